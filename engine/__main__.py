@@ -61,7 +61,7 @@ EXAMPLES = (
 def help_text() -> str:
     """What each word does, and three examples; no word's module is imported for it."""
     width = max(map(len, COMMANDS))
-    lines = ["usage: python -m engine WORD ... (each word has a --help of its own)", ""]
+    lines = ["usage: python -m engine WORD ... (each word has its own --help)", ""]
     lines += [f"  {word:{width}}  {_sentence(word)}" for word in COMMANDS]
     lines += ["", "examples:", *(f"  python -m engine {example}" for example in EXAMPLES)]
     return "\n".join(lines)
@@ -111,7 +111,7 @@ def main(argv: Sequence[str]) -> int:
         print(f"{where}{error.strerror or error}; give another place.", file=sys.stderr)
         return 2
     except Exception:
-        if interrupted():  # other people's code turned the interrupt into an error of its own
+        if interrupted():  # other people's code turned the interrupt into another error
             return _stopped()
         raise
     return 0

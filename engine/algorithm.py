@@ -20,7 +20,7 @@ OMITTED = {"omitted": True}  # metadata of a field that a result's JSON leaves o
 
 @dataclass(frozen=True, kw_only=True)
 class Diagnostics:
-    """Base of what a family of algorithms shows beside its graph; typed, named fields alone.
+    """Base of what a family of algorithms shows with its graph; typed, named fields alone.
 
     ``chosen`` says which algorithm was chosen for the table and why; empty where none was chosen.
     """
@@ -37,8 +37,8 @@ class Outcome:
     """What an algorithm returns; the runner turns it into a RunResult.
 
     ``cpdag`` (d, d) boolean. ``claimed`` is the paper's own total, None in strict mode.
-    ``untested`` are pairs (i, j), i < j, that are still adjacent when the run ends early, and whose
-    tests of the order it ended in were not all made. ``diagnostics`` is its family's record of what
+    ``untested`` are pairs (i, j), i < j, that are still adjacent when the run ends early, before
+    all their tests of its last order. ``diagnostics`` is its family's record of what
     only such algorithms have.
     """
 

@@ -1,8 +1,8 @@
 """Where compiled loops are kept, and until when.
 
-numba keeps machine code beside the modules, else in the user's cache. A container often lets it
-write to neither: then a folder of this process is filled with what was compiled beforehand, so that
-an image with a warm cache starts as quickly as one that may be written to.
+numba keeps machine code in the modules' folders, else in the user's cache. A container often lets
+it write to neither: then a folder of this process is filled with what was compiled beforehand, so
+that an image with a warm cache starts as quickly as one that may be written to.
 
 What was kept is good as long as the loop's file is the same, says numba; but the machine code of
 the loops it calls is part of it. Here it is good as long as their files are the same, too.
@@ -31,7 +31,7 @@ KERNELS: dict[Any, tuple[str, ...]] = {}  # every one's declared signatures, in 
 
 
 def kernel(*signatures: str, inner: bool = False, **options: Any) -> Callable[[Any], Any]:
-    """A loop that numba compiles when it is first called, and keeps; other threads run beside it.
+    """A loop that numba compiles when it is first called, and keeps; other threads run meanwhile.
 
     Each further set of argument types costs seconds of compiling: a kernel is called with one. It
     may say which in numba's words; what is said is what it comes to, and one set it is for all
@@ -48,7 +48,7 @@ def kernel(*signatures: str, inner: bool = False, **options: Any) -> Callable[[A
             function
         )
         made._cache = _keeping()(function)  # as cache=True does, with numba's own class
-        # A constant in another kernel's call is a type of its own to numba: here it is a number.
+        # A constant in another kernel's call is a type to numba: here it is a number.
         compile_types = made.compile
         made.compile = lambda given: compile_types(tuple(types.unliteral(t) for t in given))
         KERNELS[made] = signatures
@@ -59,7 +59,7 @@ def kernel(*signatures: str, inner: bool = False, **options: Any) -> Callable[[A
 
 @cache
 def _keeping() -> Any:
-    """numba's keeper of a loop's machine code, told of the files that it is made from."""
+    """numba's keeper of a loop's machine code, with the files that it is made from."""
     from numba.core.caching import CompileResultCacheImpl, FunctionCache
 
     class Place(CompileResultCacheImpl):
@@ -132,7 +132,7 @@ def _takes_files(folder: Path) -> bool:
 
 
 def _fill(place: Path) -> None:
-    """Copy what lies beside the modules to where numba will look for it in ``place``."""
+    """Copy what is in the modules' folders to where numba will look for it in ``place``."""
     for kept in _ENGINE.glob("*/__pycache__/*.nb[ci]"):
         source = kept.parent.parent
         name = f"{source.name}_{hashlib.sha1(str(source).encode()).hexdigest()}"

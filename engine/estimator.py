@@ -31,13 +31,13 @@ class PrivateGraph:
         epsilon: The total ε of one fit.
         delta: Its δ; the algorithm's own unless said.
         schema: The declared public facts; without one the levels are found in the rows, and
-            nothing is defended.
+            nothing is proven.
         algorithm: A key of :data:`engine.ALGORITHMS`.
         options: More parameters of the algorithm, by name.
 
     After ``fit``: ``graph_`` a networkx DiGraph, ``adjacency_`` the (d, d) boolean CPDAG,
-    ``edges_`` a frame, ``guarantee_`` the (ε, δ) that is defended, ``result_`` the whole run,
-    ``n_features_in_`` and ``feature_names_in_``. Every fit spends anew.
+    ``edges_`` a frame, ``guarantee_`` the (ε, δ) that is proven, ``result_`` the whole run,
+    ``n_features_in_`` and ``feature_names_in_``. Every fit spends its budget again.
 
     Examples:
         >>> from engine import Schema, load_dataset
@@ -112,7 +112,7 @@ class PrivateGraph:
 
     @property
     def guarantee_(self) -> Guarantee:
-        """The (ε, δ) that is defended for this fit; inf where nothing is."""
+        """The proven (ε, δ) of this fit; inf where nothing is proven."""
         return self._fitted().spent
 
     def _fitted(self) -> RunResult:

@@ -150,7 +150,7 @@ def param(default: Any, **declared: Any) -> Any:
 
 
 def again(parent: type[Parameters], name: str, **changes: Any) -> Any:
-    """Declare an inherited field anew, as the parent does but for ``changes``.
+    """Declare an inherited field again, as the parent does but for ``changes``.
 
     ``default`` may be among them; the others are keywords of :class:`Spec`.
     """
@@ -173,7 +173,7 @@ class Parameters:
 
     @property
     def by_order(self) -> bool:
-        """Whether the graph may hang on the order of the columns."""
+        """Whether the graph may depend on the order of the columns."""
         return False
 
     @classmethod

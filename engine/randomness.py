@@ -1,7 +1,7 @@
 """The one generator of a run, behind named doors.
 
 An algorithm is given no generator: privacy noise comes from :mod:`engine.privacy.mechanisms`, which
-charge the ledger first, and every other use of chance has a door of its own. What a door gives
+charge the ledger first, and every other use of chance has its own door. What a door gives
 depends on public facts alone (how many rows there are), never on what the rows hold.
 """
 
@@ -28,7 +28,7 @@ class Randomness:
     ``by_row`` says that samples are drawn row by row, which takes longer and gives neighbours the
     same rows; otherwise table by table, with the same distribution. ``seed`` is a whole number, a
     ``SeedSequence`` or a ``Generator``: all draws follow from it. None takes a seed from the
-    operating system that nobody is told, as noise on private rows needs.
+    operating system that is kept nowhere, as noise on private rows needs.
     """
 
     by_row = False
@@ -63,7 +63,7 @@ class Randomness:
         return bool(self._generator.random() < 0.5)
 
     def uniform(self, n: int) -> NDArray[np.float64]:
-        """n numbers between 0 and 1: rows of a twin, drawn from what was released."""
+        """n numbers between 0 and 1: rows of a synthetic table, drawn from what was released."""
         self.used["uniform"] += 1
         return self._generator.random(n)
 

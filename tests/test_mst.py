@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.stats import chisquare
 
-from benchmarks import mst, peers, utility
+from benchmarks import mst, peers
 from engine import load_dataset, run
 from engine.privacy.accounting import Guarantee
 
@@ -119,35 +119,3 @@ def test_with_a_large_budget_a_tree_is_found() -> None:
     metrics = run("pc", table.data, statistic="g2", trace=False).metrics
     assert metrics is not None
     assert metrics.skeleton_f1 > 0.85
-
-
-def test_the_table_has_both_neighbours_and_errors(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(
-        "sys.argv",
-        [
-            "utility",
-            "--datasets",
-            "cancer",
-            "--algorithms",
-            "mst",
-            "--epsilons",
-            "20",
-            "--n",
-            "5000",
-        ],
-    )
-    monkeypatch.setattr(peers, "methods", lambda: (peers.OWN,))
-    utility.main()
-    head, _, line = capsys.readouterr().out.splitlines()
-    assert head.split(" | ")[3:] == ["mst rep", "mst add"]
-    for cell in line.split(" | ")[3:]:
-        scores, shd, seconds, null = cell.split(", ")
-        skeleton, directed = scores.split(" / ")
-        assert "±" in skeleton
-        assert "±" in directed
-        assert float(skeleton.split(" ± ")[0]) > 0.5
-        assert float(shd) < 5
-        assert seconds.endswith(" s")
-        assert 0 <= float(null.removeprefix("null ")) <= 10

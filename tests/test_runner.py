@@ -85,13 +85,6 @@ def test_metrics_need_truth_and_take_it_by_name(cancer: Dataset) -> None:
     assert run("pc", moved, stable=True).metrics == run("pc", cancer, stable=True).metrics
 
 
-def test_fingerprint_and_names_come_along(cancer: Dataset) -> None:
-    result = run("pc", cancer)
-    assert (result.fingerprint, result.names) == (cancer.fingerprint, cancer.names)
-    assert result.dataset == "cancer"
-    assert result.seconds >= 0
-
-
 def test_steps_say_why_an_edge_went(cancer: Dataset) -> None:
     """Every missing pair has its last step "independent", with p above the threshold."""
     result = run("pc", cancer)
@@ -116,16 +109,6 @@ def test_auto_threshold(statistic: str, threshold: float, cancer: Dataset) -> No
     assert {s.threshold for s in run("pc", cancer, statistic=statistic, threshold=0.2).steps} == {
         0.2
     }
-
-
-@pytest.mark.parametrize(
-    ("n", "d", "expected"), [(100_000, 8, 6), (1000, 8, 4), (40, 8, 0), (100_000, 2, 0)]
-)
-def test_auto_order(n: int, d: int, expected: int) -> None:
-    """clip(floor(log2 n) - 5, 0, d - 2)."""
-    data = Dataset.from_codes(np.arange(n * d).reshape(n, d) % 2)
-    params = run("pc", Dataset.from_codes([[0, 1], [1, 0]])).params
-    assert params.order_limit(data) == expected  # type: ignore[attr-defined]
 
 
 def test_a_long_trace_is_bounded_and_still_adds_up(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,7 @@
 """CURATE, constraint-based (Bhattacharjee and Tandon 2024, section III-A, Algorithm 1).
 
 The budget of a test depends on its order: before each order the budgets of all remaining orders
-are planned anew from what is left of the total and of the edges, so as to minimise (2). The
+are planned again from what is left of the total and of the edges, so as to minimise (2). The
 comments quote Algorithm 1, whose lines are not numbered. Its loop over orders, connected pairs and
 sets is PC's; OPT, the problem (3), is solved by :func:`engine.search.allocation.allocate`.
 """
@@ -288,7 +288,7 @@ class CuratePC(TestByTest):
 def noise(data: Dataset, params: CuratePCParameters) -> float:
     """Deviation of what the first plan leaves for a test with one column in its set.
 
-    Inf where the plan leaves nothing. Noise that is large beside the cutoff spares half of all
+    Inf where the plan leaves nothing. Noise that is large compared with the cutoff spares half of all
     pairs at order 0, however well it tells links, so that the graph is up to order 1.
     A score on a sample is smaller, and one record moves it further: the noise on all rows' score
     that would hide as much is larger by both.
@@ -321,7 +321,7 @@ ALGORITHM = Algorithm(
     params=CuratePCParameters,
     run=run,
     reference="Bhattacharjee, Tandon 2024, section III-A",
-    summary="Adds noise to every answer and plans anew, step by step, how much of the budget "
+    summary="Adds noise to every answer and plans again, step by step, how much of the budget "
     "each may cost.",
     ledger=ledger,
     noise=noise,

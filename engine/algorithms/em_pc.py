@@ -66,7 +66,7 @@ class EMPCParameters(PrivateParameters):
     )
 
     def check_together(self) -> None:
-        """G2 has no defended utility."""
+        """G2 has no utility with a proven sensitivity."""
         if self.strict and self.test is G2:
             raise ParameterError(
                 "em_pc has no strict form for g2: choose kendall or spearman, or published."

@@ -164,7 +164,7 @@ def seen(released: NoisyGram) -> Adjacency:
     """(d, d), symmetric: the pairs whose covariance is more than chance among all pairs.
 
     A partial correlation alone does not do: where two columns hardly vary, what is left of them
-    beside the others is noise, and may correlate to any degree.
+    compared with the others is noise, and may correlate to any degree.
     """
     pairs = np.triu_indices(len(released.covariance), 1)
     found = np.abs(released.covariance[pairs])

@@ -8,7 +8,7 @@ Gaussian releases under one Gaussian DP filter, each chosen from what those befo
 3. the triples that could still explain an edge away through such a product, or, where their noise
    would hide it, the joined pairs once more. Of tables of few cells the contrasts of three columns
    and more, all of them: what is released tells the whole table, and DAGs are compared by it;
-4. where noise is small beside sampling, twice: the whole tables of the tests that took links away.
+4. where noise is far below sampling, twice: the whole tables of the tests that took links away.
 
 The PC search, the directions, and the confidence of edges and arrows are post-processing. The proof
 is in docs/explanation/marginal_pc.md, the measurements in docs/research/marginal_pc.md.
@@ -76,9 +76,9 @@ SLACK = 0.1  # in favour of the edge: a test that can see nothing removes nothin
 FOREST = 1.0  # log odds in favour of the edges of the strongest spanning forest
 LINK = 1.0  # log odds that the evidence for a link must have, where all tensors are released
 MOST_CELLS = 256
-MOST_HIDDEN = 0.01  # correlation that noise may hide where much is told at once (auto's, too)
+MOST_HIDDEN = 0.01  # correlation that noise may hide where much is released at once (auto's, too)
 SCREEN_P, SCREEN_FACTOR = 0.15, math.exp(-1.5)
-QUIET = 0.4  # noise of a correlation, beside sampling's, up to which whole tables are released
+QUIET = 0.4  # noise of a correlation, in units of sampling's, up to which whole tables are released
 SEPARATORS = 8  # candidate separators an edge may buy triples for
 VISIBLE = 0.0065  # noise of E[u_x u_y u_z] above which too few products are seen to be worth it
 
@@ -202,7 +202,7 @@ def planned_releases(
     expected, choosing saves little: most is spent at once, on all. In wide tables, those in which a
     screen must be stricter than SCREEN_P, what the first one loses costs most: it sees the noise of
     all pairs, and gets more of the budget and keeps more. Where noise hides at most
-    two fifths of what sampling does, whole tables can be told, and get a part; trends alone do not
+    two fifths of what sampling does, whole tables can be released, and get a part; trends alone do not
     need them.
     """
     d = len(cardinalities)
@@ -541,14 +541,14 @@ def arrow_frequencies(found: Orientation, moments: Moments, whole: bool) -> dict
 
     ``whole`` says that DAGs were compared by the evidence in tensors of all orders.
     """
-    told: dict[Pair, float] = {}
+    shares_of: dict[Pair, float] = {}
     shares, marks = found.arrows, found.cpdag
     for i, j in _linked(marks):
         # A correlation of binary columns of even levels is twice the covariance of contrasts.
         visible = math.sqrt(4 * moments.variance(i, j) + 1 / moments.n)
         there, back, drawn = shares[i, j], shares[j, i], int(marks[i, j]) - int(marks[j, i])
-        told[i, j], _ = confidence.of_arrows(there, back, visible, moments.d, drawn, whole)
-    return told
+        shares_of[i, j], _ = confidence.of_arrows(there, back, visible, moments.d, drawn, whole)
+    return shares_of
 
 
 def directions(
@@ -579,5 +579,5 @@ ALGORITHM = Algorithm(
     summary="Counts a few well-chosen groups of variables once, with noise, and answers all "
     "questions from those counts for free.",
     ledger=ledger,
-    parent=None,  # tests noisy tables with a statistic of its own
+    parent=None,  # tests noisy tables with its own statistic
 )

@@ -73,7 +73,7 @@ class PC(TestByTest):
 
 
 def run(data: Dataset, params: PCParameters, context: RunContext) -> Outcome:
-    """Non-private PC: it reads the data as they are, so nothing can be defended."""
+    """Non-private PC: it reads the data as they are, so nothing can be proven."""
     if params.test.reads_data:
         context.ledger.charge(UndefendedEvent("PC reads the data without noise"), label="PC")
     rule = PC(data, params, context)

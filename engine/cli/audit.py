@@ -18,7 +18,7 @@ RUNS = 200
 
 
 def audit_command(argv: Sequence[str]) -> int:
-    """Attack the claims: measured lower bounds beside them, as a table or JSON."""
+    """Attack the claims: a table, or JSON, of claimed and measured bounds."""
     parser = Parser(
         description="Attack the claims: many runs on neighbours that are hard, and replays.",
         example="audit --release release.json",

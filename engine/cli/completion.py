@@ -55,7 +55,7 @@ def complete_words(
     *before, last = words or [""]
     if not before:
         return [word for word in known if word.startswith(last)]
-    # A flag whose value is not typed yet is no request: it is asked without it, then without any.
+    # A flag without its value cannot be parsed: without it, then without any.
     for argv in (before[1:], before[1:-1], []):
         try:
             parser = parser_of(command(before[0]), argv)

@@ -34,7 +34,7 @@ def _table(path: str, keys: Sequence[str] = ()) -> Any:
 
 
 def figure_command(argv: Sequence[str]) -> int:
-    """A study's curves as a file for a paper, its caption and its numbers beside it."""
+    """A study's curves as a file for a paper, with its caption and its numbers."""
     parser = Parser(
         prog="engine figure",
         example="figure curves.db --out curves.pdf",

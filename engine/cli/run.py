@@ -160,7 +160,7 @@ def warm_command(argv: Sequence[str]) -> int:
 
 
 def _kernels(chosen: Algorithm) -> Iterator[dict[str, Any]]:
-    """Every choice that may lead to code of its own: the guarantee, the statistic, the score."""
+    """Every choice that may need other kernels: the guarantee, the statistic, the score."""
     choices = {s.name: s.choices for s in chosen.params.specs()}
     names = [name for name in ("guarantee", "statistic", "score") if name in choices]
     for chosen_values in product(*(choices[name] for name in names)):

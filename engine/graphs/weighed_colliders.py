@@ -139,7 +139,7 @@ def orient(
     ``skeleton`` (d, d) symmetric; ``weights`` as :func:`collider_weights` gives them. Arrows are
     taken in order of probability unless they would close a cycle, then Meek's rules are applied.
     Arrows that are known come first, and the chains turn the others alone. What the columns are
-    called and where they stand makes no difference: all is done in an order of their own, and
+    called and where they stand makes no difference: the order of the nodes is found first, and
     nodes that are alike share their arrows' mean.
     """
     ranks = own_ranks(skeleton, weights)
@@ -163,7 +163,7 @@ def own_ranks(skeleton: Adjacency, weights: Mapping[Triple, float]) -> list[int]
     """A rank of every node that depends on the skeleton and the weights, not on the nodes' numbers.
 
     By a node's weights as the middle and as an end, then by its neighbours', and theirs, until no
-    more are told apart (colour refinement); nodes that are alike to the end have the same.
+    more are distinguished (colour refinement); nodes that are alike to the end have the same.
     """
     d = len(skeleton)
     middle: list[list[float]] = [[] for _ in range(d)]
@@ -325,7 +325,7 @@ def _next(numbers):  # type: ignore[no-untyped-def]
 
 @kernel(inner=True)
 def _other_path(into, degree, near, start, goal, stack, seen):  # type: ignore[no-untyped-def]
-    """Whether a directed path leads from start to goal beside the edge between them."""
+    """Whether a directed path leads from start to goal other than the edge between them."""
     seen[:] = False
     seen[start] = True
     stack[0], top = start, 1

@@ -1,4 +1,4 @@
-"""What a constraint-based run shows beside its graph."""
+"""What a constraint-based run shows with its graph."""
 
 from __future__ import annotations
 

@@ -296,8 +296,8 @@ class Median(Votes):
     """The blocks' median p-value with noise on its smooth sensitivity (preprint, Algorithm 6).
 
     A release is (epsilon, delta)-DP (:class:`SmoothEvent`). In a sparse vector the noise of every
-    negative answer has a scale of its own that depends on the data, and such answers are not free:
-    nothing is defended there.
+    negative answer has its own scale that depends on the data, and such answers are not free:
+    nothing is proven there.
     """
 
     def __init__(self, data: Dataset, params: NoisyTestParameters, randomness: Randomness):

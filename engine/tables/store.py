@@ -209,7 +209,7 @@ class Bounded(OrderedDict[Key, object]):
     def __init__(self, limit: int, size: Callable[[object], int]):
         super().__init__()
         self._limit, self._size, self.bytes = limit, size, 0
-        # To look through all keys for those of one dataset took longer than to count it anew.
+        # To look through all keys for those of one dataset took longer than to count it again.
         self._alike: defaultdict[Hashable, set[Key]] = defaultdict(set)
         self._lock = RLock()  # runs in several threads may share a dataset
 
@@ -271,7 +271,7 @@ class Store:
     """What has been counted and computed for one dataset, reused by every later draw.
 
     All stores share one bound of memory, where what was not used for longest goes first, whosever
-    it is; a store with a ``limit`` of its own keeps apart.
+    it is; a store with its own ``limit`` keeps apart.
     """
 
     def __init__(self, data: Dataset, limit: int | None = None):
@@ -289,7 +289,7 @@ class Store:
         return self._kept.lookup((self._mine, key), make)
 
     def known(self, key: Hashable) -> Known[Any]:
-        """Small values under one key, each under a name of its own; see :meth:`note`."""
+        """Small values under one key, each under its own name; see :meth:`note`."""
         return self.keep(key, Known)
 
     def note(self, key: Hashable, known: Known[V], name: Hashable, value: V) -> None:

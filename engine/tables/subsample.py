@@ -26,7 +26,7 @@ from engine.compiled import kernel
 from engine.randomness import Randomness
 from engine.tables.store import Rows, Store, layout
 
-_KEPT_BYTES = 1 << 12  # a larger growth is cheap to make again beside the room it would take
+_KEPT_BYTES = 1 << 12  # a larger growth is cheap to make again for the room it would take
 
 
 def draw(store: Store, m: int, randomness: Randomness) -> Rows | Subsample:

@@ -58,13 +58,6 @@ def test_the_noise_is_that_of_a_release_of_all_pairs() -> None:
     assert hidden((2,), 5_000, TOTAL) == 0.0
 
 
-def test_more_of_anything_public_hides_less() -> None:
-    here = hidden((3,) * 9, 5_000, TOTAL)
-    assert hidden((3,) * 9, 10_000, TOTAL) == pytest.approx(here / 2)
-    assert hidden((3,) * 10, 5_000, TOTAL) > here
-    assert hidden((3,) * 9, 5_000, Guarantee(2.0, 1e-6)) < here
-
-
 def test_numbers_are_read_where_little_is_hidden() -> None:
     n = math.ceil(hidden((5,) * 10, 1, TOTAL) / auto.MOST_HIDDEN)
     assert choose((5,) * 10, n, TOTAL, numeric=True).algorithm.key == "gram_notears"

@@ -10,7 +10,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from engine import InputError, load_dataset, run
+from engine import ALGORITHMS, InputError, load_dataset, run
 from engine.search.allocation import Objective, Price, allocate, most_tests
 from engine.search.skeleton import Graph, Query
 from engine.serialise import plain
@@ -37,9 +37,20 @@ def test_the_objective_is_that_of_lemma1():
     assert o.log_excess(epsilon)[0] == pytest.approx(math.log(expected - limit))
 
 
+def test_its_noise_is_that_of_the_first_plans_first_two_orders():
+    data = load_dataset("asia", n=5_000, seed=0)
+    result = run("curate_pc", data, epsilon=100.0, seed=0)
+    planned = result.diagnostics.allocation.planned[0]
+    assert planned[2].epsilon < planned[1].epsilon < planned[0].epsilon
+    unit = 3 / math.sqrt(5_000)  # strict Kendall on binary columns, without a set
+    expected = math.sqrt(2) * unit / planned[1].epsilon
+    assert ALGORITHMS["curate_pc"].noise(data, result.params) == pytest.approx(expected)
+
+
 @pytest.mark.parametrize("c", [1.0, 0.5, 0.0])
 def test_the_gradient_is_the_differences(c):
     o, epsilon = objective(4, 3.0, c), np.array([0.9, 0.4, 0.3, 0.01])
+    assert o.convex == (c == 1)
     gradient = o.log_excess(epsilon)[1]
     for j in range(4):
         step = np.eye(4)[j] * 1e-6

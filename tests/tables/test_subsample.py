@@ -97,23 +97,6 @@ def test_tables_of_one_sample_agree(cells: int, monkeypatch: pytest.MonkeyPatch)
     assert (far.sum(axis=(1, 2)) == pair[0].sum(axis=0)).all()
 
 
-@pytest.mark.parametrize("cells", [0, 8, 1 << 14])
-def test_a_second_table_has_the_law_of_rows_drawn_at_once(
-    cells: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """One cell of a table over four columns, asked for after a table over two of them."""
-    monkeypatch.setattr(Subsample, "CELLS", cells)
-    store = Store(load_dataset("sachs", n=400))
-    full = store.table(2, 3, (0, 1))
-    s, i, j = np.unravel_index(int(full.argmax()), full.shape)
-    rng, draws, found = np.random.default_rng(2), 2000, []
-    for _ in range(draws):
-        sample = draw(store, 90, Randomness(rng))
-        sample.table(0, 2)
-        found.append(sample.table(2, 3, (0, 1))[s, i, j])
-    assert _fits(np.array(found), stats.hypergeom(400, int(full[s, i, j]), 90), draws)
-
-
 def test_all_rows_are_the_rows_themselves() -> None:
     store = Store(load_dataset("asia", n=500))
     assert draw(store, 500, Randomness(0)) is store.rows

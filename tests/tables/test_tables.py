@@ -67,13 +67,17 @@ def test_sparse_tables_are_the_occupied_strata(monkeypatch: pytest.MonkeyPatch, 
     assert (whole.table(3, 4, (0, 1, 2)) == sparse).all()
 
 
-def test_pairs_of_many_columns_are_counted_as_alone() -> None:
+def test_pairs_of_many_columns_are_counted_as_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     data = random_data(4, 5_000, SIZES * 13)
     store = Store(data)
     assert store.kept("pairs") is None
     for x, y in ((0, 1), (64, 2), (7, 63)):
         assert (store.count(x, y) == plain_table(data, x, y, ())).all()
     assert store.kept("pairs") is not None
+    monkeypatch.setattr(store_module, "_MOST_LEVELS", 16 * 13 - 1)  # one less than there are
+    few = Store(data)
+    assert (few.count(0, 1) == store.count(0, 1)).all()
+    assert few.kept("pairs") is None
 
 
 def test_joint_counts() -> None:
