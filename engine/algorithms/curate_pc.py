@@ -288,8 +288,8 @@ class CuratePC(TestByTest):
 def noise(data: Dataset, params: CuratePCParameters) -> float:
     """Deviation of what the first plan leaves for a test with one column in its set.
 
-    Inf where the plan leaves nothing. Noise that is large compared with the cutoff spares half of all
-    pairs at order 0, however well it tells links, so that the graph is up to order 1.
+    Inf where the plan leaves nothing. Noise far above the cutoff spares half of all pairs at order
+    0, however well it tells links, so that the graph is up to order 1.
     A score on a sample is smaller, and one record moves it further: the noise on all rows' score
     that would hide as much is larger by both.
     """

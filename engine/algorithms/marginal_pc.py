@@ -202,8 +202,8 @@ def planned_releases(
     expected, choosing saves little: most is spent at once, on all. In wide tables, those in which a
     screen must be stricter than SCREEN_P, what the first one loses costs most: it sees the noise of
     all pairs, and gets more of the budget and keeps more. Where noise hides at most
-    two fifths of what sampling does, whole tables can be released, and get a part; trends alone do not
-    need them.
+    two fifths of what sampling does, whole tables can be released, and get a part; trends alone do
+    not need them.
     """
     d = len(cardinalities)
     if known_whole(cardinalities, n, total):
