@@ -306,16 +306,7 @@ def _add_tier(found: dict[str, Any], row: str) -> None:
 
 def parse_knowledge(content: Any) -> Knowledge:
     """Knowledge from the JSON value of its file; InputError in one sentence for anything else."""
-    if not isinstance(content, Mapping) or content.get("format") != FORMAT:
-        raise InputError(f'This is no knowledge: its JSON needs "format": "{FORMAT}".')
-    if content.get("version") != VERSION:
-        raise InputError(f"This program reads version {VERSION} of knowledge; write that version.")
-    for field in content:
-        if field not in _FIELDS:
-            raise InputError(
-                f"Knowledge has no field {show(str(field))}; it has {', '.join(_FIELDS)}."
-                f"{did_you_mean(str(field), _FIELDS)}"
-            )
+    check_fields(content, _FIELDS, "knowledge", FORMAT)
     stated = {k: v for k, v in content.items() if k not in ("format", "version")}
     return Knowledge(**stated)
 
@@ -333,28 +324,63 @@ def load_knowledge(source: str | os.PathLike[str] | bytes) -> Knowledge:
         >>> load_knowledge(b"/knowledge\\naddtemporal\\n1 age sex\\n2 smoke")
         <Knowledge: 2 tiers>
     """
-    raw = source if isinstance(source, bytes) else _read(Path(source))
-    if len(raw) > MOST_BYTES:
-        raise InputError(f"Knowledge has at most {MOST_BYTES // 1_000_000} MB.")
-    try:
-        text = raw.decode("utf-8-sig")
-    except ValueError:
-        raise InputError("What is known is not text in UTF-8; write it anew.") from None
+    text = read_text(source, "knowledge")
     if not text.lstrip().startswith("{"):
         return Knowledge.from_tetrad(text)
+    return parse_knowledge(parse_json(text, "knowledge"))
+
+
+def read_text(source: str | os.PathLike[str] | bytes, what: str) -> str:
+    """The text of a short file that a person wrote; InputError where there is none."""
+    raw = source
+    if not isinstance(raw, bytes):
+        try:
+            with Path(raw).open("rb") as file:
+                raw = file.read(MOST_BYTES + 1)
+        except (OSError, ValueError):
+            raise InputError(
+                f"There is no {what} to read at {show(str(source))}; check it."
+            ) from None
+    if len(raw) > MOST_BYTES:
+        raise InputError(f"A file of {what} has at most {MOST_BYTES // 1_000_000} MB.")
     try:
-        content = json.loads(text)
+        return raw.decode("utf-8-sig")
+    except ValueError:
+        raise InputError(f"The {what} is not text in UTF-8; correct it.") from None
+
+
+def parse_json(text: str, what: str) -> Any:
+    """The value of a JSON text whose objects name no field twice; InputError in one sentence."""
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        if len(found := dict(pairs)) < len(pairs):
+            raise InputError(f"The {what} states one field twice; delete one of them.")
+        return found
+
+    try:
+        return json.loads(text, object_pairs_hook=once)
+    except InputError:
+        raise
     except (ValueError, RecursionError):
-        raise InputError("What is known is not JSON; write it anew or correct it.") from None
-    return parse_knowledge(content)
+        raise InputError(f"The {what} is not JSON; correct it.") from None
 
 
-def _read(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            return file.read(MOST_BYTES + 1)
-    except (OSError, ValueError):
-        raise InputError(f"There is no knowledge to read at {show(str(path))}; check it.") from None
+def check_fields(
+    content: Any, known: Sequence[str], what: str, form: str | None = None
+) -> Mapping[str, Any]:
+    """An object of a JSON file that has known fields alone, and the file's format if it has one."""
+    if not isinstance(content, Mapping) or (form and content.get("format") != form):
+        needed = f' with "format": "{form}"' if form else ""
+        raise InputError(f"This is no {what}: it is an object{needed} in JSON.")
+    if form and content.get("version") != VERSION:
+        raise InputError(f"This program reads version {VERSION} of a {what}; write that version.")
+    for key in content:
+        if key not in known:
+            raise InputError(
+                f"A {what} has no field {show(str(key))}; it has {', '.join(known)}."
+                f"{did_you_mean(str(key), known)}"
+            )
+    return content
 
 
 def write_json(content: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:

@@ -227,11 +227,11 @@ class RunResult:
 
     @property
     def edges(self) -> pd.DataFrame:
-        """The edges as a frame, one a row: cause, effect, link, arrow, class.
+        """The edges as a frame, one a row: source, target, link, arrow, class.
 
-        ``link`` is how often such a link is real and ``arrow`` how often it runs from cause to
-        effect if it is (NaN where the algorithm does not say); ``class`` is "directed",
-        "undirected" or "untested".
+        ``link`` is how often such a link is real and ``arrow`` how often it runs from source to
+        target if it is (NaN where the algorithm does not say); ``class`` is "directed",
+        "undirected" (source and target are in the columns' order) or "untested".
         """
         return edge_frame(self._edges)
 

@@ -128,16 +128,16 @@ def test_text_in_a_picture_is_text() -> None:
 def test_the_edges_of_a_run_are_its_graph() -> None:
     result = run("marginal_pc", load_dataset("asia", n=20_000), epsilon=1.0)
     frame = result.edges
-    assert list(frame.columns) == ["cause", "effect", "link", "arrow", "class"]
+    assert list(frame.columns) == ["source", "target", "link", "arrow", "class"]
     assert {
-        frozenset(pair) for pair in zip(frame.cause, frame.effect, strict=True)
+        frozenset(pair) for pair in zip(frame.source, frame.target, strict=True)
     } == result.skeleton
     graph = result.to_networkx()
     assert set(graph.edges) == set(result.cpdag.edges)
     assert list(graph) == list(result.names)
     for one in frame.itertuples():
-        assert graph.edges[one.cause, one.effect]["link"] == one.link
-        assert (one.effect, one.cause) in graph.edges or frame["class"][one.Index] == "directed"
+        assert graph.edges[one.source, one.target]["link"] == one.link
+        assert (one.target, one.source) in graph.edges or frame["class"][one.Index] == "directed"
     lines = result.to_dot().count("dir=none")
     assert lines == (result.displayed_cpdag & result.displayed_cpdag.T).sum() / 2
     assert result.to_dot().count("->") == len(result.skeleton)

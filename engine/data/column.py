@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -76,25 +76,60 @@ class Column:
     stated: bool = True
 
     def __post_init__(self) -> None:
-        _check_name(self.name, "Every column of a schema")
-        shown = show(self.name)
-        for what, value, known in (
-            ("type", self.type, TYPES),
-            ("part", self.part, (None, *PARTS)),
-            ("take", self.take, (None, *TAKES)),
-        ):
-            if value not in known:
-                listed = ", ".join(word for word in known if word)
-                raise InputError(
-                    f"The {what} of column {shown} is one of {listed}, not {show(str(value))}."
-                )
-        (_check_numeric if self.type == "numeric" else _check_levels)(self, shown)
-        if self.take in ADDED and self.type != "numeric":
-            raise InputError(f"The {self.take} of column {shown} is a number; give cuts or bounds.")
-        if self.take == "count" and self.other is not None:
-            raise InputError(f"Column {shown} counts rows and has no other value; leave it out.")
+        if not _is_name(self.name):
+            raise InputError(
+                f"Every column of a schema needs a name: text of 1 to {MOST_TEXT} characters."
+            )
+        for fault in self._faults():
+            raise InputError(f"The column {show(self.name)} {fault}.")
+
+    def _faults(self) -> Iterator[str]:
+        """What does not fit together; each is looked at once those before it are right."""
+        for what, known in (("type", TYPES), ("part", PARTS), ("take", TAKES)):
+            value = getattr(self, what)
+            if value not in known and (value is not None or what == "type"):
+                yield f"has a {what} that is none of {', '.join(known)}: {show(value)}"
         if not isinstance(self.stated, bool):
-            raise InputError(f"What is stated of column {shown} is true or false.")
+            yield "is stated, or not: true or false"
+        yield from self._wrong_numbers() if self.type == "numeric" else self._wrong_levels()
+
+    def _wrong_levels(self) -> Iterator[str]:
+        levels = self.levels
+        texts = all(map(_is_text, levels))
+        if not texts or not 2 <= len(levels) <= MAX_LEVELS or len(set(levels)) < len(levels):
+            yield f"needs a list of 2 to {MAX_LEVELS} levels, each a different text"
+        if self.bounds is not None or self.cuts:
+            yield "has levels; bounds and cuts are for numeric columns"
+        if self.other is not None and self.other not in levels:
+            yield "has an other value that is not one of its levels"
+        if self.take in ADDED:
+            yield f"has no {self.take}, which is a number; give cuts or bounds"
+
+    def _wrong_numbers(self) -> Iterator[str]:
+        cuts, bounds, bins = self.cuts, self.bounds, self.bins
+        if self.levels:
+            yield "is numeric; give bounds and bins, or cuts, not levels"
+        if cuts and bounds is not None:
+            yield "has both bounds and cuts; give only one of them"
+        if bounds is None and not (isinstance(cuts, tuple) and cuts and all(map(_is_number, cuts))):
+            yield "needs bounds (two numbers, the lower one first), or cuts (a list of numbers)"
+        if bounds is not None:
+            pair = isinstance(bounds, tuple) and len(bounds) == 2 and all(map(_is_number, bounds))
+            if not pair or not -HUGE < bounds[0] < bounds[1] < HUGE:
+                yield "needs bounds (two numbers, the lower one first), or cuts"
+            if isinstance(bins, bool) or not isinstance(bins, int) or not 2 <= bins <= MAX_LEVELS:
+                yield f"needs bins that are a whole number from 2 to {MAX_LEVELS}"
+        points = self.points()
+        if len(points) >= MAX_LEVELS or max(map(abs, points)) >= HUGE:
+            yield f"has more than {MAX_LEVELS - 1} cuts, or one beyond {HUGE:g}"
+        if (np.diff(points) <= 0).any():
+            yield "has cuts that are no increasing numbers, or bounds too close for its bins"
+        if self.other == LEVEL and len(points) + 1 == MAX_LEVELS:
+            yield f"has {MAX_LEVELS} bins and no room for a level of gaps"
+        if self.other not in (None, LEVEL) and not _is_number(self.other):
+            yield f'has an other value that is neither a number nor "{LEVEL}"'
+        if self.take == "count" and self.other is not None:
+            yield "counts rows and has no other value; leave it out"
 
     @property
     def size(self) -> int:
@@ -145,61 +180,8 @@ def interval_labels(cuts: Sequence[float] | np.ndarray) -> tuple[str, ...]:
     return (f"< {points[0]}", *inner, f">= {points[-1]}")
 
 
-def _check_name(name: Any, what: str) -> None:
-    if not _is_text(name) or not name.strip():
-        raise InputError(f"{what} needs a name: text of 1 to {MOST_TEXT} characters.")
-
-
-def _check_levels(column: Column, shown: str) -> None:
-    levels = column.levels
-    texts = all(map(_is_text, levels))
-    if not texts or not 2 <= len(levels) <= MAX_LEVELS or len(set(levels)) < len(levels):
-        raise InputError(
-            f"Column {shown} needs a list of 2 to {MAX_LEVELS} levels, each a different text."
-        )
-    if column.bounds is not None or column.cuts:
-        raise InputError(f"Column {shown} has levels; bounds and cuts are for numeric columns.")
-    if column.other is not None and column.other not in levels:
-        raise InputError(f"The other value of column {shown} must be one of its levels.")
-
-
-def _check_numeric(column: Column, shown: str) -> None:
-    if column.levels:
-        raise InputError(f"Column {shown} is numeric; give bounds and bins, or cuts, not levels.")
-    (_check_cuts if column.cuts else _check_bins)(column, shown)
-    if column.other == LEVEL and len(column.points()) + 1 == MAX_LEVELS:
-        raise InputError(f"Column {shown} has {MAX_LEVELS} bins and no room for a level of gaps.")
-    if column.other not in (None, LEVEL) and not _is_number(column.other):
-        raise InputError(
-            f'The other value of the numeric column {shown} must be a number, or "{LEVEL}".'
-        )
-
-
-def _check_cuts(column: Column, shown: str) -> None:
-    cuts = column.cuts
-    if column.bounds is not None:
-        raise InputError(f"Column {shown} has both bounds and cuts; give only one of them.")
-    numbers = isinstance(cuts, tuple) and all(_is_number(cut) and abs(cut) < HUGE for cut in cuts)
-    if not numbers or len(cuts) >= MAX_LEVELS or (np.diff([float(c) for c in cuts]) <= 0).any():
-        raise InputError(
-            f"The cuts of column {shown} must be 1 to {MAX_LEVELS - 1} increasing numbers."
-        )
-
-
-def _check_bins(column: Column, shown: str) -> None:
-    bounds = column.bounds
-    pair = isinstance(bounds, tuple) and len(bounds) == 2 and all(map(_is_number, bounds))
-    if not pair or not -HUGE < bounds[0] < bounds[1] < HUGE:  # type: ignore[index]
-        raise InputError(
-            f"Column {shown} needs bounds (two numbers, the lower one first), or cuts."
-        )
-    whole = isinstance(column.bins, int) and not isinstance(column.bins, bool)
-    if not whole or not 2 <= column.bins <= MAX_LEVELS:
-        raise InputError(
-            f"The bins of column {shown} must be a whole number from 2 to {MAX_LEVELS}."
-        )
-    if (np.diff(column.points()) <= 0).any():
-        raise InputError(f"The bounds of column {shown} are too close for {column.bins} bins.")
+def _is_name(value: Any) -> bool:
+    return _is_text(value) and bool(value.strip())
 
 
 def _is_text(value: Any) -> bool:
@@ -224,8 +206,10 @@ class Person:
     order: str | None = None
 
     def __post_init__(self) -> None:
-        for name in (self.id, *([] if self.order is None else [self.order])):
-            _check_name(name, "A person's id and order are columns, each of which")
+        if not _is_name(self.id) or not (self.order is None or _is_name(self.order)):
+            raise InputError(
+                f"A person's id and order are columns' names: text of 1 to {MOST_TEXT} characters."
+            )
 
 
 @dataclass(frozen=True, kw_only=True)

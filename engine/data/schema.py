@@ -8,11 +8,9 @@ column's ``other``, and where none is stated such a table is refused.
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,14 +27,21 @@ from engine.data.column import (
     repeated,
 )
 from engine.errors import DataError, InputError, did_you_mean, show
-from engine.knowledge import Knowledge, parse_knowledge, write_json
+from engine.knowledge import (
+    VERSION,
+    Knowledge,
+    check_fields,
+    parse_json,
+    parse_knowledge,
+    read_text,
+    write_json,
+)
 
 __all__ = ["LEVEL", "Column", "Person", "Schema", "load_schema", "parse_schema"]
 
-FORMAT, VERSION = "dp-causal-explorer/schema", 1
-MOST_BYTES = 5_000_000
+FORMAT = "dp-causal-explorer/schema"
 _TOP = ("format", "version", "rows", "person", "dialect", "columns", "knowledge")
-_LISTS = ("levels", "bounds", "cuts")
+_LISTS = {"levels", "bounds", "cuts"}
 
 
 class _Named(type):
@@ -85,7 +90,8 @@ class Schema(metaclass=_Named):
         ):
             raise InputError("The rows of a schema are a whole number of at least 2, or left out.")
         for column in self.columns:
-            _check_person(column, self.person)
+            if fault := _wrong_person(column, self.person):
+                raise InputError(f"The column {show(column.name)} {fault}.")
         if self.knowledge is not None:
             self.knowledge.check_names(names)
 
@@ -249,27 +255,17 @@ class Schema(metaclass=_Named):
         write_json(self.to_json(), path, overwrite=overwrite)
 
 
-def _check_person(column: Column, person: Person | None) -> None:
-    shown = show(column.name)
-    if person is None and column.take is not None:
-        raise InputError(
-            f"Column {shown} says how a person's rows become one, but the schema names no "
-            'person: "person": {"id": the column of ids}.'
-        )
+def _wrong_person(column: Column, person: Person | None) -> str | None:
+    """What does not fit of a column's rule for persons, as the end of a sentence."""
     if person is None:
-        return
+        return column.take and 'says how a person\'s rows become one; name the person ("id")'
     if column.name == person.id:
-        raise InputError(f"Column {shown} says whose a row is and is given out nowhere.")
+        return "is a person's id, which is never given out; leave it out"
     if column.take is None:
-        raise InputError(
-            f'Say how a person\'s rows become one in column {shown}: "take" is one of '
-            f"{', '.join(TAKES)}."
-        )
+        return f'needs a "take", how a person\'s rows become one: {", ".join(TAKES)}'
     if column.take in ("first", "last") and person.order is None:
-        raise InputError(
-            f"The {column.take} row of a person for column {shown} needs the column that "
-            'orders them: "order" of the person.'
-        )
+        return f"takes a person's {column.take} row, which needs the column that orders them"
+    return None
 
 
 # From what a person says to columns -----------------------------------------------------------
@@ -287,23 +283,18 @@ def _facts(name: str, said: Any) -> dict[str, Any]:
     if isinstance(said, Mapping):
         facts = {str(key): value for key, value in said.items()}
         fields = [key for key in Column.__dataclass_fields__ if key not in ("name", "stated")]
-        _refuse_unknown(facts, fields, f"Column {show(name)}")
+        check_fields(facts, fields, f"column {show(name)}")
     elif isinstance(said, Iterable):
         facts = {"levels": said}
     else:
         raise InputError(f"Say of column {show(name)} its levels, its cuts or a template.")
-    for key in _LISTS:
-        if key in facts:
-            facts[key] = _as_tuple(facts[key], key)
-    if "levels" in facts:
-        facts["levels"] = tuple(map(str, facts["levels"]))
+    for key in _LISTS & facts.keys():
+        value = facts[key]
+        if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
+            raise InputError(f'"{key}" in a schema is a list.')
+        plain = (v.item() if isinstance(v, np.generic) else v for v in value)
+        facts[key] = tuple(map(str, plain)) if key == "levels" else tuple(plain)
     return facts
-
-
-def _as_tuple(value: Any, key: str) -> tuple[Any, ...]:
-    if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
-        raise InputError(f'"{key}" in a schema is a list.')
-    return tuple(v.item() if isinstance(v, np.generic) else v for v in value)
 
 
 def _column(name: str, facts: dict[str, Any]) -> Column:
@@ -334,54 +325,35 @@ def _restated(column: Column, facts: dict[str, Any]) -> Column:
 
 def parse_schema(content: Any) -> Schema:
     """A schema from the JSON value of its file; InputError in one sentence for anything else."""
-    if not isinstance(content, Mapping) or content.get("format") != FORMAT:
-        raise InputError(f'This is no schema: its JSON needs "format": "{FORMAT}".')
-    if content.get("version") != VERSION:
-        raise InputError(f"This program reads version {VERSION} of a schema; write that version.")
-    _refuse_unknown(content, _TOP, "A schema")
-    columns = content.get("columns")
+    content = check_fields(content, _TOP, "schema", FORMAT)
+    columns, known = content.get("columns"), content.get("knowledge")
     if not isinstance(columns, list):
         raise InputError('A schema needs "columns": a list with one object a column.')
-    known = content.get("knowledge")
-    person, dialect = content.get("person"), content.get("dialect", {})
-    if person is not None and not (isinstance(person, Mapping) and "id" in person):
-        raise InputError('The "person" of a schema is an object such as {"id": "patient"}.')
-    if not isinstance(dialect, Mapping):
-        raise InputError('The "dialect" of a schema is an object such as {"decimal": ","}.')
-    _refuse_unknown(person or {}, tuple(Person.__dataclass_fields__), "The person of a schema")
-    _refuse_unknown(dialect, tuple(Dialect.__dataclass_fields__), "The dialect of a schema")
+    person = content.get("person")
+    if person is not None:
+        check_fields(person, tuple(Person.__dataclass_fields__), "schema's person")
+        if "id" not in person:
+            raise InputError('The "person" of a schema is an object such as {"id": "patient"}.')
+    fields = tuple(Dialect.__dataclass_fields__)
     return Schema(
         tuple(map(_parse_column, columns)),
         content.get("rows"),
         None if person is None else Person(**person),
         None if known is None else parse_knowledge(known),
-        Dialect(**dialect),
+        Dialect(**check_fields(content.get("dialect", {}), fields, "schema's dialect")),
     )
 
 
 def _parse_column(content: Any) -> Column:
-    if not isinstance(content, Mapping):
-        raise InputError('Every column of a schema is an object such as {"name": "age", ...}.')
-    _refuse_unknown(content, tuple(Column.__dataclass_fields__), "A column of a schema")
+    facts = dict(check_fields(content, tuple(Column.__dataclass_fields__), "schema's column"))
     for key in ("name", "type"):
-        if key not in content:
+        if key not in facts:
             raise InputError(f'A column of the schema has no "{key}".')
-    facts = dict(content)
-    for key in _LISTS:
-        if key in facts:
-            if not isinstance(facts[key], list):
-                raise InputError(f'"{key}" in a schema is a list.')
-            facts[key] = tuple(facts[key])
+    for key in _LISTS & facts.keys():
+        if not isinstance(facts[key], list):
+            raise InputError(f'"{key}" in a schema is a list.')
+        facts[key] = tuple(facts[key])
     return Column(**facts)
-
-
-def _refuse_unknown(content: Mapping[str, Any], known: Sequence[str], what: str) -> None:
-    for key in content:
-        if key not in known:
-            raise InputError(
-                f"{what} has no field {show(str(key))}; it has {', '.join(known)}."
-                f"{did_you_mean(str(key), known)}"
-            )
 
 
 def load_schema(source: str | os.PathLike[str] | bytes) -> Schema:
@@ -400,28 +372,4 @@ def load_schema(source: str | os.PathLike[str] | bytes) -> Schema:
         >>> load_schema(f'{head}"columns": [{columns}]}}'.encode()).names
         ('smokes', 'coughs')
     """
-    raw = source if isinstance(source, bytes) else _read(Path(source))
-    if len(raw) > MOST_BYTES:
-        raise InputError(f"A schema has at most {MOST_BYTES // 1_000_000} MB; this one is larger.")
-    try:
-        content = json.loads(raw.decode("utf-8-sig"), object_pairs_hook=_without_repeats)
-    except InputError:
-        raise
-    except (ValueError, RecursionError):
-        raise InputError("The schema is not JSON in UTF-8; write it anew or correct it.") from None
-    return parse_schema(content)
-
-
-def _read(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            return file.read(MOST_BYTES + 1)
-    except (OSError, ValueError):
-        raise InputError(f"There is no schema to read at {show(str(path))}; check it.") from None
-
-
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise InputError("The schema states one field twice; delete one of them.")
-    return found
+    return parse_schema(parse_json(read_text(source, "schema"), "schema"))

@@ -64,11 +64,11 @@ def edges(
 
 
 def edge_frame(found: Sequence[Edge]) -> pd.DataFrame:
-    """The edges as a frame: cause, effect, link, arrow, class."""
+    """The edges as a frame: source, target, link, arrow, class."""
     import pandas as pd  # here, so that importing the engine does not load pandas
 
     rows = [(edge.cause, edge.effect, edge.link, edge.arrow, edge.kind) for edge in found]
-    return pd.DataFrame(rows, columns=["cause", "effect", "link", "arrow", "class"])
+    return pd.DataFrame(rows, columns=["source", "target", "link", "arrow", "class"])
 
 
 # As a picture ---------------------------------------------------------------------------

@@ -10,8 +10,8 @@ import streamlit as st
 from engine import InputError
 from engine.data.column import MAX_LEVELS, MOST_COLUMNS
 from engine.data.networks import NETWORKS
-from engine.data.schema import MOST_BYTES
 from engine.data.simulated import GRAPHS, MAX_NODES, NOISES
+from engine.knowledge import MOST_BYTES
 from pages import mode
 from pages.files import Upload
 from pages.shell import reading, state

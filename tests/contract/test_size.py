@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 # Folders (or files) of each part -> the most code lines it may have. What grew says why.
 MOST = {
-    "engine/data": 2349,
+    "engine/data": 2292,
     "engine/studies": 3014,
     "engine/algorithms engine/search engine/statistics engine/tables": 3646,
     "engine/cli engine/__main__.py": 1777,

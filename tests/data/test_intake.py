@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import sqlite3
+import zipfile
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -486,3 +487,18 @@ def test_what_is_printed_of_a_table_holds_no_rows() -> None:
     assert SECRET not in repr(data) + repr(data.unforeseen_cells) + "".join(data.notes)
     assert data.unforeseen_cells[0].looks == (SECRET,)
     assert isinstance(data.unforeseen_cells[0], Unforeseen)
+
+
+def test_a_workbook_that_unpacks_to_gigabytes_is_refused(tmp_path: Path) -> None:
+    cells = '<row r="{0}"><c r="{1}{0}"><v>1</v></c></row>'.format
+    far = cells(1, "A") + cells(1_048_576, "XFD")
+    bombs = [write_workbook(tmp_path / "far.xlsx", far), tmp_path / "zeros.xlsx"]
+    with (
+        zipfile.ZipFile(bombs[1], "w", zipfile.ZIP_DEFLATED, compresslevel=1) as book,
+        book.open("xl/worksheets/sheet1.xml", "w", force_zip64=True) as part,
+    ):
+        part.writelines(bytes(1 << 20) for _ in range(1100))
+    assert bombs[1].stat().st_size < 6_000_000
+    for bomb in bombs:
+        with pytest.raises(InputError, match="too large a workbook"):
+            read_table(bomb, TWO)
