@@ -42,7 +42,7 @@ def money_view(now: Tour) -> None:
 
 
 def money_rows(now: Tour) -> int:
-    """Rows that the purses were spent on: the Scene's, whose draws these are."""
+    """Rows that the purses were spent on: those of the Scene's draws."""
     return int(kept_scene(now.data)["rows"])
 
 

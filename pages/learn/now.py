@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import streamlit as st
 
+from engine.params import Parameters
 from engine.registry import algorithm
 from engine.studies.repeat import Repetition, outcome_of, usual
 from pages.draw import show
 from pages.draw.bars import Group, grouped
 from pages.learn.tour import Tour, run_of
+from pages.shell import state
+from pages.shell.fields import among
+from pages.shell.form import parameters
 from pages.shell.palette import ink
 from pages.shell.settings import OWN
 from pages.shell.words import number
@@ -20,46 +26,43 @@ DRAWS = 10
 START = 3_000  # people
 
 
+@dataclass(frozen=True, kw_only=True)
+class Fields(Parameters):
+    """Two numbers of the reader's."""
+
+    people: int = among(START, "How many people", PEOPLE)
+    total: float = among(1.0, "ε of the whole run (strict)", EPSILONS)
+
+
 def people_asked(now: Tour) -> int:
     """How many people the form names; the same on every network."""
-    return int(st.session_state.get("learn-people", START))
+    return int(state.of(Fields, "now.")["people"])
 
 
 def now_view(now: Tour) -> None:
-    """Two numbers of one's own, what comes of them here, and a button to Plan."""
+    """Two numbers, what comes of them here, and a link to Plan."""
+    d = state.of(Fields, "now.")
     left, right = st.columns([2, 3], gap="large")
     with left:
-        people = int(
-            st.select_slider(
-                "How many people",
-                PEOPLE,
-                value=START,
-                key="learn-people",
-                format_func=lambda n: f"{n:,}",
-            )
-        )
-        epsilon = float(
-            st.select_slider(
-                "ε of the whole run (strict)",
-                EPSILONS,
-                value=1.0,
-                key="learn-now-epsilon",
-                format_func=lambda e: f"{e:g}",
-            )
-        )
+        parameters(Fields.specs(), d, key="learn")
+        people, epsilon = int(d["people"]), float(d["total"])
         _said(_outcomes(now.data, people, epsilon), people, epsilon)
-        st.button(
-            "Plan with my own columns",
-            key="learn-plan",
-            type="primary",
-            icon=":material/arrow_forward:",
-            on_click=_carry,
-        )
-        if st.session_state.pop("learn-to-plan", False):
-            query = {"data": OWN, "plan.rows": str(people)}
-            st.switch_page("pages/study/page.py", query_params=query)
+        query, icon = {"data": OWN, "plan.rows": f"{people}"}, ":material/arrow_forward:"
+        title, page = "Plan with my own columns", "pages/study/page.py"
+        st.page_link(page, label=title, icon=icon, query_params=query)
     with right:
-        _by_people(now.data, epsilon)
+        every = [_outcomes(now.data, n, epsilon) for n in PEOPLE]
+        found = [sum(o.counts.found for o in some) / DRAWS for some in every]
+        made = [sum(o.counts.invented for o in some) / DRAWS for some in every]
+        figure = grouped(
+            [f"{n:,}" for n in PEOPLE],
+            [Group("Found", found, ink(0)), Group("False positives", made, ink(1), "/")],
+            x_title="People",
+            y_title="Links, on average",
+            height=360,
+        )
+        alt = "Links found and false positives by the number of people"
+        show.figure(figure, key="learn-now", alt=alt)
 
 
 def _outcomes(network: str, people: int, epsilon: float) -> list[Repetition]:
@@ -68,33 +71,15 @@ def _outcomes(network: str, people: int, epsilon: float) -> list[Repetition]:
 
 
 def _said(outcomes: list[Repetition], people: int, epsilon: float) -> None:
-    found = usual([o.counts.found for o in outcomes])
-    made = usual([o.counts.invented for o in outcomes])
+    found, made = (
+        f"{band.low}" if band.low == band.high else f"{band.low} to {band.high}"
+        for band in (
+            usual([o.counts.found for o in outcomes]),
+            usual([o.counts.invented for o in outcomes]),
+        )
+    )
     st.markdown(
         f"With **{people:,}** people and ε = **{number(epsilon)}**, {algorithm(METHOD).title} "
-        f"usually finds **{_range(found.low, found.high)}** of {outcomes[0].counts.true} true "
-        f"links and invents **{_range(made.low, made.high)}**, over {DRAWS} draws of the noise."
+        f"usually finds **{found}** of {outcomes[0].counts.true} true links, with **{made}** false "
+        f"positives, over {DRAWS} draws of the noise."
     )
-
-
-def _by_people(network: str, epsilon: float) -> None:
-    """The same ε for fewer and for more people."""
-    every = [_outcomes(network, people, epsilon) for people in PEOPLE]
-    found = [sum(o.counts.found for o in some) / DRAWS for some in every]
-    made = [sum(o.counts.invented for o in some) / DRAWS for some in every]
-    figure = grouped(
-        [f"{n:,}" for n in PEOPLE],
-        [Group("Found", found, ink(0)), Group("Invented", made, ink(1), "/")],
-        x_title="People",
-        y_title="Links, on average",
-        height=360,
-    )
-    show.figure(figure, key="learn-now", alt="Links found and invented by the number of people")
-
-
-def _carry() -> None:
-    st.session_state["learn-to-plan"] = True
-
-
-def _range(low: int, high: int) -> str:
-    return f"{low}" if low == high else f"{low} to {high}"

@@ -20,8 +20,8 @@ from pages.shell.data import bundled
 ALGORITHMS = ("pc", "priv_pc", "curate_pc", "marginal_pc")
 NONE = "None of them"
 _BEFORE = (
-    "These are the data as they are. A shuffle leaves each column what it holds and puts it into "
-    "an order of its own: none has anything to do with another then, so every link is invented."
+    "These are the data as they are. A shuffle reorders each column by itself: the columns are "
+    "then independent, and every link is a false positive."
 )
 
 
@@ -110,7 +110,7 @@ def _answer(counts: dict[str, list[int]], guessed: list[str]) -> str:
     seen = [algorithm(key).title for key, some in counts.items() if some[-1]]
     names = " and ".join(filter(None, [", ".join(seen[:-1]), *seen[-1:]]))
     said = f"**{names}** still {'sees' if len(seen) == 1 else 'see'} links"
-    start = f"{said}, and every one of them is invented." if seen else f"**{NONE}** does."
+    start = f"{said}, and all of them are false positives." if seen else f"**{NONE}** does."
     if not guessed:
         return start
     right = set(guessed) - {NONE} == set(seen)

@@ -1,4 +1,4 @@
-"""The guided tour: its steps in order, with the text and the paper's section beside each."""
+"""The guided tour: its steps in order, with the text and the paper's section of each."""
 
 from __future__ import annotations
 

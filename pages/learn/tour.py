@@ -109,7 +109,7 @@ def settings(*, of_screen: bool = True) -> None:
         st.caption(f"All of this is a simulation: {ROWS:,} rows drawn from a published network.")
 
 
-# Where the steps do not fit beside the buttons, they have a row of their own below them.
+# Where the steps do not fit next to the buttons, they have another row below them.
 _NARROW = """
 .st-key-learn-ways button p {white-space: nowrap}
 @media (max-width: 75rem) {

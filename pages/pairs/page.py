@@ -48,8 +48,8 @@ def _own(data: Dataset, d: Draft) -> None:
     heading = st.container()  # the strip speaks of what the button below it gives
     if st.button("Release a decision", type="primary", key="pairs-go"):
         RELEASED.put((data.identity, released(d, data)))
-    whose, result = RELEASED.get()
-    if whose != data.identity:
+    of, result = RELEASED.get()
+    if of != data.identity:
         result = None
     with heading:
         show_strip("Pairs", data, result)

@@ -151,10 +151,10 @@ def decision_view(result: RunResult, data: Dataset, exact: Picture | None, d: Dr
             strict=True,
         ):
             place.metric(title, value, help=said)
-        whose = "every row"
+        rows = "every row"
         if found.protects != BOTH:
-            whose = f"the {found.protects} half's rows; the other half is taken as public"
-        st.caption(f"Strict: ε = {epsilon} protects {whose}. {text.RESEARCH_TOOL}")
+            rows = f"the {found.protects} half's rows; the other half is taken as public"
+        st.caption(f"Strict: ε = {epsilon} protects {rows}. {text.RESEARCH_TOOL}")
         st.caption(
             "Noise is counted here, not truth. The method assumes that one column is a smooth "
             "function of the other plus noise that does not depend on it, and that nothing else "

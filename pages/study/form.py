@@ -109,7 +109,8 @@ def settings_form() -> bool:
 def plan_form() -> bool:
     """Controls of a forecast; returns whether it was asked for."""
     d, data = plan_fields(), own_data()
-    if data is not None and st.session_state.get("plan-of") != data.identity:
+    new = data is not None and st.session_state.get("plan-of") != data.identity
+    if data is not None and new and "plan.rows" not in st.query_params:
         st.session_state["plan-of"], d["rows"] = data.identity, data.n
     bound(
         st.multiselect, "Algorithms", d, "algorithms", key="plan-algorithms",

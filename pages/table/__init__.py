@@ -1,1 +1,1 @@
-"""A table of one's own, from the file to what is handed out."""
+"""A user's table, from the file to what is handed out."""

@@ -1,4 +1,4 @@
-"""What a person states about each column of their own table, a card a column."""
+"""What the user states about each column of their table, a card a column."""
 
 from __future__ import annotations
 

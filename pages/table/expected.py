@@ -45,9 +45,9 @@ def expect(
 
 def against(f: Forecast, came: int) -> str:
     """A release's number of links next to the forecast's."""
-    band, invented = f.shown, round(f.invented.median)
+    band, false = f.shown, round(f.invented.median)
     said = (
-        f"Forecast: {band.low:.0f} to {band.high:.0f} links shown, {invented or 'none'} of them "
+        f"Forecast: {band.low:.0f} to {band.high:.0f} links shown, {false or 'none'} of them "
         f"false, skeleton F1 between {f.f1.low:.2f} and {f.f1.high:.2f}. Came: {came}."
     )
     if band.holds(came):
@@ -60,10 +60,10 @@ def against(f: Forecast, came: int) -> str:
 
 
 def _say(f: Forecast, question: PlanRequest, epsilon: float) -> None:
-    invented = round(f.invented.median)
+    false = round(f.invented.median)
     st.markdown(
         f"**Expect about {f.found.median:.0f} of {f.links.median:.0f} links, and "
-        f"{invented or 'no'} false {'one' if invented == 1 else 'ones'}.**"
+        f"{false or 'no'} false {'one' if false == 1 else 'ones'}.**"
     )
     # Where n, d and ε alone say it, they have said it above.
     if f.noise and not detectability(question.rows, len(question.names), [epsilon]):

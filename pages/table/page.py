@@ -1,4 +1,4 @@
-"""A table of one's own: a file, its columns, what is known, a budget, a release, its files."""
+"""The user's table: a file, its columns, what is known, a budget, a release, its files."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ _WIDE = re.compile(r'viewBox="\S+ \S+ ([\d.]+) ')
 
 
 def released(release: Release, ids: Sequence[str]) -> None:
-    """A release of one's own: its promise, its graph, its files; ``ids`` in the vault, if kept."""
+    """A release that was made here: its promise, graph and files; ``ids`` in the vault, if kept."""
     epsilon, delta = float(release.total.epsilon), float(release.total.delta)
     st.success(
         f"Released under (ε, δ) = ({text.number(epsilon)}, {text.number(delta)}), charged to "
