@@ -23,9 +23,7 @@ def person_view(now: Tour) -> None:
     """The crowd, and below it the room of a class."""
     top, crowded, below = st.container(), st.container(), st.container(key="class-mode")
     with below, st.popover("The test, and a class", icon=":material/groups:"):
-        x, y = pair_of(
-            now, "The test with the released score", "tub – either", "learn-game-pair"
-        )
+        x, y = pair_of(now, "The test with the released score", "tub – either", "learn-game-pair")
         epsilon = st.select_slider(
             "ε of each output that the class bets on",
             EPSILONS,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import streamlit as st
 
@@ -124,20 +125,9 @@ def _turned(many: int) -> list[int]:
     starts = list(range(0, many, cards.A_PAGE))
     if len(starts) < 2:
         return starts
-    turn = kept("cards_turn", {"start": 0})
-    if turn["start"] not in starts:
-        turn["start"] = 0
-    bound(
-        st.segmented_control,
-        "Columns",
-        turn,
-        "start",
-        key="cards-turn",
-        options=starts,
-        format_func=lambda s: f"{s + 1}–{min(s + cards.A_PAGE, many)}",
-        required=True,
-    )
-    return [int(turn["start"])]
+    said = lambda s: f"{s + 1}–{min(s + cards.A_PAGE, many)}"  # noqa: E731
+    options: dict[str, Any] = {"default": 0, "required": True, "key": "cards-turn"}
+    return [int(st.segmented_control("Columns", starts, format_func=said, **options) or 0)]
 
 
 def known_view(schema: Schema | None) -> None:

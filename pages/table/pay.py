@@ -47,16 +47,10 @@ class Declared(Parameters):
     delta: float = fields.number(1e-5, "Total δ, for ever", 0, 1)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Signed(Parameters):
-    """What else a release is asked."""
-
-    sign: bool = fields.switch(
-        False,
-        "Sign it with my key",
-        help="An Ed25519 signature binds file and page to whoever holds the key. It is made on "
-        "first use and stays in your data folder.",
-    )
+SIGNATURE = (
+    "An Ed25519 signature binds file and page to whoever holds the key. It is made on first use "
+    "and stays in your data folder."
+)
 
 
 # Budgets ------------------------------------------------------------------------------------
@@ -145,7 +139,7 @@ def spend(data: Dataset, book: Sequence[Budget]) -> None:
         other = " for this table: those there are belong to other records" if book else ""
         st.info(f"Declare a budget first{other}.")
         return
-    d = kept("release", {"budget": "", "epsilon": 1.0, "sure": False, **fields.defaults(Signed)})
+    d = kept("release", {"budget": "", "epsilon": 1.0, "sure": False, "sign": False})
     if d["budget"] not in fitting:
         d["budget"] = next(iter(fitting))
         d["delta"] = fitting[d["budget"]].share(float(d["epsilon"]))
@@ -163,7 +157,8 @@ def spend(data: Dataset, book: Sequence[Budget]) -> None:
     expected.expect(file.schema, data.n, asked["epsilon"], asked["delta"])
     nothing.regime([Shape.of(data)], [asked["epsilon"]], asked["delta"])
     nothing.line(COVERED[0], Shape.of(data), asked, "release")
-    form.parameters(Signed.specs(), d, key="release")
+    title, key = "Sign it with my key", "release-sign"
+    form.bound(st.toggle, title, d, "sign", key=key, help=SIGNATURE)
     knowledge.button("release")
     words = f"Spend ε = {text.number(d['epsilon'])} of “{d['budget']}” for good"
     form.bound(st.checkbox, words, d, "sure", key="release-sure")

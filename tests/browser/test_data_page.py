@@ -102,7 +102,7 @@ def test_from_a_file_to_a_run_and_to_a_release(new_page: Page, screenshots: Path
     page.locator(".st-key-release-go button:enabled").click()
     page.get_by_text("Released under").wait_for()
     unfold(page, "How much? Effects")
-    page.get_by_text("nothing is charged, and no data are needed").last.wait_for()
+    page.locator(".st-key-release-effects").get_by_text("From the file alone").wait_for()
     settle(page)
     page.screenshot(path=screenshots / "data_released.png", full_page=True)
     assert page.locator(BROKEN).count() == 0

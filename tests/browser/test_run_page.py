@@ -113,8 +113,9 @@ def test_journey(page: Page, screenshots: Path) -> None:
         assert max(ends) <= 1800  # one screen of scrolling
         page.get_by_text("You are here").first.wait_for()
     page.set_viewport_size(SIZE)
-    assert page.locator("iframe").count() == 2
     page.screenshot(path=screenshots / "run.png", full_page=True)
+    open_run(page, "/run?n=20000")
+    assert page.locator("iframe").count() == 2
     box = page.locator("iframe").first.bounding_box()
     assert box is not None
     assert box["width"] > 300
