@@ -30,7 +30,7 @@ from engine.release.noise import (
 )
 from tests.release.samples import asia_schema, own_asia
 
-HONEST = 40
+HONEST = 15
 
 
 @pytest.fixture(scope="module")
