@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -33,14 +32,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from engine.effects.effect import Effect
-
-# Names that stood here in earlier versions; they go with the next one.
-_RENAMED = {
-    "told": "reference_cpdag",
-    "hanging": "order_dependent_edges",
-    "drawn": "displayed_cpdag",
-    "doubted": "low_confidence",
-}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -175,7 +166,7 @@ class RunResult:
 
     def _repr_html_(self) -> str:
         """What a notebook shows: a sentence, the graph, what it guarantees; no row and no score."""
-        said = summarise(self, scored=False)
+        said = self.summary(scored=False)
         title = f"{algorithm(self.algorithm).title} on {self.dataset}: {said.links}"
         return f"<p><b>{escape(title)}</b></p>{self.plot()}<p>{escape(self.guarantee)}</p>"
 
@@ -210,9 +201,22 @@ class RunResult:
         promised = self.summary().promise
         return f"{promised.terms}. {promised.sentence}"
 
-    def summary(self) -> Summary:
-        """The run in counts and sentences, as every page and file prints them."""
-        return summarise(self, scored=self.truth is not None)
+    def summary(self, *, scored: bool = True) -> Summary:
+        """The run in counts and sentences, as every page and file prints them.
+
+        ``scored`` False leaves the truth out, where scores against it would not be private.
+        """
+        return summarise(
+            self.params,
+            self.ledger,
+            self.claimed,
+            counts=self.counts if scored else None,
+            links=len(self.skeleton),
+            untested=len(self.untested),
+            status=self.status,
+            tests=self.ci_tests,
+            order=self.order_words,
+        )
 
     def plot(self) -> Svg:
         """The graph as it is displayed, as SVG text that a notebook shows as a picture."""
@@ -294,16 +298,6 @@ class RunResult:
     def spent(self) -> Guarantee:
         """The (epsilon, delta) that can be defended for this run."""
         return self.ledger.defended
-
-    if not TYPE_CHECKING:  # a type checker knows the present names alone
-
-        def __getattr__(self, name: str) -> Any:
-            """The attributes' earlier names, with a warning; they go with the next version."""
-            now = _RENAMED.get(name)
-            if now is None:
-                raise AttributeError(f"RunResult has no attribute {name!r}")
-            warnings.warn(f"{name} is called {now}", DeprecationWarning, stacklevel=2)
-            return getattr(self, now)
 
 
 def reference_of(

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from engine.graphs.links import MARKS, LinkClass
 from engine.graphs.metrics import Counts
@@ -26,46 +25,6 @@ PROMISE = (
     "person had is right at most {right} times in 100; a coin is right 50 times."
 )
 NO_PROMISE = "No promise: this protects nobody."
-
-
-class Summarised(Protocol):
-    """What a summary reads of a run (:class:`engine.result.RunResult`)."""
-
-    @property
-    def params(self) -> Parameters:
-        """What it was run with."""
-
-    @property
-    def ledger(self) -> Ledger:
-        """Its charges."""
-
-    @property
-    def claimed(self) -> Guarantee | None:
-        """The paper's total."""
-
-    @property
-    def status(self) -> str:
-        """How it ended."""
-
-    @property
-    def ci_tests_by_order(self) -> tuple[int, ...]:
-        """CI tests of order 0, 1, 2, …."""
-
-    @property
-    def untested(self) -> frozenset[tuple[int, int]]:
-        """Pairs not tested to the end."""
-
-    @property
-    def counts(self) -> Counts | None:
-        """Links by class; None without a truth."""
-
-    @property
-    def skeleton(self) -> set[frozenset[str]]:
-        """Adjacent pairs."""
-
-    @property
-    def order_words(self) -> str:
-        """What depends on the columns' order."""
 
 
 @dataclass(frozen=True)
@@ -113,27 +72,35 @@ class Summary:
         return "\n".join(filter(None, lines))
 
 
-def summarise(result: Summarised, *, scored: bool = True) -> Summary:
-    """What a run amounts to.
+def summarise(
+    params: Parameters,
+    ledger: Ledger,
+    claimed: Guarantee | None,
+    *,
+    counts: Counts | None,
+    links: int,
+    untested: int,
+    status: str,
+    tests: int,
+    order: str,
+) -> Summary:
+    """What a run amounts to, from its parameters, charges and the paper's total.
 
-    ``scored`` False leaves the truth out, where scores against it would not be private.
+    ``links`` are adjacent pairs, ``untested`` those of them not tested to the end; ``tests`` is the
+    number of CI tests. ``counts`` None leaves the truth out, where it is not known or where scores
+    against it would not be private.
     """
-    counts = result.counts if scored else None
-    shown = len(result.skeleton) - len(result.untested)
-    links, arrows = links_words(counts, shown), arrows_words(counts)
-    left_open = _untested(len(result.untested), counts)
-    promised = promise(result)
-    start = f"{_start(result, promised)}: "
+    shown = links - untested
+    promised = promise(params, ledger, claimed)
+    words = links_words(counts, shown), arrows_words(counts), _untested(untested, counts)
     return Summary(
-        counts=counts,
-        shown=shown,
-        headline=start + " ".join(filter(None, (links, arrows, left_open))),
-        links=links,
-        arrows=arrows,
-        untested=left_open,
-        ended=_ended(result),
-        order=result.order_words,
-        promise=promised,
+        counts,
+        shown,
+        f"{_start(params, ledger, promised)}: {' '.join(filter(None, words))}",
+        *words,
+        _ended(status, ledger, tested=bool(tests)),
+        order,
+        promised,
     )
 
 
@@ -173,42 +140,41 @@ def _untested(pairs: int, counts: Counts | None) -> str:
     return f"{MARKS[LinkClass.UNTESTED].counted(pairs)}{true}."
 
 
-def _start(result: Summarised, promised: Promise) -> str:
+def _start(params: Parameters, ledger: Ledger, promised: Promise) -> str:
     """What stands before the counts: they never go without what protects those in the data."""
-    if getattr(result.params, "epsilon", None) is None:
+    if getattr(params, "epsilon", None) is None:
         return "Without privacy"
     nobody = promised.level == NOTHING
-    if result.ledger.cap is None and not result.ledger.undefended:
+    if ledger.cap is None and not ledger.undefended:
         return "As published, which protects nobody" if nobody else "As published"
     return "With noise that protects nobody" if nobody else "With this privacy"
 
 
-def _ended(result: Summarised) -> str:
+def _ended(status: str, ledger: Ledger, *, tested: bool) -> str:
     """Why the run ended before its end; empty if it did not."""
-    tested = bool(result.ci_tests_by_order)
     what = "links not tested to the end stayed" if tested else "the weights reached are shown"
-    if result.status == "cancelled":
+    if status == "cancelled":
         return f"Stopped early: {what}."
-    if result.status != "budget_exhausted":
+    if status != "budget_exhausted":
         return ""
-    at = f"{'order' if tested else 'iteration'} {max(result.ledger.by_order(), default=0)}"
+    at = f"{'order' if tested else 'iteration'} {max(ledger.by_order(), default=0)}"
     return f"The budget ran out at {at}: {what}. Raise ε, or lower the largest order."
 
 
 # Privacy in words -------------------------------------------------------------------------
 
 
-def price(result: Summarised) -> tuple[str, str]:
+def price(params: Parameters, ledger: Ledger, claimed: Guarantee | None) -> tuple[str, str]:
     """(how well the price holds: "fine", "doubtful" or "nothing", the price in words)."""
-    cap, claimed, spent = result.ledger.cap, result.claimed, result.ledger.defended.epsilon
-    if result.ledger.undefended:
-        return NOTHING, f"Nothing can be proven: {result.ledger.undefended[0]}"
+    cap, spent = ledger.cap, ledger.defended.epsilon
+    if ledger.undefended:
+        return NOTHING, f"Nothing can be proven: {ledger.undefended[0]}"
     if cap is not None:
         words = f"Guaranteed: ε = {number(cap.epsilon)} for the whole run"
         if cap.epsilon > _NO_USE:
             return NOTHING, f"{words}, too large to protect anyone"
         return (FINE if cap.epsilon <= _WEAK else DOUBTFUL), words
-    if claimed is None and getattr(result.params, "epsilon", None) is None:
+    if claimed is None and getattr(params, "epsilon", None) is None:
         return NOTHING, "No privacy: nothing can be proven"
     said = "Nothing claimed" if claimed is None else f"Claimed ε = {number(claimed.epsilon)}"
     endless = claimed is not None and not math.isfinite(claimed.epsilon)
@@ -222,12 +188,12 @@ def price(result: Summarised) -> tuple[str, str]:
     return (NOTHING, f"{able}, which protects nobody") if spent > _NO_USE else (DOUBTFUL, able)
 
 
-def promise(result: Summarised) -> Promise:
+def promise(params: Parameters, ledger: Ledger, claimed: Guarantee | None) -> Promise:
     """What the epsilon promises, in odds; or that it promises nothing, and protects nobody."""
-    level, terms = price(result)
+    level, terms = price(params, ledger, claimed)
     if level == NOTHING:
-        return Promise(level, 100, f"{NO_PROMISE} {_why(result)}", terms)
-    cap, able = result.ledger.cap, result.ledger.defended.epsilon
+        return Promise(level, 100, f"{NO_PROMISE} {_why(params, ledger)}", terms)
+    cap, able = ledger.cap, ledger.defended.epsilon
     right = guesses(able if cap is None else cap.epsilon)
     return Promise(level, right, PROMISE.format(right=right), terms)
 
@@ -240,11 +206,11 @@ def guesses(epsilon: float) -> int:
     return math.ceil(100 / (1 + math.exp(-epsilon)))
 
 
-def _why(result: Summarised) -> str:
-    if result.ledger.undefended:
-        return f"Why: {'; '.join(result.ledger.undefended)}."
-    if getattr(result.params, "epsilon", None) is None:
+def _why(params: Parameters, ledger: Ledger) -> str:
+    if ledger.undefended:
+        return f"Why: {'; '.join(ledger.undefended)}."
+    if getattr(params, "epsilon", None) is None:
         return "The data were read as they are."
-    if not math.isfinite(result.ledger.defended.epsilon):
+    if not math.isfinite(ledger.defended.epsilon):
         return "For this run no finite ε can be proven."
-    return f"The ε that can be proven, {number(result.ledger.defended.epsilon)}, is too large."
+    return f"The ε that can be proven, {number(ledger.defended.epsilon)}, is too large."

@@ -1,4 +1,4 @@
-"""Bars, and a heat map. Fonts come from Streamlit's theme."""
+"""Bars. Fonts come from Streamlit's theme."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from html import escape  # Plotly reads tags in a text
 from typing import Any
 
-import pandas as pd
 import plotly.graph_objects as go
 
 from pages.draw.curves import UNDER
-from pages.shell.palette import heat_inks, ink
+from pages.shell.palette import ink
 
-MOST_PLAIN = 7  # columns of a heat map whose numbers fit side by side on a phone
 MOST_WORDS = 16  # more bars than these have no room for their values
 
 
@@ -92,46 +90,5 @@ def grouped(
         legend=UNDER if below else above,
         xaxis={"title": escape(x_title), "type": "category"},
         yaxis={"title": y_title, "rangemode": "tozero"},
-    )
-    return figure
-
-
-# A heat map of shares --------------------------------------------------------------------
-
-
-def heat(
-    table: pd.DataFrame, *, x_title: str, words: bool = True, height: int | None = None
-) -> go.Figure:
-    """A heat map of shares in [0, 1]: the table's rows from top to bottom, columns from the left.
-
-    With ``words`` the share stands in each cell, in percent but without the sign, and needs no
-    scale of colours beside it: on a phone both would leave nothing that can be read.
-    """
-    low, high = heat_inks()
-    values = table.to_numpy(dtype=float)
-    figure = go.Figure(
-        go.Heatmap(
-            z=values,
-            x=[str(c) for c in table.columns],
-            y=[str(i) for i in table.index],
-            zmin=0,
-            zmax=1,
-            colorscale=[[0, low], [1, high]],
-            text=[[f"{100 * v:.0f}" for v in row] for row in values] if words else None,
-            texttemplate="%{text}" if words else None,
-            # Left to itself plotly makes letters as small as a cell wants them.
-            textfont={"size": 12} if table.shape[1] <= MOST_PLAIN else None,
-            showscale=not words,
-            colorbar={"title": {"text": "Share"}, "tickformat": ".0%", "thickness": 12},
-            xgap=2,
-            ygap=2,
-            hovertemplate="%{y}<br>" + x_title + " %{x}: %{z:.0%}<extra></extra>",
-        )
-    )
-    figure.update_layout(
-        height=height or max(240, 110 + 24 * len(table)),
-        margin={"l": 8, "r": 8, "t": 8, "b": 8},
-        xaxis={"title": x_title, "type": "category", "showgrid": False},
-        yaxis={"autorange": "reversed", "type": "category", "automargin": True, "showgrid": False},
     )
     return figure

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -14,7 +13,7 @@ from pyvis.network import Network
 from engine.graphs.layout import Point, flattest
 from engine.graphs.links import MARKS
 from engine.graphs.picture import Link
-from pages.shell.palette import LOOKS, Look
+from pages.shell.palette import LOOKS
 
 VIS = Path(__file__).resolve().parents[2] / "static" / "vis" / "vis-network.min.js"
 _PAGE = Path(__file__).with_suffix(".html")
@@ -55,7 +54,6 @@ def render_graph(
         )
     for link in links:
         net.add_edge(index[link.a], index[link.b], **_edge(link, positions, theme))
-    net.set_options(json.dumps(_options(look)))
     page: str = net.generate_html()
     return page
 
@@ -82,32 +80,6 @@ def _bend(link: Link, positions: Mapping[str, Point]) -> dict[str, Any] | bool:
     if not bow:
         return False
     return {"type": "curvedCW" if bow > 0 else "curvedCCW", "roundness": abs(bow)}
-
-
-def _options(look: Look) -> dict[str, Any]:
-    return {
-        "physics": {"enabled": False},
-        "interaction": {"zoomView": False, "hover": False, "selectConnectedEdges": False},
-        "nodes": {
-            "font": {"size": 14, "color": look.font, "face": "sans-serif"},
-            "borderWidth": 1,
-            "chosen": False,
-            "margin": {"top": 6, "bottom": 6, "left": 8, "right": 8},
-        },
-        "edges": {
-            "selectionWidth": 0,
-            "hoverWidth": 0,
-            "chosen": False,
-            "font": {
-                "size": 12,
-                "color": look.font,
-                "face": "sans-serif",
-                "strokeWidth": 4,
-                "strokeColor": look.background,
-                "vadjust": -10,
-            },
-        },
-    }
 
 
 @cache

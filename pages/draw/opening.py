@@ -1,8 +1,8 @@
-"""From a point of a chart to the run behind it: by a click, or by its name from a list."""
+"""From a point of a chart to the run behind it: by a click."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import plotly.graph_objects as go
 import streamlit as st
@@ -10,7 +10,6 @@ import streamlit as st
 from pages.draw.show import figure
 from pages.shell.settings import Settings
 
-OFFERED = 40  # runs to choose from by name
 _HINT = "Click a point to open its run."
 
 
@@ -56,15 +55,6 @@ def over_cells(drawn: go.Figure, words: Sequence[Sequence[str]]) -> None:
         hovertemplate="%{x}, %{y}: %{text}<extra></extra>",
     )
     drawn.layout.hoverdistance = -1
-
-
-def list_of_runs(runs: Mapping[str, Settings], *, key: str) -> None:
-    """The same runs by name, for whoever has no mouse: a list and a button."""
-    named = list(runs)[:OFFERED]
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        chosen = st.selectbox("Run", named, key=f"{key}-setting")
-        if st.button("Open run", key=f"{key}-open", icon=":material/play_arrow:"):
-            visit(runs[chosen or named[0]])
 
 
 def visit(settings: Settings) -> None:

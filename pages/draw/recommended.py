@@ -1,21 +1,16 @@
-"""Settings that a study recommends: a preset, and the study that chose it one click away."""
+"""Settings that a study recommends: a preset, and what it is worth."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
-from engine.studies.recommended import Recommended, Score, Study, recommended, study
-from pages.draw import show
+from engine.studies.recommended import Recommended, Study, recommended, study
 from pages.shell import words as text
-from pages.shell.dialog import dialog
 from pages.shell.drafts import drafted_source
-from pages.shell.form import title_of
 from pages.shell.settings import filled
-from pages.shell.state import as_word
 
 NAME = "Recommended"
 STUDY = "docs/reference/recommended.md"
@@ -44,20 +39,11 @@ def help_of(key: str, values: Mapping[str, Any]) -> str:
     return text.plain(sentence(found, study()))
 
 
-def why(key: str, values: Mapping[str, Any], place: str) -> None:
-    """A sentence on the preset where it is what the form shows, and the study behind it."""
+def why(key: str, values: Mapping[str, Any]) -> None:
+    """A sentence on the preset where it is what the form shows."""
     found = found_for(key, values)
-    if found is None or laid_over(found, values) != filled(key, values):
-        return
-    with st.container(key=f"recommended-{place}", gap="xxsmall"):
-        st.caption(text.plain(sentence(found, study())))
-        if st.button(
-            "The study that chose it",
-            key=f"study-{place}",
-            type="tertiary",
-            icon=":material/science:",
-        ):
-            _dialog(key)
+    if found is not None and laid_over(found, values) == filled(key, values):
+        st.caption(f"{text.plain(sentence(found, study()))} All of it: `{STUDY}`.")
 
 
 def sentence(found: Recommended, made: Study) -> str:
@@ -75,51 +61,3 @@ def sentence(found: Recommended, made: Study) -> str:
 def _and(names: Any) -> str:
     *first, last = [str(name).capitalize() for name in names]
     return f"{', '.join(first)} and {last}" if first else last
-
-
-@dialog("The study that chose the setting")
-def _dialog(key: str) -> None:
-    made = study()
-    own = [made.cells[c] for c in sorted(made.cells) if c[0] == key]
-    st.markdown(
-        f"{text.plain(title_of(key))}, strict guarantee, {made.rows:,} rows: tuned on "
-        f"{_and(made.searched[key])}, told on networks and samples that the search never saw, "
-        "beside the default setting. Skeleton F1 with its standard error."
-    )
-    show.table(told(own), alt="Recommended settings and what they reach")
-    for one in own:
-        chosen = ", ".join(f"{name} = {value}" for name, value in one.params.items())
-        st.caption(text.plain(f"ε = {one.epsilon:g}: {chosen or 'the default setting'}."))
-    st.caption(f"`python -m benchmarks.recommended`; all of it in `{STUDY}`.")
-    if st.button("Search for the best setting", key="study-tune", icon=":material/tune:"):
-        st.switch_page("pages/study/page.py", query_params=query(own[-1], made))
-
-
-def told(found: list[Recommended]) -> pd.DataFrame:
-    """A line for each ε and network."""
-    rows = [
-        {
-            "ε": text.number(one.epsilon),
-            "Network": reported.network.capitalize(),
-            NAME: score(reported.tuned["skeleton_f1"]),
-            "Default": score(reported.default["skeleton_f1"]),
-        }
-        for one in found
-        for reported in one.reported
-    ]
-    return pd.DataFrame(rows)
-
-
-def score(one: Score) -> str:
-    """A mean with its standard error, which has a third place where two would make it 0."""
-    if not one.runs:  # the search was stopped before
-        return "–"
-    if one.runs < 2:
-        return f"{one.mean:.2f}"
-    places = 3 if 0 < one.error < 0.005 else 2
-    return f"{one.mean:.{places}f} ± {one.error:.{places}f}"
-
-
-def query(one: Recommended, made: Study) -> dict[str, str]:
-    """The algorithm, ε and n of a study's cell, as an address has them."""
-    return {"algorithm": one.algorithm, "epsilon": as_word(one.epsilon), "n": as_word(made.rows)}

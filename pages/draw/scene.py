@@ -163,76 +163,15 @@ def layout(graph: nx.DiGraph, width: float, height: float) -> dict[str, Any]:
     }
 
 
-def show_scene(
-    content: Mapping[str, Any],
-    start: Mapping[str, Any],
-    rested: Hear,
-    yours: Hear,
-) -> None:
-    """Draw it. ``start`` is the frame to begin with; ``rested`` hears of each frame at rest."""
-    told = {"frame": rested, "yours": yours}
-    _mount("scene", {**content, "start": dict(start)}, "scene", told)
-
-
-def show_noise(test: Mapping[str, float], key: str) -> None:
-    """One noisy test to drag: its score, the level it is compared with, sensitivity, epsilon."""
-    _mount("noise", test, key)
-
-
-def show_record(moves: Mapping[str, Any], key: str) -> None:
-    """One record to move: the table without it, the scores with it in each cell, both fences."""
-    _mount("record", moves, key)
-
-
-def show_arrows(content: Mapping[str, Any], key: str) -> None:
-    """A graph whose arrows can be turned round."""
-    _mount("arrows", content, key)
-
-
-def show_person(content: Mapping[str, Any], key: str) -> None:
-    """A crowd in which one answer is changed, and a bet on a noisy output."""
-    _mount("person", content, key)
-
-
-def show_sieve(content: Mapping[str, Any], key: str, rested: Hear) -> None:
-    """Scores on their axis with T, T - t and m to drag; ``rested`` hears of them at rest."""
-    _mount("sieve", content, key, {"frame": rested})
-
-
-def show_plan(content: Mapping[str, Any], key: str, rested: Hear) -> None:
-    """A plan's coins over the orders with both margins to drag; ``rested`` hears of them."""
-    _mount("plan", content, key, {"frame": rested})
-
-
-def show_margins(content: Mapping[str, Any], key: str, rested: Hear) -> None:
-    """Lemma 1's errors with CURATE's margins to drag; ``rested`` hears of the setting at rest."""
-    _mount("margins", content, key, {"frame": rested})
-
-
-def show_search(content: Mapping[str, Any], key: str) -> None:
-    """A search played back, test by test."""
-    _mount("search", content, key)
-
-
-def show_money(content: Mapping[str, Any], key: str, rested: Hear) -> None:
-    """Three purses over one clock; ``rested`` hears of the epsilon at rest."""
-    _mount("money", content, key, {"frame": rested})
-
-
-def _mount(
-    name: str,
-    data: Mapping[str, Any],
-    key: str,
-    told: Mapping[str, Hear] | None = None,
-) -> None:
-    """Draw a component; ``told`` hears what it has to say, by name ("frame", "yours")."""
+def mount(kind: str, data: Mapping[str, Any], key: str, **told: Hear) -> None:
+    """Draw a component of :data:`_KINDS`; ``told`` hears what it says ("frame", "yours")."""
 
     def hear(word: str, heard: Hear) -> None:
         if found := st.session_state[key].get(word):
             heard(found)
 
-    component = st.components.v2.component(name, js=script(name), css=style())
-    hooks: dict[str, Any] = {f"on_{w}_change": partial(hear, w, h) for w, h in (told or {}).items()}
+    component = st.components.v2.component(kind, js=script(kind), css=style())
+    hooks: dict[str, Any] = {f"on_{w}_change": partial(hear, w, h) for w, h in told.items()}
     component(key=key, data={**data, "marks": marks_data(theme())}, **hooks)
 
 

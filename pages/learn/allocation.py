@@ -16,7 +16,7 @@ from engine.studies.margins import planned
 from engine.teaching.lessons import strengths
 from pages.draw import show
 from pages.draw.bars import bars
-from pages.draw.scene import digested, show_plan
+from pages.draw.scene import digested, mount
 from pages.learn.search import perfect
 from pages.learn.tour import Tour
 from pages.shell import state
@@ -45,7 +45,7 @@ def orders_view(now: Tour) -> None:
         if content is None:
             st.info("The total is too small for a plan. Raise ε.")
         else:
-            show_plan(content, "learn-plan-scene", partial(_rested, d))
+            mount("plan", content, "learn-plan-scene", frame=partial(_rested, d))
 
 
 def _distances(now: Tour) -> None:

@@ -11,7 +11,7 @@ from engine.data.networks import load_network
 from engine.teaching.lessons import noisy_test, query
 from engine.teaching.neighbours import counterexample
 from engine.teaching.turning import questions, turning
-from pages.draw.scene import digested, graph_content, show_arrows, show_noise, show_record
+from pages.draw.scene import digested, graph_content, mount
 from pages.learn.tour import Tour
 from pages.shell.words import number, plain
 
@@ -21,7 +21,7 @@ EACH = 0.02  # ε of the one test, at the start
 
 def truth_view(now: Tour) -> None:
     """Which questions to the data would change?"""
-    show_arrows(turned(now.data), "learn-arrows")
+    mount("arrows", turned(now.data), "learn-arrows")
 
 
 @st.cache_data(max_entries=8, show_spinner=False)
@@ -75,7 +75,7 @@ def noise_view(now: Tour) -> None:
     with right:
         names = ("level", "sensitivity", "epsilon")
         given = {"score": test.exact, **{name: getattr(test, name) for name in names}}
-        show_noise(given, key="learn-noise")
+        mount("noise", given, key="learn-noise")
 
 
 def bound_view(now: Tour) -> None:
@@ -110,4 +110,4 @@ def bound_view(now: Tour) -> None:
         "bound": found.bound,
     }
     with right:
-        show_record(moves, key="learn-record")
+        mount("record", moves, key="learn-record")

@@ -11,7 +11,7 @@ from engine.data.networks import load_dataset
 from engine.studies.scenes import ALGORITHMS, kept_scene
 from engine.teaching.money import Purse, purses
 from pages.draw.links import found_links
-from pages.draw.scene import digested, given, show_money
+from pages.draw.scene import digested, given, mount
 from pages.learn.search import gallery, perfect
 from pages.learn.tour import Tour, draft
 
@@ -38,7 +38,7 @@ def money_view(now: Tour) -> None:
         content = drawn(now.data, draw)
         place.empty()
         made.add((now.data, draw))
-    show_money({**content, "epsilon": now.epsilon}, "learn-money", _rested)
+    mount("money", {**content, "epsilon": now.epsilon}, "learn-money", frame=_rested)
 
 
 def money_rows(now: Tour) -> int:

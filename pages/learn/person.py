@@ -9,7 +9,7 @@ import streamlit as st
 
 from engine.teaching.lessons import query
 from engine.teaching.neighbours import moves
-from pages.draw.scene import digested, plain_names, show_person
+from pages.draw.scene import digested, mount, plain_names
 from pages.learn import class_mode
 from pages.learn.first import pair_of
 from pages.learn.tour import PEOPLE, Tour, neighbours_of
@@ -35,7 +35,7 @@ def person_view(now: Tour) -> None:
     with top:
         class_mode.wall()
     with crowded:
-        show_person(crowd(now.data, x, y), key="learn-person")
+        mount("person", crowd(now.data, x, y), key="learn-person")
 
 
 @st.cache_data(max_entries=64, show_spinner=False)

@@ -17,14 +17,14 @@ from engine.graphs.picture import Link
 from engine.registry import algorithm
 from engine.studies.repeat import Repetition, outcome_of
 from engine.studies.scenes import ABSENT, BACK, FORTH, LINE, UNTESTED
-from engine.summary import links_words, summarise
+from engine.summary import links_words
 from engine.teaching.replay import scenes
 from pages.draw import show
 from pages.draw.bars import bars
 from pages.draw.graphs import positions
 from pages.draw.links import ENTRY, found_links, sample
 from pages.draw.picture import graph_picture
-from pages.draw.scene import digested, graph_content, show_search
+from pages.draw.scene import digested, graph_content, mount
 from pages.learn.tour import Tour, shown_run
 from pages.shell import words as text
 from pages.shell.palette import theme
@@ -100,7 +100,7 @@ def search_view(now: Tour) -> None:
         result = shown_run(now, "priv_pc", epsilon=now.epsilon)
     else:
         result = perfect(now)
-    show_search(played_back(data, result), key="learn-player")
+    mount("search", played_back(data, result), key="learn-player")
     st.caption(_outcome(data, result, str(chosen)))
 
 
@@ -147,7 +147,7 @@ def on_screen() -> Shown | None:
 
 
 def _outcome(data: Dataset, result: RunResult, chosen: str) -> str:
-    ends = f"In the end: {summarise(result).found}"
+    ends = f"In the end: {result.summary().found}"
     if chosen == PERFECT:
         return f"A d-separation oracle answers from the true graph instead of the data. {ends}"
     if chosen == EXACT:

@@ -16,7 +16,7 @@ from engine.statistics.registry import BOUNDED
 from engine.teaching import sieving
 from engine.teaching.sieving import Array, Sieve
 from engine.theory import best_subsample
-from pages.draw.scene import digested, show_sieve
+from pages.draw.scene import digested, mount
 from pages.learn.tour import Tour, shown_run
 from pages.shell import state
 from pages.shell.drafts import Draft
@@ -97,7 +97,7 @@ def _scene(data: Dataset, sieve: Sieve, d: Draft) -> None:
     )
     at = [nearest(ends[name], d[name]) for name in ("threshold", "tweak")]
     at += [_chosen(samples, d), int(d["seed"])]
-    show_sieve({**still, "at": at}, "sieve-scene", partial(_rested, d))
+    mount("sieve", {**still, "at": at}, "sieve-scene", frame=partial(_rested, d))
 
 
 def _levels(sieve: Sieve, threshold: float, tweak: float) -> list[float]:

@@ -17,7 +17,7 @@ from engine.score.learned import ScoreDiagnostics
 from engine.studies.figures import Panel, Series
 from engine.studies.price import PriceStep, price_steps
 from engine.studies.repeat import stability
-from engine.summary import NOTHING, Promise, summarise
+from engine.summary import NOTHING, Promise
 from pages.draw.graphs import positions
 from pages.draw.links import Entry, as_digraph, describe, doubtful, entries, found_links
 from pages.draw.picture import Picture, curve_picture, graph_picture, people_picture
@@ -65,7 +65,7 @@ def brief_of(run: Shown, repeats: Repeats | None, heading: Heading, theme: str) 
     data, result = run.data, run.result
     outcomes = [] if repeats is None else list(repeats.outcomes)
     shown = stable(links(data, result), result, repeats)
-    summary = summarise(result, scored=_known(data))
+    summary = result.summary(scored=_known(data))
     promise = summary.promise
     count = nothing_for(run)
     points = [] if repeats is None else repeats.points

@@ -91,7 +91,7 @@ def _more(chosen: Algorithm, params: Draft, rest: list[Spec]) -> None:
             disabled=recommended.found_for(chosen.key, params) is None,
             help=recommended.help_of(chosen.key, params),
         )
-    recommended.why(chosen.key, params, "run")
+    recommended.why(chosen.key, params)
     shape = shape_of(source)
     st.caption(text.epsilon_meaning(chosen, params, None if shape is None else shape.rows))
     nothing.line(chosen.key, shape, params, "form")

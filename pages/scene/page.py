@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from engine.studies.scenes import kept_scenes
-from pages.draw.scene import given, plainly, show_scene
+from pages.draw.scene import given, mount, plainly
 from pages.scene import state
 from pages.shell.form import bound
 from pages.shell.session import Place
@@ -64,9 +64,13 @@ def main() -> None:
     )
     name = str(frame["data"])
     if name in kept_scenes():
-        show_scene(state.whole(name), frame, rested, yours)
+        _show(state.whole(name), frame)
     else:
         growing(name, frame)
+
+
+def _show(content: Mapping[str, Any], frame: Mapping[str, Any]) -> None:
+    mount("scene", {**content, "start": dict(frame)}, "scene", frame=rested, yours=yours)
 
 
 def growing(name: str, frame: Mapping[str, Any]) -> None:
@@ -80,7 +84,7 @@ def growing(name: str, frame: Mapping[str, Any]) -> None:
             st.error(task.problem)
         elif not task.done:
             st.caption(f"Draws are being made: {made:,} so far. The dial answers with those.")
-        show_scene(given(scene.as_dict()), frame, rested, yours)
+        _show(given(scene.as_dict()), frame)
 
     look_again(lambda: [state.growing(name)], draw, LOOK)
 

@@ -20,7 +20,7 @@ from pages.draw import show
 from pages.draw.curves import Axis, Curve, curves
 from pages.draw.opening import figure_of_runs, over_cells
 from pages.draw.paper import paper_figure
-from pages.draw.scene import digested, show_margins
+from pages.draw.scene import digested, mount
 from pages.shell import task
 from pages.shell import words as text
 from pages.shell.drafts import drafted, parameters_of
@@ -213,7 +213,7 @@ def _margins(data: Dataset, asked: Asked) -> None:
     made, at = found.result, _HAND.get()
     places = [THRESHOLDS.index(at["threshold"]), *(BETAS.index(at[b]) for b in ("beta1", "beta2"))]
     content = digested({**made.as_dict(), "what": OBJECTIVES[made.objective]})
-    show_margins({**content, "at": places}, "tune-margins", _rested)
+    mount("margins", {**content, "at": places}, "tune-margins", frame=_rested)
     st.caption(
         f"{made.data.name.capitalize()}, {made.data.n:,} rows, ε = {made.epsilon:g}. Drag a curve "
         "by its handle. Solid: Lemma 1's bound on a lost deletion (type I, margin β₁); dashed: on "

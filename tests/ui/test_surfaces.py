@@ -19,9 +19,10 @@ from streamlit.testing.v1 import AppTest
 from engine import RunResult
 from engine.graphs import links
 from engine.graphs.links import MARKS, LinkClass
+from engine.graphs.metrics import count
 from engine.serialise import result_dict
 from engine.studies.scenes import ABSENT, UNTESTED
-from engine.summary import NOTHING, summarise
+from engine.summary import NOTHING, arrows_words
 from pages.draw import graph, scene
 from pages.draw.price import price_html
 from pages.learn import search
@@ -224,14 +225,16 @@ def _other_dash(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _other_arrows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Counts of the graph as it was learned, pictures of it as it is displayed."""
-    learned = property(lambda result: result._classes(result.tested))
-    monkeypatch.setattr(RunResult, "classes", learned)
-    monkeypatch.setattr(
-        brief,
-        "summarise",
-        lambda result, scored: replace(summarise(result), headline="7 of 8 true links found."),
-    )
+    """The report counts the arrows as they were learned, not as they are displayed."""
+    real = brief.brief_of
+
+    def learned(run: Any, *rest: Any) -> brief.Brief:
+        made, result = real(run, *rest), run.result
+        counts = count(result._classes(result.tested), result.reference_cpdag)
+        said = result.summary().arrows
+        return replace(made, headline=made.headline.replace(said, arrows_words(counts)))
+
+    monkeypatch.setattr(brief, "brief_of", learned)
 
 
 def _other_count(monkeypatch: pytest.MonkeyPatch) -> None:
