@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from pages.shell.palette import font_ink, heat_inks, ink, see_through
+from pages.shell.palette import font_ink, ink, see_through
 
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 # At the figure's lower edge: measured from the plot, a tall legend comes to lie on the axis' title.
@@ -143,25 +143,4 @@ def _star(x: float, y: float, name: str) -> go.Scatter:
         mode="markers",
         marker={"symbol": "star", "size": 17, "color": colour, "line": {"width": 0}},
         hovertemplate=f"{name}<br>%{{x:.4g}}: %{{y:.4g}}<extra></extra>",
-    )
-
-
-def vertical(
-    figure: go.Figure, x: float, words: str, *, style: int, level: float = 1.0, left: bool = False
-) -> None:
-    """A named upright line; ``level`` says how high its name stands, ``left`` on which side.
-
-    So the names of two lines keep apart.
-    """
-    figure.add_vline(x=x, line={"color": ink(style), "width": 2, "dash": "dash"})
-    figure.add_annotation(
-        x=x,
-        y=level,
-        yref="paper",
-        text=words,
-        showarrow=False,
-        xanchor="right" if left else "left",
-        xshift=-4 if left else 4,
-        font={"color": font_ink(), "size": 13},
-        bgcolor=see_through(heat_inks()[0], 0.75),
     )

@@ -27,7 +27,7 @@ from pages.draw import graph, scene
 from pages.draw.price import price_html
 from pages.learn import search
 from pages.report import brief, files, form, repeats
-from pages.run import trace, view
+from pages.run import more, trace
 
 Query = dict[str, str]
 # Two networks, three algorithms, both guarantees; arrows in doubt, nothing found, ended early.
@@ -112,7 +112,7 @@ def run_page(app: AppTest, result: RunResult) -> None:
     counts = result.counts
     assert counts is not None
     bars = re.findall(
-        r"<b>(\d+)</b>.*?</span><span>(.*?)<", price_html(view.price_of(shown), "light")
+        r"<b>(\d+)</b>.*?</span><span>(.*?)<", price_html(more.price_of(shown), "light")
     )
     found, last = next((int(n), words) for n, words in bars if "this result" in words)
     assert (int(bars[0][0]), found) == (counts.true, counts.found)
