@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from engine.cli.flags import Parser, add_json_flag, aligned, parts
 from engine.errors import InputError
-from engine.studies.store import ResultStore, joined
-from engine.studies.summary import QUANTITIES, TOTALS, frame, paired, runs_table
+from engine.studies.store import ResultStore
+from engine.studies.summary import LEAST_PAIRS, QUANTITIES, TOTALS, frame, paired, runs_table
 from engine.studies.trial import TrialResult
 
 _BY = ("dataset", "algorithm", "epsilon")
@@ -105,15 +107,19 @@ def compare_studies_command(argv: Sequence[str]) -> int:
 def _lines(found: Any) -> str:
     cells = [list(found.columns), *([_word(v) for v in row] for row in found.to_numpy().tolist())]
     note = "Difference: ours less theirs, pair by pair, with its 95 % interval; a win is higher."
+    if found["low"].isna().any():
+        note += f" -: fewer than {LEAST_PAIRS} pairs are too few for an interval; run more seeds."
     return "\n".join([*aligned(cells), note])
 
 
 def _word(value: object) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return "-" if math.isnan(value) else f"{value:.4g}"
+    return str(value)
 
 
 def merge_command(argv: Sequence[str]) -> int:
-    """Two studies or more as one file; what does not fit together is refused."""
+    """Two studies or more as one file; two results of one run are refused."""
     parser = Parser(prog="engine merge", example="merge curves.db more.db --out both.db",
                     description="Put the runs of several studies into one file.")  # fmt: skip
     parser.add_argument("studies", nargs="+", metavar="FILE", help="two files or more")
@@ -121,10 +127,14 @@ def merge_command(argv: Sequence[str]) -> int:
     args = parser.parse_args(argv)
     if len(args.studies) < 2 or Path(args.out).exists():
         raise InputError(f"Give two studies or more, and a file that is not there; {args.out} is.")
-    results = joined((path, _runs(path)) for path in args.studies)
+    runs = {run.key: run for path in args.studies for run in _runs(path)}
+    for path in args.studies:
+        if any(run.fixed() != replace(runs[run.key], dataset=run.dataset).fixed()
+               for run in _runs(path)):  # fmt: skip
+            raise InputError(f"{path} and another study have two results of one run.")
     with ResultStore(args.out) as store:
-        store.put(results)
-    print(f"{args.out}: {len(results):,} runs of {len(args.studies)} studies.")
+        store.put(runs.values())
+    print(f"{args.out}: {len(runs):,} runs of {len(args.studies)} studies.")
     return 0
 
 

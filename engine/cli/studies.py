@@ -24,6 +24,7 @@ from engine.cli.flags import (
     said,
 )
 from engine.cli.interrupts import ending, interruptible
+from engine.data.dataset import Dataset
 from engine.errors import InputError
 from engine.params import Spec
 from engine.registry import ALGORITHMS, declared
@@ -141,14 +142,10 @@ def sweep_command(argv: Sequence[str]) -> int:
             **where,
         )
         finished = list(results)
-    from engine.studies.summary import known_alone  # here: it loads pandas
-
-    rows = {data.identity: data.n for data in several}
     if args.target is not None and finished:
-        _print_answers(finished, rows, args)
+        _print_answers(finished, {data.identity: data.n for data in several}, args)
     else:
-        column = known_alone(several)
-        print(_as_json(finished, column) if args.json else _as_table(finished, column))
+        print(_as_json(finished, several) if args.json else _as_table(finished, several))
     return ending(cancelled, args.out)
 
 
@@ -174,22 +171,24 @@ def _print_answers(
         print("\n".join(answer.sentence for answer in found))
 
 
-Column = Callable[[TrialResult], Mapping[str, object]]
+def _as_json(results: Sequence[TrialResult], several: Sequence[Dataset]) -> str:
+    from engine.studies.summary import knowledge_alone  # here: it loads pandas
 
-
-def _as_json(results: Sequence[TrialResult], column: Column) -> str:
+    by_print = {data.identity: data for data in several}
     ordered = sorted(
         results, key=lambda r: (r.fingerprint, r.algorithm, r.params, r.seed, r.version)
     )
-    return json.dumps([{**r.as_dict(), **column(r)} for r in ordered])
+    return json.dumps(
+        [{**r.as_dict(), **knowledge_alone(r, by_print[r.fingerprint])} for r in ordered]
+    )
 
 
-def _as_table(results: Sequence[TrialResult], column: Column) -> str:
+def _as_table(results: Sequence[TrialResult], several: Sequence[Dataset]) -> str:
     if not results:
         return "Nothing was finished."
     from engine.studies.summary import ALONE, frame, summary
 
-    table = frame(results, column)
+    table = frame(results, several)
     note = "Skeleton F1: median with the 10th and 90th percentile; the others: medians."
     if ALONE in table:
         note += " Known arrows alone: directed F1 of the same links with no others."

@@ -24,7 +24,7 @@ import pandas as pd
 from engine.data.spreadsheets import table_csv
 from engine.errors import InputError, need
 from engine.registry import ALGORITHMS, algorithm
-from engine.studies.summary import QUANTITIES, TOTALS, bands, parameter_names, varied
+from engine.studies.summary import QUANTITIES, bands, parameter_names, varied
 from engine.studies.tune import OBJECTIVES, Answer
 
 KINDS = ("pdf", "svg", "png")
@@ -173,20 +173,16 @@ def inline(panel: Panel, alt: str) -> str:
 def _draw(axis: Any, panel: Panel) -> None:
     """One panel on its axes."""
     axis.set_title(panel.title, loc="left", fontsize=8)
-    axis.set(xlabel=panel.x_label, ylabel=panel.y_label)
-    if panel.x_log and not panel.names:
-        axis.set_xscale("log")
-    if panel.y_log:
-        axis.set_yscale("log")
+    scales = ("log" if on else "linear" for on in (panel.x_log and not panel.names, panel.y_log))
+    axis.set(xlabel=panel.x_label, ylabel=panel.y_label, xscale=next(scales), yscale=next(scales))
     axis.minorticks_off()  # between decades a chart of this size has no room for them
     for series in panel.series:
         _line(axis, series)
     if panel.names:
         axis.set_xticks(range(len(panel.names)), panel.names)
-    if panel.x_range is not None:
-        axis.set_xlim(*panel.x_range)
-    if panel.y_range is not None:
-        axis.set_ylim(*panel.y_range)
+    for limit, ends in ((axis.set_xlim, panel.x_range), (axis.set_ylim, panel.y_range)):
+        if ends is not None:
+            limit(*ends)
 
 
 def _line(axis: Any, series: Series) -> None:
@@ -209,7 +205,7 @@ def _line(axis: Any, series: Series) -> None:
         axis.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
 
 
-def _size(columns: int) -> float:
+def _width(columns: int) -> float:
     if columns not in COLUMNS:
         raise InputError("A figure is 1 or 2 columns of a paper wide.")
     return COLUMNS[columns]
@@ -244,94 +240,72 @@ def figure(
         InputError: For a quantity, axis, kind or width there is not, and where nothing can be
             drawn.
     """
-    if y not in QUANTITIES or x not in TOTALS:
-        raise InputError(f"y is one of {', '.join(QUANTITIES)}; x one of {', '.join(TOTALS)}.")
-    points = bands(table, y, x=x)
-    there = points["median"].notna() & ~points["x"].le(0) & ~points["x"].eq(math.inf)
-    if points.loc[there, "x"].isna().all():
-        raise InputError(f"The study has no {TITLES.get(y, y)} against {TITLES[x]} to draw.")
-    points = points.assign(drawn=there)
-    drawn = points[there]
-    names = _curves(drawn, varied(table))
-    styles = {name: at for at, name in enumerate(dict.fromkeys(names))}
-    share = "f1" in y or y.endswith(("precision", "recall"))
-    panels = [
-        Panel(
-            str(dataset).capitalize(),
-            [_curve(str(name), some, styles, part["x"]) for name, some in
-             part.groupby(pd.Series(names, drawn.index)[part.index], sort=False)],
-            TITLES[x], TITLES.get(y, y), y_range=(0.0, 1.02) if share else None,
-        )
-        for dataset, part in drawn.groupby("dataset", sort=False)
-    ]  # fmt: skip
+    points, title = bands(table, y, x=x), TITLES.get(y, y)
+    points["drawn"] = points["median"].notna() & ~points["x"].le(0) & ~points["x"].eq(math.inf)
+    drawn = points[points["drawn"]]
+    if drawn["x"].isna().all():
+        raise InputError(f"The study has no {title} against {TITLES[x]} to draw.")
+    drawn = drawn.assign(curve=_curves(drawn, varied(table)))
+    styles = {name: at for at, name in enumerate(dict.fromkeys(drawn["curve"]))}
+    ends = (0.0, 1.02) if "f1" in y or y.endswith(("precision", "recall")) else None
+    panels = []
+    for dataset, part in drawn.groupby("dataset", sort=False):
+        series = [
+            _curve(str(name), some, styles[name], part["x"])
+            for name, some in part.groupby("curve", sort=False)
+        ]
+        panels.append(Panel(str(dataset).capitalize(), series, TITLES[x], title, y_range=ends))
     across = 1 if columns == 1 else 3
-    content = draw(panels, kind=kind, width=_size(columns), across=across, wide=1 + columns)
-    return Figure(content, caption(table, y, x, rows or {}), points)
+    content = draw(panels, kind=kind, width=_width(columns), across=across, wide=1 + columns)
+    axis = TITLES[x][0].lower() + TITLES[x][1:]
+    seeds = f"Median over {_seeds(table)}; the band is the 10th to the 90th percentile."
+    return Figure(content, _caption(f"{title} against {axis}", table, y, rows, seeds), points)
 
 
-def _curve(name: str, part: pd.DataFrame, styles: Mapping[str, int], x: pd.Series[Any]) -> Series:
+def _curve(name: str, part: pd.DataFrame, style: int, x: pd.Series[Any]) -> Series:
     """One curve; an algorithm without an ε is a level line."""
     if part["x"].isna().all():
-        level = [float(part["median"].iloc[0])] * 2
-        return Series(name, [x.min(), x.max()], level, style=styles[name])
-    sides = (part[side].tolist() for side in ("low", "high"))
-    line = part["x"].tolist(), part["median"].tolist()
-    low, high = sides
-    return Series(name, *line, low=low, high=high, style=styles[name], dotted=True)
+        return Series(name, [x.min(), x.max()], [part["median"].iloc[0]] * 2, style=style)
+    at, middle, low, high = (part[k].tolist() for k in ("x", "median", "low", "high"))
+    return Series(name, at, middle, low=low, high=high, style=style, dotted=True)
 
 
 def _curves(points: pd.DataFrame, varying: Sequence[str]) -> list[str]:
     """The name of the curve that each point lies on: the algorithm and what else varies."""
-    titles = [ALGORITHMS[key].title for key in points["algorithm"]]
-    for name in varying:
-        if name != "epsilon" and name in points:
-            titles = [
-                title if pd.isna(value) else f"{title}, {name} = {value}"
-                for title, value in zip(titles, points[name], strict=True)
-            ]
-    return titles
+    others = [name for name in varying if name != "epsilon" and name in points]
+    return [
+        ", ".join([ALGORITHMS[point["algorithm"]].title,
+                   *(f"{name} = {point[name]}" for name in others if not pd.isna(point[name]))])
+        for point in points.to_dict("records")
+    ]  # fmt: skip
 
 
-def caption(table: pd.DataFrame, y: str, x: str, rows: Mapping[str, int]) -> str:
+def _caption(
+    what: str, table: pd.DataFrame, y: str, rows: Mapping[str, int] | None, much: str
+) -> str:
     """The figure in words: what is drawn, of which data, under which guarantee, how often."""
-    axis = TITLES[x][0].lower() + TITLES[x][1:]
-    what = f"{TITLES.get(y, y)} against {axis} on {_datasets(table, rows)}."
-    much = f"Median over {_seeds(table)}; the band is the 10th to the 90th percentile."
-    return " ".join([what, *_terms(table), much, *_early(table, y)])
-
-
-def _datasets(table: pd.DataFrame, rows: Mapping[str, int]) -> str:
-    names = list(dict.fromkeys(table["dataset"]))
-    return listed([f"{name} (n = {rows[name]:,})" if name in rows else name for name in names])
-
-
-def _terms(table: pd.DataFrame) -> list[str]:
-    """The guarantee and its δ, a sentence each."""
-    said, known = [], parameter_names(table)
-    if "guarantee" in known:
+    known = rows or {}
+    data = [f"{d} (n = {known[d]:,})" if d in known else d for d in dict.fromkeys(table["dataset"])]
+    said = [f"{what} on {listed(data)}."]
+    if "guarantee" in table:
         said.append(f"Guarantee: {listed(sorted(set(table['guarantee'].dropna())))}.")
-    if "delta" in known:
+    if "delta" in table:
         deltas = sorted(set(table.loc[table["epsilon"].notna(), "delta"].dropna()))
         said.append(f"δ = {listed([f'{d:g}' for d in deltas])}.")
-    return said
+    early = int(table["status"].ne("complete").sum())
+    if early and not y.startswith("tested_") and y != "seconds":
+        much += (
+            f" In {early} of {len(table)} runs the budget ended before the last test; pairs left "
+            "untested count as links."
+        )
+    return " ".join([*said, much])
 
 
 def _seeds(table: pd.DataFrame) -> str:
     count = table.groupby(["dataset", "algorithm"])["seed"].nunique()
     least, most = count.min(), count.max()
-    word = "seed" if most == 1 else "seeds"
-    return f"{least} to {most} seeds" if least < most else f"{most} {word}"
-
-
-def _early(table: pd.DataFrame, y: str) -> list[str]:
-    """What runs count that ended before their last test."""
-    early = int(table["status"].ne("complete").sum())
-    if not early or y.startswith("tested_") or y == "seconds":
-        return []
-    return [
-        f"In {early} of {len(table)} runs the budget ended before the last test; pairs left "
-        "untested count as links."
-    ]
+    several = f"{least} to {most}" if least < most else f"{most}"
+    return f"{several} seed{'s' if most > 1 else ''}"
 
 
 def listed(words: Iterable[object]) -> str:
@@ -352,16 +326,14 @@ def map_cells(table: pd.DataFrame, over: tuple[str, str], y: str) -> pd.DataFram
     Raises:
         InputError: For several algorithms, a parameter there is not, and another one that varies.
     """
-    keys = list(dict.fromkeys(table["algorithm"]))
-    known = parameter_names(table)
-    if y not in QUANTITIES or len(keys) != 1 or not set(over) <= set(known):
+    known, moved = parameter_names(table), varied(table)
+    if y not in QUANTITIES or table["algorithm"].nunique() != 1 or not set(over) <= set(known):
         raise InputError(
             "A map is of one algorithm (--algorithm), over two of its parameters "
             f"({', '.join(known)}) and of one of {', '.join(QUANTITIES)}."
         )
-    others = [name for name in varied(table) if name not in over]
-    if over[0] == over[1] or others:
-        raise InputError(f"A map is over two parameters; here vary {', '.join(varied(table))}.")
+    if over[0] == over[1] or not set(moved) <= set(over):
+        raise InputError(f"A map is over two parameters; here vary {', '.join(moved)}.")
     groups = table.astype({y: float}).groupby(list(over), sort=True)[y]
     found = groups.agg(mean="mean", error="sem", runs="count").reset_index()
     if found["mean"].isna().all():
@@ -378,60 +350,52 @@ def map_figure(
     columns: int = 1,
     rows: Mapping[str, int] | None = None,
 ) -> Figure:
-    """The mean of ``y`` over two parameters, with level lines and the best cell ringed.
+    """The mean of ``y`` over two parameters, each cell with its number and the best one ringed.
 
     Arguments as of :func:`figure`; ``over``: the parameters across and up. Raises InputError as
     :func:`map_cells`, and for a kind or width there is not.
     """
     found = map_cells(table, over, y)
     wide = found.pivot(index=over[1], columns=over[0], values="mean")
-    specs = algorithm(str(table["algorithm"].iloc[0])).params.specs()
-    titles = {spec.name: spec.title for spec in specs}
-    with drawing(kind, _size(columns), _CELL * len(wide.index) + 0.8) as (canvas, out):
+    chosen = algorithm(str(table["algorithm"].iloc[0]))
+    names = [s.title for name in over for s in chosen.params.specs() if s.name == name]
+    with drawing(kind, _width(columns), _CELL * len(wide.index) + 0.8) as (canvas, out):
         panel = canvas.subplots()
-        drawn = _shades(panel, wide.to_numpy(dtype=float))
-        panel.set_xticks(range(len(wide.columns)), [_word(v) for v in wide.columns])
-        panel.set_yticks(range(len(wide.index)), [_word(v) for v in wide.index])
-        panel.set(xlabel=titles[over[0]], ylabel=titles[over[1]])
-        bar = canvas.colorbar(drawn, ax=panel, shrink=0.9, aspect=14, pad=0.02)
+        bar = canvas.colorbar(_shades(panel, wide), ax=panel, shrink=0.9, aspect=14, pad=0.02)
+        panel.set(xlabel=names[0], ylabel=names[1])
         bar.set_label(TITLES.get(y, y))
     best = found.to_dict("records")[int(found["mean"].argmax())]
-    at = ", ".join(f"{titles[name]} = {_word(best[name])}" for name in over)
+    at = ", ".join(f"{title} = {_word(best[k])}" for k, title in zip(over, names, strict=True))
     error = "" if math.isnan(best["error"]) else f" ± {best['error']:.2f}"
     epsilons = sorted(set(table.get("epsilon", pd.Series(dtype=float)).dropna()))
-    said = [
-        f"{TITLES.get(y, y)} of {_title(table)} over {titles[over[0]]} and {titles[over[1]]} on "
-        f"{_datasets(table, rows or {})}.",
-        *([f"ε = {epsilons[0]:g}."] if len(epsilons) == 1 else []),
-        *_terms(table),
-        f"Mean over {_seeds(table)}; lines join equal scores; the ring is the highest mean, "
-        f"{best['mean']:.2f}{error} (standard error), at {at}.",
-        *_early(table, y),
-    ]
-    return Figure(out.getvalue(), " ".join(said), found)
+    what = f"{TITLES.get(y, y)} of {chosen.title} over {names[0]} and {names[1]}"
+    much = (
+        f"Mean over {_seeds(table)}; the ring is the highest mean, {best['mean']:.2f}{error} "
+        f"(standard error), at {at}."
+    )
+    if len(epsilons) == 1:
+        what += f" at ε = {epsilons[0]:g}"
+    return Figure(out.getvalue(), _caption(what, table, y, rows, much), found)
 
 
-def _shades(panel: Any, z: np.ndarray) -> Any:
-    """The cells with their numbers, level lines between them, a ring around the best."""
+def _shades(panel: Any, wide: pd.DataFrame) -> Any:
+    """The cells with their numbers, and a ring around the best."""
     from matplotlib.colors import LinearSegmentedColormap
 
+    z = wide.to_numpy(dtype=float)
     shades = LinearSegmentedColormap.from_list("shares", _SHADES)
-    low, high = float(np.nanmin(z)), float(np.nanmax(z))
     drawn = panel.imshow(z, cmap=shades, aspect="auto", origin="lower", interpolation="nearest")
+    dark = np.nanmin(z) + 0.6 * (np.nanmax(z) - np.nanmin(z))
     for (row, column), value in np.ndenumerate(z):
         if not math.isnan(value):
-            ink = "#ffffff" if value > low + 0.6 * (high - low) else "#000000"
+            ink = "#ffffff" if value > dark else "#000000"
             panel.text(column, row, f"{value:.2f}", ha="center", va="center", size=6.5, color=ink)
-    if min(z.shape) > 1 and high > low:
-        panel.contour(z, levels=5, colors="#000000", linewidths=0.5, alpha=0.6)
     row, column = np.unravel_index(np.nanargmax(z), z.shape)
     panel.plot(column, row, "o", ms=19, mfc="none", mec="#b34700", mew=1.6)
+    panel.set_xticks(range(len(wide.columns)), [_word(v) for v in wide.columns])
+    panel.set_yticks(range(len(wide.index)), [_word(v) for v in wide.index])
     panel.grid(visible=False)
     return drawn
-
-
-def _title(table: pd.DataFrame) -> str:
-    return algorithm(str(table["algorithm"].iloc[0])).title
 
 
 def _word(value: Any) -> str:
@@ -442,25 +406,20 @@ def _word(value: Any) -> str:
 
 
 def answers_figure(answers: Mapping[str, Answer], *, kind: str = "pdf", columns: int = 1) -> Figure:
-    """The curves of one or several answers, by name, with the target; arguments as :func:`figure`.
-
-    Raises InputError for answers with different targets, and a kind or width there is not.
-    """
+    """The curves of one or several answers of one target, by name; arguments as :func:`figure`."""
     first = next(iter(answers.values()))
-    if {(a.target, a.objective) for a in answers.values()} != {(first.target, first.objective)}:
-        raise InputError("Answers in one figure have one target.")
     series, numbers = [], []
     for at, (name, answer) in enumerate(answers.items()):
-        points = answer.points.sort_values("x")
-        sides: Any = {side: points[f"sure_{side}"].tolist() for side in ("low", "high")}
-        line = points["x"].tolist(), points["median"].tolist()
-        series.append(Series(name, *line, **sides, style=at, dotted=True))
-        numbers.append(points.assign(curve=name))
-    ends = [first.points["x"].min(), first.points["x"].max()]
-    series.append(Series("target", ends, [first.target] * 2, colour="#555555", dash=DASHES[2]))
+        points = answer.points.sort_values("x").assign(curve=name)
+        ends = points[["sure_low", "sure_high"]].to_numpy()
+        shown = points.assign(low=ends[:, 0], high=ends[:, 1])
+        series.append(_curve(name, shown, at, points["x"]))
+        numbers.append(points)
+    level = [first.points["x"].min(), first.points["x"].max()]
+    series.append(Series("target", level, [first.target] * 2, colour="#555555", dash=DASHES[2]))
     what = OBJECTIVES[first.objective]
     panel = Panel("", series, "ε", what, y_range=(0.0, 1.02))
-    content = draw([panel], kind=kind, width=_size(columns), across=1)
+    content = draw([panel], kind=kind, width=_width(columns), across=1)
     said = " ".join(f"{name}: {answer.sentence}" for name, answer in answers.items())
     seeds = len({r.seed for r in first.results})
     much = f"Median over {seeds} seeds; the band is its 90 % interval."

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import astuple, dataclass, replace
 from functools import lru_cache
 from html import escape
+from itertools import product, takewhile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -132,7 +133,7 @@ class Forecast:
 
     @property
     def noise(self) -> bool:
-        """Whether most of what is shown will be invented, or next to nothing is found."""
+        """Whether most of what is shown will be false, or next to nothing is found."""
         return self.invented.median >= self.found.median or self.found.median < 1
 
     @property
@@ -142,20 +143,16 @@ class Forecast:
 
     @property
     def expect(self) -> str:
-        """What to expect beside the numbers, in a word or two."""
+        """What to expect, in a word or two."""
         return "noise" if self.noise else "nothing can be said" if self.unknown else ""
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON: bands as [low, median, high]."""
-        bands = {
-            name: [band.low, band.median, band.high]
-            for name, band in ((name, getattr(self, name)) for name in BANDS)
-        }
+        bands = {name: list(astuple(getattr(self, name))) for name in BANDS}
+        kept = {name: getattr(self, name) for name in ("draws", "noise", "unknown")}
+        empty = None if self.nothing is None else self.nothing.mean
         named = {"algorithm": self.algorithm, "epsilon": self.epsilon}
-        nothing = None if self.nothing is None else self.nothing.mean
-        known: dict[str, Any] = {"draws": self.draws, "noise": self.noise, "unknown": self.unknown}
-        known["invented_on_nothing"] = nothing
-        return {**named, **bands, **known}
+        return {**named, **bands, **kept, "invented_on_nothing": empty}
 
 
 @dataclass(frozen=True)
@@ -177,22 +174,18 @@ class PlanRequest:
     strength: float = 1.0
 
     def __post_init__(self) -> None:
-        if len(self.names) < 2 or len(self.names) != len(self.levels):
+        columns = len(self.names)
+        if columns < 2 or columns != len(self.levels):
             raise InputError("A plan needs two columns or more, each with its levels.")
-        if not 2 <= self.rows <= MOST_ROWS:
-            raise InputError(f"rows must be from 2 to {MOST_ROWS:,}; {self.rows} is not.")
-        if not 0 < self.density <= len(self.names):
-            raise InputError(
-                f"density is a number of links per column, above 0 and at most "
-                f"{len(self.names)}; {self.density:g} is not."
-            )
-        most = math.comb(len(self.names), 2)
-        if self.links is not None and not 1 <= self.links <= most:
-            raise InputError(f"links must be from 1 to {most}; {self.links} is not.")
-        if not 0 < self.strength <= 2:
-            raise InputError(
-                f"strength must lie above 0 and be at most 2; {self.strength:g} is not."
-            )
+        links = 1 if self.links is None else self.links
+        for name, value, low, most in (
+            ("rows", self.rows, 2, MOST_ROWS),
+            ("density", self.density, 0.01, columns),
+            ("links", links, 1, math.comb(columns, 2)),
+            ("strength", self.strength, 0.01, 2),
+        ):
+            if not low <= value <= most:
+                raise InputError(f"{name} must be from {low:,} to {most:,}; {value} is not.")
 
     @property
     def shape(self) -> Shape:
@@ -204,31 +197,27 @@ class PlanRequest:
         rng = np.random.default_rng(np.random.SeedSequence([_STREAM, seed, draw]))
         factor = math.exp(rng.uniform(-GUESSED, GUESSED))
         edges = self.links or max(1, round(self.density * len(self.names) * factor))
-        network = _of_strength(self._network(draw, seed, edges, rng), self.strength)
+        network = self._network(draw, seed, edges, rng)
+        if self.strength != 1.0:
+            network = replace(network, tables=tuple(map(self._weighed, network.tables)))
         codes = network.sample(self.rows, rng)
         return Dataset.from_codes(
             codes, self.names, self.levels, name="simulated", truth=network.dag(), public=True
         )
 
     def _network(self, draw: int, seed: int, edges: int, rng: np.random.Generator) -> Network:
-        """In turns one whose tables are made up, and one with tables of the next donor."""
+        """In turns one with random tables, and one with tables of the next donor."""
         if draw % 2 == 0 or not self.donors:
             return random_network(self.names, self.levels, edges, rng)
         order = np.random.default_rng([_STREAM, seed]).permutation(len(self.donors))
         donor = load_network(self.donors[order[draw // 2 % len(order)]])
         return network_like(donor, self.names, self.levels, edges, rng)
 
-
-def _of_strength(network: Network, strength: float) -> Network:
-    """The network with the rows of each table so many times as far from their mean."""
-    if strength == 1.0:
-        return network
-    tables = []
-    for table in network.tables:
+    def _weighed(self, table: np.ndarray) -> np.ndarray:
+        """A table with its rows ``strength`` times as far from their mean."""
         mean = table.mean(axis=0, keepdims=True)
-        moved = np.clip(mean + strength * (table - mean), 0.0, None)
-        tables.append(moved / moved.sum(axis=1, keepdims=True))
-    return replace(network, tables=tuple(tables))
+        moved = np.clip(mean + self.strength * (table - mean), 0.0, None)
+        return np.asarray(moved / moved.sum(axis=1, keepdims=True))
 
 
 def donors_for(name: str) -> tuple[str, ...]:
@@ -317,47 +306,42 @@ def forecasts(
     """
     from engine.studies.study import Progress  # else who asks what an ε buys imports joblib's
 
-    chosen = planned_algorithms(keys)
-    for epsilon in epsilons:  # before the first run, not after some minutes
-        for key in chosen:
-            algorithm(key).params.build({"epsilon": epsilon, "delta": delta})
-    counts: dict[Setting, list[Counts]] = {(k, e): [] for k in chosen for e in epsilons}
-    total, done, start = len(counts) * (draws + empty), 0, time.monotonic()
-
-    def count(runs: int) -> None:
-        nonlocal done
-        done += runs
-        went = time.monotonic() - start
-        on_progress(Progress(done, total, 0, went, went / done * (total - done)))
-
-    for draw in range(draws):
-        data = request.dataset(draw, seed)
-        for (key, epsilon), found in counts.items():
-            if cancelled():
-                return list(_forecasts(request.rows, counts, {}))
-            found.append(one_run(key, data, epsilon, delta, seed=draw))
-            count(1)
+    settings = list(product(planned_algorithms(keys), epsilons))
+    for key, epsilon in settings:  # before the first run, not after some minutes
+        algorithm(key).params.build({"epsilon": epsilon, "delta": delta})
+    counts: dict[Setting, list[Counts]] = {setting: [] for setting in settings}
     nothing: dict[Setting, Invented | None] = {}
-    for key, epsilon in counts if empty else ():
-        values = {"epsilon": epsilon, "delta": delta}
-        of_none = invented(key, request.shape, values, draws=empty, cancelled=cancelled)
+    total, done, start = len(counts) * (draws + empty), 0, time.monotonic()
+    simulated = ((draw, setting) for draw in range(draws) for setting in settings)
+    data = request.dataset(0, seed)
+    for at, (draw, (key, epsilon)) in enumerate(simulated):
         if cancelled():
             break
-        nothing[key, epsilon] = of_none
-        count(empty)
-    return list(_forecasts(request.rows, counts, nothing))
+        data = request.dataset(draw, seed) if at % len(settings) == 0 else data
+        counts[key, epsilon].append(one_run(key, data, epsilon, delta, seed=draw))
+        done, went = done + 1, time.monotonic() - start
+        on_progress(Progress(done, total, 0, went, went / done * (total - done)))
+    for key, epsilon in settings if empty and not cancelled() else ():
+        values = {"epsilon": epsilon, "delta": delta}
+        nothing[key, epsilon] = invented(
+            key, request.shape, values, draws=empty, cancelled=cancelled
+        )
+        done, went = done + empty, time.monotonic() - start
+        on_progress(Progress(done, total, 0, went, went / done * (total - done)))
+    return [
+        _forecast(request.rows, *setting, found, nothing.get(setting))
+        for setting, found in counts.items()
+        if found
+    ]
 
 
-def _forecasts(
-    rows: int, counts: Mapping[Setting, list[Counts]], nothing: Mapping[Setting, Invented | None]
-) -> Iterator[Forecast]:
-    for (key, epsilon), found in counts.items():
-        if found:
-            bands = dict(zip(BANDS, map(Band.of, zip(*found, strict=True)), strict=True))
-            below, above = ends_for(rows, ENDS[kind_of(key)])
-            bands["f1"] = bands["f1"].stretched(below, above, LEAST_END)
-            of_none = nothing.get((key, epsilon))
-            yield Forecast(key, epsilon, draws=len(found), nothing=of_none, **bands)
+def _forecast(
+    rows: int, key: str, epsilon: float, found: Sequence[Counts], nothing: Invented | None
+) -> Forecast:
+    bands = dict(zip(BANDS, map(Band.of, zip(*found, strict=True)), strict=True))
+    below, above = ends_for(rows, ENDS[kind_of(key)])
+    bands["f1"] = bands["f1"].stretched(below, above, LEAST_END)
+    return Forecast(key, epsilon, draws=len(found), nothing=nothing, **bands)
 
 
 @dataclass(frozen=True)
@@ -399,24 +383,15 @@ def epsilon_range(forecasts: Sequence[Forecast], target: float) -> EpsilonRange:
     Of the algorithm that surely does at the least epsilon; else of one that usually does, or may.
     """
 
-    def least(some: Sequence[Forecast], enough: Callable[[Forecast], bool]) -> float | None:
-        """From this epsilon on all that were tried are enough."""
-        found = None
-        for one in sorted(some, key=lambda f: -f.epsilon):
-            if not enough(one):
-                break
-            found = one.epsilon
-        return found
-
     found = []
     for key in dict.fromkeys(f.algorithm for f in forecasts):
-        own = [f for f in forecasts if f.algorithm == key]
-        may = least(own, lambda f: f.f1.high >= target)
-        usual = least(own, lambda f: f.f1.median >= target)
-        will = least(own, lambda f: f.f1.low >= target)
-        found.append(EpsilonRange(key, target, may, usual, will))
-    never = math.inf
-    return min(found, key=lambda r: (r.will or never, r.usual or never, r.may or never))
+        own = sorted((f for f in forecasts if f.algorithm == key), key=lambda f: -f.epsilon)
+        ends = []
+        for name in ("high", "median", "low"):
+            enough = takewhile(lambda f: getattr(f.f1, name) >= target, own)  # noqa: B023
+            ends.append(min((f.epsilon for f in enough), default=None))
+        found.append(EpsilonRange(key, target, *ends))
+    return min(found, key=lambda r: [e or math.inf for e in (r.will, r.usual, r.may)])
 
 
 def smallest_correlation(rows: int, columns: int, epsilon: float, delta: float) -> float:
@@ -530,17 +505,20 @@ class Plan:
 
     def __str__(self) -> str:
         """A table: a line a forecast, then the answer and what the numbers are of."""
+        if not self.forecasts:
+            return self.sentence
         heads = ("links found", "false", "false share", "on nothing", *SCORES.values(), "expect")
         rows = [("algorithm", "ε", *heads)]
         for f in self.forecasts:
-            found = f"{_band(f.found, 0)} of {f.links.median:.0f}"
-            empty = "–" if f.nothing is None else f.nothing.about
-            share, scores = percent(f.false_share.median), (_band(f.f1, 2), _band(f.directed_f1, 2))
-            rows.append((f.algorithm, f"{f.epsilon:g}", found, _band(f.invented, 0), share, empty,
-                         *scores, _band(f.shd, 0), f.expect))  # fmt: skip
+            bands = [_band(*one) for one in ((f.found, 0), (f.invented, 0), (f.f1, 2),
+                                             (f.directed_f1, 2), (f.shd, 0))]  # fmt: skip
+            found, false = f"{bands[0]} of {f.links.median:.0f}", bands[1]
+            share, empty = percent(f.false_share.median), f.nothing.about if f.nothing else "–"
+            named = f.algorithm, f"{f.epsilon:g}"
+            rows.append((*named, found, false, share, empty, *bands[2:], f.expect))
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
-        return "\n".join([*lines, self.sentence, self.notes] if self.forecasts else [self.sentence])
+        return "\n".join([*lines, self.sentence, self.notes])
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -565,8 +543,7 @@ class Plan:
         medians = ("links", "found", "invented", "f1", "directed_f1", "shd")
         return pd.DataFrame(
             {
-                "algorithm": f.algorithm,
-                "epsilon": f.epsilon,
+                **{name: getattr(f, name) for name in ("algorithm", "epsilon")},
                 **{name: getattr(f, name).median for name in medians},
                 **{"f1_low": f.f1.low, "f1_high": f.f1.high, "noise": f.noise},
                 "unknown": f.unknown,
@@ -578,37 +555,28 @@ class Plan:
         """A sentence, the curves of the best and a small table."""
         if not self.forecasts:
             return f"<p>{escape(self.sentence)}</p>"
-        by_key: dict[str, list[Forecast]] = {}
-        for f in sorted(self.forecasts, key=lambda f: f.epsilon):
-            by_key.setdefault(f.algorithm, []).append(f)
-        best = sorted(by_key.values(), key=lambda some: -max(f.f1.median for f in some))[:_DRAWN]
         shown = self.frame[["algorithm", "epsilon", "found", "links", "invented", "f1"]]
         shown = shown.assign(expect=[f.expect for f in self.forecasts])
-        drawn = _drawn(best)
+        drawn = self._drawn()
         table = shown.to_html(index=False, border=0, float_format="{:.3g}".format)
         return f"<p><b>{escape(self.sentence)}</b></p>{drawn}{table}<p>{escape(self.notes)}</p>"
 
+    def _drawn(self) -> str:
+        """The curves of the best, with their bands, as SVG; none without matplotlib."""
+        from engine.studies.figures import Panel, Series, inline  # here, as it loads pandas
 
-def _drawn(best: Sequence[Sequence[Forecast]]) -> str:
-    """Curves with their bands as SVG; none where matplotlib is not installed."""
-    from engine.studies.figures import Panel, Series, inline  # here, as it loads pandas
-
-    series = [
-        Series(
-            algorithm(some[0].algorithm).title,
-            [f.epsilon for f in some],
-            [f.f1.median for f in some],
-            low=[f.f1.low for f in some],
-            high=[f.f1.high for f in some],
-            style=k,
-        )
-        for k, some in enumerate(best)
-    ]
-    panel = Panel("", series, x_label="ε", y_label="Skeleton F1", y_range=(0.0, 1.0))
-    try:
-        return inline(panel, "Expected skeleton F1 against ε")
-    except InputError:
-        return ""
+        by_key = self.frame.sort_values("epsilon").groupby("algorithm")
+        best = sorted(by_key, key=lambda item: -item[1]["f1"].max())[:_DRAWN]
+        series = []
+        for style, (key, own) in enumerate(best):
+            x, f1, low, high = (own[c].tolist() for c in ("epsilon", "f1", "f1_low", "f1_high"))
+            title = algorithm(str(key)).title
+            series.append(Series(title, x, f1, low=low, high=high, style=style))
+        try:
+            panel = Panel("", series, x_label="ε", y_label="Skeleton F1", y_range=(0.0, 1.0))
+            return inline(panel, "Expected skeleton F1 against ε")
+        except InputError:
+            return ""
 
 
 def _band(band: Band, digits: int) -> str:
@@ -670,16 +638,9 @@ def plan(
     request = PlanRequest(schema.names, schema.levels, n, density, links=links, strength=strength)
     epsilons = [epsilon] if isinstance(epsilon, int | float) else list(epsilon)
     keys = [algorithms] if isinstance(algorithms, str) else algorithms
-    found = forecasts(
-        request,
-        [float(e) for e in epsilons],
-        keys,
-        delta=delta,
-        draws=draws,
-        seed=seed,
-        cancelled=(lambda: False) if stop is None else asking(stop),
-        on_progress=on_step,
-    )
+    stopped = (lambda: False) if stop is None else asking(stop)
+    how: Any = {"delta": delta, "draws": draws, "seed": seed, "cancelled": stopped}
+    found = forecasts(request, list(map(float, epsilons)), keys, on_progress=on_step, **how)
     return Plan(request, tuple(found), target)
 
 
@@ -707,10 +668,10 @@ def unworkable(key: str, sizes: Sequence[int], rows: int, values: Mapping[str, A
     """
     chosen = algorithm(key)
     params = chosen.params.build(values)
-    private = isinstance(params, NoisyTestParameters) and params.strict and params.perturbed == "z"
-    if chosen.noise is None or not private or rows < chosen.min_rows or len(sizes) < 2:
+    if chosen.noise is None or rows < chosen.min_rows or len(sizes) < 2:
         return ""
-    assert isinstance(params, NoisyTestParameters)
+    if not isinstance(params, NoisyTestParameters) or not params.strict or params.perturbed != "z":
+        return ""
     if not params.test.bounded:
         return ""
     noise = chosen.noise(_shape(tuple(sizes), rows), params)
@@ -740,19 +701,15 @@ def all_unworkable(
 
     ``values`` are other parameters; an algorithm is asked about those that it declares.
     """
-    found = []
-    for key in keys:
+    found: dict[str, None] = {}
+    for key, (sizes, rows) in product(keys, shapes):
         own = {s.name for s in algorithm(key).params.specs()}
         rest = {name: value for name, value in values.items() if name in own}
-        if "epsilon" not in own:
-            continue
-        for sizes, rows in shapes:
-            each = (
-                unworkable(key, sizes, rows, {**rest, "epsilon": epsilon})
-                for epsilon in sorted(epsilons, reverse=True)
-            )
-            found.append(next(filter(None, each), ""))
-    return list(dict.fromkeys(filter(None, found)))
+        for epsilon in sorted(epsilons, reverse=True) if "epsilon" in own else ():
+            if sentence := unworkable(key, sizes, rows, {**rest, "epsilon": epsilon}):
+                found[sentence] = None
+                break
+    return list(found)
 
 
 @lru_cache(maxsize=16)

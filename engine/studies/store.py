@@ -15,7 +15,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import RLock
-from typing import Any, Self
+from types import UnionType
+from typing import Any, Self, get_args, get_origin, get_type_hints
 
 from engine.errors import InputError, cut, show, writable
 from engine.graphs.metrics import Scores
@@ -25,25 +26,13 @@ from engine.studies.trial import Trial, TrialResult
 APPLICATION_ID = int.from_bytes(b"DPCX", "big")
 SCHEMA_VERSION = 3
 BUSY_SECONDS = 30.0
-MOST_RUNS = 50_000  # of a file that somebody hands in
+MOST_RUNS = 50_000  # of a file from elsewhere
 
 _MAGIC = b"SQLite format 3\0"
 _APPLICATION_AT = 68  # where SQLite's file header holds the application id
 _JOURNAL_AT = 18  # and where the two versions of its journal: 2 is write-ahead, 1 is not
-# What SQLite says of a damaged file may quote bytes of it, which need not be text.
-_BROKEN = (sqlite3.Error, UnicodeDecodeError)
 _TABLE = "CREATE TABLE trials (key TEXT PRIMARY KEY, row TEXT NOT NULL) WITHOUT ROWID"
-_MAYBE = (int, float, type(None))
-# The types of a sound row's values, as JSON gives them.
-_TYPES: dict[str, tuple[type, ...]] = {
-    **dict.fromkeys(("fingerprint", "dataset", "algorithm", "params", "version", "status"), (str,)),
-    **dict.fromkeys(("seed", "ci_tests"), (int,)),
-    **dict.fromkeys(("seconds", "spent_epsilon", "spent_delta"), (int, float)),
-    **dict.fromkeys(("skeleton_f1", "directed_f1", "precision", "recall", "shd"), _MAYBE),
-    **dict.fromkeys(("claimed_epsilon", "claimed_delta"), _MAYBE),
-    **dict.fromkeys(("ci_tests_by_order", "cpdag", "untested"), (list,)),
-    "metrics_tested": (dict, type(None)),
-}
+_TYPES = get_type_hints(TrialResult)
 
 
 class ResultStore:
@@ -86,7 +75,7 @@ class ResultStore:
                 found._connection.execute("PRAGMA cell_size_check = ON")
                 found._connection.deserialize(bytes(quiet))
                 _check(found._connection, found.path)
-            _check_settings(found)
+            found._check_settings()
         except BaseException:
             found.close()
             raise
@@ -109,7 +98,7 @@ class ResultStore:
 
     def put(self, results: Iterable[TrialResult]) -> None:
         """Keep results, all in one transaction; the first writer of a trial wins."""
-        rows = [(r.trial.key, json.dumps(dataclasses.asdict(r))) for r in results]
+        rows = [(r.key, json.dumps(dataclasses.asdict(r))) for r in results]
         with self._explained(), self._connection:
             self._connection.executemany("INSERT OR IGNORE INTO trials VALUES (?, ?)", rows)
 
@@ -118,25 +107,24 @@ class ResultStore:
 
         Raises InputError where its row is damaged; it stays as it is.
         """
-        sql = "SELECT key, row FROM trials WHERE key = ?"
-        with self._explained():
-            row = self._connection.execute(sql, (trial.key,)).fetchone()
-        return None if row is None else dataclasses.replace(self._read(row), dataset=trial.dataset)
+        found = self._rows("SELECT key, row FROM trials WHERE key = ?", trial.key)
+        return dataclasses.replace(self._read(found[0]), dataset=trial.dataset) if found else None
 
     def results(self) -> Iterator[TrialResult]:
         """Every kept result in a fixed order; raises InputError at a damaged row."""
-        with self._explained():
-            rows = self._connection.execute("SELECT key, row FROM trials ORDER BY key").fetchall()
-        yield from map(self._read, rows)
+        yield from map(self._read, self._rows("SELECT key, row FROM trials ORDER BY key"))
 
     def __len__(self) -> int:
-        with self._explained():
-            return int(self._connection.execute("SELECT count(*) FROM trials").fetchone()[0])
+        return int(self._rows("SELECT count(*) FROM trials")[0][0])
 
-    def _read(self, row: tuple[Any, Any]) -> TrialResult:
+    def _rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        with self._explained():
+            return self._connection.execute(sql, values).fetchall()
+
+    def _read(self, row: tuple[Any, ...]) -> TrialResult:
         try:
             found = _result(json.loads(row[1]))
-            if found.trial.key == row[0]:
+            if found.key == row[0]:
                 return found
         except (TypeError, ValueError, KeyError, RecursionError):
             pass
@@ -145,14 +133,32 @@ class ResultStore:
             "another name."
         )
 
+    def _check_settings(self) -> None:
+        """Raise InputError for too many runs, private data, and what could not have been asked."""
+        if len(self) > MOST_RUNS:
+            raise InputError(f"{self.path} holds more than {MOST_RUNS:,} runs; it was not opened.")
+        results = list(self.results())
+        if any(result.own for result in results):
+            raise InputError(f"{self.path} holds runs on private data; it was not opened.")
+        for key, params in {(result.algorithm, result.params) for result in results}:
+            if key not in ALGORITHMS:
+                raise InputError(
+                    f"{self.path} holds runs of {show(key)}, which this version does not have."
+                )
+            try:
+                ALGORITHMS[key].params.build(json.loads(params))
+            except InputError as error:
+                raise InputError(f"{self.path} has a setting that does not fit: {error}") from error
+
     @contextmanager
     def _explained(self) -> Iterator[None]:
         """One thread at a time; SQLite's errors as one message."""
         with self._lock:
             try:
                 yield
-            except _BROKEN as error:
-                raise InputError(_message(self.path, error)) from error
+            # What SQLite says of a damaged file may quote bytes of it, which need not be text.
+            except (sqlite3.Error, UnicodeDecodeError) as error:
+                raise InputError(f"{self.path} {_reason(str(error))}") from error
 
 
 @contextmanager
@@ -178,38 +184,16 @@ def read_study(content: bytes, name: str) -> tuple[TrialResult, ...]:
         return tuple(store.results())
 
 
-def joined(sides: Iterable[tuple[str, Iterable[TrialResult]]]) -> list[TrialResult]:
-    """The runs of several named studies, each once, in the order given.
-
-    Raises:
-        InputError: Where different versions of the engine computed them, and where two hold
-            different results of one trial.
-    """
-    found: dict[str, TrialResult] = {}
-    for name, results in sides:
-        for result in results:
-            known = found.setdefault(result.trial.key, result)
-            if result.version != next(iter(found.values())).version:
-                raise InputError(f"{name} was computed by engine {cut(result.version)}, another.")
-            if dataclasses.replace(result, dataset=known.dataset).fixed() != known.fixed():
-                raise InputError(
-                    f"{name} has another result of {result.algorithm} on {cut(result.dataset)}, "
-                    f"seed {result.seed}, than the study before it: one of the two was changed."
-                )
-    return list(found.values())
-
-
 def _connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(
         path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
     )
     try:
-        if not _version(connection):
+        if not connection.execute("PRAGMA user_version").fetchone()[0]:
             connection.execute("BEGIN IMMEDIATE")  # of two processes, the second finds it done
-            if not _version(connection):
-                connection.execute(_TABLE)
-                connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-                connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            connection.execute(_TABLE.replace("TABLE", "TABLE IF NOT EXISTS", 1))
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
             connection.execute("COMMIT")
         connection.execute("PRAGMA journal_mode = WAL")
         # In write-ahead mode this survives a killed process; a power cut may lose the last runs.
@@ -222,10 +206,6 @@ def _connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _version(connection: sqlite3.Connection) -> int:
-    return int(connection.execute("PRAGMA user_version").fetchone()[0])
-
-
 def _refuse_foreign(path: Path) -> None:
     """Look at an existing file before anything could write to it."""
     try:
@@ -235,10 +215,9 @@ def _refuse_foreign(path: Path) -> None:
         if not path.parent.is_dir():
             raise InputError(f"There is no folder {path.parent} to keep {path.name} in.") from None
         return
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}.") from None
-    except ValueError:
-        raise InputError(f"{show(str(path))} cannot be the name of a file.") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", "it cannot be the name of a file")
+        raise InputError(f"{show(str(path))} cannot be read: {reason}.") from None
     if header:  # else made by another process an instant ago, or by tempfile
         _refuse_header(path, header)
 
@@ -247,13 +226,12 @@ def _refuse_header(path: Path, header: bytes) -> None:
     ours = APPLICATION_ID.to_bytes(4, "big")
     if not header.startswith(_MAGIC) or header[_APPLICATION_AT : _APPLICATION_AT + 4] != ours:
         raise InputError(f"{path} is not a file of study results; give another name.")
-    version = int.from_bytes(header[60:64], "big")
-    if version != SCHEMA_VERSION:
+    if int.from_bytes(header[60:64], "big") != SCHEMA_VERSION:
         raise InputError(f"{path} was written by another version of this program; give a new name.")
 
 
 def _check(connection: sqlite3.Connection, path: Path) -> None:
-    """Raise for a damaged page, and for anything beside our table: it could compute something."""
+    """Raise for a damaged page, and for anything but our table: it could compute something."""
     verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
     if verdict != "ok":
         raise sqlite3.DatabaseError(verdict)
@@ -262,56 +240,36 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
         raise InputError(f"{path} holds more than study results; it was not opened.")
 
 
-def _check_settings(store: ResultStore) -> None:
-    """Raise InputError for too many runs, private data, and what could not have been asked."""
-    name = store.path
-    if len(store) > MOST_RUNS:
-        raise InputError(f"{name} holds more than {MOST_RUNS:,} runs; it was not opened.")
-    settings = set()
-    for result in store.results():
-        if result.trial.own:
-            raise InputError(f"{name} holds runs on private data; it was not opened.")
-        settings.add((result.algorithm, result.params))
-    for key, params in settings:
-        if key not in ALGORITHMS:
-            raise InputError(f"{name} holds runs of {show(key)}, which this version does not have.")
-        try:
-            ALGORITHMS[key].params.build(json.loads(params))
-        except InputError as error:
-            raise InputError(f"{name} has a setting that does not fit: {error}") from error
-
-
-def _message(path: Path, error: Exception) -> str:
-    text = str(error)
-    if "locked" in text:
-        return f"{path} has been locked by another program for {BUSY_SECONDS:.0f} s; try again."
-    if "readonly" in text or "unable to open" in text:
-        return f"{path} cannot be written to; give another name."
-    if "full" in text or "disk I/O" in text:
-        return f"{path} could not be written: {text}."
-    return f"{path} is damaged and was left as it is; give another name."
+def _reason(error: str) -> str:
+    """What SQLite complains of, in our words."""
+    if "locked" in error:
+        return f"has been locked by another program for {BUSY_SECONDS:.0f} s; try again."
+    if "readonly" in error or "unable to open" in error:
+        return "cannot be written to; give another name."
+    if "full" in error or "disk I/O" in error:
+        return f"could not be written: {error}."
+    return "is damaged and was left as it is; give another name."
 
 
 def _result(values: dict[str, Any]) -> TrialResult:
     """A row's result; TypeError, ValueError or KeyError for what was never written."""
-    for name, kinds in _TYPES.items():
-        if not isinstance(values[name], kinds) or isinstance(values[name], bool):
-            raise TypeError(name)
     if not isinstance(json.loads(values["params"]), dict):
         raise TypeError("params")
-    if not all(isinstance(count, int) for count in values["ci_tests_by_order"]):
-        raise TypeError("ci_tests_by_order")
-    pairs = {}
-    for name in ("cpdag", "untested"):
-        pairs[name] = tuple((a, b) for a, b in values[name])
-        if not all(isinstance(n, str) and writable(n) for pair in pairs[name] for n in pair):
-            raise TypeError(name)
-    scores = values["metrics_tested"]
-    if scores is not None:
-        scores = Scores(**scores)
-        if not all(isinstance(value, int | float) for value in vars(scores).values()):
-            raise TypeError("metrics_tested")
-    by_order = tuple(values["ci_tests_by_order"])
-    return TrialResult(
-        **{**values, **pairs, "metrics_tested": scores, "ci_tests_by_order": by_order}
-    )
+    return TrialResult(**{name: _typed(values[name], kind) for name, kind in _TYPES.items()})
+
+
+def _typed(value: Any, kind: Any) -> Any:
+    """A value of a row, as its field's type has it; TypeError where it has another type."""
+    parts = get_args(kind)
+    if get_origin(kind) is UnionType:
+        return None if value is None else _typed(value, parts[0])
+    if get_origin(kind) is tuple:
+        if not isinstance(value, list) or (len(value) != len(parts) and parts[-1] is not Ellipsis):
+            raise TypeError(value)
+        return tuple(_typed(one, parts[0]) for one in value)
+    if kind is Scores:
+        return Scores(**{n: _typed(value[n], t) for n, t in get_type_hints(Scores).items()})
+    numbers = isinstance(value, int | float) and not isinstance(value, bool) and kind is float
+    if not (numbers or (type(value) is kind and (kind is int or writable(value)))):
+        raise TypeError(value)
+    return value

@@ -8,13 +8,14 @@ from __future__ import annotations
 import io
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import networkx as nx
 import numpy as np
 import pandas as pd
+from pandas.api.types import infer_dtype
 
 from engine.data.dataset import Dataset
 from engine.data.spreadsheets import table_csv
@@ -38,6 +39,9 @@ QUANTITIES = (
 TOTALS = ("epsilon", "claimed_epsilon", "spent_epsilon")  # what an ε axis may show
 TABLES = ("parquet", "csv")
 LEVEL = 0.95  # of the interval of a difference
+LEAST_PAIRS = (
+    5  # for which it is given: that of two reaches 6 times as far from the mean as of five
+)
 SURE = 0.9  # of the interval of a smallest epsilon
 
 _FIXED = (
@@ -51,19 +55,18 @@ _FIXED = (
 _BAND = ("x", "median", "low", "high", "mean", "std", "count", "sure_low", "sure_high")
 
 
-def frame(
-    results: Iterable[TrialResult],
-    extra: Callable[[TrialResult], Mapping[str, object]] = lambda result: {},
-) -> pd.DataFrame:
+def frame(results: Iterable[TrialResult], datasets: Iterable[Dataset] = ()) -> pd.DataFrame:
     """One row a run, one column a quantity or parameter, in a fixed order of rows.
 
     Parameters are columns under their own names, empty where an algorithm does not declare one.
     ``ci_tests_by_order`` is text, "28 50 3" for orders 0, 1, 2. Scores named ``tested_`` are of the
     links tested to the end alone; the others, and ``edges``, count the ``untested`` pairs as links,
-    as the papers do. ``extra`` adds columns. Datasets of one name that are not the same (other
-    rows, or more known of them) are named with the end of their fingerprint.
+    as the papers do. With ``datasets`` of which something is known comes a column ``ALONE``, of
+    :func:`knowledge_alone`. Datasets of one name that are not the same (other rows, or more known
+    of them) are named with the end of their fingerprint.
     """
-    rows = [{**_row(r), **extra(r)} for r in results]
+    by_print = {data.identity: data for data in datasets}
+    rows = [{**_row(r), **knowledge_alone(r, by_print.get(r.fingerprint))} for r in results]
     names = list(dict.fromkeys(name for row in rows for name in row))
     table = pd.DataFrame(rows, columns=[*_FIXED, *(n for n in names if n not in _FIXED)])
     several = table.groupby("dataset")["fingerprint"].transform("nunique") > 1
@@ -82,30 +85,19 @@ def _row(r: TrialResult) -> dict[str, object]:
     return {**r.values, **known}
 
 
-def known_alone(datasets: Iterable[Dataset]) -> Callable[[TrialResult], Mapping[str, object]]:
-    """A column for :func:`frame`, where anything is known of a dataset: :func:`knowledge_alone`."""
-    by_print = {data.identity: data for data in datasets}
-
-    def column(result: TrialResult) -> Mapping[str, object]:
-        data = by_print.get(result.fingerprint)
-        value = None if data is None else knowledge_alone(result, data)
-        return {} if value is None else {ALONE: value}
-
-    return column
-
-
-def knowledge_alone(result: TrialResult, data: Dataset) -> float | None:
+def knowledge_alone(result: TrialResult, data: Dataset | None) -> dict[str, float]:
     """Directed F1 of the links a run tested to the end, with the arrows alone that are known.
 
-    None without a true graph or knowledge. What the run's own has beyond it the data said.
+    Under the name ``ALONE``; empty without a true graph or knowledge. What the run's own has more,
+    the data said.
     """
-    knowledge = None if data.schema is None else data.schema.knowledge
-    known = known_of(knowledge, data.names)
-    if known is None or data.truth is None:
-        return None
+    knowledge = None if data is None or data.schema is None else data.schema.knowledge
+    known = None if data is None else known_of(knowledge, data.names)
+    if data is None or known is None or data.truth is None:
+        return {}
     found = matrix_of(nx.DiGraph(result.found), data.names)
     reference = reference_of(result.algorithm, data.truth, data.names, knowledge)
-    return compare(known.turned(found | found.T), reference).directed_f1
+    return {ALONE: compare(known.turned(found | found.T), reference).directed_f1}
 
 
 def parameter_names(table: pd.DataFrame) -> list[str]:
@@ -275,8 +267,8 @@ def paired(
 
     Returns:
         One row a group: ``by``, pairs, ours, theirs (means), difference (their mean difference)
-        with the ends ``low`` and ``high`` of its 95 % interval (Student's t), wins, losses, ties
-        (a win is a higher value).
+        with the ends ``low`` and ``high`` of its 95 % interval (Student's t; NaN for fewer than
+        ``LEAST_PAIRS``, which say too little), wins, losses, ties (a win is a higher value).
 
     Raises:
         InputError: For a quantity there is not, runs that ``by`` does not distinguish, and no
@@ -287,33 +279,27 @@ def paired(
     if y not in QUANTITIES:
         raise InputError(f"y must be one of {', '.join(QUANTITIES)}; {y!r} is not.")
     keys = [*by, "fingerprint", "seed"]
-    sides = []
-    for table in (ours, theirs):
-        side = table.reindex(columns=list(dict.fromkeys([*keys, y])))
-        if "epsilon" in side:  # no epsilon is one value like another: NaN would match nothing
-            side["epsilon"] = side["epsilon"].fillna(-1.0)
-        sides.append(side.set_index(keys)[[y]])
-        if sides[-1].index.has_duplicates:
-            raise InputError(
-                "Several runs have the same data, algorithm, epsilon and seed; name what else "
-                "differs with --by."
-            )
-    both = pd.concat(sides, axis=1, join="inner").dropna()
+    # No epsilon is one value like another; pandas joins missing values with each other.
+    sides = [s.reindex(columns=list(dict.fromkeys([*keys, y]))) for s in (ours, theirs)]
+    if any(side.duplicated(keys).any() for side in sides):
+        raise InputError(
+            "Several runs have the same data, algorithm, epsilon and seed; name what else "
+            "differs with --by."
+        )
+    both = sides[0].merge(sides[1], on=keys, suffixes=("_ours", "_theirs"))
+    both = both.rename(columns={f"{y}_ours": "ours", f"{y}_theirs": "theirs"})
+    both = both.dropna(subset=["ours", "theirs"]).astype({"ours": float, "theirs": float})
     if both.empty:
         raise InputError("The two have no run in common: the same data, setting and seed.")
-    rows = []
-    for key, group in both.groupby(level=list(range(len(by))), sort=True, dropna=False):
-        pairs = group.to_numpy(dtype=float)
-        gap = pairs[:, 0] - pairs[:, 1]
-        half = math.nan
-        if (n := len(gap)) > 1:
-            half = float(t.ppf((1 + LEVEL) / 2, n - 1) * gap.std(ddof=1) / math.sqrt(n))
-        mean, signs = float(gap.mean()), [int((sign * gap > 0).sum()) for sign in (1, -1)]
-        named = key if isinstance(key, tuple) else (key,)
-        means = pairs.mean(axis=0).tolist()
-        rows.append((*named, n, *means, mean, mean - half, mean + half, *signs, n - sum(signs)))
-    numbers = ("pairs", "ours", "theirs", "difference", "low", "high", "wins", "losses", "ties")
-    return pd.DataFrame(rows, columns=[*by, *numbers])
+    gap = both["ours"] - both["theirs"]
+    both = both.assign(difference=gap, wins=gap > 0, losses=gap < 0, ties=gap == 0)
+    groups = both.groupby(list(by), sort=True, dropna=False)
+    found = groups[["ours", "theirs", "difference"]].mean()
+    found.insert(0, "pairs", groups.size())
+    half = groups["difference"].sem() * t.ppf((1 + LEVEL) / 2, found["pairs"] - 1)
+    half = half.where(found["pairs"] >= LEAST_PAIRS)
+    found["low"], found["high"] = found["difference"] - half, found["difference"] + half
+    return found.join(groups[["wins", "losses", "ties"]].sum()).reset_index()
 
 
 def runs_table(table: pd.DataFrame, kind: str) -> bytes:
@@ -326,16 +312,10 @@ def runs_table(table: pd.DataFrame, kind: str) -> bytes:
     if kind == "csv":
         return table_csv(table).encode()
 
-    def column(values: pd.Series[Any]) -> pd.Series[Any]:
-        there = values.dropna()
-        if values.dtype != object:
-            return values
-        if all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in there):
-            return pd.to_numeric(values)
-        return values.map(lambda v: v if v is None or v is pd.NA or v != v else str(v))
-
+    mixed = [c for c in table.columns if infer_dtype(table[c]).startswith("mixed")]
+    texts: dict[str, Any] = {str(c): table[c].map(str, na_action="ignore") for c in mixed}
     out = io.BytesIO()
-    table.apply(column).to_parquet(out, index=False)
+    table.assign(**texts).to_parquet(out, index=False)
     return out.getvalue()
 
 

@@ -6,7 +6,7 @@ import dataclasses
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import product
@@ -24,7 +24,6 @@ from engine.graphs.metrics import Scores
 from engine.knowledge import Knowledge
 from engine.params import Parameters
 from engine.registry import algorithm
-from engine.result import RunResult
 from engine.runner import check_seed, run
 from engine.serialise import plain
 from engine.version import __version__
@@ -34,6 +33,7 @@ SCORED = tuple(f.name for f in dataclasses.fields(Scores))
 Datasets = Dataset | str | Iterable[Dataset | str]
 Names = str | Iterable[str]
 Seeds = int | Iterable[int]
+Grid = Mapping[str, Any] | Sequence[Mapping[str, Any]] | None
 Said = Knowledge | str | None  # or the name of a ready set, "two tiers"
 
 
@@ -52,8 +52,8 @@ class Trial:
     repeated on its own; its draws depend neither on the order of the study nor on where it runs.
     Trials with one seed share their random numbers (common random numbers).
 
-    On private data ``seed`` only counts repetitions: every trial draws its own secret noise,
-    without which the epsilons of a study would not add up.
+    On private data ``seed`` only counts repetitions: every trial draws secret noise, without which
+    the epsilons of a study would not add up.
     """
 
     fingerprint: str
@@ -81,7 +81,7 @@ class Trial:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrialResult:
+class TrialResult(Trial):
     """What a study keeps of a run: everything but the trace and the ledger.
 
     The metrics are None without a truth: ``skeleton_f1`` to ``shd`` score the graph as it stands,
@@ -91,12 +91,6 @@ class TrialResult:
     from run to run, and is NaN on private data.
     """
 
-    fingerprint: str
-    dataset: str
-    algorithm: str
-    params: str
-    seed: int
-    version: str
     status: str
     seconds: float
     skeleton_f1: float | None
@@ -117,12 +111,7 @@ class TrialResult:
     @cached_property
     def trial(self) -> Trial:
         """The trial this is the result of."""
-        return Trial(**{f.name: getattr(self, f.name) for f in dataclasses.fields(Trial)})
-
-    @property
-    def values(self) -> dict[str, Any]:
-        """The parameters by name."""
-        return dict(_read(self.params))
+        return Trial(*(getattr(self, f.name) for f in dataclasses.fields(Trial)))
 
     @cached_property
     def skeleton(self) -> Pairs:
@@ -135,38 +124,28 @@ class TrialResult:
         left = set(self.untested)
         return tuple(pair for pair in self.skeleton if pair not in left)
 
-    @property
-    def metrics(self) -> Scores | None:
-        """Scores of the graph as it stands; None without a truth."""
-        if self.skeleton_f1 is None:
-            return None
-        return Scores(**{name: getattr(self, name) for name in SCORED})
-
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready, with the field names of a single run's JSON."""
         claimed = {"epsilon": plain(self.claimed_epsilon), "delta": self.claimed_delta}
+        scores = {name: plain(getattr(self, name)) for name in SCORED}
         return {
             **dataclasses.asdict(self.trial),
-            "seed": None if self.trial.own else self.seed,
+            "seed": None if self.own else self.seed,
             "params": self.values,
             "status": self.status,
             "seconds": None if math.isnan(self.seconds) else self.seconds,
-            "metrics": plain(self.metrics),
+            "metrics": None if self.skeleton_f1 is None else scores,
             "metrics_tested": plain(self.metrics_tested),
             "ci_tests": self.ci_tests,
             "ci_tests_by_order": list(self.ci_tests_by_order),
             "claimed": None if self.claimed_epsilon is None else claimed,
             "spent": {"epsilon": plain(self.spent_epsilon), "delta": self.spent_delta},
-            "skeleton": [list(p) for p in self.skeleton],
-            "cpdag": [list(p) for p in self.cpdag],
-            "untested": [list(p) for p in self.untested],
+            **{k: [list(p) for p in getattr(self, k)] for k in ("skeleton", "cpdag", "untested")},
         }
 
     def fixed(self) -> bytes:
         """Canonical bytes of everything but ``seconds``: equal wherever the trial was run."""
-        content = self.as_dict()
-        del content["seconds"]
-        return json.dumps(content, sort_keys=True).encode()
+        return json.dumps({**self.as_dict(), "seconds": None}, sort_keys=True).encode()
 
 
 def run_trial(
@@ -182,27 +161,21 @@ def run_trial(
         r = run(trial.algorithm, data, seed=seed, trace=False, cancelled=cancelled, **values)
     except InputError as error:
         raise InputError(f"{trial.algorithm} on {trial.dataset}: {error}") from error
-    return summarise(trial, r)
-
-
-def summarise(trial: Trial, result: RunResult) -> TrialResult:
-    """What a study keeps of the run."""
-    claimed, names = result.claimed, result.names
-    scores: dict[str, Any] = {name: getattr(result.metrics, name, None) for name in SCORED}
+    scores: dict[str, Any] = {name: getattr(r.metrics, name, None) for name in SCORED}
     return TrialResult(
         **dataclasses.asdict(trial),
-        status=result.status,
-        seconds=result.seconds,
+        status=r.status,
+        seconds=r.seconds,
         **scores,
-        ci_tests=result.ci_tests,
-        ci_tests_by_order=tuple(result.ci_tests_by_order),
-        claimed_epsilon=claimed.epsilon if claimed else None,
-        claimed_delta=claimed.delta if claimed else None,
-        spent_epsilon=result.spent.epsilon,
-        spent_delta=result.spent.delta,
-        cpdag=tuple(sorted((names[i], names[j]) for i, j in np.argwhere(result.matrix))),
-        metrics_tested=result.metrics_tested,
-        untested=tuple(unordered(result.untested_pairs)),
+        ci_tests=r.ci_tests,
+        ci_tests_by_order=tuple(r.ci_tests_by_order),
+        claimed_epsilon=r.claimed.epsilon if r.claimed else None,
+        claimed_delta=r.claimed.delta if r.claimed else None,
+        spent_epsilon=r.spent.epsilon,
+        spent_delta=r.spent.delta,
+        cpdag=tuple(sorted((r.names[i], r.names[j]) for i, j in np.argwhere(r.matrix))),
+        metrics_tested=r.metrics_tested,
+        untested=tuple(unordered(r.untested_pairs)),
     )
 
 
@@ -220,36 +193,33 @@ class Study:
 def study_of(
     datasets: Datasets,
     algorithms: Names,
-    parameters: Mapping[str, Any] | None = None,
+    parameters: Grid = None,
     seeds: Seeds = 5,
     knowledge: Said = None,
 ) -> Study:
     """All trials of datasets x algorithms x parameters x seeds, checked, each once.
 
     ``datasets`` are Dataset objects or names of bundled networks. ``parameters`` maps a name to a
-    value or to several; an algorithm that does not declare one leaves it out, so that it
-    gets fewer trials. ``seeds``: how many (0, 1, ...), or which. ``knowledge``: as in
-    :func:`knowing`, of every dataset. Raises InputError or ParameterError for anything that does
-    not fit, before anything runs.
+    value or to several, or is a list of such mappings; an algorithm that does not declare one
+    leaves it out, so that it gets fewer trials. ``seeds``: how many (0, 1, ...), or which.
+    ``knowledge``: as in :func:`knowing`, of every dataset. Raises InputError or ParameterError for
+    anything that does not fit, before anything runs.
     """
     chosen = [algorithms] if isinstance(algorithms, str) else list(dict.fromkeys(algorithms))
-    if not chosen:
-        raise InputError("Give at least one algorithm.")
     several = [knowing(data, knowledge) for data in loaded(datasets)]
-    if not several:
-        raise InputError("Give at least one dataset.")
-    settings = [(key, p) for key in chosen for p in _combinations(key, chosen, parameters or {})]
-    return trials_on(several, settings, _seeds(seeds))
-
-
-def trials_on(
-    datasets: Sequence[Dataset], settings: Sequence[tuple[str, str]], seeds: Sequence[int]
-) -> Study:
-    """The trials of every (algorithm, canonical parameters) on every dataset with every seed."""
-    by_print = {data.identity: data for data in datasets}
+    numbered = seeds if isinstance(seeds, Iterable) else range(check_seed(seeds))
+    numbers = list(dict.fromkeys(check_seed(seed) for seed in numbered))
+    for given, what in ((chosen, "algorithm"), (several, "dataset"), (numbers, "seed")):
+        if not given:
+            raise InputError(f"Give at least one {what}.")
+    grids = (
+        [parameters or {}] if parameters is None or isinstance(parameters, Mapping) else parameters
+    )
+    settings = [setting for grid in grids for setting in _settings(chosen, grid)]
+    by_print = {data.identity: data for data in several}
     trials = (
         Trial(fingerprint, data.name, *setting, seed)
-        for (fingerprint, data), seed, setting in product(by_print.items(), seeds, settings)
+        for (fingerprint, data), seed, setting in product(by_print.items(), numbers, settings)
     )
     return Study(by_print, tuple(dict.fromkeys(trials)))
 
@@ -265,37 +235,28 @@ def loaded(given: Datasets) -> list[Dataset]:
     return [load_dataset(one) if isinstance(one, str) else one for one in several]
 
 
-def _seeds(seeds: Seeds) -> list[int]:
-    several = seeds if isinstance(seeds, Iterable) else range(check_seed(seeds))
-    numbers = list(dict.fromkeys(check_seed(seed) for seed in several))
-    if not numbers:
-        raise InputError("Give at least one seed.")
-    return numbers
-
-
-def _combinations(key: str, chosen: Sequence[str], grid: Mapping[str, Any]) -> Iterator[str]:
-    """Canonical parameters of one algorithm over the grid; refuses a name that none declares."""
-    declared = {k: {s.name for s in algorithm(k).params.specs()} for k in chosen}
+def _settings(keys: Sequence[str], grid: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Each algorithm with its canonical parameters over the grid."""
+    declared = {key: {s.name for s in algorithm(key).params.specs()} for key in keys}
     everyone = sorted(set().union(*declared.values()))
-    for name in grid:
+    several: dict[str, list[Any]] = {}
+    for name, given in grid.items():
         if name not in everyone:
             raise InputError(
-                f"None of {', '.join(chosen)} has a parameter {name!r}."
+                f"None of {', '.join(keys)} has a parameter {name!r}."
                 f"{did_you_mean(str(name), everyone)}"
             )
-    mine = {name: _values(name, grid[name]) for name in grid if name in declared[key]}
-    build = algorithm(key).params.build
-    for values in product(*mine.values()):
-        yield canonical(build(dict(zip(mine, values, strict=True))))
-
-
-def _values(name: str, given: Any) -> list[Any]:
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        return [given]
-    values = list(given)
-    if not values:
-        raise InputError(f"Give at least one value of {name}.")
-    return values
+        one = isinstance(given, str) or not isinstance(given, Iterable)
+        several[name] = [given] if one else list(given)
+        if not several[name]:
+            raise InputError(f"Give at least one value of {name}.")
+    found = []
+    for key in keys:
+        mine = [name for name in several if name in declared[key]]
+        for values in product(*(several[name] for name in mine)):
+            built = algorithm(key).params.build(dict(zip(mine, values, strict=True)))
+            found.append((key, canonical(built)))
+    return found
 
 
 # What is known of the causes ------------------------------------------------------------
@@ -320,28 +281,22 @@ def knowing(data: Dataset, said: Said) -> Dataset:
         >>> result.metrics.directed_f1 == result.knowledge_alone.directed_f1
         True
     """
-    known = _ready(data, said) if isinstance(said, str) else said
-    if known is None:
+    if isinstance(said, str):
+        if (word := ready_name(said)) is None:
+            raise InputError(f"What is known is one of {', '.join(READY)}, not {show(said)}.")
+        if data.truth is None:
+            raise InputError(f"There is no true graph of {data.name} to cut {word} from.")
+        said = ready_sets(data.truth)[word]
+    if said is None:
         return data
-    known.check_names(data.names)
-    return replace(data, schema=replace(_schema(data), knowledge=known))
-
-
-def _schema(data: Dataset) -> Schema:
-    if data.schema is not None:
-        return data.schema
-    if not data.public:
-        raise InputError("What is known is part of a schema: declare one first.")
-    named = zip(data.names, data.levels, strict=True)
-    return Schema(tuple(Column(name=name, type="ordered", levels=some) for name, some in named))
-
-
-def _ready(data: Dataset, name: str) -> Knowledge:
-    if (word := ready_name(name)) is None:
-        raise InputError(f"What is known is one of {', '.join(READY)}, not {show(name)}.")
-    if data.truth is None:
-        raise InputError(f"There is no true graph of {data.name} to cut {word} from.")
-    return ready_sets(data.truth)[word]
+    said.check_names(data.names)
+    schema = data.schema
+    if schema is None:
+        if not data.public:
+            raise InputError("What is known is part of a schema: declare one first.")
+        named = zip(data.names, data.levels, strict=True)
+        schema = Schema(tuple(Column(name=n, type="ordered", levels=some) for n, some in named))
+    return replace(data, schema=replace(schema, knowledge=said))
 
 
 def ready_name(word: str) -> str | None:

@@ -9,9 +9,10 @@ on request on datasets, that the search never used.
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +24,8 @@ from engine.errors import InputError, did_you_mean
 from engine.params import Spec
 from engine.registry import algorithm
 from engine.studies.recommended import Score
-from engine.studies.study import Progress, StoreLike, run_study, sweep
-from engine.studies.trial import Datasets, TrialResult, canonical, loaded, trials_on
+from engine.studies.study import Progress, sweep
+from engine.studies.trial import Datasets, TrialResult, canonical, loaded
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,19 +71,17 @@ class Answer:
     results: tuple[TrialResult, ...]
 
     @property
-    def conditions(self) -> str:
-        """What the answer is of: algorithm, the settings that are not its default, data, n."""
+    def sentence(self) -> str:
+        """The answer with its conditions: algorithm, other settings than its defaults, data, n."""
         chosen = algorithm(self.algorithm)
         specs = {s.name: s.default for s in chosen.params.specs() if s.name != "epsilon"}
         changed = [f"{k} {v}" for k, v in self.params.items() if specs.get(k, v) != v]
         at = f" at {', '.join(changed)}" if changed else ""
         guarantee = self.params.get("guarantee", specs.get("guarantee", "no"))
-        return f"{chosen.title}{at} on {self.dataset}, {self.rows:,} rows, {guarantee} guarantee"
-
-    @property
-    def sentence(self) -> str:
-        """The answer with its conditions."""
-        return f"{self.conditions}: {OBJECTIVES[self.objective]} {self.target:g} {self.outcome}."
+        return (
+            f"{chosen.title}{at} on {self.dataset}, {self.rows:,} rows, {guarantee} guarantee: "
+            f"{OBJECTIVES[self.objective]} {self.target:g} {self.outcome}."
+        )
 
     @property
     def outcome(self) -> str:
@@ -98,12 +97,12 @@ class Answer:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON: null stands for what lies beyond the epsilons tried."""
-        known = {name: getattr(self, name) for name in ("least", "most")}
+        ends = {name: getattr(self, name) for name in ("least", "most")}
+        names = ("dataset", "rows", "algorithm", "target", "objective", "epsilon", "best")
         return {
-            **{name: getattr(self, name) for name in ("dataset", "rows", "algorithm", "target")},
-            "params": dict(self.params), "objective": self.objective, "epsilon": self.epsilon,
-            **{name: value if 0 < value < math.inf else None for name, value in known.items()},
-            "best": self.best, "runs": len(self.results), "sentence": self.sentence,
+            **{name: getattr(self, name) for name in names},
+            **{name: value if 0 < value < math.inf else None for name, value in ends.items()},
+            "params": dict(self.params), "runs": len(self.results), "sentence": self.sentence,
         }  # fmt: skip
 
 
@@ -255,14 +254,11 @@ def tunable(key: str) -> list[str]:
 
 
 def _axis(spec: Spec, rows: int) -> Axis | None:
-    if spec.name in _NEVER:
+    if spec.name in _NEVER or (spec.kind not in ("bool", "choice") and spec.tuned is None):
         return None
-    if spec.kind == "bool":
-        return Axis(spec, values=(False, True))
-    if spec.kind == "choice":
-        return Axis(spec, values=tuple(c for c in spec.choices if c != _ORACLE))
-    if spec.tuned is None:
-        return None
+    if spec.tuned is None or spec.kind in ("bool", "choice"):
+        values = (False, True) if spec.kind == "bool" else spec.choices
+        return Axis(spec, values=tuple(v for v in values if v != _ORACLE))
     low, end = spec.tuned
     high = float(rows) if isinstance(end, str) else float(end)
     return Axis(spec, min(low, high), high, log=low > 0 and high / low >= 50)
@@ -332,12 +328,10 @@ def tune(
     runs: int = 200,
     objective: str = "skeleton_f1",
     held_out: Datasets = (),
-    store: StoreLike = None,
     seed: int = 0,
-    executor: str = "serial",
-    workers: int = 1,
     cancelled: Callable[[], bool] = lambda: False,
     on_progress: Callable[[Progress], None] = lambda progress: None,
+    **how: Any,
 ) -> Tuned:
     """Search, choose, and report the choice on runs that it was not chosen by.
 
@@ -349,12 +343,8 @@ def tune(
         runs: How many runs it may take, without those of the report.
         objective: "skeleton_f1" or "directed_f1", of the links tested to the end.
         held_out: Other data, on which the result is reported.
-        store: A path or a ResultStore: what is in it is not run again.
         seed: Of the candidates.
-        executor: As of :func:`engine.sweep`.
-        workers: Of "processes".
-        cancelled: Polled.
-        on_progress: Called after each run.
+        cancelled, on_progress, how: As of :func:`engine.sweep`.
 
     Raises:
         InputError: For private data, data without a truth, and what does not fit.
@@ -368,97 +358,98 @@ def tune(
     check_target(1.0, objective)
     if not data or not 20 <= runs <= MOST:
         raise InputError(f"A search takes a dataset, and 20 to {MOST:,} runs; {runs:,} it is not.")
-    algorithm(key).params.build(dict(fixed))
-    over = axes(key, min(d.n for d in data), names)
-    over = tuple(axis for axis in over if axis.name not in fixed)
-    if not over:
-        raise InputError(f"{key} has nothing left to search over.")
-    candidates = list(_candidates(key, fixed, over, max(2, runs // (_ROUNDS * len(data))), seed))
+    candidates = _candidates(key, fixed, names, data, max(2, runs // (_ROUNDS * len(data))), seed)
     rounds = [max(2, math.ceil(len(candidates) / 2**k)) for k in range(_ROUNDS)]
     planned = sum(c << k for k, c in enumerate(rounds)) * len(data)
-    planned += 2 * SEEDS * len(others or data)
-    done, elapsed = 0, 0.0
-
-    def scores(some: Sequence[Candidate], on: Sequence[Dataset], seeds: range) -> Iterator[Any]:
-        """(candidate, seed, score) of every run."""
-        nonlocal done, elapsed
-        build = algorithm(key).params.build
-        by_text = {canonical(build({**fixed, **c.params})): c for c in some}
-        before, base = elapsed, done
-
-        def told(p: Progress) -> None:
-            nonlocal elapsed
-            elapsed, now = before + p.seconds, base + p.done
-            on_progress(Progress(now, planned, 0, elapsed, elapsed / now * max(planned - now, 0)))
-
-        study = trials_on(on, [(key, text) for text in by_text], seeds)
-        for r in run_study(study, store, executor, workers, cancelled, told):
-            done += 1
-            yield by_text[r.params], r.seed, score_of(r, objective)
-
+    play = _Player(key, fixed, objective, planned + 2 * SEEDS * len(others or data), on_progress)
+    how |= {"cancelled": cancelled, "on_progress": play.count}
     alive, first = candidates, 0
-    for k, count in enumerate(rounds):
-        alive = sorted(alive, key=_smoothed(candidates), reverse=True)[:count] if k else alive
-        for candidate, _, score in scores(alive, data, range(first, first + (1 << k))):
-            candidate.scores.append(score)
+    for k, most in enumerate(rounds):
+        alive = sorted(alive, key=_smoothed(candidates), reverse=True)[:most] if k else alive
+        for one, scores in play(alive, data, range(first, first + (1 << k)), how):
+            one.scores += [score for some in scores for score in some]
         first += 1 << k
     best = max(alive, key=_smoothed(candidates))
-    report: dict[int, dict[int, list[float]]] = {id(best): {}, id(candidates[0]): {}}
-    both = list(dict.fromkeys([best, candidates[0]]))
-    for candidate, at, score in scores(both, others or data, range(FRESH, FRESH + SEEDS)):
-        report[id(candidate)].setdefault(at, []).append(score)
+    both = play([best, candidates[0]], others or data, range(FRESH, FRESH + SEEDS), how)
     # A seed's runs on several datasets count as one.
-    fresh, default = (
-        Score.of(float(np.mean(each)) for each in report[id(c)].values())
-        for c in (best, candidates[0])
-    )
+    fresh, default = (Score.of(map(np.mean, scores)) for _, scores in both)
     tried = tuple(c for c in candidates if c.scores)
     return Tuned(
         key, dict(fixed), best.params, objective, Score.of(best.scores), fresh, default, tried,
-        done, not cancelled(),
+        play.done, not cancelled(),
     )  # fmt: skip
 
 
+class _Player:
+    """Plays candidates and counts their runs."""
+
+    def __init__(self, key: str, fixed: Mapping[str, Any], objective: str, planned: int, on: Any):
+        self.key, self.fixed, self.objective = key, fixed, objective
+        self.planned, self.on_progress = planned, on
+        self.done, self._start = 0, time.monotonic()
+
+    def count(self, progress: Progress) -> None:
+        """A run has ended."""
+        self.done, now = self.done + 1, time.monotonic() - self._start
+        left = now / self.done * max(self.planned - self.done, 0)
+        self.on_progress(Progress(self.done, self.planned, 0, now, left))
+
+    def __call__(
+        self, some: Sequence[Candidate], on: Sequence[Dataset], seeds: range, how: Any
+    ) -> list[tuple[Candidate, list[list[float]]]]:
+        """Each candidate with its scores, a list a seed."""
+        grids = [{**self.fixed, **c.params} for c in some]
+        found: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+        for r in sweep(on, self.key, grids, seeds, **how):
+            found[r.params][r.seed].append(score_of(r, self.objective))
+        build = algorithm(self.key).params.build
+        texts = [canonical(build(grid)) for grid in grids]
+        return [(c, list(found[text].values())) for c, text in zip(some, texts, strict=True)]
+
+
 def _candidates(
-    key: str, fixed: Mapping[str, Any], over: Sequence[Axis], count: int, seed: int
-) -> Iterator[Candidate]:
+    key: str,
+    fixed: Mapping[str, Any],
+    names: Sequence[str],
+    data: Sequence[Dataset],
+    count: int,
+    seed: int,
+) -> list[Candidate]:
     """The default setting, then points spread evenly; those that do not fit are passed over."""
     from scipy.stats import qmc  # here: it takes a third of a second
 
-    yield Candidate({}, np.full(len(over), math.inf))
+    algorithm(key).params.build(dict(fixed))
+    over = [a for a in axes(key, min(d.n for d in data), names) if a.name not in fixed]
+    if not over:
+        raise InputError(f"{key} has nothing left to search over.")
+    found = [Candidate({}, np.full(len(over), math.inf))]
     points = qmc.Sobol(len(over), scramble=True, rng=np.random.default_rng(seed))
-    seen: set[str] = set()
     for point in points.random(1 << math.ceil(math.log2(4 * count))):
         params = {a.name: a.at(float(x)) for a, x in zip(over, point, strict=True)}
-        name = json.dumps(params, sort_keys=True)
-        if len(seen) == count - 1:
-            return
         try:
             algorithm(key).params.build({**fixed, **params})
         except InputError:
             continue
-        if name not in seen:
-            seen.add(name)
-            yield Candidate(params, np.array(point))
+        if len(found) < count and all(one.params != params for one in found):
+            found.append(Candidate(params, np.array(point)))
+    return found
 
 
 def _smoothed(candidates: Sequence[Candidate]) -> Callable[[Candidate], float]:
     """A candidate's mean, drawn to its neighbours' and to all's: luck passes."""
     done = [c for c in candidates if c.scores]
     places = np.array([c.place for c in done])
-    means = np.array([float(np.mean(c.scores)) for c in done])
-    counts = np.array([float(len(c.scores)) for c in done])
+    means = np.array([np.mean(c.scores) for c in done])
+    heard = np.array([min(len(c.scores), _HEARD) for c in done])
 
     def score(one: Candidate) -> float:
         if not one.scores:
             return -math.inf
         with np.errstate(invalid="ignore"):
             far = ((places - one.place) ** 2).sum(axis=1) / (2 * _REACH**2)
-        near = np.exp(-np.nan_to_num(far, nan=math.inf)) * np.minimum(counts, _HEARD)
-        own, n = float(np.mean(one.scores)), len(one.scores)
-        near[[c is one for c in done]] = 0.0
-        total = n * own + near @ means + _DOUBT * means.mean()
-        return float(total / (n + near.sum() + _DOUBT))
+        weights = np.exp(-np.nan_to_num(far, nan=math.inf)) * heard
+        weights[[c is one for c in done]] = len(one.scores)
+        return float((weights @ means + _DOUBT * means.mean()) / (weights.sum() + _DOUBT))
 
     return score
 

@@ -58,7 +58,11 @@ def test_the_same_study_gives_the_same_bytes(kind: str, table: pd.DataFrame) -> 
 
 @pytest.mark.parametrize(
     ("change", "says"),
-    [({"y": "f1"}, "y is one of"), ({"kind": "gif"}, "pdf, svg, png"), ({"columns": 3}, "1 or 2")],
+    [
+        ({"y": "f1"}, "y must be one of"),
+        ({"kind": "gif"}, "pdf, svg, png"),
+        ({"columns": 3}, "1 or 2"),
+    ],
 )
 def test_what_there_is_not_is_a_sentence(
     change: dict[str, object], says: str, table: pd.DataFrame
@@ -79,9 +83,7 @@ def test_pairs_are_the_same_data_and_seed(table: pd.DataFrame) -> None:
     assert row["difference"] == pytest.approx(gap.mean())
     assert row["wins"] + row["losses"] + row["ties"] == 3
     assert row["wins"] == (gap > 0).sum()
-    if gap.std() > 0:
-        low, high = stats.t.interval(0.95, 2, gap.mean(), gap.std(ddof=1) / 3**0.5)
-        assert (row["low"], row["high"]) == pytest.approx((low, high))
+    assert found[["low", "high"]].isna().all(axis=None)  # of three pairs no interval is said
 
 
 def test_an_interval_holds_the_difference_as_often_as_it_says() -> None:
@@ -140,7 +142,7 @@ def test_a_map_over_two_parameters_is_the_means_of_its_cells(laid_out: Path) -> 
         assert row["runs"] == 3
     best = numbers.loc[numbers["mean"].idxmax()]
     said = out.with_suffix(".txt").read_text()
-    for words in (f"{best['mean']:.2f} ±", "cancer (n = 1,000)", "ε = 1.", "3 seeds", "strict"):
+    for words in (f"{best['mean']:.2f} ±", "cancer (n = 1,000)", "ε = 1", "3 seeds", "strict"):
         assert words in said, words
     assert f"m = {best['subsample']:g}" in said
 

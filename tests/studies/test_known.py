@@ -13,7 +13,6 @@ from engine import Dataset, InputError, Knowledge, load_dataset, run
 from engine.graphs.known import READY, ready_sets
 from engine.studies import ResultStore, study_of, sweep
 from engine.studies.summary import ALONE, bands, frame, knowledge_alone, parameter_names, summary
-from engine.studies.summary import known_alone as beside
 from engine.studies.trial import knowing, ready_name
 
 ASIA = load_dataset("asia", n=5_000)
@@ -40,8 +39,8 @@ def test_every_run_of_a_study_is_told() -> None:
     assert same.knowledge_alone is not None
     assert cell.directed_f1 == same.metrics.directed_f1
     told = knowing(ASIA, "four tiers")
-    assert knowledge_alone(cell, told) == same.knowledge_alone.directed_f1
-    assert knowledge_alone(cell, ASIA) is None
+    assert knowledge_alone(cell, told) == {ALONE: same.knowledge_alone.directed_f1}
+    assert knowledge_alone(cell, ASIA) == {}
 
 
 def test_a_store_keeps_what_knew_more_apart(tmp_path: Path) -> None:
@@ -64,14 +63,14 @@ def test_a_table_never_takes_them_for_one() -> None:
 
 def test_the_column_beside_the_scores() -> None:
     told = knowing(ASIA, "two tiers")
-    table = frame(sweep(told, "marginal_pc", FIXED, 2), beside([told]))
+    table = frame(sweep(told, "marginal_pc", FIXED, 2), [told])
     assert table[ALONE].between(0, 1).all()
     assert ALONE not in parameter_names(table)
     assert bands(table, ALONE)["median"].item() == pytest.approx(table[ALONE].median())
     header, line = summary(table)
     at = list(header).index("known arrows alone")
     assert float(line[at]) == pytest.approx(table[ALONE].median(), abs=1e-3)
-    plain = frame(sweep(ASIA, "marginal_pc", FIXED, 1), beside([ASIA]))
+    plain = frame(sweep(ASIA, "marginal_pc", FIXED, 1), [ASIA])
     assert ALONE not in plain
     assert "known arrows alone" not in summary(plain)[0]
 
@@ -102,5 +101,5 @@ def test_private_rows_without_a_schema_are_not_declared_by_it() -> None:
 
 def test_runs_without_a_dataset_have_no_column() -> None:
     runs = list(sweep(knowing(ASIA, "two tiers"), "pc", {}, 1))
-    assert isinstance(frame(runs, beside([])), pd.DataFrame)
-    assert ALONE not in frame(runs, beside([ASIA]))
+    assert isinstance(frame(runs, []), pd.DataFrame)
+    assert ALONE not in frame(runs, [ASIA])

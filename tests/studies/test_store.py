@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 
 from engine import InputError, load_dataset, read_csv, sweep
+from engine.__main__ import main
 from engine.studies import ResultStore, TrialResult
-from engine.studies.store import joined, read_study, study_file
+from engine.studies.store import read_study, study_file
 
 GRID = {"epsilon": [0.5, 5.0], "delta": 1e-3, "guarantee": "published"}
 
@@ -24,6 +25,10 @@ GRID = {"epsilon": [0.5, 5.0], "delta": 1e-3, "guarantee": "published"}
 @pytest.fixture(scope="module")
 def results() -> list[TrialResult]:
     return list(sweep(load_dataset("cancer", n=2000), ["priv_pc", "pc", "curate_pc"], GRID, 3))
+
+
+def _key(result: TrialResult) -> str:
+    return result.key
 
 
 def test_round_trip_is_exact(tmp_path: Path, results: list[TrialResult]) -> None:
@@ -35,8 +40,8 @@ def test_round_trip_is_exact(tmp_path: Path, results: list[TrialResult]) -> None
     infinite = next(r for r in results if r.algorithm == "pc")
     assert infinite.spent_epsilon == math.inf
     assert infinite.claimed_epsilon is None
-    key = lambda r: r.trial.key  # noqa: E731
-    assert sorted(read_study(study_file(results), "s.db"), key=key) == sorted(results, key=key)
+    handed = read_study(study_file(results), "s.db")
+    assert sorted(handed, key=_key) == sorted(results, key=_key)
 
 
 def test_a_trial_is_kept_once_and_the_first_stays(
@@ -170,11 +175,16 @@ def test_a_path_that_cannot_be_used(path: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_studies_join_where_they_fit_together(results: list[TrialResult]) -> None:
-    assert joined([("a", results[:5]), ("b", results[3:])]) == results
-    clock = [replace(r, seconds=1.0, dataset="other name") for r in results]
-    assert len(joined([("a", results), ("b", clock)])) == len(results)
-    with pytest.raises(InputError, match="another result"):
-        joined([("a", results), ("b", [replace(results[0], shd=99)])])
-    with pytest.raises(InputError, match="computed by engine"):
-        joined([("a", results), ("b", [replace(results[0], version="9")])])
+def test_studies_are_merged_where_they_fit_together(
+    tmp_path: Path, results: list[TrialResult], capsys: pytest.CaptureFixture[str]
+) -> None:
+    sides = {"a": results[:5], "b": results[3:], "c": [replace(results[0], shd=99)]}
+    for name, some in sides.items():
+        (tmp_path / name).write_bytes(study_file(some))
+    merge = ["merge", str(tmp_path / "a")]
+    assert main([*merge, str(tmp_path / "b"), "--out", str(tmp_path / "both")]) == 0
+    with ResultStore(tmp_path / "both") as store:
+        assert sorted(store.results(), key=_key) == sorted(results, key=_key)
+    assert main([*merge, str(tmp_path / "c"), "--out", str(tmp_path / "no")]) == 2
+    assert "two results of one run" in capsys.readouterr().err
+    assert not (tmp_path / "no").exists()

@@ -21,7 +21,7 @@ import pytest
 from engine import Dataset, InputError, load_dataset, run, sweep
 from engine.studies import Progress, ResultStore, Trial, TrialResult, estimate, study_of
 from engine.studies import study as module
-from engine.studies.study import TimeLeft, pilot_runs
+from engine.studies.study import TimeLeft, pilots_first
 
 ROOT = Path(__file__).resolve().parents[2]
 GRID = {"epsilon": [0.5, 5.0], "delta": 1e-3, "guarantee": "published"}
@@ -397,13 +397,13 @@ def test_after_a_tenth_the_time_left_is_known_within_a_factor(length: Length, lo
         for key in ("priv_pc", "em_pc")
         for epsilon in epsilons
     ]
-    early, later = pilot_runs(trials)
-    assert len(early) < 0.15 * len(trials)
+    ordered = pilots_first(trials, 2)
+    early = ordered[: len(trials) // 8]
     assert {(t.dataset, t.algorithm) for t in early} == {(t.dataset, t.algorithm) for t in trials}
-    assert sorted(early + later, key=trials.index) == trials
+    assert sorted(ordered, key=trials.index) == trials
     rng, left, at, said = np.random.default_rng(0), TimeLeft(trials), [0.0], []
     blank = dict.fromkeys(TrialResult.__dataclass_fields__)
-    for trial in early + later:
+    for trial in ordered:
         took = length(trial, rng)
         at.append(at[-1] + took * load / 2)
         made = TrialResult(**{**blank, **asdict(trial), "seconds": took})  # type: ignore[arg-type]
@@ -420,5 +420,5 @@ def test_after_a_tenth_the_time_left_is_known_within_a_factor(length: Length, lo
 
 def test_pilots_are_left_out_where_tables_would_be_counted_again() -> None:
     trials = [Trial(name, name, "pc", "{}", seed) for name in "abc" for seed in range(5)]
-    assert pilot_runs(trials, holds=2) == ([], trials)
-    assert pilot_runs(trials, holds=3)[0]
+    assert pilots_first(trials, 2) == trials
+    assert [t.dataset for t in pilots_first(trials, 3)[:6]] == list("aabbcc")
