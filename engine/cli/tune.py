@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,21 +28,13 @@ from engine.data.schema import load_schema
 from engine.errors import InputError
 from engine.params import Spec
 from engine.registry import declared
+from engine.serialise import plain
 from engine.studies.plan import PlanRequest
 from engine.studies.store import held
 from engine.studies.trial import knowing
-from engine.studies.tune import (
-    FRESH,
-    OBJECTIVES,
-    SEEDS,
-    Answer,
-    Score,
-    Tuned,
-    tune,
-    which_epsilon,
-)
+from engine.studies.tune import FRESH, OBJECTIVES, SEEDS, Answer, Tuned, tune, which_epsilon
 
-NETWORKS_DRAWN = 3  # of a schema, to search on, and as many to report on
+DRAWN = 3  # random networks or synthetic tables to search on, and as many to report on
 
 
 def _parser(specs: Sequence[Spec]) -> Parser:
@@ -54,6 +47,9 @@ def _parser(specs: Sequence[Spec]) -> Parser:
     parser.add_argument("--dataset", help=f"with commas: {', '.join(NETWORKS)}")
     parser.add_argument(
         "--schema", metavar="FILE", help="search on random networks of this schema instead"
+    )
+    parser.add_argument(
+        "--release", metavar="FILE", help="search on synthetic rows of this release instead"
     )
     parser.add_argument("--held-out", help="networks to report the result on, not searched on")
     parser.add_argument("--n", type=int, default=100_000, help="rows to sample from each")
@@ -83,45 +79,32 @@ def tune_command(argv: Sequence[str]) -> int:
         raise InputError("engine tune takes one algorithm.")
     specs = list(declared(keys).values())
     args = _parser(specs).parse_args(argv)
-    fixed: dict[str, Any] = (
-        {"guarantee": "strict"} if any(s.name == "guarantee" for s in specs) else {}
-    )
-    fixed |= values(args, specs)
+    fixed = {s.name: "strict" for s in specs if s.name == "guarantee"} | values(args, specs)
     if args.figure is not None and args.target is None:
         raise InputError("--figure draws what --target finds; give both.")
     data, held_out = _data(args)
+    over = [] if args.over is None else parts(args.over, "--over")
     answers: dict[str, Answer] = {}
     with held(args.out) as store, interruptible() as cancelled, progress_line() as progress:
         how: dict[str, Any] = {"store": store, "cancelled": cancelled, "on_progress": progress}
-        how |= executor_of(args)
+        how |= executor_of(args) | {"objective": args.objective}
         rest = {name: value for name, value in fixed.items() if name != "epsilon"}
-        asked = {"target": args.target, "objective": args.objective}
+        answer: Any = partial(which_epsilon, data[0], keys[0], target=args.target, **how)
         if args.target is not None:
-            answers["as asked"] = which_epsilon(data[0], keys[0], rest, **asked, **how)
-            needed = answers["as asked"].epsilon
-            fixed.setdefault("epsilon", float(f"{needed or 1.0:.3g}"))
-        found = tune(
-            keys[0],
-            data,
-            fixed,
-            [] if args.over is None else parts(args.over, "--over"),
-            runs=args.runs,
-            objective=args.objective,
-            held_out=held_out,
-            seed=args.search_seed,
-            **how,
-        )
+            answers["as asked"] = answer(rest)
+            fixed.setdefault("epsilon", float(f"{answers['as asked'].epsilon or 1.0:.3g}"))
+        search: Any = {"runs": args.runs, "held_out": held_out, "seed": args.search_seed, **how}
+        found = tune(keys[0], data, fixed, over, **search)
         if args.target is not None and found.better and not cancelled():
-            best = {**rest, **found.params}  # on seeds that the search did not use
-            seeds = range(FRESH, FRESH + SEEDS)
-            answers["best setting"] = which_epsilon(
-                data[0], keys[0], best, seeds=seeds, **asked, **how
-            )
+            seeds = range(FRESH, FRESH + SEEDS)  # that the search did not use
+            answers["best setting"] = answer({**rest, **found.params}, seeds=seeds)
     if args.json:
         more = {name: answer.as_dict() for name, answer in answers.items()}
         print(json.dumps(as_dict(found) | ({"answers": more} if more else {})))
     else:
-        print("\n".join([answer.sentence for answer in answers.values()] + lines(found)))
+        luck = "" if math.isnan(found.gap) else f"It looked {found.gap:+.3f} better than it is. "
+        first = [answer.sentence for answer in answers.values()]
+        print(*first, f"{keys[0]}: {found.sentence}", f"{luck}{found.runs} runs.", sep="\n")
     if args.figure is not None:
         from engine.studies.figures import answers_figure  # here: it loads pandas
 
@@ -133,48 +116,34 @@ def tune_command(argv: Sequence[str]) -> int:
 
 def _data(args: Any) -> tuple[list[Dataset], list[Dataset]]:
     """What is searched on, and what the result is reported on."""
-    known = said(args)
-    if (args.dataset is None) == (args.schema is None):
-        raise InputError("Give --dataset or --schema.")
+    if sum(given is not None for given in (args.dataset, args.schema, args.release)) != 1:
+        raise InputError("Give one of --dataset, --schema and --release.")
     if args.schema is not None:
         schema = load_schema(args.schema)
-        request = PlanRequest(schema.names, schema.levels, args.n)
-        drawn = [request.dataset(draw, args.data_seed) for draw in range(2 * NETWORKS_DRAWN)]
-        return drawn[:NETWORKS_DRAWN], drawn[NETWORKS_DRAWN:]
-    searched, others = (
-        [
-            knowing(load_dataset(name, n=args.n, seed=args.data_seed), known)
-            for name in ([] if text is None else parts(text, flag))
-        ]
-        for text, flag in ((args.dataset, "--dataset"), (args.held_out, "--held-out"))
-    )
-    return searched, others
+        shape = PlanRequest(schema.names, schema.levels, args.n)
+        drawn: Callable[[int], Dataset] = partial(shape.dataset, seed=args.data_seed)
+    elif args.release is not None:
+        from engine.release.reading import load
+        from engine.release.synthetic import synthetic
+
+        drawn = partial(synthetic, load(args.release), args.n)
+    else:
+        known, n, sample = said(args), args.n, args.data_seed
+        searched, others = (
+            [knowing(load_dataset(name, n=n, seed=sample), known) for name in parts(text, flag)]
+            if text is not None
+            else []
+            for text, flag in ((args.dataset, "--dataset"), (args.held_out, "--held-out"))
+        )
+        return searched, others
+    made = [drawn(draw) for draw in range(2 * DRAWN)]
+    return made[:DRAWN], made[DRAWN:]
 
 
 def as_dict(found: Tuned) -> dict[str, Any]:
-    """What was found, for JSON."""
-    scores = {name: _score(getattr(found, name)) for name in ("chosen", "fresh", "default")}
-    names = ("better", "runs", "whole")
-    return {
-        "algorithm": found.key,
-        "fixed": dict(found.fixed),
-        "params": dict(found.params),
-        **scores,
-        "gap": _known(found.gap),
-        **{name: getattr(found, name) for name in names},
-    }
-
-
-def _score(score: Score) -> dict[str, Any]:
-    return {"mean": _known(score.mean), "error": _known(score.error), "runs": score.runs}
-
-
-def _known(value: float) -> float | None:
-    """JSON has no word for what is no number."""
-    return None if math.isnan(value) else value
-
-
-def lines(found: Tuned) -> list[str]:
-    """A search's outcome for the terminal."""
-    luck = "" if math.isnan(found.gap) else f"It looked {found.gap:+.3f} better than it is. "
-    return [f"{found.key}: {found.sentence}", f"{luck}{found.runs} runs."]
+    """What was found, for JSON, which has no word for what is no number."""
+    names = ("chosen", "fresh", "default", "gap", "better", "runs", "whole")
+    content = {"algorithm": found.key, "fixed": found.fixed, "params": found.params}
+    kept = plain({**content, **{name: getattr(found, name) for name in names}})
+    whole: dict[str, Any] = json.loads(json.dumps(kept).replace('"nan"', "null"))
+    return whole

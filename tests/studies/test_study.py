@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from joblib.externals.loky import reusable_executor
 
 from engine import Dataset, InputError, load_dataset, run, sweep
 from engine.studies import Progress, ResultStore, Trial, TrialResult, estimate, study_of
@@ -39,7 +40,7 @@ def expected(datasets: list[Dataset]) -> list[bytes]:
     return _fixed(sweep(datasets, KEYS, GRID, 3))
 
 
-def _fixed(results: Iterator[TrialResult]) -> list[bytes]:
+def _fixed(results: Iterable[TrialResult]) -> list[bytes]:
     return sorted(r.fixed() for r in results)
 
 
@@ -71,11 +72,13 @@ def test_results_do_not_depend_on_the_order_of_the_study(
     assert _fixed(sweep(datasets[::-1], KEYS[::-1], turned, [2, 1, 0])) == expected
 
 
-def test_worker_processes_give_the_same_cells(
+def test_worker_processes_give_the_same_cells_also_where_one_is_killed(
     datasets: list[Dataset], expected: list[bytes]
 ) -> None:
     results = sweep(datasets, KEYS, GRID, 3, executor="processes", workers=2)
-    assert _fixed(results) == expected
+    first = next(results)
+    os.kill(next(iter(reusable_executor._executor._processes)), signal.SIGKILL)
+    assert _fixed([first, *results]) == expected
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +110,7 @@ def test_a_dask_cluster_of_two_workers_gives_the_same_cells(
 
 def test_what_killed_dask_workers_were_doing_is_done_by_others(cluster: Any) -> None:
     """Both: which of them works on the one dataset is not known."""
-    study = "asia", "noleaks", {"gradients": 200}, 12
+    study = "cancer", "noleaks", {"gradients": 200}, 12
     started: list[Trial] = []
     results = sweep(*study, executor=cluster.scheduler_address, on_start=started.extend)
     first = next(results)
@@ -141,43 +144,25 @@ def test_cells_are_shared_through_a_store(datasets: list[Dataset], tmp_path: Pat
     assert [p.done for p in seen] == list(range(1, seen[-1].total + 1))
 
 
-def test_cancelling_keeps_what_is_finished(datasets: list[Dataset], tmp_path: Path) -> None:
-    path = tmp_path / "s.db"
-    for executor in ("serial", "processes"):
-        finished: list[TrialResult] = []
-        before = len(finished)
-        results = sweep(
-            datasets,
-            KEYS,
-            GRID,
-            40,
-            store=path,
-            executor=executor,
-            workers=1,
-            cancelled=lambda done=finished: len(done) >= 5,
-        )
-        for result in results:
-            finished.append(result)
-        assert before < len(finished) < 240
-        assert {r.status for r in finished} == {"complete"}
-        with ResultStore(path) as store:
-            assert all(store.get(r.trial) for r in finished)
-        path.unlink()
-
-
-def test_an_abandoned_iterator_keeps_what_was_taken(
-    datasets: list[Dataset], tmp_path: Path
+@pytest.mark.parametrize("executor", ["serial", "processes"])
+def test_a_stop_and_an_abandoned_iterator_keep_what_is_finished(
+    executor: str, datasets: list[Dataset], tmp_path: Path
 ) -> None:
-    results = sweep(datasets, KEYS, GRID, 3, store=tmp_path / "s.db")
-    taken = list(islice(results, 4))
-    del results
+    done: list[TrialResult] = []
     with ResultStore(tmp_path / "s.db") as store:
-        assert [store.get(r.trial) for r in taken] == taken
+        how: Any = {"store": store, "executor": executor, "workers": 2}
+        done += sweep(datasets, KEYS, GRID, 40, cancelled=lambda: len(store) >= 5, **how)
+        assert 5 <= len(done) < 240
+        assert {r.status for r in done} == {"complete"}
+        results = sweep(datasets, KEYS, GRID, 40, store=store)
+        done = list(islice(results, len(done) + 4))
+        del results
+        assert [store.get(r.trial) for r in done] == done
 
 
 EPSILONS = [0.03, 0.1, 0.3, 1.0, 2.0, 5.0]
 # What is asked of the command takes many seconds, so that it is met alive; what is resumed less.
-SEEDS, RESUMED = 100, 6
+SEEDS, RESUMED = 100, 3
 RUNS = SEEDS * len(EPSILONS)
 
 
@@ -195,11 +180,6 @@ def _resumed(path: Path | None) -> list[bytes]:
     return _fixed(sweep(load_dataset("asia", n=10_000), "priv_pc", grid, RESUMED, store=path))
 
 
-@pytest.fixture(scope="module")
-def uninterrupted() -> list[bytes]:
-    return _resumed(None)
-
-
 def _rows(path: Path, seeds: int = SEEDS) -> int:
     """How many finished runs a store holds, of the first ``seeds`` only."""
     try:
@@ -213,13 +193,10 @@ def _rows(path: Path, seeds: int = SEEDS) -> int:
         return 0
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_a_study_killed_half_way_resumes_to_the_same_rows(
-    workers: int, tmp_path: Path, uninterrupted: list[bytes]
-) -> None:
+def test_a_study_killed_half_way_resumes_to_the_same_rows(tmp_path: Path) -> None:
     path = tmp_path / "killed.db"
     process = subprocess.Popen(
-        _sweep_command(path, workers), cwd=ROOT, stdout=subprocess.DEVNULL, start_new_session=True
+        _sweep_command(path, 2), cwd=ROOT, stdout=subprocess.DEVNULL, start_new_session=True
     )
     _wait_for_rows(path, process, 15)
     process.send_signal(signal.SIGKILL)
@@ -228,10 +205,11 @@ def test_a_study_killed_half_way_resumes_to_the_same_rows(
     _wait_for_group(process.pid)
     with ResultStore(path) as store:
         kept = set(_fixed(store.results()))
-    assert kept & set(uninterrupted)
-    assert _resumed(path) == uninterrupted
+    wanted = _resumed(None)
+    assert kept & set(wanted)
+    assert _resumed(path) == wanted
     with ResultStore(path) as store:
-        assert set(_fixed(store.results())) == kept | set(uninterrupted)
+        assert set(_fixed(store.results())) == kept | set(wanted)
 
 
 def _wait_for_rows(path: Path, process: subprocess.Popen[Any], count: int) -> None:
@@ -282,25 +260,21 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
 
 def test_an_estimate_is_near_what_a_study_takes(tmp_path: Path) -> None:
     """Both are the shortest of three: one run of a probe may stand still for another process."""
-    data = load_dataset("sachs", n=20_000)
-    guesses = [estimate(data, "priv_pc", GRID, 30) for _ in range(3)]
-    assert {(guess.trials, guess.kept, guess.runs) for guess in guesses} == {(60, 0, 60)}
-    times = []
+    data, times, guesses = load_dataset("cancer", n=20_000), [], []
     for number in range(3):
+        guesses.append(estimate(data, "priv_pc", GRID, 30))
         start = time.perf_counter()
         list(sweep(data, "priv_pc", GRID, 30, store=tmp_path / f"{number}.db"))
         times.append(time.perf_counter() - start)
-    took, guess = min(times), min(guess.seconds for guess in guesses)
-    assert took / 5 < guess < took * 5
+    assert {(guess.trials, guess.kept, guess.runs) for guess in guesses} == {(60, 0, 60)}
+    assert min(times) / 5 < min(guess.seconds for guess in guesses) < min(times) * 5
     again = estimate(data, "priv_pc", GRID, 40, store=tmp_path / "0.db")
     assert (again.kept, again.runs) == (60, 20)
     assert 0 < again.seconds < max(times)
-
-
-def test_an_estimate_does_not_outlast_its_patience_by_much() -> None:
     start = time.perf_counter()
-    guess = estimate(load_dataset("alarm", n=20_000), "priv_pc", GRID, 30, patience=0.2)
+    guess = estimate(load_dataset("alarm", n=5_000), "priv_pc", GRID, 30, patience=0.2)
     assert time.perf_counter() - start < 3
+    assert guess.at_least
     assert guess.seconds > 0.2
 
 
@@ -347,14 +321,11 @@ print(len(list(sweep(data, "priv_pc", {"epsilon": [1, 2]}, 2, executor="processe
 """
 
 
-@pytest.mark.parametrize("how", ["file", "standard input"])
-def test_a_script_needs_no_guard_to_use_processes(how: str, tmp_path: Path) -> None:
+def test_a_script_needs_no_guard_to_use_processes(tmp_path: Path) -> None:
     """Where worker processes import the program's main module again, this ends in an error."""
     (tmp_path / "mine.py").write_text(UNGUARDED)
-    arguments, said = (["mine.py"], None) if how == "file" else (["-"], UNGUARDED)
     done = subprocess.run(
-        [sys.executable, *arguments],
-        input=said,
+        [sys.executable, "mine.py"],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,

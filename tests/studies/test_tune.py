@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from engine import ALGORITHMS, Dataset, InputError, load_dataset, run, sweep
+from engine import ALGORITHMS, Budget, Dataset, InputError, load_dataset, run, sweep
 from engine.__main__ import main
 from engine.data.schema import Column, Schema
 from engine.studies import TrialResult
@@ -20,10 +21,10 @@ from engine.studies.tune import FRESH, SEEDS, answer_of, axes, tunable, tune, wh
 
 EPSILONS = [0.03, 0.1, 0.3, 1.0, 3.0]
 FIVE = [
-    ("asia", 20_000, "marginal_pc", {}, 0.7),
-    ("asia", 20_000, "priv_pc", {"tweak": 0.05}, 0.6),
+    ("asia", 5_000, "marginal_pc", {}, 0.7),
+    ("asia", 5_000, "priv_pc", {"tweak": 0.05}, 0.6),
     ("cancer", 5_000, "svt_pc", {"guarantee": "published"}, 0.5),
-    ("earthquake", 10_000, "marginal_pc", {"delta": 1e-4}, 0.8),
+    ("earthquake", 5_000, "marginal_pc", {"delta": 1e-4}, 0.8),
     ("survey", 5_000, "priv_pc", {"threshold": 0.1}, 0.4),
     ("cancer", 2_000, "em_pc", {}, 0.9),
 ]
@@ -45,15 +46,15 @@ def test_python_and_the_command_line_give_one_number_with_one_error(
 ) -> None:
     """The page computes its own from the same runs, by the same function (tests/ui)."""
     data = load_dataset(name, n=n)
-    found = which_epsilon(data, key, params, target=target, epsilons=EPSILONS, seeds=6)
+    found = which_epsilon(data, key, params, target=target, epsilons=EPSILONS, seeds=4)
     flags = [text for k, v in params.items() for text in (f"--{k.replace('_', '-')}", str(v))]
-    argv = ["sweep", "--dataset", name, "--n", str(n), "--algorithm", key, "--seeds", "6"]
+    argv = ["sweep", "--dataset", name, "--n", str(n), "--algorithm", key, "--seeds", "4"]
     argv += ["--epsilon", ",".join(map(str, EPSILONS)), "--target", str(target), "--json", *flags]
     assert main(argv) == 0
     (said,) = json.loads(capsys.readouterr().out)
     assert said == found.as_dict()
     grid = {**params, "epsilon": EPSILONS}
-    table = frame(sweep(data, key, grid, 6))
+    table = frame(sweep(data, key, grid, 4))
     (row,) = smallest_epsilons(table, target).to_dict("records")
     assert (found.epsilon is None) == math.isnan(row["epsilon"])
     if found.epsilon is not None:
@@ -221,15 +222,19 @@ def test_the_command_answers_at_both_settings_and_draws_them(
     assert "90 % interval" in out.with_suffix(".txt").read_text()
 
 
-def test_a_schema_is_searched_on_random_networks(
-    tmp_path: Any, capsys: pytest.CaptureFixture[str]
+def test_a_schema_and_a_release_are_searched_without_rows(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], cancer: Dataset
 ) -> None:
-    two = {"type": "ordered", "levels": ("no", "yes")}
-    schema = Schema(tuple(Column(name=name, **two) for name in "abcd"))  # type: ignore[arg-type]
+    """On random networks of the schema, and on synthetic rows of the release."""
+    named = zip(cancer.names, cancer.levels, strict=True)
+    schema = Schema(tuple(Column(name=n, type="ordered", levels=s, other=s[0]) for n, s in named))
     (tmp_path / "s.json").write_text(json.dumps(schema.to_json()))
-    argv = ["tune", "--schema", str(tmp_path / "s.json"), "--n", "1000", "--epsilon", "3"]
-    assert main([*argv, "--over", "tweak", "--runs", "20", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["fresh"]["runs"] == SEEDS
+    ward = Budget("ward", epsilon=3, delta=1e-5, path=tmp_path / "b.db")
+    ward.release(cancer.to_frame(), schema, epsilon=3).save(tmp_path / "r.json")
+    for flag, name in (("--schema", "s.json"), ("--release", "r.json")):
+        argv = ["tune", flag, str(tmp_path / name), "--n", "1000", "--epsilon", "3"]
+        assert main([*argv, "--over", "tweak", "--runs", "20", "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["fresh"]["runs"] == SEEDS
 
 
 def test_private_rows_are_never_searched_on() -> None:
