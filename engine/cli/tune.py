@@ -123,7 +123,7 @@ def _data(args: Any) -> tuple[list[Dataset], list[Dataset]]:
         shape = PlanRequest(schema.names, schema.levels, args.n)
         drawn: Callable[[int], Dataset] = partial(shape.dataset, seed=args.data_seed)
     elif args.release is not None:
-        from engine.release.reading import load
+        from engine.release.file import load
         from engine.release.synthetic import synthetic
 
         drawn = partial(synthetic, load(args.release), args.n)
