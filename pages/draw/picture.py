@@ -5,14 +5,17 @@ from __future__ import annotations
 import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from engine.graphs.layout import Point
 from engine.graphs.picture import Inks, Link, graph_svg, sheet, tag
-from engine.studies.figures import Panel, inline
 from engine.summary import FINE, NOTHING
 from pages.draw.typeset import png
 from pages.shell import words as text
 from pages.shell.palette import INKS, LOOKS, price_ink
+
+if TYPE_CHECKING:
+    from engine.studies.figures import Panel
 
 _CELL = 22.0, 27.0  # of one of a hundred people
 
@@ -51,6 +54,8 @@ def graph_picture(
 
 def curve_picture(panel: Panel, *, alt: str) -> Picture:
     """A chart as files have it, on white."""
+    from engine.studies.figures import inline  # matplotlib: pages that show a graph need none
+
     return Picture(inline(panel, alt), alt)
 
 

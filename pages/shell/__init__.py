@@ -42,6 +42,8 @@ _CSS = """
 :focus:not(:focus-visible) {outline: none !important}
 .stMain h1:not(.unseen) {font-size: 1.7rem; padding: 0; margin: 0}
 .st-key-told {display: none}
+/* One does not step through seeds. */
+:is([class*="-seed"], [class*="-sample"]) [data-testid^="stNumberInputStep"] {display: none}
 .st-key-theme-watch, .st-key-node-watch, .st-key-key-watch {
   position: absolute; height: 0; overflow: hidden}
 /* A link to a step of the page that is open is not the step that is open. */

@@ -10,7 +10,6 @@ import streamlit as st
 from engine import InputError
 from engine.data.column import MAX_LEVELS, MOST_COLUMNS
 from engine.data.networks import NETWORKS
-from engine.data.simulated import GRAPHS, MAX_NODES, NOISES
 from engine.knowledge import MOST_BYTES
 from pages import mode
 from pages.files import Upload
@@ -18,9 +17,9 @@ from pages.shell import reading, state
 from pages.shell import words as text
 from pages.shell.data import OWN_PROBLEM, OwnFile, network_sizes, own_data
 from pages.shell.drafts import draft, kept, take_file
-from pages.shell.form import bound, seed
+from pages.shell.form import bound, parameter, seed
 from pages.shell.session import Place
-from pages.shell.settings import OWN, SEM
+from pages.shell.settings import MODEL, OWN, SEM, Visit
 from pages.shell.task import find, watch
 
 _SEEN: Place[tuple[str, ...] | None] = Place("own_seen")  # the files read last
@@ -81,47 +80,11 @@ def data_seed(*, key: str) -> None:
 
 
 def simulated(*, key: str) -> None:
-    """The fields of a simulated linear model."""
-    form = draft()
-    kind, noise = st.columns(2, gap="small")
-    with kind:
-        bound(
-            st.selectbox,
-            "Graph",
-            form,
-            "sem_graph",
-            key=f"{key}-sem-graph",
-            options=GRAPHS,
-            format_func=text.label,
-            help="Erdős–Rényi: every edge is equally likely. Scale-free: a few nodes have many.",
-        )
-    with noise:
-        bound(
-            st.selectbox,
-            "Noise of the model",
-            form,
-            "sem_noise",
-            key=f"{key}-sem-noise",
-            options=NOISES,
-            format_func=text.label,
-            help="Of each variable's own term, with variance 1; weights are ±0.5 to ±2.",
-        )
-    nodes, edges = st.columns(2, gap="small")
-    for column, title, name, words in (
-        (nodes, "Nodes", "sem_nodes", f"From 2 to {MAX_NODES}."),
-        (edges, "Edges", "sem_edges", "Scale-free: rounded to a whole number for each node."),
-    ):
-        with column:
-            bound(
-                st.number_input,
-                title,
-                form,
-                name,
-                key=f"{key}-{name}",
-                step=1,
-                min_value=1,
-                help=words,
-            )
+    """The fields of a simulated linear model, two a row."""
+    specs, columns = {s.name: s for s in Visit.specs()}, st.columns(2, gap="small")
+    for k, name in enumerate(MODEL):
+        with columns[k % 2]:
+            parameter(specs[name], draft(), key=key)
 
 
 # A person's own table --------------------------------------------------------------------

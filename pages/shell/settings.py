@@ -23,6 +23,10 @@ MOST_SEED = LARGEST
 MIN_ROWS, MAX_ROWS = 100, 1_000_000
 MAX_SEM_CELLS = 20_000_000  # numeric values of a simulated model, 8 bytes each
 START = "asia"
+_SHAPES = "Erdős–Rényi: every edge is equally likely. Scale-free: a few nodes have many."
+_NOISE = "Of each variable's own term, with variance 1; weights are ±0.5 to ±2."
+_EDGES = "Scale-free: rounded to a whole number for each node."
+MODEL = ("sem_graph", "sem_noise", "sem_nodes", "sem_edges")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,10 +39,10 @@ class Visit(Parameters):
     data: str = choice(START, "Dataset", (*NETWORKS, SEM, OWN))
     n: int = param(100_000, kind="int", title="Rows n")
     sample: int = number(0, "Data seed", 0, MOST_SEED)
-    sem_graph: str = choice("er", "Graph", GRAPHS)
+    sem_graph: str = choice("er", "Graph", GRAPHS, help=_SHAPES)
+    sem_noise: str = choice("gaussian", "Noise of the model", NOISES, help=_NOISE)
     sem_nodes: int = number(10, "Nodes", 2, MAX_NODES)
-    sem_edges: int = param(20, kind="int", title="Edges")
-    sem_noise: str = choice("gaussian", "Noise of the model", NOISES)
+    sem_edges: int = number(20, "Edges", 1, MAX_NODES * (MAX_NODES - 1) // 2, help=_EDGES)
     algorithm: str = choice("priv_pc", "Algorithm", GRAPH_ALGORITHMS)
     seed: int = number(0, "Noise seed", 0, MOST_SEED)
     known: str = line("What is known", 20_000)

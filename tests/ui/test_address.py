@@ -73,7 +73,7 @@ def test_a_field_begins_with_what_it_is_told(open_app: Callable[..., AppTest]) -
     for key, value in {**asked, "param-epsilon": 2.0}.items():
         assert (numbers[key].set_value, numbers[key].default) == (False, value), key
     lists = {field.key: field for field in (*app.selectbox, *app.radio)}
-    for key in ("run-network", "run-sem-graph", "run-sem-noise", "run-algorithm"):
+    for key in ("run-network", "run-sem_graph", "run-sem_noise", "run-algorithm"):
         assert lists[key].proto.default == lists[key].index > 0, key
 
 

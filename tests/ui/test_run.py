@@ -608,10 +608,10 @@ def test_simulated_models_are_offered_and_travel_in_links(
     app: AppTest, open_app: Callable[..., AppTest]
 ) -> None:
     app.selectbox(key="run-network").set_value(settings.SEM).run()
-    app.selectbox(key="run-sem-graph").set_value("sf").run()
+    app.radio(key="run-sem_graph").set_value("sf").run()
     app.number_input(key="run-sem_nodes").set_value(6).run()
     app.number_input(key="run-sem_edges").set_value(7).run()
-    app.selectbox(key="run-sem-noise").set_value("gumbel").run()
+    app.radio(key="run-sem_noise").set_value("gumbel").run()
     app.number_input(key="run-n").set_value(2000).run()
     app.selectbox(key="run-algorithm").set_value("notears").run()
     press_run(app)
