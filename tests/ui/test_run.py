@@ -308,6 +308,9 @@ def test_an_exhausted_budget_is_explained(open_app: Callable[..., AppTest]) -> N
     run_ = app.session_state["shown"].result
     assert run_.untested
     assert f"{len(run_.untested):,} pairs not tested to the end" in headline(app)
+    whole = run_.metrics
+    said = f"recall {whole.recall:.2f}, precision {whole.precision:.2f}, skeleton F1"
+    assert any(said in caption.value for caption in app.caption)
     frames = [f.proto.srcdoc.count('"from":') for f in app.get("iframe")]
     app.toggle(key="run-waiting").set_value(False).run()
     fewer = [f.proto.srcdoc.count('"from":') for f in app.get("iframe")]
