@@ -14,7 +14,7 @@ from engine.audit.neighbours import known, many
 from engine.audit.replay import NOTHING, replay
 from engine.data.simulated_pairs import HELD_OUT, MECHANISMS, simulate_pair
 from engine.pairs.columns import Pair, pair_of
-from engine.pairs.decision import Decision, intervals
+from engine.pairs.decision import Decision
 from engine.pairs.votes import MARGIN_SENSITIVITY, best_settings, votes
 from engine.privacy.accounting import Guarantee
 from engine.theory import (
@@ -211,15 +211,6 @@ def test_nothing_is_said_where_the_test_fails() -> None:
     assert found.matrix.tolist() == [[False, True], [True, False]]
 
 
-def test_intervals_hold_the_value() -> None:
-    for value in (-3.0, -0.4, 0.0, 0.5, 2.999):
-        (a, b), (c, d) = intervals(value)
-        assert a <= value < b
-        assert c <= value < d
-        assert b - a == d - c == 1
-        assert abs(a - c) == 0.5
-
-
 # Odd data and combinations ----------------------------------------------------------------------
 
 
@@ -232,14 +223,11 @@ def refusal(data: Dataset, **values: Any) -> str:
     return message
 
 
-def test_odd_data_gets_one_sentence() -> None:
+def test_odd_data_are_refused_and_a_private_constant_is_not() -> None:
+    """What an error says of private values is an output too: within stated bounds there is none."""
     assert "8" in refusal(load_dataset("asia", n=100))
     assert "10 rows" in refusal(Dataset.from_codes([[0, 1]] * 9, levels=[["0", "1"]] * 2))
     assert "constant" in refusal(Dataset.from_codes(np.zeros((30, 2), int)))
-
-
-def test_a_private_constant_is_no_error() -> None:
-    """What an error says of private values is an output too: within stated bounds there is none."""
     data = Dataset.from_values(np.ones((40, 2)), [(0, 2), (0, 2)])
     for release in ("vote", "difference", "scores"):
         assert decision(data, release=release).direction in ("X0->X1", "X1->X0")
