@@ -189,11 +189,13 @@ def _connect(path: Path) -> sqlite3.Connection:
         path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
     )
     try:
-        if not connection.execute("PRAGMA user_version").fetchone()[0]:
+        version = "PRAGMA user_version"
+        if not connection.execute(version).fetchone()[0]:
             connection.execute("BEGIN IMMEDIATE")  # of two processes, the second finds it done
-            connection.execute(_TABLE.replace("TABLE", "TABLE IF NOT EXISTS", 1))
-            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            if not connection.execute(version).fetchone()[0]:
+                connection.execute(_TABLE)
+                connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
             connection.execute("COMMIT")
         connection.execute("PRAGMA journal_mode = WAL")
         # In write-ahead mode this survives a killed process; a power cut may lose the last runs.
