@@ -304,8 +304,7 @@ def _caption(
 def _seeds(table: pd.DataFrame) -> str:
     count = table.groupby(["dataset", "algorithm"])["seed"].nunique()
     least, most = count.min(), count.max()
-    several = f"{least} to {most}" if least < most else f"{most}"
-    return f"{several} seed{'s' if most > 1 else ''}"
+    return f"{least} to {most} seeds" if least < most else f"{most} seed" + "s" * int(most > 1)
 
 
 def listed(words: Iterable[object]) -> str:

@@ -156,9 +156,8 @@ def run_trial(
     Raises InputError, with the trial named, where the run refuses its input.
     """
     seed = trial.seed if data.public else None
-    values = trial.values
     try:
-        r = run(trial.algorithm, data, seed=seed, trace=False, cancelled=cancelled, **values)
+        r = run(trial.algorithm, data, seed=seed, trace=False, cancelled=cancelled, **trial.values)
     except InputError as error:
         raise InputError(f"{trial.algorithm} on {trial.dataset}: {error}") from error
     scores: dict[str, Any] = {name: getattr(r.metrics, name, None) for name in SCORED}
