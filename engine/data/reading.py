@@ -68,7 +68,7 @@ def read_table(
 
     Args:
         source: Text as for :func:`read_csv`; the path of a Parquet or Arrow file, of a folder of
-            CSV or Parquet files, of an Excel workbook (or .ods), of a SQLite or DuckDB file; a
+            CSV or Parquet files, of a workbook (.xlsx, .xlsm, .xls), of a SQLite or DuckDB file; a
             pandas, Polars or Arrow table; an (n, d) array.
         schema: As for :func:`read_csv`.
         query: SQL on a database file; without it, its only table.
