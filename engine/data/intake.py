@@ -28,7 +28,7 @@ import re
 import sqlite3
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from itertools import dropwhile, islice
@@ -160,7 +160,8 @@ def opened(
             place = (str(path), True) if kind == "duckdb" else (":memory:", False)
             con = stack.enter_context(duckdb.connect(*place))
             _settle(con)
-            names, levels = None, {}
+            names: list[str] | None = None
+            levels: dict[str, list[str]] = {}
             if kind == "text":
                 sql, names = _text(stack, path, dialect, label)
             elif kind in ("excel", "sqlite"):
@@ -737,12 +738,12 @@ def code(table: Relation, column: Column, cell: Cell, shift: int = 0) -> str:
     exact = {safe(word): i for i, word in enumerate(column.levels)}
     exact |= {word: i for i, word in enumerate(column.levels)}
     same, alike = _keys(table, column.levels)
-    slow = (
+    looser = (
         when(cell.text, {word.strip(): i for word, i in exact.items()}),
         when(cell.number, same),
         when(f"lower({cell.text})", alike),
     )
-    return f"(CASE {when(cell.stored, exact)} ELSE (CASE {' '.join(slow)} {rest} END)"
+    return f"(CASE {when(cell.stored, exact)} ELSE (CASE {' '.join(looser)} {rest} END)"
 
 
 def _keys(table: Relation, levels: Sequence[str]) -> tuple[dict[float, int], dict[str, int]]:
@@ -846,7 +847,7 @@ def _unforeseen(
     table: Relation,
     columns: Sequence[Column],
     cells: dict[str, Cell],
-    counts: dict[str, Sequence[int]],
+    counts: Mapping[str, Sequence[int]],
     total: int,
 ) -> tuple[Unforeseen, ...]:
     """What matched no level: a line a column, and one for its empty cells."""
