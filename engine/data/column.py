@@ -89,7 +89,7 @@ class Column:
             value = getattr(self, what)
             if value not in known and (value is not None or what == "type"):
                 yield f"has a {what} that is none of {', '.join(known)}: {show(value)}"
-        if str(self.stated) not in ("True", "False"):
+        if not any(self.stated is known for known in (True, False)):
             yield "is stated, or not: true or false"
         yield from self._wrong_numbers() if self.type == "numeric" else self._wrong_levels()
 
