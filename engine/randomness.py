@@ -82,12 +82,12 @@ class Randomness:
 
 
 def illustration(seed: int) -> np.random.Generator:
-    """A generator that shows what chance does, for studies alone; elsewhere PermissionError.
+    """A generator that shows what chance does, for ``engine.teaching``; else PermissionError.
 
-    Nothing that is drawn from it is a release: a study computes with exact scores.
+    Nothing that is drawn from it is a release: its figures and lessons compute with exact scores.
     """
     if not str(sys._getframe(1).f_globals.get("__name__")).startswith(ILLUSTRATED):
-        raise PermissionError("An illustration is for studies; privacy noise is a mechanism's.")
+        raise PermissionError("Only engine.teaching draws illustrations; noise is a mechanism's.")
     return np.random.default_rng(seed)
 
 

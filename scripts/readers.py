@@ -23,6 +23,7 @@ def write(folder: Path) -> None:
     paid = Budget("ward", epsilon=3, path=folder / "budgets.db").release(frame, schema, epsilon=2)
     rows = paid.synthetic(3_000)
     rows.to_frame().apply(lambda column: column.cat.codes).to_csv(folder / "rows.csv", index=False)
+    assert rows.truth is not None
     for kind in ("dagitty", "dot"):
         (folder / kind).write_text(paid.to_text(kind, directed=True), encoding="utf-8")
     (folder / "edges.json").write_text(json.dumps(sorted(rows.truth.edges)), encoding="utf-8")

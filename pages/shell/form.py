@@ -12,12 +12,12 @@ from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
 
 from engine.algorithm import Algorithm
 from engine.params import ParameterError, Spec, relevant
-from engine.registry import TITLES
+from engine.registry import GRAPHS, TITLES
 from engine.studies.null import Shape
 from pages.shell import nothing
 from pages.shell import words as text
 from pages.shell.drafts import Draft
-from pages.shell.settings import GRAPH_ALGORITHMS, filled, fits
+from pages.shell.settings import filled, fits
 from pages.shell.state import alone, behind, tell
 
 Widget = Callable[..., Any]
@@ -133,7 +133,7 @@ def algorithm_choice(store: Draft, *, key: str, help: str = "") -> str:
             store,
             "algorithm",
             key=key,
-            options=list(GRAPH_ALGORITHMS),
+            options=list(GRAPHS),
             format_func=title_of,
             help=help or None,
         )

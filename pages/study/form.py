@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from engine.params import Parameters
-from engine.registry import ALGORITHMS, algorithm
+from engine.registry import ALGORITHMS, GRAPHS, algorithm
 from engine.studies.plan import DENSITY
 from engine.studies.tune import OBJECTIVES, SEEDS, TARGET
 from pages.shell import dataset, knowledge, state
@@ -16,7 +16,7 @@ from pages.shell.drafts import draft, drafted, drafted_source, parameters_of
 from pages.shell.fields import among, choice, many, number, slider
 from pages.shell.form import algorithm_choice, bound, parameter_form, parameters, title_of
 from pages.shell.nothing import shape_of
-from pages.shell.settings import GRAPH_ALGORITHMS, Settings, word_of
+from pages.shell.settings import Settings, word_of
 from pages.study.work import Asked
 
 
@@ -30,7 +30,7 @@ class Fields(Parameters):
     )
     seeds: int = among(SEEDS, "Seeds", (5, 10, 20, 50), help="Runs at each of 17 values of ε.")
     others: tuple[str, ...] = many(
-        (), "Compare with", GRAPH_ALGORITHMS, help="At their defaults, same guarantee."
+        (), "Compare with", GRAPHS, help="At their defaults, same guarantee."
     )
 
 
@@ -47,7 +47,7 @@ class PlanFields(Parameters):
     algorithms: tuple[str, ...] = many(
         ("marginal_pc", "priv_pc", "svt_pc"),
         "Algorithms",
-        tuple(k for k in GRAPH_ALGORITHMS if "strict" in ALGORITHMS[k].guarantees),
+        tuple(k for k in GRAPHS if "strict" in ALGORITHMS[k].guarantees),
     )
     target: float = slider(TARGET, "Target: skeleton F1", 0.3, 1.0, 0.05)
 
@@ -99,7 +99,7 @@ def settings_form() -> bool:
     )
     bound(
         st.multiselect, "Compare with", d, "others", key="study-others",
-        options=[k for k in GRAPH_ALGORITHMS if k != chosen.key], format_func=title_of,
+        options=[k for k in GRAPHS if k != chosen.key], format_func=title_of,
         help=specs["others"].help,
     )  # fmt: skip
     parameters([specs["seeds"]], d, key="study")

@@ -226,19 +226,26 @@ def forked(work: Callable[[], None]) -> int:
     """A child process that does the work and ends at once."""
     child = os.fork()
     if child == 0:
+        code = 1
         try:
             work()
+            code = 0
         finally:
-            os._exit(0)
+            os._exit(code)
     return child
 
 
-def spend_until_refused(book: Budgets) -> None:
-    for _ in range(1000):
-        try:
-            book.charge("ward", Guarantee(0.1, 0.0), "a race")
-        except InputError:
-            return
+def spend_until_refused(book: Budgets, log: Path) -> None:
+    """Charge until nothing is left; a line of the log is a charge that was acknowledged."""
+    with log.open("ab", buffering=0) as written:
+        while True:
+            try:
+                book.charge("ward", Guarantee(0.1, 0.0), "a race")
+            except InputError as error:
+                if "left" in str(error):
+                    return
+                raise
+            written.write(b"charged\n")
 
 
 @pytest.mark.parametrize("room", [0, 600, 4096, 9000])
@@ -255,12 +262,22 @@ def test_a_full_disk_is_no_damage(book: Budgets, room: int) -> None:
     assert book.charge("ward", Guarantee(1.0, 1e-7), "x").left[0] == 8
 
 
-def test_processes_at_once_never_pass_the_total(book: Budgets) -> None:
-    book.new("ward", 3, 0)
-    for child in [forked(lambda: spend_until_refused(book)) for _ in range(3)]:
-        os.waitpid(child, 0)
-    found = book.show("ward")
-    assert len(found.charges) == 30
+def test_processes_at_once_with_kill_9_lose_no_charge(book: Budgets, tmp_path: Path) -> None:
+    """A charge that was acknowledged is kept; each kill leaves at most one that was not."""
+    book.new("ward", 20, 0)
+    log, rng = tmp_path / "log", random.Random(5)
+    children = [forked(lambda: spend_until_refused(book, log)) for _ in range(6)]
+    until = time.monotonic() + 60
+    while time.monotonic() < until and (not log.exists() or log.stat().st_size < 160):
+        time.sleep(0.001)  # 20 lines
+    for child in children[:4]:
+        time.sleep(rng.uniform(0, 0.01))
+        os.kill(child, signal.SIGKILL)
+    ends = [os.waitpid(child, 0)[1] for child in children]
+    assert ends == [signal.SIGKILL] * 4 + [0] * 2  # killed while they charged
+    found, acknowledged = book.show("ward"), len(log.read_bytes().split())
+    assert acknowledged <= len(found.charges) <= acknowledged + 4
+    assert len(found.charges) == 200
     assert found.left[0] == 0
 
 

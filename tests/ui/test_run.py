@@ -19,6 +19,7 @@ from engine.graphs.weighed_colliders import SHOWN
 from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.params import relevant
 from engine.percent import percent
+from engine.registry import GRAPHS
 from engine.studies.plan import detectability
 from engine.studies.recommended import recommended
 from pages import worker
@@ -30,7 +31,6 @@ from pages.run import form as run_form
 from pages.run import ledger, trace
 from pages.shell import drafts, runs, settings, task
 from pages.shell.fields import defaults
-from pages.shell.settings import GRAPH_ALGORITHMS
 from tests.ui.history import behind
 
 ASIA = load_dataset("asia", n=100_000, seed=0)
@@ -115,7 +115,7 @@ def test_graphs_hold_every_node_and_no_external_address(untouched: AppTest) -> N
         assert len(page) < 20_000
 
 
-@pytest.mark.parametrize("key", GRAPH_ALGORITHMS)
+@pytest.mark.parametrize("key", GRAPHS)
 def test_form_shows_only_the_parameters_of_the_algorithm(form: AppTest, key: str) -> None:
     form.selectbox(key="run-algorithm").set_value(key).run()
     assert not form.exception
@@ -130,9 +130,7 @@ def guarantees(key: str) -> tuple[str | None, ...]:
     return (None,) if spec is None or len(spec.choices) < 2 else spec.choices
 
 
-@pytest.mark.parametrize(
-    ("key", "guarantee"), [(k, g) for k in GRAPH_ALGORITHMS for g in guarantees(k)]
-)
+@pytest.mark.parametrize(("key", "guarantee"), [(k, g) for k in GRAPHS for g in guarantees(k)])
 def test_every_algorithm_runs_from_the_form(
     session: AppTest, key: str, guarantee: str | None
 ) -> None:
