@@ -34,7 +34,7 @@ def kernel(*signatures: str, inner: bool = False, **options: Any) -> Callable[[A
     """A loop that numba compiles when it is first called, and keeps; other threads run meanwhile.
 
     Each further set of argument types costs seconds of compiling: a kernel is called with one. It
-    may say which in numba's words; what is said is what it comes to, and one set it is for all
+    may declare them as numba signatures; the compiled ones equal these, one set for all callers
     (tests/contract/test_kernels.py). An ``inner`` one is called by other kernels alone: it gets no
     way in from Python, which is a sixth of its compiling.
     """

@@ -21,12 +21,12 @@ class Cancelled(Exception):
 class Step:
     """One decision of a run, and why it was taken.
 
-    ``value`` is what was released (None for a sparse-vector answer, whose noisy value is never
+    ``value`` is what was released (None for a sparse-vector answer: its noisy value is never
     released), ``threshold`` the public threshold it was compared with. ``decision`` is
-    "independent", "dependent" or a word of the algorithm's own; ``reason`` says in words why, as a
+    "independent", "dependent" or specific to the algorithm; ``reason`` says in words why, as a
     clause after "because". ``charges`` are the lines of the ledger added since the step before;
     over a run they add up to the whole ledger. ``internal`` holds raw and unreleased values, for
-    benchmark data whose truth is public only; None otherwise.
+    benchmark data with a public truth only; None otherwise.
     """
 
     index: int

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 
 class InputError(ValueError):
-    """Bad input of a person; the message is one sentence that says what to do."""
+    """Invalid input; the one-line message says what to do."""
 
 
 class DataError(InputError):

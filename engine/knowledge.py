@@ -350,7 +350,7 @@ def read_text(source: str | os.PathLike[str] | bytes, what: str) -> str:
 
 
 def parse_json(text: str, what: str) -> Any:
-    """The value of a JSON text whose objects name no field twice; InputError in one sentence."""
+    """The value of a JSON text; InputError if an object names a field twice."""
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if len(found := dict(pairs)) < len(pairs):

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 # Doors that hand out the generator itself, and the one module that each of them opens to.
 KEYS = {"noise": "engine.privacy.mechanisms", "sample": "engine.tables.subsample"}
-ILLUSTRATED = "engine.teaching."  # whose modules may show what noise does
+ILLUSTRATED = "engine.teaching."  # its modules may show what noise does
 
 T = TypeVar("T")
 

@@ -41,8 +41,8 @@ class RunResult:
     ``spent`` is what the ledger can defend: the cap in strict mode, the composition of the whole
     transcript in published mode, inf without noise. ``claimed`` is the paper's own total of the
     same run, or None. ``separating`` maps a pair of columns to the sets that separated it.
-    ``untested`` are adjacent pairs (i, j), i < j in the columns' order, whose tests of the order
-    that the run ended early in were not all made. ``seconds`` is the run's wall time, ``status``
+    ``untested`` are adjacent pairs (i, j), i < j in the columns' order, for which some tests of the
+    order in which the run ended early were not made. ``seconds`` is the run's wall time, ``status``
     "complete", "budget_exhausted" or "cancelled".
 
     With a ``truth``, ``classes`` says what became of each pair and ``counts`` how many of each kind
@@ -51,9 +51,9 @@ class RunResult:
     one where a run ended by itself. What was known (``knowledge``) is known of the truth too: the
     graph is held against the truth's maximal PDAG under it.
 
-    On private data (``public`` False) nothing is told that was not paid for: ``fingerprint`` is a
+    On private data (``public`` False) nothing is stored that was not paid for: ``fingerprint`` is a
     random name, ``seconds`` NaN, the noise secret and ``seed`` None. A given seed makes the run a
-    ``simulation``: whoever knows it can take the noise away, and nothing is defended.
+    ``simulation``: whoever knows it can take the noise away, and nothing is proven.
     """
 
     algorithm: str
@@ -95,14 +95,14 @@ class RunResult:
 
     @cached_property
     def counts(self) -> Counts | None:
-        """How many pairs are found, invented, missed and so on; None without a truth."""
+        """Numbers of true and false positives, missed links and so on; None without a truth."""
         if self.truth is None:
             return None
         return count(self.classes, self.reference_cpdag)
 
     @cached_property
     def metrics(self) -> Metrics | None:
-        """How the graph as it stands compares with what of the truth can be told."""
+        """How the graph compares with the identifiable part of the truth."""
         return None if self.truth is None else compare(self.matrix, self.reference_cpdag)
 
     @property
@@ -143,7 +143,7 @@ class RunResult:
 
     @cached_property
     def low_confidence(self) -> frozenset[tuple[int, int]]:
-        """Arrows (i, j) whose direction is in doubt; counts and scores take them as arrows."""
+        """Arrows (i, j) of uncertain direction; counts and scores take them as arrows."""
         return self.diagnostics.low_confidence(self.tested)
 
     @cached_property
@@ -175,7 +175,7 @@ class RunResult:
         """The links (i, j), i < j, that the columns in another order would have marked otherwise.
 
         On the answers that this run was given: nothing is asked and nothing spent. Empty where the
-        parameters make the order idle; None where it cannot be told from these answers.
+        parameters make the order idle; None where these answers do not show it.
         """
         if not self.params.by_order:
             return frozenset()
@@ -183,7 +183,7 @@ class RunResult:
 
     @property
     def order_words(self) -> str:
-        """What of the graph hangs on the order of the columns, in a sentence; empty for nothing."""
+        """What of the graph depends on the columns' order, in a sentence; empty for nothing."""
         if self.order_dependent_edges is None:
             return (
                 "Which links are arrows may hang on the order of the columns; not so in PC-stable."
@@ -296,7 +296,7 @@ class RunResult:
 
     @property
     def spent(self) -> Guarantee:
-        """The (epsilon, delta) that can be defended for this run."""
+        """The (epsilon, delta) that can be proven for this run."""
         return self.ledger.defended
 
 

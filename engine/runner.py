@@ -80,10 +80,10 @@ def run(
         data: A Dataset (:func:`engine.load_dataset`, :func:`engine.read_table`); or a frame, an
             (n, d) array or the path of a file, which are read first.
         schema: The declared public facts by which a frame, array or file is read; without one
-            nothing is defended.
+            nothing is proven.
         seed: Fixes every draw. Without one, public data take 0, and private data a secret one that
-            nobody is told; a seed given for private data makes the run a simulation, for which
-            nothing is defended, and so does a schema that was not declared.
+            is never shown; a seed given for private data makes the run a simulation, for which
+            nothing is proven, and so does a schema that was not declared.
         trace: False keeps no steps.
         on_step: Sees each step as it happens.
         stop: A ``threading.Event``, or what is called to ask; ends the run with what it has.

@@ -25,8 +25,8 @@ def plain(value: Any) -> Any:
     if isinstance(value, Parameters):
         return plain(value.as_dict())
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        told = (f.name for f in dataclasses.fields(value) if not f.metadata.get("omitted"))
-        return {name: plain(getattr(value, name)) for name in told}
+        names = (f.name for f in dataclasses.fields(value) if not f.metadata.get("omitted"))
+        return {name: plain(getattr(value, name)) for name in names}
     if isinstance(value, Mapping):
         return {_key(k): plain(v) for k, v in value.items()}
     if isinstance(value, np.ndarray):
@@ -66,7 +66,7 @@ def result_dict(result: RunResult) -> dict[str, Any]:
     included; ``counts`` and ``metrics_tested`` leave those apart. ``doubted`` are the arrows of it
     that pictures and graph files show as lines.
 
-    A seed given for private data is not told: it is that of a simulation, whose noise it fixes.
+    A seed given for private data is left out: it fixes the noise of a simulation.
     """
     return {
         "algorithm": result.algorithm,

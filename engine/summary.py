@@ -201,7 +201,7 @@ def promise(params: Parameters, ledger: Ledger, claimed: Guarantee | None) -> Pr
 def guesses(epsilon: float) -> int:
     """Right guesses in 100 between two neighbours at most, rounded up: 100 e^ε / (1 + e^ε).
 
-    Wasserman and Zhou (2010), for a fair coin; beside the probability δ with which ε may fail.
+    Wasserman and Zhou (2010), for a fair coin; and the probability δ with which ε may fail.
     """
     return math.ceil(100 / (1 + math.exp(-epsilon)))
 

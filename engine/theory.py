@@ -370,7 +370,7 @@ def iqr_direction_probability(gap: float, scale: float) -> float:
 def hsic_bounds(m: int) -> tuple[float, float]:
     """Kusner et al. Theorem 3: HSIC's sensitivity on m test records, and the improved one below it.
 
-    (16 m - 8) / (m - 1)^2 and (12 m - 11) / (m - 1)^2, whose proof is in an appendix that is not
+    (16 m - 8) / (m - 1)^2 and (12 m - 11) / (m - 1)^2; its proof is in an appendix that is not
     among the texts. What is proved here is 27 / (16 m) + 4 / m^2 (docs/explanation/pairs.md).
 
     Args:

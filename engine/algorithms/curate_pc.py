@@ -2,7 +2,7 @@
 
 The budget of a test depends on its order: before each order the budgets of all remaining orders
 are planned again from what is left of the total and of the edges, so as to minimise (2). The
-comments quote Algorithm 1, whose lines are not numbered. Its loop over orders, connected pairs and
+comments quote Algorithm 1; its lines are not numbered. Its loop over orders, connected pairs and
 sets is PC's; OPT, the problem (3), is solved by :func:`engine.search.allocation.allocate`.
 """
 

@@ -130,7 +130,7 @@ class GreedyUtility:
         return [best.given], [float(self._distance(best))]
 
     def _best(self, low: int, high: int, candidates: Sequence[int], order: int) -> Query:
-        """The first of the sets whose p-value is largest."""
+        """The first of the sets with the largest p-value."""
         store, pair = self._scores.store, ("nearness", low, high)
         known = store.known(pair)
         sets = list(combinations(candidates, order))

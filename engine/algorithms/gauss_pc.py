@@ -84,7 +84,7 @@ WHOLE_ORDERS = tuple(float(a * 2**k) for k in range(7) for a in (2, 3))
 
 @dataclass(frozen=True)
 class NoisePlan:
-    """Noise in units of the sensitivity, and the Renyi order whose costs the ledger adds up."""
+    """Noise in units of the sensitivity, and the Renyi order at which the ledger adds costs."""
 
     multiplier: float
     renyi_order: float

@@ -78,7 +78,7 @@ TINY = np.finfo(float).tiny
 class NoisyGram:
     """What was released: covariance (d, d) in the columns' units, and each entry's known noise.
 
-    ``chance`` (d, d) is the variance of an entry whose columns are independent: the noise of the
+    ``chance`` (d, d) is the variance of an entry for independent columns: the noise of the
     product and of both means, and sampling. ``jump`` (d, d) is how far one row can move it.
     """
 
@@ -161,7 +161,7 @@ def fit(
 
 
 def seen(released: NoisyGram) -> Adjacency:
-    """(d, d), symmetric: the pairs whose covariance is more than chance among all pairs.
+    """(d, d), symmetric: the pairs with more covariance than chance gives among all pairs.
 
     A partial correlation alone does not do: where two columns hardly vary, what is left of them
     compared with the others is noise, and may correlate to any degree.

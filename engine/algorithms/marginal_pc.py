@@ -239,8 +239,8 @@ class Posterior(TestByTest):
     of independence: 1 under a conditioning set, ``odds`` without one, where most pairs are not
     adjacent. A test that can see nothing has a factor near 1 and removes nothing.
 
-    A pair whose dependence is no more than chance among all pairs (:meth:`NoisyTests.seen`) goes
-    whatever its factor: with nothing in the data, next to nothing is joined.
+    A pair with no more dependence than chance gives among all pairs (:meth:`NoisyTests.seen`) is
+    deleted whatever its factor: on independent columns almost no link is reported.
 
     Of the others the edges of the maximum spanning forest of the marginal dependences (Chow and Liu
     1968) have prior odds e^FOREST better: a pair that is joined through others is weaker than each
@@ -476,8 +476,8 @@ class Compared:
     """The DAGs near a skeleton, compared by the evidence for them in the tensors of all orders.
 
     From the best on the skeleton one climbs, link by link (:mod:`engine.graphs.climbing`). A link
-    must raise the evidence by e^LINK and by the odds of the threshold; none joins a pair whose
-    dependence is no more than chance among all pairs. ``skeleton`` is where that ends. Knowledge
+    must raise the evidence by e^LINK and by the odds of the threshold; none joins a pair with
+    no more dependence than chance gives among all pairs. ``skeleton`` is where that ends. Knowledge
     that only turns links has no say in which there are.
     """
 

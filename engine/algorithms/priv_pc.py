@@ -77,7 +77,7 @@ def plan(data: Dataset, params: PrivPCParameters) -> tuple[str, float]:
     """The ledger's method, and epsilon of a round: one sieve and one examine, half of it each.
 
     Published: ``epsilon`` a round. Strict: equal shares of the total, fixed by public facts. Each
-    pair can be deleted once, about half as many examines are in vain, and the last round goes
+    pair can be deleted once, about half as many examines delete nothing, and the last round goes
     unanswered.
     """
     if not params.strict:
@@ -118,7 +118,7 @@ class SieveAndExamine(TestByTest):
             n=n,
             label="sieve",
             positive="passed",
-            # A strict run opens no sieve whose examine it could not pay.
+            # A strict run opens no sieve if it could not pay for its examine.
             reserve=lambda q: (self._score.event(q, epsilon / 2),),
         )
         self._graph: Graph | None = None

@@ -17,7 +17,7 @@ _MOST_PAGE = 50_000_000
 
 
 def check_command(argv: Sequence[str]) -> None:
-    """Say whether a release is consistent, and whose it is; neither needs the data."""
+    """Say whether a release is consistent, and who signed it; neither needs the data."""
     parser = Parser(
         prog="engine check",
         description="Is a release file consistent? What only its maker can know, it cannot show.",

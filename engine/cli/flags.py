@@ -28,7 +28,7 @@ class Asked(Exception):
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser whose complaint is one line, and whose help ends with an example.
+    """An argument parser with one-line error messages and an example at the end of its help.
 
     ``example`` is a command that works, without ``python -m engine``; its first word is the
     parser's, unless ``prog`` says otherwise. While ``asked`` a parser
@@ -217,13 +217,13 @@ def add_parameter_flags(
 
 
 def given(args: argparse.Namespace, specs: Sequence[Spec]) -> dict[str, str]:
-    """Name -> text of the parameters whose flags were given."""
+    """Name -> text of the parameters given as flags."""
     texts = {spec.name: getattr(args, f"param_{spec.name}") for spec in specs}
     return {name: text for name, text in texts.items() if text is not None}
 
 
 def values(args: argparse.Namespace, specs: Sequence[Spec]) -> dict[str, Any]:
-    """Name -> parsed value of the parameters whose flags were given."""
+    """Name -> parsed value of the parameters given as flags."""
     texts = given(args, specs)
     return {spec.name: spec.parse(texts[spec.name]) for spec in specs if spec.name in texts}
 

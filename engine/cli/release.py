@@ -78,7 +78,7 @@ def release_command(argv: Sequence[str]) -> int:
 
 
 def _schema(args: Namespace) -> Schema:
-    """The declared schema, with what is known of the causes where a file of its own says it."""
+    """The declared schema, with the known causes if a separate file states them."""
     schema = load_schema(args.schema)
     if args.knowledge is None:
         return schema

@@ -89,8 +89,8 @@ def _words(schema: Schema) -> list[str]:
         + ("" if column.stated else " (not stated)")
         for column in schema.columns
     ]
-    whose = "" if schema.person is None else f", one row a person ({schema.person.id})"
-    head = f"{len(schema.columns)} columns{whose}:"
+    people = "" if schema.person is None else f", one row a person ({schema.person.id})"
+    head = f"{len(schema.columns)} columns{people}:"
     waiting = ", ".join(schema.waiting)
     last = (
         f"Not stated yet: {waiting}. Nothing is defended of what is read by it."

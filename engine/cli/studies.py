@@ -49,7 +49,7 @@ def where_flags(parser: argparse.ArgumentParser, workers: int) -> None:
 
 
 def executor_of(args: argparse.Namespace) -> dict[str, Any]:
-    """What :func:`engine.sweep` is told of ``where_flags``."""
+    """The arguments of :func:`engine.sweep` that ``where_flags`` set."""
     if args.workers < 1:
         raise InputError(f"--workers must be at least 1; {args.workers} is not.")
     if args.scheduler is None:

@@ -100,7 +100,7 @@ def svg(names: Sequence[str], found: Sequence[Edge], alt: str) -> Svg:
 
 
 def annotated(names: Sequence[str], found: Sequence[Edge]) -> nx.DiGraph:
-    """A DiGraph whose edges carry ``mark``, ``link`` and ``arrow`` where these are known.
+    """A DiGraph with edge attributes ``mark``, ``link`` and ``arrow`` where these are known.
 
     An edge without direction is both directions, each marked "undirected".
     """

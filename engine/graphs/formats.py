@@ -82,7 +82,7 @@ def tetrad(names: Sequence[str], matrix: Adjacency) -> str:
 
 
 def graphml(names: Sequence[str], matrix: Adjacency) -> str:
-    """GraphML of a directed graph whose edges carry ``mark``, "directed" or "undirected"."""
+    """GraphML of a directed graph with edge attribute ``mark``, "directed" or "undirected"."""
     ids, graph = portable(names), nx.DiGraph()
     graph.add_nodes_from(ids)
     for i, j, kind in edges_of(matrix):

@@ -42,7 +42,7 @@ class Known:
 
     @cached_property
     def linked(self) -> Adjacency:
-        """(d, d), symmetric: the pairs whose link is required."""
+        """(d, d), symmetric: the pairs with a required link."""
         out: Adjacency = self.required | self.required.T
         return out
 

@@ -32,7 +32,7 @@ def box_width(label: str) -> float:
 def place(graph: nx.DiGraph, width: float, height: float, gap: float = GAP) -> dict[str, Point]:
     """Positions of all nodes in a frame of the given size.
 
-    Layers, causes above effects, for a small, sparse acyclic graph whose layers fit the frame;
+    Layers, causes above effects, for a small, sparse acyclic graph with layers that fit the frame;
     otherwise a spread in which distance follows path length and boxes keep a ``gap``.
     """
     if len(graph) < 2:

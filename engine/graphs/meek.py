@@ -96,8 +96,8 @@ def _meek_rules(
         third = np.flatnonzero(undirected[i] & directed[:, j])
         # Rule 4: i - k -> l -> j, k and j not adjacent, i and l adjacent.
         fourth = np.flatnonzero(undirected[i] & apart[:, j])
-        beside = joined[i] & directed[:, j]
-        wanted[i, j] = _any(apart, third, third) or _any(directed, fourth, np.flatnonzero(beside))
+        adjacent = joined[i] & directed[:, j]
+        wanted[i, j] = _any(apart, third, third) or _any(directed, fourth, np.flatnonzero(adjacent))
     return wanted
 
 

@@ -31,7 +31,7 @@ class Scores:
     """Skeleton precision, recall and F1; F1 of edges with their marks; SHD between CPDAGs.
 
     ``directed_f1`` counts an edge as right only if its mark (direction, or undirected) is that of
-    the true CPDAG. ``shd`` is the number of pairs whose state differs. With no true edges and none
+    the true CPDAG. ``shd`` is the number of pairs in different states. With no true edges and none
     found every ratio is 1.
     """
 

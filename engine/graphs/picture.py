@@ -163,7 +163,7 @@ def _line(link: Link, curve: Curve, inks: Inks) -> str:
     (ax, ay), (mx, my), tip = curve
     angle = math.atan2(tip[1] - my, tip[0] - mx)
     size = 8.0 + 1.7 * width
-    # The line ends inside the head: a thick one would show beside its point.
+    # The line ends inside the head: a thick one would show at the sides of its tip.
     back = 0.6 * size if link.arrow else 0.0
     bx, by = tip[0] - back * math.cos(angle), tip[1] - back * math.sin(angle)
     drawn = tag("title", escape(link.note)) if link.note else ""

@@ -8,8 +8,8 @@ collider, and a DAG on the skeleton is as probable as the colliders it has:
 
 Strong evidence overrules weak evidence that contradicts it, and acyclicity is part of the model.
 The distribution is sampled by single edge reversals (Madigan and York 1995) in chains at several
-temperatures that swap their states (Geyer 1991). An arrow's probability is the share of the samples
-whose CPDAG has it; an arrow is drawn where that exceeds a threshold.
+temperatures that swap their states (Geyer 1991). An arrow's probability is the share of samples
+with it in their CPDAG; an arrow is drawn where that exceeds a threshold.
 
 It reads a skeleton and numbers that have been released, and draws nothing at random: the chains
 follow a fixed sequence of numbers. It costs no privacy.
@@ -134,7 +134,7 @@ def orient(
     threshold: float = EARNED,
     known: Known | None = None,
 ) -> Orientation:
-    """Arrows whose probability exceeds ``threshold``, and every arrow's probability.
+    """Arrows with a probability above ``threshold``, and every arrow's probability.
 
     ``skeleton`` (d, d) symmetric; ``weights`` as :func:`collider_weights` gives them. Arrows are
     taken in order of probability unless they would close a cycle, then Meek's rules are applied.
@@ -206,7 +206,7 @@ def with_arrows(
     threshold: float = EARNED,
     known: Known | None = None,
 ) -> Adjacency:
-    """The skeleton with the arrows (d, d) whose probability exceeds ``threshold``.
+    """The skeleton with the arrows (d, d) of a probability above ``threshold``.
 
     Strongest first, none that closes a cycle; those that are known before; then Meek's rules.
     """
@@ -240,7 +240,7 @@ def _leads(directed: Adjacency, start: int, goal: int) -> bool:
 def arrow_probabilities(
     skeleton: Adjacency, weights: Mapping[Triple, float], known: Known | None = None
 ) -> NDArray[np.float64]:
-    """(d, d): share of the sampled DAGs whose CPDAG (with knowledge, MPDAG) has i -> j."""
+    """(d, d): share of the sampled DAGs with i -> j in their CPDAG (with knowledge, MPDAG)."""
     arrows, total = np.zeros(skeleton.shape), 0
     graphs: dict[bytes, Adjacency] = {}
     for dag, times in sampled_dags(skeleton, weights, known):

@@ -1,4 +1,4 @@
-"""A conditional independence test on noisy contrast tensors whose null knows the noise.
+"""A conditional independence test on noisy contrast tensors; its null accounts for the noise.
 
 Regress the contrasts u of x and y on features phi of the conditioning set S, and look at what is
 left in common:
@@ -6,8 +6,8 @@ left in common:
     R = E[u_x u_y^T] - E[u_x phi^T] E[phi phi^T]^-1 E[phi u_y^T].
 
 The features are a constant, the contrasts of each s in S, and the products u_s u_t of those pairs
-of S whose triples with both x and y have been released. With x independent of y given S, R has
-mean zero as soon as *one* of E[u_x | S], E[u_y | S] is a combination of the features.
+of S for which the triples with both x and y have been released. With x independent of y given
+S, R has mean zero as soon as *one* of E[u_x | S], E[u_y | S] is a combination of the features.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Features = tuple[Any, ...]  # see engine.marginals.kernels.tests
 
 EFFECTS = (0.002, 0.02, 0.2)  # prior variances of a partial correlation, equally likely
 RIDGE = 20.0  # features with an eigenvalue below sqrt(20) = 4.5 noise deviations are shrunk away
-AT_ONCE = 50  # variables whose pairs are tested between two looks at the stop button
+AT_ONCE = 50  # variables tested in pairs between two checks of the stop button
 MOST_CELLS = 128  # of S for which variances are taken cell by cell
 
 
@@ -68,7 +68,7 @@ class NoisyTests:
     ``leaks=False`` leaves the allowance for products out, where no triples are to be chosen;
     ``check`` is asked now and then, and may raise. ``before`` are the tests on the same moments
     before tensors of three columns and more were added: what they computed and none of those enters
-    is kept. ``whole`` says that where a test's whole table is known, a dependence of its own in
+    is kept. ``whole`` says that where a test's whole table is known, a separate dependence in
     every cell counts too (:mod:`engine.marginals.strata`).
     """
 
@@ -118,7 +118,7 @@ class NoisyTests:
         return out
 
     def seen(self) -> NDArray[np.bool_]:
-        """(d, d): the pairs i < j whose dependence is more than chance among all pairs."""
+        """(d, d): the pairs i < j with more dependence than chance gives among all pairs."""
         asked = np.triu(np.ones((self.d, self.d), dtype=bool), 1)
         p = self._marginal[0]
         out: NDArray[np.bool_] = asked & (p <= step_up(p[asked]))
@@ -198,7 +198,7 @@ class NoisyTests:
     def _carries(self, x: int, pair: tuple[int, int]) -> bool:
         """Whether a product of two variables is seen to explain something of x beyond themselves.
 
-        A leak needs a product that matters to x and to y. One whose squares do not exceed what its
+        A leak needs a product that matters to x and to y. One with squares not exceeding what its
         triple's noise and sampling give by chance, CLEAR deviations of it, would only bring its
         noise into the test.
         """

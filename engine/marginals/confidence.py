@@ -1,7 +1,7 @@
 """What a run's own evidence is worth: frequencies of links and arrows on random networks.
 
 A posterior probability rests on approximations, and a link is asked about many times: the least of
-many numbers is too small, and sets that see nothing leave it too large. So what is told is how
+many numbers is too small, and sets that see nothing leave it too large. So what is reported is how
 often links and arrows with such evidence were real on random networks (benchmarks/calibration.py
 fits the constants and shows what they are worth on networks that they were not fitted on). The
 rules read released numbers and public facts alone.
@@ -29,7 +29,7 @@ VISIBLE, COLUMNS = 0.01, 12  # where noise and columns have no effect
 
 
 def of_link(posterior: float) -> float:
-    """Frequency of a link whose least posterior probability of dependence this is."""
+    """Frequency of a link with this least posterior probability of dependence."""
     return float(np.interp(posterior, POSTERIOR, FREQUENCY))
 
 
@@ -42,8 +42,8 @@ def of_arrows(
     ``drawn`` is 1 where i -> j was drawn, -1 where j -> i was, 0 for neither. ``whole`` says that
     the shares are those of whole DAGs, compared by the evidence in tensors of all orders.
     """
-    told = of_marks(*(np.array([value]) for value in (there, back, visible, d, drawn, whole)))
-    return float(told[0, 0]), float(told[0, 1])
+    rates = of_marks(*(np.array([value]) for value in (there, back, visible, d, drawn, whole)))
+    return float(rates[0, 0]), float(rates[0, 1])
 
 
 def of_marks(
@@ -58,5 +58,5 @@ def of_marks(
     odds[:, 2] += NEITHER + NEITHER_BY_COLUMNS * np.log(d / COLUMNS) + UNDRAWN * (drawn == 0)
     odds[:, 2] += WHOLE * whole
     odds -= odds.max(axis=1, keepdims=True)
-    told: Array = np.exp(odds) / np.exp(odds).sum(axis=1, keepdims=True)
-    return told
+    rates: Array = np.exp(odds) / np.exp(odds).sum(axis=1, keepdims=True)
+    return rates

@@ -1,4 +1,4 @@
-"""What a run that releases tables shows beside its graph."""
+"""What a run that releases tables reports in addition to its graph."""
 
 from __future__ import annotations
 
@@ -35,6 +35,6 @@ class MarginalDiagnostics(Diagnostics):
     evidence: DirectionEvidence | None = field(default=None, repr=False, metadata=OMITTED)
 
     def low_confidence(self, cpdag: Adjacency) -> frozenset[tuple[int, int]]:
-        """The graph's arrows whose own confidence is below the limit of what is drawn."""
-        told = self.arrow_confidence.items()
-        return frozenset((i, j) for (i, j), p in told if p < SHOWN and cpdag[i, j] > cpdag[j, i])
+        """The graph's arrows with a confidence below the limit of what is drawn."""
+        known = self.arrow_confidence.items()
+        return frozenset((i, j) for (i, j), p in known if p < SHOWN and cpdag[i, j] > cpdag[j, i])

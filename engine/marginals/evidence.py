@@ -92,8 +92,8 @@ class Evidence:
         # Scaled, so that cells of next to no probability do not make the determinants 0 / 0.
         scale = np.sqrt(np.maximum(np.diag(weights), 1e-300))
         own = weights / np.outer(scale, scale) + 1e-9 * np.eye(len(scale))
-        told = solve_triangular(np.linalg.cholesky(own), (slopes / scale).T, lower=True)
-        information = np.maximum(np.linalg.eigvalsh(told @ told.T), 0.0)
+        whitened = solve_triangular(np.linalg.cholesky(own), (slopes / scale).T, lower=True)
+        information = np.maximum(np.linalg.eigvalsh(whitened @ whitened.T), 0.0)
         costs = [0.5 * float(np.log1p(c * information).sum()) for c in EFFECTS]
         return -fit.loss + float(np.logaddexp.reduce(np.negative(costs))) - math.log(len(costs))
 

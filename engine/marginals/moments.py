@@ -22,8 +22,8 @@ Triple = tuple[int, int, int]
 Wanted = tuple[Key, float, Array]  # a tensor to be released: its variables, weight, exact value
 
 LEAST_WEIGHT = 0.1  # of the one-way tensors, where there are next to no pairs
-ORDER_WEIGHT = 0.5  # of a tensor of m + 1 columns beside one of m, where all are released
-ONE_WAY = 0.42  # weight beside one pair's (docs/research/marginal_pc.md, "Weights")
+ORDER_WEIGHT = 0.5  # of a tensor of m + 1 columns relative to one of m, where all are released
+ONE_WAY = 0.42  # weight relative to one pair's (docs/research/marginal_pc.md, "Weights")
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +112,7 @@ class Moments:
         return all(self.has(*key) for key in subsets(variables, 3))
 
     def released(self) -> list[Key]:
-        """The column sets whose tensors have been released, smallest first."""
+        """The column sets with released tensors, smallest first."""
         singles: list[Key] = [(i,) for i in range(self.d)]
         higher = sorted(self.higher, key=lambda key: (len(key), key))
         return singles + list(combinations(range(self.d), 2)) + higher
@@ -172,7 +172,7 @@ def subsets(columns: Sequence[int], least: int = 1) -> Iterator[Key]:
 
 
 def holdable(moments: Moments, names: Sequence[Key]) -> bool:
-    """Whether a file can hold these tensors, and all pairs once more, beside what was released."""
+    """Whether a file can hold these tensors, and all pairs again, with what was released."""
     sizes = [r - 1 for r in moments.cardinalities]
     pairs = sum(sizes) + (sum(sizes) ** 2 - sum(size**2 for size in sizes)) // 2
     before = pairs + sum(heard.value.size for heard in moments.heard)
@@ -200,7 +200,7 @@ def rounding(n: int, weight: float = 1.0) -> float:
 
 
 def one_way_weight(cardinalities: Sequence[int]) -> float:
-    """Weight w of the one-way tensors beside the pairs', on the squared scale.
+    """Weight w of the one-way tensors relative to the pairs', on the squared scale.
 
     A pair's covariance T_xy - T_x T_y^T has noise of variance about (1 + 1/(2w)) sigma^2 for
     skewed margins, and sigma^2 grows as a + b w: the product is smallest at w = sqrt(a / (2b)).

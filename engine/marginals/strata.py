@@ -62,7 +62,7 @@ def fits(levels: Sequence[int]) -> bool:
 
 
 def log_bayes(m: Moments, x: int, y: int, given: Sequence[int], effects: Array) -> float:
-    """Log Bayes factor of a dependence of its own in every stratum, against independence.
+    """Log Bayes factor of a separate dependence in every stratum, against independence.
 
     ``effects`` are the prior variances of a partial correlation, equally likely.
     """

@@ -71,7 +71,7 @@ class Decision(Diagnostics):
     the released numbers: two scores (the smaller one wins), or the one difference that decides
     (above 0: the first column is the cause). ``probability`` that noise of this size has not turned
     the decision, at the released gap. ``scale`` of the noise on each number; ``protects`` says
-    whose record it hides.
+    which record it hides.
     """
 
     direction: str | None

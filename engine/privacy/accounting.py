@@ -22,14 +22,14 @@ COMPOSITIONS = ("basic", "advanced", "curate", "zcdp", "pld")
 
 @dataclass(frozen=True)
 class Guarantee:
-    """An (epsilon, delta) statement; epsilon is ``inf`` where nothing can be defended."""
+    """An (epsilon, delta) statement; epsilon is ``inf`` where nothing can be proven."""
 
     epsilon: float
     delta: float
 
 
 def rho_budget(epsilon: float, delta: float) -> float:
-    """Largest rho whose zCDP guarantee implies (epsilon, delta)-DP by Bun and Steinke 2016.
+    """Largest rho for which zCDP implies (epsilon, delta)-DP by Bun and Steinke 2016.
 
     Solves epsilon = rho + 2 sqrt(rho ln(1/delta)) for rho.
 
@@ -103,7 +103,7 @@ def _unit_sigma(epsilon: float, delta: float) -> float:
 
 
 def mu_budget(epsilon: float, delta: float) -> float:
-    """Largest mu whose Gaussian DP (Dong, Roth and Su 2022) implies (epsilon, delta)-DP."""
+    """Largest mu for which Gaussian DP (Dong, Roth, Su 2022) implies (epsilon, delta)-DP."""
     return math.inf if math.isinf(epsilon) else 1 / analytic_gaussian_sigma(epsilon, delta)
 
 
@@ -220,7 +220,7 @@ def compose_any_pure(epsilons: Sequence[float], delta: float) -> float:
 
 
 def _interval(smallest: float, largest: float) -> float:
-    """Discretisation of the privacy loss: fine beside the steps, coarse enough to fit in memory.
+    """Discretisation of the privacy loss: fine relative to the steps, coarse enough for memory.
 
     Too coarse only loosens the bound: losses are rounded up.
     """

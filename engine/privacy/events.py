@@ -1,7 +1,7 @@
 """What a mechanism charges: data that states the full mathematics of one noisy release.
 
 Each event knows two costs, both with respect to replace-one neighbours and with the sensitivity
-that can be *defended* (not the one a paper claims):
+that can be *proven* (not the one a paper claims):
 
 - ``epsilon``: its pure differential privacy cost (``inf`` where it has none),
 - ``rho``: its zero-concentrated cost (Bun and Steinke 2016); a pure step of epsilon costs
@@ -60,7 +60,7 @@ class _Pure(ABC):
 
 @dataclass(frozen=True)
 class LaplaceEvent(_Pure):
-    """A value of the given defended sensitivity released with Laplace noise of the given scale."""
+    """A value of the given proven sensitivity released with Laplace noise of the given scale."""
 
     sensitivity: float
     scale: float
@@ -80,7 +80,7 @@ class AboveThresholdEvent(_Pure):
     """One run of the sparse vector technique up to its first positive answer (Lyu et al. 2017).
 
     Threshold noise Laplace(threshold_scale), query noise Laplace(query_scale), every query of the
-    same defended sensitivity s: epsilon = s / threshold_scale + 2 s / query_scale, however many
+    same proven sensitivity s: epsilon = s / threshold_scale + 2 s / query_scale, however many
     negative answers it gives.
     """
 
@@ -108,7 +108,7 @@ class ExponentialEvent(_Pure):
     """The exponential mechanism with weights exp(scale_epsilon * utility / (2 sensitivity)).
 
     ``stated_epsilon`` is the epsilon the mechanism was run with for a utility of sensitivity
-    ``stated_sensitivity``; ``sensitivity`` is the utility's defended one.
+    ``stated_sensitivity``; ``sensitivity`` is the utility's proven one.
     """
 
     sensitivity: float
@@ -117,7 +117,7 @@ class ExponentialEvent(_Pure):
 
     @property
     def epsilon(self) -> float:
-        """The stated epsilon times the defended over the stated sensitivity."""
+        """The stated epsilon times the proven over the stated sensitivity."""
         return self.stated_epsilon * _ratio(self.sensitivity, self.stated_sensitivity)
 
     @property
@@ -134,7 +134,7 @@ class ExponentialEvent(_Pure):
 
 @dataclass(frozen=True)
 class GaussianEvent:
-    """A value (or vector) of the given defended l2 sensitivity with Gaussian noise of std sigma."""
+    """A value (or vector) of the given proven l2 sensitivity with Gaussian noise of std sigma."""
 
     sensitivity: float
     sigma: float
@@ -326,7 +326,7 @@ class StableEvent:
 
     @property
     def epsilon(self) -> float:
-        """The stated epsilon; inf where the number of records is not defended."""
+        """The stated epsilon; inf where nothing is proven of the number of records."""
         return self.stated_epsilon if self.defended else math.inf
 
     @property
@@ -341,7 +341,7 @@ class StableEvent:
 
 @dataclass(frozen=True)
 class UndefendedEvent:
-    """A release of the data that carries no noise at all: nothing can be defended for it."""
+    """A release of the data that carries no noise at all: nothing can be proven for it."""
 
     reason: str
 
@@ -350,7 +350,7 @@ class UndefendedEvent:
     delta: float = 0.0
 
     def describe(self) -> str:
-        """Why nothing can be defended."""
+        """Why nothing can be proven."""
         return f"No guarantee: {self.reason}"
 
 

@@ -166,7 +166,7 @@ class Ledger(Sequence[Charge]):
         """What a cap's charges cost with these too, exactly; None if they do not fit under it."""
         if self.cap is None:
             return 0
-        # A NaN compares false: an event whose cost cannot be told is refused, as is an infinite or
+        # A NaN compares false: an event of unknown cost is refused, as is an infinite or
         # a negative one.
         costs = [self.cost(e) for e in events]
         if not all(0 <= c < math.inf and e.delta >= 0 for c, e in zip(costs, events, strict=True)):
@@ -209,13 +209,13 @@ class Ledger(Sequence[Charge]):
             self._renyi += renyi(event, self.renyi_order)
 
     def void(self, reason: str) -> None:
-        """Record that nothing can be defended for this run, whatever its mechanisms charge."""
+        """Record that nothing can be proven for this run, whatever its mechanisms charge."""
         self.undefended += (reason,)
         self._charges.append(Charge(UndefendedEvent(reason), "no guarantee", None))
 
     @property
     def defended(self) -> Guarantee:
-        """What can be defended for everything charged so far.
+        """What can be proven for everything charged so far.
 
         Under a cap it is the cap itself: the run decides from the data when to stop, so only the
         filter's limit, not the odometer, is a differential privacy guarantee. Without a cap it is

@@ -1,6 +1,6 @@
 """The one place that draws privacy noise. Every mechanism charges the ledger before it draws.
 
-``sensitivity`` is always the one that can be defended; it enters the charge. The noise scale is
+``sensitivity`` is always the one that can be proven; it enters the charge. The noise scale is
 given apart from it, because the papers calibrate theirs to bounds that do not always hold.
 Scales are Laplace scales b or Gaussian standard deviations, in the units of the value released.
 
@@ -266,7 +266,7 @@ class AboveThreshold:
         label: str = "Above-threshold",
         order: int | None = None,
     ):
-        # A charge is told from others by its event, so that each round has its own.
+        # A charge is identified by its event, so that each round has its own.
         event = copy(_above_threshold(sensitivity, threshold_scale, query_scale, rate))
         if not session.ledger.affords(event, *reserve):
             raise BudgetExhausted("No budget is left for a round and what its answer leads to.")

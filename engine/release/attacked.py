@@ -1,6 +1,6 @@
 """An attack on a release that was handed out, from its file alone.
 
-Its answers are forced upon neighbours of its own settings (:mod:`engine.audit.release`). Whoever
+Its answers are forced upon neighbours of these settings (:mod:`engine.audit.release`). Whoever
 has the file can do it; it needs no data and spends nothing.
 """
 
@@ -29,8 +29,8 @@ def attack_release(
     """Check the file, then climb to the records that move each of its answers furthest.
 
     The ratios of the finding are by answer: the largest move over what the file says was charged.
-    An attack that is stopped, or that takes longer than ``seconds``, tells what it has tried until
-    then. ``watch`` is told the share that is done. InputError where the file is not consistent.
+    An attack that is stopped, or that takes longer than ``seconds``, reports what it tried until
+    then. ``watch`` receives the share that is done. InputError where the file is not consistent.
     """
     check(release, seconds)
     end, every = time.monotonic() + seconds, len(release.releases) * (proposals + 1)

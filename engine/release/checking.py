@@ -189,8 +189,8 @@ def derived(
 
 def rederived(release: Release) -> Release:
     """The release with the graph that follows from it, unsigned."""
-    told = findings(derived(release), release.names)
-    return replace(release, **told, signature=None)
+    derivable = findings(derived(release), release.names)
+    return replace(release, **derivable, signature=None)
 
 
 @contextmanager

@@ -24,7 +24,7 @@ from engine.release.pooling import WARN, assembled, drift
 def with_knowledge(release: Release, knowledge: Knowledge) -> Release:
     """The release with other knowledge of the causes, in the place of what it had; unsigned.
 
-    The graph and all confidences are derived anew from the released tables, as effects and
+    The graph and all confidences are derived again from the released tables, as effects and
     synthetic rows then are. InputError for a file that is not consistent, and for knowledge of
     columns that there are not.
     """
@@ -37,11 +37,11 @@ def combined(releases: Sequence[Release], knowledge: Knowledge | None = None) ->
     """Releases of different people under one schema as one.
 
     Args:
-        releases: Two or more, each of its own people; one that was combined counts as its parts.
+        releases: Two or more, of different people; one that was combined counts as its parts.
         knowledge: What is known of the causes. Without it what all of the releases state.
 
     Returns:
-        A release whose tables are theirs together. Each person's (ε, δ) is that of the release that
+        A release with all their tables combined. Each person's (ε, δ) is that of the release that
         holds them, so its own is the largest, if nobody is in two of them.
 
     Raises:

@@ -10,7 +10,7 @@ too little noise are too good. Two things in a release are known but for the noi
    as many degrees of freedom: what was known before can be wrong, but not wrong in the direction of
    noise that was drawn later.
 
-Both are turned into a number E whose mean over the noise is at most 1, whatever the data, whatever
+Both are turned into a number E with a mean over the noise of at most 1, whatever the data, whatever
 is released again after looking at what came before. By Markov's inequality E reaches 1/p with
 probability at most p: ``goodness_of_fit_p`` returns that p. A file that was made with the noise it
 states falls below :data:`ALARM` with probability at most :data:`ALARM`.

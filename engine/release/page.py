@@ -86,13 +86,13 @@ def _origin(release: Release) -> str:
 def edge_words(release: Release) -> list[tuple[str, ...]]:
     """Every edge as it is drawn, its confidence, and those of its directions, which sum to 1."""
     drawn = {frozenset((edge.cause, edge.effect)): edge for edge in release_edges(release)}
-    told = {(a, b): (p, q) for a, b, p, q in release.arrows}
+    directions = {(a, b): (p, q) for a, b, p, q in release.arrows}
     found: list[tuple[str, ...]] = []
     for a, b, confidence in release.confidence:
         edge, ways = drawn[frozenset((a, b))], "–"
         mark = "—" if edge.kind != DIRECTED else "→" if edge.cause == a else "←"
-        if (a, b) in told:
-            there, back = (round(p, 3) for p in told[a, b])
+        if (a, b) in directions:
+            there, back = (round(p, 3) for p in directions[a, b])
             neither = max(0.0, 1 - there - back)
             ways = f"→ {percent(there, 1)}, ← {percent(back, 1)}, either {percent(neither, 1)}"
         found.append((f"{a} {mark} {b}", probability(confidence), ways))
@@ -100,7 +100,7 @@ def edge_words(release: Release) -> list[tuple[str, ...]]:
 
 
 def doubt_words(release: Release) -> str:
-    """How many of the links are probably invented, by their own confidences."""
+    """How many of the links are probably false positives, by their own confidences."""
     shown = len(release.confidence)
     wrong = round(sum(1 - confidence for _, _, confidence in release.confidence))
     if shown == 0:

@@ -24,7 +24,7 @@ Ask = Callable[[], bool]
 
 
 def covered(key: str) -> Algorithm:
-    """The algorithm; InputError for one whose noise has no hardened sampler here."""
+    """The algorithm; InputError for one that has no hardened noise sampler here."""
     if algorithm(key).key not in COVERED:
         raise InputError(
             f"A release of {key} is refused: hardened samplers cover Gaussian noise on fixed "

@@ -183,7 +183,7 @@ def _descend(start: Vector, a: Vector, b: Vector, budget: float, objective: Obje
     return _fit(budgets(steps), a, b, budget)
 
 
-# An order whose tests may cost less than this share of the total is not run: its answers would be
+# An order is not run if its tests may cost less than this share of the total: its answers would be
 # noise alone, and whether a numerical plan says 0 or next to it must not matter.
 NOTHING = 1e-6
 

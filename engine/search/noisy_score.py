@@ -99,7 +99,7 @@ class NoisyScore:
 
     ``perturbed`` "p" takes the rank test's p-value, "z" takes -|z|; both are compared with
     :meth:`cutoff`. ``noise_sensitivity`` is the one that noise is calibrated to (the paper's in
-    published mode, the proven one in strict mode); ``defended_ratio`` is how far the defended
+    published mode, the proven one in strict mode); ``defended_ratio`` is how far the proven
     sensitivity exceeds it, 1 in strict mode. An untestable query counts as fully dependent.
 
     Algorithms put noise on it in two ways: :meth:`release`, and :meth:`gap` in a sparse vector.

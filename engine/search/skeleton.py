@@ -67,7 +67,7 @@ class Graph:
         return sorted(self._live[x])
 
     def open(self, x: int) -> list[int]:
-        """The nodes still joined to x whose link is in question."""
+        """The nodes still joined to x by a link in question."""
         near = self.adjacent(x)
         return near if self.known is None else [y for y in near if not self.known.linked[x, y]]
 

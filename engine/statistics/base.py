@@ -47,7 +47,7 @@ class Statistic:
     """One statistic of conditional independence: everything that is known of it outside its file.
 
     A subclass defines :meth:`score`, and what else is so for it. Noise goes onto the score of a
-    ``bounded`` one, whose sensitivity is proven; any other runs block by block, and noise goes onto
+    ``bounded`` one (its sensitivity is proven); any other runs block by block, and noise goes onto
     the aggregate (:mod:`engine.statistics.blocks`).
     """
 
@@ -125,7 +125,7 @@ def checked(table: ArrayLike, variant: str) -> Counts:
 
 
 class RankStatistic(Statistic):
-    """A z-score whose |z| has a proven sensitivity c / sqrt(n); subclasses define :meth:`z` and c.
+    """A z-score with a proven sensitivity c / sqrt(n) of |z|; subclasses define :meth:`z` and c.
 
     They read the codes as ordered levels. Ties count as neither concordant nor discordant.
 
@@ -147,7 +147,7 @@ class RankStatistic(Statistic):
         raise TypeError(f"{type(self).__name__} must define z().")
 
     def constant(self, levels: int) -> float:
-        """c of a conditional test whose variables have at least so many levels each."""
+        """c of a conditional test on variables with at least so many levels each."""
         raise TypeError(f"{type(self).__name__} must define constant().")
 
     def score(self, table: ArrayLike, variant: str = "published") -> Score:

@@ -25,8 +25,8 @@ def records_changed(
 ) -> int:
     """How many records the search changes until G2 is on the other side of its critical value.
 
-    Each step takes the record whose removal, and puts it into the cell where its addition, moves
-    G2 most. At most ``limit``, which is also the answer where no step helps.
+    Each step moves one record: out of the cell and into the cell where removing and adding it
+    move G2 most. At most ``limit``, which is also the answer where no step helps.
     """
     known = _known(min(int(table.sum()) + 2, _LOOKED_UP))
     return int(_greedy(np.array(table, order="C"), critical, independent, limit, known))

@@ -178,8 +178,8 @@ def edges_csv(result: RunResult) -> str:
     kinds = result.classes if result.public else {}
     for i, mark, j in edges + [(i, "?", j) for i, j in sorted(result.untested)]:
         pair = (min(i, j), max(i, j))
-        told = [links.get(pair), arrows.get((i, j)), arrows.get((j, i))]
-        words = ["" if p is None else f"{p:.6g}" for p in told]
+        values = [links.get(pair), arrows.get((i, j)), arrows.get((j, i))]
+        words = ["" if p is None else f"{p:.6g}" for p in values]
         kind = kinds[pair].value if pair in kinds else ""
         rows.writerow([safe(result.names[i]), mark, safe(result.names[j]), *words, kind])
     return out.getvalue()

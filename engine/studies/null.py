@@ -1,4 +1,4 @@
-"""What an algorithm invents where nothing is: links on independent columns of the same shape.
+"""False positives under independence: links found on independent columns of the same shape.
 
 From public facts alone: levels, the number of rows, the setting. No row of real data is read, so
 nothing is spent. The margins of real columns are not public: the simulated ones take turns at
@@ -47,7 +47,7 @@ class Shape:
         return Shape(data.cardinalities, data.n, data.bounds, data.public)
 
     def empty(self, draw: int, margins: Sequence[float] = MARGINS) -> Dataset:
-        """The ``draw``-th simulated table, whose true graph has no link.
+        """The ``draw``-th simulated table; its true graph has no link.
 
         Columns that have bounds are normal about their middle, which lies four deviations from
         either; others have levels, and ``margins`` in turn.
@@ -65,7 +65,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class Invented:
-    """Links invented in each of some runs on columns that depend on nothing."""
+    """False positives in each of some runs on independent columns."""
 
     counts: tuple[int, ...]
 
@@ -87,7 +87,7 @@ class Invented:
 
     @property
     def sentence(self) -> str:
-        """What a person who chooses a setting is told."""
+        """The sentence shown where a setting is chosen."""
         links = "no link" if self.about == "0" else f"about {self.about} links"
         return f"On data like these with nothing in them, this setting invents {links}."
 
@@ -106,7 +106,7 @@ def invented(
     margins: Sequence[float] = MARGINS,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Invented | None:
-    """How many links a setting invents on data of this shape with nothing in them.
+    """How many false positives a setting gives on independent columns of this shape.
 
     The same numbers for the same arguments. Of the draws that were made when ``cancelled`` says
     so; None where there are none. Links that a run had no budget left to test are not counted.

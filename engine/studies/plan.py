@@ -49,14 +49,14 @@ LOW, HIGH = 0.1, 0.9  # of a band: it holds four fifths of the simulated network
 MOST_ROWS = 10_000_000
 TARGET = 0.8
 WIDE = 0.5  # a band of F1 wider than this says nothing
-DEVIATIONS = 3.0  # what a score must be above the noise to be told from it
+DEVIATIONS = 3.0  # what a score must be above the noise to be distinguished from it
 # The share of the largest score that there is, from which on alone a score stands out: the F1 of
 # runs at such settings is in docs/explanation/privacy_audit.md.
 HIDDEN = 0.5
-_DRAWN = 3  # curves that can be told apart
+_DRAWN = 3  # curves that can be distinguished
 # How far the band of F1 reaches from the median, below and above, in the simulated band's own
 # lengths, by kind of algorithm and at the numbers of rows KNOTS (between them in log n). Fitted to
-# real runs, and counted, by ``python -m benchmarks.forecast``: HELD of RUNS on JUDGED networks lay
+# real runs, and counted, by ``python -m benchmarks.forecast``: HELD of RUNS on JUDGED networks are
 # inside, each network judged with ends fitted to the others.
 KNOTS = (1_000, 10_000, 100_000)
 LEAST_END = 0.02  # of a band that has no length
@@ -108,14 +108,13 @@ BANDS = ("links", "found", "invented", "f1", "directed_f1", "shd", "false_share"
 class Forecast:
     """What one algorithm will find at one epsilon.
 
-    ``found`` and ``invented`` are numbers of links without direction, ``links`` how many there are
-    in the simulated networks; ``f1`` is the skeleton's F1, ``directed_f1`` and ``shd`` count the
-    arrows too. All are of the links tested to the end (:class:`engine.graphs.metrics.Counts`);
-    ``false_share`` is the share of the links found that are invented, 0 where there is none;
-    ``shown`` is how many links there are in the answer, real or invented; ``draws`` is how many
-    networks were run. ``nothing`` is how many links are invented on columns
-    of the schema that depend on nothing (:mod:`engine.studies.null`); None where that was not
-    counted.
+    ``found`` and ``invented`` are numbers of true and false links found, without direction;
+    ``links`` how many true ones there are in the simulated networks; ``f1`` is the skeleton's F1,
+    ``directed_f1`` and ``shd`` count the arrows too. All are of the links tested to the end
+    (:class:`engine.graphs.metrics.Counts`); ``false_share`` is the share of the links found that
+    are false, 0 where there is none; ``shown`` is how many links there are in the answer, true or
+    false; ``draws`` is how many networks were run. ``nothing`` is the number of false positives on
+    independent columns of the schema (:mod:`engine.studies.null`); None where not counted.
     """
 
     algorithm: str
@@ -159,7 +158,7 @@ class Forecast:
 class PlanRequest:
     """What is known before: columns, levels, rows, and a guess of links per column.
 
-    ``donors`` are bundled networks whose tables half of the simulated networks borrow: for the
+    ``donors`` are bundled networks that lend half of the simulated networks their tables: for the
     schema of one of them, the others (:func:`donors_for`). ``links``: how many links are expected,
     where somebody knows better than the guess. ``strength`` multiplies how far each simulated cause
     moves its effect's probabilities, 1 as in the bundled networks.
@@ -254,7 +253,7 @@ Setting = tuple[str, float]  # an algorithm and its epsilon
 
 
 def one_run(key: str, data: Dataset, epsilon: float, delta: float, seed: int) -> Counts:
-    """Links there are, found and invented, the scores and the false share of a simulated run."""
+    """True links, those found, false positives, scores and false share of a simulated run."""
     result = run(key, data, seed=seed, trace=False, epsilon=epsilon, delta=delta)
     counts = result.counts
     assert counts is not None
@@ -418,7 +417,7 @@ def smallest_correlation(rows: int, columns: int, epsilon: float, delta: float) 
 def detectability(rows: int, columns: int, epsilons: Sequence[float], delta: float = 1e-6) -> str:
     """A sentence where little is to be had at some of these epsilons; "" where there is none.
 
-    Follows from n, d, ε and δ alone, so that it can stand beside an ε before anything is run.
+    Follows from n, d, ε and δ alone, so that it can be shown next to an ε before anything is run.
 
     Examples:
         >>> detectability(10_000, 8, [1.0])
@@ -647,8 +646,8 @@ def plan(
 def unworkable(key: str, sizes: Sequence[int], rows: int, values: Mapping[str, Any]) -> str:
     """A sentence where a strict setting's noise hides what it asks about; "" where it does not.
 
-    From public facts alone, so that it can stand before a run: the deviation of what the
-    algorithm's own plan puts on an answer, beside the largest score that so many rows can have.
+    From public facts alone, so that it can be shown before a run: the deviation of what the
+    algorithm's own plan puts on an answer, and the largest score that so many rows can have.
     Algorithms that put noise on no score of a pair say nothing.
 
     Args:
@@ -714,7 +713,7 @@ def all_unworkable(
 
 @lru_cache(maxsize=16)
 def _shape(sizes: tuple[int, ...], rows: int) -> Dataset:
-    """A table of these public facts whose rows are all alike: plans look at no row."""
+    """A table of these public facts with identical rows: plans look at no row."""
     names = [f"X{i}" for i in range(len(sizes))]
     levels = [tuple(map(str, range(size))) for size in sizes]
     codes = np.zeros((1, len(sizes)), np.int64)

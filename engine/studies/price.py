@@ -2,7 +2,7 @@
 
 A private run finds fewer links than there are for several reasons, and the noise is the last of
 them. Methods that put noise on a rank test lose links to the test (the best one here is G2), then
-to the form of it whose change by one record is bounded; those that ask blocks of rows lose them to
+to its form with a bounded change by one record; those that ask blocks of rows lose them to
 the blocks; Marginal PC reads tables of counts and tests them in its own way; a descent with noise
 follows a plan that a solver does not need. Each step is a search without noise on the same rows,
 with the run's own threshold and orders: what is left between the last step and the run is the
@@ -85,10 +85,10 @@ def searches(key: str, params: Parameters) -> Iterator[Search]:
     if key == "marginal_pc":
         yield Search(TABLES, test.key, key, limit)
     elif test.bounded:
-        told = {**loop, "statistic": test.key, "threshold": params.cutoff}
-        yield Search(PAPER, test.key, "pc", {**told, "variant": "published"})
+        shared = {**loop, "statistic": test.key, "threshold": params.cutoff}
+        yield Search(PAPER, test.key, "pc", {**shared, "variant": "published"})
         if "strict" in (given.get("variant"), given.get("guarantee")):
-            yield Search(BOUNDED, test.key, "pc", {**told, "variant": "strict"})
+            yield Search(BOUNDED, test.key, "pc", {**shared, "variant": "strict"})
     elif chosen.private and "blocks" in given:
         planned = {"tests": 10**6} if "tests" in given else {}  # the plan is no noise either
         yield Search(BLOCKS, test.key, key, limit | planned)

@@ -1,4 +1,4 @@
-"""Settings that a study recommends: chosen on some public networks, told on others.
+"""Settings that a study recommends: chosen on some public networks, scored on others.
 
 Each published algorithm was tuned (:mod:`engine.studies.tune`) at three epsilons on half of the
 networks; ``python -m benchmarks.recommended`` ran the study and wrote the file that is read here.
@@ -51,7 +51,7 @@ class Score:
 
 @dataclass(frozen=True, eq=False)
 class Reported:
-    """Scores of one setting on one network, by name: each run has a sample and a seed of its own.
+    """Scores of one setting on one network, by name: each run has its own sample and seed.
 
     ``tuned`` is the recommended setting's, ``default`` the default setting's, on the same samples.
     """
@@ -88,7 +88,7 @@ class Recommended:
 
     @property
     def told(self) -> float:
-        """The mean skeleton F1 over the networks that it is told on."""
+        """The mean skeleton F1 over the networks that it is scored on."""
         return sum(r.tuned["skeleton_f1"].mean for r in self.reported) / len(self.reported)
 
     @property
@@ -107,7 +107,7 @@ class Recommended:
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """All that was chosen, where it was searched for and where it is told, and on how many rows."""
+    """All that was chosen, where it was searched for and scored, and on how many rows."""
 
     rows: int
     searched: Mapping[str, Sequence[str]]

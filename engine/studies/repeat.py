@@ -1,6 +1,6 @@
 """The same run again and again with fresh noise: what a reader may expect of one of them.
 
-For data whose truth is public only: every repetition on a person's own data would spend budget.
+For data with a public truth only: every repetition on a person's own data would spend budget.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from engine.runner import run
 
 @dataclass(frozen=True, eq=False)
 class Repetition:
-    """What one repetition found, missed and invented, and its (d, d) CPDAG.
+    """True positives, misses and false positives of one repetition, and its (d, d) CPDAG.
 
     The matrix has no pair that was not tested to the end.
     """

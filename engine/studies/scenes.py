@@ -230,7 +230,7 @@ def unpacked(text: str, shape: tuple[int, ...]) -> States:
 
 @cache
 def kept_scenes() -> tuple[str, ...]:
-    """Networks whose scene comes with the project."""
+    """Networks with a scene that comes with the project."""
     return tuple(sorted(path.stem for path in _KEPT.glob("*.json")))
 
 

@@ -405,7 +405,7 @@ class TimeLeft:
         return sum(means) / len(means) if means else None
 
     def each(self, trial: Trial) -> float | None:
-        """Seconds that a trial's kind takes; None before one was seen whose tables were counted."""
+        """Seconds that a trial's kind takes; None before one with counted tables was seen."""
         return self._mean(trial.fingerprint, trial.algorithm, trial.params)
 
     def seconds(self, elapsed: float) -> float | None:
@@ -464,7 +464,7 @@ def estimate(
 ) -> Estimate:
     """Seconds a study would take on ``workers`` cores, from a probe of at most ``patience`` s.
 
-    Runs of the study in the order in which it would make them, until the patience is over (the last
+    Runs of the study in the order in which it would make them, until that time is over (the last
     one is stopped); what the store holds is not run again. Private rows are not touched, as time
     spent on them would be an output that is not paid for: random ones of their shape stand in, and
     may take longer.
@@ -489,7 +489,7 @@ def estimate(
 
 
 def _public(data: Dataset) -> Dataset:
-    """The data; for private ones public rows of the same shape whose columns are independent."""
+    """The data; for private ones public rows of the same shape with independent columns."""
     if data.public:
         return data
     codes = independent(data.cardinalities, data.n, MARGINS, np.random.default_rng(0))

@@ -225,7 +225,7 @@ def axes(key: str, rows: int, names: Sequence[str] = ()) -> tuple[Axis, ...]:
     Args:
         key: An algorithm.
         rows: n, where a range ends there.
-        names: Of parameters; none: all with a range of their own.
+        names: Of parameters; none: all with their own range.
 
     Returns:
         One axis a parameter, in the order of declaration.
@@ -339,7 +339,7 @@ def tune(
         key: An algorithm.
         datasets: Names or public datasets with a true graph; the score is the mean over them.
         fixed: Parameters that stay as they are, such as epsilon.
-        names: Of the parameters to search over; none: all with a range of their own.
+        names: Of the parameters to search over; none: all with their own range.
         runs: How many runs it may take, without those of the report.
         objective: "skeleton_f1" or "directed_f1", of the links tested to the end.
         held_out: Other data, on which the result is reported.

@@ -250,7 +250,7 @@ class Bounded(OrderedDict[Key, object]):
                     self._trim()
 
     def forget(self, first: Hashable) -> None:
-        """Drop every entry whose key begins with ``first``."""
+        """Drop every entry with a key that begins with ``first``."""
         with self._lock:
             for key in self._alike.pop(first, ()):
                 self.bytes -= self._size(self.pop(key))
