@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -67,59 +68,85 @@ def ask(
         return 0, b""
 
 
-FORM = b'--b\r\ncontent-disposition: form-data; name="f"; filename="a.csv"\r\n\r\nx\r\n--b--\r\n'
+TOKEN = "2|00000000|" + "ab" * 16 + "|1"  # anyone makes one up for their own browser
+SENT = {"Content-Type": "multipart/form-data; boundary=b"}
+KNOWN = {**SENT, "Cookie": f"_streamlit_xsrf={TOKEN}", "X-Xsrftoken": TOKEN}
+SERVED, NO, NONE = {200}, {0, 400, 403, 413}, {400, 404}
+ATTACKS = {  # answers that are right: on a server of one's own, on a public one
+    "upload": ({204}, NO),
+    "chunked": ({204}, NO),
+    "large": ({204}, NO),
+    "forged": ({403}, {403}),
+    "delete forged": ({403}, {403}),
+    "delete another's": ({204}, {204}),  # of the attacker's own session, which has no such file
+    "metrics": (SERVED, SERVED),
+    "ours": (SERVED, SERVED),  # the first document, as for any address
+    "media": (SERVED, SERVED),  # to those who know its address
+    "media, another's mark": (NONE, NONE),
+    "media, decoded twice": (NONE, NONE),
+    "up": (NONE, NONE),
+}
+
+
+def form(raw: bytes) -> bytes:
+    head = b'--b\r\ncontent-disposition: form-data; name="f"; filename="a"\r\n\r\n'
+    return head + raw + b"\r\n--b--\r\n"
 
 
 async def attacked(url: str) -> dict[str, tuple[int, bytes]]:
     """What an attacker, who has a session too, is answered about a visitor's session."""
-    async with Visitor(url, "table") as visitor:
-        await visitor.until(lambda v: v.texts("html"))
-        token = ask(f"{url}/_stcore/health")  # sets the cookie of the token
-        assert token[0] == 200
-        to = f"{url}/_stcore/upload_file/{visitor.session}/f"
-        xsrf = "2|d0a2d4d5|0|1"
-        sent = {"Content-Type": "multipart/form-data; boundary=b"}
-        known = {**sent, "Cookie": f"_streamlit_xsrf={xsrf}", "X-Xsrftoken": xsrf}
+    async with Visitor(url, "pairs") as visitor, Visitor(url, "pairs") as other:
+        for one in (visitor, other):
+            await one.until(lambda v: v.texts("html"))
+        media = url + await visitor.fetch()
+        mark = (await other.fetch()).rpartition("/")[2]
+        to, mine = (f"{url}/_stcore/upload_file/{v.session}/f" for v in (visitor, other))
+        asked: dict[str, tuple[Any, ...]] = {
+            "upload": (to, "PUT", form(b"x")),
+            "chunked": (to, "PUT", iter([form(b"x")])),
+            "large": (to, "PUT", form(b"x" * 3_000_000)),
+            "delete another's": (mine, "DELETE"),
+            "metrics": (f"{url}/_stcore/metrics",),
+            "ours": (f"{url}/metrics",),
+            "media": (media,),
+            "media, another's mark": (f"{media}.%2F{mark}",),
+            "media, decoded twice": (f"{media}.%252F{mark}",),
+            "up": (f"{url}/app/static/..%2f..%2f.streamlit/config.toml",),
+        }
+        found = {name: await asyncio.to_thread(ask, *a, **KNOWN) for name, a in asked.items()}
+        found["forged"] = await asyncio.to_thread(ask, to, "PUT", form(b"x"), **SENT)
+        found["delete forged"] = await asyncio.to_thread(ask, to, "DELETE")
+        return found
 
-        def all_asked() -> dict[str, tuple[int, bytes]]:
-            return {
-                "upload": ask(to, "PUT", FORM, **known),
-                "chunked": ask(to, "PUT", iter([FORM]), **known),
-                "large": ask(to, "PUT", b"x" * 3_000_000, **known),
-                "forged": ask(to, "PUT", FORM, **sent),
-                "metrics": ask(f"{url}/_stcore/metrics"),
-                "ours": ask(f"{url}/metrics"),
-                "twice": ask(f"{url}/media/a.%252Fb"),
-                "up": ask(f"{url}/app/static/..%2f..%2f.streamlit/config.toml"),
-            }
 
-        return await asyncio.to_thread(all_asked)
+@pytest.fixture(scope="module", params=["own", "public"])
+def server(request: Any, tmp_path_factory: Any) -> Iterator[tuple[str, str, Path]]:
+    folder = tmp_path_factory.mktemp(request.param)
+    with served(folder, **{mode.PUBLIC: str(int(request.param == "public"))}) as url:
+        yield request.param, url, folder
 
 
-def test_a_public_server_takes_nothing_and_has_nothing(tmp_path: Path) -> None:
-    """No upload, so no packed file; no rows, so no metrics of them; no files but ours."""
-    with served(tmp_path, **{mode.PUBLIC: "1"}) as url:
-        found = asyncio.run(attacked(url))
-    for way in ("upload", "chunked", "large", "forged"):
-        assert found[way][0] in (0, 400, 403, 413), (way, found[way])
-    assert {found["twice"][0], found["up"][0]} <= {400, 404}
+def test_an_attacker_finds_nothing(server: tuple[str, str, Path]) -> None:
+    """No upload in public; a token for each; no file but ours, and no metrics of one's rows."""
+    kind, url, folder = server
+    found = asyncio.run(attacked(url))
+    for name, right in ATTACKS.items():
+        assert found[name][0] in right[kind == "public"], (
+            name,
+            found[name][0],
+            found[name][1][:99],
+        )
     assert b"algorithm" not in found["metrics"][1]
-    assert b"dpce" not in found["ours"][1]  # the first document, as for any address
-    assert not list(tmp_path.rglob("*.db"))
-    assert "Traceback" not in (tmp_path / "log").read_text()
-
-
-def test_a_servers_own_user_is_the_only_one_who_uploads(tmp_path: Path) -> None:
-    """On this machine alone; another site's page has no token and is none of the origins."""
-    with served(tmp_path) as url:
-        found = asyncio.run(attacked(url))
-        port = url.rpartition(":")[2]
-        found_here = socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)
-        for host in {str(one[4][0]) for one in found_here} - {"127.0.0.1"}:
-            assert ask(f"http://{host}:{port}/_stcore/health")[0] == 0
-    assert found["forged"][0] == 403
-    assert {found["twice"][0], found["up"][0]} <= {400, 404}
     assert b"dpce" not in found["ours"][1]
+    assert not list(folder.rglob("*.db"))
+    assert "Traceback" not in (folder / "log").read_text()
+
+
+def test_a_servers_own_user_is_on_this_machine(server: tuple[str, str, Path]) -> None:
+    port = server[1].rpartition(":")[2]
+    found_here = socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)
+    for host in {str(one[4][0]) for one in found_here} - {"127.0.0.1"}:
+        assert ask(f"http://{host}:{port}/_stcore/health")[0] == 0
 
 
 # What the server is started as ------------------------------------------------------------
