@@ -168,7 +168,7 @@ def _write(text: str, page: str, out: Path, kept: Sequence[str]) -> None:
 
 def _say(found: Release, out: Path, budget: Budget, kept: Sequence[str]) -> None:
     print(
-        f"{out} and {page_of(out)}: {len(found.confidence)} edges, ε = {found.total.epsilon:g}, "
+        f"{out} and {page_of(out)}: {_edges(found)}, ε = {found.total.epsilon:g}, "
         f"δ = {found.total.delta:.3g}; budget {budget.name!r}: {budget.remaining}."
     )
     print(doubt_words(found))
@@ -178,6 +178,11 @@ def _say(found: Release, out: Path, budget: Budget, kept: Sequence[str]) -> None
         print(f"Kept as {kept[0]}: python -m engine release --again {kept[0]} --out FILE.")
     else:
         print("It could not be kept next to the budgets: this file is the only one.")
+
+
+def _edges(found: Release) -> str:
+    many = len(found.confidence)
+    return f"{many} {'edge' if many == 1 else 'edges'}"
 
 
 def combine_command(argv: Sequence[str]) -> None:
@@ -198,7 +203,7 @@ def combine_command(argv: Sequence[str]) -> None:
     found = found if signer is None else signed(found, signer)
     save(canonical(found), out)
     save(to_html(found), page_of(out))
-    print(f"{out} and {page_of(out)}: {len(found.confidence)} edges, {found.rows:,} records.")
+    print(f"{out} and {page_of(out)}: {_edges(found)}, {found.rows:,} records.")
     print("\n".join([doubt_words(found), *combined_words(found)]))
 
 

@@ -35,6 +35,10 @@ from engine.percent import probability
 
 ASSUMPTION = "This assumes that nothing unmeasured causes both, and that the links are right."
 KNOWLEDGE = "What is known of the causes (knowledge), which is free, may leave fewer graphs."
+UNTIMELY = (
+    "What is known of the causes fits no plausible graph: every one leads from a later tier to an "
+    "earlier one, and no effect is reported."
+)
 COVERED = 0.95  # of the weight of the graphs in which the effect does not cause the cause
 REVERSE = 0.95  # probability that it does, from which on no number is reported
 SAID = 0.05  # probability that it does, from which on the sentence begins with it
@@ -133,7 +137,7 @@ class Effect:
     @property
     def sentence(self) -> str:
         """What setting the cause does, so many of 100; or why no number is reported."""
-        if self.reverse >= REVERSE:
+        if self.reverse >= REVERSE or self.refusal == UNTIMELY:
             return str(self.refusal)
         acts = f"No path from {self.cause} to {self.effect} was seen."
         if self.acts is not None:
@@ -162,7 +166,7 @@ class Effect:
     @property
     def notes(self) -> tuple[str, ...]:
         """What belongs to the sentence, the assumption last."""
-        if self.reverse >= REVERSE:
+        if self.reverse >= REVERSE or self.refusal == UNTIMELY:
             return (ASSUMPTION,)
         if self.refusal is not None:
             return (KNOWLEDGE, ASSUMPTION)
@@ -226,8 +230,8 @@ def effect_of(
     if chosen == compared:
         raise InputError(f"Compare two different levels of {show(cause)}.")
     hit = _level(levels[y], effect, event, _yes(levels[y]))
-    acts, reverse, wanted = _weighed(dags, x, y, sets)
-    answers, refusal = [], None
+    acts, reverse, wanted = _weighed(dags, x, y, sets) if dags.dags else (None, 0.0, [])
+    answers, refusal = [], None if dags.dags else UNTIMELY
     if reverse >= REVERSE:
         wanted, chance = [], probability(reverse)
         refusal = (
@@ -247,7 +251,7 @@ def effect_of(
         reverse=reverse, answers=tuple(answers), refusal=refusal,
     )  # fmt: skip
     made = made if refusal is not None else _unless_wide(made)
-    if made.refusal is None or reverse >= REVERSE:
+    if made.refusal is None or not wanted:
         return made
     empty = list(_empty(moments, names, levels, {x, y, *(z for s in wanted for z in s)}))
     return replace(made, refusal=" ".join([made.refusal or "", *empty]))

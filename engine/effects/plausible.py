@@ -10,7 +10,8 @@ slope that makes arrows' confidences frequencies (:mod:`engine.marginals.confide
     P(DAG) proportional to exp( slope * evidence(DAG) ).
 
 Tables of few columns have all their DAGs listed, wider ones are sampled by the chains that gave
-the arrows their probabilities. Nothing is spent: all of it follows from what was released.
+the arrows their probabilities. DAGs in which a column of a later tier is an ancestor of one of an
+earlier tier are left out. Nothing is spent: all of it follows from what was released.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import compress
 
 import numpy as np
 
@@ -39,7 +41,10 @@ from engine.marginals.moments import Moments
 
 @dataclass(frozen=True, eq=False)
 class Plausible:
-    """DAGs (d, d) on one skeleton, and the probability of each; these sum to 1."""
+    """DAGs (d, d) on one skeleton, and the probability of each; these sum to 1.
+
+    There are none where links and knowledge contradict each other.
+    """
 
     dags: tuple[Adjacency, ...]
     weights: Array
@@ -62,7 +67,8 @@ def plausible(found: MarginalDiagnostics, graph: Adjacency, known: Known | None)
         found: The run's diagnostics, with the released tables.
         graph: The learned (d, d) graph. Where directions were voted, and so left no evidence, its
             own colliders are taken as nearly sure.
-        known: What was stated of the causes, which every DAG respects.
+        known: What was stated of the causes, which every DAG respects: of the tiers also that no
+            path leads back in time, whichever columns it passes.
     """
     assert found.released is not None
     skeleton, evidence = graph | graph.T, found.evidence
@@ -76,11 +82,22 @@ def plausible(found: MarginalDiagnostics, graph: Adjacency, known: Known | None)
             },
         )
     if len(skeleton) <= MOST_COLUMNS:
-        return _listed(skeleton, evidence, slope, known)
+        return _in_time(_listed(skeleton, evidence, slope, known), known)
     assert isinstance(evidence, Mapping)
     tempered = {triple: slope * weight for triple, weight in evidence.items()}
     dags, counts = zip(*sampled_dags(skeleton, tempered, known), strict=True)
-    return Plausible(dags, np.array(counts) / sum(counts))
+    return _in_time(Plausible(dags, np.array(counts) / sum(counts)), known)
+
+
+def _in_time(found: Plausible, known: Known | None) -> Plausible:
+    """The DAGs without a path from a column to one of an earlier tier; weights that sum to 1."""
+    if known is None or not known.knowledge.tiers:
+        return found
+    tiers = np.array([np.nan if t is None else t for t in map(known.knowledge.tier, known.names)])
+    later = tiers[:, None] > tiers  # never so of a column in no tier
+    kept = [not (ways & later).any() for ways in found.ways]
+    weights = found.weights[kept]
+    return Plausible(tuple(compress(found.dags, kept)), weights / weights.sum())
 
 
 def _heads(arrows: Adjacency, a: int, z: int, b: int) -> bool:

@@ -7,8 +7,8 @@ the data (:mod:`engine.release.checking`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from importlib.metadata import version
 from typing import Any
@@ -56,14 +56,11 @@ def make(
 ) -> Release:
     """Charge the budget ``name``, then release; a crash in between leaves the charge.
 
-    The release is in the vault next to the budgets before it is returned.
-
     Args:
         data: Read with ``schema``.
         schema: The declared public facts.
         key: An algorithm with a hardened sampler: "marginal_pc".
-        values: Its parameters by name. Without a delta it is the same share of the budget's total
-            as epsilon is.
+        values: Its parameters by name; delta is the budget's share that epsilon is, if not given.
         name: The budget that pays.
         budgets: The file it is in.
         signer: The key to sign with (:func:`engine.release.signature.own_key`).
@@ -71,20 +68,19 @@ def make(
         on_step: Sees each step as it happens.
         on_charged: Called once the charge is on the disk.
         on_kept: Called with the release's id in the vault; not called where the disk refused it.
-        resume: End the last release of this budget that was charged and not made, at the key and
-            values of its request, and charge nothing. Tables that were drawn are given out as they
-            are, the others drawn now, of the same data, which is the person's word.
+        resume: End this budget's last release that was charged and not made, as asked for then,
+            for free. Tables that were drawn are given out again, the others drawn now, of the same
+            data, which is the person's word.
 
     Returns:
-        What can be handed out; :func:`engine.release.file.canonical` is its file's text. The
-        example of :class:`engine.Budget` makes one.
+        What can be handed out (:func:`engine.release.file.canonical`); the vault has it by then.
 
     Raises:
         InputError: In one sentence, and nothing is charged, where the request does not fit.
         Stopped: The message says whether the budget was charged.
     """
     fits = (data.names, data.levels) == (schema.names, schema.levels)
-    if not data.declared or schema.waiting or not fits:
+    if not (data.declared and fits) or schema.waiting:
         raise InputError("A release needs data that were read with the declared schema.")
     need("opendp", "release")
     vault = Vault(budgets)
@@ -97,16 +93,8 @@ def make(
         number = budget.charges[-1].number
     on_charged()
     source, request = Resumable(vault.drawn(number)), budget.unfinished[number]
-    try:
+    with _paid(request, budget):
         released = _released(request, budget, source, data, cancelled, on_step)
-    except Stopped:
-        raise
-    except (InputError, OSError, MemoryError) as error:
-        why = str(error) or "There is no memory left."
-        raise InputError(f"{why} {_stays(request, budget)}") from error
-    except BaseException as error:  # a fault of ours, or a second Ctrl-C
-        error.add_note(_stays(request, budget))
-        raise
     found = released if signer is None else signed(released, signer)
     with suppress(InputError):  # what has been paid for is returned all the same
         on_kept(vault.keep(number, found))
@@ -148,6 +136,21 @@ def _unfinished(budget: Budget, rows: int, schema: Schema) -> int:
             f"{asked['rows']:,} records of {', '.join(asked['columns'][:6])}."
         )
     return number
+
+
+@contextmanager
+def _paid(request: Mapping[str, Any], budget: Budget) -> Iterator[None]:
+    """Whatever goes wrong inside also says that the charge stays."""
+    try:
+        yield
+    except Stopped:
+        raise
+    except (InputError, OSError, MemoryError) as error:
+        why = str(error) or "There is no memory left."
+        raise InputError(f"{why} {_stays(request, budget)}") from error
+    except BaseException as error:  # a fault of ours, or a second Ctrl-C
+        error.add_note(_stays(request, budget))
+        raise
 
 
 def _stays(request: Mapping[str, Any], budget: Budget) -> str:

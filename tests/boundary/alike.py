@@ -24,9 +24,8 @@ from engine import runner
 from engine.audit.instrumented import Instrumented
 from engine.data import dataset
 from engine.data.schema import Column, Schema
-from engine.privacy.sources import Hardened, Replay
+from engine.privacy.sources import Hardened, Released, Replay
 from engine.randomness import Randomness
-from engine.release import make as making
 
 YES = ("no", "yes")
 SCHEMA = Schema(
@@ -62,14 +61,14 @@ class Twice:
 
     def __init__(self) -> None:
         self._runs: dict[str, list[Instrumented]] = defaultdict(list)
-        self._releases: list[Hardened] = []
+        self._tables: list[Released] = []
         self._visits = 0
 
     @contextmanager
     def visit(self) -> Iterator[None]:
         """What is run or released inside is recorded, or given the answers of the first visit."""
         first, self._visits = self._visits == 0, self._visits + 1
-        met, noise = Counter[str](), iter(self._releases)
+        met, tables, fresh = Counter[str](), iter(self._tables), Hardened.gaussian
         words = map("{:032x}".format, itertools.count(1))
 
         def doors(seed: Any) -> Randomness:
@@ -85,18 +84,17 @@ class Twice:
                 self._runs[key].append(found)
             return found
 
-        def source(path: Any) -> Any:
+        def drawn(source: Hardened, *asked: Any) -> Any:
             if first:
-                self._releases.append(Hardened())
-                return self._releases[-1]
-            said = next(noise).given_out
-            found: Any = Replay(said)
-            found.given_out = list(said)
-            return found
+                found = fresh(source, *asked)
+                self._tables.append(source.given_out[-1])
+                return found
+            source.given_out.append(next(tables))
+            return Replay(source.given_out[-1:]).gaussian(*asked)
 
         with (
             mock.patch.object(runner, "Randomness", doors),
-            mock.patch.object(making, "Resumable", source),
+            mock.patch.object(Hardened, "gaussian", drawn),
             mock.patch.object(dataset.uuid, "uuid4", side_effect=map(uuid.UUID, words)),
         ):
             yield

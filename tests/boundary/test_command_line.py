@@ -2,42 +2,58 @@
 
 from __future__ import annotations
 
+import re
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from engine import ALGORITHMS
+from engine import ALGORITHMS, Knowledge
 from engine.__main__ import main
+from engine.release import vault
 from engine.release.budget import VARIABLE
 from engine.release.signature import VARIABLE as KEY
 from tests.boundary.alike import DECLARED, ODD, Twice, table
 
 STRICT = [key for key, a in ALGORITHMS.items() if a.private and a.columns is None]
 PLACE = 7
+OWN = "--csv {folder}/mine.csv --schema {folder}/s.json"
+KNOWN = Knowledge(tiers=[["age"], ["smoker", "kind"]])
+CLOCK = re.compile(
+    r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?( UTC)?"
+)  # a budget says when it was charged
+
+
+def left(folder: Path) -> dict[str, object]:
+    """All files but the input, word for word; of the budgets all rows, without when they were."""
+    files = {str(path.relative_to(folder)): path for path in folder.rglob("*") if path.is_file()}
+    found: dict[str, object] = {
+        name: path.read_bytes() for name, path in files.items() if name not in ("mine.csv", "b.db")
+    }
+    if "b.db" in files:
+        with closing(sqlite3.connect(files["b.db"])) as budgets:
+            found["b.db"] = CLOCK.sub("then", "\n".join(budgets.iterdump()))
+    return found
 
 
 def said(
     folder: Path, content: bytes, asked: list[str], twice: Twice, capsys: pytest.CaptureFixture[str]
 ) -> dict[str, object]:
-    """What each command printed and its status, and all files that were left but for the input."""
+    """Of each command what it printed, its status, and every file that there is after it."""
     folder.mkdir()
-    own, schema = folder / "mine.csv", folder / "s.json"
+    own, schema, known = folder / "mine.csv", folder / "s.json", folder / "k.json"
     own.write_bytes(content)
     schema.write_text(DECLARED)
+    KNOWN.save(known)
     told: dict[str, object] = {}
     with twice.visit():
-        for line in asked:
-            words = [word.format(folder=folder, own=own, schema=schema) for word in line.split()]
-            status, printed = main(words), capsys.readouterr()
+        for k, line in enumerate(asked):
+            status, printed = main(line.format(folder=folder).split()), capsys.readouterr()
             # Standard error tells the owner what matched no level; all else is alike.
-            told[line] = status, printed.out.replace(str(folder), "")
-    files = [path for path in folder.rglob("*") if path.is_file() and path != own]
-    # A budget tells when it was charged: its words are compared, not its file.
-    return told | {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in files
-        if not path.name.startswith("b.db")
-    }
+            told[line] = status, CLOCK.sub("then", printed.out.replace(str(folder), ""))
+            told |= {f"{k}: {name}": content for name, content in left(folder).items()}
+    return told
 
 
 def compared(
@@ -45,8 +61,9 @@ def compared(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-) -> None:
-    """Both visits told the same, and something."""
+    fails: tuple[int, ...] = (),
+) -> dict[str, object]:
+    """Both visits told the same, and something; all commands but those that fail end well."""
     twice, found = Twice(), []
     monkeypatch.setenv(KEY, str(tmp_path / "key.pem"))
     for name, record in (("one", None), ("other", ODD)):
@@ -56,28 +73,29 @@ def compared(
     assert one.keys() == other.keys()
     for what, content in one.items():
         assert content == other[what], what
-    assert all(one[line][0] == 0 for line in asked), one  # type: ignore[index]
+    for k, line in enumerate(asked):
+        assert one[line][0] == (2 if k in fails else 0), one[line]  # type: ignore[index]
+    return one
 
 
 @pytest.mark.parametrize("key", STRICT)
 def test_a_run_prints_nothing_of_one_record(
     key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run = f"run --csv {{own}} --schema {{schema}} --algorithm {key}"
+    run = f"run {OWN} --algorithm {key}"
     compared([run, f"{run} --json"], tmp_path, monkeypatch, capsys)
 
 
 def test_nor_do_studies_releases_and_what_is_made_of_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    own = "--csv {own} --schema {schema}"
     compared(
         [
-            f"sweep {own} --algorithm svt_pc --epsilon 1,5 --seeds 2 --out {{folder}}/s.db --json",
+            f"sweep {OWN} --algorithm svt_pc --epsilon 1,5 --seeds 2 --out {{folder}}/s.db --json",
             "table {folder}/s.db --out {folder}/runs.csv",
             "budget new w --epsilon 9 --delta 1e-4",
-            f"release {own} --budget w --epsilon 1 --out {{folder}}/r.json",
-            f"release {own} --budget w --epsilon 2 --sign --out {{folder}}/f.json",
+            f"release {OWN} --budget w --epsilon 1 --out {{folder}}/r.json",
+            f"release {OWN} --budget w --epsilon 2 --sign --out {{folder}}/f.json",
             "check {folder}/f.json --page {folder}/f.html",
             "effect {folder}/r.json --cause smoker --effect cough --json",
             "twin {folder}/r.json --rows 10 --out {folder}/twin.csv",
@@ -86,3 +104,36 @@ def test_nor_do_studies_releases_and_what_is_made_of_them(
         monkeypatch,
         capsys,
     )
+
+
+def test_nor_does_a_release_that_is_cut_short_nor_what_follows_from_several(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The disk is full at the second table: the drawn tables and the request are on it too."""
+    cut, append = set[Path](), vault.append
+
+    def full(text: str, path: Path) -> None:
+        if path.exists() and path.name == "drawn-1.jsonl" and path not in cut:
+            cut.add(path)
+            raise OSError(28, "No space left on device")
+        append(text, path)
+
+    monkeypatch.setattr(vault, "append", full)
+    asked = [
+        "budget new ward --epsilon 9 --delta 1e-4",
+        "budget new other --epsilon 9 --delta 1e-4",
+        f"release {OWN} --budget ward --epsilon 1 --out {{folder}}/r.json",
+        f"release {OWN} --budget ward --resume --out {{folder}}/r.json",
+        f"release {OWN} --budget other --epsilon 1 --knowledge {{folder}}/k.json "
+        "--out {folder}/known.json",
+        f"release {OWN} --budget other --epsilon 1 --out {{folder}}/two.json",
+        "combine {folder}/r.json {folder}/two.json --knowledge {folder}/k.json "
+        "--out {folder}/all.json",
+        "effect {folder}/r.json --cause smoker --effect cough --knowledge {folder}/k.json "
+        "--out {folder}/told.json",
+        "budget show",
+    ]
+    found = compared(asked, tmp_path, monkeypatch, capsys, fails=(2,))
+    assert found["2: b.db.releases/drawn-1.jsonl"]
+    assert '"algorithm"' in str(found["2: b.db"])
+    assert {"8: all.html", "8: told.json"} < found.keys()

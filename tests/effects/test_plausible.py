@@ -10,6 +10,7 @@ import pytest
 
 from engine import Knowledge, load_dataset, run
 from engine.effects import plausible as module
+from engine.effects.effect import UNTIMELY, effect_of
 from engine.effects.plausible import Plausible, plausible
 from engine.graphs.equivalence import classes
 from engine.graphs.known import Known
@@ -36,7 +37,14 @@ def probabilities(dags: Plausible) -> dict[bytes, float]:
     return {dag.tobytes(): weight for dag, weight in found}
 
 
-@pytest.mark.parametrize("known", [None, Knowledge(tiers=[["a"], ["b", "c"], ["d", "e"]])])
+@pytest.mark.parametrize(
+    "known",
+    [
+        None,
+        Knowledge(tiers=[["a"], ["b", "c"], ["d", "e"]]),
+        Knowledge(tiers=[["a"], ["e"]]),  # e → c → b → a leads through columns in no tier
+    ],
+)
 def test_listed_and_sampled_dags_have_the_same_probabilities(
     known: Knowledge | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -51,9 +59,13 @@ def test_listed_and_sampled_dags_have_the_same_probabilities(
     assert listed.weights == pytest.approx(expected / expected.sum())
     assert stated is None or not any((dag & stated.barred).any() for dag in listed.dags)
     monkeypatch.setattr(module, "MOST_COLUMNS", 2)
-    sampled = probabilities(plausible(found_of(WEIGHTS), SKELETON, stated))
+    chains = plausible(found_of(WEIGHTS), SKELETON, stated)
     for key, weight in probabilities(listed).items():
-        assert sampled.get(key, 0.0) == pytest.approx(weight, abs=0.12)
+        assert probabilities(chains).get(key, 0.0) == pytest.approx(weight, abs=0.12)
+    if known is not None:
+        for found in (listed, chains):
+            assert sum(found.weights) == pytest.approx(1)
+            assert not any(ways[4, 0] for ways in found.ways)
 
 
 def test_a_class_s_evidence_is_spread_over_its_members() -> None:
@@ -98,3 +110,24 @@ def test_a_run_s_effect_is_over_its_own_evidence() -> None:
         assert stated.acts == pytest.approx(1)
         assert open_.acts is not None
         assert open_.acts + open_.reverse <= 1 + 1e-9
+
+
+def test_tiers_that_the_links_contradict_leave_no_graph_and_a_sentence() -> None:
+    """c → b → a is all that b allows, and a is before c."""
+    rows, chain = found_of(WEIGHTS).released, SKELETON & False
+    assert rows is not None
+    chain[0, 1] = chain[1, 0] = chain[1, 2] = chain[2, 1] = True
+    known = Knowledge(tiers=[["a"], ["c"]], forbidden=[("a", "b"), ("b", "c")])
+    dags = plausible(found_of({(0, 1, 2): 1.0}), chain, Known(known, NAMES))
+    assert not dags.dags
+    found = effect_of(rows, NAMES, [("no", "yes")] * 5, dags, "a", "c")
+    assert found.sentence == UNTIMELY
+    assert (found.acts, found.reverse, found.difference) == (None, 0.0, None)
+
+
+def test_a_later_tier_does_not_act_on_an_earlier_one_through_free_columns() -> None:
+    """Of this run .22 of the weight has a path from lung to smoke where arrows alone are barred."""
+    known = Knowledge(tiers=[["smoke"], ["lung"]])
+    data = load_dataset("asia", n=2_000, seed=4)
+    found = run("marginal_pc", data, epsilon=3.0, seed=4, knowledge=known).effect("lung", "smoke")
+    assert found.acts == 0
