@@ -104,7 +104,7 @@ def run(
         >>> len(result.skeleton), result.spent
         (9, Guarantee(epsilon=1.0, delta=1e-06))
         >>> result.edges.columns.tolist()
-        ['cause', 'effect', 'link', 'arrow', 'class']
+        ['source', 'target', 'link', 'arrow', 'class']
     """
     chosen = algorithm(key)
     _refuse_guesses(chosen, values)

@@ -344,7 +344,9 @@ def tune(
         objective: "skeleton_f1" or "directed_f1", of the links tested to the end.
         held_out: Other data, on which the result is reported.
         seed: Of the candidates.
-        cancelled, on_progress, how: As of :func:`engine.sweep`.
+        cancelled: As of :func:`engine.sweep`.
+        on_progress: As of :func:`engine.sweep`.
+        how: As of :func:`engine.sweep`.
 
     Raises:
         InputError: For private data, data without a truth, and what does not fit.

@@ -18,6 +18,7 @@ def test_journey(page: Page, screenshots: Path) -> None:
     page.screenshot(path=screenshots / "pairs.png", full_page=True)
     page.get_by_text("of 100 such releases would say so").wait_for()
     page.get_by_text("Two scores (the paper)").click()
+    page.get_by_text("What was released, and what it rests on").click()
     page.get_by_text("the other half is taken as public").wait_for()
     page.get_by_role("button", name="Run all pairs").click()
     page.get_by_text("30 of 30 pairs").wait_for()

@@ -22,8 +22,9 @@ from engine.studies.tune import axes, tunable
 def test_the_documents_tables_are_the_files() -> None:
     found = read(json.loads(kept.KEPT.read_text(encoding="utf-8")))
     for mark, write in measuring.TABLES.items():
-        assert between(measuring.DOC, mark) == write(found)
-    said = between(measuring.DOC, "benchmarks.search_grid")
+        page = measuring.SETTINGS if mark.endswith("settings") else measuring.RESULTS
+        assert between(page, mark) == write(found)
+    said = between(measuring.RESULTS, "benchmarks.search_grid")
     assert said == search_grid.table(search_grid.kept())
 
 

@@ -54,7 +54,9 @@ def table(app: AppTest, column: str) -> pd.DataFrame:
 
 def test_a_count_comes_in_the_background(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pages.shell.task.AT_ONCE", 0.0)
-    monkeypatch.setattr("pages.worker.invented", lambda *_, **__: time.sleep(2) or Invented((3, 3)))
+    monkeypatch.setattr(
+        "engine.studies.null.invented", lambda *_, **__: time.sleep(2) or Invented((3, 3))
+    )
     app = open_app(**QUICK)
     assert any(c.startswith("Counting what this setting invents") for c in captions(app))
     for one in task._shared()[1].values():
@@ -131,7 +133,7 @@ def test_shuffle_waits_for_a_guess_and_shows_what_is_invented(open_app: Open) ->
     told = next(
         m.value
         for m in app.markdown
-        if "every one of them is invented" in m.value or f"**{NONE}** does" in m.value
+        if "all of them are false positives" in m.value or f"**{NONE}** does" in m.value
     )
     for name, after in zip(found["Algorithm"], found["After"], strict=True):
         assert (name in told.split(" still ")[0]) == (after > 0)

@@ -14,6 +14,7 @@ import pytest
 from engine import RunResult, load_dataset, run
 from engine.graphs.links import MARKS, LinkClass
 from engine.graphs.metrics import Counts, Metrics
+from engine.graphs.picture import stroke as stroke_svg
 from engine.privacy.accounting import Guarantee
 from engine.privacy.events import GaussianEvent, LaplaceEvent, SmoothEvent
 from engine.privacy.ledger import Ledger
@@ -400,8 +401,8 @@ def test_what_is_open_has_no_arrow_and_is_drawn_when_asked(
 
 def test_a_sample_of_a_line_has_its_sign() -> None:
     for kind in LinkClass:
-        drawn, stroke = links.stroke_picture(kind, "light"), MARKS[kind]
-        signs = drawn.svg.count(f'fill="{MARKS[kind].light}"')
+        drawn, stroke = stroke_svg(kind, "light"), MARKS[kind]
+        signs = drawn.count(f'fill="{MARKS[kind].light}"')
         assert signs == bool(stroke.marker)
-        assert ("stroke-dasharray" in drawn.svg) == bool(stroke.dash)
+        assert ("stroke-dasharray" in drawn) == bool(stroke.dash)
         assert links.sample(kind, "light").count("<img") == 1
