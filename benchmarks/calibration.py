@@ -105,12 +105,12 @@ def reliability(said: Told) -> list[dict[str, float]]:
     place = np.minimum((of[:, 1] * BINS).astype(int), BINS - 1)
     out = []
     for b in range(BINS):
-        network, told, right = of[place == b].T
-        if len(told):
-            sums = np.bincount(network.astype(int), right - told)
-            error = math.sqrt(float(np.sum(sums**2))) / len(told)
+        network, stated, right = of[place == b].T
+        if len(stated):
+            sums = np.bincount(network.astype(int), right - stated)
+            error = math.sqrt(float(np.sum(sums**2))) / len(stated)
             out.append(
-                {"from": b / BINS, "count": len(told), "told": round(told.mean(), 4),
+                {"from": b / BINS, "count": len(stated), "told": round(stated.mean(), 4),
                  "right": round(right.mean(), 4), "error": round(error, 4)}
             )  # fmt: skip
     return out
@@ -172,8 +172,8 @@ def arrow_constants(real: list[Claim]) -> dict[str, float]:
 
     def loss(constants: Array) -> float:
         with mock.patch.dict(vars(confidence), named(constants)):
-            told = confidence.of_marks(*asked.T)
-        return -float(np.log(told[np.arange(len(real)), marks]).mean())
+            rates = confidence.of_marks(*asked.T)
+        return -float(np.log(rates[np.arange(len(real)), marks]).mean())
 
     return named(minimize(loss, list(START.values()), method="BFGS").x)
 

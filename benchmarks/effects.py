@@ -352,9 +352,9 @@ def wards_table(kept: Sequence[Any]) -> str:
         draws = [one["found"] for one in kept if one["name"] == name]
         cells = []
         for which in ("four", "one"):
-            told = [(s[0], s[0] - s[1] - s[2], *s[3:]) for s in (draw[which] for draw in draws)]
-            cells += [ratio([(t[2], t[1]) for t in told]), ratio([(t[3], t[1]) for t in told])]
-            cells.append(ratio([(t[0] - t[1], t[0]) for t in told]))
+            counts = [(s[0], s[0] - s[1] - s[2], *s[3:]) for s in (draw[which] for draw in draws)]
+            cells += [ratio([(t[2], t[1]) for t in counts]), ratio([(t[3], t[1]) for t in counts])]
+            cells.append(ratio([(t[0] - t[1], t[0]) for t in counts]))
         found.append(f"| {name} | {len(draws)} | {' | '.join(cells)} |")
     return "\n".join(found)
 
@@ -371,8 +371,8 @@ def unequal_table(kept: Sequence[Any]) -> str:
         pairs = [f"{m[0]:.3f} ± {e[0]:.3f} (precision {m[1]:.2f})"
                  for m, e in zip(values.mean(axis=0), error, strict=True)]  # fmt: skip
         drifts = sorted(draw["drift"] for draw in draws)
-        told = f"{drifts[0]:.1f} to {drifts[-1]:.1f}"
-        found.append(f"| {case} | {len(draws)} | {' | '.join(pairs)} | {told} |")
+        drift = f"{drifts[0]:.1f} to {drifts[-1]:.1f}"
+        found.append(f"| {case} | {len(draws)} | {' | '.join(pairs)} | {drift} |")
     return "\n".join(found)
 
 

@@ -103,11 +103,11 @@ def grid() -> Iterator[Cell]:
         if not wide:
             yield Cell("marginal_pc", dataset, 10.0)
         few = dataset in SMALL[:-1]  # cells, for the whole table
-        beside = () if wide else BESIDE if few else [c for c in BESIDE if c != "flat"]
-        for column, epsilon in product(beside, (0.1, 1.0)):
+        others = () if wide else BESIDE if few else [c for c in BESIDE if c != "flat"]
+        for column, epsilon in product(others, (0.1, 1.0)):
             yield Cell(column, dataset, epsilon)
             yield Cell(column, NOTHING + dataset, epsilon)
-        for epsilon in (0.1, 1.0) if beside else ():
+        for epsilon in (0.1, 1.0) if others else ():
             yield Cell("marginal_pc", NOTHING + dataset, epsilon)
         for epsilon in () if wide else (0.01, 0.1, 1.0, 10.0) if small else (0.1, 1.0, 10.0):
             for column in ("gram_notears", *GRADIENTS):

@@ -1,10 +1,10 @@
 """Does the search find what a full grid finds? ``python -m benchmarks.search_grid``.
 
 For Priv-PC over t and m and CURATE over its two margins, on three networks at ε = 1: a grid of
-SIDE x SIDE settings with PILOT seeds each, whose best TOP get SECOND more; and SEARCHES searches of
+SIDE x SIDE settings with PILOT seeds each, the best TOP get SECOND more; and SEARCHES searches of
 200 runs. What the grid chose and what each search chose are then run on the same FINAL seeds that
 neither saw: so many that the difference is known to a quarter of what is asked about. Kept in
-benchmarks/results/search_grid.jsonl, where a choice that is there is not made again, nor told again
+benchmarks/results/search_grid.jsonl, where a choice that is there is not made nor scored again
 on as many seeds; the table is that of docs/research/recommended.md.
 """
 
@@ -79,7 +79,7 @@ def chosen(key: str, name: str) -> dict[str, Any]:
     return {"algorithm": key, "network": name, "grid": best_of_grid(key, data), "found": found}
 
 
-def told(one: Mapping[str, Any]) -> dict[str, Any]:
+def scored(one: Mapping[str, Any]) -> dict[str, Any]:
     """The choices with the scores of all, and of the default, on seeds that none saw.
 
     Each as (mean, standard deviation); a search's also with how far it stays behind the grid in the
@@ -145,7 +145,7 @@ def main() -> None:
         one = known.get((key, name))
         if one is None or one.get("seeds") != REPORT:
             start = time.process_time()
-            known[key, name] = one = told(one or chosen(key, name))
+            known[key, name] = one = scored(one or chosen(key, name))
             texts = (json.dumps(known[case]) for case in product(OVER, NETWORKS) if case in known)
             RAN.write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
             seconds = time.process_time() - start

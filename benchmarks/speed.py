@@ -123,12 +123,12 @@ def full_pc(repeats: int, names: Sequence[str], *, write: bool = False) -> None:
             these["bnlearn"] = partial(bnlearn.bnlearn_run, alpha=ALPHA)
         print(f"\nFull PC with {title}, alpha = {ALPHA}, n = 100,000")
         print(f"CPU seconds: median of {repeats} (least to most)\n{HEAD}")
-        rows = list(beside(test, these, repeats, names))
+        rows = list(compared(test, these, repeats, names))
         if write:
             put(PAGE, f"benchmarks.speed {test}", "\n".join([HEAD, *rows]))
 
 
-def beside(
+def compared(
     statistic: str, peers: dict[str, PeerRun], repeats: int, names: Sequence[str]
 ) -> Iterator[str]:
     """One statistic: everybody's CPU seconds, median and range, and F1; printed as they come.

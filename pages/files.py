@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from engine import Dataset
 from engine.data.schema import Schema, load_schema
 
-if TYPE_CHECKING:  # who reads no file of their own waits for none of it
+if TYPE_CHECKING:  # without an own file nobody waits for these imports
     from engine.data.column import Dialect
     from engine.data.draft import Found
 
@@ -42,7 +42,7 @@ class Reading:
 
     @property
     def large(self) -> bool:
-        """Whether it is read in a process of its own."""
+        """Whether it is read in a separate process."""
         parts = (self.file, self.truth, self.schema)
         return large(*(part for part in parts if isinstance(part, Upload)))
 

@@ -28,7 +28,7 @@ Tell = Callable[..., bool]
 IDLE = 120.0  # seconds after which a process without work ends
 LOOK = 0.05  # seconds between two looks for a stop: each takes as long as many a CI test
 COUNTED = 60.0  # seconds for counting false links at one setting
-_TOLD = 0.25  # seconds between two reports of progress
+_EVERY = 0.25  # seconds between two reports of progress
 
 
 def _serve(pipe: Any, parent: int) -> None:
@@ -49,14 +49,14 @@ def _end_with(parent: int) -> None:
 
 
 def _answer(pipe: Any, fn: Callable[..., Any], args: tuple[Any, ...]) -> tuple[str, Any]:
-    told = looked = 0.0
+    sent = looked = 0.0
     stop = False
 
     def tell(share: float | None = None, phrase: str = "", part: Any = None) -> bool:
-        nonlocal told, looked, stop
+        nonlocal sent, looked, stop
         now = time.monotonic()
-        if part is not None or ((share is not None or phrase) and now - told > _TOLD):
-            told = now
+        if part is not None or ((share is not None or phrase) and now - sent > _EVERY):
+            sent = now
             pipe.send(("told", (share, phrase, part)))
         if not stop and now - looked > LOOK:  # a look takes as long as many a CI test
             looked, stop = now, pipe.poll()

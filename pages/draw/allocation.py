@@ -1,4 +1,4 @@
-"""CURATE's budget by order: as planned at the start, as planned anew at its turn, and as spent."""
+"""CURATE's budget by order: as planned at the start, as planned again at its turn, and as spent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Curves: one line a series, told apart by colour, dash and marker; bands, markers."""
+"""Curves: one line per series, with its own colour, dash and marker; bands, markers."""
 
 from __future__ import annotations
 

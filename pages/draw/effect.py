@@ -30,7 +30,7 @@ def effects(
     key: str,
     dataset: str | None = None,
 ) -> None:
-    """Pick cause and effect; ``ask`` answers, and a bundled ``dataset``'s own tables beside it.
+    """Pick cause and effect; ``ask`` answers, next to a bundled ``dataset``'s own tables.
 
     ``first`` is the pair to begin with.
     """
@@ -144,7 +144,7 @@ def figures(found: Effect) -> str:
 
 
 def _hundred(risk: Interval, title: str, event: str) -> str:
-    """Ten rows of ten, as boxes: the page takes no drawing from a script of its own."""
+    """Ten rows of ten, as boxes: the page takes no drawing from a separate script."""
     sure, may = round(100 * risk.low), round(100 * risk.high)
     ink, grey = INKS[theme()][1], muted_ink()
     looks = [f"background:{ink}"] * sure

@@ -71,7 +71,7 @@ def comparison(
 ) -> None:
     """Draw truth and result (side by side or overlaid), or the result alone without a truth.
 
-    What is chosen stands below the graphs, with ``more`` beside it, and the legend.
+    What is chosen stands below the graphs, with ``more`` next to it, and the legend.
     """
     graphs = st.container()
     with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
@@ -111,7 +111,7 @@ _TRUTHS = (
 
 
 def _view(data: Dataset, key: str) -> str:
-    """What lies beside the learned graph, or both in one; large graphs start as one."""
+    """What is shown next to the learned graph, or both in one; large graphs start as one."""
     start = OVERLAY if data.d > LARGE else CPDAG
     chosen = st.segmented_control(
         "View",

@@ -59,7 +59,7 @@ def found_links(result: RunResult, *, waiting: bool = False, missed: bool = Fals
 
 
 def doubtful(result: RunResult) -> set[tuple[str, str]]:
-    """The result's arrows (a, b) whose own confidence is below the limit of what is drawn."""
+    """The result's arrows (a, b) with a confidence below the limit of what is drawn."""
     return {(result.names[i], result.names[j]) for i, j in result.low_confidence}
 
 
@@ -126,7 +126,7 @@ def describe(what: str, names: Sequence[str], links: Sequence[Link]) -> str:
 
 
 def as_digraph(names: Sequence[str], matrix: Adjacency) -> nx.DiGraph:
-    """A directed graph to lay out: undirected edges run in column order."""
+    """A directed graph for a layout: undirected edges run in column order."""
     graph = nx.DiGraph()
     graph.add_nodes_from(names)
     for link in links_of(matrix, names):

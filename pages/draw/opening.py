@@ -16,7 +16,7 @@ _HINT = "Click a point to open its run."
 def figure_of_runs(
     drawn: go.Figure, runs: Sequence[Settings], *, key: str, alt: str, hint: str = _HINT
 ) -> None:
-    """Draw a figure whose points' ``customdata`` are places in ``runs``; a click opens that run."""
+    """Draw a figure; its points' ``customdata`` are places in ``runs``; a click opens that run."""
     drawn.layout.dragmode = "zoom"  # with a choice of points Streamlit would make it "pan"
     drawn.update_traces(
         selector={"type": "scatter"},

@@ -15,7 +15,7 @@ Make = Callable[[str, int], bytes]  # from a kind of file and a number of column
 
 
 def paper_figure(make: Make, data: pd.DataFrame, caption: str, *, name: str, key: str) -> None:
-    """Offer a figure as PDF, SVG or PNG (300 dpi), its numbers beside it, the caption to copy.
+    """Offer a figure as PDF, SVG or PNG (300 dpi), with its numbers, and the caption to copy.
 
     The file is drawn when it is asked for.
     """

@@ -83,7 +83,7 @@ def _hatched(theme: str) -> str:
 
 
 def said(s: Step) -> str:
-    """The step in words, with what was invented and what was left open, if anything was."""
+    """The step in words, with false positives and what was left open, if there are any."""
     wrong = MARKS[LinkClass.FALSE_POSITIVE]
     more = [wrong.counted(s.invented)] if s.invented else []
     if s.untested:

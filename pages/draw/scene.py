@@ -163,15 +163,15 @@ def layout(graph: nx.DiGraph, width: float, height: float) -> dict[str, Any]:
     }
 
 
-def mount(kind: str, data: Mapping[str, Any], key: str, **told: Hear) -> None:
-    """Draw a component of :data:`_KINDS`; ``told`` hears what it says ("frame", "yours")."""
+def mount(kind: str, data: Mapping[str, Any], key: str, **heard: Hear) -> None:
+    """Draw a component of :data:`_KINDS`; ``heard`` handles its events ("frame", "yours")."""
 
-    def hear(word: str, heard: Hear) -> None:
+    def hear(word: str, handle: Hear) -> None:
         if found := st.session_state[key].get(word):
-            heard(found)
+            handle(found)
 
     component = st.components.v2.component(kind, js=script(kind), css=style())
-    hooks: dict[str, Any] = {f"on_{w}_change": partial(hear, w, h) for w, h in told.items()}
+    hooks: dict[str, Any] = {f"on_{w}_change": partial(hear, w, h) for w, h in heard.items()}
     component(key=key, data={**data, "marks": marks_data(theme())}, **hooks)
 
 

@@ -30,7 +30,7 @@ class Strengths:
     """``column`` names the value in tables, ``sentence`` says what the lines' width means.
 
     ``arrows`` (a, b) -> the probability of an arrow from a to b, where the algorithm says it: the
-    arrow has a confidence of its own beside its link's.
+    arrow has a separate confidence, in addition to its link's.
     """
 
     column: str

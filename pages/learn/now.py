@@ -1,4 +1,4 @@
-"""The tour's end: what if it were so many people, and the way to a plan of one's own."""
+"""The tour's end: what if it were so many people, and the way to a plan for one's table."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def _people(promise: Promise) -> str:
 
 
 def _known(data: Dataset) -> bool:
-    """Whether links are told right from wrong: of own data, nobody knows."""
+    """Whether it is known which links are right: of own data, nobody knows."""
     return data.public and data.truth is not None
 
 

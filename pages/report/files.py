@@ -59,15 +59,15 @@ def page(run: Shown, brief: Brief) -> str:
 
 def sheet(brief: Brief) -> bytes:
     """The report as PDF, on one page."""
-    return typeset.pdf(_TEMPLATE.read_text("utf-8"), told(brief, "page"))
+    return typeset.pdf(_TEMPLATE.read_text("utf-8"), _content(brief, "page"))
 
 
 def slides(brief: Brief) -> bytes:
     """Three slides of 16:9 as PDF: what was found, what it cost and protects, what is not shown."""
-    return typeset.pdf(_TEMPLATE.read_text("utf-8"), told(brief, "slides"))
+    return typeset.pdf(_TEMPLATE.read_text("utf-8"), _content(brief, "slides"))
 
 
-def told(brief: Brief, kind: str) -> dict[str, Any]:
+def _content(brief: Brief, kind: str) -> dict[str, Any]:
     """What the template ``kind``, "page" or "slides", is given: words and pictures, JSON types."""
     heading = brief.heading
     return {

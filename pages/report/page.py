@@ -32,7 +32,7 @@ def main() -> None:
     typed = form.draft(run.settings.source.own)
     settings = (run if job is None else job.about).settings
     runs.write_link(settings)
-    # Another run's numbers must not stand beside one that goes on.
+    # Another run's numbers must not be shown next to one that goes on.
     data, result = (run.data, run.result) if job is None else (job.about.data, None)
     if not present.presenting():
         journey.bar(journey.at("report"))

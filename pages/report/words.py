@@ -33,7 +33,7 @@ def _range(low: int, high: int) -> str:
 def _arrows(data: Dataset, result: RunResult) -> str:
     """How good the arrows are where a truth tells, as the end of a sentence.
 
-    Not of a person's own data, whose truth file is no released fact.
+    Not of a person's own data: their truth file is no released fact.
     """
     counts, m = result.counts, result.metrics_tested
     if not data.public or counts is None or m is None or not counts.found:
@@ -53,7 +53,7 @@ def _origin(data: Dataset) -> str:
 
 
 def limits(data: Dataset, result: RunResult, nothing: Invented | None = None) -> list[str]:
-    """What the page does not show; ``nothing`` is what the setting invents where nothing is."""
+    """What the page does not show; ``nothing``: false positives under independence."""
     said = []
     if data.public:
         said.append(

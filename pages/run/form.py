@@ -19,8 +19,8 @@ from pages.shell.nothing import shape_of
 from pages.shell.session import Place
 from pages.shell.settings import Settings, filled
 
-# What Run was pressed for, and when, until the script comes to it. A press of something else begins
-# the script anew, and of the first press only what its callback did is left.
+# What Run was pressed for, and when, until the script comes to it. A press of something else starts
+# the script again, and of the first press only what its callback did is left.
 _PRESSED: Place[tuple[Settings, float] | None] = Place("run_pressed")
 _KEPT = 5.0  # seconds: who went elsewhere meanwhile finds no run begun when coming back
 _PRIVACY = ("epsilon", "guarantee")

@@ -1,4 +1,4 @@
-"""What a run cost: what is claimed, what can be defended, and every charge."""
+"""What a run cost: what is claimed, what can be proven, and every charge."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def step_word(result: RunResult) -> str:
 
 
 def budget_chart(result: RunResult, *, key: str, height: int) -> None:
-    """Bars of what each order was charged: the share of the cap, or the defended ε."""
+    """Bars of what each order was charged: the share of the cap, or the proven ε."""
     if is_planned(result):
         plan_chart(result, key=key, height=height)
         return

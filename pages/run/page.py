@@ -29,7 +29,7 @@ def main() -> None:
     job, run = runs.job(), runs.shown()
     runs.write_link(job.about.settings if job is not None else run.settings)
     prepare(run.data, run.result)  # else a new headline would stand over the graphs before it
-    other = now.source.own and run.data.public  # nothing of it stands next to one's own data
+    other = now.source.own and run.data.public  # nothing of it is shown next to own data
     if not other:
         show_strip("Run", run.data, run.result)
     elif (mine := drafted_data("Run")) is not None:

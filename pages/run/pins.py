@@ -1,4 +1,4 @@
-"""Runs that are pinned beside the one on screen: graphs, counts, settings and edges that differ."""
+"""Runs pinned next to the one on screen: graphs, counts, settings and edges that differ."""
 
 from __future__ import annotations
 
@@ -244,7 +244,7 @@ def _settings(run: Shown) -> dict[str, str]:
 
 
 def edges_table(runs: dict[str, Shown]) -> pd.DataFrame:
-    """One row a pair whose state is not the same in all runs."""
+    """One row for each pair that is not in the same state in all runs."""
     from pages.run import trace
 
     tables = [trace.edges_table(r.data, r.result).set_index("Pair") for r in runs.values()]

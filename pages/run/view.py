@@ -140,7 +140,7 @@ def more(run: Shown) -> None:
 def _watch_chosen(run: Shown) -> None:
     """Bring the chosen variable out in the graphs, and hear which one is clicked there.
 
-    It is set anew each time: the choice of a field that is not drawn would be forgotten.
+    It is set again each time: the choice of a field that is not drawn would be forgotten.
     """
     chosen = st.session_state.get("run-node")
     chosen = chosen if chosen in run.data.names else None

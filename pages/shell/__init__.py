@@ -123,7 +123,7 @@ def main() -> None:
 def menu() -> list[st.Page]:
     """The navigation's pages, and hidden ones: parts of them, and old addresses."""
     first, *rest = PAGES
-    # The default page is served at /, whatever its name; a hidden twin answers to its own address.
+    # The default page is served at /, whatever its name; a hidden copy answers to its own address.
     shown = [st.Page(first.file, title=first.title, default=True, url_path="home")]
     shown += [st.Page(page.file, title=page.title, url_path=page.name) for page in rest]
     hidden = [

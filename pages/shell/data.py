@@ -76,7 +76,7 @@ class OwnFile:
 OWN_DATA: Place[Dataset | None] = Place("own_data")
 OWN_FILE: Place[OwnFile | None] = Place("own_file")
 OWN_PROBLEM: Place[str | None] = Place("own_problem")  # why the file could not be read
-OWN_AGREED: Place[str] = Place("own_agreed", str)  # the data whose unforeseen cells are agreed to
+OWN_AGREED: Place[str] = Place("own_agreed", str)  # the data with agreed unforeseen cells
 
 
 def asks(data: Dataset) -> bool:
@@ -107,19 +107,19 @@ def _own_knowing(data: Dataset, known: str) -> Dataset:
     """One dataset for each word, read from the same file: what it costs is on the file's meter."""
     from engine.studies.trial import knowing
 
-    told, file = OWN_KNOWING.get(), own_file()
+    made, file = OWN_KNOWING.get(), own_file()
     key = data.identity, known
-    if key not in told:
-        told[key] = knowing(data, said(known))
+    if key not in made:
+        made[key] = knowing(data, said(known))
         if file is not None and data.identity in file.readings:
-            file.readings.add(told[key].identity)
-    return told[key]
+            file.readings.add(made[key].identity)
+    return made[key]
 
 
 def data_for(source: Source, known: str = "") -> Dataset:
-    """The dataset, told what is known; raises InputError in one sentence if it is not there.
+    """The dataset with what is known of it; raises InputError if it is not there.
 
-    ``known`` is a word of :func:`pages.shell.settings.said`. Every run on what it gives is told.
+    ``known`` is as :func:`pages.shell.settings.said` takes it. Every run on the result has it.
     """
     if not source.own:
         check_rows(source)

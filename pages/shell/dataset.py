@@ -133,7 +133,7 @@ def upload(*, key: str) -> None:
 
 
 def door(said: str) -> None:
-    """A page of one's own table that has none yet: its title, what it is for, a place for one."""
+    """A page for an own table before there is one: title, purpose, a place to drop a file."""
     st.html(f"<h1>{state.page()}</h1>")
     st.caption(said)
     upload(key="drop")

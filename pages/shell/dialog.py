@@ -10,7 +10,7 @@ import streamlit as st
 from pages.shell.session import Place
 
 P = ParamSpec("P")
-OPEN: Place[bool] = Place("dialog", bool)  # whether one is; a page drawn anew has none
+OPEN: Place[bool] = Place("dialog", bool)  # whether one is; a page drawn again has none
 
 
 def dialog(title: str) -> Callable[[Callable[P, object]], Callable[P, None]]:

@@ -31,7 +31,7 @@ from pages.shell.settings import (
 )
 
 Draft = MutableMapping[str, Any]
-# What is known of a person's own columns, whose names stand in no address: (fingerprint, facts).
+# What is known of a person's own columns; their names are in no address: (fingerprint, facts).
 _OWN_KNOWN: Place[tuple[str, Knowledge | None]] = Place("own_known", lambda: ("", None))
 _KNOWN_OF: Place[str] = Place("known_of", str)  # the public dataset of which it is known
 _SEM = ("sem_graph", "sem_nodes", "sem_edges", "sem_noise")
@@ -85,8 +85,8 @@ def drafted_known(source: Source) -> Knowledge | None:
         with suppress(InputError):
             return known_from(word, source.name) if word else None
         return None
-    whose, known = _OWN_KNOWN.get()
-    if whose == source.fingerprint:
+    fingerprint, known = _OWN_KNOWN.get()
+    if fingerprint == source.fingerprint:
         return known
     data = own_data()
     return data.schema.knowledge if data is not None and data.schema is not None else None

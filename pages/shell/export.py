@@ -38,7 +38,7 @@ _KINDS = {".db": "application/vnd.sqlite3", ".parquet": "application/vnd.apache.
 
 
 def download(title: str, make: Callable[[], str | bytes], name: str, *, key: str) -> None:
-    """A button whose file is made only when it is pressed."""
+    """A button that makes its file only when it is pressed."""
     kind = _KINDS.get(Path(name).suffix) or mimetypes.guess_type(name)[0] or "text/plain"
     st.download_button(
         title, make, name, kind, key=key, on_click="ignore", icon=":material/download:"

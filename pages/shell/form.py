@@ -24,7 +24,7 @@ Widget = Callable[..., Any]
 
 
 def bound(widget: Widget, label: str, store: Draft, name: str, *, key: str, **options: Any) -> Any:
-    """Show a widget whose value is ``store[name]``, whatever page or rerun it is shown on."""
+    """Show a widget with the value ``store[name]``, whatever page or rerun it is shown on."""
 
     def keep(value: Any) -> None:
         store[name] = value
@@ -57,16 +57,16 @@ def _may_change(home: str | None) -> bool:
     """Whether a person can have changed a widget of this fragment in this run.
 
     Pieces of a page that look again by the clock run alone, and bring all widgets' values as the
-    browser had them when the clock struck: what the server has told it since is no change.
+    browser had them when the clock struck: what the server has set since is no change.
     """
     pieces = alone()
     return pieces is None or home in pieces
 
 
 def _start(widget: Widget, value: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-    """What a widget begins with in the browser, as an option of its own.
+    """What a widget begins with in the browser, as an option of the widget.
 
-    A telling is lost where another run begins before it was sent; a widget that is drawn without
+    A new value is lost where another run begins before it was sent; a widget that is drawn without
     it would begin with its least number or first choice, and the browser would send that back.
     """
     if "options" in options:
@@ -153,12 +153,12 @@ def preset(algorithm: Algorithm, name: str) -> dict[str, Any]:
 
 
 def parameter_form(
-    algorithm: Algorithm, values: Draft, *, key: str, shape: Shape | None, told: bool = False
+    algorithm: Algorithm, values: Draft, *, key: str, shape: Shape | None, shown: bool = False
 ) -> None:
     """Show a widget for each parameter that has an effect, bound to ``values``.
 
-    Privacy comes first, with one sentence on what ε means and, unless a result beside it tells
-    (``told``), one on what the setting invents; the rest is folded away. ``shape`` is that of the
+    Privacy comes first, with one sentence on ε and, unless ``shown`` elsewhere,
+    one on false positives under independence; the rest is folded away. ``shape`` is that of the
     data, where it is known.
     """
     values.update(filled(algorithm.key, values))
@@ -170,7 +170,7 @@ def parameter_form(
     if shape is not None and values.get("guarantee") == "strict":
         nothing.regime([shape], [values["epsilon"]], values.get("delta"))
         nothing.unworkable([algorithm.key], [shape], [values["epsilon"]], values)
-    if not told:
+    if not shown:
         nothing.line(algorithm.key, shape, values, "form")
     rest = [s for s in specs if s.name not in PRIVACY[:2]]
     changed = sum(values[s.name] != s.default for s in rest)
@@ -273,7 +273,7 @@ def _step(spec: Spec) -> float:
 
 
 def _logarithmic(spec: Spec, values: Draft, key: str) -> None:
-    """A slider over 1, 2, 5 of each decade, beside the exact number."""
+    """A slider over 1, 2, 5 of each decade, next to the exact number."""
     slider = f"{key}-slider"
     value = values[spec.name]
     grid = sorted({*_grid(spec), value if fits(spec, value) else spec.default})

@@ -50,12 +50,12 @@ STAGES = (
     Stage("Release", "table", "release", "Release the graph, once"),
     Stage("Share", "table", "share", "Hand it out"),
 )
-_SHOWN: Place[str] = Place("journey_shown", str)  # the step that the browser was told of
+_SHOWN: Place[str] = Place("journey_shown", str)  # the step that the browser was sent
 # Plan's form: what the tour carries there, and the guess of how many links there are for each
 # column, which is that of the forecast on Release too.
 PLAN: Place[MutableMapping[str, Any]] = Place("plan_draft", lambda: {"density": DENSITY})
 _BY_WORD = {stage.word: stage for stage in STAGES}
-# Which file each step was done for: another file begins anew.
+# Which file each step was done for: another file starts again.
 _DONE: Place[dict[str, str]] = Place("journey_done", dict)
 
 

@@ -99,9 +99,9 @@ def label(data: Columns, known: Knowledge | None) -> str:
 
 
 def field(store: Draft, name: str, *, key: str) -> None:
-    """A field of a form whose runs are all told the same: nothing, or what is true of each network.
+    """A field of a form that knows the same in all runs: nothing, or each network's truth.
 
-    Or what the Run page states. The draft keeps a word of :func:`pages.shell.settings.said`.
+    Or what the Run page states. The draft keeps what :func:`pages.shell.settings.said` takes.
     """
     words = {"": NOTHING} | {ready.replace(" ", "-"): ready for ready in READY}
     source = drafted_source()
@@ -194,7 +194,7 @@ def _board(data: Columns, known: Knowledge) -> None:
         "forbidden": sorted(map(list, known.forbidden)),
         "required": sorted(map(list, known.required)),
     }
-    problem = st.session_state.get("known-problem") or ""  # what was refused is drawn anew as it is
+    problem = st.session_state.get("known-problem") or ""  # what was refused stays as it is
     seal = json.dumps([content, problem], sort_keys=True)
     content["digest"] = hashlib.sha256(seal.encode()).hexdigest()[:16]
 

@@ -1,4 +1,4 @@
-"""What a setting invents where nothing is, counted beside every page on which ε is chosen.
+"""False positives under independence, counted on every page on which ε is chosen.
 
 From public facts alone (:mod:`engine.studies.null`): columns, levels, rows. Two pages that show the
 same setting look at the same count.
@@ -17,8 +17,7 @@ from engine.data.networks import load_network
 from engine.registry import algorithm
 from engine.studies import null
 from engine.studies.null import Invented, Shape
-from engine.studies.plan import all_unworkable
-from engine.studies.plan import detectability as told
+from engine.studies.plan import all_unworkable, detectability
 from pages.shell.data import data_for
 from pages.shell.runs import Shown
 from pages.shell.settings import Source, check_rows, filled, is_simulated
@@ -103,7 +102,7 @@ def regime(shapes: Sequence[Shape | None], epsilons: Sequence[Any], delta: Any =
     numbers = [float(e) for e in epsilons if isinstance(e, int | float) and e > 0]
     usual = delta if isinstance(delta, float) and 0 < delta < 1 else 1e-6
     known = [shape for shape in shapes if shape is not None]
-    found = (told(shape.rows, len(shape.cardinalities), numbers, usual) for shape in known)
+    found = (detectability(s.rows, len(s.cardinalities), numbers, usual) for s in known)
     if lines := list(dict.fromkeys(filter(None, found))):
         st.warning("\n\n".join(lines), icon=":material/visibility_off:")
 

@@ -50,7 +50,7 @@ def price_ink(level: str, look: str | None = None) -> str:
 
 
 def group_inks() -> tuple[str, ...]:
-    """Colours of bars side by side: planned, planned anew, spent."""
+    """Colours of bars side by side: planned, planned again, spent."""
     return _GROUPS[theme()]
 
 

@@ -30,7 +30,7 @@ _HIDE = (
     # what the scenes leave free for the rest of a page, in their own style sheet).
     ":root {font-size: clamp(16px, 1.2vw, 24px); --rem: 16px}"
 )
-# The buttons stand beside the strip as long as both fit, below it else: never over it.
+# The buttons stand next to the strip as long as both fit, below it else: never over it.
 _HEAD = ".st-key-head {flex-wrap: wrap; row-gap: 0} .st-key-head > :last-child {margin-left: auto}"
 _ROOM = ".stMainBlockContainer {padding-bottom: .5rem}"
 
@@ -41,7 +41,7 @@ def presenting() -> bool:
 
 
 def heading(strip: Callable[[], None], *, key: str, more: Callable[[], None] | None = None) -> None:
-    """The page's strip, and beside it the button that turns presenter mode on or off.
+    """The page's strip, and next to it the button that turns presenter mode on or off.
 
     ``more`` draws buttons before it.
     """

@@ -16,7 +16,7 @@ from pages.shell import words as text
 from pages.shell.data import costs_of, data_for, in_force, promised
 from pages.shell.drafts import drafted
 from pages.shell.session import Place
-from pages.shell.settings import Settings, filled, word_of
+from pages.shell.settings import Settings, filled
 from pages.shell.task import RUNS, Task, drop, find, start, watch
 from pages.worker import search
 
@@ -34,14 +34,6 @@ class Shown(Asked):
     """A finished run with the settings and data that made it."""
 
     result: RunResult
-
-
-def told(run: Shown) -> Dataset:
-    """A run's public rows as a study has them that is told the same; own ones as they are."""
-    source, known = run.settings.source, run.settings.known
-    if source.own or not known:
-        return run.data
-    return data_for(source, word_of(known, source.name))
 
 
 TASK = "run"  # the session's place for a run that goes on
@@ -214,7 +206,7 @@ def _begin() -> Shown:
 def follow() -> None:
     """After Back or Forward show the run the address names.
 
-    A run on own data is never made anew for that: it would spend ε.
+    A run on own data is never made again for that: it would spend ε.
     """
     now = drafted()
     if state.arrived() and not now.source.own and SHOWN.get():

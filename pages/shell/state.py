@@ -53,8 +53,8 @@ _INSTEAD: Place[Query | None] = Place("state_instead")  # what the address names
 _WRITTEN: Place[tuple[str, Query]] = Place("state_written", lambda: ("", {}))
 _ARRIVED: Place[bool] = Place("state_arrived", bool)
 _TOLD: Place[int] = Place("told", int)
-# Of each widget, what it showed from which telling on.
-_TELLINGS: Place[dict[str, list[tuple[int, str]]]] = Place("told_shown", dict)
+# Of each widget, the values it showed, each with the number of the update that set it.
+_UPDATES: Place[dict[str, list[tuple[int, str]]]] = Place("told_shown", dict)
 
 
 class Values(MutableMapping[str, Any]):
@@ -228,11 +228,11 @@ def finish() -> None:
         st.query_params.from_dict(query)
 
 
-# What widgets were told to show, and whether the browser has seen it -------------------------
+# What widgets were set to show, and whether the browser has seen it -------------------------
 #
-# A widget that is told another value shows its old one until the answer is there, and whatever is
+# A widget that is set to another value shows its old one until the answer is there, and whatever is
 # pressed meanwhile brings the old one back. The last thing on every page is a number that nobody
-# sees: how often a widget was told anything. The browser sends it with all else, which says what
+# sees: how often a widget was set. The browser sends it with all else, which says what
 # it had seen.
 
 
@@ -243,39 +243,39 @@ def alone() -> list[str] | None:
 
 
 def tell(key: str, value: Any) -> None:
-    """Have a widget show a value. It is told only what it does not show already: a browser takes
-    every telling for the last word, and what was typed since would be lost on a slow line.
+    """Have a widget show a value. It is set only to what it does not show already: a browser
+    takes every update as final, and what was typed since would be lost on a slow connection.
     """
     if key not in st.session_state:  # new, or back after it was hidden
-        _TELLINGS.get().pop(key, None)
+        _UPDATES.get().pop(key, None)
         st.session_state[key] = value
     elif (shown := st.session_state[key]) != value:
         if alone() is None:  # only then the mark is drawn
             at = _TOLD.get()
-            told = _TELLINGS.get().setdefault(key, [])
-            told.extend([(at, repr(shown)), (at + 1, repr(value))])
+            updates = _UPDATES.get().setdefault(key, [])
+            updates.extend([(at, repr(shown)), (at + 1, repr(value))])
             _TOLD.put(at + 1)
         st.session_state[key] = value
 
 
 def behind(key: str) -> bool:
-    """Whether a widget brings what it was told by the last telling that the browser had seen, or
-    by one it had not: no hand's doing. What a hand did takes the place of what was seen.
+    """Whether a widget sends the value of the last update that the browser had seen, or of a
+    later one: no user's input. A user's input takes the place of what was seen.
     """
-    told, said = _TELLINGS.get().get(key), st.session_state.get(MARK, "")
+    updates, said = _UPDATES.get().get(key), st.session_state.get(MARK, "")
     # A page that was not drawn to its end has no mark; what a browser sends may be anything.
-    if not told or not said.isdecimal():
+    if not updates or not said.isdecimal():
         return False
     seen, value = int(said), repr(st.session_state[key])
-    reached = max((at for at, _ in told if at <= seen), default=0)
-    if any(value == old for at, old in told if at >= reached):
+    reached = max((at for at, _ in updates if at <= seen), default=0)
+    if any(value == old for at, old in updates if at >= reached):
         return True
-    told[:] = [(seen, value), *((at, old) for at, old in told if at > seen)]
+    updates[:] = [(seen, value), *((at, old) for at, old in updates if at > seen)]
     return False
 
 
 def mark() -> None:
-    """The number of tellings; to be drawn when all of them are."""
+    """The number of updates; to be drawn when all of them are."""
     count = str(_TOLD.get())
     if st.session_state.get(MARK) != count:
         st.session_state[MARK] = count

@@ -1,4 +1,4 @@
-"""Long work of a page: in a process of its own, with a progress bar and a button that stops it.
+"""Long work of a page: in a separate process, with a progress bar and a button that stops it.
 
 What is done is a function ``fn(tell, *args)``, see :mod:`pages.worker`. A process that does not
 return soon after a stop is killed; it works for no other task meanwhile.

@@ -20,7 +20,7 @@ from engine.registry import ALGORITHMS
 from engine.result import RunResult
 from engine.statistics.registry import STATISTICS
 
-# Of choices whose name on a page is another than their own with a capital letter.
+# Of choices with a name on a page that is not just their own with a capital letter.
 LABELS = {
     **{key: statistic.label for key, statistic in STATISTICS.items()},
     "skeleton_f1": "Skeleton F1",
@@ -39,7 +39,7 @@ LABELS = {
 
 # What the pages call the scores against a truth, and the fields of Metrics they are.
 SCORES = {title[0].upper() + title[1:]: field for field, title in metrics.SCORES.items()}
-NOTHING = "nothing"  # what can be defended where no finite ε holds
+NOTHING = "nothing"  # what can be proven where no finite ε holds
 
 RESEARCH_TOOL = (
     "Neighbours differ in one replaced row; n, columns and levels count as public. A research "

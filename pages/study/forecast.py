@@ -32,7 +32,7 @@ ABOUT = (
 
 
 def page(pressed: bool) -> None:
-    """The forecast for the schema that was stated of one's own table."""
+    """The forecast for the declared schema of the user's own table."""
     here = journey.at("study")
     journey.bar(here)
     st.title(state.page() or "Which ε?", anchor=False)

@@ -95,7 +95,7 @@ def settings_form() -> bool:
     pressed = st.button("Find ε", type="primary", key="study-find", width="stretch")
     knowledge.button("study")
     parameter_form(
-        chosen, parameters_of(chosen.key), key="param", shape=shape_of(drafted_source()), told=True
+        chosen, parameters_of(chosen.key), key="param", shape=shape_of(drafted_source()), shown=True
     )
     bound(
         st.multiselect, "Compare with", d, "others", key="study-others",

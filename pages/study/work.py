@@ -1,4 +1,4 @@
-"""What the page asks of the engine, done in a process of its own; nothing of Streamlit in here."""
+"""What the page asks of the engine, done in a separate process; nothing of Streamlit in here."""
 
 from __future__ import annotations
 
