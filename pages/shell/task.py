@@ -351,7 +351,7 @@ background:{RUNNING};animation:run-bar 1.4s ease-in-out infinite alternate"></di
 
 def progress(task: Task, *, key: str) -> None:
     """A bar, how far the task is in words, and a button that stops it."""
-    with st.container(key="progress", horizontal=True, vertical_alignment="center"):
+    with st.container(key=f"{key}-bar", horizontal=True, vertical_alignment="center"):
         with st.container():
             if task.share is None:
                 st.html(_BAR)

@@ -113,7 +113,7 @@ def moment(page: Page, milliseconds: int) -> None:
 def settle(page: Page) -> None:
     """Until the script rests and stays so: a change may be a moment away."""
     moment(page, 200)
-    page.locator(".st-key-progress").wait_for(state="detached")
+    page.locator('[class*="-stop-bar"]').wait_for(state="detached")
     page.wait_for_selector(RESTING)
     moment(page, 100)
     page.wait_for_selector(RESTING)

@@ -166,7 +166,7 @@ def test_a_long_run_is_stopped_and_leaves_the_page_alive(page: Page, screenshots
     page.get_by_text("Running").first.wait_for()
     page.screenshot(path=screenshots / "run_progress.png")
     cancel.click()
-    page.locator(".st-key-progress").wait_for(state="detached")
+    page.locator('[class*="-stop-bar"]').wait_for(state="detached")
     page.get_by_text("Stopped").wait_for()
     page.screenshot(path=screenshots / "run_cancelled.png")
     enter(page, "run-n", "2000")
