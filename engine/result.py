@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -32,6 +33,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from engine.effects.effect import Effect
+
+# Names of earlier versions; they go with the next one.
+_RENAMED = {
+    "told": "reference_cpdag",
+    "hanging": "order_dependent_edges",
+    "drawn": "displayed_cpdag",
+    "doubted": "low_confidence",
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -298,6 +307,16 @@ class RunResult:
     def spent(self) -> Guarantee:
         """The (epsilon, delta) that can be proven for this run."""
         return self.ledger.defended
+
+    if not TYPE_CHECKING:  # a type checker knows the present names alone
+
+        def __getattr__(self, name: str) -> Any:
+            """The attributes' earlier names, with a warning; they go with the next version."""
+            if name not in _RENAMED:
+                raise AttributeError(f"RunResult has no attribute {name!r}")
+            now = _RENAMED[name]
+            warnings.warn(f"{name} is called {now}", DeprecationWarning, stacklevel=2)
+            return getattr(self, now)
 
 
 def reference_of(

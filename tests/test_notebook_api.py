@@ -371,3 +371,10 @@ def test_a_first_guess_is_told_what_there_is(case: str) -> None:
     guess, expected = GUESSES[case]
     with pytest.raises((InputError, AttributeError), match=expected):
         guess()
+
+
+def test_earlier_names_of_a_result_warn_and_give_the_present_ones() -> None:
+    result = run("pc", load_dataset("cancer", n=500, seed=0))
+    for old, now in (("told", "reference_cpdag"), ("drawn", "displayed_cpdag")):
+        with pytest.warns(DeprecationWarning, match=f"{old} is called {now}"):
+            assert getattr(result, old) is not None
