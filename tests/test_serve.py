@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import asyncio
+import gzip
 import os
 import re
 import socket
@@ -19,6 +20,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
@@ -42,6 +44,7 @@ def served(folder: Path, **environment: str) -> Iterator[str]:
         server = subprocess.Popen(
             command, cwd=folder, stdout=log, stderr=log, env={**os.environ, **environment}
         )
+    (folder / "pid").write_text(str(server.pid))
     try:
         url = f"http://127.0.0.1:{port}"
         for _ in range(300):
@@ -71,6 +74,12 @@ def ask(
 TOKEN = "2|00000000|" + "ab" * 16 + "|1"  # anyone makes one up for their own browser
 SENT = {"Content-Type": "multipart/form-data; boundary=b"}
 KNOWN = {**SENT, "Cookie": f"_streamlit_xsrf={TOKEN}", "X-Xsrftoken": TOKEN}
+BOMB = gzip.compress(b"a,b\n") + gzip.compress(b"0" * 100_000_000) * 6
+FILES = (  # field of the page, file, what the page says of it
+    ("drop-file", "t.csv.gz", BOMB, "fewer than two rows"),
+    ("check-file", "deep.json", b"[" * 9_000_000, "nested deeper"),
+    ("check-file", "big.json", b"[" * 31_000_000, "too large for a release"),
+)
 SERVED, NO, NONE = {200}, {0, 400, 403, 413}, {400, 404}
 ATTACKS = {  # answers that are right: on a server of one's own, on a public one
     "upload": ({204}, NO),
@@ -88,9 +97,9 @@ ATTACKS = {  # answers that are right: on a server of one's own, on a public one
 }
 
 
-def form(raw: bytes) -> bytes:
-    head = b'--b\r\ncontent-disposition: form-data; name="f"; filename="a"\r\n\r\n'
-    return head + raw + b"\r\n--b--\r\n"
+def form(raw: bytes, name: str = "a.csv") -> bytes:
+    head = f'--b\r\ncontent-disposition: form-data; name="f"; filename="{name}"\r\n\r\n'
+    return head.encode() + raw + b"\r\n--b--\r\n"
 
 
 async def attacked(url: str) -> dict[str, tuple[int, bytes]]:
@@ -119,6 +128,21 @@ async def attacked(url: str) -> dict[str, tuple[int, bytes]]:
         return found
 
 
+async def given(url: str, field: str, name: str, raw: bytes, said: str) -> None:
+    """Upload a file, which another session tries to delete; the page refuses what it holds."""
+    async with Visitor(url, "table") as visitor, Visitor(url, "pairs") as other:
+        for one in (visitor, other):
+            await one.until(lambda v: v.texts("html"))
+        to, theirs = (f"{url}/_stcore/upload_file/{v.session}/f" for v in (visitor, other))
+        assert (await asyncio.to_thread(ask, to, "PUT", form(raw, name), **KNOWN))[0] == 204
+        assert (await asyncio.to_thread(ask, theirs, "DELETE", **KNOWN))[0] == 204
+        state = WidgetState(id=visitor._id("file_uploader", field))
+        file = state.file_uploader_state_value.uploaded_file_info.add()
+        file.file_id, file.name, file.size = "f", name, len(raw)
+        await visitor._ask(state)
+        await visitor.until(lambda v: any(said in text for text in v.texts("alert")))
+
+
 @pytest.fixture(scope="module", params=["own", "public"])
 def server(request: Any, tmp_path_factory: Any) -> Iterator[tuple[str, str, Path]]:
     folder = tmp_path_factory.mktemp(request.param)
@@ -139,6 +163,18 @@ def test_an_attacker_finds_nothing(server: tuple[str, str, Path]) -> None:
     assert b"algorithm" not in found["metrics"][1]
     assert b"dpce" not in found["ours"][1]
     assert not list(folder.rglob("*.db"))
+    assert "Traceback" not in (folder / "log").read_text()
+
+
+def test_hostile_files_are_refused_in_little_memory(server: tuple[str, str, Path]) -> None:
+    """600 MB in a packed file, and 9 and 31 MB of brackets; a public server takes none."""
+    kind, url, folder = server
+    if kind == "public":
+        return
+    for field, name, raw, said in FILES:
+        asyncio.run(given(url, field, name, raw, said))
+    status = Path(f"/proc/{(folder / 'pid').read_text()}/status").read_text()
+    assert int(re.findall(r"VmHWM:\s+(\d+)", status)[0]) < 900_000, status  # kB
     assert "Traceback" not in (folder / "log").read_text()
 
 

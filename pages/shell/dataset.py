@@ -126,7 +126,7 @@ def upload(*, key: str) -> None:
     if file is not None:
         _begin(file, truth, declared)
     if find(reading.TASK) is not None:
-        if watch(reading.TASK) is not None:  # it ended while the page was drawn
+        if watch(reading.TASK, at=key) is not None:  # it ended while the page was drawn
             st.rerun()
     elif (file is not None or current is not None) and (problem := OWN_PROBLEM.get()):
         st.error(text.plain(problem), icon=":material/error:")

@@ -304,17 +304,19 @@ def drop(name: str) -> None:
         del st.session_state[f"task-{name}"]
 
 
-def watch(name: str, more: Callable[[Task], object] = lambda task: None) -> Task | None:
+def watch(
+    name: str, more: Callable[[Task], object] = lambda task: None, at: str = ""
+) -> Task | None:
     """The session's task of that name once it is done; a bar and a button until then.
 
-    ``more`` draws what is known so far below the bar.
+    ``more`` draws what is known so far below the bar; ``at`` names the place of one of two bars.
     """
     task = find(name)
     if task is None or task.done:
         return task
 
     def draw() -> None:
-        progress(task, key=f"{name}-stop")
+        progress(task, key=f"{name}{at}-stop")
         more(task)
 
     look_again(lambda: [task], draw, going=True)

@@ -100,7 +100,7 @@ def test_a_reading_says_how_far_it_is_and_can_be_stopped(
     assert "mine.csv is being read." in told(app)
     assert "Running **the reading of mine.csv** · 0 MB · 0 s" in told(app)
     assert app.session_state["own_data"] is None
-    app.button(key="reading-stop").click().run()
+    app.button(key="readingdata-stop").click().run()
     app.run()
     assert not app.exception
     assert "Stopped before the table was read; upload it again to read it." in told(app)
