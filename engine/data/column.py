@@ -89,8 +89,8 @@ class Column:
             value = getattr(self, what)
             if value not in known and (value is not None or what == "type"):
                 yield f"has a {what} that is none of {', '.join(known)}: {show(value)}"
-        if not any(self.stated is known for known in (True, False)):
-            yield "is stated, or not: true or false"
+        if not isinstance(self.stated, bool):  # as a file of JSON may have it
+            yield "is stated, or not: true or false"  # type: ignore[unreachable]
         yield from self._wrong_numbers() if self.type == "numeric" else self._wrong_levels()
 
     def _wrong_levels(self) -> Iterator[str]:
