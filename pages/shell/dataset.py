@@ -96,7 +96,7 @@ LIMITS = (
     f"has at most {MAX_LEVELS} levels, numbers are cut into some. Columns that can be no levels "
     "are left out, and an empty cell is a level of its own. The file stays in this session."
 )
-KINDS = ("csv", "tsv", "txt", "gz", "parquet", "arrow", "feather", "xlsx", "xls", "ods")
+KINDS = ("csv", "tsv", "txt", "gz", "parquet", "arrow", "feather", "xlsx", "xls")
 
 
 def upload(*, key: str) -> None:
