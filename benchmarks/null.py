@@ -3,7 +3,7 @@
 Independent columns; the mean number of links a run, over ``--draws`` tables. Cells are kept in
 benchmarks/results/null.jsonl, one after the other, and a cell that is kept is not run again
 (``--again`` runs all). The last step writes the tables into docs/research/marginal_pc.md and
-docs/explanation/score_based.md; ``--tables`` does that alone.
+score_based.md; ``--tables`` does that alone.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ KEPT = Path(__file__).parent / "results" / "null.jsonl"
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 WRITTEN = {
     "marginal_pc": DOCS / "research" / "marginal_pc.md",
-    "gram_notears": DOCS / "explanation" / "score_based.md",
+    "gram_notears": DOCS / "research" / "score_based.md",
 }
 MARK = "benchmarks.null"
 MIXED = (0.5, 0.3, 0.1, 0.02)

@@ -2,7 +2,7 @@
 
 Priv-PC (2020) and its preprint: Theorems 2, 3, 6 to 9, Algorithm 5 and the sub-sampling optimum of
 section 3.2. CURATE (2024): Lemmas 1 and 2, eq. 16. Kusner et al. (2016): Theorems 1 to 7. They are
-the papers' statements; which of them hold is said in docs/reference/reproduction.md.
+the papers' statements; which of them hold is said in docs/research/reproduction.md.
 """
 
 from __future__ import annotations

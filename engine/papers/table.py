@@ -35,10 +35,15 @@ all that data can tell. *Skeleton F1* counts links; *arcs* is F1 as the authors 
 CPDAG's arcs, where an undirected edge counts as two: the truth of Asia has eight edges and eleven
 such arcs, and the papers' tables say ten, of a list of the authors' own. **Claimed ε** is the
 paper's total for a run, **proven ε** what our ledger can prove for it
-([privacy](../explanation/privacy.md)). ± is the largest standard error of a mean in the row. The
-numbers of a row are in the order of the networks named in it.
+([privacy](../explanation/privacy.md)). ± is the largest standard error of a mean in the row.
+Numbers of several networks are in the order {orders}; a reason that is missing is the one above.
 
 """
+# The networks of each paper, in the order of the numbers of a row.
+ORDERS = {
+    "Priv-PC": "earthquake, cancer, asia, survey, sachs, child, alarm",
+    "CURATE": "cancer, earthquake, survey, asia, sachs, child",
+}
 
 
 @dataclass(frozen=True)
@@ -106,9 +111,17 @@ def number(value: float | None) -> str:
 
 
 def markdown(rows: Iterable[Row]) -> str:
-    """The rows as one Markdown table."""
-    head = ("item", "what", "paper", "here", "difference", "mark", "reason")
-    lines = [head, ("---",) * len(head), *(row.cells for row in rows)]
+    """The rows as one Markdown table; the networks' names and a reason again are left out."""
+    lines = [["item", "what", "paper", "here", "difference", "mark", "reason"], ["---"] * 7]
+    before = ""
+    for row in rows:
+        cells, reason = row.cells, row.reason
+        for order in ORDERS.values():
+            cells[1] = cells[1].replace(f": {order}", "")
+        if reason == before:
+            cells[-1] = ""
+        before = reason
+        lines.append(cells)
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
@@ -136,7 +149,8 @@ def document(rows: Sequence[Row], names: Sequence[str], n: int) -> str:
         for name, (item, title) in FIGURES.items()
         if item in stated
     )
-    head = HEAD.format(names=", ".join(f"`{name}`" for name in names), n=n)
+    orders = "; ".join(f"{networks} ({paper})" for paper, networks in ORDERS.items())
+    head = HEAD.format(names=", ".join(f"`{name}`" for name in names), n=n, orders=orders)
     return f"{head}{legend}\n{markdown(rows)}\n{figures}"
 
 
