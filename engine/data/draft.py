@@ -92,7 +92,10 @@ def survey(
     with opened(source, dialect, query, sheet) as table:
         [[rows]] = table.rows("count(*)")
         if rows < 2:
-            raise DataError(f"{table.label} has fewer than two rows of data; give at least 2.")
+            held = "one row" if rows else "no rows"
+            raise DataError(
+                f"{table.label} has {held} of data below its header line; give at least 2."
+            )
         if said.get("decimal") is None and said.get("thousands") is None:
             dialect = _guessed(table, dialect)
         named = [name for name in table.names if name.strip()]

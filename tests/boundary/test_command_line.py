@@ -72,7 +72,7 @@ def compared(
     one, other = found
     assert one.keys() == other.keys()
     for what, content in one.items():
-        assert content == other[what], what
+        assert content == other[what], f"{what}\none: {content!r}\nother: {other[what]!r}"
     for k, line in enumerate(asked):
         assert one[line][0] == (2 if k in fails else 0), one[line]  # type: ignore[index]
     return one
