@@ -1,8 +1,8 @@
 """The one way in for a table: a schema becomes one SQL projection, and DuckDB runs it.
 
 A CSV or Parquet file or a folder of either, an Arrow file, a frame, a sheet of a workbook, a query
-on a database file: each is a relation whose columns are called c0, c1, … What a cell means is a
-function of that cell and of the schema, one SQL expression a column:
+on a database file: each is a relation with columns called c0, c1, … What a cell means is a function
+of that cell and of the schema, one SQL expression a column:
 
 1. blanks around it mean nothing;
 2. the exact text of a level; else
@@ -14,7 +14,7 @@ function of that cell and of the schema, one SQL expression a column:
 
 Rows are counted, never held: the result is the distinct rows of codes and how often each occurs. A
 file that is not well-formed in its dialect is refused with the line's number and without a cell.
-DuckDB spills nothing to a disk, and none of its messages, which quote cells, gets out.
+DuckDB writes nothing to a disk, and none of its messages, which quote cells, is shown.
 """
 
 from __future__ import annotations
@@ -31,8 +31,10 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
+from functools import reduce
 from itertools import dropwhile, islice
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import IO, Any, NamedTuple
 
 import numpy as np
@@ -43,16 +45,16 @@ from engine.data.spreadsheets import safe, unsafe
 from engine.errors import DataError, InputError, did_you_mean, show, writable
 
 Source = str | os.PathLike[str] | bytes | IO[str] | IO[bytes]
+Names = list[str] | None  # of a relation; None where DuckDB says them
 
 # Cells that stand for none, in any case; a level of the same text is that level all the same.
 GAPS = ("", "?", "na", "n/a", "nan", "null", "<na>", "nat", "#n/a")
 ASKED = 0.05  # of a column's cells: more that count as an answer are a question
-MEMORY = "60%"  # of the machine's, which DuckDB may hold
 GRAIN = 1_000_000  # sums are of whole millionths: exact, whatever the order of a person's rows
 _BLANKS = "".join(map(chr, (*range(9, 14), *range(28, 33), 0x85, 0xA0, *range(0x2000, 0x200B))))
 BLANKS = f"{_BLANKS}\u2028\u2029\u202f\u205f\u3000\ufeff"
 DELIMITERS = (",", ";", "\t", "|")
-_TEXTS, _PARQUET = (".csv", ".tsv", ".txt", ".gz"), (".parquet", ".pq")
+_ENDINGS = {"parquet": (".parquet", ".pq"), "text": (".csv", ".tsv", ".txt", ".gz")}
 _BOOKS = (".xlsx", ".xlsm", ".xls")
 _MARKS = {
     b"PAR1": "parquet",
@@ -61,10 +63,13 @@ _MARKS = {
     b"\xff\xff\xff\xff": "arrow",
 }
 _NUMBERS = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DOUBLE)$")
-_HEADER = 1 << 20  # bytes in which the header's line ends
-_CHUNK = 1 << 20
+_CHUNK = 1 << 20  # bytes read at a time; the header's line ends in the first
+_LONGEST = 2 * _CHUNK  # bytes of a line that DuckDB reads
 _MOST_UNPACKED, _MOST_CELLS = 1 << 30, 20_000_000  # of a workbook: bytes, and cells of its area
 _SHOWN = 5  # of a column's cells that match no level
+# A bounded memory, no disk, and no look at Python's variables.
+_SETTINGS = """SET memory_limit = '60%'; SET temp_directory = ''; SET TimeZone = 'UTC';
+SET python_enable_replacements = false; SET preserve_insertion_order = false; SET threads = """
 
 
 class Named(NamedTuple):
@@ -93,7 +98,7 @@ class Relation(NamedTuple):
         for k, found in enumerate(self.names):
             if name in (found, unsafe(found)):
                 return k
-        hint = did_you_mean(name, [n for n in self.names if n])
+        hint = did_you_mean(name, filter(None, self.names))
         raise DataError(f"{self.label} has no column {show(name)}, which the schema names.{hint}")
 
     def rows(self, select: str, rest: str = "") -> Any:
@@ -141,7 +146,7 @@ def opened(
     sheet: str | None = None,
     least: int | None = None,
 ) -> Iterator[Relation]:
-    """The table as something that DuckDB reads; whatever it finds wrong is said in our words.
+    """The table as something that DuckDB reads; what is wrong with it is a DataError in our words.
 
     ``least`` is the stated number of rows: a workbook does not store those that are blank at its
     end.
@@ -156,12 +161,13 @@ def opened(
             raise InputError("A query needs a SQLite or DuckDB file.")
         if sheet is not None and kind != "excel":
             raise InputError("A sheet needs an Excel workbook.")
+        names: Names = None
+        levels: dict[str, list[str]] = {}
         try:
             place = (str(path), True) if kind == "duckdb" else (":memory:", False)
             con = stack.enter_context(duckdb.connect(*place))
-            _settle(con)
-            names: list[str] | None = None
-            levels: dict[str, list[str]] = {}
+            cores = getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count() or 1))(0)
+            con.execute(f"{_SETTINGS}{len(cores)}")
             if kind == "text":
                 sql, names = _text(stack, path, dialect, label)
             elif kind in ("excel", "sqlite"):
@@ -173,28 +179,16 @@ def opened(
                 sql = _query(con, path, query) if kind == "duckdb" else _columnar(con, path, kind)
             described = con.execute(f"DESCRIBE SELECT * FROM {sql}").fetchall()
             if names is None:
-                names = [str(row[0]) for row in described]
+                names = [row[0] for row in described]
                 sql = f"{sql} t({', '.join(f'c{k}' for k in range(len(names)))})"
             check_names(names, label)
-            yield Relation(con, sql, names, [str(r[1]) for r in described], label, dialect, levels)
+            yield Relation(con, sql, names, [row[1] for row in described], label, dialect, levels)
         except duckdb.OutOfMemoryException:
             raise DataError(
                 f"{label} needs more memory than there is; give fewer columns."
             ) from None
         except duckdb.Error as error:
             raise _refusal(str(error), label, kind, query) from None
-
-
-def _settle(con: Any) -> None:
-    """As many threads as cores, a bounded memory, no disk, and no look at Python's variables."""
-    cores = getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count() or 1))(0)
-    [[threads]] = con.execute("SELECT current_setting('threads')").fetchall()
-    con.execute(f"SET threads = {min(int(threads), len(cores))}")
-    con.execute(f"SET memory_limit = '{MEMORY}'")
-    con.execute("SET temp_directory = ''")
-    con.execute("SET python_enable_replacements = false")
-    con.execute("SET preserve_insertion_order = false")
-    con.execute("SET TimeZone = 'UTC'")
 
 
 _WRONG = {
@@ -247,10 +241,10 @@ def _kind(path: Path, suffix: str) -> str:
     """What a file is by its first bytes, a folder by what it holds; DataError for neither."""
     try:
         if path.is_dir():
-            held = {p.suffix.lower() for p in path.rglob("*")}
-            if not held & {*_PARQUET, *_TEXTS}:
+            kind = next((kind for kind in _ENDINGS if _files(path, kind)), None)
+            if kind is None:
                 raise DataError(f"The folder {show(path.name)} holds no CSV and no Parquet files.")
-            return "parquet" if held & {*_PARQUET} else "text"
+            return kind
         with path.open("rb") as file:
             start = file.read(16)
     except FileNotFoundError:
@@ -295,8 +289,6 @@ def _memory(stack: ExitStack) -> tuple[IO[bytes], Path]:
     if hasattr(os, "memfd_create"):
         file: IO[bytes] = stack.enter_context(os.fdopen(os.memfd_create("table"), "wb"))
         return file, Path(f"/proc/self/fd/{file.fileno()}")
-    from tempfile import NamedTemporaryFile
-
     kept = stack.enter_context(NamedTemporaryFile())  # noqa: SIM115
     return kept, Path(kept.name)
 
@@ -305,27 +297,28 @@ def _quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _list(words: Iterable[str]) -> str:
+def listed(words: Iterable[str]) -> str:
+    """Words as SQL writes them."""
     return ", ".join(map(_quoted, words))
 
 
-def _files(path: Path, endings: Sequence[str]) -> list[Path]:
+def _files(path: Path, kind: str) -> list[Path]:
     """The file itself, or those of a folder."""
     if not path.is_dir():
         return [path]
-    return sorted(p for p in path.rglob("*") if p.suffix.lower() in endings)
+    return sorted(p for p in path.rglob("*") if p.suffix.lower() in _ENDINGS[kind])
 
 
 def _places(paths: Iterable[Path]) -> str:
     """Paths as DuckDB takes them, without what a glob would read into a name."""
-    bare = _list(re.sub(r"([*?[])", r"[\1]", str(path)) for path in paths)
+    bare = listed(re.sub(r"([*?[])", r"[\1]", str(path)) for path in paths)
     return f"[{bare}]"
 
 
 def _columnar(con: Any, path: Path, kind: str) -> str:
     """A Parquet file, a folder of them, or an Arrow file."""
     if kind == "parquet":
-        return f"read_parquet({_places(_files(path, _PARQUET))})"
+        return f"read_parquet({_places(_files(path, kind))})"
     import pyarrow as pa
 
     try:
@@ -406,34 +399,28 @@ def _word(value: Any) -> str | None:
 
 # Delimited text -------------------------------------------------------------------------------
 
-
-class Head(NamedTuple):
-    """How a text's records are read: names, delimiter, lines above the first, packed or not."""
-
-    names: tuple[str, ...]
-    delimiter: str
-    skip: int
-    packed: bool
+Head = tuple[tuple[str, ...], str, int]  # names, delimiter, lines above the first record
 
 
 def _text(stack: ExitStack, path: Path, dialect: Dialect, label: str) -> tuple[str, list[str]]:
     """Delimited text, or a folder of it, as a relation of text columns; and their names."""
-    staged = [_staged(stack, file, dialect, label) for file in _files(path, _TEXTS)]
-    if len({head for _, head in staged}) > 1:
+    staged = [_staged(stack, file, dialect, label) for file in _files(path, "text")]
+    heads = {(packed, *head) for _, packed, head in staged}
+    if len(heads) > 1:
         raise DataError(f"The files of {label} do not have the same header; make them alike.")
-    head = staged[0][1]
-    columns = ", ".join(f"'c{k}': 'VARCHAR'" for k in range(len(head.names)))
+    [(packed, names, delimiter, skip)] = heads
+    columns = ", ".join(f"'c{k}': 'VARCHAR'" for k in range(len(names)))
     sql = (
-        f"read_csv({_places(place for place, _ in staged)}, auto_detect=false, header=false, "
-        f"skip={head.skip}, delim={_quoted(head.delimiter)}, quote='\"', escape='\"', "
-        f"columns={{{columns}}}, compression='{'gzip' if head.packed else 'none'}', "
+        f"read_csv({_places(place for place, *_ in staged)}, auto_detect=false, header=false, "
+        f"skip={skip}, delim={_quoted(delimiter)}, quote='\"', escape='\"', "
+        f"columns={{{columns}}}, compression='{'gzip' if packed else 'none'}', "
         "strict_mode=true, null_padding=false)"
     )
-    return sql, list(head.names)
+    return sql, list(names)
 
 
-def _staged(stack: ExitStack, path: Path, dialect: Dialect, label: str) -> tuple[Path, Head]:
-    """The place of text in UTF-8 (in memory where the file is in another code), and its head."""
+def _staged(stack: ExitStack, path: Path, dialect: Dialect, label: str) -> tuple[Path, bool, Head]:
+    """The place of text in UTF-8 (in memory where it is not), whether it is packed, its head."""
     encoding = dialect.encoding
     try:
         with path.open("rb") as file:
@@ -449,24 +436,24 @@ def _staged(stack: ExitStack, path: Path, dialect: Dialect, label: str) -> tuple
                 target.flush()
                 packed = False
         with _unpacked(path, packed) as plain:
-            names, delimiter, skip, end = _head(plain.read(_HEADER), dialect, label)
+            head, end = _head(plain.read(_CHUNK), dialect, label)
             plain.seek(0)
-            _check_line_ends(plain, end, label)
+            _check_lines(plain, end, label)
     except UnicodeError:
         raise DataError(f"{label} is not {encoding} text; say its encoding.") from None
     except (OSError, EOFError, zlib.error):
         raise DataError(f"{label} cannot be unpacked; check the file.") from None
-    return path, Head(names, delimiter, skip, packed)
+    return path, packed, head
 
 
 def _unpacked(path: Path, packed: bool) -> IO[bytes]:
     return gzip.open(path) if packed else path.open("rb")  # type: ignore[return-value]
 
 
-def _head(raw: bytes, dialect: Dialect, label: str) -> tuple[tuple[str, ...], str, int, bytes]:
-    """Names, delimiter, how many lines are above the records, and how lines end.
+def _head(raw: bytes, dialect: Dialect, label: str) -> tuple[Head, bytes]:
+    """The header, below blank lines, comments and a line ``sep=;``; and how lines end.
 
-    The header is below blank lines, comments and a line ``sep=;``; no record is read.
+    No record is read.
     """
     lines = io.StringIO(raw.decode("utf-8-sig", "surrogateescape"), newline="").readlines()
     delimiter, skip = dialect.delimiter, 0
@@ -494,13 +481,16 @@ def _head(raw: bytes, dialect: Dialect, label: str) -> tuple[tuple[str, ...], st
             "(utf-16 or latin-1)."
         )
     last = lines[skip + reader.line_num - 1]
-    return names, delimiter, skip + 1, last[len(last.rstrip("\r\n")) :].encode()
+    return (names, delimiter, skip + 1), last[len(last.rstrip("\r\n")) :].encode()
 
 
-def _check_line_ends(file: IO[bytes], end: bytes, label: str) -> None:
-    """Refuse a carriage return that ends no line: readers do not agree on what it means."""
+def _check_lines(file: IO[bytes], end: bytes, label: str) -> None:
+    """Refuse a line that is too long, before the rest of the file is unpacked.
+
+    And a carriage return that ends no line: readers do not agree on what it means.
+    """
     wrong = re.compile({b"\r\n": rb"\r(?!\n)", b"\r": rb"\n"}.get(end, rb"\r"))
-    line, last = 1, end[-1:] or b"\n"
+    line, last, length = 1, end[-1:] or b"\n", 0
     while chunk := file.read(_CHUNK):
         if chunk.endswith(b"\r"):
             chunk += file.read(1)
@@ -511,6 +501,9 @@ def _check_line_ends(file: IO[bytes], end: bytes, label: str) -> None:
                 "one kind of line end."
             )
         line += chunk.count(last)
+        length = (0 if last in chunk else length) + len(chunk) - chunk.rfind(last) - 1
+        if length > _LONGEST:
+            raise DataError(f"Line {line:,} of {label} is longer than 2 MB; correct it.")
 
 
 # Workbooks and databases ----------------------------------------------------------------------
@@ -555,20 +548,20 @@ def _sheet(path: Path, sheet: str | None, label: str) -> Iterator[Sequence[Any]]
     """A sheet's rows, from the first that holds anything."""
     from python_calamine import CalamineWorkbook
 
-    _check_book(path, label)
     try:
+        if zipfile.is_zipfile(path):  # the format before 2007 has small sheets
+            _check_book(path, label)
         with path.open("rb") as file:
             book = CalamineWorkbook.from_filelike(file)
         names = book.sheet_names
-        chosen = names[0] if sheet is None else sheet
-        rows = book.get_sheet_by_name(chosen).iter_rows() if chosen in names else None
-    except BaseException as error:  # the reader panics on some files, which is no Exception
-        if isinstance(error, KeyboardInterrupt | MemoryError):
-            raise
+        if sheet is not None and sheet not in names:
+            known = ", ".join(names[:5])
+            raise InputError(f"{label} has no sheet {show(sheet)}; it has {known}.")
+        rows = book.get_sheet_by_name(sheet or names[0]).iter_rows()
+    except (InputError, KeyboardInterrupt, MemoryError):
+        raise
+    except BaseException:  # the reader panics on some files, which is no Exception
         raise DataError(f"{label} cannot be read as a workbook; save it as CSV.") from None
-    if rows is None:
-        listed = ", ".join(names[:5])
-        raise InputError(f"{label} has no sheet {show(str(sheet))}; it has {listed}.")
     return dropwhile(lambda row: all(cell == "" for cell in row), rows)
 
 
@@ -580,29 +573,20 @@ def _check_book(path: Path, label: str) -> None:
 
     Its reader holds the whole area up to the last cell, in memory that cannot be bounded there.
     """
-    if not zipfile.is_zipfile(path):
-        return  # the format before 2007, whose sheets are small
     unpacked = 0
-    try:
-        with zipfile.ZipFile(path) as book:
-            for part in book.infolist():
-                width = height = 1
-                with book.open(part) as file:
-                    tail = b""
-                    while chunk := file.read(_CHUNK):
-                        unpacked += len(chunk)
-                        for letters, row in _PLACE.findall(tail + chunk):
-                            column = 0
-                            for letter in letters.upper():
-                                column = column * 26 + letter - 64
-                            width, height = max(width, column), max(height, int(row))
-                        if unpacked > _MOST_UNPACKED or width * height > _MOST_CELLS:
-                            raise DataError(f"{label} is too large a workbook; save it as CSV.")
-                        tail = chunk[-64:]
-    except (OSError, EOFError, ValueError, RuntimeError, zlib.error, zipfile.BadZipFile) as error:
-        if isinstance(error, DataError):
-            raise
-        raise DataError(f"{label} cannot be read as a workbook; save it as CSV.") from None
+    with zipfile.ZipFile(path) as book:
+        for part in book.infolist():
+            width = height = 1
+            tail = b""
+            with book.open(part) as file:
+                while chunk := file.read(_CHUNK):
+                    unpacked += len(chunk)
+                    for letters, row in _PLACE.findall(tail + chunk):
+                        column = reduce(lambda k, letter: 26 * k + letter - 64, letters.upper(), 0)
+                        width, height = max(width, column), max(height, int(row))
+                    if unpacked > _MOST_UNPACKED or width * height > _MOST_CELLS:
+                        raise DataError(f"{label} is too large a workbook; save it as CSV.")
+                    tail = chunk[-64:]
 
 
 # What a statement that only reads may do.
@@ -641,8 +625,8 @@ def _query(con: Any, path: Path, query: str | None) -> str:
 
     con.execute("SET enable_external_access = false")
     if query is None:
-        listed = "SELECT table_name FROM information_schema.tables"
-        return f"({_whole(path, [name for (name,) in con.execute(listed).fetchall()])})"
+        found = con.execute("SELECT table_name FROM information_schema.tables").fetchall()
+        return f"({_whole(path, [name for (name,) in found])})"
     kinds = [one.type for one in con.extract_statements(query)]
     if kinds != [duckdb.StatementType.SELECT]:
         raise InputError("The query gives no table; write a SELECT.")
@@ -651,8 +635,8 @@ def _query(con: Any, path: Path, query: str | None) -> str:
 
 def _whole(path: Path, tables: list[str]) -> str:
     if len(tables) != 1:
-        listed = ", ".join(tables[:5]) or "none"
-        raise InputError(f"Say what to read of {path.name} (query); its tables are {listed}.")
+        known = ", ".join(tables[:5]) or "none"
+        raise InputError(f"Say what to read of {path.name} (query); its tables are {known}.")
     return 'SELECT * FROM "{}"'.format(tables[0].replace('"', '""'))
 
 
@@ -705,7 +689,7 @@ class Cell:
         elif dialect.decimal == ".":
             quick = f"try_cast({stored} AS DOUBLE)"
         text = trimmed(stored)
-        gap = f"(lower(coalesce({text}, '')) IN ({_list(GAPS)}))"
+        gap = f"(lower(coalesce({text}, '')) IN ({listed(GAPS)}))"
         return cls(stored, text, number(stored, dialect), quick, gap)
 
 
@@ -748,10 +732,8 @@ def code(table: Relation, column: Column, cell: Cell, shift: int = 0) -> str:
 
 def _keys(table: Relation, levels: Sequence[str]) -> tuple[dict[float, int], dict[str, int]]:
     """Levels by their number, and by their lower case where that is one level's alone."""
-    listed = ", ".join(f"({_quoted(word)})" for word in levels)
-    asked = (
-        f"SELECT {number('w', table.dialect)}, lower({trimmed('w')}) FROM (VALUES {listed}) t(w)"
-    )
+    words = f"(SELECT unnest([{listed(levels)}]) AS w)"
+    asked = f"SELECT {number('w', table.dialect)}, lower({trimmed('w')}) FROM {words}"
     found = table.con.execute(asked).fetchall()
     numbers: dict[float, int] = {}
     words = [word for _, word in found]
