@@ -373,6 +373,18 @@ def test_a_first_guess_is_told_what_there_is(case: str) -> None:
         guess()
 
 
+def test_a_first_guess_gives_what_its_word_says() -> None:
+    data, result = engine.read_table(FRAME, SCHEMA), run("pc", FRAME, schema=SCHEMA)
+    shown = str(data)
+    assert "3,000 rows, 8 columns, private, declared" in shown
+    assert "levels: 'asia' 2, 'tub' 2," in shown
+    assert shown.endswith("cells that match no level: 0 (data.unforeseen)")
+    counts = data.to_frame().astype(str).value_counts(sort=False)
+    assert counts.to_dict() == FRAME.value_counts().to_dict()
+    assert "links found" in result.summary().headline
+    assert result.plot().startswith("<svg")
+
+
 def test_earlier_names_of_a_result_warn_and_give_the_present_ones() -> None:
     result = run("pc", load_dataset("cancer", n=500, seed=0))
     for old, now in (("told", "reference_cpdag"), ("drawn", "displayed_cpdag")):

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 
 MAX_FOLDED = 2**31 - 1  # rows that weights stand for: tables are counted in 32 bits
+_SHOWN = 12  # columns that are printed with their number of levels
 OWN = "own-"  # how the identity of private rows begins
 UNDECLARED = (
     "The levels are the codes found in the data, read without noise; for a guarantee declare them "
@@ -87,6 +88,17 @@ class Dataset:
         """One line that holds no row: what is printed in a shell ends up in logs."""
         kind = "public" if self.public else f"private, {'' if self.declared else 'un'}declared"
         return f"<Dataset {self.name!r}: {self.n:,} rows, {self.d} columns, {kind}>"
+
+    def __str__(self) -> str:
+        """Rows, levels of the columns, and how many cells match no level: for the rows' owner."""
+        more = "" if self.d <= _SHOWN else f" and {self.d - _SHOWN} more columns"
+        sizes = zip(self.names[:_SHOWN], self.cardinalities, strict=False)
+        levels = ", ".join(f"{show(name)} {size}" for name, size in sizes)
+        cells = sum(one.cells for one in self.unforeseen_cells)
+        return (
+            f"{self!r}\nlevels: {levels}{more}\n"
+            f"cells that match no level: {cells:,} (data.unforeseen)"
+        )
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore from a pickle, which forgets that the codes are read-only."""

@@ -1,0 +1,192 @@
+"""What once was read wrongly, by each of the three ways in: page, command line and Python."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+import pytest
+
+import engine.cli.run
+from engine import Column, Dataset, InputError, Person, Schema, read_table
+from engine.__main__ import main
+from engine.data.draft import survey
+from pages import files
+from tests.data.test_intake import workbook
+
+WORDS: dict[str, Any] = {"type": "ordered", "levels": ("no", "yes")}
+TRUTH: dict[str, Any] = {"type": "ordered", "levels": ("0", "1")}
+GAPS: dict[str, Any] = {"type": "ordered", "levels": ("no", "yes", "missing"), "other": "missing"}
+AGES: dict[str, Any] = {"type": "numeric", "cuts": (30, 50), "other": "level"}
+
+
+class Case(NamedTuple):
+    """Cells (or a CSV file), what the schema says of them, and what is to be read.
+
+    ``counts`` by level; None where the table is refused. ``strange`` says of cells that match no
+    level how many there are and what they count as.
+    """
+
+    cells: list[Any] | bytes
+    facts: dict[str, Any]
+    counts: dict[str, int] | None
+    strange: tuple[tuple[int, str], ...] = ()
+
+
+CASES = {
+    "gaps have a level": Case(
+        ["no", None, "yes", None], GAPS, {"no": 1, "yes": 1, "missing": 2}, ((2, "missing"),)
+    ),
+    "gaps of which nobody said what they are": Case(["no", None, "yes", "yes"], WORDS, None),
+    "a word of which nobody said what it is": Case(["no", "maybe", "yes", "yes"], WORDS, None),
+    "gaps that count as an answer": Case(
+        ["no", None, "yes", None], {**WORDS, "other": "no"}, {"no": 3, "yes": 1}, ((2, "no"),)
+    ),
+    "a level in another case": Case(
+        ["Adelie", "Gentoo", "Adelie"],
+        {"type": "unordered", "levels": ("adelie", "gentoo")},
+        {"adelie": 2, "gentoo": 1},
+    ),
+    "floats for levels": Case([0.0, 1.0, 1.0, 1.0], TRUTH, {"0": 1, "1": 3}),
+    "floats because of a gap": Case(
+        [0.0, 1.0, None], {**TRUTH, "other": "1"}, {"0": 1, "1": 2}, ((1, "1"),)
+    ),
+    "truth values": Case([True, False, True], TRUTH, {"0": 1, "1": 2}),
+    "one word in three spellings": Case(["Yes", "yes ", "YES", "no"], WORDS, {"no": 1, "yes": 3}),
+    "a real level called None": Case(
+        ["None", "some", "None"],
+        {"type": "ordered", "levels": ("None", "some")},
+        {"None": 2, "some": 1},
+    ),
+    "the labels of intervals": Case(
+        ["[30, 50)", ">= 50", "31", "< 30"], AGES, {"< 30": 1, "[30, 50)": 2, ">= 50": 1}
+    ),
+    "a mark at the start of a record": Case(
+        b'a,b\nno,no\n\xef\xbb\xbfyes,yes\nno, "yes"\n', WORDS, {"no": 2, "yes": 1}
+    ),
+    "an id that is 13 and 13.0, and none": Case(
+        [13, "13.0", " 13", 14, None, None],
+        {**WORDS, "take": "last"},
+        {"no": 1, "yes": 1},
+        ((2, "nobody: left out"),),
+    ),
+}
+
+
+def given(case: Case) -> tuple[pd.DataFrame | None, bytes, Schema]:
+    """The frame if there is one, the CSV file, and the schema."""
+    second = Column(name="b", **WORDS)
+    if "take" in case.facts:  # the cells are ids; a is no and, of the last one, yes
+        ids = [str(cell) if cell is not None else None for cell in case.cells]
+        a = ["yes" if one == "14" else "no" for one in ids]
+        frame = pd.DataFrame({"a": a, "b": "no", "id": ids, "day": range(len(ids))})
+        schema = Schema(
+            (Column(name="a", **case.facts), Column(name="b", **case.facts)),
+            person=Person(id="id", order="day"),
+        )
+        return frame, frame.to_csv(index=False).encode(), schema
+    schema = Schema((Column(name="a", **case.facts), second))
+    if isinstance(case.cells, bytes):
+        return None, case.cells, schema
+    frame = pd.DataFrame({"a": case.cells, "b": ["no", "yes", *["no"] * (len(case.cells) - 2)]})
+    return frame, frame.to_csv(index=False).encode(), schema
+
+
+class Kept(InputError):
+    """The command line has its table."""
+
+
+def by_command(path: Path, schema: Path, capsys: Any, monkeypatch: Any) -> Dataset:
+    """What `engine run` reads; InputError with what it says. It asks where much is an answer."""
+    got: list[Dataset] = []
+
+    def keep(key: str, data: Dataset, **_: Any) -> Any:
+        got.append(data)
+        raise Kept("kept")
+
+    monkeypatch.setattr(engine.cli.run, "run", keep)
+    asked = ["run", "--algorithm", "pc", "--csv", str(path), "--schema", str(schema)]
+    assert main(asked) == 2
+    said = capsys.readouterr().err
+    asks = "--accept-unforeseen" in said
+    if asks:
+        assert main([*asked, "--accept-unforeseen"]) == 2
+    if not got:
+        raise InputError(said)
+    assert asks == any(one.asks for one in got[0].unforeseen_cells)
+    assert ("Cells that match no level" in said) == bool(got[0].unforeseen_cells)
+    return got[0]
+
+
+def by_python(source: Any, schema: Schema) -> Dataset:
+    """What a notebook reads; it warns of what matches no level."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        data = read_table(source, schema)
+    assert bool(caught) == bool(data.unforeseen_cells)
+    return data
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_table_means_the_same_on_the_page_the_command_line_and_in_python(
+    name: str, tmp_path: Path, capsys: Any, monkeypatch: Any
+) -> None:
+    case = CASES[name]
+    frame, raw, schema = given(case)
+    schema.save(tmp_path / "s.json")
+    (tmp_path / "t.csv").write_bytes(raw)
+    if frame is not None:
+        workbook(frame, tmp_path / "t.xlsx")
+        frame.to_parquet(tmp_path / "t.parquet")
+    ways: dict[str, Callable[[], Dataset]] = {}
+    for path in tmp_path.glob("t.*"):
+        upload = files.Upload(path.name, path.read_bytes())
+        stated = files.Upload("s.json", (tmp_path / "s.json").read_bytes())
+        asked = files.Reading(upload, schema=stated)
+        ways[f"page, {path.suffix}"] = lambda asked=asked: files.table(asked)[0]
+        ways[f"command, {path.suffix}"] = lambda path=path: by_command(
+            path, tmp_path / "s.json", capsys, monkeypatch
+        )
+        ways[f"python, {path.suffix}"] = lambda path=path: by_python(path, schema)
+    if frame is not None:
+        ways["python, frame"] = lambda: by_python(frame, schema)
+    for way, read in ways.items():
+        if case.counts is None:
+            with pytest.raises(InputError, match="say in the schema what they count as"):
+                read()
+            continue
+        data = read()
+        found = Counter(data.to_frame()["a"].astype(str))
+        assert found == case.counts, way
+        strange = tuple((one.cells, one.to) for one in data.unforeseen_cells)
+        assert strange == case.strange, way
+
+
+def test_a_draft_keeps_the_level_of_gaps_and_says_what_it_leaves_out(tmp_path: Path) -> None:
+    """Alike in Python and on the page's cards, which take the survey that a draft is made of."""
+    frame = pd.DataFrame(
+        {
+            "sex": ["f", "m", None] * 48,
+            "text": [f"said {min(k, 100)}" for k in range(144)],
+            "ship": "Titanic",
+            "day": [f"2020-01-{k % 31 + 1:02}" for k in range(144)],
+            "who": [f"p{k % 72}" for k in range(144)],
+            "kind": ["None", "y"] * 72,
+        }
+    )
+    raw = frame.to_csv(index=False).encode()
+    draft = Schema.draft(frame)
+    columns, _ = files.columns(files.Upload("t.csv", raw))
+    assert columns == survey(frame)[0]
+    assert draft.left_out == tuple((c.name, why) for c in columns if (why := c.why_out()))
+    assert dict(draft.left_out).keys() == {"text", "ship", "day", "who"}
+    assert draft.state(sex=["m", "f"]).levels[0] == ("m", "f", "missing")
+    assert draft.levels[1] == ("None", "y")
+    draft.save(tmp_path / "s.json")
+    draft.save(tmp_path / "s.json", overwrite=True)
+    assert json.loads((tmp_path / "s.json").read_text())["columns"][0]["other"] == "missing"
