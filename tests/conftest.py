@@ -14,7 +14,26 @@ from xdist.scheduler import LoadFileScheduling
 
 from tests.chance import FRESH, NAMED, install
 
-BROWSER_TESTS = Path(__file__).resolve().parent / "browser"
+TESTS = Path(__file__).resolve().parent
+BROWSER_TESTS = TESTS / "browser"
+# Folders and files that ``-m quick`` runs, but for the tests in them that are marked slow: together
+# under 30 seconds on two cores. No other file is imported then.
+QUICK = (
+    *("algorithms/test_auto.py", "algorithms/test_curate_pc.py", "algorithms/test_gauss_pc.py"),
+    *("algorithms/test_marginal_triples.py", "algorithms/test_noleaks.py", "algorithms/test_pc.py"),
+    *("algorithms/test_plans.py", "algorithms/test_priv_pc.py", "algorithms/test_svt_pc.py"),
+    *("cli/test_run.py", "cli/test_studies.py", "data/test_networks.py", "data/test_schema.py"),
+    *("data/test_simulated.py", "docs/test_words.py", "effects", "graphs"),
+    *("known_answer/test_papers.py", "known_answer/test_privacy_numbers.py"),
+    *("known_answer/test_results.py", "known_answer/test_uniform_budget.py"),
+    *("pairs/test_scores.py", "privacy/test_accounting.py", "privacy/test_events.py"),
+    *("privacy/test_extremes.py", "privacy/test_mechanisms.py", "release/test_amounts.py"),
+    *("release/test_budget.py", "release/test_bounds.py", "search", "statistics", "tables"),
+    *("studies/test_price.py", "studies/test_summary.py", "studies/test_planning.py", "teaching"),
+    *("test_errors.py", "test_knowledge.py", "test_params.py", "test_runner.py"),
+    *("ui/test_colours.py", "ui/test_displayed.py", "ui/test_labels.py", "ui/test_numbers.py"),
+    *("ui/test_scene_words.py", "ui/test_surfaces.py"),
+)
 
 # Matrices here are small: BLAS threads only contend with the other workers (10 times slower).
 for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
@@ -50,6 +69,16 @@ def pytest_fixture_setup(
         return (yield)
 
 
+def _is_quick(path: Path) -> bool:
+    return any(path.is_relative_to(TESTS / one) for one in QUICK)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """With ``-m quick`` only the files that hold quick tests are imported."""
+    other = collection_path.name.startswith("test_") and not _is_quick(collection_path)
+    return True if config.option.markexpr == "quick" and other else None
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None]:
     """What is collected stays to the end: no look for garbage goes through it."""
@@ -75,6 +104,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(BROWSER_TESTS):
             item.add_marker(pytest.mark.browser)
+        elif _is_quick(item.path) and item.get_closest_marker("slow") is None:
+            item.add_marker(pytest.mark.quick)
     items.sort(
         key=lambda item: (
             item.get_closest_marker("browser") is None,

@@ -139,6 +139,7 @@ def test_what_matches_no_level_is_told_and_much_of_it_is_agreed_to(capsys, tmp_p
     assert "strange" not in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_the_command_itself_has_no_traceback():
     done = subprocess.run(
         [sys.executable, "-m", "engine", "run", "--dataset", "asia", "--epsilon", "0"],

@@ -42,6 +42,7 @@ def expected(names: list[str]) -> Edges:
     return {(names[i], names[j], mark) for (i, j), mark in marks.items()}
 
 
+@pytest.mark.slow
 def test_dot_is_read_by_pydot() -> None:
     (graph,) = pydot.graph_from_dot_data(dot(NAMES, matrix()))
 

@@ -39,6 +39,7 @@ def test_hsic_is_the_trace() -> None:
     assert hsic(a, np.ones(150), 0.3, 0.7) == pytest.approx(0, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_hsic_of_8000_rows_needs_neither_time_nor_memory() -> None:
     rng = np.random.default_rng(2)
     a, b = rng.normal(size=(2, 8000))

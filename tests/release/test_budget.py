@@ -262,6 +262,7 @@ def test_a_full_disk_is_no_damage(book: Budgets, room: int) -> None:
     assert book.charge("ward", Guarantee(1.0, 1e-7), "x").left[0] == 8
 
 
+@pytest.mark.slow
 def test_processes_at_once_with_kill_9_lose_no_charge(book: Budgets, tmp_path: Path) -> None:
     """A charge that was acknowledged is kept; each kill leaves at most one that was not."""
     book.new("ward", 20, 0)
@@ -307,6 +308,7 @@ def killed_releases(folder: Path, kills: int, seed: int) -> tuple[int, int]:
     return len(files), len(Budgets(book.path).show("asia").charges)
 
 
+@pytest.mark.slow
 def test_kill_9_never_gives_a_free_release(tmp_path: Path) -> None:
     files, charges = killed_releases(tmp_path, KILLS, seed=3)
     assert 2 <= files <= charges <= KILLS + 2

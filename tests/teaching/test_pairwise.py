@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from engine import run
 from engine.algorithms.anm import AnmParameters
@@ -17,6 +18,7 @@ WAYS = {
 }
 
 
+@pytest.mark.slow
 def test_the_probability_is_the_share_of_runs() -> None:
     """Over 80 splits: the mean probability against the share of right directions."""
     data = simulate_pair("wave", "laplace", n=100, seed=5)
