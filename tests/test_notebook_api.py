@@ -14,7 +14,7 @@ import pytest
 
 import engine
 from engine import Budget, InputError, Schema, load_dataset, load_release, load_schema, plan, run
-from engine.release.graph import release_drawn
+from engine.release.page import release_drawn
 
 RNG = np.random.default_rng(7)
 FRAME = load_dataset("asia", n=3_000, seed=7).to_frame().astype(str)

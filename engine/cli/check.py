@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from engine.cli.flags import Parser, add_json_flag
 from engine.errors import InputError
 from engine.release.checking import SECONDS, check
-from engine.release.combine import combined_words
 from engine.release.file import Release, digest, load, read_bytes
 from engine.release.noise import ALARM
+from engine.release.page import combined_words
 from engine.release.signature import own_key, public_key_in, public_text, verify, verify_page
 
 _MOST_PAGE = 50_000_000

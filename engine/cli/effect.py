@@ -9,8 +9,8 @@ from pathlib import Path
 from engine.cli.flags import Parser, add_json_flag, add_knowledge_flag
 from engine.effects.adjustment import OPTIMAL, SETS
 from engine.knowledge import load_knowledge
-from engine.release.combine import effect, with_knowledge
-from engine.release.file import canonical, load
+from engine.release.budgeted import load_release
+from engine.release.file import canonical
 from engine.release.places import check_place, save
 
 
@@ -37,11 +37,11 @@ def effect_command(argv: Sequence[str]) -> None:
     add_json_flag(parser)
     args = parser.parse_args(argv)
     chosen = {name: getattr(args, name) for name in ("level", "base", "event", "sets")}
-    release = load(args.file)
+    paid = load_release(args.file)
     if args.knowledge is not None:
-        release = with_knowledge(release, load_knowledge(args.knowledge))
+        paid = paid.with_knowledge(load_knowledge(args.knowledge))
         if args.out is not None:
             check_place(Path(args.out))
-            save(canonical(release), Path(args.out))
-    found = effect(release, args.cause, args.effect, **chosen)
+            save(canonical(paid.release), Path(args.out))
+    found = paid.effect(args.cause, args.effect, **chosen)
     print(json.dumps(found.to_json()) if args.json else "\n".join([found.sentence, *found.notes]))

@@ -25,11 +25,11 @@ from engine.errors import InputError
 from engine.knowledge import load_knowledge
 from engine.params import Spec
 from engine.registry import declared
-from engine.release.budget import Budget, Budgets
-from engine.release.combine import combined, combined_words
+from engine.release.budget import Budgets
+from engine.release.budgeted import Budget, BudgetedRelease, combine, load_release
 from engine.release.file import Release, canonical, load, loads
-from engine.release.make import Stopped, make
-from engine.release.page import doubt_words, to_html
+from engine.release.make import Stopped
+from engine.release.page import combined_words, doubt_words, to_html
 from engine.release.places import check_place, check_places, page_of, save
 from engine.release.settings import COVERED, covered
 from engine.release.signature import own_key, signed
@@ -48,22 +48,19 @@ def release_command(argv: Sequence[str]) -> int:
         raise InputError("engine release takes one algorithm.")
     specs = list(declared(keys).values())
     args = _parser(specs).parse_args(argv)
-    out, schema, budgets = check_places(args.out), _schema(args), Budgets()
-    budgets.show(args.budget)
-    signer = own_key() if args.sign else None
+    out, schema, budget = check_places(args.out), _schema(args), Budget(args.budget)
+    if args.sign:
+        own_key()  # one that cannot be used is refused before the table is read
     try:
         data = own_table(args, schema)
     except KeyboardInterrupt:
         ignore_signals()
         print("Stopped on reading: nothing was released, nothing was charged.", file=sys.stderr)
         return INTERRUPTED
-    kept: list[str] = []
-    how: dict[str, Any] = {"name": args.budget, "budgets": budgets, "signer": signer}
-    how["on_kept"] = kept.append
+    asked: dict[str, Any] = {"algorithm": keys[0], "sign": args.sign, "resume": args.resume}
     try:
         with interruptible() as cancelled:
-            request = (data, schema, keys[0], values(args, specs))
-            found = make(*request, **how, resume=args.resume, cancelled=cancelled)
+            paid = budget.release(data, schema, stop=cancelled, **asked, **values(args, specs))
     except Stopped as stop:
         print(stop, file=sys.stderr)
         return INTERRUPTED
@@ -72,8 +69,20 @@ def release_command(argv: Sequence[str]) -> int:
         notes = getattr(pressed, "__notes__", ["Nothing was released, nothing was charged."])
         print("Stopped.", *notes, file=sys.stderr)
         return INTERRUPTED
-    _write(canonical(found), to_html(found), out, kept)
-    _say(found, out, budgets.show(args.budget), kept)
+    found = paid.release
+    _write(canonical(found), to_html(found), out, paid.kept)
+    said = repr(budget)[1:-1].removeprefix("Budget ")
+    print(
+        f"{out} and {page_of(out)}: {_edges(found)}, ε = {found.total.epsilon:g}, "
+        f"δ = {found.total.delta:.3g}; budget {said}."
+    )
+    print(doubt_words(found))
+    if found.signature is not None:
+        print(f"Signed with the key {found.signature.public_key}.")
+    if paid.kept is None:
+        print("It could not be kept next to the budgets: this file is the only one.")
+    else:
+        print(f"Kept as {paid.kept}: python -m engine release --again {paid.kept} --out FILE.")
     return 0
 
 
@@ -138,14 +147,14 @@ def _again(argv: Sequence[str]) -> int:
     kept = Vault(Budgets()).get(args.again)
     if args.sign:
         found = signed(loads(kept.text.encode()), own_key())
-        _write(canonical(found), to_html(found), out, [kept.id])
+        _write(canonical(found), to_html(found), out, kept.id)
     else:
-        _write(kept.text, kept.page, out, [kept.id])
+        _write(kept.text, kept.page, out, kept.id)
     print(f"{out} and {page_of(out)}: release {kept.id} again; nothing was charged.")
     return 0
 
 
-def _write(text: str, page: str, out: Path, kept: Sequence[str]) -> None:
+def _write(text: str, page: str, out: Path, kept: str | None) -> None:
     """Write both files; where that fails after all, say where the release still is.
 
     What is kept nowhere goes to standard output: it has been paid for.
@@ -155,29 +164,15 @@ def _write(text: str, page: str, out: Path, kept: Sequence[str]) -> None:
         save(page, page_of(out))
     except (InputError, OSError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error).rstrip(".")
-        if not kept:
+        if kept is None:
             sys.stdout.write(text)
             raise InputError(
                 f"{why}, nor could it be kept next to the budgets; the release, which is paid for, "
                 "is on standard output alone: keep it."
             ) from None
         raise InputError(
-            f"{why}; the release is kept: python -m engine release --again {kept[0]} --out FILE."
+            f"{why}; the release is kept: python -m engine release --again {kept} --out FILE."
         ) from None
-
-
-def _say(found: Release, out: Path, budget: Budget, kept: Sequence[str]) -> None:
-    print(
-        f"{out} and {page_of(out)}: {_edges(found)}, ε = {found.total.epsilon:g}, "
-        f"δ = {found.total.delta:.3g}; budget {budget.name!r}: {budget.remaining}."
-    )
-    print(doubt_words(found))
-    if found.signature is not None:
-        print(f"Signed with the key {found.signature.public_key}.")
-    if kept:
-        print(f"Kept as {kept[0]}: python -m engine release --again {kept[0]} --out FILE.")
-    else:
-        print("It could not be kept next to the budgets: this file is the only one.")
 
 
 def _edges(found: Release) -> str:
@@ -199,10 +194,9 @@ def combine_command(argv: Sequence[str]) -> None:
     out = check_places(args.out)
     signer = own_key() if args.sign else None
     known = None if args.knowledge is None else load_knowledge(args.knowledge)
-    found = combined([load(file) for file in args.files], known)
+    found = combine([load_release(file) for file in args.files], known).release
     found = found if signer is None else signed(found, signer)
-    save(canonical(found), out)
-    save(to_html(found), page_of(out))
+    BudgetedRelease(found).save(out)
     print(f"{out} and {page_of(out)}: {_edges(found)}, {found.rows:,} records.")
     print("\n".join([doubt_words(found), *combined_words(found)]))
 

@@ -16,6 +16,7 @@ own. Charges add up by basic composition, in decimals as they were typed: ten ti
 from __future__ import annotations
 
 import json
+import os
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -148,8 +149,8 @@ class Budgets:
         ('ward-7', '3')
     """
 
-    def __init__(self, path: Path | None = None):
-        self.path = path if path is not None else default_path()
+    def __init__(self, path: str | os.PathLike[str] | None = None):
+        self.path = default_path() if path is None else Path(path)
 
     def new(self, name: str, epsilon: float | str, delta: float | str) -> Budget:
         """Declare a budget; a name that is there already, or looks like one, is refused."""
@@ -272,7 +273,10 @@ def _bind(
 def _read(connection: sqlite3.Connection, wanted: str) -> Budget:
     names = [str(name) for (name,) in connection.execute("SELECT name FROM budgets")]
     if wanted not in names:
-        raise InputError(f"There is no budget {wanted!r}.{did_you_mean(wanted, names)}")
+        raise InputError(
+            f"There is no budget {wanted!r}.{did_you_mean(wanted, names)} Declare its "
+            "total first, such as epsilon=3, delta=1e-5."
+        )
 
     def rows(query: str) -> list[Any]:
         return connection.execute(query, (wanted,)).fetchall()
@@ -293,7 +297,7 @@ def _read(connection: sqlite3.Connection, wanted: str) -> Budget:
 
 def _kept(epsilon: object, delta: object) -> tuple[Decimal, Decimal]:
     """Amounts from the file; one that no charge of this program can be is damage."""
-    found = tuple(_amount(value) for value in (epsilon, delta))
+    found = tuple(amount(value) for value in (epsilon, delta))
     if found[0] is None or found[1] is None:
         raise sqlite3.DatabaseError("an amount is no number of at least 0")
     return found[0], found[1]
@@ -301,7 +305,7 @@ def _kept(epsilon: object, delta: object) -> tuple[Decimal, Decimal]:
 
 def _amounts(epsilon: float | str, delta: float | str, what: str) -> tuple[Decimal, Decimal]:
     """Two amounts as typed; InputError unless finite, positive and of a sensible size."""
-    one, other = _amount(epsilon), _amount(delta)
+    one, other = amount(epsilon), amount(delta)
     if one is None or not 0 < one <= MOST_EPSILON:
         raise InputError(f"{what} needs an epsilon above 0 and at most {MOST_EPSILON:,}.")
     if other is None or other > MOST_DELTA:
@@ -309,7 +313,7 @@ def _amounts(epsilon: float | str, delta: float | str, what: str) -> tuple[Decim
     return one, other
 
 
-def _amount(value: object) -> Decimal | None:
+def amount(value: object) -> Decimal | None:
     """A finite number of at least 0 with few enough digits to print and to add up; None if not."""
     try:
         found = Decimal(str(value))

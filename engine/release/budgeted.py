@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,19 +17,23 @@ from engine.data.dataset import Dataset
 from engine.data.reading import as_dataset
 from engine.data.schema import Schema
 from engine.effects.effect import Effect
-from engine.errors import InputError, show
+from engine.errors import InputError, cut, show
 from engine.graphs.edges import annotated, edge_frame
 from engine.graphs.formats import FORMATS
 from engine.knowledge import Knowledge
 from engine.privacy.accounting import Guarantee
 from engine.release import budget as books
-from engine.release.checking import check
-from engine.release.combine import combined, combined_words, with_knowledge
-from engine.release.combine import effect as effect_of_release
+from engine.release.checking import check, combined, question, with_knowledge
 from engine.release.file import Release, canonical, load, neighbours
-from engine.release.graph import release_drawn, release_edges, release_svg
 from engine.release.make import make
-from engine.release.page import doubt_words, to_html
+from engine.release.page import (
+    combined_words,
+    doubt_words,
+    release_drawn,
+    release_edges,
+    release_svg,
+    to_html,
+)
 from engine.release.places import check_places, page_of, save
 from engine.release.settings import COVERED
 from engine.release.signature import own_key
@@ -74,23 +77,19 @@ class Budget:
         *,
         path: str | os.PathLike[str] | None = None,
     ):
-        self._book = books.Budgets(None if path is None else Path(path))
-        if name in {one.name for one in self._book.all()}:
-            found = self._book.show(name)
-            for what, said, total in (("ε", epsilon, found.epsilon), ("δ", delta, found.delta)):
-                if said is not None and not _same(said, total):
-                    raise InputError(
-                        f"Budget {found.name!r} has the total {what} = {total:g}, which is never "
-                        f"changed to {show(said)}; leave it out, or give another name."
-                    )
-        elif epsilon is None:
-            raise InputError(
-                f"There is no budget {name!r} yet; declare its total: Budget({name!r}, epsilon=3, "
-                "delta=1e-5)."
-            )
-        else:
+        self._book = books.Budgets(path)
+        found = next((one for one in self._book.all() if one.name == name), None)
+        if found is None and epsilon is None:
+            found = self._book.show(name)  # InputError
+        elif found is None:
             found = self._book.new(name, epsilon, 1e-6 if delta is None else delta)
-        self.name = found.name
+        for what, said, total in (("ε", epsilon, found.epsilon), ("δ", delta, found.delta)):
+            if said is not None and books.amount(said) != total:
+                raise InputError(
+                    f"Budget {name!r} has the total {what} = {total:g}, which is never changed to "
+                    f"{show(said)}; leave it out, or give another name."
+                )
+        self.name = name
 
     def __repr__(self) -> str:
         """One line."""
@@ -125,6 +124,7 @@ class Budget:
         delta: float | None = None,
         algorithm: str = COVERED[0],
         sign: bool = False,
+        on_charged: Callable[[], None] = lambda: None,
         on_step: Callable[[Step], None] | None = None,
         stop: Stop | None = None,
         resume: bool = False,
@@ -139,6 +139,7 @@ class Budget:
             delta: Likewise; unless said the same share of the total as epsilon is.
             algorithm: One with a hardened sampler.
             sign: Whether to sign it with your key.
+            on_charged: Called once the charge is on the disk.
             on_step: Sees each step as it happens.
             stop: A ``threading.Event``, or what is called to ask: free before the charge, after
                 it the charge stays.
@@ -165,6 +166,7 @@ class Budget:
             budgets=self._book,
             signer=own_key() if sign else None,
             cancelled=(lambda: False) if stop is None else asking(stop),
+            on_charged=on_charged,
             on_step=on_step,
             on_kept=kept.append,
             resume=resume,
@@ -172,21 +174,12 @@ class Budget:
         return BudgetedRelease(made, kept[0] if kept else None)
 
 
-def _same(said: float | str, total: Decimal) -> bool:
-    """Whether what somebody says is that total; what is no number is not."""
-    try:
-        return float(said) == float(total)
-    except (TypeError, ValueError):
-        return False
-
-
 def _declared(data: Any, schema: Schema | None) -> Dataset:
     """The table under its declared schema; InputError, before anything is read, where it waits."""
     if isinstance(schema, Schema) and schema.waiting:
-        some = ", ".join(schema.waiting[:3]) + (" …" if schema.waiting[3:] else "")
         raise InputError(
-            f"What {some} can hold was found in the data and is not public: state it "
-            "(schema.state), or leave the column out (schema.keep)."
+            f"What {cut(', '.join(schema.waiting))} can hold was found in the data and is not "
+            "public: state it (schema.state), or leave the column out (schema.keep)."
         )
     table = as_dataset(data, schema)
     if not table.declared:
@@ -269,15 +262,45 @@ class BudgetedRelease:
         """Derive it again from its numbers alone (:func:`engine.release.checking.check`)."""
         return check(self.release)
 
-    def effect(self, cause: str, effect: str, **options: Any) -> Effect:
-        """What setting one column does to another (:func:`engine.release.combine.effect`)."""
-        return effect_of_release(self.release, cause, effect, **options)
+    def effect(
+        self, cause: str, effect: str, knowledge: Knowledge | None = None, **options: Any
+    ) -> Effect:
+        """What setting ``cause`` does to ``effect``, by the released tables and plausible graphs.
+
+        Args:
+            cause: The column that is set.
+            effect: The column that is looked at.
+            knowledge: What is known of the causes, in the place of what the release has; free.
+            options: ``level``, ``base``, ``event`` and ``sets``, as in
+                :func:`engine.effects.effect.effect_of`.
+
+        Returns:
+            The numbers, or why there are none; its ``sentence`` says it.
+
+        Raises:
+            InputError: For a file that is not consistent, and for names or levels that there are
+                not.
+
+        Examples:
+            >>> import tempfile
+            >>> from engine import Knowledge, Schema, load_dataset
+            >>> place = Path(tempfile.mkdtemp()) / "budgets.db"
+            >>> frame = load_dataset("cancer", n=100_000).to_frame()
+            >>> schema = Schema.draft(frame).state(*frame.columns)
+            >>> paid = Budget("ward", epsilon=3, delta=1e-5, path=place).release(frame, schema)
+            >>> known = Knowledge(leaves=["Xray"])
+            >>> found = paid.effect("Cancer", "Xray", known, level="True", base="False")
+            >>> abs(found.difference.value) > 0.5  # the truth is .7
+            True
+        """
+        paid = self if knowledge is None else self.with_knowledge(knowledge)
+        return question(paid.release)(cause, effect, **options)
 
     def with_knowledge(self, knowledge: Knowledge) -> BudgetedRelease:
         """The same tables under other knowledge of the causes; nothing is charged.
 
         Graph, effects and synthetic rows follow from it, and its file says which it is
-        (:func:`engine.release.combine.with_knowledge`).
+        (:func:`engine.release.checking.with_knowledge`).
         """
         return BudgetedRelease(with_knowledge(self.release, knowledge))
 

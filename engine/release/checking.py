@@ -1,10 +1,13 @@
-"""A release derived again from its released numbers alone, without the data.
+"""A release derived again from its released numbers alone; what follows from one, or several.
 
 That shows that the file is *consistent*: its promise is that of its noise levels, its graph that of
 its numbers, and its numbers are not too good to be noisy. It cannot show that the numbers came from
 records, that noise was drawn as stated, or that a level is called as it was: a file in which all of
 it was changed together is consistent too. A signature says whom to believe
 (:mod:`engine.release.signature`).
+
+Effects, knowledge applied afterwards and several releases as one are derived in the same way:
+nothing is charged, and the file holds every release that it rests on, so all of it can be checked.
 """
 
 from __future__ import annotations
@@ -29,9 +32,13 @@ from engine.algorithms.marginal_pc import (
 from engine.algorithms.marginal_pc import release as release_tables
 from engine.context import Cancelled, RunContext
 from engine.data.dataset import Dataset
+from engine.effects.effect import Effect, effect_of
+from engine.effects.plausible import plausible
 from engine.errors import InputError
 from engine.graphs.known import known_of
+from engine.knowledge import Knowledge
 from engine.marginals.citest import NoisyTests
+from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.marginals.levels import merged
 from engine.marginals.moments import Moments
 from engine.privacy.ledger import Ledger
@@ -239,3 +246,59 @@ def moments_of(
     """
     tables = tables_of(release, cancelled)
     return tables.tests.moments, tables.data.levels
+
+
+def with_knowledge(release: Release, knowledge: Knowledge) -> Release:
+    """The release with other knowledge of the causes, in the place of what it had; unsigned.
+
+    The graph and all confidences are derived again from the released tables, as effects and
+    synthetic rows then are. InputError for a file that is not consistent, and for knowledge of
+    columns that there are not.
+    """
+    knowledge.check_names(release.names)
+    check(release)
+    return rederived(replace(release, applied=knowledge))
+
+
+def combined(releases: Sequence[Release], knowledge: Knowledge | None = None) -> Release:
+    """Releases of different people under one schema as one.
+
+    Args:
+        releases: Two or more, of different people; one that was combined counts as its parts.
+        knowledge: What is known of the causes. Without it what all of the releases state.
+
+    Returns:
+        A release with all their tables combined. Each person's (ε, δ) is that of the release that
+        holds them, so its own is the largest, if nobody is in two of them.
+
+    Raises:
+        InputError: For other schemas or parameters, with the first difference; for a release that
+            is given twice; for files that are not consistent.
+    """
+    parts = [part for each in releases for part in each.parts or (each,)]
+    known = [part.knowledge for part in parts]
+    made = assembled(parts, known[0] if knowledge is None else knowledge)
+    if knowledge is None and any(each != known[0] for each in known):
+        raise InputError(
+            "The releases state different knowledge of the causes; give the one that holds for all."
+        )
+    for part in parts:
+        check(part)
+    return rederived(made)
+
+
+def question(release: Release) -> Callable[..., Effect]:
+    """Effects of a release, which is checked first, asked one after another."""
+    _, outcome = checked(release)
+    found, names = outcome.diagnostics, release.names
+    assert isinstance(found, MarginalDiagnostics)
+    assert found.released is not None
+    moments, dags = (
+        found.released,
+        plausible(found, outcome.cpdag, known_of(release.knowledge, names)),
+    )
+
+    def ask(cause: str, effect: str, **options: Any) -> Effect:
+        return effect_of(moments, names, found.levels, dags, cause, effect, **options)
+
+    return ask

@@ -1,4 +1,7 @@
-"""A release as one HTML page for people: no script, nothing loaded from elsewhere."""
+"""A release for people: its graph as edges and as a picture, its words, and one HTML page.
+
+The page has no script and loads nothing from elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,15 @@ from html import escape
 
 import numpy as np
 
-from engine.graphs.formats import DIRECTED
+from engine.graphs.cpdag import Adjacency
+from engine.graphs.edges import Edge, edges, svg
+from engine.graphs.formats import DIRECTED, UNDIRECTED
 from engine.graphs.known import known_of
 from engine.graphs.weighed_colliders import SHOWN
 from engine.percent import percent, probability
 from engine.release.checking import moments_of
-from engine.release.combine import combined_words
-from engine.release.file import Release, digest, neighbours
-from engine.release.graph import release_drawn, release_edges, release_svg
+from engine.release.file import DISJOINT, Release, digest, neighbours
+from engine.release.pooling import WARN, drift
 
 EDGES = ("Edge", "Link confidence", "Directions")
 _STYLE = (
@@ -157,3 +161,60 @@ def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
         "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
     )
     return f"<table><tr>{cells}</tr>{body}</table>"
+
+
+def drift_words(release: Release) -> str:
+    """How far the combined populations differ, by column, in a sentence."""
+    overall, columns = drift([moments_of(part)[0] for part in release.parts])
+    if overall < WARN:
+        return (
+            f"The releases' single columns agree within noise and sampling (a standardised "
+            f"chi-square of {overall:.1f}; from {WARN:g} on populations differ)."
+        )
+    worst = sorted(zip(columns.tolist(), release.names, strict=True), reverse=True)[:3]
+    most = ", ".join(f"{name} ({value:.0f})" for value, name in worst if value >= WARN)
+    return (
+        f"The releases are of different populations: their single columns differ by a standardised "
+        f"chi-square of {overall:.0f}, where less than {WARN:g} is noise and sampling; most in "
+        f"{most or worst[0][1]}. The graph is that of their mixture."
+    )
+
+
+def combined_words(release: Release) -> tuple[str, ...]:
+    """Who is combined, what that rests on, how far the populations differ; nothing for one."""
+    if not release.parts:
+        return ()
+    who = ", ".join(
+        f"{part.name} (n = {part.rows:,}, ε = {part.total.epsilon:g})" for part in release.parts
+    )
+    return (
+        f"Combined from {len(release.parts)} releases: {who}. Which release holds how many people "
+        "is not hidden.",
+        DISJOINT,
+        drift_words(release),
+    )
+
+
+def release_edges(release: Release) -> list[Edge]:
+    """The edges of a release with the probability of link and arrow."""
+    at = {name: i for i, name in enumerate(release.names)}
+    link = {(min(at[a], at[b]), max(at[a], at[b])): share for a, b, share in release.confidence}
+    arrow = {}
+    for a, b, there, back in release.arrows:
+        arrow[at[a], at[b]], arrow[at[b], at[a]] = there, back
+    return edges(release.names, release.matrix, (), link, arrow)
+
+
+def release_drawn(release: Release) -> Adjacency:
+    """The (d, d) matrix for other tools: an arrow that pictures draw as a line is one there too."""
+    matrix, at = release.matrix, {name: i for i, name in enumerate(release.names)}
+    for edge in release_edges(release):
+        if edge.kind == UNDIRECTED:
+            matrix[at[edge.effect], at[edge.cause]] = True
+    return matrix
+
+
+def release_svg(release: Release) -> str:
+    """The graph as SVG, the same to the byte on every machine: a page is compared by its bytes."""
+    alt = f"The graph of the release {release.name}"
+    return svg(release.names, release_edges(release), alt)

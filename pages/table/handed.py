@@ -14,9 +14,9 @@ import streamlit as st
 
 from engine import InputError, load_knowledge
 from engine.knowledge import MOST_BYTES
-from engine.release.combine import combined_words
 from engine.release.file import Release, digest, loads
 from engine.release.noise import ALARM
+from engine.release.page import combined_words
 from engine.release.signature import public_key, verify, verify_page
 from pages import mode
 from pages.draw import show

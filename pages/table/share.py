@@ -12,10 +12,17 @@ import streamlit as st
 
 from engine.effects.effect import Effect
 from engine.graphs.formats import FORMATS
-from engine.release.combine import question
+from engine.release.checking import question
 from engine.release.file import Release, canonical, digest, neighbours
-from engine.release.graph import release_drawn, release_svg
-from engine.release.page import EDGES, confidence_words, doubt_words, edge_words, to_html
+from engine.release.page import (
+    EDGES,
+    confidence_words,
+    doubt_words,
+    edge_words,
+    release_drawn,
+    release_svg,
+    to_html,
+)
 from engine.release.synthetic import LABEL, synthetic
 from pages.draw import show
 from pages.draw.effect import Ask, effects

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from engine import Dataset, Knowledge
 from engine.data.schema import Schema
-from engine.release.budget import Budgets
-from engine.release.checking import check, moments_of
-from engine.release.combine import combined, with_knowledge
+from engine.release.budgeted import Budget
+from engine.release.checking import check, combined, moments_of, with_knowledge
 from engine.release.file import Release
-from engine.release.make import make
 from engine.release.pooling import drift
-from engine.release.signature import own_key
 from engine.studies.plan import Forecast, PlanRequest, forecasts
 from pages.worker import Tell
 
@@ -34,18 +32,11 @@ def release(
     def charged() -> None:
         tell(part=CHARGED)
 
-    def kept(number: str) -> None:
-        tell(part=number)
-
-    return make(
-        *(data, schema, key, values),
-        name=name,
-        budgets=Budgets(),
-        signer=own_key() if sign else None,
-        cancelled=tell,
-        on_charged=charged,
-        on_kept=kept,
-    )
+    asked: dict[str, Any] = {"algorithm": key, "sign": sign, **values}
+    paid = Budget(name).release(replace(data, schema=schema), stop=tell, on_charged=charged, **asked)
+    if paid.kept is not None:
+        tell(part=paid.kept)
+    return paid.release
 
 
 def rederive(tell: Tell, released: Release) -> float:

@@ -39,9 +39,9 @@ from engine.release.file import (
     parse,
     to_json,
 )
-from engine.release.graph import release_drawn
 from engine.release.make import make
 from engine.release.noise import ALARM
+from engine.release.page import release_drawn
 from engine.release.synthetic import consistent_dag, synthetic
 from engine.release.vault import Vault
 

@@ -17,11 +17,17 @@ from engine.data.schema import Column, Schema
 from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.release.budget import Budgets
 from engine.release.budgeted import BudgetedRelease
-from engine.release.checking import check, derived, moments_of, tables_of
-from engine.release.combine import combined, combined_words, drift_words, with_knowledge
+from engine.release.checking import (
+    check,
+    combined,
+    derived,
+    moments_of,
+    tables_of,
+    with_knowledge,
+)
 from engine.release.file import DISJOINT, Release, canonical, digest, load, loads
 from engine.release.make import make
-from engine.release.page import to_html
+from engine.release.page import combined_words, drift_words, to_html
 from engine.release.pooling import drift, pooled, weights
 from engine.release.signature import verify, verify_page
 from tests.effects.models import exact, noisy

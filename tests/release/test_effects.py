@@ -13,8 +13,8 @@ from engine.data.schema import Schema
 from engine.graphs.known import Known
 from engine.privacy import sources
 from engine.release.budget import Budgets
+from engine.release.budgeted import BudgetedRelease
 from engine.release.checking import check
-from engine.release.combine import effect
 from engine.release.file import Release, canonical, load
 from engine.release.make import make
 from engine.release.page import confidence_words, to_html
@@ -72,10 +72,10 @@ def test_an_effect_needs_no_data_and_costs_nothing(
         raise AssertionError("a source of noise was opened")
 
     monkeypatch.setattr(sources.Hardened, "__init__", refused)
-    found = effect(load(path), "smoke", "bronc")
+    found = BudgetedRelease(load(path)).effect("smoke", "bronc")
     assert found.difference.low < 0.3 < found.difference.high
     assert budgets.show("ward") == before
-    assert effect(release, "bronc", "smoke").refusal is not None
+    assert BudgetedRelease(release).effect("bronc", "smoke").refusal is not None
     assert release.matrix.sum() == len(release.cpdag)
 
 
@@ -86,7 +86,7 @@ def test_do_sampling_sets_a_column_of_the_twin(paid: tuple[Release, Budgets, Pat
     smoke, bronc = release.names.index("smoke"), release.names.index("bronc")
     yes = {level: (rows.codes[:, bronc] == 0).mean() for level, rows in made.items()}
     assert (made["no"].codes[:, smoke] == 1).all()
-    told = effect(release, "smoke", "bronc")
+    told = BudgetedRelease(release).effect("smoke", "bronc")
     assert yes["yes"] - yes["no"] == pytest.approx(told.difference.value, abs=0.03)
     # What it does not act on is drawn as without it, row by row.
     asia = release.names.index("asia")

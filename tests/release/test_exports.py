@@ -12,7 +12,7 @@ from causallearn.graph.Endpoint import Endpoint
 from causallearn.utils.TXT2GeneralGraph import txt2generalgraph
 
 from engine import Budget, BudgetedRelease, Schema, load_dataset, load_release
-from engine.release.graph import release_drawn
+from engine.release.page import release_drawn
 from tests.graphs.test_formats import read_dagitty
 
 
