@@ -274,8 +274,8 @@ def _read(connection: sqlite3.Connection, wanted: str) -> Budget:
     names = [str(name) for (name,) in connection.execute("SELECT name FROM budgets")]
     if wanted not in names:
         raise InputError(
-            f"There is no budget {wanted!r}.{did_you_mean(wanted, names)} Declare its "
-            "total first, such as epsilon=3, delta=1e-5."
+            f"There is no budget {wanted!r}.{did_you_mean(wanted, names)} To make it, declare "
+            "its total: epsilon=3, delta=1e-5."
         )
 
     def rows(query: str) -> list[Any]:

@@ -33,7 +33,8 @@ def release(
         tell(part=CHARGED)
 
     asked: dict[str, Any] = {"algorithm": key, "sign": sign, **values}
-    paid = Budget(name).release(replace(data, schema=schema), stop=tell, on_charged=charged, **asked)
+    stated = replace(data, schema=schema)  # with what is known of the causes by now
+    paid = Budget(name).release(stated, stop=tell, on_charged=charged, **asked)
     if paid.kept is not None:
         tell(part=paid.kept)
     return paid.release
