@@ -299,7 +299,7 @@ def test_a_release_from_frame_to_file_and_back(tmp_path: Path) -> None:
         Budget("ward-7", epsilon="four", path=book)
     with pytest.raises(InputError, match="declare its total"):
         Budget("ward-8", path=book)
-    with pytest.raises(InputError, match="ask for less"):
+    with pytest.raises(InputError, match="and this costs"):
         ward.release(FRAME, SCHEMA, epsilon=2.5)
 
 

@@ -19,7 +19,7 @@ import json
 import os
 import re
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from decimal import ROUND_DOWN, Context, Decimal, InvalidOperation
@@ -154,14 +154,18 @@ class Budgets:
 
     def new(self, name: str, epsilon: float | str, delta: float | str) -> Budget:
         """Declare a budget; a name that is there already, or looks like one, is refused."""
-        _check_name(name, ())
+        if not _NAME.fullmatch(name):
+            raise InputError(
+                "A budget's name has at most 60 letters, digits, dots, _ and - of ASCII, and "
+                "single blanks between words; it starts with a letter or digit."
+            )
         total = _amounts(epsilon, delta, "A budget")
         with self._transaction(create=True) as connection:
             self.path.chmod(0o600)
-            there = [n for (n,) in connection.execute("SELECT name FROM budgets")]
-            if name in there:
-                raise InputError(f"There is a budget {name!r} already; a total is never changed.")
-            _check_name(name, there)
+            for (other,) in connection.execute("SELECT name FROM budgets"):
+                if _drawn(name) == _drawn(other):
+                    same = "a total is never changed" if name == other else "which looks the same"
+                    raise InputError(f"There is a budget {other!r} already, {same}.")
             connection.execute(
                 "INSERT INTO budgets (name, epsilon, delta) VALUES (?, ?, ?)",
                 (name, *map(str, total)),
@@ -195,11 +199,10 @@ class Budgets:
             budget = _read(connection, name)
             left = budget.left
             if epsilon > left[0] or delta > left[1]:
-                cost_words = f"and this costs ε = {epsilon:f}, δ = {delta:.3g}"
-                if left[0] <= 0:
-                    raise InputError(f"Budget {name!r} has no ε left, {cost_words}.")
-                have = f"ε = {left[0]:f}, δ = {left[1]:.3g} left"
-                raise InputError(f"Budget {name!r} has {have} {cost_words}; ask for less.")
+                raise InputError(
+                    f"Budget {name!r} has ε = {left[0]:f}, δ = {left[1]:.3g} left, and this costs "
+                    f"ε = {epsilon:f}, δ = {delta:.3g}."
+                )
             made = connection.execute(
                 "INSERT INTO charges (name, epsilon, delta, what) VALUES (?, ?, ?, ?)",
                 (budget.name, str(epsilon), str(delta), what),
@@ -251,7 +254,7 @@ def _prepare(connection: sqlite3.Connection, path: Path, create: bool) -> None:
     elif version != VERSION:
         raise InputError(f"{path} was written by another version; update this program.")
     elif connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
-        raise InputError(_damaged(path))
+        raise sqlite3.DatabaseError("not whole")
     for statement in _ADDED:
         connection.execute(statement)
 
@@ -297,10 +300,10 @@ def _read(connection: sqlite3.Connection, wanted: str) -> Budget:
 
 def _kept(epsilon: object, delta: object) -> tuple[Decimal, Decimal]:
     """Amounts from the file; one that no charge of this program can be is damage."""
-    found = tuple(amount(value) for value in (epsilon, delta))
-    if found[0] is None or found[1] is None:
+    one, other = amount(epsilon), amount(delta)
+    if one is None or other is None:
         raise sqlite3.DatabaseError("an amount is no number of at least 0")
-    return found[0], found[1]
+    return one, other
 
 
 def _amounts(epsilon: float | str, delta: float | str, what: str) -> tuple[Decimal, Decimal]:
@@ -323,7 +326,8 @@ def amount(value: object) -> Decimal | None:
     return found if fits and (not found or -60 < found.adjusted() < 13) else None
 
 
-def _sentence(path: Path, error: Exception) -> str:
+def _sentence(path: Path, error: object) -> str:
+    """What to do about an error of SQLite's."""
     text = str(error)
     if "locked" in text:
         return f"{path} has been locked by another program for {BUSY_SECONDS:.0f} s; try again."
@@ -331,23 +335,7 @@ def _sentence(path: Path, error: Exception) -> str:
         return f"{path} cannot be opened to write; check it, or give another in {VARIABLE}."
     if "full" in text or "disk I/O" in text:
         return f"{path} could not be written ({text}); nothing was released."
-    return _damaged(path)
-
-
-def _damaged(path: Path) -> str:
     return f"{path} is damaged and was left as it is; restore it from a copy."
-
-
-def _check_name(name: str, others: Iterable[str]) -> None:
-    """InputError for a new name that is malformed, or looks like another."""
-    if not _NAME.fullmatch(name):
-        raise InputError(
-            "A budget's name has at most 60 letters, digits, dots, _ and - of ASCII, and single "
-            "blanks between words; it starts with a letter or digit."
-        )
-    for other in others:
-        if _drawn(name) == _drawn(other):
-            raise InputError(f"There is a budget {other!r} already, which looks the same.")
 
 
 def _drawn(name: str) -> str:

@@ -43,7 +43,7 @@ from engine.marginals.levels import merged
 from engine.marginals.moments import Moments
 from engine.privacy.ledger import Ledger
 from engine.privacy.sources import Replay
-from engine.release.file import MOST_ROWS, Release, findings
+from engine.release.file import Release, findings
 from engine.release.noise import ALARM, goodness_of_fit_p
 from engine.release.pooling import assembled, pooled
 from engine.release.settings import Ask, built, covered, empty, known_in
@@ -150,8 +150,6 @@ def tables_of(release: Release, cancelled: Ask = lambda: False) -> Tables:
     if release.parts:
         return _pool(release, [tables_of(part, cancelled) for part in release.parts])
     covered(release.algorithm)
-    if not 2 <= release.rows <= MOST_ROWS:
-        raise InputError(f"A release has 2 to {MOST_ROWS:,} rows.")
     asked = {**release.params, "epsilon": release.total.epsilon, "delta": release.total.delta}
     params, total = built(release.algorithm, asked)
     if total != release.total or json.dumps(params.as_dict()) != json.dumps(dict(release.params)):
@@ -216,14 +214,11 @@ def _ending() -> Iterator[None]:
 
 def _compare(release: Release, outcome: Outcome) -> None:
     found = findings(outcome, release.names)
-    for field, refused in (
-        ("cpdag", "The graph of the file does not follow from its released numbers."),
-        ("tables", "The tables that the file names are not those that were released."),
-        ("confidence", "The edges' confidence does not follow from the released numbers."),
-        ("arrows", "The arrows' confidence does not follow from the released numbers."),
-    ):
-        if not _same(getattr(release, field), found[field]):
-            raise InputError(refused)
+    words = {"cpdag": "graph", "confidence": "edges' confidence", "arrows": "arrows' confidence"}
+    for field, value in found.items():
+        if not _same(getattr(release, field), value):
+            what = words.get(field, "list of tables")
+            raise InputError(f"The {what} of the file does not follow from its released numbers.")
 
 
 def _same(said: Sequence[tuple[Any, ...]], found: Sequence[tuple[Any, ...]]) -> bool:

@@ -50,16 +50,18 @@ MOST_RELEASES = 8
 MOST_DIGITS = 20  # of a whole number; 2^53 has 16
 MOST_TEXT = 200
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"?', re.DOTALL)  # one that does not end is no slower
+_SIGNED = re.compile("Ed25519[0-9a-f]{256}")  # key and digest of 64, value of 128
 _VERSION = re.compile(r"[0-9A-Za-z.+!_-]{1,40}")
 Pairs = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
 class Signature:
-    """Who made a release: an Ed25519 public key, the SHA-256 of its page, the value; in hex."""
+    """Who made a release: the public key, the SHA-256 of its page, and the value, all in hex."""
 
+    kind: str
     public_key: str
-    page: str
+    page_sha256: str
     value: str
 
 
@@ -139,13 +141,7 @@ def findings(outcome: Outcome, names: tuple[str, ...]) -> dict[str, Any]:
 
 def to_json(release: Release) -> dict[str, Any]:
     """The file's content: nothing in it but public facts and what was paid for."""
-    made = release.signature
-    signed = made and {
-        "kind": "Ed25519",
-        "public_key": made.public_key,
-        "page_sha256": made.page,
-        "value": made.value,
-    }
+    signed = None if release.signature is None else vars(release.signature)
     return _content(release) | {"digest": digest(release), "signature": signed}
 
 
@@ -161,11 +157,6 @@ def digest(release: Release) -> str:
 
 def _compact(content: Mapping[str, Any]) -> str:
     return json.dumps(content, separators=(",", ":"), allow_nan=False)
-
-
-def released_json(one: Released) -> dict[str, Any]:
-    """One noisy release, JSON-ready."""
-    return vars(one) | {"steps": list(one.steps)}
 
 
 def _content(release: Release) -> dict[str, Any]:
@@ -186,7 +177,7 @@ def _content(release: Release) -> dict[str, Any]:
         "edge_confidence": release.confidence,
         "arrow_confidence": release.arrows,
         "tables": release.tables,
-        "releases": [{"label": label} | released_json(one) for label, one in made],
+        "releases": [{"label": label} | vars(one) for label, one in made],
         "versions": dict(release.versions),
     }
     if derived:
@@ -222,23 +213,17 @@ def loads(raw: bytes) -> Release:
         raise InputError("This file is too large for a release.")
     if depth(raw) > MOST_DEPTH:
         raise InputError("This file is nested deeper than any release.")
-    try:
-        content = json.loads(
-            raw.decode("utf-8"),
-            parse_int=_whole,
-            parse_constant=_whole,  # NaN and infinities are no numbers of JSON
-        )
-    except InputError:
-        raise
-    except (ValueError, RecursionError):
-        raise InputError("The release is not JSON in UTF-8; ask for the file again.") from None
-    try:
+    try:  # NaN and infinities are no numbers of JSON
+        content = json.loads(raw.decode(), parse_int=_whole, parse_constant=_whole)
         release = parse(content)
         same = canonical(release).encode() == raw  # ValueError for 1e999, which is infinite
     except InputError:
         raise
-    except (KeyError, TypeError, ValueError, OverflowError, AttributeError):
-        raise InputError("A part of the release is not as this program writes it.") from None
+    except (KeyError, TypeError, ValueError, OverflowError, AttributeError, RecursionError):
+        raise InputError(
+            "The release, or a part of it, is not JSON in UTF-8 as this program writes it; ask for "
+            "the file again."
+        ) from None
     if not same:
         raise InputError(_difference(content, to_json(release)))
     return release
@@ -272,7 +257,10 @@ def parse(content: Any) -> Release:
     total = Guarantee(float(stated["epsilon"]), float(stated["delta"]))
     if not 0 < total.epsilon <= float(MOST_EPSILON) or not 0 <= total.delta <= float(MOST_DELTA):
         raise InputError("The release promises an (ε, δ) that no budget pays.")
-    arrows = content["arrow_confidence"]
+    arrows, signed = content["arrow_confidence"], content.get("signature")
+    signature = None if signed is None else Signature(**signed)
+    if signature and not _SIGNED.fullmatch("".join(vars(signature).values())):
+        raise InputError("The release's signature is of a format that this program does not know.")
     return Release(
         name=content["name"],
         algorithm=content["algorithm"],
@@ -287,7 +275,7 @@ def parse(content: Any) -> Release:
         confidence=tuple((str(a), str(b), float(c)) for a, b, c in content["edge_confidence"]),
         arrows=tuple((str(a), str(b), float(there), float(back)) for a, b, there, back in arrows),
         versions=content["versions"],
-        signature=_parse_signature(content.get("signature")),
+        signature=signature,
         applied=None if applied is None else parse_knowledge(applied),
         parts=parts,
     )
@@ -296,20 +284,21 @@ def parse(content: Any) -> Release:
 def _check_sizes(content: Mapping[str, Any], schema: Schema, parts: Sequence[Release]) -> None:
     """How many numbers the first release has follows from the schema alone."""
     rows, versions = content["rows"], content["versions"]
-    if type(rows) is not int or not 2 <= rows <= MOST_ROWS:
-        raise InputError('The release has no usable "rows"; ask for the file again.')
     named = (content["name"], content["algorithm"], *content["params"], *versions)
-    if max(map(len, named)) > MOST_TEXT or not content["name"].isprintable():
-        raise InputError("A name in the release is no name that this program gives.")
-    if not all(_VERSION.fullmatch(value) for value in versions.values()):
-        raise InputError('The release has no usable "versions"; ask for the file again.')
+    for what, usable in (
+        ("rows", type(rows) is int and 2 <= rows <= MOST_ROWS),
+        ("name", max(map(len, named)) <= MOST_TEXT and content["name"].isprintable()),
+        ("versions", all(map(_VERSION.fullmatch, versions.values()))),
+    ):
+        if not usable:
+            raise InputError(f'The release has no usable "{what}"; ask for the file again.')
     sizes = [len(one["steps"]) for one in content["releases"]]
-    if len(parts) > MOST_PARTS or any(part.parts for part in parts) or (parts and sizes):
-        raise InputError("The file does not combine releases as this program does.")
-    if not parts and not (0 < len(sizes) <= MOST_RELEASES and sum(sizes) <= MOST_ENTRIES):
-        raise InputError("The file holds more or fewer releases than its algorithm makes.")
-    if not parts and sizes[0] != pairs_size(schema):
-        raise InputError("The first release of the file is not one of its schema's pairs.")
+    if parts:
+        right = len(parts) <= MOST_PARTS and not any(part.parts for part in parts) and not sizes
+    else:
+        right = 0 < len(sizes) <= MOST_RELEASES and sum(sizes) <= MOST_ENTRIES
+    if not right or (sizes and sizes[0] != pairs_size(schema)):
+        raise InputError("The file holds other releases than its algorithm makes of its schema.")
 
 
 def pairs_size(schema: Schema) -> int:
@@ -326,15 +315,6 @@ def parse_released(content: Mapping[str, Any]) -> Released:
     if not all(type(step) is int and abs(step) < 2**53 for step in steps):
         raise ValueError("steps")
     return Released(float(content["sensitivity"]), float(content["sigma"]), grid, tuple(steps))
-
-
-def _parse_signature(content: Any) -> Signature | None:
-    if content is None:
-        return None
-    found = Signature(content["public_key"], content["page_sha256"], content["value"])
-    if not re.fullmatch("[0-9a-f]{256}", found.public_key + found.page + found.value):
-        raise InputError("The release's signature is of a format that this program does not know.")
-    return found
 
 
 def _difference(content: Mapping[str, Any], written: Mapping[str, Any]) -> str:

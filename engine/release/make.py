@@ -20,7 +20,6 @@ from engine.context import RunContext, Step
 from engine.data.dataset import Dataset
 from engine.data.schema import Schema, parse_schema
 from engine.errors import InputError, need
-from engine.params import Parameters
 from engine.privacy.sources import NoiseSource
 from engine.randomness import Randomness
 from engine.release.budget import Budget, Budgets
@@ -80,8 +79,11 @@ def make(
         Stopped: The message says whether the budget was charged.
     """
     fits = (data.names, data.levels) == (schema.names, schema.levels)
-    if not (data.declared and fits) or schema.waiting:
-        raise InputError("A release needs data that were read with the declared schema.")
+    if not (data.declared and fits) or schema.waiting or data.n > MOST_ROWS:
+        raise InputError(
+            f"A release needs data that were read with the declared schema, at most {MOST_ROWS:,} "
+            "rows of them."
+        )
     need("opendp", "release")
     vault = Vault(budgets)
     vault.prepare()
@@ -89,39 +91,25 @@ def make(
     if resume:
         number = _unfinished(budget, data.n, schema)
     else:
-        budget = _charged(budgets, budget, key, values, schema, data.n, cancelled)
+        chosen: Any = covered(key).params.build(values)
+        asked = {"delta": budget.share(float(chosen.epsilon))} | dict(values)
+        request: dict[str, Any] = {"algorithm": key, "values": asked, "rows": data.n}
+        request |= {"schema": schema.to_json(), "columns": list(schema.names)}
+        # On empty rows, to find whatever is wrong before anything is charged.
+        _run(request, empty(schema, data.n), Randomness(0), cancelled)
+        if cancelled():
+            raise Stopped("Stopped: the release was not made, and nothing was charged.")
+        cost = built(key, asked)[1]
+        budget = budgets.charge(name, cost, f"release by {key}", request)
         number = budget.charges[-1].number
     on_charged()
-    source, request = Resumable(vault.drawn(number)), budget.unfinished[number]
-    with _paid(request, budget):
-        released = _released(request, budget, source, data, cancelled, on_step)
-    found = released if signer is None else signed(released, signer)
+    with _paid(budget, number):
+        source = Resumable(vault.drawn(number))
+        found = _released(budget, number, data, source, cancelled, on_step)
+    found = found if signer is None else signed(found, signer)
     with suppress(InputError):  # what has been paid for is returned all the same
         on_kept(vault.keep(number, found))
     return found
-
-
-def _charged(
-    budgets: Budgets,
-    budget: Budget,
-    key: str,
-    values: Mapping[str, Any],
-    schema: Schema,
-    rows: int,
-    cancelled: Ask,
-) -> Budget:
-    """The budget with the charge. A run on empty rows finds first whatever is wrong."""
-    if rows > MOST_ROWS:
-        raise InputError(f"A release is of at most {MOST_ROWS:,} rows.")
-    chosen: Any = covered(key).params.build(values)
-    asked = {"delta": budget.share(float(chosen.epsilon))} | dict(values)
-    params, total = built(key, asked)
-    _run(key, empty(schema, rows), params, Randomness(0), cancelled)
-    if cancelled():
-        raise Stopped("Stopped: the release was not made, and nothing was charged.")
-    request: dict[str, Any] = {"algorithm": key, "values": asked, "rows": rows}
-    request |= {"schema": schema.to_json(), "columns": list(schema.names)}
-    return budgets.charge(budget.name, total, f"release by {key}", request)
 
 
 def _unfinished(budget: Budget, rows: int, schema: Schema) -> int:
@@ -139,43 +127,41 @@ def _unfinished(budget: Budget, rows: int, schema: Schema) -> int:
 
 
 @contextmanager
-def _paid(request: Mapping[str, Any], budget: Budget) -> Iterator[None]:
+def _paid(budget: Budget, number: int) -> Iterator[None]:
     """Whatever goes wrong inside also says that the charge stays."""
-    try:
-        yield
-    except Stopped:
-        raise
-    except (InputError, OSError, MemoryError) as error:
-        why = str(error) or "There is no memory left."
-        raise InputError(f"{why} {_stays(request, budget)}") from error
-    except BaseException as error:  # a fault of ours, or a second Ctrl-C
-        error.add_note(_stays(request, budget))
-        raise
-
-
-def _stays(request: Mapping[str, Any], budget: Budget) -> str:
-    """What to say where nothing came of a release after its charge."""
-    _, total = built(request["algorithm"], request["values"])
-    return (
+    request = budget.unfinished[number]
+    total = built(request["algorithm"], request["values"])[1]
+    stays = (
         f"The release was not made, and ε = {total.epsilon:g}, δ = {total.delta:g} stay charged to "
         f"budget {budget.name!r}, since noise may have been drawn. What was drawn is kept: engine "
         "release --resume ends it, and is not charged again."
     )
+    try:
+        yield
+    except Stopped as stopped:
+        raise Stopped(f"{stopped} {stays}") from None
+    except (InputError, OSError, MemoryError) as error:
+        raise InputError(f"{str(error) or 'There is no memory left.'} {stays}") from error
+    except BaseException as error:  # a fault of ours, or a second Ctrl-C
+        error.add_note(stays)
+        raise
 
 
 def _released(
-    request: Mapping[str, Any],
     budget: Budget,
-    source: Resumable,
+    number: int,
     data: Dataset,
+    source: Resumable,
     cancelled: Ask,
     on_step: OnStep,
 ) -> Release:
+    """The release that a charge paid for, as it was asked for then."""
+    request = budget.unfinished[number]
     key, schema = request["algorithm"], parse_schema(request["schema"])
     params, total = built(key, request["values"])
-    context, outcome = _run(key, replace(data, schema=schema), params, source, cancelled, on_step)
+    context, outcome = _run(request, replace(data, schema=schema), source, cancelled, on_step)
     if outcome.status == "cancelled":
-        raise Stopped(f"Stopped after the charge. {_stays(request, budget)}")
+        raise Stopped("Stopped after the charge.")
     return Release(
         name=budget.name,
         algorithm=key,
@@ -191,15 +177,15 @@ def _released(
 
 
 def _run(
-    key: str,
+    request: Mapping[str, Any],
     data: Dataset,
-    params: Parameters,
     source: Randomness | NoiseSource,
     cancelled: Ask,
     on_step: OnStep = None,
 ) -> tuple[RunContext, Outcome]:
     """One run that takes its noise from ``source``; ``on_step`` sees each step as it happens."""
-    chosen = covered(key)
+    chosen = covered(request["algorithm"])
+    params, _ = built(chosen.key, request["values"])
     assert chosen.ledger is not None
     context = RunContext(
         *(source, chosen.ledger(data, params), data.names),

@@ -72,11 +72,11 @@ def public_text(key: Ed25519PrivateKey) -> str:
 
 def signed(release: Release, key: Ed25519PrivateKey) -> Release:
     """The release with this person's signature over its file and its page."""
-    made = Signature(public_text(key), "", "")
+    made = Signature("Ed25519", public_text(key), "", "")
     page = hashlib.sha256(to_html(replace(release, signature=made)).encode()).hexdigest()
-    draft = replace(release, signature=replace(made, page=page))
-    value = key.sign(_message(draft)).hex()
-    return replace(draft, signature=replace(made, page=page, value=value))
+    made = replace(made, page_sha256=page)
+    value = key.sign(_message(replace(release, signature=made))).hex()
+    return replace(release, signature=replace(made, value=value))
 
 
 def _message(release: Release) -> bytes:
@@ -126,7 +126,7 @@ def verify(release: Release, key: str | None = None) -> None:
 def verify_page(release: Release, page: bytes) -> None:
     """InputError where a page for people is not the one that belongs to the file."""
     if release.signature is not None:
-        if hashlib.sha256(page).hexdigest() != release.signature.page:
+        if hashlib.sha256(page).hexdigest() != release.signature.page_sha256:
             raise InputError("The page is not the one that was signed with this release.")
     elif page != to_html(release).encode():
         raise InputError(

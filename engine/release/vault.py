@@ -22,14 +22,7 @@ from numpy.typing import NDArray
 from engine.errors import InputError, show
 from engine.privacy.sources import Hardened, Replay
 from engine.release.budget import Budget, Budgets
-from engine.release.file import (
-    Release,
-    canonical,
-    digest,
-    loads,
-    parse_released,
-    released_json,
-)
+from engine.release.file import Release, canonical, digest, parse_released
 from engine.release.page import to_html
 from engine.release.places import append, private_folder, save
 
@@ -106,10 +99,6 @@ class Vault:
         except (OSError, ValueError):
             raise InputError(f"The kept release {found[0]} cannot be read.") from None
 
-    def release(self, wanted: str) -> Release:
-        """The same, read."""
-        return loads(self.get(wanted).text.encode())
-
     def _all(self) -> list[str]:
         """The ids of all kept releases."""
         ids = sorted(path.stem for path in self.folder.glob("*-*.json"))
@@ -145,5 +134,5 @@ class Resumable(Hardened):
             self.given_out.append(self._before[place])
             return found
         found = super().gaussian(exact, sensitivity, sigma)
-        append(json.dumps(released_json(self.given_out[-1])) + "\n", self._path)
+        append(json.dumps(vars(self.given_out[-1])) + "\n", self._path)
         return found

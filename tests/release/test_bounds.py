@@ -109,38 +109,47 @@ REFUSED: dict[str, tuple[Change, str]] = {
     "too large an epsilon": (put("guarantee", "epsilon", value=1e7 + 1), "no budget pays"),
     "a delta below": (put("guarantee", "delta", value=-1e-9), "no budget pays"),
     "too large a delta": (put("guarantee", "delta", value=0.1000001), "no budget pays"),
-    "too long a name": (put("name", value="a" * (reading.MOST_TEXT + 1)), "no name that this"),
-    "too long a parameter": (put("params", "p" * 201, value=1), "no name that this"),
-    "too long a version's name": (put("versions", "p" * 201, value="1"), "no name that this"),
-    "an unprintable name": (put("name", value="a\nb"), "no name that this"),
+    "too long a name": (put("name", value="a" * (reading.MOST_TEXT + 1)), '"name"'),
+    "too long a parameter": (put("params", "p" * 201, value=1), '"name"'),
+    "too long a version's name": (put("versions", "p" * 201, value="1"), '"name"'),
+    "an unprintable name": (put("name", value="a\nb"), '"name"'),
     "too long a version": (put("versions", "numpy", value="1" * 41), '"versions"'),
-    "a version that is a number": (put("versions", "numpy", value=1), "A part of the release"),
-    "too coarse a grid": (put("releases", 0, "grid", value=1000), "A part of the release"),
-    "too fine a grid": (put("releases", 0, "grid", value=-1000), "A part of the release"),
-    "a grid that is true": (put("releases", 0, "grid", value=True), "A part of the release"),
-    "too large a step": (put("releases", 0, "steps", 0, value=2**53), "A part of the release"),
-    "as large below": (put("releases", 0, "steps", 0, value=-(2**53)), "A part of the release"),
+    "a version that is a number": (put("versions", "numpy", value=1), "a part of it, is not JSON"),
+    "too coarse a grid": (put("releases", 0, "grid", value=1000), "a part of it, is not JSON"),
+    "too fine a grid": (put("releases", 0, "grid", value=-1000), "a part of it, is not JSON"),
+    "a grid that is true": (put("releases", 0, "grid", value=True), "a part of it, is not JSON"),
+    "too large a step": (put("releases", 0, "steps", 0, value=2**53), "a part of it, is not JSON"),
+    "as large below": (put("releases", 0, "steps", 0, value=-(2**53)), "a part of it, is not JSON"),
     "a sigma that is true": (put("releases", 0, "sigma", value=True), "'releases' of the release"),
     "a sigma in words": (put("releases", 0, "sigma", value="1"), "'releases' of the release"),
     "an endless sigma": (put("releases", 0, "sigma", value=math.inf), "not JSON in UTF-8"),
-    "no releases": (put("releases", value=[]), "more or fewer releases"),
+    "no releases": (put("releases", value=[]), "holds other releases"),
     "a release too many": (
         lambda c: c["releases"].extend([c["releases"][0]] * reading.MOST_RELEASES),
-        "more or fewer releases",
+        "holds other releases",
     ),
-    "a number less": (lambda c: c["releases"][0]["steps"].pop(), "not one of its schema's pairs"),
+    "a number less": (lambda c: c["releases"][0]["steps"].pop(), "holds other releases"),
     "another format": (put("format", value="dp"), "no release: its JSON needs"),
     "another version": (put("version", value=2), "reads versions 3 and 4"),
-    "another name's type": (put("name", value=1), "A part of the release"),
+    "another name's type": (put("name", value=1), "a part of it, is not JSON"),
     "half a key": (
         put(
-            "signature", value={"public_key": "a" * 63, "page_sha256": "b" * 64, "value": "c" * 128}
+            "signature",
+            value={
+                "kind": "Ed25519",
+                "public_key": "a" * 63,
+                "page_sha256": "b" * 64,
+                "value": "c" * 128,
+            },
         ),
         "signature is of a format",
     ),
     "a signature in numbers": (
-        put("signature", value={"public_key": 1, "page_sha256": "b" * 64, "value": "c" * 128}),
-        "A part of the release",
+        put(
+            "signature",
+            value={"kind": "Ed25519", "public_key": 1, "page_sha256": "b" * 64, "value": "c" * 128},
+        ),
+        "a part of it, is not JSON",
     ),
 }
 
@@ -172,7 +181,7 @@ def test_sizes_are_bounded_before_anything_is_read(small: Release, monkeypatch: 
     monkeypatch.setattr(reading, "MOST_ENTRIES", entries)
     assert loads(raw).total == small.total
     monkeypatch.setattr(reading, "MOST_ENTRIES", entries - 1)
-    with pytest.raises(InputError, match="more or fewer releases"):
+    with pytest.raises(InputError, match="holds other releases"):
         loads(raw)
 
 
@@ -188,7 +197,7 @@ def test_a_file_is_read_to_its_limit_and_a_byte_further(tmp_path: Path) -> None:
 
 def test_a_number_has_at_most_twenty_digits(small: Release) -> None:
     raw = canonical(small).encode()
-    for digits, words in ((20, "A part of the release"), (21, "a number of 21 digits")):
+    for digits, words in ((20, "a part of it, is not JSON"), (21, "a number of 21 digits")):
         long = raw.replace(b'"steps":[', b'"steps":[' + b"1" * digits + b",", 1)
         first = f"[{'1' * digits},".encode()
         with pytest.raises(InputError, match=words):
@@ -225,7 +234,7 @@ def test_the_size_of_all_pairs_is_counted(sizes: tuple[int, ...]) -> None:
 
 
 def test_the_digest_is_of_all_but_the_signature(small: Release) -> None:
-    maker = Signature("a" * 64, "b" * 64, "c" * 128)
+    maker = Signature("Ed25519", "a" * 64, "b" * 64, "c" * 128)
     signed = replace(small, signature=maker)
     assert digest(signed) == digest(small) != digest(replace(small, rows=601))
     assert to_json(small)["signature"] is None
@@ -285,15 +294,13 @@ def test_each_part_is_compared(small: Release) -> None:
         ({"labels": ("other", *small.labels[1:])}, "releases of the file are not those"),
         ({"labels": small.labels[:-1]}, "releases of the file are not those"),
         ({"cpdag": small.cpdag[1:]}, "graph of the file does not follow"),
-        ({"tables": small.tables[1:]}, "tables that the file names"),
+        ({"tables": small.tables[1:]}, "list of tables of the file"),
         ({"confidence": ((a, b, p + 1e-5), *links)}, "edges' confidence does not follow"),
         ({"confidence": tuple(links)}, "edges' confidence does not follow"),
         ({"arrows": ((c, d, there, back + 1e-5), *arrows)}, "arrows' confidence does not"),
         ({"arrows": ((d, c, there, back), *arrows)}, "arrows' confidence does not"),
         ({"total": Guarantee(7.0, 1e-6)}, "parameters are not those"),
-        ({"releases": small.releases[:-1]}, "more or fewer releases"),
-        ({"rows": 1}, "A release has 2 to"),
-        ({"rows": MOST_ROWS + 1}, "A release has 2 to"),
+        ({"releases": small.releases[:-1]}, "holds other releases"),
     ):
         with pytest.raises(InputError, match=words):
             check(replace(small, **change))  # type: ignore[arg-type]

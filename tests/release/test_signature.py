@@ -162,7 +162,7 @@ SMALL = [
 def test_a_key_with_which_anything_verifies_is_refused(key: str, plain: Release) -> None:
     with pytest.raises(InputError, match="small order"):
         public_key(key)
-    forged = Signature(key, "0" * 64, "01" + "00" * 63)  # R the identity, S = 0
+    forged = Signature("Ed25519", key, "0" * 64, "01" + "00" * 63)  # R the identity, S = 0
     with pytest.raises(InputError, match="small order"):
         verify(replace(plain, signature=forged))
 
