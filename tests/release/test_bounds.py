@@ -102,6 +102,8 @@ ADMITTED = {
         [c["releases"][0]] * (reading.MOST_RELEASES - len(c["releases"]))
     ),
 }
+SIGNED = {"kind": "Ed25519", "public_key": "a" * 64, "page_sha256": "b" * 64}
+SIGNED["value"] = "c" * 128
 REFUSED: dict[str, tuple[Change, str]] = {
     "one row": (put("rows", value=1), '"rows"'),
     "a row too many": (put("rows", value=MOST_ROWS + 1), '"rows"'),
@@ -132,25 +134,8 @@ REFUSED: dict[str, tuple[Change, str]] = {
     "another format": (put("format", value="dp"), "no release: its JSON needs"),
     "another version": (put("version", value=2), "reads versions 3 and 4"),
     "another name's type": (put("name", value=1), "a part of it, is not JSON"),
-    "half a key": (
-        put(
-            "signature",
-            value={
-                "kind": "Ed25519",
-                "public_key": "a" * 63,
-                "page_sha256": "b" * 64,
-                "value": "c" * 128,
-            },
-        ),
-        "signature is of a format",
-    ),
-    "a signature in numbers": (
-        put(
-            "signature",
-            value={"kind": "Ed25519", "public_key": 1, "page_sha256": "b" * 64, "value": "c" * 128},
-        ),
-        "a part of it, is not JSON",
-    ),
+    "half a key": (put("signature", value=SIGNED | {"public_key": "a" * 63}), "of a format"),
+    "a signature in numbers": (put("signature", value=SIGNED | {"public_key": 1}), "is not JSON"),
 }
 
 
@@ -295,10 +280,10 @@ def test_each_part_is_compared(small: Release) -> None:
         ({"labels": small.labels[:-1]}, "releases of the file are not those"),
         ({"cpdag": small.cpdag[1:]}, "graph of the file does not follow"),
         ({"tables": small.tables[1:]}, "list of tables of the file"),
-        ({"confidence": ((a, b, p + 1e-5), *links)}, "edges' confidence does not follow"),
-        ({"confidence": tuple(links)}, "edges' confidence does not follow"),
-        ({"arrows": ((c, d, there, back + 1e-5), *arrows)}, "arrows' confidence does not"),
-        ({"arrows": ((d, c, there, back), *arrows)}, "arrows' confidence does not"),
+        ({"confidence": ((a, b, p + 1e-5), *links)}, "edges' confidence of the file"),
+        ({"confidence": tuple(links)}, "edges' confidence of the file"),
+        ({"arrows": ((c, d, there, back + 1e-5), *arrows)}, "arrows' confidence of the file"),
+        ({"arrows": ((d, c, there, back), *arrows)}, "arrows' confidence of the file"),
         ({"total": Guarantee(7.0, 1e-6)}, "parameters are not those"),
         ({"releases": small.releases[:-1]}, "holds other releases"),
     ):

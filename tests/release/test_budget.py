@@ -43,9 +43,7 @@ def test_a_total_is_kept_and_never_passed(book: Budgets) -> None:
         with pytest.raises(InputError, match="left"):
             book.charge("ward", cost, "one more")
     assert len(Budgets(book.path).show("ward").charges) == 10
-    with pytest.raises(
-        InputError, match=r"^Budget 'ward' has ε = 0, δ = .* left, and this costs ε = 1, δ"
-    ):
+    with pytest.raises(InputError, match=r"^Budget 'ward' has ε = 0, .* this costs ε = 1, δ"):
         book.charge("ward", Guarantee(1.0, 0.0), "one more")
     assert [str(amount) for amount in book.show("ward").left] == ["0", "0"]
 

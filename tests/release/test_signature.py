@@ -129,7 +129,7 @@ CHANGES = {
     "a name": lambda r: replace(r, name="usia"),
     "a level": levels_swapped,
     "the rows": lambda r: replace(r, rows=r.rows + 1),
-    "the page": signature_with(page="0" * 64),
+    "the page": signature_with(page_sha256="0" * 64),
     "the value": signature_with(value="0" * 128),
     "the key": signature_with(public_key=public_text(Ed25519PrivateKey.generate())),
     "a key that is none": signature_with(public_key="f" * 64),

@@ -242,7 +242,7 @@ def test_a_terminal_without_an_epsilon_ends_nothing(
     assert done.stdout.startswith(b"other: \\u03b5 3 of 3 left")
 
 
-@pytest.mark.parametrize("when", ["_charged", "_released"])
+@pytest.mark.parametrize("when", ["_run", "_released"])
 def test_a_second_ctrl_c_says_whether_it_is_charged(
     when: str,
     desk: list[str],
