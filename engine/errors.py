@@ -7,11 +7,33 @@ from importlib.util import find_spec
 
 
 class InputError(ValueError):
-    """Invalid input; the one-line message says what to do."""
+    """Invalid input; the one-line message says what to do.
+
+    Examples:
+        >>> from engine import load_dataset, run
+        >>> try:
+        ...     run("priv_pc", load_dataset("cancer", n=100), epsilon=-1)
+        ... except InputError as error:
+        ...     print(error)
+        epsilon must be at least 1e-06 and at most 1e+07; -1 is not.
+    """
 
 
 class DataError(InputError):
-    """A data file that cannot be used as it is."""
+    """A data file that cannot be used as it is.
+
+    Examples:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from engine import read_csv
+        >>> place = Path(tempfile.mkdtemp()) / "two.csv"
+        >>> _ = place.write_text("a,b\\n1,0\\n1\\n")
+        >>> try:
+        ...     read_csv(place)
+        ... except DataError as error:
+        ...     print(error)
+        Line 3 of two.csv has another number of cells than the header has names; correct it.
+    """
 
 
 def need(package: str, extra: str) -> None:

@@ -34,7 +34,13 @@ GRAPHS = tuple(key for key in TITLES if key != "anm")  # what takes any number o
 
 
 class _Registry(Mapping[str, Algorithm]):
-    """Key -> algorithm, in the order above; a module is imported when its algorithm is wanted."""
+    """Key -> algorithm, in the order above; a module is imported when its algorithm is wanted.
+
+    Examples:
+        >>> from engine import ALGORITHMS
+        >>> ALGORITHMS["priv_pc"].params.build({"epsilon": 2.0}).epsilon
+        2.0
+    """
 
     def __getitem__(self, key: str) -> Algorithm:
         if key not in TITLES:

@@ -200,6 +200,10 @@ class Person:
 
     ``order`` names the column of numbers or ISO dates by which a person's rows are first and last;
     it need not be among the schema's. Raises InputError for names that are none.
+
+    Examples:
+        >>> Person(id="patient", order="visited")
+        Person(id='patient', order='visited')
     """
 
     id: str

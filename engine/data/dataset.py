@@ -59,6 +59,14 @@ class Dataset:
             ``unforeseen``. It is in no result, file or log.
 
     Raises InputError where these do not fit together.
+
+    Examples:
+        >>> from engine import load_dataset
+        >>> data = load_dataset("cancer", n=1_000)
+        >>> data
+        <Dataset 'cancer': 1,000 rows, 5 columns, public>
+        >>> data.names, data.levels[0], data.codes.shape
+        (('Pollution', 'Smoker', 'Cancer', 'Xray', 'Dyspnoea'), ('low', 'high'), (1000, 5))
     """
 
     name: str

@@ -22,7 +22,13 @@ COMPOSITIONS = ("basic", "advanced", "curate", "zcdp", "pld")
 
 @dataclass(frozen=True)
 class Guarantee:
-    """An (epsilon, delta) statement; epsilon is ``inf`` where nothing can be proven."""
+    """An (epsilon, delta) statement; epsilon is ``inf`` where nothing can be proven.
+
+    Examples:
+        >>> from engine import load_dataset, run
+        >>> run("priv_pc", load_dataset("cancer", n=1_000), epsilon=0.5, seed=0).spent
+        Guarantee(epsilon=0.5, delta=1e-06)
+    """
 
     epsilon: float
     delta: float

@@ -198,6 +198,16 @@ class BudgetedRelease:
 
     ``release`` is all that the file holds, ``kept`` its id in the vault, if it is there. Nothing
     here needs the data or costs anything.
+
+    Examples:
+        >>> import tempfile
+        >>> from engine import Schema, load_dataset
+        >>> frame = load_dataset("cancer", n=1_000).to_frame()
+        >>> schema = Schema.draft(frame).state(*frame.columns)
+        >>> place = Path(tempfile.mkdtemp()) / "budgets.db"
+        >>> paid = Budget("ward", epsilon=3, delta=1e-5, path=place).release(frame, schema)
+        >>> paid.release.rows, paid.spent, 0 <= paid.check() <= 1
+        (1000, Guarantee(epsilon=1.0, delta=3.33e-06), True)
     """
 
     release: Release

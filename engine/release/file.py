@@ -78,6 +78,17 @@ class Release:
     ``applied`` is knowledge of the causes that takes the place of the schema's in all but the
     choice of what was released. ``parts`` are the releases of different people that were combined:
     ``rows`` are theirs together, ``total`` is the largest of theirs, and ``releases`` is empty.
+
+    Examples:
+        >>> import tempfile
+        >>> from engine import Budget, Schema, load_dataset
+        >>> frame = load_dataset("cancer", n=1_000).to_frame()
+        >>> schema = Schema.draft(frame).state(*frame.columns)
+        >>> place = Path(tempfile.mkdtemp()) / "budgets.db"
+        >>> ward = Budget("ward", epsilon=3, delta=1e-5, path=place)
+        >>> release = ward.release(frame, schema).release
+        >>> release.algorithm, release.rows, release.total.epsilon
+        ('marginal_pc', 1000, 1.0)
     """
 
     name: str

@@ -115,6 +115,13 @@ class Forecast:
     are false, 0 where there is none; ``shown`` is how many links there are in the answer, true or
     false; ``draws`` is how many networks were run. ``nothing`` is the number of false positives on
     independent columns of the schema (:mod:`engine.studies.null`); None where not counted.
+
+    Examples:
+        >>> levels = (("no", "yes"),) * 3
+        >>> request = PlanRequest(("smoke", "tar", "cough"), levels, rows=3_000, links=2)
+        >>> [one] = forecasts(request, [1.0], ["marginal_pc"], draws=2)
+        >>> one.algorithm, one.epsilon, one.draws, one.links.median
+        ('marginal_pc', 1.0, 2, 2.0)
     """
 
     algorithm: str
@@ -162,6 +169,12 @@ class PlanRequest:
     schema of one of them, the others (:func:`donors_for`). ``links``: how many links are expected,
     where somebody knows better than the guess. ``strength`` multiplies how far each simulated cause
     moves its effect's probabilities, 1 as in the bundled networks.
+
+    Examples:
+        >>> levels = (("no", "yes"),) * 3
+        >>> request = PlanRequest(("smoke", "tar", "cough"), levels, rows=3_000, links=2)
+        >>> request.dataset(draw=0).n, request.dataset(draw=0).truth.number_of_edges()
+        (3000, 2)
     """
 
     names: tuple[str, ...]
@@ -459,6 +472,14 @@ class Plan:
     """Forecasts for a schema: ``request`` is what was asked, ``forecasts`` one for each answer.
 
     ``print`` shows a table, a notebook a curve and a small table.
+
+    Examples:
+        >>> from engine import Column, Schema
+        >>> two = {"type": "ordered", "levels": ("no", "yes")}
+        >>> schema = Schema(tuple(Column(name=name, **two) for name in ("smoke", "tar", "cough")))
+        >>> found = plan(schema, rows=3_000, epsilon=[1, 3], algorithms="marginal_pc", draws=2)
+        >>> found.frame["epsilon"].tolist(), found.request.rows
+        ([1.0, 3.0], 3000)
     """
 
     request: PlanRequest

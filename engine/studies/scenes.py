@@ -63,6 +63,12 @@ class Scene:
     that was not run yet. ``free[key]`` (pairs,) is the same for the algorithm without privacy that
     this one is compared with: PC by its best test, G2. ``steps[key]`` are the searches without
     noise that belong to a method's price, known once the scene is whole.
+
+    Examples:
+        >>> from engine import load_dataset
+        >>> scene = empty_scene(load_dataset("cancer", n=2_000), ["marginal_pc"], [1.0], draws=2)
+        >>> fill(scene), scene.states["marginal_pc"].shape, scene.epsilons
+        (True, (1, 2, 10), (1.0,))
     """
 
     data: Dataset

@@ -89,6 +89,12 @@ class TrialResult(Trial):
     makes no claim. ``cpdag`` holds name pairs, an undirected edge in both directions; ``untested``
     the pairs of it, each sorted, that were not tested to the end. ``seconds`` (wall) alone differs
     from run to run, and is NaN on private data.
+
+    Examples:
+        >>> from engine import sweep
+        >>> [trial] = sweep("cancer", "marginal_pc", {"epsilon": [1.0]}, seeds=1)
+        >>> trial.values["epsilon"], trial.spent_epsilon, 0 <= trial.skeleton_f1 <= 1
+        (1.0, 1.0, True)
     """
 
     status: str

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from engine import ALGORITHMS
+from scripts.architecture import PICTURE, picture
 from scripts.parameter_tables import pages as pages_with_tables
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -75,3 +76,7 @@ def test_tables_of_parameters_and_of_the_api_are_the_codes() -> None:
     assert len(written) == len(algorithms) + 1
     old = [page.name for page, text in written.items() if page.read_text("utf-8") != text]
     assert old == [], "python -m scripts.parameter_tables --write"
+
+
+def test_the_picture_of_the_layers_is_the_contracts() -> None:
+    assert PICTURE.read_text("utf-8") == picture(), "python -m scripts.architecture"
