@@ -78,10 +78,9 @@ class Budget:
         path: str | os.PathLike[str] | None = None,
     ):
         self._book = books.Budgets(path)
-        found = next((one for one in self._book.all() if one.name == name), None)
-        if found is None and epsilon is None:
-            found = self._book.show(name)  # InputError
-        elif found is None:
+        if epsilon is None or name in {one.name for one in self._book.all()}:
+            found = self._book.show(name)  # InputError for a name that is not there
+        else:
             found = self._book.new(name, epsilon, 1e-6 if delta is None else delta)
         for what, said, total in (("ε", epsilon, found.epsilon), ("δ", delta, found.delta)):
             if said is not None and books.amount(said) != total:

@@ -23,3 +23,10 @@ def own_asia(n: int = ROWS, seed: int = 1) -> Dataset:
     """The same rows as private data with a declared schema."""
     data = load_dataset("asia", n=n, seed=seed)
     return Dataset.from_codes(data.codes, data.names, data.levels)
+
+
+def schema_of(*sizes: int) -> Schema:
+    """Columns a, b, c with so many levels."""
+    levels = [tuple(map(str, range(size))) for size in sizes]
+    named = zip("abcdefgh", levels, strict=False)
+    return Schema(tuple(Column(name=n, type="ordered", levels=some) for n, some in named))

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import copy
-import hashlib
 import json
 import math
 import re
-from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -19,16 +16,13 @@ from scipy import stats
 
 from engine import ALGORITHMS, Dataset, InputError, load_dataset, run
 from engine.__main__ import main
-from engine.context import RunContext
 from engine.data.schema import Column, Schema
 from engine.marginals.moments import one_way_weight
 from engine.marginals.sensitivity import all_pairs_change
 from engine.percent import percent, probability
 from engine.privacy.accounting import Guarantee
-from engine.privacy.events import GaussianEvent
-from engine.privacy.ledger import Ledger
-from engine.privacy.mechanisms import exponential, gaussian, laplace
-from engine.privacy.sources import DISTANCE, Hardened, NotCovered, Replay, grid_of
+from engine.privacy.sources import DISTANCE, Hardened
+from engine.release import make as making
 from engine.release.budget import VARIABLE, Budgets
 from engine.release.checking import check
 from engine.release.file import Release, canonical, load, loads, to_json
@@ -36,7 +30,8 @@ from engine.release.make import Stopped, make
 from engine.release.page import confidence_words, doubt_words, edge_words, to_html
 from engine.release.settings import COVERED, allowance, empty
 from engine.release.synthetic import LABEL, synthetic
-from tests.release.samples import ROWS, asia_schema, own_asia
+from engine.release.vault import Vault
+from tests.release.samples import ROWS, asia_schema, own_asia, schema_of
 
 
 @pytest.fixture(scope="module")
@@ -261,183 +256,34 @@ def test_a_stop_is_free_before_the_charge_alone(book: Budgets, when: str) -> Non
     assert book.show("asia").spent[0] - before == (when == "during")
 
 
-# Noise -------------------------------------------------------------------------------------
+def test_other_data_are_refused_before_the_charge(tmp_path: Path, monkeypatch: Any) -> None:
+    book = Budgets(tmp_path / "b.db")
+    book.new("ward", 3, 1e-5)
+    codes = np.arange(60).reshape(-1, 3) % 2
+    schema, wider = schema_of(2, 2, 2), schema_of(2, 2, 3)
+    data = Dataset.from_codes(codes, schema.names, schema.levels)
+    renamed = Dataset.from_codes(codes, ("a", "b", "z"), schema.levels)
+    undeclared = Dataset.from_codes(codes, schema.names)
+    for given, said in ((data, wider), (renamed, schema), (undeclared, schema)):
+        with pytest.raises(InputError, match="read with the declared schema"):
+            make(given, said, "marginal_pc", {}, name="ward", budgets=book)
+    with pytest.raises(InputError, match="no budget 'other'"):  # before anything is tried out
+        make(data, schema, "marginal_pc", {"epsilon": -1}, name="other", budgets=book)
+    with monkeypatch.context() as patch:
+        patch.setattr(making, "MOST_ROWS", 19)
+        with pytest.raises(InputError, match="at most 19 rows"):
+            make(data, schema, "marginal_pc", {}, name="ward", budgets=book)
+    assert book.show("ward").charges == ()
+    told: list[str] = []
+    found = make(data, schema, "marginal_pc", {}, name="ward", budgets=book, on_kept=told.append)
+    assert told == [Vault(book).ids(book.show("ward"))[1]]
+    assert (found.rows, found.name, found.algorithm) == (20, "ward", "marginal_pc")
+    assert set(found.versions) == {"dp-causal-explorer", "numpy", "opendp", "scipy"}
+    assert found.labels[0] == "all pairs"
+    assert found.signature is None
 
 
-def session_of(source: Any, epsilon: float = 1e6) -> RunContext:
-    return RunContext(source, Ledger(Guarantee(epsilon, 1e-6), method="gdp"))
-
-
-@pytest.mark.fresh
-def test_the_noise_has_its_scale() -> None:
-    """Chi-square: 30 % off fails far out in the tail."""
-    sigma, exact = 3.7, np.linspace(-50, 50, 4000)
-    noisy = gaussian(session_of(Hardened()), exact, sensitivity=1.0, sigma=sigma)
-    total = float(np.sum((noisy - exact) ** 2)) / sigma**2
-    low, high = stats.chi2.ppf([1e-6, 1 - 1e-6], 4000)
-    assert low < total < high
-    assert not low < total * 1.3**2 < high
-    assert not low < total * 0.7**2 < high
-
-
-@pytest.mark.fresh
-def test_every_value_is_whole_steps_of_the_grid() -> None:
-    """Exact values that differ below the grid cannot be told apart by the last digits."""
-    source = Hardened()
-    gaussian(session_of(source), [0.1, math.pi, 1e5 / 3], sensitivity=1.0, sigma=2.0)
-    (one,) = source.given_out
-    assert one.grid == grid_of(one.sigma)
-    assert all(isinstance(step, int) for step in one.steps)
-    assert 2**26 <= one.sigma / math.ldexp(1.0, one.grid) < 2**27
-
-
-def test_the_charge_is_unchanged_by_the_grid() -> None:
-    session = session_of(Hardened())
-    gaussian(session, np.zeros(100), sensitivity=1.0, sigma=2.0, rounding=1e-6)
-    (charge,) = session.ledger
-    assert isinstance(charge.event, GaussianEvent)
-    assert charge.event.sensitivity > 1 + 10 * 2e-6
-    assert charge.rho == pytest.approx((1 / 2.0) ** 2 / 2, rel=1e-12)
-
-
-def test_other_mechanisms_refuse() -> None:
-    for source in (Hardened(), Replay(())):
-        session = RunContext(source, Ledger())
-        with pytest.raises(NotCovered):
-            laplace(session, 0.0, sensitivity=1.0, scale=1.0)
-        with pytest.raises(NotCovered):
-            exponential(session, [0.0, 1.0], epsilon=1.0)
-        for door in (source.coin, lambda s=source: s.permutation(3), lambda s=source: s.uniform(3)):
-            with pytest.raises(NotCovered):
-                door()
-
-
-# Forged and hostile files ------------------------------------------------------------------
-
-
-def forged(release: Release, change: Any) -> bytes:
-    """A file that somebody changed who knows how such a file is written."""
-    content = copy.deepcopy(written(release))
-    change(content)
-    return relaid(content)
-
-
-def relaid(content: Any) -> bytes:
-    said = {k: v for k, v in content.items() if k not in ("digest", "signature")}
-    text = json.dumps(said, separators=(",", ":"))
-    content["digest"] = hashlib.sha256(text.encode()).hexdigest()
-    return json.dumps(content, separators=(",", ":")).encode() + b"\n"
-
-
-def setting(*path: Any, value: Any) -> Any:
-    def change(content: Any) -> None:
-        for step in path[:-1]:
-            content = content[step]
-        content[path[-1]] = value
-
-    return change
-
-
-def surest(content: Any) -> Any:
-    """The row of the arrows' confidence whose two directions differ most."""
-    return max(content["arrow_confidence"], key=lambda row: abs(row[2] - row[3]))
-
-
-FORGERIES = {
-    "another edge": lambda c: c["cpdag"].append(["asia", "smoke"]),
-    "an edge less": lambda c: c["cpdag"].pop(),
-    "a better confidence": setting("edge_confidence", 0, 2, value=0.123),
-    "a surer arrow": setting("arrow_confidence", 0, 2, value=0.999),
-    "a turned arrow": lambda c: surest(c).__setitem__(slice(2, 4), surest(c)[:1:-1]),
-    "no arrow's confidence": setting("arrow_confidence", value=[]),
-    "an arrow of another link": setting("arrow_confidence", 0, 1, value="asia"),
-    "an arrow without a way back": lambda c: c["arrow_confidence"][0].pop(),
-    "a smaller epsilon": setting("guarantee", "epsilon", value=0.5),
-    "a smaller delta": setting("guarantee", "delta", value=1e-9),
-    "less noise": setting("releases", 0, "sigma", value=1.0),
-    "another sensitivity": setting("releases", 0, "sensitivity", value=1.0),
-    "other numbers": lambda c: c["releases"][0]["steps"].reverse(),
-    "a finer grid": setting("releases", 0, "grid", value=-40),
-    "a release less": lambda c: c["releases"].pop(),
-    "another label": setting("releases", 0, "label", value="nothing"),
-    "another table": lambda c: c["tables"].append(["asia", "tub", "smoke"]),
-    "another cut-off": setting("params", "threshold", value=0.99),
-    "another algorithm": setting("algorithm", value="priv_pc"),
-    "an unknown algorithm": setting("algorithm", value="magic"),
-    "an unknown parameter": setting("params", "magic", value=1),
-    "steps that are no whole numbers": setting("releases", 0, "steps", 0, value=1.5),
-    "no schema": setting("schema", value=None),
-    "a list": setting("guarantee", value=[]),
-    "pairs of three": setting("cpdag", 0, value=["a", "b", "c"]),
-    "other neighbours": setting("guarantee", "neighbours", value="nobody is protected"),
-    "other noise": setting("guarantee", "noise", value="none"),
-    "an edge twice": lambda c: c["edge_confidence"].insert(0, [*c["edge_confidence"][0][:2], 0.1]),
-    "an invented field": setting("peer_reviewed", value=True),
-    "an invented promise": setting("guarantee", "peer_reviewed", value=True),
-    "one row more": lambda c: c.__setitem__("rows", c["rows"] + 1),
-    "an epsilon without end": setting("guarantee", "epsilon", value=10**400),
-    "a sigma without end": setting("releases", 0, "sigma", value=10**400),
-    "an endless parameter": setting("params", "magic", value=math.inf),
-    "a whole epsilon": setting("guarantee", "epsilon", value=1),
-    "a parameter of another type": setting("params", "stable", value=1),
-    "a table twice": lambda c: c["tables"].append(c["tables"][0]),
-    "an unreadable signature": setting("signature", value={"kind": "Ed25519"}),
-}
-
-
-@pytest.mark.parametrize("name", FORGERIES)
-def test_a_forged_file_is_found_out(name: str, asia: Release) -> None:
-    with pytest.raises(InputError) as caught:
-        check(loads(forged(asia, FORGERIES[name])))
-    assert "\n" not in str(caught.value)
-    assert str(caught.value).endswith((".", "?"))
-
-
-@pytest.mark.parametrize("looks", [check, to_html, lambda release: synthetic(release, 10, 0)])
-def test_numbers_with_which_a_test_fails_are_one_sentence(
-    looks: Callable[[Release], object], asia: Release, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Correlations far above 1, say: a forger may write them down, no rows and no noise give such.
-
-    Which numbers fail depends on the others of the file, so the failure itself is planted.
-    """
-
-    def fails(*_: object) -> None:
-        raise np.linalg.LinAlgError("Matrix is not positive definite.")
-
-    monkeypatch.setattr("engine.marginals.citest.tests", fails)
-    with pytest.raises(InputError, match="does not come to an end with the release's numbers"):
-        looks(asia)
-
-
-def test_each_forgery_is_of_a_file_that_passes(asia: Release) -> None:
-    """Else the forgeries could be refused for their layout alone."""
-    assert forged(asia, lambda content: None) == canonical(asia).encode()
-
-
-REWRITTEN = {
-    "a field twice": lambda t: t.replace(b'"epsilon":', b'"epsilon":0.01,"epsilon":', 1),
-    "blanks": lambda t: t.replace(b",", b", "),
-    "another spelling of a number": lambda t: t.replace(b'"epsilon":1.0', b'"epsilon":1.00'),
-    "not a number": lambda t: t.replace(b'"epsilon":1.0', b'"epsilon":NaN'),
-    "more after it": lambda t: t + b"\n",
-    "a byte-order mark": lambda t: b"\xef\xbb\xbf" + t,
-    "swapped levels": lambda t: t.replace(b'["yes","no"]', b'["no","yes"]', 1),
-    "another name": lambda t: t.replace(b'"name":"asia"', b'"name":"usia"', 1),
-}
-
-
-@pytest.mark.parametrize("name", REWRITTEN)
-def test_a_file_is_read_to_the_byte(name: str, asia: Release) -> None:
-    whole = canonical(asia).encode()
-    changed = REWRITTEN[name](whole)
-    assert changed != whole
-    with pytest.raises(InputError) as caught:
-        loads(changed)
-    assert "\n" not in str(caught.value)
-
-
-# The twin ----------------------------------------------------------------------------------
+# Synthetic rows ----------------------------------------------------------------------------------
 
 
 def test_the_twin_follows_the_release(book: Budgets) -> None:
