@@ -12,15 +12,25 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from engine import BudgetedRelease
 
 
-def write(folder: Path) -> None:
-    """A release on Asia: rows, graph as dagitty and DOT, and the edges that are to be read."""
-    from engine import Budget, Schema, load_dataset
+def released(folder: Path) -> BudgetedRelease:
+    """A release on Asia as its reader has it: a file, and nothing else."""
+    from engine import Budget, Schema, load_dataset, load_release
 
     frame = load_dataset("asia", n=20_000, seed=1).to_frame().astype(str)
     schema = Schema.draft(frame).state(*frame.columns)
-    paid = Budget("ward", epsilon=3, path=folder / "budgets.db").release(frame, schema, epsilon=2)
+    ward = Budget("ward", epsilon=3, delta=1e-5, path=folder / "budgets.db")
+    return load_release(ward.release(frame, schema, epsilon=2).save(folder / "ward.json"))
+
+
+def write(folder: Path) -> None:
+    """The release's rows, its graph as dagitty and DOT, and the edges that are to be read."""
+    paid = released(folder)
     rows = paid.synthetic(3_000)
     rows.to_frame().apply(lambda column: column.cat.codes).to_csv(folder / "rows.csv", index=False)
     assert rows.truth is not None

@@ -11,27 +11,20 @@ import pytest
 from causallearn.graph.Endpoint import Endpoint
 from causallearn.utils.TXT2GeneralGraph import txt2generalgraph
 
-from engine import Budget, BudgetedRelease, Schema, load_dataset, load_release
+from engine import BudgetedRelease
 from engine.release.page import release_drawn
+from scripts.readers import released
 from tests.graphs.test_formats import read_dagitty
 
 
 @pytest.fixture(scope="module")
 def received(tmp_path_factory: pytest.TempPathFactory) -> BudgetedRelease:
-    """A release as its reader has it: a file, and nothing else."""
-    folder = tmp_path_factory.mktemp("release")
-    frame = load_dataset("asia", n=20_000, seed=1).to_frame().astype(str)
-    schema = Schema.draft(frame).state(*frame.columns)
-    ward = Budget("ward", epsilon=3, delta=1e-5, path=folder / "budgets.db")
-    found = load_release(ward.release(frame, schema, epsilon=2).save(folder / "ward.json"))
+    """The release that DoWhy and pgmpy read, too."""
+    found = released(tmp_path_factory.mktemp("release"))
     both = set(found.release.cpdag)
     assert {pair for pair in both if pair[::-1] in both}  # edges of either kind
     assert {pair for pair in both if pair[::-1] not in both}
     return found
-
-
-def arcs(paid: BudgetedRelease) -> set[tuple[str, str]]:
-    return set(paid.release.cpdag)
 
 
 def drawn(paid: BudgetedRelease) -> set[tuple[str, str]]:
@@ -78,12 +71,7 @@ def test_dagitty_s_grammar_reads_the_graph(received: BudgetedRelease) -> None:
     assert (head, nodes, found) == ("pdag", list(received.names), drawn(received))
 
 
-def dag_of(paid: BudgetedRelease) -> set[tuple[str, str]]:
-    """The directed graph that synthetic rows are drawn from."""
-    return set(paid.synthetic(10).truth.edges)
-
-
 def test_every_edge_has_a_direction_where_that_is_asked_for(received: BudgetedRelease) -> None:
     head, _, edges = read_dagitty(received.to_text("dagitty", directed=True))
     assert head == "dag"
-    assert {(a, b) for a, b, _ in edges} == dag_of(received)
+    assert {(a, b) for a, b, _ in edges} == set(received.synthetic(10).truth.edges)

@@ -249,7 +249,7 @@ def test_a_file_is_read_to_the_byte(small: Release) -> None:
         (raw.replace(b'["0","1"]', b'["1","0"]', 1), "its digest is that of another"),
         (raw.replace(b'{"format"', b'{"new":1,"format"', 1), "'new' of the release is not as"),
         (raw.replace(b'"signature":null', b'"signature":null '), "is not laid out as"),
-        (raw.replace(b",", b", "), "is not laid out as"),
+        (raw.replace(b'"rows":', b'"rows": '), "is not laid out as"),
         (raw + b"\n", "is not laid out as"),
         (raw.replace(half, half + b"," + half, 1), "is not laid out as"),
         (raw.replace(half, b'"epsilon":NaN', 1), "not JSON in UTF-8"),

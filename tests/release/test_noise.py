@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -30,7 +29,7 @@ from engine.release.noise import (
 )
 from tests.release.samples import asia_schema, own_asia
 
-HONEST = 15
+HONEST = 12
 
 
 @pytest.fixture(scope="module")
@@ -168,7 +167,3 @@ def test_numbers_made_whole_are_found(book: Budgets) -> None:
     made = replace(first, steps=tuple(int(step) for step in whole))
     assert goodness_of_fit_p(first, moments) > 1e-3
     assert goodness_of_fit_p(made, moments) < ALARM
-
-
-def test_the_files_of_this_test_are_the_persons_alone(book: Budgets) -> None:
-    assert {path.stat().st_mode & 0o077 for path in Path(book.path.parent).rglob("*")} == {0}
