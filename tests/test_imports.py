@@ -73,8 +73,7 @@ def test_the_loop_knows_nothing_of_privacy() -> None:
 SIMULATES = {
     "mechanisms.py",
     "simulated.py",
-    "simulated_pairs.py",
-    "borrowed.py",
+    "pairs.py",
     "imagined.py",
     "sieving.py",
     "neighbours.py",

@@ -13,8 +13,8 @@ import networkx as nx
 import numpy as np
 
 from engine.data.dataset import Dataset, code_type
+from engine.data.pairs import parse_pair, simulate_pair
 from engine.data.simulated import parse_name, simulate_sem
-from engine.data.simulated_pairs import parse_pair, simulate_pair
 from engine.errors import InputError, did_you_mean, show
 
 MAX_ROWS = 10_000_000

@@ -11,8 +11,7 @@ from typing import Any
 import pandas as pd
 
 from engine.data.dataset import Dataset
-from engine.data.pairs import read_tuebingen
-from engine.data.simulated_pairs import HELD_OUT, MECHANISMS, NOISES, simulate_pair
+from engine.data.pairs import HELD_OUT, MECHANISMS, NOISES, read_tuebingen, simulate_pair
 from engine.errors import InputError
 from engine.pairs.dependence import training_sensitivity
 from engine.pairs.regression import residual_bound

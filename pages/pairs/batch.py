@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from engine import Dataset
-from engine.data.simulated_pairs import HELD_OUT, MECHANISMS, NOISES, simulate_pair
+from engine.data.pairs import HELD_OUT, MECHANISMS, NOISES, simulate_pair
 from pages.draw import show
 from pages.pairs.form import setting_of, tuebingen
 from pages.pairs.view import title_of

@@ -10,8 +10,7 @@ from typing import Any
 import streamlit as st
 
 from engine import Dataset, InputError, RunResult, run
-from engine.data.pairs import WHERE
-from engine.data.simulated_pairs import CAUSES, HELD_OUT, MECHANISMS, NOISES, simulate_pair
+from engine.data.pairs import CAUSES, HELD_OUT, MECHANISMS, NOISES, WHERE, simulate_pair
 from engine.pairs.decision import Setting
 from engine.params import Parameters
 from engine.teaching.pairwise import EPSILONS, Picture, picture

@@ -269,7 +269,7 @@ def script(result: RunResult, name: str, d: Draft) -> str:
     start = type(result.params)().as_dict()
     values = [f"{k}={v!r}" for k, v in result.params.as_dict().items() if v != start[k]]
     if d["source"] == SIMULATED:
-        module, made = "engine.data.simulated_pairs import simulate_pair", "simulate_pair("
+        module, made = "engine.data.pairs import simulate_pair", "simulate_pair("
         made += ", ".join(repr(d[name]) for name in ("mechanism", "noise", "cause"))
         made += f", n={d['rows']}, seed={d['sample']})"
     else:

@@ -184,10 +184,9 @@ MAY = {
     "privacy/mechanisms.py",
     "tables/subsample.py",
     "data/networks.py",
-    "data/simulated_pairs.py",
+    "data/pairs.py",
     "data/simulated.py",
-    "data/borrowed.py",  # tables fitted to other levels
-    "data/imagined.py",
+    "data/imagined.py",  # tables fitted to other levels, too
     "studies/plan.py",  # rows of random networks
     "studies/null.py",  # rows of columns that depend on nothing
     "studies/study.py",  # rows in the place of private ones, for an estimate of time

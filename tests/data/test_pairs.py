@@ -11,8 +11,17 @@ import pytest
 
 from engine import InputError, load_dataset
 from engine.__main__ import main
-from engine.data.pairs import WHEEL_PAIRS, WHEEL_TARGETS, read_pair, read_tuebingen
-from engine.data.simulated_pairs import CAUSES, HELD_OUT, MECHANISMS, NOISES, simulate_pair
+from engine.data.pairs import (
+    CAUSES,
+    HELD_OUT,
+    MECHANISMS,
+    NOISES,
+    WHEEL_PAIRS,
+    WHEEL_TARGETS,
+    read_pair,
+    read_tuebingen,
+    simulate_pair,
+)
 from engine.errors import DataError
 
 

@@ -12,7 +12,7 @@ from engine import ALGORITHMS, Dataset, InputError, RunResult, load_dataset, run
 from engine.algorithms.anm import AnmParameters
 from engine.audit.neighbours import known, many
 from engine.audit.replay import NOTHING, replay
-from engine.data.simulated_pairs import HELD_OUT, MECHANISMS, simulate_pair
+from engine.data.pairs import HELD_OUT, MECHANISMS, simulate_pair
 from engine.pairs.columns import Pair, pair_of
 from engine.pairs.decision import Decision
 from engine.pairs.votes import MARGIN_SENSITIVITY, best_settings, votes

@@ -10,7 +10,7 @@ import networkx as nx
 import pytest
 
 from engine import InputError
-from engine.data.simulated_pairs import simulate_pair
+from engine.data.pairs import simulate_pair
 from engine.papers import pairs
 from engine.papers.work import Work
 

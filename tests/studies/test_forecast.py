@@ -16,8 +16,7 @@ from benchmarks import forecast as judging
 from benchmarks.written import between
 from engine import InputError, load_dataset, run
 from engine.__main__ import main
-from engine.data.borrowed import fitted
-from engine.data.imagined import MOST_BORROWED, MOST_PARENTS, network_like, random_network
+from engine.data.imagined import MOST_BORROWED, MOST_PARENTS, fitted, network_like, random_network
 from engine.data.networks import NETWORKS, Network, load_network
 from engine.percent import percent
 from engine.studies import null

@@ -7,7 +7,7 @@ import pytest
 
 from engine import run
 from engine.algorithms.anm import AnmParameters
-from engine.data.simulated_pairs import simulate_pair
+from engine.data.pairs import simulate_pair
 from engine.teaching.pairwise import picture
 
 EPSILON = 0.5
