@@ -86,9 +86,12 @@ class Dataset:
         _check_schema(self.names, self.levels)
         if self.schema and (self.schema.names, self.schema.levels) != (self.names, self.levels):
             raise InputError("The columns and levels are not those of the declared schema.")
-        _check_codes(self.codes, self.cardinalities)
+        _check_codes(self.codes, self.cardinalities, packed=True)
         _check_values(self.values, self.bounds, self.codes.shape)
-        _check_weights(self.weights, self.codes, self.values)
+        if self.weights is not None and self.values is not None:
+            raise InputError("Numeric data have no weights; give each row once.")
+        if self.weights is not None:
+            _check_weights(self.weights, len(self.codes))
         if self.truth is not None:
             object.__setattr__(self, "truth", _frozen_truth(self.truth, self.names))
 
@@ -113,7 +116,7 @@ class Dataset:
         self.__dict__.update(state)
         for array in (self.codes, self.values, self.weights):
             if array is not None:
-                array.flags.writeable = False
+                frozen(array)
 
     @cached_property
     def n(self) -> int:
@@ -195,19 +198,20 @@ class Dataset:
         if levels is None:
             notes = (*notes, *(() if public else (UNDECLARED,)))
             levels = [[str(k) for k in range(int(top) + 1)] for top in array.max(axis=0)]
-        _check_range(array, [len(column) for column in levels])
-        packed = np.array(array, dtype=code_type(map(len, levels)), order="F")
-        packed.flags.writeable = False
+        sizes = list(map(len, levels))
+        _check_codes(array, sizes, packed=False)
+        if weights is not None and (weights := np.array(weights)).dtype.kind in "iu":
+            weights = weights.astype(np.int64)
         return cls(
             name=name,
-            codes=packed,
+            codes=frozen(np.array(array, dtype=code_type(sizes), order="F")),
             names=tuple(names),
             levels=tuple(map(tuple, levels)),
             truth=truth,
             public=public,
             schema=stated,
             notes=tuple(notes),
-            weights=None if weights is None else _packed_weights(weights),
+            weights=None if weights is None else frozen(weights),
         )
 
     @classmethod
@@ -229,11 +233,10 @@ class Dataset:
         the outermost ones. Names, bounds and bins are a declared schema; bounds that were read from
         the data are none, and ``dataclasses.replace(data, schema=None)`` says so.
         """
-        array = np.array(values, dtype=float, order="F")
+        array = frozen(np.array(values, dtype=float, order="F"))
         if array.ndim != 2 or array.size == 0:
             raise InputError("Values must be a table of numbers, not empty.")
         stated = tuple((float(low), float(high)) for low, high in bounds)
-        array.flags.writeable = False
         _check_values(array, stated, array.shape)
         if isinstance(bins, bool) or not 2 <= bins <= MAX_LEVELS:
             raise InputError(f"bins must be from 2 to {MAX_LEVELS}.")
@@ -241,11 +244,10 @@ class Dataset:
         codes = np.empty(array.shape, code_type([bins]), order="F")
         for j, inner in enumerate(cuts):
             codes[:, j] = np.searchsorted(inner, array[:, j], side="right")
-        codes.flags.writeable = False
         called = tuple(names) if names is not None else tuple(f"X{j}" for j in range(len(cuts)))
         return cls(
             name=name,
-            codes=codes,
+            codes=frozen(codes),
             names=called,
             levels=tuple(interval_labels(inner) for inner in cuts),
             truth=truth,
@@ -297,6 +299,12 @@ def code_type(cardinalities: Iterable[int]) -> np.dtype[Any]:
     return np.min_scalar_type(max(cardinalities, default=1) - 1)
 
 
+def frozen(array: np.ndarray) -> np.ndarray:
+    """The same array, which can be changed no more."""
+    array.flags.writeable = False
+    return array
+
+
 def _ordered(names: Sequence[str], levels: Sequence[Sequence[str]]) -> Iterator[Column]:
     for name, labels in zip(names, levels, strict=False):
         yield Column(name=name, type="ordered", levels=tuple(labels), other=labels[0])
@@ -322,11 +330,15 @@ def _check_schema(names: tuple[str, ...], levels: tuple[tuple[str, ...], ...]) -
             raise InputError(f"Column {name!r} needs at least one level, and no level twice.")
 
 
-def _check_codes(codes: np.ndarray, cardinalities: tuple[int, ...]) -> None:
-    """Check what the counting kernels rely on: shape, type, order, range."""
-    _check_range(codes, cardinalities)
-    right_type = codes.dtype == code_type(cardinalities)
-    if not right_type or not codes.flags.f_contiguous or codes.flags.writeable:
+def _check_codes(codes: np.ndarray, cardinalities: Sequence[int], packed: bool) -> None:
+    """Check what the counting kernels rely on: shape, range and, of what is packed, the rest."""
+    if codes.ndim != 2 or codes.shape[1] != len(cardinalities) or codes.size == 0:
+        raise InputError(f"Codes must be a table with rows and {len(cardinalities)} columns.")
+    for j, size in enumerate(cardinalities):
+        if codes[:, j].max() >= size:
+            raise InputError(f"Column {j} holds a code that is not below its {size} levels.")
+    right = codes.dtype == code_type(cardinalities) and codes.flags.f_contiguous
+    if packed and (not right or codes.flags.writeable):
         raise InputError("Codes must be packed as documented; use Dataset.from_codes instead.")
 
 
@@ -341,37 +353,16 @@ def _check_values(
         raise InputError("Numeric data need a value for every cell and bounds for every column.")
     if values.dtype != np.float64 or values.flags.writeable or not np.isfinite(values).all():
         raise InputError("Values must be finite, packed numbers; use Dataset.from_values instead.")
-    for low, high in bounds:
-        if not -HUGE < low < high < HUGE:
-            raise InputError("Every column needs two finite bounds, the lower one first.")
+    if not all(-HUGE < low < high < HUGE for low, high in bounds):
+        raise InputError("Every column needs two finite bounds, the lower one first.")
 
 
-def _packed_weights(weights: np.ndarray | Sequence[int]) -> np.ndarray:
-    packed = np.array(weights)
-    if packed.dtype.kind in "iu":  # others are refused with the rest
-        packed = packed.astype(np.int64)
-    packed.flags.writeable = False
-    return packed
-
-
-def _check_weights(
-    weights: np.ndarray | None, codes: np.ndarray, values: np.ndarray | None
-) -> None:
-    if weights is None:
-        return
-    packed = weights.dtype == np.int64 and not weights.flags.writeable
-    if not packed or weights.shape != codes.shape[:1] or values is not None or weights.min() < 1:
+def _check_weights(weights: np.ndarray, rows: int) -> None:
+    right = weights.dtype == np.int64 and not weights.flags.writeable
+    if not right or weights.shape != (rows,) or weights.min() < 1:
         raise InputError("Weights are packed whole numbers of at least 1, one a row of codes.")
     if weights.sum() > MAX_FOLDED:
         raise InputError(f"A folded table has at most {MAX_FOLDED:,} rows.")
-
-
-def _check_range(codes: np.ndarray, cardinalities: Sequence[int]) -> None:
-    if codes.ndim != 2 or codes.shape[1] != len(cardinalities) or codes.size == 0:
-        raise InputError(f"Codes must be a table with rows and {len(cardinalities)} columns.")
-    for j, size in enumerate(cardinalities):
-        if codes[:, j].max() >= size:
-            raise InputError(f"Column {j} holds a code that is not below its {size} levels.")
 
 
 def _frozen_truth(graph: nx.DiGraph, names: tuple[str, ...]) -> nx.DiGraph:

@@ -12,7 +12,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from engine.data.dataset import Dataset, code_type
+from engine.data.dataset import Dataset, code_type, frozen
 from engine.data.pairs import parse_pair, simulate_pair
 from engine.data.simulated import parse_name, simulate_sem
 from engine.errors import InputError, did_you_mean, show
@@ -128,9 +128,7 @@ def normalised(rows: list[list[float]]) -> np.ndarray:
     sums = table.sum(axis=1, keepdims=True)
     if not ((table >= 0).all() and (abs(sums - 1) <= _ROUNDING).all()):
         raise InputError("A row of a probability table does not sum to 1; correct the table.")
-    table /= sums
-    table.flags.writeable = False
-    return table
+    return frozen(table / sums)
 
 
 def load_dataset(name: str, n: int = 100_000, seed: int = 0) -> Dataset:
@@ -175,11 +173,9 @@ def load_dataset(name: str, n: int = 100_000, seed: int = 0) -> Dataset:
         return simulate_pair(*pair, n=int(n), seed=int(seed))
     assert network is not None
     rng = np.random.default_rng(np.random.SeedSequence(int(seed), spawn_key=(_STREAM,)))
-    codes = network.sample(int(n), rng)
-    codes.flags.writeable = False
     return Dataset(
         name=name,
-        codes=codes,
+        codes=frozen(network.sample(int(n), rng)),
         names=network.names,
         levels=network.states,
         truth=network.dag(),

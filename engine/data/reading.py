@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from engine.data.column import LEVEL, PLAIN, Dialect
-from engine.data.dataset import MAX_FOLDED, Dataset
+from engine.data.dataset import MAX_FOLDED, Dataset, frozen
 from engine.data.edge_list import read_edges
 from engine.data.intake import Named, Source, Unforeseen, framed, opened, project, read_bytes
 from engine.data.schema import Schema
@@ -129,12 +129,10 @@ def read(
     if schema.rows not in (None, n):
         raise DataError(f"{label} has {n:,} {schema.what} but the schema states {schema.rows:,}.")
     refuse_unstated(schema, unforeseen)
-    codes, weights = np.asfortranarray(found[0]), found[1]
-    codes.flags.writeable = weights.flags.writeable = False
     return Dataset(
         name=name or Path(label.removesuffix(".gz")).stem,
-        codes=codes,
-        weights=weights,
+        codes=frozen(np.asfortranarray(found[0])),
+        weights=frozen(found[1]),
         names=schema.names,
         levels=schema.levels,
         truth=None if truth is None else read_edges(truth, schema.names),
