@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -101,38 +102,29 @@ def test_values_stay_read_only_through_a_pickle() -> None:
         data.values[0, 0] = 1.0
 
 
+BOX = ((0, 1), (0, 1))
+CELLS = [[0.0, 0.5], [1.0, 0.5]]
+
+
 @pytest.mark.parametrize(
-    "bad",
+    ("values", "bounds"),
     [
-        [[np.nan, 1.0], [0.0, 1.0]],
-        [[np.inf, 1.0], [0.0, 1.0]],
-        [1.0, 2.0],
-        np.empty((0, 2)),
+        *(([[cell, 1.0], [0.0, 1.0]], BOX) for cell in (np.nan, np.inf)),
+        *((values, BOX) for values in ([1.0, 2.0], np.empty((0, 2)))),
+        *((CELLS, ((0, 1), *second)) for second in ((), ((1, 1),), ((0, np.inf),))),
     ],
 )
-def test_bad_values(bad: object) -> None:
+def test_bad_values_and_bad_bounds(values: Any, bounds: Any) -> None:
     with pytest.raises(InputError):
-        Dataset.from_values(bad, ((0.0, 1.0), (0.0, 1.0)))
-
-
-@pytest.mark.parametrize("bounds", [((0, 1),), ((0, 1), (1, 1)), ((0, 1), (0, np.inf))])
-def test_bad_bounds(bounds: tuple[tuple[float, float], ...]) -> None:
-    with pytest.raises(InputError):
-        Dataset.from_values([[0.0, 0.5], [1.0, 0.5]], bounds)
+        Dataset.from_values(values, bounds)
 
 
 @pytest.mark.parametrize(
     "name",
     [
-        "sem:",
-        "sem:er:10:20",
-        "sem:xx:10:20:gaussian",
-        "sem:er:10:20:cauchy",
-        "sem:er:1:1:gaussian",
-        "sem:er:10:99:gaussian",
-        "sem:er:10:0:gaussian",
-        "sem:er:-5:2:gaussian",
-        "sem:er:900:9:gumbel",
+        *("sem:", "sem:er:10:20", "sem:xx:10:20:gaussian", "sem:er:10:20:cauchy"),
+        *("sem:er:1:1:gaussian", "sem:er:10:99:gaussian", "sem:er:10:0:gaussian"),
+        *("sem:er:-5:2:gaussian", "sem:er:900:9:gumbel"),
     ],
 )
 def test_bad_names(name: str) -> None:
