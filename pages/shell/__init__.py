@@ -42,8 +42,8 @@ _CSS = """
 :focus:not(:focus-visible) {outline: none !important}
 .stMain h1:not(.unseen) {font-size: 1.7rem; padding: 0; margin: 0}
 .st-key-told {display: none}
-/* One does not step through seeds. */
-:is([class*="-seed"], [class*="-sample"]) [data-testid^="stNumberInputStep"] {display: none}
+/* A number is typed, or stepped by an arrow key. */
+[data-testid^="stNumberInputStep"] {display: none}
 .st-key-theme-watch, .st-key-node-watch, .st-key-key-watch {
   position: absolute; height: 0; overflow: hidden}
 /* A link to a step of the page that is open is not the step that is open. */
@@ -51,8 +51,6 @@ _CSS = """
 .st-key-journey > div:not(.st-key-journey-here) a, .st-key-journey-next a {background: none}
 .st-key-journey > div:not(.st-key-journey-here) a p {font-weight: 400}
 .st-key-journey-next a p {white-space: normal}
-.st-key-presets button {padding: .2rem .55rem; min-height: 2.1rem}
-.st-key-presets button p {font-size: .85rem; white-space: nowrap}
 /* Small print and links that can be read: 4.5:1 at least on both backgrounds. */
 [data-testid="stCaptionContainer"], [data-testid="stCaptionContainer"] p {
   color: MUTED; opacity: 1}
@@ -62,8 +60,6 @@ _CSS = """
 :hover > [data-testid="stElementToolbar"] {visibility: visible}
 /* What only listens takes no room, not even a gap. */
 div:has(> .st-key-key-watch) {position: absolute}
-/* In the menu a number is typed, or stepped by an arrow key. */
-[data-testid="stSidebar"] [data-testid^="stNumberInputStep"] {display: none}
 /* Run stays in sight while a long form scrolls. */
 div:has(> .st-key-run-bar) {position: sticky; bottom: 0; z-index: 5; background: BACKGROUND}
 .st-key-run-bar {padding: .7rem 0}

@@ -17,9 +17,9 @@ from pages.shell import reading, state
 from pages.shell import words as text
 from pages.shell.data import OWN_PROBLEM, OwnFile, network_sizes, own_data
 from pages.shell.drafts import draft, kept, take_file
-from pages.shell.form import bound, parameter, seed
+from pages.shell.form import bound, parameter
 from pages.shell.session import Place
-from pages.shell.settings import MODEL, OWN, SEM, Visit
+from pages.shell.settings import MODEL, OWN, SEM, VISIT
 from pages.shell.task import find, watch
 
 _SEEN: Place[tuple[str, ...] | None] = Place("own_seen")  # the files read last
@@ -54,37 +54,18 @@ def picker(*, key: str, seeded: bool = True) -> None:
         simulated(key=key)
     left, right = st.columns([3, 2], gap="small")
     with left:
-        bound(
-            st.number_input,
-            "Rows n",
-            form,
-            "n",
-            key=f"{key}-n",
-            step=1000,
-        )
+        parameter(VISIT["n"], form, key=key, step=1000, help=None)
     if seeded:
         with right:
-            data_seed(key=key)
-
-
-def data_seed(*, key: str) -> None:
-    """Which rows are drawn."""
-    seed(
-        draft(),
-        "sample",
-        "Data seed",
-        key=f"{key}-sample",
-        help="Fixes which rows are drawn (of a simulated model its graph and weights too). "
-        "The noise has its own seed.",
-    )
+            parameter(VISIT["sample"], form, key=key)
 
 
 def simulated(*, key: str) -> None:
     """The fields of a simulated linear model, two a row."""
-    specs, columns = {s.name: s for s in Visit.specs()}, st.columns(2, gap="small")
+    columns = st.columns(2, gap="small")
     for k, name in enumerate(MODEL):
         with columns[k % 2]:
-            parameter(specs[name], draft(), key=key)
+            parameter(VISIT[name], draft(), key=key)
 
 
 # A person's own table --------------------------------------------------------------------

@@ -18,7 +18,7 @@ from pages.shell import nothing
 from pages.shell import words as text
 from pages.shell.drafts import Draft
 from pages.shell.settings import filled, fits
-from pages.shell.state import alone, behind, tell
+from pages.shell.state import alone, behind, heard, tell, unheard
 
 Widget = Callable[..., Any]
 
@@ -41,16 +41,25 @@ def placed(
     key: str,
     **options: Any,
 ) -> Any:
-    """Show a widget with this value; ``keep`` is given each that is chosen."""
+    """Show a widget with this value; ``keep`` is given each that is chosen.
+
+    That is before the page is drawn; or here, where the next press cut the first run short.
+    """
     value = list(value) if isinstance(value, tuple) else value
     home = None if get_script_run_ctx() is None else ThreadState.get().fragment_id
 
     def changed() -> None:
         if _may_change(home) and not behind(key):
             keep(st.session_state[key])
+            heard(key)
 
+    if unheard(key):
+        changed()
+        value = value if unheard(key) else st.session_state[key]
     tell(key, value)
-    return widget(label, key=key, on_change=changed, **_start(widget, value, options), **options)
+    shown = widget(label, key=key, on_change=changed, **_start(widget, value, options), **options)
+    heard(key)
+    return shown
 
 
 def _may_change(home: str | None) -> bool:
@@ -70,53 +79,23 @@ def _start(widget: Widget, value: Any, options: Mapping[str, Any]) -> dict[str, 
     it would begin with its least number or first choice, and the browser would send that back.
     """
     if "options" in options:
-        return _first_choice(widget, value, list(options["options"]), options.get("max_selections"))
+        choices = list(options["options"])
+        if widget is st.multiselect:
+            most = options.get("max_selections") or len(choices)
+            fitting = set(value) <= set(choices) and len(value) <= most
+            return {"default": value} if fitting else {}
+        if value not in choices:
+            return {}
+        if widget in (st.selectbox, st.radio):
+            return {"index": choices.index(value)}
+        return {"value" if widget is st.select_slider else "default": value}
     if widget not in (st.number_input, st.slider) or value is None:
         return {"value": value}
-    numbers = [options[k] for k in ("min_value", "max_value", "step") if k in options]
-    whole = bool(numbers) and all(isinstance(n, int) for n in numbers)
+    whole = isinstance(options.get("step"), int)
     if whole and not isinstance(value, int):
         return {}
     inside = options.get("min_value", value) <= value <= options.get("max_value", value)
     return {"value": value if whole else float(value)} if inside else {}
-
-
-def _first_choice(widget: Widget, value: Any, among: list[Any], most: int | None) -> dict[str, Any]:
-    if widget is st.multiselect:
-        fits_all = all(one in among for one in value) and len(value) <= (most or len(value))
-        return {"default": list(value)} if fits_all else {}
-    if value not in among:
-        return {}
-    if widget in (st.selectbox, st.radio):
-        return {"index": among.index(value)}
-    return {"default" if widget is st.segmented_control else "value": value}
-
-
-def radio(
-    store: Draft, name: str, title: str, options: Iterable[str], *, key: str, help: str = ""
-) -> None:
-    """A choice of few, in one row."""
-    bound(
-        st.radio,
-        title,
-        store,
-        name,
-        key=key,
-        options=options,
-        format_func=text.label,
-        horizontal=True,
-        help=help or None,
-    )
-
-
-def number(store: Draft, name: str, title: str, *, key: str, help: str = "") -> None:
-    """A number; the engine says what it refuses."""
-    bound(st.number_input, title, store, name, key=key, format="%g", help=help or None)
-
-
-def seed(store: Draft, name: str, title: str, *, key: str, help: str = "") -> None:
-    """A seed: a whole number from 0."""
-    bound(st.number_input, title, store, name, key=key, step=1, min_value=0, help=help or None)
 
 
 def title_of(key: str) -> str:
@@ -124,60 +103,63 @@ def title_of(key: str) -> str:
     return TITLES[key]
 
 
-def algorithm_choice(store: Draft, *, key: str, help: str = "") -> str:
+def algorithm_choice(store: Draft, *, key: str) -> str:
     """Which algorithm."""
-    return str(
-        bound(
-            st.selectbox,
-            "Algorithm",
-            store,
-            "algorithm",
-            key=key,
-            options=list(GRAPHS),
-            format_func=title_of,
-            help=help or None,
-        )
-    )
+    options = {"options": list(GRAPHS), "format_func": title_of}
+    return str(bound(st.selectbox, "Algorithm", store, "algorithm", key=key, **options))
 
 
 # Declared fields ------------------------------------------------------------------------
 
-PRIVACY = ("guarantee", "epsilon", "delta")
+PRIVACY = ("epsilon", "guarantee")  # the fields that every private algorithm has, in sight
 ENDS = {"epsilon": ("strong privacy", "little privacy"), "delta": ("rarely fails", "may fail")}
+# What is an algorithm's own to turn, the most telling first.
+LEVERS = (
+    *("tweak", "beta1", "beta2", "subsample", "rounds", "tests", "clip", "gradients"),
+    *("initial", "radius", "caution", "threshold"),
+)
 _DECADES = 3  # a log slider reaches so far to both sides of the default
 
 
-def preset(algorithm: Algorithm, name: str) -> dict[str, Any]:
-    """Every parameter of the algorithm: its defaults, with the preset laid over them."""
-    return filled(algorithm.key, algorithm.presets[name])
-
-
 def parameter_form(
-    algorithm: Algorithm, values: Draft, *, key: str, shape: Shape | None, shown: bool = False
+    algorithm: Algorithm,
+    values: Draft,
+    shape: Shape | None,
+    *,
+    levers: int = 0,
+    folded: Callable[[], object] = lambda: None,
 ) -> None:
     """Show a widget for each parameter that has an effect, bound to ``values``.
 
-    Privacy comes first, with one sentence on ε and, unless ``shown`` elsewhere,
-    one on false positives under independence; the rest is folded away. ``shape`` is that of the
-    data, where it is known.
+    Privacy comes first, with a warning where ε is too small for data of this ``shape``, then so
+    many of the algorithm's own levers. The rest is folded away, behind what ``folded`` draws; that
+    comes first in time, for a preset sets all of them.
     """
     values.update(filled(algorithm.key, values))
-    specs = relevant(algorithm.params.specs(), values)
-    for name in PRIVACY[:2]:
-        for spec in (s for s in specs if s.name == name):
-            parameter(spec, values, key=key)
-    st.caption(text.epsilon_meaning(algorithm, values, None if shape is None else shape.rows))
-    if shape is not None and values.get("guarantee") == "strict":
-        nothing.regime([shape], [values["epsilon"]], values.get("delta"))
-        nothing.unworkable([algorithm.key], [shape], [values["epsilon"]], values)
-    if not shown:
-        nothing.line(algorithm.key, shape, values, "form")
-    rest = [s for s in specs if s.name not in PRIVACY[:2]]
-    changed = sum(values[s.name] != s.default for s in rest)
+    sight = st.container()
+    before = relevant(algorithm.params.specs(), values)
+    changed = sum(values[s.name] != s.default for s in before if s.name not in PRIVACY)
     title = f"More settings ({changed} changed)" if changed else "More settings"
-    with st.expander(title, key=f"{key}-more"):
-        for spec in rest:
-            parameter(spec, values, key=key)
+    with st.expander(title, key="param-more"):
+        folded()
+        values.update(filled(algorithm.key, values))
+        st.caption(text.epsilon_meaning(algorithm, values, None if shape is None else shape.rows))
+        nothing.line(algorithm.key, shape, values, "form")
+        rest = st.container()
+    specs = {s.name: s for s in relevant(algorithm.params.specs(), values)}
+    with sight:
+        for name in PRIVACY:
+            if name in specs:
+                parameter(specs.pop(name), values, key="param")
+        first = [name for name in LEVERS if name in specs][:levers]
+        columns = st.columns(levers, gap="small") if first else []
+        for column, name in zip(columns, first, strict=False):
+            with column:
+                parameter(specs.pop(name), values, key="param")
+        nothing.warn(algorithm.key, shape, values)
+    with rest:
+        for spec in specs.values():
+            parameter(spec, values, key="param")
 
 
 def parameters(specs: Iterable[Spec], values: Draft, *, key: str) -> None:
@@ -188,146 +170,82 @@ def parameters(specs: Iterable[Spec], values: Draft, *, key: str) -> None:
             parameter(spec, values, key=key)
 
 
-def parameter(spec: Spec, values: Draft, *, key: str) -> None:
-    """Show the widget that fits one declaration, bound to ``values[spec.name]``."""
+def parameter(spec: Spec, values: Draft, *, key: str, **options: Any) -> None:
+    """Show the widget that fits one declaration, bound to ``values[spec.name]``.
+
+    ``options`` are the widget's.
+    """
     key = f"{key}-{spec.name}"
-    if spec.kind == "text":
-        _line(spec, values, key)
-    elif spec.words:
-        _worded(spec, values, key)
-    elif spec.kind == "choice" and len(spec.choices) <= 3:
-        radio(values, spec.name, spec.title, spec.choices, key=key, help=spec.help)
-    elif spec.kind == "choice":
-        bound(
-            st.selectbox,
-            spec.title,
-            values,
-            spec.name,
-            key=key,
-            options=spec.choices,
-            format_func=text.label,
-            help=spec.help,
-        )
-    elif spec.kind == "bool":
-        bound(st.toggle, spec.title, values, spec.name, key=key, help=spec.help or None)
-    elif spec.step is not None:
-        ends = {"min_value": spec.low, "max_value": spec.high, "step": spec.step}
-        bound(st.slider, spec.title, values, spec.name, key=key, help=spec.help or None, **ends)
-    elif spec.among:
-        bound(
-            st.select_slider,
-            spec.title,
-            values,
-            spec.name,
-            key=key,
-            options=spec.among,
-            format_func=lambda v: f"{v:,}" if spec.kind == "int" else f"{v:g}",
-            help=spec.help or None,
-        )
-    elif spec.log:
-        _logarithmic(spec, values, key)
-    else:
-        _entry(spec, values, key, spec.title)
-
-
-def _line(spec: Spec, values: Draft, key: str) -> None:
-    """A line of words."""
-
-    def keep(typed_in: str) -> None:
-        values[spec.name] = text.one_line(typed_in)
-
-    said, most = values[spec.name], int(spec.high or 0)
-    placed(st.text_input, spec.title, said, keep, key=key, max_chars=most, help=spec.help or None)
-
-
-def _entry(spec: Spec, values: Draft, key: str, title: str, **options: Any) -> None:
-    """A number. Its bounds are not the widget's: the engine says in words what it refuses."""
-    whole = spec.kind == "int"
-    step = 1 if whole else _step(spec)
-    shape = "%d" if whole else "%g"
-    shown = {"help": f"{spec.help} It must be {spec.bounds()}.", **options}
-    bound(
-        st.number_input,
-        title,
-        values,
-        spec.name,
-        key=key,
-        step=step,
-        format=shape,
-        **shown,
-    )
-    _complaint(spec, values[spec.name])
-
-
-def _complaint(spec: Spec, value: Any) -> None:
-    """What is wrong with a value, at its field."""
-    try:
-        spec.check(value)
-    except ParameterError as error:
-        st.markdown(f":red[{text.plain(str(error))}]")
-
-
-def _step(spec: Spec) -> float:
-    size = abs(spec.default) or 1.0
-    return float(10 ** math.floor(math.log10(size)))
-
-
-def _logarithmic(spec: Spec, values: Draft, key: str) -> None:
-    """A slider over 1, 2, 5 of each decade, next to the exact number."""
-    slider = f"{key}-slider"
-    value = values[spec.name]
-    grid = sorted({*_grid(spec), value if fits(spec, value) else spec.default})
-
-    def keep(chosen: float) -> None:
-        values[spec.name] = chosen
-
+    if not spec.log:
+        _entry(spec, values, key, spec.title, **options)
+        return
     left, right = st.columns([2.1, 1], vertical_alignment="bottom", gap="small")
     with left:
-        placed(
-            st.select_slider,
-            spec.title,
-            value if value in grid else spec.default,
-            keep,
-            key=slider,
-            options=grid,
-            help=spec.help,
-            format_func=lambda v: f"{v:.10g}",
-        )
-        low, high = ENDS.get(spec.name, ("low", "high"))
-        st.html(
-            '<div style="display:flex;justify-content:space-between;font-size:.8rem;opacity:.75">'
-            f"<span>{low}</span><span>{high}</span></div>"
-        )
+        _logarithmic(spec, values, f"{key}-slider")
     with right:
         _entry(spec, values, key, "Exactly", help=None, label_visibility="collapsed")
 
 
-def _grid(spec: Spec) -> list[float]:
-    middle = round(math.log10(spec.default))
-    powers = range(middle - _DECADES, middle + _DECADES + 1)
-    points = [float(f"{digit}e{power}") for power in powers for digit in (1, 2, 5)]
-    return [p for p in points[:-2] if fits(spec, p)]
-
-
-def _worded(spec: Spec, values: Draft, key: str) -> None:
-    """A named value, or a number typed into the same field."""
+def _entry(spec: Spec, values: Draft, key: str, title: str, **options: Any) -> None:
+    """One widget. A number's bounds are not the widget's: what is wrong is said below it."""
     value = values[spec.name]
-    options = [*spec.words] if value in spec.words else [*spec.words, f"{value}"]
 
-    def keep(entry: str) -> None:
+    def keep(entry: Any) -> None:
         try:
-            values[spec.name] = spec.parse(entry)
+            values[spec.name] = spec.parse(entry) if spec.words else entry
         except ParameterError:
             values[spec.name] = entry  # kept as typed; a run says what is wrong with it
 
-    placed(
-        st.selectbox,
-        spec.title,
-        f"{value}",
-        keep,
-        key=key,
-        options=options,
-        accept_new_options=True,
-        format_func=text.label,
-        help=f"{spec.help} Type a number to set it exactly.",
+    widget, made = _widget(spec, value)
+    made = {"help": spec.help or None, **made, **options}
+    placed(widget, title, f"{value}" if spec.words else value, keep, key=key, **made)
+    if widget is st.number_input:
+        try:
+            spec.check(values[spec.name])
+        except ParameterError as error:
+            st.markdown(f":red[{text.plain(str(error))}]")
+
+
+def _widget(spec: Spec, value: Any) -> tuple[Widget, dict[str, Any]]:
+    """The widget that fits a declaration, and its options."""
+    if spec.kind == "text":
+        return st.text_input, {"max_chars": int(spec.high or 0)}
+    if spec.words:  # a named value, or a number typed into the same field
+        typed = [] if value in spec.words else [f"{value}"]
+        about = {"help": f"{spec.help} Type a number to set it exactly.", "format_func": text.label}
+        return st.selectbox, {"options": [*spec.words, *typed], "accept_new_options": True, **about}
+    if spec.kind == "choice":
+        few = {"horizontal": True} if len(spec.choices) <= 3 else {}
+        options = {"options": spec.choices, "format_func": text.label, **few}
+        return st.radio if few else st.selectbox, options
+    if spec.kind == "bool":
+        return st.toggle, {}
+    whole = spec.kind == "int"
+    if spec.step is not None:
+        return st.slider, {"min_value": spec.low, "max_value": spec.high, "step": spec.step}
+    if spec.among:
+        look = "{:,}" if whole else "{:g}"
+        return st.select_slider, {"options": spec.among, "format_func": look.format}
+    step = 1 if whole else float(10 ** math.floor(math.log10(abs(spec.default) or 1.0)))
+    help_ = f"{spec.help} It must be {spec.bounds()}."
+    return st.number_input, {"step": step, "format": "%d" if whole else "%g", "help": help_}
+
+
+def _logarithmic(spec: Spec, values: Draft, key: str) -> None:
+    """A slider over 1, 2, 5 of each decade, with its two ends in words."""
+
+    def keep(chosen: float) -> None:
+        values[spec.name] = chosen
+
+    value = values[spec.name] if fits(spec, values[spec.name]) else spec.default
+    middle = round(math.log10(spec.default))
+    powers = range(middle - _DECADES, middle + _DECADES + 1)
+    points = [float(f"{digit}e{power}") for power in powers for digit in (1, 2, 5)][:-2]
+    grid = sorted({value, *(p for p in points if fits(spec, p))})
+    options = {"options": grid, "format_func": "{:.10g}".format, "help": spec.help}
+    placed(st.select_slider, spec.title, value, keep, key=key, **options)
+    low, high = ENDS.get(spec.name, ("low", "high"))
+    st.html(
+        '<div style="display:flex;justify-content:space-between;font-size:.8rem;opacity:.75">'
+        f"<span>{low}</span><span>{high}</span></div>"
     )

@@ -7,6 +7,7 @@ same setting look at the same count.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,35 +94,23 @@ def line(key: str, shape: Shape | None, params: Mapping[str, Any], place: str) -
             watch(lambda: [nothing_of(key, shape, params)], lambda found: _say(found[0]))
 
 
-def regime(shapes: Sequence[Shape | None], epsilons: Sequence[Any], delta: Any = None) -> None:
-    """A warning where little is to be had at an ε, before anything is spent.
+def warn(key: str, shape: Shape | None, values: Mapping[str, Any]) -> None:
+    """A warning where little is to be had at an ε, or the plan leaves the answers to the noise.
 
-    One line for each shape that it holds for; a shape that is not known, and what a form has in
-    the place of a number, say nothing.
+    Before anything is spent, of the strict guarantee alone; what a form has in the place of a
+    number says nothing here.
     """
-    numbers = [float(e) for e in epsilons if isinstance(e, int | float) and e > 0]
-    usual = delta if isinstance(delta, float) and 0 < delta < 1 else 1e-6
-    known = [shape for shape in shapes if shape is not None]
-    found = (detectability(s.rows, len(s.cardinalities), numbers, usual) for s in known)
-    if lines := list(dict.fromkeys(filter(None, found))):
-        st.warning("\n\n".join(lines), icon=":material/visibility_off:")
-
-
-def unworkable(
-    keys: Sequence[str],
-    shapes: Sequence[Shape | None],
-    epsilons: Sequence[Any],
-    values: Mapping[str, Any],
-) -> None:
-    """A warning where an algorithm's own plan leaves its answers to the noise."""
-    known = [(shape.cardinalities, shape.rows) for shape in shapes if shape is not None]
-    numbers = [float(e) for e in epsilons if isinstance(e, int | float) and e > 0]
-    try:
-        lines = all_unworkable(keys, known, numbers, values)
-    except InputError:  # the form says itself what does not fit
+    epsilon, delta = values.get("epsilon"), values.get("delta")
+    if shape is None or values.get("guarantee", "strict") != "strict":
         return
-    if lines:
-        st.warning("\n\n".join(lines), icon=":material/visibility_off:")
+    if not isinstance(epsilon, int | float) or not epsilon > 0:
+        return
+    usual = delta if isinstance(delta, float) and 0 < delta < 1 else 1e-6
+    lines = [detectability(shape.rows, len(shape.cardinalities), [epsilon], usual)]
+    with suppress(InputError):  # the form says itself what does not fit
+        lines += all_unworkable([key], [(shape.cardinalities, shape.rows)], [epsilon], values)
+    for said in filter(None, lines):
+        st.warning(said, icon=":material/visibility_off:")
 
 
 def _say(found: Nothing | None) -> None:

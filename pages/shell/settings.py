@@ -23,6 +23,7 @@ MOST_SEED = LARGEST
 MIN_ROWS, MAX_ROWS = 100, 1_000_000
 MAX_SEM_CELLS = 20_000_000  # numeric values of a simulated model, 8 bytes each
 START = "asia"
+_ROWS = "Fixes which rows are drawn (of a model its graph, too). The noise has its own seed."
 _SHAPES = "Erdős–Rényi: every edge is equally likely. Scale-free: a few nodes have many."
 _NOISE = "Of each variable's own term, with variance 1; weights are ±0.5 to ±2."
 _EDGES = "Scale-free: rounded to a whole number for each node."
@@ -38,14 +39,23 @@ class Visit(Parameters):
 
     data: str = choice(START, "Dataset", (*NETWORKS, SEM, OWN))
     n: int = param(100_000, kind="int", title="Rows n")
-    sample: int = number(0, "Data seed", 0, MOST_SEED)
+    sample: int = number(0, "Data seed", 0, MOST_SEED, help=_ROWS)
     sem_graph: str = choice("er", "Graph", GRAPHS, help=_SHAPES)
     sem_noise: str = choice("gaussian", "Noise of the model", NOISES, help=_NOISE)
     sem_nodes: int = number(10, "Nodes", 2, MAX_NODES)
     sem_edges: int = number(20, "Edges", 1, MAX_NODES * (MAX_NODES - 1) // 2, help=_EDGES)
     algorithm: str = choice("priv_pc", "Algorithm", GRAPH_ALGORITHMS)
-    seed: int = number(0, "Noise seed", 0, MOST_SEED)
+    seed: int = number(
+        0,
+        "Noise seed",
+        0,
+        MOST_SEED,
+        help="Fixes every draw of noise: the run can be repeated.",
+    )
     known: str = line("What is known", 20_000)
+
+
+VISIT = {spec.name: spec for spec in Visit.specs()}
 
 
 @dataclass(frozen=True)

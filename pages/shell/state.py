@@ -10,7 +10,6 @@ dataset, one n, one ε, one guarantee and one seed a visit, on every page until 
     form.bound(st.radio, "Show", d, "shown", key="study-shown", options=[…])  # any other widget
     d["seeds"]                         # what is set, else what a link names, else the default
     d.update(epsilon=2.5, delta=1e-6)  # a preset, from a callback: one step of Back
-    state.reset(Fields.specs())        # the defaults again
     st.page_link(page, query_params=state.words(specs, values))           # a link that sets them
     state.arrived()                    # whether a link, Reload, Back or Forward led to this look
 
@@ -55,6 +54,7 @@ _ARRIVED: Place[bool] = Place("state_arrived", bool)
 _TOLD: Place[int] = Place("told", int)
 # Of each widget, the values it showed, each with the number of the update that set it.
 _UPDATES: Place[dict[str, list[tuple[int, str]]]] = Place("told_shown", dict)
+_HEARD: Place[dict[str, Any]] = Place("state_heard", dict)  # widget -> its value that was kept
 
 
 class Values(MutableMapping[str, Any]):
@@ -97,12 +97,6 @@ class Values(MutableMapping[str, Any]):
 def of(fields: type[Parameters] | Iterable[Spec], prefix: str = "") -> Values:
     """The visit's values of declared fields, name -> value."""
     return Values(fields.specs() if isinstance(fields, type) else fields, prefix)
-
-
-def reset(fields: type[Parameters] | Iterable[Spec], prefix: str = "") -> None:
-    """Set every field to its default."""
-    values = of(fields, prefix)
-    values.update({name: spec.default for name, spec in values.specs.items()})
 
 
 def showable(spec: Spec, value: Any) -> bool:
@@ -272,6 +266,21 @@ def behind(key: str) -> bool:
         return True
     updates[:] = [(seen, value), *((at, old) for at, old in updates if at > seen)]
     return False
+
+
+def heard(key: str) -> None:
+    """What the widget shows now is kept."""
+    if key in st.session_state:
+        _HEARD.get()[key] = st.session_state[key]
+
+
+def unheard(key: str) -> bool:
+    """Whether the widget sends a value that nothing has kept.
+
+    A press ends the run of the press before it, at any line: also in a callback, or before it.
+    """
+    known = _HEARD.get()
+    return key in known and key in st.session_state and st.session_state[key] != known[key]
 
 
 def mark() -> None:

@@ -94,9 +94,7 @@ def settings_form() -> bool:
         )  # fmt: skip
     pressed = st.button("Find ε", type="primary", key="study-find", width="stretch")
     knowledge.button("study")
-    parameter_form(
-        chosen, parameters_of(chosen.key), key="param", shape=shape_of(drafted_source()), shown=True
-    )
+    parameter_form(chosen, parameters_of(chosen.key), shape_of(drafted_source()))
     bound(
         st.multiselect, "Compare with", d, "others", key="study-others",
         options=[k for k in GRAPHS if k != chosen.key], format_func=title_of,

@@ -155,7 +155,7 @@ def spend(data: Dataset, book: Sequence[Budget]) -> None:
     asked = {"epsilon": float(d["epsilon"]), "delta": float(d["delta"])}
     _remaining(fitting[d["budget"]], asked["epsilon"])
     expected.expect(file.schema, data.n, asked["epsilon"], asked["delta"])
-    nothing.regime([Shape.of(data)], [asked["epsilon"]], asked["delta"])
+    nothing.warn(COVERED[0], Shape.of(data), asked)
     nothing.line(COVERED[0], Shape.of(data), asked, "release")
     title, key = "Sign it with my key", "release-sign"
     form.bound(st.toggle, title, d, "sign", key=key, help=SIGNATURE)

@@ -153,11 +153,11 @@ def app_html(app: AppTest) -> str:
 
 def test_presets_fill_the_fields_and_leave_the_result(app: AppTest, asked: None) -> None:
     before = metrics(app)
-    app.button(key="preset-Paper setting").click().run()
+    app.pills(key="presets").set_value("Paper setting").run()
     assert app.radio(key="param-guarantee").value == "published"
     assert app.number_input(key="param-epsilon").value == 1.0
     assert app.number_input(key="param-delta").value == 1e-3
-    app.button(key="preset-Strong privacy").click().run()
+    app.pills(key="presets").set_value("Strong privacy").run()
     assert app.radio(key="param-guarantee").value == "strict"
     assert app.number_input(key="param-epsilon").value == 0.1
     assert app.number_input(key="param-delta").value == 1e-6
@@ -171,14 +171,14 @@ def test_the_recommended_setting_is_the_studys(open_app: Callable[..., AppTest])
     assert found is not None
     assert found.changed
     app.radio(key="param-guarantee").set_value("published").run()
-    app.button(key="preset-recommended").click().run()
+    app.pills(key="presets").set_value("Recommended").run()
     params = defaults(ALGORITHMS["priv_pc"].params) | app.session_state["state_chosen"]
     assert {**params, **found.params} == params
     assert (params["epsilon"], params["guarantee"]) == (0.3, "strict")
     worth = found.reported[0].tuned["skeleton_f1"].mean
     assert any(f"Earthquake {worth:.2f} (default" in c.value for c in app.caption)
     app.number_input(key="run-n").set_value(100_000).run()
-    assert app.button(key="preset-recommended").disabled  # the study says nothing of that n
+    assert "Recommended" not in app.pills(key="presets").options  # the study says nothing of that n
     assert not app.exception
 
 
@@ -281,7 +281,7 @@ def test_strict_shows_guarantee_used_and_left(untouched: AppTest) -> None:
 
 
 def test_published_shows_the_papers_total_beside_the_defended_one(app: AppTest) -> None:
-    app.button(key="preset-Paper setting").click().run()
+    app.pills(key="presets").set_value("Paper setting").run()
     press_run(app)
     result = run("priv_pc", ASIA, seed=0, guarantee="published", epsilon=1.0, delta=1e-3)
     shown = metrics(app)
@@ -356,7 +356,7 @@ def test_link_round_trip(app: AppTest, open_app: Callable[..., AppTest]) -> None
     app.selectbox(key="run-network").set_value("sachs").run()
     app.number_input(key="run-n").set_value(5000).run()
     app.number_input(key="run-seed").set_value(7).run()
-    app.button(key="preset-Loose").click().run()
+    app.pills(key="presets").set_value("Loose").run()
     press_run(app)
     link = {k: v[0] if isinstance(v, list) else v for k, v in dict(app.query_params).items()}
     again = open_app(**link)

@@ -11,7 +11,7 @@ from tests.ui.history import back, behind
 
 
 def _visit() -> None:
-    """Two pages of one visit, a preset and a reset."""
+    """Two pages of one visit, and a preset."""
     import streamlit as st
 
     from engine.params import Spec
@@ -28,7 +28,6 @@ def _visit() -> None:
     d = state.of(specs, f"{here}.")
     presets = {"epsilon": 2.5, "score": "z", "nets": ("asia", "child")}
     st.button("preset", on_click=d.update, args=(presets,), key="preset")
-    st.button("reset", on_click=state.reset, args=(specs, f"{here}."), key="reset")
     form.parameters(specs[:3], d, key="f")
     form.bound(st.multiselect, "Networks", d, "nets", key="nets", options=["asia", "child"])
     state.finish()
@@ -56,8 +55,6 @@ def test_a_preset_is_one_write_and_back_undoes_all_of_it() -> None:
     assert (app.number_input("f-epsilon").value, _query(app)) == (1.0, {})
     back(app, whole)
     assert app.multiselect("nets").value == ["asia", "child"]
-    app.button("reset").click().run()
-    assert (app.radio("f-score").value, _query(app)) == ("p", {})
 
 
 def test_a_link_sets_what_it_names_and_what_no_control_can_show_is_dropped() -> None:
@@ -140,3 +137,14 @@ def test_what_a_field_was_told_before_it_was_hidden_binds_no_hand() -> None:
     for chosen in ("z", "p"):
         app.radio("f-score").set_value(chosen).run()
         assert app.radio("f-score").value == chosen
+
+
+def test_a_choice_whose_run_was_cut_short_is_kept() -> None:
+    """The next press ends a run at any line, also in a callback: the browser's values hold all."""
+    app = _opened()
+    app.radio("f-score").set_value("z").run()
+    lost = app.session_state["state_chosen"].pop("one.score")  # as if its callback had been ended
+    app.session_state["state_heard"]["f-score"] = "p"
+    app.number_input("f-seeds").set_value(5).run()
+    assert (lost, app.radio("f-score").value) == ("z", "z")
+    assert _query(app) == {"one.score": "z", "one.seeds": "5"}
