@@ -210,7 +210,7 @@ def released(d: Draft, data: Dataset) -> RunResult:
     if data.public:
         return run("anm", data, seed=int(d["seed"]), **values)
     costs, key = costs_of(data), object()
-    costs.begin(key, promised("anm", values, data))
+    costs[key] = promised("anm", values, data)
     result = run("anm", data, **values)
-    costs.settle(key, result.spent)
+    costs[key] = result.spent
     return result

@@ -137,34 +137,9 @@ def data_for(source: Source, known: str = "") -> Dataset:
     return data
 
 
-class Meter:
-    """What runs on one person's file have cost in this session; used from several threads.
-
-    A run is on it from before its first draw, at what it may cost at most, so that one that dies
-    is counted; its end settles what it did cost.
-    """
-
-    def __init__(self) -> None:
-        self._costs: dict[object, Guarantee] = {}
-
-    def begin(self, key: object, most: Guarantee) -> None:
-        """A run begins that may cost so much."""
-        self._costs[key] = most
-
-    def settle(self, key: object, cost: Guarantee) -> None:
-        """The run has ended and cost so much."""
-        self._costs[key] = cost
-
-    def forget(self, key: object) -> None:
-        """The run was refused before it drew anything."""
-        self._costs.pop(key, None)
-
-    def total(self) -> tuple[int, float, float]:
-        """(runs, ε, δ) under basic composition."""
-        costs = list(self._costs.values())
-        return len(costs), sum(c.epsilon for c in costs), sum(c.delta for c in costs)
-
-
+# What runs on one file have cost in this session. A run is on it from before its first draw, at what
+# it may cost at most, so that one that dies is counted; its end settles what it did cost.
+Meter = dict[object, Guarantee]
 OWN_KNOWING: Place[dict[tuple[str, str], Dataset]] = Place("own_knowing", dict)
 OWN_COSTS: Place[dict[str, Meter]] = Place("own_costs", dict)
 
@@ -178,9 +153,10 @@ def promised(key: str, params: Mapping[str, Any], data: Dataset) -> Guarantee:
 
 def costs_of(data: Dataset) -> Meter:
     """The meter of a person's file, by its name: other bins or a truth make no new file of it."""
-    return OWN_COSTS.get().setdefault(data.name, Meter())
+    return OWN_COSTS.get().setdefault(data.name, {})
 
 
 def own_costs(data: Dataset) -> tuple[int, float, float]:
     """(runs, ε, δ) of this session's runs on own data, under basic composition."""
-    return costs_of(data).total()
+    costs = list(costs_of(data).values())
+    return len(costs), sum(c.epsilon for c in costs), sum(c.delta for c in costs)

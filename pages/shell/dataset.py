@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
-from typing import Any
-
 import streamlit as st
 
-from engine import InputError
 from engine.data.column import MAX_LEVELS, MOST_COLUMNS
 from engine.data.networks import NETWORKS
 from engine.knowledge import MOST_BYTES
 from pages import mode
-from pages.files import Upload
 from pages.shell import reading, state
 from pages.shell import words as text
-from pages.shell.data import OWN_PROBLEM, OwnFile, network_sizes, own_data
-from pages.shell.drafts import draft, kept, take_file
+from pages.shell.data import OWN_PROBLEM, network_sizes, own_data
+from pages.shell.drafts import draft
 from pages.shell.form import bound, parameter
-from pages.shell.session import Place
 from pages.shell.settings import MODEL, OWN, SEM, VISIT
 from pages.shell.task import find, watch
-
-_SEEN: Place[tuple[str, ...] | None] = Place("own_seen")  # the files read last
 
 
 def network_label(name: str) -> str:
@@ -105,7 +97,7 @@ def upload(*, key: str) -> None:
         "writes one.",
     )
     if file is not None:
-        _begin(file, truth, declared)
+        reading.take(file, truth, declared)
     if find(reading.TASK) is not None:
         if watch(reading.TASK, at=key) is not None:  # it ended while the page was drawn
             st.rerun()
@@ -118,36 +110,6 @@ def door(said: str) -> None:
     st.html(f"<h1>{state.page()}</h1>")
     st.caption(said)
     upload(key="drop")
-    if find(reading.TASK) is not None:
-        draft()["data"] = OWN
-
-
-def _begin(file: Any, truth: Any, declared: Any) -> None:
-    """Read the files, unless these are read already."""
-    seen = tuple(one.file_id if one is not None else "" for one in (file, truth, declared))
-    if _SEEN.get() == seen:
-        return
-    _SEEN.put(seen)
-    reading.stop()
-    taken = _taken(file, truth, seen[0])
-    schema = None if declared is None else Upload(declared.name, declared.getvalue())
-    try:
-        reading.begin(taken, taken.by(schema))
-    except InputError as error:
-        reading.say(error)
-    st.rerun()  # what stands above must not speak of the file before
-
-
-def _taken(file: Any, truth: Any, identity: str) -> OwnFile:
-    """The file in force from here on, whatever comes of reading it.
-
-    The same bytes, uploaded again, keep what was read from them before.
-    """
-    raw, known = file.getvalue(), truth.getvalue() if truth is not None else None
-    readings = kept("own_readings", {}).setdefault(hashlib.sha256(raw).hexdigest(), set())
-    taken = OwnFile(raw, file.name, known, identity, readings=readings)
-    take_file(taken)
-    return taken
 
 
 # The one door to numbers of private rows that nobody has paid for ------------------------

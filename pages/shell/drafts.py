@@ -6,29 +6,12 @@ from collections.abc import MutableMapping
 from contextlib import suppress
 from typing import Any
 
-from engine import Dataset, InputError, Knowledge
+from engine import InputError, Knowledge
 from engine.registry import algorithm
 from pages.shell import state
-from pages.shell.data import (
-    OWN_DATA,
-    OWN_FILE,
-    OWN_KNOWING,
-    OWN_PROBLEM,
-    OwnFile,
-    own_data,
-    own_file,
-)
+from pages.shell.data import own_data
 from pages.shell.session import Place
-from pages.shell.settings import (
-    OWN,
-    SEM,
-    Settings,
-    Source,
-    Visit,
-    filled,
-    known_from,
-    word_of,
-)
+from pages.shell.settings import OWN, SEM, Settings, Source, Visit, filled, known_from, word_of
 
 Draft = MutableMapping[str, Any]
 # What is known of a person's own columns; their names are in no address: (fingerprint, facts).
@@ -100,22 +83,3 @@ def draft_known(known: Knowledge | None) -> None:
     else:
         draft()["known"] = word_of(known, source.name) if known else ""
         _KNOWN_OF.put(source.name if known else "")
-
-
-def keep_own(data: Dataset) -> None:
-    """What was read from the file in force becomes the session's own data, and is selected."""
-    OWN_DATA.put(data)
-    OWN_KNOWING.get().clear()
-    OWN_PROBLEM.put(None)
-    if (file := own_file()) is not None:
-        file.readings.add(data.identity)
-    draft()["data"] = OWN
-
-
-def take_file(file: OwnFile) -> None:
-    """Another file comes into force: there are no own data until it has been read."""
-    if (before := OWN_FILE.get()) is not None:
-        before.empty()
-    OWN_FILE.put(file)
-    OWN_DATA.put(None)
-    OWN_KNOWING.get().clear()

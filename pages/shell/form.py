@@ -176,7 +176,7 @@ def parameter(spec: Spec, values: Draft, *, key: str, **options: Any) -> None:
     ``options`` are the widget's.
     """
     key = f"{key}-{spec.name}"
-    if not spec.log:
+    if spec.words or not spec.log:
         _entry(spec, values, key, spec.title, **options)
         return
     left, right = st.columns([2.1, 1], vertical_alignment="bottom", gap="small")

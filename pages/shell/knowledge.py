@@ -18,15 +18,14 @@ from engine import InputError, Knowledge, RunResult, load_knowledge
 from engine.data.networks import load_network
 from engine.data.schema import Schema
 from engine.graphs.cpdag import matrix_of
-from engine.graphs.known import READY, Known, ready_sets
+from engine.graphs.known import Known, ready_sets
 from engine.knowledge import FULL, MOST_BYTES, ORIENTS
 from pages import mode
 from pages.shell import words as text
 from pages.shell.data import data_for
 from pages.shell.dialog import dialog
-from pages.shell.drafts import Draft, draft_known, drafted_known, drafted_source
-from pages.shell.form import bound
-from pages.shell.settings import is_simulated, said, word_of
+from pages.shell.drafts import draft_known, drafted_known, drafted_source
+from pages.shell.settings import is_simulated
 
 _FOLDER = Path(__file__).resolve().parents[2] / "static" / "known"
 _BOARD = "known-board"
@@ -96,33 +95,6 @@ def label(data: Columns, known: Knowledge | None) -> str:
     said = [text.count(len(known.tiers), "tier")] if known.tiers else []
     pairs = len(known.forbidden) + len(known.required)
     return ", ".join(said + ([text.count(pairs, "arrow")] if pairs else [])) or "a little"
-
-
-def field(store: Draft, name: str, *, key: str) -> None:
-    """A field of a form that knows the same in all runs: nothing, or each network's truth.
-
-    Or what the Run page states. The draft keeps what :func:`pages.shell.settings.said` takes.
-    """
-    words = {"": NOTHING} | {ready.replace(" ", "-"): ready for ready in READY}
-    source = drafted_source()
-    here = drafted_known(source)
-    for word in (word_of(here, source.name) if here else "", store[name]):
-        words.setdefault(word, f"as stated on Run: {_label_of(word)}")
-    bound(
-        st.selectbox,
-        "What is known",
-        store,
-        name,
-        key=key,
-        options=list(words),
-        format_func=lambda word: words[word].capitalize(),
-        help=f"Tiers that are true of each network, or what you state on Run. {PUBLIC}",
-    )
-
-
-def _label_of(word: str) -> str:
-    found = said(word)
-    return label(Columns((), None), found if isinstance(found, Knowledge) else None)
 
 
 @dialog("What is known")

@@ -74,13 +74,13 @@ def begun(settings: Settings, name: str = TASK, wait: float | None = None) -> Ta
     about: dict[str, Any] = {"about": Asked(settings, data), "line": RUNS, "wait": wait}
     if settings.seed is None:
         meter, cost = costs_of(data), object()
-        meter.begin(cost, promised(settings.algorithm, settings.params, data))
+        meter[cost] = promised(settings.algorithm, settings.params, data)
 
         def settle(task: Task) -> None:
             if task.result is not None:
-                meter.settle(cost, task.result.spent)
+                meter[cost] = task.result.spent
             elif task.error is not None:  # refused, or stopped, before anything was drawn
-                meter.forget(cost)
+                del meter[cost]
 
         return start(*call, ended=settle, **about)
     paces, such = _paces(), (settings.source.name, settings.algorithm)

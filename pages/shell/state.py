@@ -77,8 +77,8 @@ class Values(MutableMapping[str, Any]):
         value = tuple(value) if isinstance(value, list) else value
         if value != self[name]:
             _put(key, self.specs[name], value)
+        self[name]
         if alone() is not None:  # a fragment: the page's end, which writes the address, is not run
-            self[name]
             finish()
 
     def __delitem__(self, name: str) -> None:

@@ -172,7 +172,7 @@ def test_a_run_that_dies_is_counted(
     app.button(key="run").click().run()
     assert not app.exception
     (meter,) = app.session_state["own_costs"].values()
-    assert meter.total() == (counted, 1.0 * counted, 1e-6 * counted)
+    assert [(c.epsilon, c.delta) for c in meter.values()] == [(1.0, 1e-6)] * counted
 
 
 def step(app: AppTest, word: str) -> None:
