@@ -137,8 +137,8 @@ def data_for(source: Source, known: str = "") -> Dataset:
     return data
 
 
-# What runs on one file have cost in this session. A run is on it from before its first draw, at what
-# it may cost at most, so that one that dies is counted; its end settles what it did cost.
+# What runs on one file have cost in this session: each from before its first draw, at what it may
+# cost at most, so that one that dies is counted; its end settles what it did cost.
 Meter = dict[object, Guarantee]
 OWN_KNOWING: Place[dict[tuple[str, str], Dataset]] = Place("own_knowing", dict)
 OWN_COSTS: Place[dict[str, Meter]] = Place("own_costs", dict)

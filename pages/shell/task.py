@@ -40,32 +40,11 @@ ENDED = "The process that did the work ended, perhaps for lack of memory; start 
 
 
 class Line:
-    """At most so many tasks work at once; the others wait, first come, first served."""
+    """Tasks in the order in which they came: the first ``most`` work, the others wait."""
 
     def __init__(self, most: int) -> None:
-        self.most, self.working = most, 0
-        self.waiting: list[Task] = []
-        self.change = threading.Condition()
-
-    def enter(self, task: Task) -> bool:
-        """Wait for the task's turn; False if it was stopped or left before."""
-        with self.change:
-            while self.working >= self.most or self.waiting[0] is not task:
-                self.change.wait(0.1)
-                if task.stopped():
-                    self.waiting.remove(task)
-                    self.change.notify_all()
-                    return False
-            self.waiting.pop(0)
-            self.working += 1
-            self.change.notify_all()
-            return True
-
-    def leave(self) -> None:
-        """Make room for the next task."""
-        with self.change:
-            self.working -= 1
-            self.change.notify_all()
+        self.most = most
+        self.tasks: list[Task] = []
 
 
 RUNS, STUDIES = Line(cpu_count()), Line(LONG)  # short work does not wait for long work
@@ -106,9 +85,9 @@ class Task:
 
     @property
     def place(self) -> int:
-        """Its place in line, 0 once it works."""
-        waiting = list(self.line.waiting)
-        return waiting.index(self) + 1 if self in waiting else 0
+        """Its place among those that wait, 0 once it works."""
+        before = list(self.line.tasks)
+        return max(0, before.index(self) + 1 - self.line.most) if self in before else 0
 
     @property
     def complete(self) -> bool:
@@ -164,19 +143,17 @@ class Task:
 
     def begin(self) -> None:
         """Stand in line, and work in a thread that ends with the server."""
-        self.line.waiting.append(self)
+        self.line.tasks.append(self)
         threading.Thread(target=self._work, daemon=True, name="task").start()
 
     def _work(self) -> None:
         try:
-            if self.line.enter(self):
-                try:
-                    self._began = time.monotonic()
-                    self.result = self._perform()
-                finally:
-                    self.line.leave()
-            else:
-                raise InputError("Stopped before its turn.")
+            while self.place:
+                if self.stopped():
+                    raise InputError("Stopped before its turn.")
+                time.sleep(LOOK)
+            self._began = time.monotonic()
+            self.result = self._perform()
         except InputError as error:
             self.error, self.problem = error, str(error)
         except (EOFError, OSError):
@@ -184,6 +161,7 @@ class Task:
         except Exception as error:
             self.problem = f"The work failed inside the program ({type(error).__name__})."
         finally:
+            self.line.tasks.remove(self)
             with suppress(Exception):
                 self.ended(self)
             self._over.set()

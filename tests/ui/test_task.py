@@ -131,7 +131,7 @@ def test_first_come_first_served() -> None:
     assert tasks[3].place == 1
     for task in tasks[2:]:
         task.stop(5)
-    assert (line.working, line.waiting) == (0, [])
+    assert line.tasks == []
 
 
 @pytest.mark.parametrize("place", [0, 1])
