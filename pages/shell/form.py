@@ -215,9 +215,9 @@ def _widget(spec: Spec, value: Any) -> tuple[Widget, dict[str, Any]]:
         about = {"help": f"{spec.help} Type a number to set it exactly.", "format_func": text.label}
         return st.selectbox, {"options": [*spec.words, *typed], "accept_new_options": True, **about}
     if spec.kind == "choice":
-        few = {"horizontal": True} if len(spec.choices) <= 3 else {}
-        options = {"options": spec.choices, "format_func": text.label, **few}
-        return st.radio if few else st.selectbox, options
+        options: dict[str, Any] = {"options": spec.choices, "format_func": text.label}
+        few = len(spec.choices) <= 3
+        return (st.radio, options | {"horizontal": True}) if few else (st.selectbox, options)
     if spec.kind == "bool":
         return st.toggle, {}
     whole = spec.kind == "int"

@@ -5,17 +5,18 @@ Its steps stand over the pages Data, Which ε?, Release and Report, and each has
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
 import streamlit as st
 
 from engine import InputError
+from engine.params import Parameters
 from engine.studies.plan import DENSITY
 from pages import mode
 from pages.shell.data import own_data, own_file
 from pages.shell.drafts import drafted_source
+from pages.shell.fields import number
 from pages.shell.session import Place
 
 NAME = "step"  # in an address
@@ -30,16 +31,6 @@ class Stage:
     word: str
     todo: str
 
-    @property
-    def query(self) -> dict[str, str]:
-        """What its address says."""
-        return {NAME: self.word}
-
-    @property
-    def file(self) -> str:
-        """Its page's script."""
-        return f"pages/{self.page}/page.py"
-
 
 STAGES = (
     Stage("Table", "table", "table", "Upload a table"),
@@ -51,22 +42,21 @@ STAGES = (
     Stage("Share", "table", "share", "Hand it out"),
 )
 _SHOWN: Place[str] = Place("journey_shown", str)  # the step that the browser was sent
-# Plan's form: what the tour carries there, and the guess of how many links there are for each
-# column, which is that of the forecast on Release too.
-PLAN: Place[MutableMapping[str, Any]] = Place("plan_draft", lambda: {"density": DENSITY})
-_BY_WORD = {stage.word: stage for stage in STAGES}
 # Which file each step was done for: another file starts again.
 _DONE: Place[dict[str, str]] = Place("journey_done", dict)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Guess(Parameters):
+    """What Plan and Release expect of a table that nobody has searched."""
+
+    density: float = number(DENSITY, "Links per column, a guess", 0.1, 20.0)
+
+
 def done(word: str) -> None:
     """A step is done for the file in force."""
-    _DONE.get()[word] = _file()
-
-
-def _file() -> str:
-    file = own_file()
-    return "" if file is None else file.identity
+    if (file := own_file()) is not None:
+        _DONE.get()[word] = file.identity
 
 
 def is_done(word: str) -> bool:
@@ -77,7 +67,9 @@ def is_done(word: str) -> bool:
     if word == "columns":
         return data is not None and data.declared
     if word == "budget":
-        return _budgets()
+        with suppress(InputError):
+            return bool(mode.budgets().all())
+        return False
     return file is not None and _DONE.get().get(word) == file.identity
 
 
@@ -88,29 +80,13 @@ def keep(here: Stage) -> None:
         st.query_params[NAME] = here.word
 
 
-def _budgets() -> bool:
-    """Whether any budget was declared."""
-    try:
-        return bool(mode.budgets().all())
-    except InputError:
-        return False
-
-
 def at(page: str) -> Stage:
     """The step that the address names; of a page that is opened without one, its first open one."""
-    named = _BY_WORD.get(st.query_params.get(NAME, ""))
-    mine = [stage for stage in STAGES if stage.page == page]
-    if named is not None and named in mine:
-        return named
-    return (
-        next((stage for stage in mine if not is_done(stage.word)), mine[-1]) if mine else STAGES[-1]
-    )
-
-
-def after(here: Stage) -> Stage | None:
-    """The first open step behind this one; None where there is none."""
-    behind = STAGES[STAGES.index(here) + 1 :]
-    return next((stage for stage in behind if not is_done(stage.word)), None)
+    mine, named = [stage for stage in STAGES if stage.page == page], st.query_params.get(NAME)
+    for stage in mine:
+        if stage.word == named:
+            return stage
+    return next((stage for stage in mine if not is_done(stage.word)), (mine or STAGES)[-1])
 
 
 def bar(here: Stage) -> None:
@@ -122,24 +98,19 @@ def bar(here: Stage) -> None:
             mark = "check_circle" if is_done(stage.word) else "radio_button_unchecked"
             if stage is here:
                 mark = "arrow_right_alt"
-            with st.container(key="journey-here" if stage is here else f"journey-{stage.word}"):
-                st.page_link(
-                    stage.file,
-                    label=stage.title,
-                    icon=f":material/{mark}:",
-                    query_params=stage.query,
-                )
+            _link(stage, stage.title, mark, "here" if stage is here else stage.word)
 
 
 def onward(here: Stage) -> None:
-    """A link to the next open step, below what this one is about."""
-    following = after(here)
-    if not drafted_source().own or following is None:
-        return
-    with st.container(key="journey-next"):
-        st.page_link(
-            following.file,
-            label=f"Next: {following.title}. {following.todo}",
-            icon=":material/arrow_forward:",
-            query_params=following.query,
-        )
+    """A link to the first open step behind this one, below what this one is about."""
+    behind = STAGES[STAGES.index(here) + 1 :]
+    following = next((stage for stage in behind if not is_done(stage.word)), None)
+    if drafted_source().own and following is not None:
+        _link(following, f"Next: {following.title}. {following.todo}", "arrow_forward", "next")
+
+
+def _link(stage: Stage, label: str, mark: str, key: str) -> None:
+    with st.container(key=f"journey-{key}"):
+        query = {NAME: stage.word}
+        icon = f":material/{mark}:"
+        st.page_link(f"pages/{stage.page}/page.py", label=label, icon=icon, query_params=query)

@@ -28,7 +28,7 @@ from pages.shell.drafts import draft_known, drafted_known, drafted_source
 from pages.shell.settings import is_simulated
 
 _FOLDER = Path(__file__).resolve().parents[2] / "static" / "known"
-_BOARD = "known-board"
+_BOARD, _PROBLEM = "known-board", "known-problem"
 NOTHING = "nothing"
 _USES = {
     FULL: "Say what is asked, too: fewer questions, but a false tier costs links",
@@ -73,14 +73,9 @@ def button(key: str) -> None:
     data = _columns()
     if data is None:
         return
-    known = drafted_known(drafted_source())
-    if st.button(
-        f"What is known: {label(data, known)}",
-        key=f"{key}-known",
-        icon=":material/account_tree:",
-        width="stretch",
-        help=PUBLIC,
-    ):
+    title = f"What is known: {label(data, drafted_known(drafted_source()))}"
+    look: dict[str, Any] = {"icon": ":material/account_tree:", "width": "stretch", "help": PUBLIC}
+    if st.button(title, key=f"{key}-known", **look):
         _dialog(data)
 
 
@@ -88,13 +83,12 @@ def label(data: Columns, known: Knowledge | None) -> str:
     """What is known in two or three words."""
     if not known:
         return NOTHING
-    if data.truth is not None:
-        for name, found in ready_sets(data.truth).items():
-            if found.tiers == known.tiers and not (known.forbidden | known.required):
-                return name
-    said = [text.count(len(known.tiers), "tier")] if known.tiers else []
-    pairs = len(known.forbidden) + len(known.required)
-    return ", ".join(said + ([text.count(pairs, "arrow")] if pairs else [])) or "a little"
+    arrows = len(known.forbidden) + len(known.required)
+    for name, found in ({} if data.truth is None else ready_sets(data.truth)).items():
+        if found.tiers == known.tiers and not arrows:
+            return name
+    counted = {"tier": len(known.tiers), "arrow": arrows}
+    return ", ".join(text.count(n, noun) for noun, n in counted.items() if n) or "a little"
 
 
 @dialog("What is known")
@@ -102,32 +96,12 @@ def _dialog(data: Columns) -> None:
     st.caption(PUBLIC)
     known = drafted_known(drafted_source()) or Knowledge()
     if data.truth is not None:
-        known = _ready(data, known)
-    known = _use(known)
-    _board(data, known)
-    if problem := st.session_state.get("known-problem"):
-        st.error(text.plain(problem))
-    st.markdown(settles(data, known))
-    _files(data, known)
-
-
-def _ready(data: Columns, known: Knowledge) -> Knowledge:
-    """True sets to begin with, where the truth is known."""
-    assert data.truth is not None
-    sets = {NOTHING: Knowledge(), **ready_sets(data.truth)}
-    with st.container(horizontal=True, gap="xsmall"):
-        for name, found in sets.items():
-            st.button(
-                name.capitalize(),
-                key=f"known-{name}",
-                on_click=_keep,
-                args=(Knowledge(tiers=found.tiers, use=known.use),),
-            )
-    return known
-
-
-def _use(known: Knowledge) -> Knowledge:
-    chosen = st.radio(
+        with st.container(horizontal=True, gap="xsmall"):
+            for name, found in {NOTHING: Knowledge(), **ready_sets(data.truth)}.items():
+                true = Knowledge(tiers=found.tiers, use=known.use)
+                key = f"known-{name}"
+                st.button(name.capitalize(), key=key, on_click=_keep, args=(true,))
+    use = st.radio(
         "How it is used",
         list(_USES),
         index=list(_USES).index(known.use),
@@ -135,21 +109,19 @@ def _use(known: Knowledge) -> Knowledge:
         key=f"known-use-{known.use}",
     )
     st.caption(_FALSE_TIER)
-    if chosen != known.use:
-        known = Knowledge(**{**_facts(known), "use": chosen})
+    if use != known.use:
+        known = replace(known, use=use)
         _keep(known)
-    return known
-
-
-def _facts(known: Knowledge) -> dict[str, Any]:
-    return {
-        name: getattr(known, name)
-        for name in ("tiers", "forbidden", "required", "roots", "leaves", "use")
-    }
+    _board(data, known)
+    if problem := st.session_state.get(_PROBLEM):
+        st.error(text.plain(problem))
+    st.markdown(settles(data, known))
+    if not mode.public():
+        _files(data, known)
 
 
 def _keep(known: Knowledge) -> None:
-    st.session_state["known-problem"] = None
+    st.session_state[_PROBLEM] = None
     draft_known(known)
 
 
@@ -166,7 +138,7 @@ def _board(data: Columns, known: Knowledge) -> None:
         "forbidden": sorted(map(list, known.forbidden)),
         "required": sorted(map(list, known.required)),
     }
-    problem = st.session_state.get("known-problem") or ""  # what was refused stays as it is
+    problem = st.session_state.get(_PROBLEM) or ""  # what was refused stays as it is
     seal = json.dumps([content, problem], sort_keys=True)
     content["digest"] = hashlib.sha256(seal.encode()).hexdigest()[:16]
 
@@ -174,11 +146,10 @@ def _board(data: Columns, known: Knowledge) -> None:
         said: Mapping[str, Any] | None = st.session_state[_BOARD].get("known")
         if said is None:
             return
-        facts = {**_facts(known), **{k: said[k] for k in ("tiers", "forbidden", "required")}}
         try:
-            _keep(Knowledge(**facts))
+            _keep(replace(known, **{k: said[k] for k in ("tiers", "forbidden", "required")}))
         except InputError as error:
-            st.session_state["known-problem"] = str(error)
+            st.session_state[_PROBLEM] = str(error)
 
     component = st.components.v2.component("known", js=_read("board.js"), css=_read("board.css"))
     component(key=_BOARD, data=content, on_known_change=changed)
@@ -190,13 +161,11 @@ def settles(data: Columns, known: Knowledge) -> str:
     if data.truth is not None:
         turned, links = on.settled(matrix_of(data.truth, data.names))
         return f"This knowledge settles **{turned} of {links}** true directions by itself."
-    turned, links = on.settled(~np.eye(len(data.names), dtype=bool) & ~on.apart)
-    return f"This knowledge settles the direction of **{turned} of {links}** pairs by itself."
+    turned, pairs = on.settled(~np.eye(len(data.names), dtype=bool) & ~on.apart)
+    return f"This knowledge settles the direction of **{turned} of {pairs}** pairs by itself."
 
 
 def _files(data: Columns, known: Knowledge) -> None:
-    if mode.public():
-        return
     file = st.file_uploader(
         "From a file: ours (JSON) or Tetrad's",
         type=["json", "txt", "prior"],
@@ -210,7 +179,7 @@ def _files(data: Columns, known: Knowledge) -> None:
             found.check_names(data.names)
             _keep(found)
         except InputError as error:
-            st.session_state["known-problem"] = str(error)
+            st.session_state[_PROBLEM] = str(error)
         st.rerun(scope="fragment")
     if known:
         st.download_button(

@@ -8,13 +8,13 @@ import streamlit as st
 
 from engine.params import Parameters
 from engine.registry import ALGORITHMS, GRAPHS, algorithm
-from engine.studies.plan import DENSITY
 from engine.studies.tune import OBJECTIVES, SEEDS, TARGET
 from pages.shell import dataset, knowledge, state
 from pages.shell.data import own_data
 from pages.shell.drafts import draft, drafted, drafted_source, parameters_of
 from pages.shell.fields import among, choice, many, number, slider
 from pages.shell.form import algorithm_choice, bound, parameter_form, parameters, title_of
+from pages.shell.journey import Guess
 from pages.shell.nothing import shape_of
 from pages.shell.settings import Settings, word_of
 from pages.study.work import Asked
@@ -35,11 +35,10 @@ class Fields(Parameters):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlanFields(Parameters):
+class PlanFields(Guess):
     """What is expected of a table that has not been read."""
 
     rows: int = number(3_000, "Rows", 2, 10_000_000)
-    density: float = number(DENSITY, "Links per column, a guess", 0.1, 20.0)
     links: int = number(0, "Links expected (0: unknown)", 0, 5_000)
     strength: float = slider(
         1.0, "Strength of the links", 0.2, 2.0, 0.1, help="1: as in the bundled networks."

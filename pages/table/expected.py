@@ -8,7 +8,7 @@ from engine import InputError
 from engine.data.schema import Schema
 from engine.release.settings import COVERED
 from engine.studies.plan import Forecast, PlanRequest, detectability
-from pages.shell import journey
+from pages.shell import journey, state
 from pages.shell import words as text
 from pages.shell.task import Task, look_again, shared
 from pages.table.work import forecast
@@ -21,7 +21,7 @@ def expect(
 ) -> None:
     """What a release at (ε, δ) is expected to find; of one that was made, next to what came."""
     try:
-        density = float(journey.PLAN.get()["density"])
+        density = state.of(journey.Guess, "plan.")["density"]
         question = PlanRequest(schema.names, schema.levels, rows, density)
     except InputError:
         return
