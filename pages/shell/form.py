@@ -216,8 +216,9 @@ def _widget(spec: Spec, value: Any) -> tuple[Widget, dict[str, Any]]:
         return st.selectbox, {"options": [*spec.words, *typed], "accept_new_options": True, **about}
     if spec.kind == "choice":
         options: dict[str, Any] = {"options": spec.choices, "format_func": text.label}
-        few = len(spec.choices) <= 3
-        return (st.radio, options | {"horizontal": True}) if few else (st.selectbox, options)
+        if len(spec.choices) <= 3:
+            return st.radio, options | {"horizontal": True}
+        return st.selectbox, options
     if spec.kind == "bool":
         return st.toggle, {}
     whole = spec.kind == "int"

@@ -177,14 +177,16 @@ def stopped(now: Settings) -> bool:
 
 
 def shown() -> Shown:
-    """The run on screen; at a session's start the one that the link names, or the default.
+    """The run on screen; at a session's start the one that the form asks for, as a link has it.
 
-    While the link's run goes on, and where it fails, the default is there; as it is where the run
-    was on a file that another has replaced.
+    While that goes on, and where it fails, Priv-PC on Asia is there; so it is where the run was on
+    a file that another has replaced.
     """
     settle()
-    run = SHOWN.get() or _begin()
-    if not in_force(run.data):
+    if SHOWN.get() is None:
+        freeze(drafted())
+    run = SHOWN.get()
+    if run is None or not in_force(run.data):
         run = compute(_default())
         SHOWN.put(run)
     return run
@@ -193,14 +195,6 @@ def shown() -> Shown:
 def _default() -> Settings:
     """Priv-PC on Asia."""
     return Settings(params=filled("priv_pc", {}))
-
-
-def _begin() -> Shown:
-    """Show what the form asks for, as a link or the visit has it; where it fails, the default."""
-    freeze(drafted())
-    run = SHOWN.get() or compute(_default())
-    SHOWN.put(run)
-    return run
 
 
 def follow() -> None:
