@@ -90,12 +90,10 @@ def plausible(found: MarginalDiagnostics, graph: Adjacency, known: Known | None)
 
 
 def _in_time(found: Plausible, known: Known | None) -> Plausible:
-    """The DAGs without a path from a column to one of an earlier tier; weights that sum to 1."""
-    if known is None or not known.knowledge.tiers:
+    """No DAG where all have a path to an earlier tier: links and knowledge contradict."""
+    if known is None:
         return found
-    tiers = np.array([np.nan if t is None else t for t in map(known.knowledge.tier, known.names)])
-    later = tiers[:, None] > tiers  # never so of a column in no tier
-    kept = [not (ways & later).any() for ways in found.ways]
+    kept = list(map(known.in_time, found.dags))
     weights = found.weights[kept]
     return Plausible(tuple(compress(found.dags, kept)), weights / weights.sum())
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from engine.graphs.cpdag import Adjacency
-from engine.graphs.known import Known, mpdag_of_dag
+from engine.graphs.known import Known
 
 MOST_COLUMNS = 6  # 720 orders of the columns: each gives a DAG
 
@@ -27,6 +27,8 @@ class Class(NamedTuple):
 def classes(skeleton: Adjacency, known: Known | None = None) -> list[Class]:
     """All classes of DAGs on the symmetric (d, d) skeleton that turn no arrow that is known.
 
+    None has a path to an earlier tier, unless all have.
+
     Two DAGs on one skeleton are equivalent if they have the same unshielded colliders (Verma and
     Pearl 1990). ValueError for more than ``MOST_COLUMNS`` columns.
     """
@@ -35,10 +37,12 @@ def classes(skeleton: Adjacency, known: Known | None = None) -> list[Class]:
         raise ValueError(f"Not all DAGs of {d} columns are listed: {MOST_COLUMNS} at most.")
     fixed = np.zeros_like(skeleton) if known is None else known.fixed_arrows(skeleton)
     found: dict[bytes, list[Adjacency]] = {}
-    for dag in _dags(skeleton):
-        if not (dag & fixed.T).any():
-            found.setdefault(colliders(dag, skeleton).tobytes(), []).append(dag)
-    return [Class(some[0], mpdag_of_dag(some[0], known), tuple(some)) for some in found.values()]
+    allowed = [dag for dag in _dags(skeleton) if not (dag & fixed.T).any()]
+    if known is not None:  # all, where links and knowledge contradict each other
+        allowed = [dag for dag in allowed if known.in_time(dag)] or allowed
+    for dag in allowed:
+        found.setdefault(colliders(dag, skeleton).tobytes(), []).append(dag)
+    return [Class(some[0], np.logical_or.reduce(some), tuple(some)) for some in found.values()]
 
 
 def _dags(skeleton: Adjacency) -> list[Adjacency]:

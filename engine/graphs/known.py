@@ -52,6 +52,22 @@ class Known:
         out: Adjacency = reachable(~self.barred)
         return out
 
+    @cached_property
+    def earlier(self) -> Adjacency:
+        """[i, j]: i is in an earlier tier than j; never so of a column in no tier."""
+        places = [self.knowledge.tier(name) for name in self.names]
+        tiers = np.array([np.nan if place is None else place for place in places])
+        return np.asarray(tiers[:, None] < tiers)
+
+    def in_time(self, dag: Adjacency) -> bool:
+        """Whether no path of arrows leads to an earlier tier, also through columns in no tier.
+
+        Where every column is in a tier, the arrows that are barred see to it.
+        """
+        if set(self.names) <= {name for tier in self.knowledge.tiers for name in tier}:
+            return True
+        return not (self.earlier.any() and (reachable(dag) & self.earlier.T).any())
+
     def may_separate(self, z: int, x: int, y: int) -> bool:
         """Whether z may be in a set that is asked about x and y.
 

@@ -212,17 +212,24 @@ def with_arrows(
     """
     if known is None:
         return meek(_earned(skeleton.copy(), arrows, threshold))
-    return known.respected(meek(_earned(known.turned(skeleton), arrows, threshold)))
+    graph = _earned(known.turned(skeleton), arrows, threshold, known.earlier)
+    done = meek(graph.copy())
+    return known.respected(done if known.in_time(done & ~done.T) else graph)
 
 
-def _earned(graph: Adjacency, arrows: NDArray[np.float64], threshold: float) -> Adjacency:
+def _earned(
+    graph: Adjacency,
+    arrows: NDArray[np.float64],
+    threshold: float,
+    earlier: Adjacency | bool = False,
+) -> Adjacency:
     """The graph with arrows above the threshold on its undirected links, in place.
 
-    Strongest first, none closing a cycle.
+    Strongest first, none closing a cycle, nor one with steps from an ``earlier`` tier to a later.
     """
     wanted = np.argwhere(graph & graph.T & (arrows > threshold) & (arrows > arrows.T))
     for i, j in sorted(wanted.tolist(), key=lambda e: -arrows[e[0], e[1]]):
-        if not _leads(graph & ~graph.T, j, i):
+        if not _leads(graph & ~graph.T | earlier, j, i):
             graph[j, i] = False
     return graph
 
@@ -261,7 +268,10 @@ def _colliders(dag: Adjacency, weights: Mapping[Triple, float]) -> bytes:
 def sampled_dags(
     skeleton: Adjacency, weights: Mapping[Triple, float], known: Known | None = None
 ) -> list[tuple[Adjacency, int]]:
-    """The DAGs on the skeleton that the chains met, and how often each."""
+    """The DAGs on the skeleton that the chains met, and how often each.
+
+    None has a path to an earlier tier, unless all have: links and knowledge contradict each other.
+    """
     if not skeleton.any():
         return [(skeleton, 1)]
     states, place = _sampled(skeleton, weights, known)
@@ -272,7 +282,9 @@ def sampled_dags(
         for (u, v), k in place.items():
             dag[v, u] = into[u, k]
         found.append((dag, times))
-    return found
+    if known is None:
+        return found
+    return [each for each in found if known.in_time(each[0])] or found
 
 
 def _sampled(

@@ -10,10 +10,11 @@ import pytest
 
 from engine import Knowledge, load_dataset, run
 from engine.graphs.cpdag import Adjacency, matrix_of
+from engine.graphs.equivalence import MOST_COLUMNS, classes
 from engine.graphs.known import Known, known_of, mpdag_of_dag, reachable, truth_mpdag
 from engine.graphs.meek import cpdag_of_dag
 from engine.graphs.separation import Separation
-from engine.graphs.weighed_colliders import arrow_probabilities, orient
+from engine.graphs.weighed_colliders import arrow_probabilities, orient, unshielded
 from engine.knowledge import ORIENTS
 from engine.score.acyclicity import is_acyclic
 
@@ -184,3 +185,23 @@ def test_reachable() -> None:
     chain = np.zeros((4, 4), dtype=bool)
     chain[0, 1] = chain[1, 2] = chain[2, 3] = True
     assert (reachable(chain) == np.triu(np.ones((4, 4), dtype=bool), 1)).all()
+
+
+def test_no_path_of_a_drawn_graph_leads_to_an_earlier_tier() -> None:
+    """Also through columns in no tier, listed or sampled; arrows that are barred see none of it."""
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        d = int(rng.integers(4, 9))
+        names = [f"c{i}" for i in range(d)]
+        first, *second = (names[i] for i in rng.permutation(d)[:3])
+        known = Known(Knowledge(tiers=[[first], second]), names)
+        skeleton = np.triu(rng.random((d, d)) < 0.45, 1)
+        skeleton |= skeleton.T
+        weights = {triple: float(rng.normal(0, 3)) for triple in unshielded(skeleton)}
+        graph = orient(skeleton, weights, known=known).cpdag
+        ways = reachable(graph & ~graph.T)
+        start = names.index(first)
+        assert not any(ways[names.index(name), start] for name in second)
+        if d <= MOST_COLUMNS:
+            members = [dag for each in classes(skeleton, known) for dag in each.members]
+            assert all(known.in_time(dag) for dag in members)

@@ -144,14 +144,6 @@ def test_what_is_void_stays_void() -> None:
     assert ledger.used == pytest.approx(0.8)
 
 
-def test_lines_are_read_by_place() -> None:
-    ledger = paid()
-    assert ledger[0].event == LaplaceEvent(0.3, 1.0)
-    assert [c.order for c in ledger[:2]] == [0, 1]
-    assert list(ledger) == ledger[:]
-    assert (ledger[1].label, ledger[1].iteration) == ("a", 5)
-
-
 def test_a_line_shows_epsilon_or_else_rho() -> None:
     pure, noisy = paid()[1], filled(method="gdp")[1]
     assert (pure.epsilon, pure.rho, pure.cost) == (0.5, pytest.approx(0.125), 0.5)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import math
 import os
@@ -21,9 +20,6 @@ from engine.__main__ import main
 from engine.cli.run import summary
 from engine.data.pairs import read_pair
 from engine.data.schema import Column, Schema
-from engine.privacy.accounting import Guarantee
-from engine.privacy.events import LaplaceEvent
-from engine.privacy.ledger import BudgetExhausted, Ledger
 from engine.serialise import result_dict
 from engine.studies import ResultStore, estimate
 from engine.studies.summary import frame
@@ -342,22 +338,3 @@ def test_extremes_that_are_admitted_run(key: str, values: dict[str, Any]) -> Non
 def test_an_epsilon_too_small_to_calculate_with_is_refused(bad: float) -> None:
     with pytest.raises(InputError, match="epsilon must be"):
         run("svt_pc", load_dataset("asia", n=200), epsilon=bad)
-
-
-# 8. Small print ----------------------------------------------------------------------------
-
-
-def test_the_filter_admits_nothing_above_its_limit() -> None:
-    ledger = Ledger(Guarantee(1.0, 0.0))
-    ledger.charge(LaplaceEvent(1.0, 1.0))
-    with pytest.raises(BudgetExhausted):
-        ledger.charge(LaplaceEvent(5e-17, 1.0))
-    many = Ledger(Guarantee(1.0, 0.0))
-    for _ in range(9):
-        many.charge(LaplaceEvent(0.1, 1.0))
-    with pytest.raises(BudgetExhausted):  # ten times the double next to 0.1 is above 1
-        many.charge(LaplaceEvent(0.1, 1.0))
-
-
-def test_a_source_may_be_an_open_file() -> None:
-    assert read_csv(io.BytesIO(table()), schema=SCHEMA).declared
