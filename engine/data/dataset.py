@@ -200,8 +200,9 @@ class Dataset:
             levels = [[str(k) for k in range(int(top) + 1)] for top in array.max(axis=0)]
         sizes = list(map(len, levels))
         _check_codes(array, sizes, packed=False)
-        if weights is not None and (weights := np.array(weights)).dtype.kind in "iu":
-            weights = weights.astype(np.int64)
+        counts = None if weights is None else np.array(weights)
+        if counts is not None and counts.dtype.kind in "iu":
+            counts = counts.astype(np.int64)
         return cls(
             name=name,
             codes=frozen(np.array(array, dtype=code_type(sizes), order="F")),
@@ -211,7 +212,7 @@ class Dataset:
             public=public,
             schema=stated,
             notes=tuple(notes),
-            weights=None if weights is None else frozen(weights),
+            weights=None if counts is None else frozen(counts),
         )
 
     @classmethod

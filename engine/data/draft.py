@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from engine.data.column import GAP_LEVELS, LEVEL, MAX_LEVELS, MISSING_LEVEL, Column, Dialect
-from engine.data.intake import GAPS, Cell, Relation, number, opened, trimmed
+from engine.data.intake import GAPS, Cell, Relation, listed, number, opened, trimmed
 from engine.errors import DataError, InputError
 
 ROWS = 50_000  # that cut points are found in; levels are found in all rows
@@ -45,22 +45,17 @@ class Found:
         """Why it is left out, and what to do, as a clause; None where it is proposed."""
         if self.kind == "id" and self.rows_each > 1.5:
             return (
-                f"it looks like an id, each with about {self.rows_each:.0f} rows: a person whose "
-                "rows become one (by_person), or nothing of use"
+                f"it looks like an id, each with about {self.rows_each:.0f} rows: a person with "
+                "rows that become one (by_person), or nothing of use"
             )
-        if self.kind == "id":
-            return "its values are all different, as an id's are"
-        if self.kind == "date":
-            assert self.years is not None
-            return (
-                f"it is a date, from {self.years[0]} to {self.years[1]}, of which the year or the "
-                'month can be stated (part="year")'
-            )
-        if self.kind == "constant":
-            return "it holds one value only"
-        if self.kind == "text":
-            return f"it is free text: more than {MAX_LEVELS} different ones, and not all numbers"
-        return None
+        first, last = self.years or (0, 0)
+        return {
+            "id": "its values are all different, as an id's are",
+            "date": f"it is a date, from {first} to {last}, of which the year or the month can be "
+            'stated (part="year")',
+            "constant": "it holds one value only",
+            "text": f"it is free text: more than {MAX_LEVELS} different ones, and not all numbers",
+        }.get(self.kind)
 
     def proposed(self, **more: Any) -> Column | None:
         """What a schema's column would say of it, not stated; None where it can be no levels."""
@@ -105,87 +100,75 @@ def survey(
 def _guessed(table: Relation, dialect: Dialect) -> Dialect:
     """How numbers are written, where all commas of a column say so."""
     comma, grouped = r"[+-]?\d*,\d+([eE][+-]?\d+)?", r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?"
+    apart = any(f"delim='{sign}'" in table.sql for sign in ";\t")  # no comma ends a cell
     for k, kind in enumerate(table.types):
         if kind != "VARCHAR":
             continue
         text = trimmed(f"c{k}")
-        plain = (
-            f"try_cast({text} AS DOUBLE) IS NOT NULL OR lower(coalesce({text}, '')) IN ({_gaps()})"
-        )
+        gap = f"lower(coalesce({text}, '')) IN ({listed(GAPS)})"
         counts = [f"count(*) FILTER (regexp_full_match({text}, '{p}'))" for p in (comma, grouped)]
-        [[commas, groups, others]] = table.rows(
-            f"{', '.join(counts)}, count(*) FILTER (NOT ({plain}))"
-        )
-        if others and commas == others and (groups < others or _semicolons(table)):
+        counts.append(f"count(*) FILTER (try_cast({text} AS DOUBLE) IS NULL AND NOT ({gap}))")
+        [[commas, groups, others]] = table.rows(", ".join(counts))
+        if others and commas == others and (groups < others or apart):
             return replace(dialect, decimal=",")
         if others and groups == others:
             return replace(dialect, thousands=",")
     return dialect
 
 
-def _semicolons(table: Relation) -> bool:
-    return "delim=';'" in table.sql or "delim='\t'" in table.sql
-
-
-def _gaps() -> str:
-    return ", ".join(f"'{word}'" for word in GAPS)
-
-
 def _look(table: Relation, name: str, rows: int) -> Found:
     """What a column holds, from its distinct texts where there are few and from counts else."""
     cell = Cell.of(table, name)
-    gap = f"(lower(coalesce({cell.text}, '')) IN ({_gaps()}))"
-    moment = f"(try_cast({cell.text} AS TIMESTAMP) IS NOT NULL AND contains({cell.text}, '-'))"
-    plain = f"isfinite({cell.number})"
-    asked = (
-        f"count(*) FILTER ({gap}), approx_count_distinct({cell.text}) FILTER (NOT {gap}), "
-        f"count(*) FILTER (NOT {gap} AND coalesce({plain}, false)), "
-        f"count(*) FILTER (NOT {gap} AND {moment}), "
-        f"min(try_cast({cell.text} AS TIMESTAMP)) FILTER ({moment}), "
-        f"max(try_cast({cell.text} AS TIMESTAMP)) FILTER ({moment})"
+    moment = f"CASE WHEN contains({cell.text}, '-') THEN try_cast({cell.text} AS TIMESTAMP) END"
+    held = f"FILTER (NOT {cell.gap})"
+    [[missing, distinct, numbers, dates, first, last]] = table.rows(
+        f"count(*) FILTER ({cell.gap}), approx_count_distinct({cell.text}) {held}, "
+        f"count(*) FILTER (NOT {cell.gap} AND coalesce(isfinite({cell.number}), false)), "
+        f"count({moment}) {held}, min({moment}), max({moment})"
     )
-    [[missing, distinct, numbers, dates, first, last]] = table.rows(asked)
-    held = rows - missing
+    held, whole = rows - missing, numbers == rows - missing
     found = Found(name, "constant", distinct, missing)
     if name in table.levels and len(table.levels[name]) in range(2, MAX_LEVELS + 1):
         return replace(found, kind="ordered", levels=tuple(table.levels[name]))
     words: list[Any] = []
     if distinct <= 4 * MAX_LEVELS:
-        key = cell.number if numbers == held else f"lower({cell.text})"
+        key = cell.number if whole else f"lower({cell.text})"
         words = table.con.execute(
             f"SELECT {key}, mode({cell.text} ORDER BY {cell.text}), count(*) FROM {table.sql} "
-            f"WHERE NOT {gap} GROUP BY 1 ORDER BY 1"
+            f"WHERE NOT {cell.gap} GROUP BY 1 ORDER BY 1"
         ).fetchall()
         found = replace(found, distinct=len(words))
     if not held or len(words) == 1:
         return found
     if dates == held:
         return replace(found, kind="date", years=(first.year, last.year))
-    whole = numbers == held
     if words and len(words) <= (FEW if whole else MAX_LEVELS - 1):
         if len(words) == held >= _LEAST_UNIQUE and not whole:
             return replace(found, kind="id")
-        return _few(found, words, whole)
-    return _many(table, replace(found, kind="text"), cell, gap, held, whole)
+        kind = "ordered" if whole else "unordered"
+        return replace(found, kind=kind, levels=_levels(words, whole))
+    return _many(table, replace(found, kind="text"), cell, held, whole)
 
 
-def _few(found: Found, words: Sequence[Any], numbers: bool) -> Found:
-    if numbers:
-        levels = [_numeral(value) for value, _, _ in words]
-        if sorted(str(w).lower() for _, w, _ in words) == ["false", "true"]:
-            levels = ["false", "true"]
-        return replace(found, kind="ordered", levels=tuple(levels))
-    levels = sorted((str(word) for _, word, _ in words), key=natural_key)
-    return replace(found, kind="unordered", levels=tuple(levels))
+def _levels(words: Sequence[Any], numbers: bool) -> tuple[str, ...]:
+    """Of distinct values (number, text, count) the levels: numbers ascending, words by name."""
+    texts = [str(text) for _, text, _ in words]
+    if not numbers:
+        return tuple(sorted(texts, key=natural_key))
+    if sorted(map(str.lower, texts)) == ["false", "true"]:
+        return "false", "true"
+    small = (value == int(value) and abs(value) < 2**53 for value, _, _ in words)
+    return tuple(
+        str(int(value)) if whole else repr(value)
+        for (value, _, _), whole in zip(words, small, strict=True)
+    )
 
 
-def _numeral(value: float) -> str:
-    return str(int(value)) if value == int(value) and abs(value) < 2**53 else repr(value)
-
-
-def _many(table: Relation, found: Found, cell: Cell, gap: str, held: int, numbers: bool) -> Found:
+def _many(table: Relation, found: Found, cell: Cell, held: int, numbers: bool) -> Found:
     """A column of many values: an id, numbers to cut, or text."""
-    each = f"SELECT {cell.text} AS w, count(*) AS n FROM {table.sql} WHERE NOT {gap} GROUP BY 1"
+    each = (
+        f"SELECT {cell.text} AS w, count(*) AS n FROM {table.sql} WHERE NOT {cell.gap} GROUP BY 1"
+    )
     value = number("w", table.dialect)
     [[distinct, least, most, whole]] = table.con.execute(
         f"SELECT count(*), min(n), max(n), "
@@ -214,13 +197,11 @@ def _many(table: Relation, found: Found, cell: Cell, gap: str, held: int, number
     return replace(found, kind="numeric", cuts=inner)
 
 
-def natural_key(text: str) -> tuple[list[tuple[int, int, str]], str]:
+def natural_key(text: str) -> tuple[list[Any], str]:
     """Sort key: upper and lower case alike, runs of digits by their value ("x2" < "x10")."""
-    parts = re.findall(r"[0-9]+|[^0-9]+", text.casefold())
+    parts: list[Any] = re.split("([0-9]+)", text.casefold())
     # Digit runs compare as (length, digits): their value, without converting huge numbers.
-    runs = [part.lstrip("0") if part[0] in "0123456789" else None for part in parts]
-    keys = [
-        (1, 0, part) if run is None else (0, len(run), run)
-        for part, run in zip(parts, runs, strict=True)
-    ]
-    return keys, text
+    for k in range(1, len(parts), 2):
+        run = parts[k].lstrip("0")
+        parts[k] = len(run), run
+    return parts, text

@@ -732,8 +732,10 @@ def code(table: Relation, column: Column, cell: Cell, shift: int = 0) -> str:
 
 def _keys(table: Relation, levels: Sequence[str]) -> tuple[dict[float, int], dict[str, int]]:
     """Levels by their number, and by their lower case where that is one level's alone."""
-    words = f"(SELECT unnest([{listed(levels)}]) AS w)"
-    asked = f"SELECT {number('w', table.dialect)}, lower({trimmed('w')}) FROM {words}"
+    asked = (
+        f"SELECT {number('w', table.dialect)}, lower({trimmed('w')}) "
+        f"FROM (SELECT unnest([{listed(levels)}]) AS w)"
+    )
     found = table.con.execute(asked).fetchall()
     numbers: dict[float, int] = {}
     words = [word for _, word in found]

@@ -46,14 +46,14 @@ def said(
     own.write_bytes(content)
     schema.write_text(DECLARED)
     KNOWN.save(known)
-    told: dict[str, object] = {}
+    found: dict[str, object] = {}
     with twice.visit():
         for k, line in enumerate(asked):
             status, printed = main(line.format(folder=folder).split()), capsys.readouterr()
             # Standard error tells the owner what matched no level; all else is alike.
-            told[line] = status, CLOCK.sub("then", printed.out.replace(str(folder), ""))
-            told |= {f"{k}: {name}": content for name, content in left(folder).items()}
-    return told
+            found[line] = status, CLOCK.sub("then", printed.out.replace(str(folder), ""))
+            found |= {f"{k}: {name}": content for name, content in left(folder).items()}
+    return found
 
 
 def compared(
@@ -63,7 +63,7 @@ def compared(
     capsys: pytest.CaptureFixture[str],
     fails: tuple[int, ...] = (),
 ) -> dict[str, object]:
-    """Both visits told the same, and something; all commands but those that fail end well."""
+    """Both visits give the same, and something; all commands but those that fail end well."""
     twice, found = Twice(), []
     monkeypatch.setenv(KEY, str(tmp_path / "key.pem"))
     for name, record in (("one", None), ("other", ODD)):
@@ -130,10 +130,10 @@ def test_nor_does_a_release_that_is_cut_short_nor_what_follows_from_several(
         "combine {folder}/r.json {folder}/two.json --knowledge {folder}/k.json "
         "--out {folder}/all.json",
         "effect {folder}/r.json --cause smoker --effect cough --knowledge {folder}/k.json "
-        "--out {folder}/told.json",
+        "--out {folder}/after.json",
         "budget show",
     ]
     found = compared(asked, tmp_path, monkeypatch, capsys, fails=(2,))
     assert found["2: b.db.releases/drawn-1.jsonl"]
     assert '"algorithm"' in str(found["2: b.db"])
-    assert {"8: all.html", "8: told.json"} < found.keys()
+    assert {"8: all.html", "8: after.json"} < found.keys()

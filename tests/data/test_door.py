@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections import Counter
 from collections.abc import Callable
@@ -15,7 +14,6 @@ import pytest
 import engine.cli.run
 from engine import Column, Dataset, InputError, Person, Schema, read_table
 from engine.__main__ import main
-from engine.data.draft import survey
 from pages import files
 from tests.data.test_intake import workbook
 
@@ -165,28 +163,3 @@ def test_a_table_means_the_same_on_the_page_the_command_line_and_in_python(
         assert found == case.counts, way
         strange = tuple((one.cells, one.to) for one in data.unforeseen_cells)
         assert strange == case.strange, way
-
-
-def test_a_draft_keeps_the_level_of_gaps_and_says_what_it_leaves_out(tmp_path: Path) -> None:
-    """Alike in Python and on the page's cards, which take the survey that a draft is made of."""
-    frame = pd.DataFrame(
-        {
-            "sex": ["f", "m", None] * 48,
-            "text": [f"said {min(k, 100)}" for k in range(144)],
-            "ship": "Titanic",
-            "day": [f"2020-01-{k % 31 + 1:02}" for k in range(144)],
-            "who": [f"p{k % 72}" for k in range(144)],
-            "kind": ["None", "y"] * 72,
-        }
-    )
-    raw = frame.to_csv(index=False).encode()
-    draft = Schema.draft(frame)
-    columns, _ = files.columns(files.Upload("t.csv", raw))
-    assert columns == survey(frame)[0]
-    assert draft.left_out == tuple((c.name, why) for c in columns if (why := c.why_out()))
-    assert dict(draft.left_out).keys() == {"text", "ship", "day", "who"}
-    assert draft.state(sex=["m", "f"]).levels[0] == ("m", "f", "missing")
-    assert draft.levels[1] == ("None", "y")
-    draft.save(tmp_path / "s.json")
-    draft.save(tmp_path / "s.json", overwrite=True)
-    assert json.loads((tmp_path / "s.json").read_text())["columns"][0]["other"] == "missing"
