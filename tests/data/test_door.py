@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,9 +18,13 @@ from engine.__main__ import main
 from pages import files
 from tests.data.test_intake import workbook
 
-WORDS: dict[str, Any] = {"type": "ordered", "levels": ("no", "yes")}
-TRUTH: dict[str, Any] = {"type": "ordered", "levels": ("0", "1")}
-GAPS: dict[str, Any] = {"type": "ordered", "levels": ("no", "yes", "missing"), "other": "missing"}
+
+def levels(*words: str, **more: Any) -> dict[str, Any]:
+    return {"type": "ordered", "levels": words, **more}
+
+
+WORDS, TRUTH = levels("no", "yes"), levels("0", "1")
+GAPS = levels("no", "yes", "missing", other="missing")
 AGES: dict[str, Any] = {"type": "numeric", "cuts": (30, 50), "other": "level"}
 
 
@@ -43,23 +48,22 @@ CASES = {
     "gaps of which nobody said what they are": Case(["no", None, "yes", "yes"], WORDS, None),
     "a word of which nobody said what it is": Case(["no", "maybe", "yes", "yes"], WORDS, None),
     "gaps that count as an answer": Case(
-        ["no", None, "yes", None], {**WORDS, "other": "no"}, {"no": 3, "yes": 1}, ((2, "no"),)
+        ["no", None, "yes", None],
+        levels("no", "yes", other="no"),
+        {"no": 3, "yes": 1},
+        ((2, "no"),),
     ),
     "a level in another case": Case(
-        ["Adelie", "Gentoo", "Adelie"],
-        {"type": "unordered", "levels": ("adelie", "gentoo")},
-        {"adelie": 2, "gentoo": 1},
+        ["Adelie", "Gentoo", "Adelie"], levels("adelie", "gentoo"), {"adelie": 2, "gentoo": 1}
     ),
     "floats for levels": Case([0.0, 1.0, 1.0, 1.0], TRUTH, {"0": 1, "1": 3}),
     "floats because of a gap": Case(
-        [0.0, 1.0, None], {**TRUTH, "other": "1"}, {"0": 1, "1": 2}, ((1, "1"),)
+        [0.0, 1.0, None], levels("0", "1", other="1"), {"0": 1, "1": 2}, ((1, "1"),)
     ),
     "truth values": Case([True, False, True], TRUTH, {"0": 1, "1": 2}),
     "one word in three spellings": Case(["Yes", "yes ", "YES", "no"], WORDS, {"no": 1, "yes": 3}),
     "a real level called None": Case(
-        ["None", "some", "None"],
-        {"type": "ordered", "levels": ("None", "some")},
-        {"None": 2, "some": 1},
+        ["None", "some", "None"], levels("None", "some"), {"None": 2, "some": 1}
     ),
     "the labels of intervals": Case(
         ["[30, 50)", ">= 50", "31", "< 30"], AGES, {"< 30": 1, "[30, 50)": 2, ">= 50": 1}
@@ -69,7 +73,7 @@ CASES = {
     ),
     "an id that is 13 and 13.0, and none": Case(
         [13, "13.0", " 13", 14, None, None],
-        {**WORDS, "take": "last"},
+        levels("no", "yes", take="last"),
         {"no": 1, "yes": 1},
         ((2, "nobody: left out"),),
     ),
@@ -78,25 +82,20 @@ CASES = {
 
 def given(case: Case) -> tuple[pd.DataFrame | None, bytes, Schema]:
     """The frame if there is one, the CSV file, and the schema."""
-    second = Column(name="b", **WORDS)
-    if "take" in case.facts:  # the cells are ids; a is no and, of the last one, yes
-        ids = [str(cell) if cell is not None else None for cell in case.cells]
+    if isinstance(case.cells, bytes):
+        frame, raw = None, case.cells
+    elif "take" in case.facts:  # the cells are ids; a is no but for the id 14
+        ids = [None if cell is None else str(cell) for cell in case.cells]
         a = ["yes" if one == "14" else "no" for one in ids]
         frame = pd.DataFrame({"a": a, "b": "no", "id": ids, "day": range(len(ids))})
-        schema = Schema(
-            (Column(name="a", **case.facts), Column(name="b", **case.facts)),
-            person=Person(id="id", order="day"),
-        )
-        return frame, frame.to_csv(index=False).encode(), schema
-    schema = Schema((Column(name="a", **case.facts), second))
-    if isinstance(case.cells, bytes):
-        return None, case.cells, schema
-    frame = pd.DataFrame({"a": case.cells, "b": ["no", "yes", *["no"] * (len(case.cells) - 2)]})
-    return frame, frame.to_csv(index=False).encode(), schema
-
-
-class Kept(InputError):
-    """The command line has its table."""
+    else:
+        b = ["no", "yes", *["no"] * (len(case.cells) - 2)]
+        frame = pd.DataFrame({"a": case.cells, "b": b})
+    if frame is not None:
+        raw = frame.to_csv(index=False).encode()
+    person = Person(id="id", order="day") if "take" in case.facts else None
+    second = Column(name="b", **(case.facts if person else WORDS))
+    return frame, raw, Schema((Column(name="a", **case.facts), second), person=person)
 
 
 def by_command(path: Path, schema: Path, capsys: Any, monkeypatch: Any) -> Dataset:
@@ -105,7 +104,7 @@ def by_command(path: Path, schema: Path, capsys: Any, monkeypatch: Any) -> Datas
 
     def keep(key: str, data: Dataset, **_: Any) -> Any:
         got.append(data)
-        raise Kept("kept")
+        raise InputError("The command line has its table.")
 
     monkeypatch.setattr(engine.cli.run, "run", keep)
     asked = ["run", "--algorithm", "pc", "--csv", str(path), "--schema", str(schema)]
@@ -119,6 +118,12 @@ def by_command(path: Path, schema: Path, capsys: Any, monkeypatch: Any) -> Datas
     assert asks == any(one.asks for one in got[0].unforeseen_cells)
     assert ("Cells that match no level" in said) == bool(got[0].unforeseen_cells)
     return got[0]
+
+
+def by_page(path: Path, schema: Path) -> Dataset:
+    """What the page reads of two uploads."""
+    table, stated = (files.Upload(p.name, p.read_bytes()) for p in (path, schema))
+    return files.table(files.Reading(table, schema=stated))[0]
 
 
 def by_python(source: Any, schema: Schema) -> Dataset:
@@ -138,21 +143,16 @@ def test_a_table_means_the_same_on_the_page_the_command_line_and_in_python(
     frame, raw, schema = given(case)
     schema.save(tmp_path / "s.json")
     (tmp_path / "t.csv").write_bytes(raw)
+    ways: dict[str, Callable[[], Dataset]] = {}
     if frame is not None:
         workbook(frame, tmp_path / "t.xlsx")
         frame.to_parquet(tmp_path / "t.parquet")
-    ways: dict[str, Callable[[], Dataset]] = {}
+        ways["python, frame"] = partial(by_python, frame, schema)
     for path in tmp_path.glob("t.*"):
-        upload = files.Upload(path.name, path.read_bytes())
-        stated = files.Upload("s.json", (tmp_path / "s.json").read_bytes())
-        asked = files.Reading(upload, schema=stated)
-        ways[f"page, {path.suffix}"] = lambda asked=asked: files.table(asked)[0]
-        ways[f"command, {path.suffix}"] = lambda path=path: by_command(
-            path, tmp_path / "s.json", capsys, monkeypatch
-        )
-        ways[f"python, {path.suffix}"] = lambda path=path: by_python(path, schema)
-    if frame is not None:
-        ways["python, frame"] = lambda: by_python(frame, schema)
+        stated = tmp_path / "s.json"
+        ways[f"page, {path.suffix}"] = partial(by_page, path, stated)
+        ways[f"command, {path.suffix}"] = partial(by_command, path, stated, capsys, monkeypatch)
+        ways[f"python, {path.suffix}"] = partial(by_python, path, schema)
     for way, read in ways.items():
         if case.counts is None:
             with pytest.raises(InputError, match="say in the schema what they count as"):
