@@ -25,8 +25,7 @@ def plan_command(argv: Sequence[str]) -> int:
     parser.add_argument("--rows", type=int, required=True, help="how many rows there are")
     parser.add_argument("--epsilon", default="0.1,1,3", help="totals, with commas")
     parser.add_argument("--delta", type=float, default=1e-6, help="failure probability")
-    parser.add_argument("--density", type=float, default=DENSITY, help="a guess: links per column")
-    parser.add_argument("--links", type=int, help="how many links you expect, instead of a guess")
+    parser.add_argument("--links", type=int, help=f"you expect (default: {DENSITY:g} a column)")
     parser.add_argument(
         "--strength", type=float, default=1.0, help="of the links: 1 as in the bundled networks"
     )
@@ -45,7 +44,6 @@ def plan_command(argv: Sequence[str]) -> int:
             epsilon=[_number(text) for text in parts(args.epsilon, "--epsilon")],
             delta=args.delta,
             algorithms=None if args.algorithm is None else parts(args.algorithm, "--algorithm"),
-            density=args.density,
             links=args.links,
             strength=args.strength,
             draws=args.draws,

@@ -8,7 +8,7 @@ being even and being rare (:data:`MARGINS`).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import Any
@@ -18,7 +18,6 @@ import numpy as np
 
 from engine.data.dataset import Dataset
 from engine.data.imagined import independent, independent_numbers
-from engine.errors import InputError
 from engine.registry import algorithm
 from engine.runner import run
 from engine.studies.repeat import outcome_of
@@ -82,19 +81,15 @@ class Invented:
 
     @property
     def about(self) -> str:
-        """The mean as every table and sentence writes it."""
-        return rounded(self.mean)
+        """The mean as every table and sentence writes it: whole from 2 on, 0 below .05."""
+        mean = self.mean
+        return "0" if mean < 0.05 else f"{mean:.1f}" if mean < 2 else f"{mean:.0f}"
 
     @property
     def sentence(self) -> str:
         """The sentence shown where a setting is chosen."""
-        links = "no link" if self.about == "0" else f"about {self.about} links"
-        return f"On data like these with nothing in them, this setting invents {links}."
-
-
-def rounded(links: float) -> str:
-    """An expected number of links: whole from 2 on, with one decimal below, 0 below .05."""
-    return "0" if links < 0.05 else f"{links:.1f}" if links < 2 else f"{links:.0f}"
+        count = "no false positive" if self.about == "0" else f"about {self.about} false positives"
+        return f"On independent data of this size, this setting gives {count}."
 
 
 def invented(
@@ -112,26 +107,14 @@ def invented(
     so; None where there are none. Links that a run had no budget left to test are not counted.
     Raises InputError where the algorithm does not take such data, or such parameters.
     """
-    if draws < 1:
-        raise InputError("At least one table is needed.")
-    counts = tuple(_counts(key, shape, params, draws, margins, cancelled))
-    return Invented(counts) if counts else None
-
-
-def _counts(
-    key: str,
-    shape: Shape,
-    params: Mapping[str, Any],
-    draws: int,
-    margins: Sequence[float],
-    cancelled: Callable[[], bool],
-) -> Iterator[int]:
     algorithm(key).params.build(dict(params))  # before the first table is drawn
+    counts: list[int] = []
     for draw in range(draws):
         if cancelled():
-            return
+            break
         data = shape.empty(draw, margins)
         result = run(key, data, seed=draw, trace=False, cancelled=cancelled, **params)
         if result.status == "cancelled":
-            return
-        yield outcome_of(result).counts.invented
+            break
+        counts.append(outcome_of(result).counts.invented)
+    return Invented(tuple(counts)) if counts else None

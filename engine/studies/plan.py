@@ -22,7 +22,7 @@ import numpy as np
 
 from engine.data.dataset import Dataset
 from engine.data.imagined import network_like, random_network
-from engine.data.networks import NETWORKS, Network, load_network
+from engine.data.networks import NETWORKS, load_network
 from engine.data.schema import Schema
 from engine.errors import InputError
 from engine.graphs.metrics import SCORES
@@ -39,11 +39,11 @@ if TYPE_CHECKING:
 
     from engine.studies.study import Progress
 
-DENSITY = 1.2  # links per column: the bundled networks have 0.8 to 1.9
+DENSITY = 1.2  # links per column, a guess: the bundled networks have 0.8 to 1.9
 # Where no link below this correlation stands out, no algorithm's mean F1 on a network came to
 # UNREACHED (benchmarks/results/forecast.jsonl).
 SEEN, UNREACHED = 0.2, 0.6
-GUESSED = 0.45  # the guess is a guess: from e^-.45 to e^.45 of it, .64 to 1.57
+GUESSED = 0.45  # the guess is multiplied by e^-.45 to e^.45, .64 to 1.57
 DRAWS = 20
 LOW, HIGH = 0.1, 0.9  # of a band: it holds four fifths of the simulated networks
 MOST_ROWS = 10_000_000
@@ -53,7 +53,6 @@ DEVIATIONS = 3.0  # what a score must be above the noise to be distinguished fro
 # The share of the largest score that there is, from which on alone a score stands out: the F1 of
 # runs at such settings is in docs/explanation/privacy_audit.md.
 HIDDEN = 0.5
-_DRAWN = 3  # curves that can be distinguished
 # How far the band of F1 reaches from the median, below and above, in the simulated band's own
 # lengths, by kind of algorithm and at the numbers of rows KNOTS (between them in log n). Fitted to
 # real runs, and counted, by ``python -m benchmarks.forecast``: HELD of RUNS on JUDGED networks are
@@ -72,6 +71,9 @@ TRUST = (
     "networks that had no part in it."
 )
 _STREAM = int.from_bytes(b"plan", "big")
+# Of a forecast, in the order in which a run is counted.
+BANDS = ("links", "found", "invented", "f1", "directed_f1", "shd", "false_share", "shown")
+Counts = tuple[float, ...]  # one number for each of BANDS
 
 
 @dataclass(frozen=True)
@@ -98,10 +100,6 @@ class Band:
     def holds(self, value: float) -> bool:
         """Whether a value lies inside."""
         return self.low <= value <= self.high
-
-
-# Of a forecast.
-BANDS = ("links", "found", "invented", "f1", "directed_f1", "shd", "false_share", "shown")
 
 
 @dataclass(frozen=True)
@@ -144,31 +142,17 @@ class Forecast:
 
     @property
     def unknown(self) -> bool:
-        """Whether nothing can be said: the band of F1 holds half of all there is."""
+        """Whether nothing can be said: the band of F1 is wider than ``WIDE``."""
         return self.f1.high - self.f1.low > WIDE
-
-    @property
-    def expect(self) -> str:
-        """What to expect, in a word or two."""
-        return "noise" if self.noise else "nothing can be said" if self.unknown else ""
-
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON: bands as [low, median, high]."""
-        bands = {name: list(astuple(getattr(self, name))) for name in BANDS}
-        kept = {name: getattr(self, name) for name in ("draws", "noise", "unknown")}
-        empty = None if self.nothing is None else self.nothing.mean
-        named = {"algorithm": self.algorithm, "epsilon": self.epsilon}
-        return {**named, **bands, **kept, "invented_on_nothing": empty}
 
 
 @dataclass(frozen=True)
 class PlanRequest:
-    """What is known before: columns, levels, rows, and a guess of links per column.
+    """What is known before: columns, levels, rows, and what is expected of the links.
 
-    ``donors`` are bundled networks that lend half of the simulated networks their tables: for the
-    schema of one of them, the others (:func:`donors_for`). ``links``: how many links are expected,
-    where somebody knows better than the guess. ``strength`` multiplies how far each simulated cause
-    moves its effect's probabilities, 1 as in the bundled networks.
+    ``links``: how many there are; None draws about ``DENSITY`` for each column. ``strength``
+    multiplies how far each simulated cause moves its effect's probabilities, 1 as in the bundled
+    networks. ``donors`` are bundled networks that lend half of the simulated networks their tables.
 
     Examples:
         >>> levels = (("no", "yes"),) * 3
@@ -180,20 +164,17 @@ class PlanRequest:
     names: tuple[str, ...]
     levels: tuple[tuple[str, ...], ...]
     rows: int
-    density: float = DENSITY
-    donors: tuple[str, ...] = NETWORKS
     links: int | None = None
     strength: float = 1.0
+    donors: tuple[str, ...] = NETWORKS
 
     def __post_init__(self) -> None:
         columns = len(self.names)
         if columns < 2 or columns != len(self.levels):
             raise InputError("A plan needs two columns or more, each with its levels.")
-        links = 1 if self.links is None else self.links
         for name, value, low, most in (
             ("rows", self.rows, 2, MOST_ROWS),
-            ("density", self.density, 0.01, columns),
-            ("links", links, 1, math.comb(columns, 2)),
+            ("links", 1 if self.links is None else self.links, 1, math.comb(columns, 2)),
             ("strength", self.strength, 0.01, 2),
         ):
             if not low <= value <= most:
@@ -205,36 +186,31 @@ class PlanRequest:
         return Shape(tuple(map(len, self.levels)), self.rows)
 
     def dataset(self, draw: int, seed: int = 0) -> Dataset:
-        """Rows of the ``draw``-th simulated network."""
+        """Rows of the ``draw``-th simulated network.
+
+        In turns one with random tables, and one with the tables of the next donor.
+        """
         rng = np.random.default_rng(np.random.SeedSequence([_STREAM, seed, draw]))
-        factor = math.exp(rng.uniform(-GUESSED, GUESSED))
-        edges = self.links or max(1, round(self.density * len(self.names) * factor))
-        network = self._network(draw, seed, edges, rng)
+        guess = DENSITY * len(self.names) * math.exp(rng.uniform(-GUESSED, GUESSED))
+        columns = self.names, self.levels, self.links or max(1, round(guess)), rng
+        if draw % 2 == 0 or not self.donors:
+            network = random_network(*columns)
+        else:
+            order = np.random.default_rng([_STREAM, seed]).permutation(len(self.donors))
+            donor = self.donors[order[draw // 2 % len(order)]]
+            network = network_like(load_network(donor), *columns)
         if self.strength != 1.0:
             network = replace(network, tables=tuple(map(self._weighed, network.tables)))
-        codes = network.sample(self.rows, rng)
+        codes, truth = network.sample(self.rows, rng), network.dag()
         return Dataset.from_codes(
-            codes, self.names, self.levels, name="simulated", truth=network.dag(), public=True
+            codes, self.names, self.levels, name="simulated", truth=truth, public=True
         )
-
-    def _network(self, draw: int, seed: int, edges: int, rng: np.random.Generator) -> Network:
-        """In turns one with random tables, and one with tables of the next donor."""
-        if draw % 2 == 0 or not self.donors:
-            return random_network(self.names, self.levels, edges, rng)
-        order = np.random.default_rng([_STREAM, seed]).permutation(len(self.donors))
-        donor = load_network(self.donors[order[draw // 2 % len(order)]])
-        return network_like(donor, self.names, self.levels, edges, rng)
 
     def _weighed(self, table: np.ndarray) -> np.ndarray:
         """A table with its rows ``strength`` times as far from their mean."""
         mean = table.mean(axis=0, keepdims=True)
         moved = np.clip(mean + self.strength * (table - mean), 0.0, None)
         return np.asarray(moved / moved.sum(axis=1, keepdims=True))
-
-
-def donors_for(name: str) -> tuple[str, ...]:
-    """The networks that a forecast for a bundled network's schema may borrow from: the others."""
-    return tuple(other for other in NETWORKS if other != name)
 
 
 def kind_of(key: str) -> str:
@@ -261,10 +237,6 @@ def planned_algorithms(keys: Sequence[str] | None = None) -> list[str]:
     return list(keys)
 
 
-Counts = tuple[float, ...]  # one number for each of BANDS
-Setting = tuple[str, float]  # an algorithm and its epsilon
-
-
 def one_run(key: str, data: Dataset, epsilon: float, delta: float, seed: int) -> Counts:
     """True links, those found, false positives, scores and false share of a simulated run."""
     result = run(key, data, seed=seed, trace=False, epsilon=epsilon, delta=delta)
@@ -289,17 +261,17 @@ def forecasts(
 ) -> list[Forecast]:
     """What each algorithm will find at each epsilon, from public facts alone.
 
-    Network by network, so that a stop keeps a forecast from the networks that were finished. Then
-    come ``empty`` tables a forecast with nothing in them.
+    Network by network, so that a stop keeps a forecast from the networks that were finished; then
+    on ``empty`` tables of independent columns (0: none).
 
     Args:
-        request: Columns, levels, rows, and a guess of links per column.
+        request: Columns, levels, rows, and what is expected of the links.
         epsilons: Strict totals.
         keys: Algorithms; all that are strict by default.
         delta: Of every total.
         draws: Networks to simulate.
         seed: Of the simulation.
-        empty: Tables with nothing in them, a forecast; with 0 nothing is counted on such.
+        empty: Tables of independent columns, a forecast.
         cancelled: Polled.
         on_progress: Called after each run.
 
@@ -316,33 +288,29 @@ def forecasts(
         >>> f.links.median, 0 <= f.found.median <= f.links.high
         (3.0, True)
     """
-    from engine.studies.study import Progress  # else who asks what an ε buys imports joblib's
+    from engine.studies.study import Progress  # else every page imports what runs a study
 
-    settings = list(product(planned_algorithms(keys), epsilons))
-    for key, epsilon in settings:  # before the first run, not after some minutes
-        algorithm(key).params.build({"epsilon": epsilon, "delta": delta})
-    counts: dict[Setting, list[Counts]] = {setting: [] for setting in settings}
-    nothing: dict[Setting, Invented | None] = {}
-    total, done, start = len(counts) * (draws + empty), 0, time.monotonic()
-    simulated = ((draw, setting) for draw in range(draws) for setting in settings)
-    data = request.dataset(0, seed)
-    for at, (draw, (key, epsilon)) in enumerate(simulated):
+    settings = [(k, {"epsilon": e, "delta": delta}) for k in planned_algorithms(keys)
+                for e in epsilons]  # fmt: skip
+    for key, values in settings:  # before the first run, not after some minutes
+        algorithm(key).params.build(values)
+    counts: list[list[Counts]] = [[] for _ in settings]
+    nothing: list[Invented | None] = [None] * len(settings)
+    dataset = lru_cache(maxsize=1)(request.dataset)
+    done, start = 0, time.monotonic()
+    turns = [*range(draws), *([draws] if empty else [])]  # the last: tables without a link
+    for draw, (at, (key, values)) in product(turns, enumerate(settings)):
         if cancelled():
             break
-        data = request.dataset(draw, seed) if at % len(settings) == 0 else data
-        counts[key, epsilon].append(one_run(key, data, epsilon, delta, seed=draw))
-        done, went = done + 1, time.monotonic() - start
-        on_progress(Progress(done, total, 0, went, went / done * (total - done)))
-    for key, epsilon in settings if empty and not cancelled() else ():
-        values = {"epsilon": epsilon, "delta": delta}
-        nothing[key, epsilon] = invented(
-            key, request.shape, values, draws=empty, cancelled=cancelled
-        )
-        done, went = done + empty, time.monotonic() - start
-        on_progress(Progress(done, total, 0, went, went / done * (total - done)))
+        if draw < draws:
+            counts[at].append(one_run(key, dataset(draw, seed), *values.values(), seed=draw))
+        else:
+            nothing[at] = invented(key, request.shape, values, draws=empty, cancelled=cancelled)
+        done += 1 if draw < draws else empty
+        on_progress(Progress.steady(done, len(settings) * (draws + empty), start))
     return [
-        _forecast(request.rows, *setting, found, nothing.get(setting))
-        for setting, found in counts.items()
+        _forecast(request.rows, key, values["epsilon"], found, none)
+        for (key, values), found, none in zip(settings, counts, nothing, strict=True)
         if found
     ]
 
@@ -376,17 +344,15 @@ class EpsilonRange:
         """In one sentence, for a terminal or a page."""
         aim, by = f"skeleton F1 {self.target:g}", algorithm(self.algorithm).title
         if self.may is None:
-            return f"No ε tried reaches {aim}, not with {by} either."
-        if self.will is None:
-            half = f", ε = {self.usual:g} on half of them" if self.usual is not None else ""
-            return (
-                f"With {by}, {aim} takes ε = {self.may:g} on one network in ten{half}, and more "
-                "than any ε tried on the hardest tenth."
-            )
-        if self.may == self.will:
-            return f"Expect {aim} from ε = {self.may:g} on, with {by}."
-        between = f"somewhere between ε = {self.may:g} and {self.will:g} on"
-        return f"Expect {aim} from {between}, with {by}."
+            return f"No ε tried reaches {aim}, not even with {by}."
+        if self.will is not None:
+            ends = dict.fromkeys((f"{self.may:g}", f"{self.will:g}"))
+            return f"Expect {aim} from ε = {' to '.join(ends)} on, with {by}."
+        half = f", ε = {self.usual:g} on half of them" if self.usual is not None else ""
+        return (
+            f"With {by}, {aim} takes ε = {self.may:g} on one network in ten{half}, and more than "
+            "any ε tried on the hardest tenth."
+        )
 
 
 def epsilon_range(forecasts: Sequence[Forecast], target: float) -> EpsilonRange:
@@ -394,15 +360,14 @@ def epsilon_range(forecasts: Sequence[Forecast], target: float) -> EpsilonRange:
 
     Of the algorithm that surely does at the least epsilon; else of one that usually does, or may.
     """
-
     found = []
     for key in dict.fromkeys(f.algorithm for f in forecasts):
         own = sorted((f for f in forecasts if f.algorithm == key), key=lambda f: -f.epsilon)
-        ends = []
-        for name in ("high", "median", "low"):
-            enough = takewhile(lambda f: getattr(f.f1, name) >= target, own)  # noqa: B023
-            ends.append(min((f.epsilon for f in enough), default=None))
-        found.append(EpsilonRange(key, target, *ends))
+        ends = (
+            [f.epsilon for f in takewhile(lambda f: getattr(f.f1, end) >= target, own)]  # noqa: B023
+            for end in ("high", "median", "low")
+        )
+        found.append(EpsilonRange(key, target, *(min(e, default=None) for e in ends)))
     return min(found, key=lambda r: [e or math.inf for e in (r.will, r.usual, r.may)])
 
 
@@ -454,24 +419,11 @@ def detectability(rows: int, columns: int, epsilons: Sequence[float], delta: flo
     )
 
 
-def warning(request: PlanRequest, forecasts: Sequence[Forecast]) -> str:
-    """A sentence where some epsilons buy noise whatever the algorithm; "" where none does."""
-    by_epsilon = {f.epsilon: [g for g in forecasts if g.epsilon == f.epsilon] for f in forecasts}
-    bad = sorted(e for e, some in by_epsilon.items() if all(f.noise for f in some))
-    if not bad:
-        return ""
-    which = ", ".join(f"{e:g}" for e in bad)
-    return (
-        f"With {request.rows:,} rows and ε = {which} expect noise: no algorithm finds more links "
-        "than it invents."
-    )
-
-
 @dataclass(frozen=True, repr=False)
 class Plan:
     """Forecasts for a schema: ``request`` is what was asked, ``forecasts`` one for each answer.
 
-    ``print`` shows a table, a notebook a curve and a small table.
+    ``print`` shows a table, a notebook curves too.
 
     Examples:
         >>> from engine import Column, Schema
@@ -495,12 +447,12 @@ class Plan:
         """The answer in a sentence."""
         if not self.forecasts:
             return "Stopped before the first network was finished."
-        reached = epsilon_range(self.forecasts, self.target)
         if all(f.unknown for f in self.forecasts):
             return (
                 f"Nothing can be said: every band of F1 is wider than {WIDE:g}. State how many "
                 "links you expect and how strong they are, or ask for more rows."
             )
+        reached = epsilon_range(self.forecasts, self.target)
         if reached.may is not None:
             return reached.words
         best = max(self.forecasts, key=lambda f: f.f1.median)
@@ -508,95 +460,118 @@ class Plan:
         return f"The best is skeleton F1 {best.f1.median:.2f}, by {by} at ε = {best.epsilon:g}."
 
     @property
-    def notes(self) -> str:
-        """What the numbers are of."""
-        asked, expected = self.request, f"about {self.request.density:g} links per column"
-        if asked.links is not None:
-            expected = f"{asked.links} links"
-        stronger = "" if asked.strength == 1 else f", {asked.strength:g} times as strong as usual"
-        draws = self.forecasts[0].draws if self.forecasts else 0
-        bad = warning(asked, self.forecasts)
+    def warning(self) -> str:
+        """A sentence where some epsilons buy noise whatever the algorithm; "" where none does."""
+        some = {f.epsilon for f in self.forecasts if not f.noise}
+        bad = sorted({f.epsilon for f in self.forecasts} - some)
+        if not bad:
+            return ""
         return (
-            f"{bad + ' ' if bad else ''}Strict guarantee. Medians and 10th to 90th percentile over "
-            f"{draws} random networks with {expected}{stronger}. No row was read. {TRUST} False "
-            "share: of the links shown, how many are false. On nothing: links reported on columns "
-            "that are independent."
+            f"With {self.request.rows:,} rows and ε = {', '.join(f'{e:g}' for e in bad)} expect "
+            "noise: no algorithm finds more true links than false ones."
         )
 
+    @property
+    def notes(self) -> str:
+        """What the numbers are of."""
+        asked = self.request
+        expected = f"{asked.links} links" if asked.links else f"about {DENSITY:g} links per column"
+        stronger = "" if asked.strength == 1 else f", {asked.strength:g} times as strong as usual"
+        wide = f" *: nothing can be said, the band of F1 is wider than {WIDE:g}."
+        return (
+            f"{self.warning} Strict guarantee. Medians and 10th to 90th percentile over "
+            f"{self.forecasts[0].draws if self.forecasts else 0} random networks with {expected}"
+            f"{stronger}. No row was read. {TRUST} False share: of the links shown, how many are "
+            "false. Independent: false positives on independent columns."
+            f"{wide if any(f.unknown for f in self.forecasts) else ''}"
+        ).strip()
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """The forecasts in words, a row each, as every surface shows them.
+
+        A median stands with its band; ``Expect`` is "noise", or "*" where nothing can be said.
+        """
+        import pandas as pd  # here, so that importing the engine does not load pandas
+
+        return pd.DataFrame(
+            {
+                "Algorithm": algorithm(f.algorithm).title,
+                "ε": f"{f.epsilon:g}",
+                "Links found": f"{_band(f.found, 0)} of {f.links.median:.0f}",
+                "False": _band(f.invented, 0),
+                "False share": percent(f.false_share.median),
+                "Independent": f.nothing.about if f.nothing else "–",
+                "Skeleton F1": _band(f.f1, 2),
+                "Directed F1": _band(f.directed_f1, 2),
+                "SHD": _band(f.shd, 0),
+                "Expect": "noise" if f.noise else "*" if f.unknown else "",
+            }
+            for f in self.forecasts
+        )  # fmt: skip
+
     def __str__(self) -> str:
-        """A table: a line a forecast, then the answer and what the numbers are of."""
+        """The table, then the answer and what the numbers are of."""
         if not self.forecasts:
             return self.sentence
-        heads = ("links found", "false", "false share", "on nothing", *SCORES.values(), "expect")
-        rows = [("algorithm", "ε", *heads)]
-        for f in self.forecasts:
-            bands = [_band(*one) for one in ((f.found, 0), (f.invented, 0), (f.f1, 2),
-                                             (f.directed_f1, 2), (f.shd, 0))]  # fmt: skip
-            found, false = f"{bands[0]} of {f.links.median:.0f}", bands[1]
-            share, empty = percent(f.false_share.median), f.nothing.about if f.nothing else "–"
-            named = f.algorithm, f"{f.epsilon:g}"
-            rows.append((*named, found, false, share, empty, *bands[2:], f.expect))
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
-        return "\n".join([*lines, self.sentence, self.notes])
+        return "\n".join([self.table.to_string(index=False), self.sentence, self.notes])
 
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        reached = epsilon_range(self.forecasts, self.target) if self.forecasts else None
-        asked = self.request
-        return {
-            **{name: getattr(asked, name) for name in ("rows", "density", "links", "strength")},
-            "columns": list(asked.names),
-            "forecasts": [f.as_dict() for f in self.forecasts],
-            "target": self.target,
-            "smallest_epsilon": None if reached is None else [reached.may, reached.will],
-            "by": None if reached is None else reached.algorithm,
-            "warning": warning(asked, self.forecasts),
-            "guarantee": "strict",
-        }
+    def _repr_html_(self) -> str:
+        """The sentence, the curves, the table and the notes."""
+        shown = self._curves() + self.table.to_html(index=False, border=0) if self.forecasts else ""
+        return f"<p><b>{escape(self.sentence)}</b></p>{shown}<p>{escape(self.notes)}</p>"
+
+    def _curves(self) -> str:
+        """Skeleton F1 against epsilon as SVG; "" without matplotlib."""
+        from engine.studies.figures import Panel, Series, inline  # here, as it loads pandas
+
+        series = []
+        for key, own in self.frame.sort_values("epsilon").groupby("algorithm", sort=False):
+            x, y, low, high = (own[c].tolist() for c in ("epsilon", "f1", "f1_low", "f1_high"))
+            title = algorithm(str(key)).title
+            series.append(Series(title, x, y, low=low, high=high, style=len(series)))
+        try:
+            panel = Panel("", series, x_label="ε", y_label="Skeleton F1", y_range=(0.0, 1.0))
+            return inline(panel, "Expected skeleton F1 against ε")
+        except InputError:
+            return ""
 
     @property
     def frame(self) -> pd.DataFrame:
         """One row a forecast: medians, and the ends of the skeleton's F1."""
-        import pandas as pd  # here, so that importing the engine does not load pandas
+        import pandas as pd
 
         medians = ("links", "found", "invented", "f1", "directed_f1", "shd")
         return pd.DataFrame(
             {
                 **{name: getattr(f, name) for name in ("algorithm", "epsilon")},
                 **{name: getattr(f, name).median for name in medians},
-                **{"f1_low": f.f1.low, "f1_high": f.f1.high, "noise": f.noise},
-                "unknown": f.unknown,
+                **{"f1_low": f.f1.low, "f1_high": f.f1.high},
+                **{name: getattr(f, name) for name in ("noise", "unknown")},
             }
             for f in self.forecasts
         )
 
-    def _repr_html_(self) -> str:
-        """A sentence, the curves of the best and a small table."""
-        if not self.forecasts:
-            return f"<p>{escape(self.sentence)}</p>"
-        shown = self.frame[["algorithm", "epsilon", "found", "links", "invented", "f1"]]
-        shown = shown.assign(expect=[f.expect for f in self.forecasts])
-        drawn = self._drawn()
-        table = shown.to_html(index=False, border=0, float_format="{:.3g}".format)
-        return f"<p><b>{escape(self.sentence)}</b></p>{drawn}{table}<p>{escape(self.notes)}</p>"
-
-    def _drawn(self) -> str:
-        """The curves of the best, with their bands, as SVG; none without matplotlib."""
-        from engine.studies.figures import Panel, Series, inline  # here, as it loads pandas
-
-        by_key = self.frame.sort_values("epsilon").groupby("algorithm")
-        best = sorted(by_key, key=lambda item: -item[1]["f1"].max())[:_DRAWN]
-        series = []
-        for style, (key, own) in enumerate(best):
-            x, f1, low, high = (own[c].tolist() for c in ("epsilon", "f1", "f1_low", "f1_high"))
-            title = algorithm(str(key)).title
-            series.append(Series(title, x, f1, low=low, high=high, style=style))
-        try:
-            panel = Panel("", series, x_label="ε", y_label="Skeleton F1", y_range=(0.0, 1.0))
-            return inline(panel, "Expected skeleton F1 against ε")
-        except InputError:
-            return ""
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON: bands as [low, median, high]."""
+        reached = epsilon_range(self.forecasts, self.target) if self.forecasts else None
+        asked = self.request
+        return {
+            **{name: getattr(asked, name) for name in ("rows", "links", "strength")},
+            "columns": list(asked.names),
+            "forecasts": [
+                {name: getattr(f, name) for name in ("algorithm", "epsilon", "draws")}
+                | {name: list(astuple(getattr(f, name))) for name in BANDS}
+                | {name: getattr(f, name) for name in ("noise", "unknown")}
+                | {"invented_on_nothing": f.nothing and f.nothing.mean}
+                for f in self.forecasts
+            ],
+            "target": self.target,
+            "smallest_epsilon": None if reached is None else [reached.may, reached.will],
+            "by": None if reached is None else reached.algorithm,
+            "warning": self.warning,
+            "guarantee": "strict",
+        }
 
 
 def _band(band: Band, digits: int) -> str:
@@ -610,7 +585,6 @@ def plan(
     epsilon: float | Sequence[float] = (0.1, 1.0, 3.0),
     delta: float = 1e-6,
     algorithms: str | Sequence[str] | None = None,
-    density: float = DENSITY,
     links: int | None = None,
     strength: float = 1.0,
     draws: int = DRAWS,
@@ -627,8 +601,7 @@ def plan(
         epsilon: Strict totals to try.
         delta: Of every total.
         algorithms: Keys; all with a strict guarantee unless given.
-        density: A guess of how many links there are for each column.
-        links: How many links are expected, where that is known better than the guess.
+        links: How many links are expected; about 1.2 for each column unless given.
         strength: How strong they are, 1 as in the bundled networks, .5 half as strong.
         draws: Networks to simulate.
         seed: Of the simulation.
@@ -637,7 +610,7 @@ def plan(
         stop: A ``threading.Event``, or what is called to ask; what was finished is kept.
 
     Returns:
-        Forecasts, which ``print`` shows as a table and a notebook as a curve and a table.
+        Forecasts, which ``print`` shows as a table and a notebook as curves and a table.
 
     Raises:
         InputError: Where the request does not fit.
@@ -655,7 +628,7 @@ def plan(
     n = rows if rows is not None else schema.rows
     if isinstance(n, bool) or not isinstance(n, int):
         raise InputError("Say how many records there are: rows=3000, a whole number.")
-    request = PlanRequest(schema.names, schema.levels, n, density, links=links, strength=strength)
+    request = PlanRequest(schema.names, schema.levels, n, links, strength)
     epsilons = [epsilon] if isinstance(epsilon, int | float) else list(epsilon)
     keys = [algorithms] if isinstance(algorithms, str) else algorithms
     stopped = (lambda: False) if stop is None else asking(stop)

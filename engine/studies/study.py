@@ -77,6 +77,12 @@ class Progress:
     seconds: float
     left: float | None
 
+    @staticmethod
+    def steady(done: int, total: int, start: float) -> Progress:
+        """Where all take as long as those since ``start``, of ``time.monotonic``."""
+        seconds = monotonic() - start
+        return Progress(done, total, 0, seconds, seconds / done * max(total - done, 0))
+
 
 def sweep(
     datasets: Datasets,

@@ -50,17 +50,22 @@ def table(
     most: int = 400,
     digits: int = 3,
     columns: Mapping[str, Options] | None = None,
+    grey: Sequence[bool] = (),
 ) -> None:
     """A table with its numbers rounded to ``digits``; every table of the app comes from here.
 
     Whole numbers have their thousands apart, a number without limit stands as a word, and what is
-    missing as a dash. ``columns`` says more of some columns: label, help or width. As high as its
-    rows up to about ``most`` pixels, unless ``height`` says else.
+    missing as a dash. ``columns`` says more of some columns: label, help or width; ``grey`` which
+    rows are faint. As high as its rows up to about ``most`` pixels, unless ``height`` says else.
     """
     frame = frame.assign(**{c: frame[c].map(_cell) for c in frame.columns if _mixed(frame[c])})
     wanted = columns or {}
+    faint = dict(zip(frame.index, grey, strict=False))
+    ink = f"color: {muted_ink()}; opacity: 0.4"
     st.dataframe(
-        frame,
+        frame.style.apply(lambda row: [ink * faint[row.name]] * len(row), axis=1)
+        if grey
+        else frame,
         width="stretch",
         height=_height(max(len(frame), 1), most) if height is None else _cut(len(frame), height),
         hide_index=True,

@@ -12,11 +12,10 @@ import streamlit as st
 
 from engine import InputError
 from engine.params import Parameters
-from engine.studies.plan import DENSITY
 from pages import mode
 from pages.shell.data import own_data, own_file
 from pages.shell.drafts import drafted_source
-from pages.shell.fields import number
+from pages.shell.fields import number, slider
 from pages.shell.session import Place
 
 NAME = "step"  # in an address
@@ -50,7 +49,10 @@ _DONE: Place[dict[str, str]] = Place("journey_done", dict)
 class Guess(Parameters):
     """What Plan and Release expect of a table that nobody has searched."""
 
-    density: float = number(DENSITY, "Links per column, a guess", 0.1, 20.0)
+    links: int = number(0, "Links expected (0: unknown)", 0, 5_000)
+    strength: float = slider(
+        1.0, "Strength of the links", 0.2, 2.0, 0.1, help="1: as in the bundled networks."
+    )
 
 
 def done(word: str) -> None:

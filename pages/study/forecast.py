@@ -72,7 +72,7 @@ def _asked(schema: Schema) -> work.Forecasting:
     d = plan_fields()
     links, delta = d["links"] or None, drafted().params.get("delta", 1e-6)
     request = PlanRequest(
-        schema.names, schema.levels, d["rows"], d["density"], links=links, strength=d["strength"]
+        schema.names, schema.levels, d["rows"], links=links, strength=d["strength"]
     )
     return work.Forecasting(request, EPSILONS, tuple(d["algorithms"]), delta, d["target"])
 
@@ -94,11 +94,8 @@ def plan_view(found: Plan) -> None:
                        mode="lines"))  # fmt: skip
     drawn = curves(lines, Axis("ε", log=True), Axis("Skeleton F1", ends=(0.0, 1.02)))
     show.figure(drawn, key="study-plan-curve", alt="Expected skeleton F1 against ε")
-    table = found.frame
-    table = table.assign(
-        algorithm=table["algorithm"].map(title_of), expect=[f.expect for f in found.forecasts]
-    ).drop(columns=["noise", "unknown"])
-    show.table(table, alt="Forecasts", digits=2)
+    unknown = [f.unknown and not f.noise for f in found.forecasts]
+    show.table(found.table, alt="Forecasts", grey=unknown)
     st.caption(text.plain(found.notes))
 
 

@@ -39,10 +39,6 @@ class PlanFields(Guess):
     """What is expected of a table that has not been read."""
 
     rows: int = number(3_000, "Rows", 2, 10_000_000)
-    links: int = number(0, "Links expected (0: unknown)", 0, 5_000)
-    strength: float = slider(
-        1.0, "Strength of the links", 0.2, 2.0, 0.1, help="1: as in the bundled networks."
-    )
     algorithms: tuple[str, ...] = many(
         ("marginal_pc", "priv_pc", "svt_pc"),
         "Algorithms",

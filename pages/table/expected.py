@@ -21,8 +21,9 @@ def expect(
 ) -> None:
     """What a release at (ε, δ) is expected to find; of one that was made, next to what came."""
     try:
-        density = state.of(journey.Guess, "plan.")["density"]
-        question = PlanRequest(schema.names, schema.levels, rows, density)
+        said = state.of(journey.Guess, "plan.")
+        links, strength = said["links"] or None, said["strength"]
+        question = PlanRequest(schema.names, schema.levels, rows, links, strength)
     except InputError:
         return
     call = question, epsilon, delta, COVERED[0], DRAWS

@@ -30,14 +30,12 @@ from engine.studies.plan import (
     Forecast,
     PlanRequest,
     detectability,
-    donors_for,
     ends_for,
     epsilon_range,
     kind_of,
     one_run,
     planned_algorithms,
     smallest_correlation,
-    warning,
 )
 from engine.studies.plan import (
     forecasts as plan,
@@ -80,9 +78,7 @@ def test_networks_keep_to_the_schema() -> None:
 def test_half_of_the_networks_borrow_the_tables_of_others() -> None:
     """In turns made up and borrowed, each time of another donor; never of the schema's own."""
     data = load_dataset("asia", n=10)
-    donors = donors_for("asia")
-    assert "asia" not in donors
-    assert len(donors) == len(NETWORKS) - 1
+    donors = tuple(name for name in NETWORKS if name != "asia")
     lent: list[str] = []
 
     def like(donor: Network, *rest: Any) -> Network:
@@ -253,8 +249,8 @@ def test_more_budget_and_more_rows_buy_more() -> None:
         assert a.f1.median < b.f1.median
         assert a.noise
         assert not b.noise
-    assert "300 rows and ε = 0.01 expect noise" in warning(few, poor)
-    assert warning(many, rich) == ""
+    assert "300 rows and ε = 0.01 expect noise" in forecast.Plan(few, tuple(poor)).warning
+    assert forecast.Plan(many, tuple(rich)).warning == ""
     reached = epsilon_range([*poor, *rich], 0.5)
     assert reached.will == 5.0
     assert epsilon_range(poor, 1.01).may is None
@@ -272,7 +268,7 @@ def test_a_target_is_reached_in_a_range_of_epsilons() -> None:
     first = {0.1: (0.1, 0.4), 0.3: (0.6, 0.9), 1.0: (0.5, 0.7), 3.0: (0.7, 0.9), 10.0: (0.85, 1)}
     found = epsilon_range(forecasts("priv_pc", first), 0.8)
     assert (found.may, found.will) == (3.0, 10.0)
-    assert "between ε = 3 and 10 on, with Priv-PC" in found.words
+    assert "ε = 3 to 10 on, with Priv-PC" in found.words
     early = forecasts("marginal_pc", {0.1: (0.1, 0.9), 1.0: (0.7, 0.9), 10.0: (0.7, 1)})
     # The one that surely reaches it is told, though another may at a smaller epsilon.
     assert epsilon_range([*forecasts("priv_pc", first), *early], 0.8).algorithm == "priv_pc"
@@ -352,7 +348,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         (COLUMNS, ["--epsilon", "zero"]),
         (COLUMNS, ["--epsilon", "-1"]),
         (COLUMNS, ["--rows", "1"]),
-        (COLUMNS, ["--density", "0"]),
+        (COLUMNS, ["--links", "0"]),
         (COLUMNS, ["--algorithm", "pc"]),
         (COLUMNS, ["--draws", "1"]),
     ],
@@ -382,7 +378,8 @@ def test_a_plan_without_empty_tables_says_nothing_of_them() -> None:
     question = PlanRequest(data.names, data.levels, 300)
     (found,) = plan(question, [1.0], ["em_pc"], draws=3, empty=0)
     assert found.nothing is None
-    assert found.as_dict()["invented_on_nothing"] is None
+    answer = forecast.Plan(question, (found,)).as_dict()["forecasts"][0]
+    assert answer["invented_on_nothing"] is None
 
 
 def test_a_question_that_does_not_fit() -> None:

@@ -38,9 +38,11 @@ def test_what_is_printed_is_a_table_with_the_answer_below() -> None:
     assert "best is skeleton F1 0.60, by Priv-PC at ε = 1." in str(Plan(QUESTION, (LOW, HIGH)))
     found = Plan(QUESTION, (LOW, HIGH, REACHED, UNKNOWN))
     head, *lines = str(found).splitlines()
-    assert head.split()[:2] == ["algorithm", "ε"]
-    assert [line.split()[0] for line in lines[:4]] == ["em_pc", "priv_pc", "priv_pc", "svt_pc"]
+    assert head.split()[:2] == ["Algorithm", "ε"]
+    assert [line.split()[0] for line in lines[:4]] == ["EM-PC", "Priv-PC", "Priv-PC", "SVT-PC"]
     assert lines[0].endswith("noise")
+    assert "0.50 (0.05–1.00)" in lines[3]
+    assert "*: nothing can be said" in lines[5]
     assert lines[4] == epsilon_range(found.forecasts, 0.8).words
     assert TRUST in lines[5]
     assert "3,000 rows and ε = 0.1, 1 expect noise" in str(Plan(QUESTION, (LOW, HIGH)))
@@ -54,7 +56,7 @@ def test_a_band_wider_than_half_says_nothing() -> None:
     counts = {name: Band(3, 4, 5) for name in BANDS} | {"invented": Band(0, 0, 0)}
     wide = Forecast("svt_pc", 1.0, draws=9, **counts | {"f1": Band(0.05, 0.5, 1.0)})
     assert wide.unknown
-    assert wide.expect == "nothing can be said"
+    assert Plan(QUESTION, (wide,)).table["Expect"].tolist() == ["*"]
     assert "Nothing can be said" in Plan(QUESTION, (wide,)).sentence
     assert not HIGH.unknown
 

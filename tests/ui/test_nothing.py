@@ -25,7 +25,7 @@ from tests.release.samples import asia_schema, own_asia
 
 Open = Callable[..., AppTest]
 QUICK = {"data": "asia", "n": "3000", "algorithm": "em_pc", "epsilon": "0.3"}
-START = "On data like these with nothing in them, this setting invents"
+START = "On independent data of this size, this setting gives"
 
 
 @pytest.fixture(autouse=True)
@@ -62,7 +62,7 @@ def test_a_count_comes_in_the_background(open_app: Open, monkeypatch: pytest.Mon
     for one in task._shared()[1].values():
         assert one.wait(20)
     app.run()
-    assert f"{START} about 3 links." in captions(app)
+    assert f"{START} about 3 false positives." in captions(app)
 
 
 def test_a_count_that_takes_too_long_is_of_fewer_tables(monkeypatch: pytest.MonkeyPatch) -> None:
