@@ -60,12 +60,10 @@ def table(
     """
     frame = frame.assign(**{c: frame[c].map(_cell) for c in frame.columns if _mixed(frame[c])})
     wanted = columns or {}
-    faint = dict(zip(frame.index, grey, strict=False))
-    ink = f"color: {muted_ink()}; opacity: 0.4"
+    faint = dict(zip(frame.index, grey, strict=False))  # a canvas: opacity would do nothing
+    ink = "color: #98989d"
     st.dataframe(
-        frame.style.apply(lambda row: [ink * faint[row.name]] * len(row), axis=1)
-        if grey
-        else frame,
+        frame.style.apply(lambda r: [ink * faint[r.name]] * len(r), axis=1) if grey else frame,
         width="stretch",
         height=_height(max(len(frame), 1), most) if height is None else _cut(len(frame), height),
         hide_index=True,
