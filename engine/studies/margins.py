@@ -7,8 +7,8 @@ draws of the noise a setting.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass, field
 from itertools import product
 from typing import Any
 
@@ -22,10 +22,11 @@ from engine.errors import InputError
 from engine.privacy.ledger import BudgetExhausted
 from engine.randomness import Randomness
 from engine.search.skeleton import Graph
-from engine.studies.study import Progress, sweep
-from engine.studies.tune import score_of
+from engine.studies.study import sweep
+from engine.studies.tune import public, score_of
 
 CURATE = "curate_pc"
+DIALS = ("threshold", "beta1", "beta2")
 BETAS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
 THRESHOLDS = (0.01, 0.02, 0.05, 0.1, 0.2)
 DRAWS = 8
@@ -51,56 +52,41 @@ class OrderShare:
 
 @dataclass(frozen=True, eq=False)
 class Margins:
-    """Plans and scores over three dials; ``at`` numbers a place of each.
+    """Plans and scores over three dials; a place numbers the value of each.
 
     ``plans`` (threshold, beta1, beta2) -> what each order gets, none where the total allows no
-    plan; ``scores`` (thresholds, beta1s, beta2s, draws), NaN where not run yet.
+    plan; ``scores`` (thresholds, beta1s, beta2s, draws).
     """
 
     data: Dataset
     epsilon: float
-    guarantee: str
     objective: str
     thresholds: tuple[float, ...]
     betas: tuple[float, ...]
-    plans: dict[tuple[int, int, int], tuple[OrderShare, ...]]
+    plans: dict[tuple[int, ...], tuple[OrderShare, ...]]
     scores: Array
     default: Array = field(repr=False)  # (draws,) of the default setting
 
-    def best(self) -> tuple[int, int, int]:
+    def best(self) -> tuple[int, ...]:
         """The place with the highest mean score."""
-        means = np.nan_to_num(self.scores.mean(axis=3), nan=-1.0)
-        t, one, two = np.unravel_index(int(means.argmax()), means.shape)
-        return int(t), int(one), int(two)
-
-    def values(self, at: tuple[int, int, int]) -> dict[str, float]:
-        """The parameters of a place."""
-        t, one, two = at
-        named = {"threshold": self.thresholds[t], "beta1": self.betas[one]}
-        return {**named, "beta2": self.betas[two]}
+        means = self.scores.mean(axis=3)
+        return tuple(int(k) for k in np.unravel_index(int(means.argmax()), means.shape))
 
     def as_dict(self) -> dict[str, Any]:
         """JSON types: everything that a page needs to follow a hand."""
-        places = list(np.ndindex(*self.scores.shape[:3]))
+        plans = [
+            [[s.order, s.tests, *(float(f"{v:.4g}") for v in astuple(s)[2:])] for s in plan]
+            for plan in self.plans.values()
+        ]
         return {
             "thresholds": list(self.thresholds),
             "betas": list(self.betas),
             "epsilon": self.epsilon,
-            "plans": [
-                [
-                    [s.order, s.tests, *(float(f"{v:.4g}") for v in _numbers(s))]
-                    for s in self.plans[place]
-                ]
-                for place in places
-            ],
-            "scores": [[round(float(v), 3) for v in self.scores[place]] for place in places],
-            "default": [round(float(v), 3) for v in self.default],
+            "plans": plans,
+            "scores": self.scores.round(3).reshape(len(plans), -1).tolist(),
+            "default": self.default.round(3).tolist(),
             "best": list(self.best()),
         }
-
-
-def _numbers(share: OrderShare) -> tuple[float, ...]:
-    return share.epsilon, share.coins, share.rate1, share.rate2
 
 
 def margins(
@@ -112,8 +98,7 @@ def margins(
     thresholds: Sequence[float] = THRESHOLDS,
     betas: Sequence[float] = BETAS,
     draws: int = DRAWS,
-    cancelled: Callable[[], bool] = lambda: False,
-    on_progress: Callable[[Progress], None] = lambda progress: None,
+    **how: Any,
 ) -> Margins | None:
     """Plans and scores for every choice of T, beta1 and beta2.
 
@@ -125,8 +110,7 @@ def margins(
         thresholds: Places of T, rising.
         betas: Places of both margins, rising.
         draws: Runs of each setting, seeds 0, 1, ...
-        cancelled: Polled.
-        on_progress: Called after each run.
+        how: ``cancelled``, ``on_progress`` of :func:`engine.sweep`.
 
     Returns:
         All of it; None where it was stopped.
@@ -141,35 +125,23 @@ def margins(
         >>> found.scores.shape, len(found.plans[0, 0, 1])
         ((1, 2, 2, 2), 4)
     """
-    if not data.public or data.truth is None:
-        raise InputError("Margins are tried on public networks: every run would spend budget.")
+    public([data])
     if data.d > MOST_COLUMNS:
         raise InputError(f"Margins are tried on at most {MOST_COLUMNS} columns here.")
     fixed = {"epsilon": epsilon, "guarantee": guarantee}
-    grid = {"threshold": list(thresholds), "beta1": list(betas), "beta2": list(betas)}
-    scores = np.full((len(thresholds), len(betas), len(betas), draws), np.nan)
-    where = {
-        (t, one, two): (i, j, k)
-        for (i, t), (j, one), (k, two) in product(
-            enumerate(thresholds), enumerate(betas), enumerate(betas)
-        )
-    }
-    results = sweep(
-        data, CURATE, {**fixed, **grid}, draws, cancelled=cancelled, on_progress=on_progress
-    )
-    for result in results:
-        v = result.values
-        place = where[v["threshold"], v["beta1"], v["beta2"]]
+    dials = dict(zip(DIALS, map(list, (thresholds, betas, betas)), strict=True))
+    scores = np.full((*map(len, dials.values()), draws), np.nan)
+    for result in sweep(data, CURATE, {**fixed, **dials}, draws, **how):
+        place = (some.index(result.values[name]) for name, some in dials.items())
         scores[(*place, result.seed)] = score_of(result, objective)
     if np.isnan(scores).any():
         return None
-    plans = {
-        (i, j, k): planned(data, **fixed, threshold=t, beta1=one, beta2=two)
-        for (t, one, two), (i, j, k) in where.items()
-    }
+    settings = (dict(zip(DIALS, values, strict=True)) for values in product(*dials.values()))
+    plans = (planned(data, **fixed, **values) for values in settings)
     default = np.array([score_of(r, objective) for r in sweep(data, CURATE, fixed, draws)])
     return Margins(
-        data, epsilon, guarantee, objective, tuple(thresholds), tuple(betas), plans, scores, default
+        data, epsilon, objective, tuple(thresholds), tuple(betas),
+        dict(zip(np.ndindex(*scores.shape[:3]), plans, strict=True)), scores, default,
     )  # fmt: skip
 
 

@@ -77,9 +77,9 @@ class Answer:
         specs = {s.name: s.default for s in chosen.params.specs() if s.name != "epsilon"}
         changed = [f"{k} {v}" for k, v in self.params.items() if specs.get(k, v) != v]
         at = f" at {', '.join(changed)}" if changed else ""
-        guarantee = self.params.get("guarantee", specs.get("guarantee", "no"))
         return (
-            f"{chosen.title}{at} on {self.dataset}, {self.rows:,} rows, {guarantee} guarantee: "
+            f"{chosen.title}{at} on {self.dataset}, {self.rows:,} rows, "
+            f"{self.params.get('guarantee', 'no')} guarantee: "
             f"{OBJECTIVES[self.objective]} {self.target:g} {self.outcome}."
         )
 
@@ -97,8 +97,8 @@ class Answer:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON: null stands for what lies beyond the epsilons tried."""
-        ends = {name: getattr(self, name) for name in ("least", "most")}
         names = ("dataset", "rows", "algorithm", "target", "objective", "epsilon", "best")
+        ends = {"least": self.least, "most": self.most}
         return {
             **{name: getattr(self, name) for name in names},
             **{name: value if 0 < value < math.inf else None for name, value in ends.items()},
@@ -293,7 +293,6 @@ class Tuned:
     chosen: Score
     fresh: Score
     default: Score
-    tried: tuple[Candidate, ...]
     runs: int
     whole: bool
 
@@ -312,10 +311,10 @@ class Tuned:
         """What was found, for a terminal or a page."""
         if not self.whole:
             return "Stopped before the search had ended."
-        words = ", ".join(f"{name} = {value}" for name, value in self.params.items())
         what = f"{OBJECTIVES[self.objective]} on new runs"
         if not self.better:
             return f"The default is as good as any setting tried: {what} {self.default}."
+        words = ", ".join(f"{name} = {value}" for name, value in self.params.items())
         return f"Best setting: {words}. {what}: {self.fresh}, the default {self.default}."
 
 
@@ -329,8 +328,6 @@ def tune(
     objective: str = "skeleton_f1",
     held_out: Datasets = (),
     seed: int = 0,
-    cancelled: Callable[[], bool] = lambda: False,
-    on_progress: Callable[[Progress], None] = lambda progress: None,
     **how: Any,
 ) -> Tuned:
     """Search, choose, and report the choice on runs that it was not chosen by.
@@ -344,9 +341,8 @@ def tune(
         objective: "skeleton_f1" or "directed_f1", of the links tested to the end.
         held_out: Other data, on which the result is reported.
         seed: Of the candidates.
-        cancelled: As of :func:`engine.sweep`.
-        on_progress: As of :func:`engine.sweep`.
-        how: As of :func:`engine.sweep`.
+        how: ``store``, ``executor``, ``workers``, ``cancelled``, ``on_progress`` of
+            :func:`engine.sweep`.
 
     Raises:
         InputError: For private data, data without a truth, and what does not fit.
@@ -360,53 +356,55 @@ def tune(
     check_target(1.0, objective)
     if not data or not 20 <= runs <= MOST:
         raise InputError(f"A search takes a dataset, and 20 to {MOST:,} runs; {runs:,} it is not.")
-    candidates = _candidates(key, fixed, names, data, max(2, runs // (_ROUNDS * len(data))), seed)
-    rounds = [max(2, math.ceil(len(candidates) / 2**k)) for k in range(_ROUNDS)]
+    tried = _candidates(key, fixed, names, data, max(2, runs // (_ROUNDS * len(data))), seed)
+    rounds = [max(2, math.ceil(len(tried) / 2**k)) for k in range(_ROUNDS)]
     planned = sum(c << k for k, c in enumerate(rounds)) * len(data)
-    play = _Player(key, fixed, objective, planned + 2 * SEEDS * len(others or data), on_progress)
-    how |= {"cancelled": cancelled, "on_progress": play.count}
-    alive, first = candidates, 0
+    play = _Player(key, fixed, objective, planned + 2 * SEEDS * len(others or data), how)
+    alive, first = tried, 0
     for k, most in enumerate(rounds):
-        alive = sorted(alive, key=_smoothed(candidates), reverse=True)[:most] if k else alive
-        for one, scores in play(alive, data, range(first, first + (1 << k)), how):
-            one.scores += [score for some in scores for score in some]
+        alive = sorted(alive, key=_smoothed(tried), reverse=True)[:most] if k else alive
+        for one, means in zip(
+            alive, play(alive, data, range(first, first + (1 << k))), strict=True
+        ):
+            one.scores += means
         first += 1 << k
-    best = max(alive, key=_smoothed(candidates))
-    both = play([best, candidates[0]], others or data, range(FRESH, FRESH + SEEDS), how)
-    # A seed's runs on several datasets count as one.
-    fresh, default = (Score.of(map(np.mean, scores)) for _, scores in both)
-    tried = tuple(c for c in candidates if c.scores)
+    best = max(alive, key=_smoothed(tried))
+    fresh, default = play([best, tried[0]], others or data, range(FRESH, FRESH + SEEDS), each=False)
     return Tuned(
-        key, dict(fixed), best.params, objective, Score.of(best.scores), fresh, default, tried,
-        play.done, not cancelled(),
+        key, dict(fixed), best.params, objective, Score.of(best.scores), Score.of(fresh),
+        Score.of(default), play.done, not how.get("cancelled", bool)(),
     )  # fmt: skip
 
 
 class _Player:
-    """Plays candidates and counts their runs."""
+    """Plays candidates, counts their runs and reports how far the whole search is."""
 
-    def __init__(self, key: str, fixed: Mapping[str, Any], objective: str, planned: int, on: Any):
-        self.key, self.fixed, self.objective = key, fixed, objective
-        self.planned, self.on_progress = planned, on
-        self.done, self._start = 0, time.monotonic()
+    def __init__(
+        self, key: str, fixed: Mapping[str, Any], objective: str, planned: int, how: dict[str, Any]
+    ):
+        self.key, self.fixed, self.objective, self.planned = key, fixed, objective, planned
+        self.done, self._start, self._on = 0, time.monotonic(), how.get("on_progress")
+        self._how = {**how, "on_progress": self._count}
 
-    def count(self, progress: Progress) -> None:
-        """A run has ended."""
-        self.done, now = self.done + 1, time.monotonic() - self._start
-        left = now / self.done * max(self.planned - self.done, 0)
-        self.on_progress(Progress(self.done, self.planned, 0, now, left))
+    def _count(self, progress: Progress) -> None:
+        self.done += 1
+        if self._on is not None:
+            self._on(Progress.steady(self.done, self.planned, self._start))
 
     def __call__(
-        self, some: Sequence[Candidate], on: Sequence[Dataset], seeds: range, how: Any
-    ) -> list[tuple[Candidate, list[list[float]]]]:
-        """Each candidate with its scores, a list a seed."""
+        self, some: Sequence[Candidate], on: Sequence[Dataset], seeds: range, each: bool = True
+    ) -> list[list[float]]:
+        """Each candidate's scores: of each run, or of each seed the mean over the datasets."""
+        build = algorithm(self.key).params.build
         grids = [{**self.fixed, **c.params} for c in some]
         found: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
-        for r in sweep(on, self.key, grids, seeds, **how):
+        for r in sweep(on, self.key, grids, seeds, **self._how):
             found[r.params][r.seed].append(score_of(r, self.objective))
-        build = algorithm(self.key).params.build
-        texts = [canonical(build(grid)) for grid in grids]
-        return [(c, list(found[text].values())) for c, text in zip(some, texts, strict=True)]
+        runs = (found[canonical(build(grid))].values() for grid in grids)
+        return [
+            [s for scores in own for s in (scores if each else [float(np.mean(scores))])]
+            for own in runs
+        ]
 
 
 def _candidates(

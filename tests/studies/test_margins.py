@@ -16,6 +16,11 @@ from engine.theory import kendall_p_bound, lemma1
 T, B = (0.05, 0.1), (0.2, 0.4, 1.0)
 
 
+def values(at: tuple[int, ...]) -> dict[str, float]:
+    """The parameters of a place."""
+    return {"threshold": T[at[0]], "beta1": B[at[1]], "beta2": B[at[2]]}
+
+
 @pytest.fixture(scope="module")
 def cancer() -> Dataset:
     return load_dataset("cancer", n=1000)
@@ -31,7 +36,7 @@ def found(cancer: Dataset) -> Margins:
 def test_every_place_has_the_scores_of_its_runs(found: Margins, cancer: Dataset) -> None:
     for at in ((0, 0, 1), (1, 2, 0)):
         for seed in range(2):
-            alone = run("curate_pc", cancer, seed=seed, epsilon=1.0, **found.values(at))
+            alone = run("curate_pc", cancer, seed=seed, epsilon=1.0, **values(at))
             assert alone.metrics_tested is not None
             assert found.scores[(*at, seed)] == alone.metrics_tested.skeleton_f1
     assert found.scores[found.best()].mean() == found.scores.mean(axis=3).max()
@@ -39,7 +44,7 @@ def test_every_place_has_the_scores_of_its_runs(found: Margins, cancer: Dataset)
 
 def test_every_place_has_the_plan_of_its_runs(found: Margins, cancer: Dataset) -> None:
     for at in ((0, 0, 1), (1, 1, 2)):
-        result = run("curate_pc", cancer, seed=0, epsilon=1.0, **found.values(at))
+        result = run("curate_pc", cancer, seed=0, epsilon=1.0, **values(at))
         begun = result.diagnostics.allocation.at_the_start()  # type: ignore[union-attr]
         assert [s.epsilon for s in found.plans[at]] == [b.epsilon for b in begun.values()]
         assert sum(s.coins for s in found.plans[at]) == pytest.approx(100)
