@@ -29,7 +29,8 @@ from engine.serialise import plain, result_dict
 from engine.version import __version__
 
 LIBRARIES = ("numpy", "scipy", "numba", "networkx", "pandas")
-Pair = tuple[int, int]
+SCRIPT = "reproduce.py"
+_SAME = ("fingerprint", "cpdag", "untested", "ci_tests_by_order", "metrics", "status", "spent")
 _DATE = (2020, 1, 1, 0, 0, 0)  # the same run gives the same file
 
 _README = """One run of the DP Causal Explorer.
@@ -40,70 +41,45 @@ tested to the end; "link", "arrow", "back": how sure it is. One less sure than {
 graph.*: the links tested to the end, for other tools: {formats}
 ledger.json: every charge to the privacy budget, and the guarantee
 {more}
-{script}
 """
+_PUBLIC = """metrics.json: scores against the true graph; "tested": of the links tested to the end
+reproduce.py: repeats the run and compares"""
 
-_METRICS = 'metrics.json: scores against the true graph; "tested": of the links tested to the end'
-
-_HEAD = '''"""{title}
+# A path: pip would ask the internet for a bare name.
+_SCRIPT = '''"""Repeats the run and compares.
 
 To run it, install the libraries and the folder of the project:
-    {install}
-    python {file}
+    python -m pip install -r requirements.txt /PATH/TO/dp-causal-explorer
+    python reproduce.py
 """
 
 import json
 import sys
 
-from engine import load_dataset, read_csv, run
+from engine import load_dataset, run
+from engine.knowledge import parse_knowledge
+from engine.serialise import result_dict
 
 PARAMETERS = {parameters}
-'''
+KNOWLEDGE = {knowledge}
+EXPECTED = json.loads({expected!r})
 
-# A path: pip would ask the internet for a bare name.
-_INSTALL = "python -m pip install -r requirements.txt /PATH/TO/dp-causal-explorer"
-_KNOWN = """
-from engine.knowledge import parse_knowledge
-
-PARAMETERS["knowledge"] = parse_knowledge(
-    {stated}
-)
-"""
-
-_REPRODUCE = """
+if KNOWLEDGE:
+    PARAMETERS["knowledge"] = parse_knowledge(KNOWLEDGE)
 data = load_dataset({dataset!r}, n={n}, seed={sample})
 result = run({key!r}, data, seed={seed}, **PARAMETERS)
+found = json.loads(json.dumps(result_dict(result)))
 
-found = {{
-    "fingerprint": result.fingerprint,
-    "cpdag": sorted([a, b] for a, b in result.cpdag.edges),
-    "ci_tests_by_order": list(result.ci_tests_by_order),
-    "metrics": None if result.metrics is None else vars(result.metrics),
-    "status": result.status,
-    "spent": [str(result.spent.epsilon), str(result.spent.delta)],
-}}
-EXPECTED = json.loads({expected})
-
-for a, b in sorted(sorted(pair) for pair in result.skeleton):
-    print(a, "?" if frozenset((a, b)) in result.untested_pairs else "-", b)
+for a, b in found["skeleton"]:
+    print(a, "?" if [a, b] in found["untested"] else "-", b)
 for name in EXPECTED:
     if found[name] != EXPECTED[name]:
         sys.exit(f"{{name}} differs: {{found[name]}} instead of {{EXPECTED[name]}}")
 print("The same edges and numbers as in the file.")
-"""
-
-_RERUN = """
-# The table is not in this file, and no seed fixes a run on a person's own data: every new run draws
-# secret noise of its own and spends its budget again. For a guarantee, declare the schema too (see
-# read_csv's "schema").
-data = read_csv(sys.argv[1])
-result = run({key!r}, data, **PARAMETERS)
-for a, b in sorted(sorted(pair) for pair in result.skeleton):
-    print(a, "?" if frozenset((a, b)) in result.untested_pairs else "-", b)
-"""
+'''
 
 
-def settings_of(data: Dataset, result: RunResult, sample: int | None) -> dict[str, Any]:
+def _settings(data: Dataset, result: RunResult, sample: int | None) -> dict[str, Any]:
     """What fixes the run; ``sample`` is the seed that drew the rows of public data."""
     fixed: dict[str, Any] = {"algorithm": result.algorithm, "parameters": plain(result.params)}
     if data.public:
@@ -111,49 +87,21 @@ def settings_of(data: Dataset, result: RunResult, sample: int | None) -> dict[st
         fixed |= where | {"seed": result.seed, "fingerprint": result.fingerprint}
     else:
         fixed |= {"dataset": "a person's own data", "n": data.n, "columns": list(data.names)}
-    if result.knowledge:
-        fixed["knowledge"] = result.knowledge.to_json()
-    return fixed
+    return fixed | ({"knowledge": result.knowledge.to_json()} if result.knowledge else {})
 
 
-def versions() -> dict[str, str]:
-    """The engine, Python and the libraries that numbers depend on."""
-    found = {name: version(name) for name in LIBRARIES}
-    return {"engine": __version__, "python": platform.python_version(), **found}
-
-
-def script(data: Dataset, result: RunResult, sample: int | None) -> tuple[str, str]:
-    """(file name, Python text) that repeats the run with the public API.
-
-    On public data it ends with status 1 where edges or numbers differ. Raises InputError for a run
-    that was stopped by hand: where it stopped cannot be repeated.
-    """
+def _script(data: Dataset, result: RunResult, sample: int | None) -> str:
+    """Python text that repeats a run on public data; exit status 1 where anything differs."""
     if result.status == "cancelled":
         raise InputError("A run that was stopped cannot be repeated exactly; let it finish first.")
-    values = pprint.pformat(result.params.as_dict(), sort_dicts=False)
-    name = "reproduce.py" if data.public else "rerun.py FILE.csv SCHEMA.json"
-    title = "Repeats the run and compares." if data.public else "Runs the same settings anew."
-    head = _HEAD.format(title=title, install=_INSTALL, file=name, parameters=values)
-    if result.knowledge:
-        stated = pprint.pformat(result.knowledge.to_json(), sort_dicts=False)
-        head += _KNOWN.format(stated=stated)
-    if not data.public:
-        return "rerun.py", head + _RERUN.format(key=result.algorithm)
-    if sample is None:
-        raise InputError("The script needs the seed that drew the rows.")
     record = result_dict(result)
-    same = ("fingerprint", "cpdag", "ci_tests_by_order", "metrics", "status")
-    expected = {name: record[name] for name in same}
-    expected["spent"] = [str(result.spent.epsilon), str(result.spent.delta)]
-    body = _REPRODUCE.format(
-        dataset=data.name,
-        n=data.n,
-        sample=sample,
-        key=result.algorithm,
-        seed=result.seed,
-        expected=repr(json.dumps(expected)),
-    )
-    return "reproduce.py", head + body
+    stated = result.knowledge.to_json() if result.knowledge else None
+    return _SCRIPT.format(
+        parameters=pprint.pformat(result.params.as_dict(), sort_dicts=False),
+        knowledge=pprint.pformat(stated, sort_dicts=False),
+        expected=json.dumps({name: record[name] for name in _SAME}),
+        dataset=data.name, n=data.n, sample=sample, key=result.algorithm, seed=result.seed,
+    )  # fmt: skip
 
 
 def edges_csv(result: RunResult) -> str:
@@ -171,10 +119,8 @@ def edges_csv(result: RunResult) -> str:
         for i, j, kind in edges_of(result.tested)
     ]
     found = result.diagnostics
-    links: Mapping[Pair, float] = {}
-    arrows: Mapping[Pair, float] = {}
-    if isinstance(found, MarginalDiagnostics):
-        links, arrows = found.edge_confidence, found.arrow_confidence
+    known = found if isinstance(found, MarginalDiagnostics) else MarginalDiagnostics()
+    links, arrows = known.edge_confidence, known.arrow_confidence
     kinds = result.classes if result.public else {}
     for i, mark, j in edges + [(i, "?", j) for i, j in sorted(result.untested)]:
         pair = (min(i, j), max(i, j))
@@ -191,50 +137,44 @@ def bundle(
     sample: int | None = None,
     extra: Mapping[str, str | bytes] | None = None,
 ) -> bytes:
-    """The ZIP; ``extra`` adds files (name -> content) made elsewhere, such as pictures."""
+    """The ZIP of a run.
+
+    Args:
+        data: What it ran on.
+        result: The run, which was not stopped if the data are public.
+        sample: The seed that drew the rows of public data.
+        extra: Further files, such as pictures: name -> content.
+    """
     record = result_dict(result)
     ledger = {name: record[name] for name in ("spent", "claimed", "undefended")}
-    ledger["charges"] = record["ledger"]
-    name, code = script(data, result, sample)
+    versions = {name: version(name) for name in LIBRARIES}
+    ran = {"engine": __version__, "python": platform.python_version(), **versions}
     files: dict[str, str | bytes] = {
-        "settings.json": _json(settings_of(data, result, sample)),
-        "versions.json": _json(versions()),
-        "requirements.txt": "".join(f"{name}=={version(name)}\n" for name in LIBRARIES),
+        "settings.json": _json(_settings(data, result, sample)),
+        "versions.json": _json(ran),
+        "requirements.txt": "".join(f"{name}=={number}\n" for name, number in versions.items()),
         "edges.csv": edges_csv(result),
-        "ledger.json": _json(ledger),
-        name: code,
+        "ledger.json": _json({**ledger, "charges": record["ledger"]}),
     }
-    if data.public:
-        files["metrics.json"] = _json(_scores(record))
     for form in FORMATS.values():
         files[f"graph.{form.extension}"] = form.write(result.names, result.displayed_cpdag)
-    more = _METRICS if data.public else ""
-    what = f"{name:14} {'repeats the run and compares' if data.public else 'the same settings'}"
-    formats = "; ".join(form.title for form in FORMATS.values())
+    more = [_PUBLIC] if data.public else []
+    if data.public:
+        files[SCRIPT] = _script(data, result, sample)
+        more_scores = {"tested": record["metrics_tested"], "counts": record["counts"]}
+        files["metrics.json"] = _json(record["metrics"] and record["metrics"] | more_scores)
     if extra:
-        more = "\n".join(filter(None, (more, f"{', '.join(sorted(extra))}: the report")))
+        more.append(f"{', '.join(sorted(extra))}: the report")
     files["README.txt"] = _README.format(
-        formats=formats, more=more, script=what, shown=percent(SHOWN)
-    )
-    return _zipped(files | dict(extra or {}))
-
-
-def _scores(record: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What metrics.json holds of :func:`result_dict`."""
-    if record["metrics"] is None:
-        return None
-    return {**record["metrics"], "tested": record["metrics_tested"], "counts": record["counts"]}
+        formats="; ".join(form.title for form in FORMATS.values()),
+        more="\n".join(more), shown=percent(SHOWN),
+    )  # fmt: skip
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in sorted((files | dict(extra or {})).items()):
+            archive.writestr(zipfile.ZipInfo(name, _DATE), content, zipfile.ZIP_DEFLATED)
+    return out.getvalue()
 
 
 def _json(value: Any) -> str:
     return json.dumps(plain(value), ensure_ascii=False, indent=1)
-
-
-def _zipped(files: Mapping[str, str | bytes]) -> bytes:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name in sorted(files):
-            archive.writestr(
-                zipfile.ZipInfo(name, _DATE), files[name], compress_type=zipfile.ZIP_DEFLATED
-            )
-    return out.getvalue()
