@@ -124,22 +124,16 @@ def confidence_words(release: Release) -> str:
         return f"{words} The directions were voted: their arrows have no confidence of their own."
     lines = int((release_drawn(release) & ~release.matrix).sum())
     some = f" ({lines} of them here; the file's graph keeps them)" if lines else ""
+    stated = ""
+    if (known := known_of(release.knowledge, release.names)) is not None:
+        turned, links = known.settled(release.matrix)
+        stated = (
+            f" What was stated as known settles {turned} of {links} directions by itself: those "
+            "arrows are no findings."
+        )
     return (
         f"{words} Directions: the probability of each if the link is real, and that either fits "
-        f"the data alike; an arrow below {percent(SHOWN)} is drawn as a line{some}."
-        f"{_known_words(release)}"
-    )
-
-
-def _known_words(release: Release) -> str:
-    """How many of the arrows were stated before and not found; nothing where none was."""
-    known = known_of(release.knowledge, release.names)
-    if known is None:
-        return ""
-    turned, links = known.settled(release.matrix)
-    return (
-        f" What was stated as known settles {turned} of {links} directions by itself: those arrows "
-        "are no findings."
+        f"the data alike; an arrow below {percent(SHOWN)} is drawn as a line{some}.{stated}"
     )
 
 

@@ -73,7 +73,8 @@ def synthetic(
         parents = sorted(dag.predecessors(node))
         chances = _chances(moments, node, parents, codes)
         uniform = rng.uniform(rows)  # drawn for a column that is set too: the others stay the same
-        codes[:, node] = held.get(node, _draw(chances, uniform))
+        drawn = (np.cumsum(chances, axis=1)[:, :-1] < uniform[:, None]).sum(axis=1)
+        codes[:, node] = held.get(node, drawn)
     return Dataset.from_codes(
         codes,
         release.names,
@@ -134,9 +135,3 @@ def _chances(moments: Moments, node: int, parents: list[int], codes: np.ndarray)
     chances = np.maximum(1 / levels + expected @ helmert(levels).T, 1e-6)
     shares: Array = chances / chances.sum(axis=1, keepdims=True)
     return shares
-
-
-def _draw(chances: Array, uniform: Array) -> np.ndarray:
-    """One level a row."""
-    found: np.ndarray = (np.cumsum(chances, axis=1)[:, :-1] < uniform[:, None]).sum(axis=1)
-    return found

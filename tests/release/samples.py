@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from engine import Dataset, load_dataset
+from engine import Dataset, Knowledge, load_dataset
 from engine.data.schema import Column, Schema
 
 ROWS = 5_000
+KNOWN = Knowledge(
+    tiers=[["asia", "smoke"], ["tub", "lung", "bronc", "either"], ["xray", "dysp"]],
+    forbidden=[("bronc", "lung"), ("lung", "bronc")],
+)
 
 
 def asia_schema(rows: int = ROWS) -> Schema:

@@ -31,13 +31,9 @@ from engine.release.page import combined_words, drift_words, to_html
 from engine.release.pooling import drift, pooled, weights
 from engine.release.signature import verify, verify_page
 from tests.effects.models import exact, noisy
-from tests.release.samples import asia_schema
+from tests.release.samples import KNOWN, asia_schema
 
 KEPT = Path(__file__).parents[1] / "known_answer" / "releases"
-KNOWN = Knowledge(
-    tiers=[["asia", "smoke"], ["tub", "lung", "bronc", "either"], ["xray", "dysp"]],
-    forbidden=[("bronc", "lung"), ("lung", "bronc")],
-)
 SIZES, EPSILONS = (8_000, 7_000, 5_000), (1.0, 3.0, 0.5)
 
 

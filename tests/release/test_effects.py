@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from engine import InputError, Knowledge, load_dataset
+from engine import InputError, load_dataset
 from engine.__main__ import main
 from engine.data.schema import Schema
 from engine.graphs.known import Known
@@ -19,12 +19,7 @@ from engine.release.file import Release, canonical, load
 from engine.release.make import make
 from engine.release.page import confidence_words, to_html
 from engine.release.synthetic import synthetic
-from tests.release.samples import asia_schema
-
-KNOWN = Knowledge(
-    tiers=[["asia", "smoke"], ["tub", "lung", "bronc", "either"], ["xray", "dysp"]],
-    forbidden=[("bronc", "lung"), ("lung", "bronc")],
-)
+from tests.release.samples import KNOWN, asia_schema
 
 
 @pytest.fixture(scope="module")

@@ -128,6 +128,7 @@ REFUSED: dict[str, dict[str, Change]] = {
         "no releases": put("releases", []),
         "a release too many": lambda c: c["releases"].extend([c["releases"][0]] * 8),
         "a number less": lambda c: c["releases"][0]["steps"].pop(),
+        "a number more": lambda c: c["releases"][0]["steps"].append(1),
     },
     "a number of 401 digits": {
         "an epsilon without end": put("guarantee", "epsilon", 10**400),

@@ -34,20 +34,6 @@ from engine.release.vault import Vault
 from tests.release.samples import ROWS, asia_schema, own_asia, schema_of
 
 
-@pytest.fixture(scope="module")
-def book(tmp_path_factory: pytest.TempPathFactory) -> Budgets:
-    found = Budgets(tmp_path_factory.mktemp("budget") / "b.db")
-    found.new("asia", 100, 1e-3)
-    return found
-
-
-@pytest.fixture(scope="module")
-def asia(book: Budgets) -> Release:
-    """Asia at epsilon = 1."""
-    data, values = own_asia(), {"epsilon": 1.0, "delta": 1e-6}
-    return make(data, asia_schema(), "marginal_pc", values, name="asia", budgets=book)
-
-
 def written(release: Release) -> Any:
     return json.loads(json.dumps(to_json(release)))
 

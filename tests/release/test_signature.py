@@ -13,10 +13,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from engine import InputError
-from engine.release.budget import Budgets
 from engine.release.checking import check
 from engine.release.file import Release, Signature, canonical, loads
-from engine.release.make import make
 from engine.release.page import to_html
 from engine.release.signature import (
     VARIABLE,
@@ -29,17 +27,8 @@ from engine.release.signature import (
     verify,
     verify_page,
 )
-from tests.release.samples import asia_schema, own_asia
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-@pytest.fixture(scope="module")
-def plain(tmp_path_factory: pytest.TempPathFactory) -> Release:
-    book = Budgets(tmp_path_factory.mktemp("signed") / "b.db")
-    book.new("asia", 100, 1e-3)
-    request = own_asia(), asia_schema(), "marginal_pc", {"epsilon": 1.0}
-    return make(*request, name="asia", budgets=book)
 
 
 def test_the_key_is_made_once_and_private(tmp_path: Path) -> None:
@@ -99,16 +88,16 @@ def test_a_public_key_is_given_as_such_or_in_a_file(tmp_path: Path) -> None:
             public_key_in(wrong)
 
 
-def test_a_signature_covers_file_and_page(plain: Release) -> None:
+def test_a_signature_covers_file_and_page(asia: Release) -> None:
     key, other = Ed25519PrivateKey.generate(), Ed25519PrivateKey.generate()
-    mine = signed(plain, key)
+    mine = signed(asia, key)
     again = loads(canonical(mine).encode())
     verify(again, public_text(key))
     check(again)
     page = to_html(mine).encode()
     assert public_text(key).encode() in page
     verify_page(again, page)
-    for forged in (page.replace(b"Edges", b"edges"), b"", to_html(plain).encode()):
+    for forged in (page.replace(b"Edges", b"edges"), b"", to_html(asia).encode()):
         with pytest.raises(InputError, match="signed with this release"):
             verify_page(again, forged)
     with pytest.raises(InputError, match="another key"):
@@ -137,9 +126,9 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_whatever_is_changed_the_signature_says_so(name: str, plain: Release) -> None:
+def test_whatever_is_changed_the_signature_says_so(name: str, asia: Release) -> None:
     """Also what no arithmetic of the file can tell, such as swapped levels' names."""
-    mine = signed(plain, Ed25519PrivateKey.generate())
+    mine = signed(asia, Ed25519PrivateKey.generate())
     changed = CHANGES[name](mine)
     assert canonical(changed) != canonical(mine)
     with pytest.raises(InputError, match="signature"):
@@ -159,21 +148,21 @@ SMALL = [
 
 
 @pytest.mark.parametrize("key", SMALL)
-def test_a_key_with_which_anything_verifies_is_refused(key: str, plain: Release) -> None:
+def test_a_key_with_which_anything_verifies_is_refused(key: str, asia: Release) -> None:
     with pytest.raises(InputError, match="small order"):
         public_key(key)
     forged = Signature("Ed25519", key, "0" * 64, "01" + "00" * 63)  # R the identity, S = 0
     with pytest.raises(InputError, match="small order"):
-        verify(replace(plain, signature=forged))
+        verify(replace(asia, signature=forged))
 
 
-def test_a_release_without_a_signature_is_nobodys(plain: Release) -> None:
-    verify(plain)
-    verify_page(plain, to_html(plain).encode())
+def test_a_release_without_a_signature_is_nobodys(asia: Release) -> None:
+    verify(asia)
+    verify_page(asia, to_html(asia).encode())
     with pytest.raises(InputError, match="not signed"):
-        verify(plain, public_text(Ed25519PrivateKey.generate()))
+        verify(asia, public_text(Ed25519PrivateKey.generate()))
     with pytest.raises(InputError, match="changed, or another version wrote it"):
-        verify_page(plain, to_html(plain).encode() + b" ")
+        verify_page(asia, to_html(asia).encode() + b" ")
 
 
 # A forged file costs next to nothing to refuse -------------------------------------------------
@@ -196,9 +185,9 @@ print(json.dumps([said, time.monotonic() - start, grown / 1024]))
 """
 
 
-def test_a_forged_schema_is_refused_before_it_is_laid_out(plain: Release, tmp_path: Path) -> None:
+def test_a_forged_schema_is_refused_before_it_is_laid_out(asia: Release, tmp_path: Path) -> None:
     """900 columns of 64 levels in a file of 90 kB: all their pairs would be gigabytes."""
-    content = json.loads(canonical(plain))
+    content = json.loads(canonical(asia))
     column = {"type": "numeric", "bounds": [0.0, 1.0], "bins": 64}
     content["schema"]["columns"] = [{"name": f"column number {i:04}", **column} for i in range(900)]
     place = tmp_path / "forged.json"
