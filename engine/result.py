@@ -202,9 +202,7 @@ class RunResult:
     def order_words(self) -> str:
         """What of the graph depends on the columns' order, in a sentence; empty for nothing."""
         if self.order_dependent_edges is None:
-            return (
-                "Which links are arrows may hang on the order of the columns; not so in PC-stable."
-            )
+            return "Which links are arrows may depend on the columns' order; not so in PC-stable."
         if not self.order_dependent_edges:
             return ""
         return (

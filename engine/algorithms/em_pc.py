@@ -310,8 +310,8 @@ ALGORITHM = Algorithm(
     params=EMPCParameters,
     run=run,
     reference="Xu, Yuan, Wu, IEEE PAC 2017",
-    summary="Draws by lot, for each variable, how many of its links go and which; the data "
-    "weight the lots.",
+    summary="Samples, for each variable, how many of its links go and which "
+    "(exponential mechanism).",
     ledger=ledger,
     epsilon_pays="a round (one node at one order)",
     parent=None,  # decides node by node and deletes by count, so its limit is not PC

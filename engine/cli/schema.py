@@ -37,7 +37,7 @@ def _draft(argv: Sequence[str]) -> None:
     parser = Parser(
         prog="engine schema draft",
         description="Propose a schema from the rows of a table, on standard output. What is found "
-        'in the rows is not public: each column says "stated": false until you take that line out, '
+        'in the rows is not public: each column says "stated": false until you write true, '
         "because you know the column from elsewhere.",
         example="schema draft table.csv",
     )
@@ -50,8 +50,8 @@ def _draft(argv: Sequence[str]) -> None:
     for name, why in found.left_out:
         print(f"{name}: left out, {why}.", file=sys.stderr)
     print(
-        f"{len(found.columns)} columns, found in the rows and not public: correct them, and take "
-        'out "stated": false where you know them from elsewhere.',
+        f"{len(found.columns)} columns, found in the rows and not public: correct them, and write "
+        '"stated": true where you know them from elsewhere.',
         file=sys.stderr,
     )
 
@@ -93,9 +93,9 @@ def _words(schema: Schema) -> list[str]:
     head = f"{len(schema.columns)} columns{people}:"
     waiting = ", ".join(schema.waiting)
     last = (
-        f"Not stated yet: {waiting}. Nothing is defended of what is read by it."
+        f"Not stated yet: {waiting}. Nothing is proven of what is read by it."
         if waiting
-        else "All columns are stated: strict runs by it are defended."
+        else "All columns are stated: strict runs by it have a proven guarantee."
     )
     return [head, *lines, last]
 

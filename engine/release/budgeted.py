@@ -214,10 +214,10 @@ class BudgetedRelease:
 
     def __repr__(self) -> str:
         """One line."""
-        r = self.release
+        r, links = self.release, len(self.release.confidence)
         return (
-            f"<BudgetedRelease {r.name!r}: {len(r.confidence)} links among {len(r.names)} columns "
-            f"of {r.rows:,} {r.schema.what}, ε {r.total.epsilon:g}, δ {r.total.delta:g}>"
+            f"<BudgetedRelease {r.name!r}: {links} link{'s' * (links != 1)} among {len(r.names)} "
+            f"columns of {r.rows:,} {r.schema.what}, ε {r.total.epsilon:g}, δ {r.total.delta:g}>"
         )
 
     def _repr_html_(self) -> str:

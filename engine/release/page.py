@@ -108,13 +108,13 @@ def doubt_words(release: Release) -> str:
     shown = len(release.confidence)
     wrong = round(sum(1 - confidence for _, _, confidence in release.confidence))
     if shown == 0:
-        return "No link is shown, so none is invented."
+        return "No link is shown, so none is false."
     if shown == 1:
-        return f"This one link is probably {'invented' if wrong else 'real'}."
+        return f"This one link is probably {'false' if wrong else 'real'}."
     if wrong == 0:
-        return f"Probably none of these {shown} links is invented."
+        return f"Probably none of these {shown} links is false."
     verb = "is" if wrong == 1 else "are"
-    return f"About {wrong} of these {shown} links {verb} probably invented."
+    return f"About {wrong} of these {shown} links {verb} probably false."
 
 
 def confidence_words(release: Release) -> str:

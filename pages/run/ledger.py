@@ -51,9 +51,9 @@ def privacy_sentence(result: RunResult) -> None:
 def _published(result: RunResult) -> str:
     claimed, spent = result.claimed, result.spent.epsilon
     assert claimed is not None
-    able = "nothing can be defended for this run"
+    able = "nothing can be proven for this run"
     if math.isfinite(spent):
-        able = f"what can be defended for this very run is {number(spent)}"
+        able = f"what can be proven for this very run is {number(spent)}"
     stated = number(claimed.epsilon) if math.isfinite(claimed.epsilon) else "a sum without limit"
     return (
         f"Published: the paper states {stated}; {able}, because the sensitivity it assumes does "
@@ -66,7 +66,7 @@ def privacy_tiles(result: RunResult) -> list[Tile]:
     """(title, value, help) of what a run cost, for experts."""
     ledger, spent, claimed = result.ledger, result.spent, result.claimed
     charges = ("Charges", f"{len(ledger):,}", "Lines of the ledger: how often noise was paid for.")
-    defended = ("Defended total ε", number(spent.epsilon), "At sensitivities that hold always.")
+    defended = ("Proven total ε", number(spent.epsilon), "At sensitivities that hold always.")
     if ledger.undefended or (ledger.cap is None and claimed is None):
         return [defended, charges]
     if ledger.cap is None:

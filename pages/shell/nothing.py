@@ -25,7 +25,7 @@ from pages.shell.settings import Source, check_rows, filled, is_simulated
 from pages.shell.task import Task, look_again, shared
 from pages.worker import false_links
 
-NOTHING = "Invented on nothing"  # what tables call it
+NOTHING = "False on independent columns"  # what tables call it
 COUNTING, UNKNOWN = "…", "–"  # in a table
 
 
@@ -49,7 +49,7 @@ class Nothing:
     def sentence(self) -> str:
         """The count in words; "" where there is none."""
         if self.running:
-            return "Counting what this setting invents on data with nothing in them …"
+            return "Counting false positives of this setting on independent columns …"
         return "" if self.found is None else self.found.sentence
 
 
@@ -65,7 +65,7 @@ def nothing_of(key: str, shape: Shape, params: Mapping[str, Any]) -> Nothing | N
         return None
     asked = key, shape, values, null.DRAWS
     place = "nothing", key, shape, tuple(values.items())
-    return Nothing(shared(place, f"{algorithm(key).title} on nothing", false_links, *asked))
+    return Nothing(shared(place, f"{algorithm(key).title}: false links", false_links, *asked))
 
 
 def nothing_for(run: Shown) -> Nothing | None:

@@ -148,7 +148,7 @@ def epsilon_meaning(algorithm: Algorithm, values: Mapping[str, Any], n: int | No
     if kind == "published":
         pays = algorithm.epsilon_pays
         what = "is the paper's total" if pays == WHOLE_RUN else f"pays for {pays}, not for all"
-        text = f"Published: ε = {number(epsilon)} {what}; the result shows what can be defended."
+        text = f"Published: ε = {number(epsilon)} {what}; the result shows what can be proven."
     else:
         text = _strict_meaning(float(epsilon), float(values.get("delta", 0.0)))
     delta = values.get("delta", 0.0)
@@ -171,7 +171,7 @@ def guarantee_label(result: RunResult) -> tuple[str, str]:
     if epsilon is None:
         return "none", "no privacy: noise-free run"
     if result.ledger.undefended:
-        return number(epsilon), "nothing can be defended"
+        return number(epsilon), "nothing can be proven"
     if result.ledger.cap is not None:
         spent = result.ledger.cap
         return number(spent.epsilon), f"strict total, δ = {number(result.spent.delta)}"

@@ -98,12 +98,12 @@ def test_the_page_loads_nothing(asia: Release) -> None:
 @pytest.mark.parametrize(
     ("confidences", "said"),
     [
-        ((), "No link is shown, so none is invented."),
+        ((), "No link is shown, so none is false."),
         ((0.9,), "This one link is probably real."),
-        ((0.3,), "This one link is probably invented."),
-        ((0.99, 0.9, 0.95), "Probably none of these 3 links is invented."),
-        ((0.99, 0.4, 0.8), "About 1 of these 3 links is probably invented."),
-        ((0.9,) * 4 + (0.4, 0.5, 0.5), "About 2 of these 7 links are probably invented."),
+        ((0.3,), "This one link is probably false."),
+        ((0.99, 0.9, 0.95), "Probably none of these 3 links is false."),
+        ((0.99, 0.4, 0.8), "About 1 of these 3 links is probably false."),
+        ((0.9,) * 4 + (0.4, 0.5, 0.5), "About 2 of these 7 links are probably false."),
     ],
 )
 def test_a_release_says_how_many_of_its_links_are_probably_invented(

@@ -58,7 +58,7 @@ def test_a_count_comes_in_the_background(open_app: Open, monkeypatch: pytest.Mon
         "engine.studies.null.invented", lambda *_, **__: time.sleep(2) or Invented((3, 3))
     )
     app = open_app(**QUICK)
-    assert any(c.startswith("Counting what this setting invents") for c in captions(app))
+    assert any(c.startswith("Counting false positives of this setting") for c in captions(app))
     for one in task._shared()[1].values():
         assert one.wait(20)
     app.run()

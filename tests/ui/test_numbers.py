@@ -97,7 +97,7 @@ def test_a_budget_that_rounding_leaves_is_none(scored: RunResult) -> None:
 
 
 def test_tiles_of_a_published_run(scored: RunResult) -> None:
-    """The paper's total is not the one that can be defended."""
+    """The paper's total is not the one that can be proven."""
     open_ended = Ledger(delta=1e-4)
     open_ended.charge(LaplaceEvent(3.0, 1.0))
     open_ended.charge(LaplaceEvent(9.0, 1.0))
@@ -105,12 +105,12 @@ def test_tiles_of_a_published_run(scored: RunResult) -> None:
     shown = ledger.privacy_tiles(published)
     assert [(t, v) for t, v, _ in shown] == [
         ("Paper's total ε", "7.5"),
-        ("Defended total ε", "12"),
+        ("Proven total ε", "12"),
         ("Charges", "2"),
     ]
     assert shown[0][2] == "As the paper composes it, with δ = 1e-4."
     without = ledger.privacy_tiles(replace(published, claimed=None))
-    assert [t for t, _, _ in without] == ["Defended total ε", "Charges"]
+    assert [t for t, _, _ in without] == ["Proven total ε", "Charges"]
 
 
 def test_every_charge_with_its_running_total(scored: RunResult) -> None:
@@ -222,8 +222,8 @@ def test_what_the_price_means_is_said_of_each_kind(scored: RunResult, page: Page
     cases = [
         (replace(scored, ledger=voided), "No guarantee: no schema; a read bound. Noise was drawn"),
         (replace(scored, ledger=capped(2.0)), "Strict: the guarantee (ε = 8, δ = 0) was fixed"),
-        (replace(scored, ledger=endless), "Published: the paper states 7.5; what can be defended "),
-        (unbounded, "Published: the paper states a sum without limit; what can be defended for"),
+        (replace(scored, ledger=endless), "Published: the paper states 7.5; what can be proven "),
+        (unbounded, "Published: the paper states a sum without limit; what can be proven for"),
         (replace(scored, ledger=endless, claimed=None), "No privacy: the result may reveal"),
     ]
     for run_of, _ in cases:
@@ -237,10 +237,10 @@ def test_what_the_price_means_is_said_of_each_kind(scored: RunResult, page: Page
     charged.charge(SmoothEvent(1.0, 0.1))
     spent = replace(scored, ledger=charged).spent.epsilon
     ledger.privacy_sentence(replace(scored, ledger=charged))
-    nothing = "nothing can be defended for this run"
+    nothing = "nothing can be proven for this run"
     assert (nothing in page.said[-1]) == (not math.isfinite(spent))
     assert [t for t, _, _ in ledger.privacy_tiles(replace(scored, ledger=voided))] == [
-        "Defended total ε",
+        "Proven total ε",
         "Charges",
     ]
 

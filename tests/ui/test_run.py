@@ -286,9 +286,9 @@ def test_published_shows_the_papers_total_beside_the_defended_one(app: AppTest) 
     result = run("priv_pc", ASIA, seed=0, guarantee="published", epsilon=1.0, delta=1e-3)
     shown = metrics(app)
     assert shown["Paper's total ε"] == f"{result.claimed.epsilon:.3g}"
-    assert shown["Defended total ε"] == f"{result.spent.epsilon:,.0f}"
+    assert shown["Proven total ε"] == f"{result.spent.epsilon:,.0f}"
     assert "Guaranteed total ε" not in shown
-    sentence = f"the paper states {result.claimed.epsilon:.3g}; what can be defended"
+    sentence = f"the paper states {result.claimed.epsilon:.3g}; what can be proven"
     assert any(sentence in c.value for c in app.caption)
     assert "not a total" in app_html(app)
 
@@ -296,7 +296,7 @@ def test_published_shows_the_papers_total_beside_the_defended_one(app: AppTest) 
 def test_no_privacy_is_said(app: AppTest) -> None:
     app.selectbox(key="run-algorithm").set_value("pc").run()
     press_run(app)
-    assert metrics(app)["Defended total ε"] == "nothing"
+    assert metrics(app)["Proven total ε"] == "nothing"
     assert "No privacy: nothing can be proven" in headline(app)
 
 
