@@ -9,13 +9,11 @@ from typing import Any
 import pytest
 
 from benchmarks import recommended as measuring
-from benchmarks import search_grid
 from benchmarks.written import between
 from engine import load_dataset, run
 from engine.registry import algorithm
 from engine.studies import recommended as kept
 from engine.studies.recommended import Score, ranked, read, recommended, study
-from engine.studies.tune import SEEDS as REPORTED
 from engine.studies.tune import axes, tunable
 
 
@@ -24,8 +22,6 @@ def test_the_documents_tables_are_the_files() -> None:
     for mark, write in measuring.TABLES.items():
         page = measuring.SETTINGS if mark.endswith("settings") else measuring.RESULTS
         assert between(page, mark) == write(found)
-    said = between(measuring.RESULTS, "benchmarks.search_grid")
-    assert said == search_grid.table(search_grid.kept())
 
 
 def test_no_network_is_both_searched_on_and_told_on() -> None:
@@ -126,18 +122,3 @@ def test_a_study_that_is_not_there_recommends_nothing(
     assert recommended("priv_pc", 1.0, 20_000) is None
     assert ranked(1.0) == []
     study.cache_clear()
-
-
-def test_the_search_stays_within_an_error_of_a_full_grid() -> None:
-    """What the kept runs say of every search, and how gaps are counted."""
-    assert len(search_grid.kept()) == len(search_grid.OVER) * len(search_grid.NETWORKS)
-    for one in search_grid.kept():
-        gaps = search_grid.gaps(one)
-        assert len(gaps) == search_grid.SEARCHES
-        assert one["seeds"] == search_grid.REPORT
-        assert all(gap <= 1.0 and error < 0.5 for gap, error in gaps)
-    row = {"grid_scores": [0.5, 0.2], "found_scores": [[0.4, 0.2, 0.1, 0.02], [0.5, 0.2, 0.0, 0]]}
-    unit = 0.2 / math.sqrt(REPORTED)
-    assert search_grid.gaps(row) == [pytest.approx((0.1 / unit, 0.02 / unit)), (0.0, 0.0)]
-    sure = {"grid_scores": [1.0, 0.0], "found_scores": [[1.0, 0.0, 0.0, 0.0]]}
-    assert search_grid.gaps(sure) == [(0.0, 0.0)]
