@@ -189,6 +189,14 @@ def test_refusals_charge_nothing(book: Budgets) -> None:
     assert book.show("asia") == before
 
 
+def test_discrete_noise_takes_at_most_half_of_delta() -> None:
+    """What it takes is (1 + e^epsilon) DISTANCE: a third of delta is paid, two thirds are not."""
+    epsilon = math.log(1e-6 / DISTANCE)
+    assert allowance(Guarantee(epsilon - math.log(3), 1e-6)) == pytest.approx(1e-6 / 3, rel=1e-3)
+    with pytest.raises(InputError, match="hardened noise needs"):
+        allowance(Guarantee(epsilon - math.log(1.5), 1e-6))
+
+
 def test_a_crash_leaves_the_charge(book: Budgets, monkeypatch: Any) -> None:
     def broken(*_: Any) -> Any:
         raise RuntimeError("power cut")
