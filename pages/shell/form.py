@@ -156,7 +156,7 @@ def parameter_form(
         for column, name in zip(columns, first, strict=False):
             with column:
                 parameter(specs.pop(name), values, key="param")
-        nothing.warn(algorithm.key, shape, values)
+        nothing.warn(algorithm.key, shape, values, brief=True)
     with rest:
         for spec in specs.values():
             parameter(spec, values, key="param")

@@ -94,11 +94,13 @@ def line(key: str, shape: Shape | None, params: Mapping[str, Any], place: str) -
             watch(lambda: [nothing_of(key, shape, params)], lambda found: _say(found[0]))
 
 
-def warn(key: str, shape: Shape | None, values: Mapping[str, Any]) -> None:
+def warn(
+    key: str, shape: Shape | None, values: Mapping[str, Any], *, brief: bool = False
+) -> None:
     """A warning where little is to be had at an ε, or the plan leaves the answers to the noise.
 
     Before anything is spent, of the strict guarantee alone; what a form has in the place of a
-    number says nothing here.
+    number says nothing here. ``brief``: without the reasons, where nothing is at stake.
     """
     epsilon, delta = values.get("epsilon"), values.get("delta")
     if shape is None or values.get("guarantee", "strict") != "strict":
@@ -110,7 +112,7 @@ def warn(key: str, shape: Shape | None, values: Mapping[str, Any]) -> None:
     with suppress(InputError):  # the form says itself what does not fit
         lines += all_unworkable([key], [(shape.cardinalities, shape.rows)], [epsilon], values)
     for said in filter(None, lines):
-        st.warning(said, icon=":material/visibility_off:")
+        st.warning(f"{said.split(':')[0]}." if brief else said, icon=":material/visibility_off:")
 
 
 def _say(found: Nothing | None) -> None:
