@@ -62,7 +62,7 @@ $(DOCS_STAMP): requirements/docs.txt
 	@touch $@
 
 docs: $(DOCS_STAMP)
-	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/python -m mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/python -m mkdocs build --strict
 	@echo "Open site/index.html; it needs no server and no network."
 
 bench: setup
