@@ -1,4 +1,4 @@
-"""One column's public facts, whose a row is, and how text is written."""
+"""One column's public facts, the person that a row is of, and how text is written."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_COLUMNS = 1_000
 MOST_TEXT = 200
 HUGE = 1e300  # beyond it, differences of two values overflow
 TYPES = ("ordered", "unordered", "numeric")
-LEVEL = "level"  # of a numeric column's ``other``: no number is a level of its own
+LEVEL = "level"  # of a numeric column's ``other``: no number is a separate level
 MISSING_LEVEL = "missing"
 GAP_LEVELS = (MISSING_LEVEL, "no answer", "gap")  # levels that are there for empty cells
 # How a person's rows become one: the first or last by the order that the schema names, the highest
@@ -51,7 +51,7 @@ class Column:
     a listing; rank tests still use it). "numeric": ``cuts``, a value on a cut point belonging to
     the level above it; or ``bounds`` (lowest, highest) cut into ``bins`` of equal width, values
     outside clipped to them. ``other`` is what a cell counts as that matches no level: one of the
-    levels; of a numeric column a number, or "level" for a level of its own, the last. Without it a
+    levels; of a numeric column a number, or "level" for a separate level, the last. Without it a
     table with such a cell is refused. ``part`` "year" or "month" reads a date as that number.
     ``take`` is how a person's rows become one (:data:`TAKES`), where the schema names persons.
     ``stated`` False marks facts that were found in the data and that nobody stated: no guarantee is
@@ -196,7 +196,7 @@ def _is_number(value: Any) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Person:
-    """Whose a row is: ``id`` names the column that says so, which is given out nowhere.
+    """The person that a row is of: ``id`` names the column that says so, which is never output.
 
     ``order`` names the column of numbers or ISO dates by which a person's rows are first and last;
     it need not be among the schema's. Raises InputError for names that are none.

@@ -46,11 +46,11 @@ class Dataset:
             each stands for itself. Where an order of rows matters, equal ones follow each other.
     names   d distinct column names.
     levels  per column, its labels in code order, which is the ordinal order.
-    values  (n, d) floats of numeric data, read-only, whose binning the codes are; else None.
+    values  (n, d) floats of numeric data, read-only, of which the codes are the bins; else None.
     bounds  per column of numeric data, the stated (lowest, highest) value, a public fact: methods
             that read the values clip them to it.
     truth   acyclic graph over exactly the column names (kept as a frozen copy).
-    public  true for benchmark data, whose raw statistics may be shown in traces.
+    public  true for benchmark data, of which raw statistics may be shown in traces.
     schema  what a person stated of the whole table as public facts, if every record was read by it
             and by nothing else; None where any choice was found in the data. Its names and levels
             are the dataset's. Only then is the dataset ``declared``.

@@ -19,7 +19,7 @@ from engine.data.networks import Network
 Table = NDArray[np.float64]
 
 MOST_PARENTS = 3
-MOST_BORROWED = 4  # parents of a node whose table is borrowed
+MOST_BORROWED = 4  # parents of a node with a borrowed table
 LEAST_LEAN = 0.3  # what a node weighs as a child for which no parents were drawn
 TABLES, NOISY_OR, COPIES = 0.6, 0.2, 0.2  # shares of the three kinds of nodes with parents
 RARE = 0.2  # share of rare causes among nodes without parents
@@ -44,7 +44,7 @@ def network_like(
     edges: int,
     rng: np.random.Generator,
 ) -> Network:
-    """A network of these columns whose tables are those of a real one, fitted to their levels.
+    """A network of these columns with the tables of a real one, fitted to their levels.
 
     How many parents the nodes have is drawn from that network's (at most 4), and those who have
     children already may draw more of them.
@@ -71,19 +71,15 @@ def _parents(
     children = np.zeros(d)
     room = np.minimum(np.arange(d), most)
     for _ in range(min(edges, int(room.sum()))):
-        child = int(rng.choice(d, p=_shares(np.where(room > 0, lean, 0.0))))
+        free = np.where(room > 0, lean, 0.0)
+        child = int(rng.choice(d, p=free / free.sum()))
         near = np.exp(-(child - np.arange(child)) / 6.0) * (1 + children[:child]) ** pull
         near[parents[child]] = 0.0
-        parent = int(rng.choice(child, p=_shares(near)))
+        parent = int(rng.choice(child, p=near / near.sum()))
         parents[child].append(parent)
         children[parent] += 1
         room[child] -= 1
     return parents
-
-
-def _shares(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    shares: NDArray[np.float64] = weights / weights.sum()
-    return shares
 
 
 def _network(
@@ -174,8 +170,8 @@ def independent_numbers(
 def table_like(like: Network, shape: Sequence[int], size: int, rng: np.random.Generator) -> Table:
     """A table of one of a network's nodes, for parents of other numbers of levels.
 
-    A node with as many parents, or the next number that the network has, is drawn; nodes whose
-    levels are near the wanted ones are likelier.
+    A node with as many parents, or the next number that the network has, is drawn; nodes
+    with about the wanted levels are likelier.
 
     Args:
         like: The network.

@@ -212,7 +212,7 @@ def _refusal(said: str, label: str, kind: str, query: str | None) -> DataError:
 
 
 def check_names(names: Sequence[str], label: str) -> None:
-    """Refuse a table whose columns cannot be told apart; DataError."""
+    """Refuse a table with columns that cannot be distinguished; DataError."""
     named = [name for name in names if name.strip()]
     if len(named) < 2:
         raise DataError(f"{label} has fewer than two columns with a name; give two.")
@@ -372,7 +372,7 @@ def _frame(con: Any, source: Any) -> tuple[str, dict[str, list[str]]]:
     return "source", levels
 
 
-# Types of pandas whose cells are texts of their own: Arrow would find one type for all of them,
+# Types of pandas with cells of separate types: Arrow would find one type for all of them,
 # which one record can change.
 _WORDED = ("period", "interval", "object")
 

@@ -18,7 +18,7 @@ from engine.data.simulated import parse_name, simulate_sem
 from engine.errors import InputError, did_you_mean, show
 
 MAX_ROWS = 10_000_000
-# An installed wheel carries the files beside this module; a checkout has them at its top level.
+# An installed wheel carries the files next to this module; a checkout has them at its top level.
 _INSTALLED = Path(__file__).resolve().parent / "bundled"
 _CHECKOUT = Path(__file__).resolve().parents[2] / "sample_data" / "networks"
 _FOLDER = _INSTALLED if _INSTALLED.is_dir() else _CHECKOUT

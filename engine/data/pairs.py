@@ -71,7 +71,7 @@ def simulate_pair(
     seed: int = 0,
     noise_share: float = NOISE_SHARE,
 ) -> Dataset:
-    """Draw n rows of a pair whose first or second column, by a coin, is the cause.
+    """Draw n rows of a pair of which the first or second column, by a coin, is the cause.
 
     Public data with its true graph and stated bounds; the seed fixes everything. Raises InputError
     for a mechanism, noise or cause that is not offered, or a size below 2.
@@ -149,7 +149,7 @@ def read_pair(
 
     ``bounds`` are public facts, (lowest, highest) of each column; values outside are cut off. They
     are the schema: without them the bounds are read from the data, the notes say so, and no run on
-    the pair is defended. Raises DataError in one sentence for another number of columns, a cell
+    the pair is proven. Raises DataError in one sentence for another number of columns, a cell
     without a number, fewer than 10 rows, or (without bounds) a constant column.
     """
     values, names, label = read_numbers(source)
@@ -205,7 +205,7 @@ def read_tuebingen(source: str | Path | IO[bytes]) -> tuple[Dataset, ...]:
 
     Each is public data named "tuebingen:pair1" with columns A and B; its bounds are the data's own
     lowest and highest values, taken as public like the rest of a benchmark. The file has the cause
-    first in every pair; here every second pair is turned round, so that a method that favours the
+    first in every pair; here every second pair is reversed, so that a method that favours the
     first column gains nothing by it. Raises DataError where the file is not that wheel.
     """
     try:

@@ -197,5 +197,5 @@ def refuse_unstated(schema: Schema, unforeseen: Iterable[Unforeseen]) -> None:
             raise DataError(
                 f"Column {show(one.column)} has {cells} {'empty' if one.empty else 'no level'}; "
                 f'say in the schema what they count as: "other": one of its levels'
-                f' (or "{LEVEL}", of a numeric column, for a level of their own).'
+                f' (or "{LEVEL}", of a numeric column, for a separate level).'
             )

@@ -107,7 +107,7 @@ class Schema(metaclass=_Named):
     def draft(cls, source: Any, **options: Any) -> Schema:
         """What the rows themselves look like, to be stated column by column; not public.
 
-        Its columns are marked as not stated, and nothing is defended of what they read. Columns
+        Its columns are marked as not stated, and nothing is proven of what they read. Columns
         that can be no levels (ids, dates, free text, one value only) are left out; ``left_out``
         says why, and what to do.
 
@@ -144,10 +144,10 @@ class Schema(metaclass=_Named):
         """The same, with some columns stated from what is known of the world and not of the rows.
 
         A column's level for missing values, and what else counts as it, stay unless ``other`` is
-        said anew. A column that the draft left out is taken in by its facts.
+        given again. A column that the draft left out is taken in by its facts.
 
         Args:
-            as_found: Columns whose facts are right as they stand.
+            as_found: Columns with facts that are right as they stand.
             facts: By column: its levels in order, fields of :class:`Column` (such as "cuts"), or a
                 template's name (:data:`TEMPLATES`).
 
@@ -160,15 +160,15 @@ class Schema(metaclass=_Named):
                 hint = did_you_mean(str(name), [*self.names, *out])
                 why = f": {out[name]}" if name in out else ""
                 raise InputError(f"The schema has no column {show(name)} to state{why}.{hint}")
-        told = {name: _facts(name, said) for name, said in facts.items()}
+        given = {name: _facts(name, said) for name, said in facts.items()}
         columns = [
-            _restated(column, told[column.name])
-            if column.name in told
+            _restated(column, given[column.name])
+            if column.name in given
             else replace(column, stated=column.stated or column.name in as_found)
             for column in self.columns
         ]
-        columns += [_column(name, told[name]) for name in told if name not in self.names]
-        left = tuple(pair for pair in self.left_out if pair[0] not in told)
+        columns += [_column(name, given[name]) for name in given if name not in self.names]
+        left = tuple(pair for pair in self.left_out if pair[0] not in given)
         return replace(self, columns=tuple(columns), left_out=left)
 
     def keep(self, *names: str) -> Schema:
@@ -184,7 +184,7 @@ class Schema(metaclass=_Named):
         """The same with persons as records.
 
         Args:
-            id: The column that says whose a row is; it need not be one of the schema's.
+            id: The column that says which person a row is of; it need not be one of the schema's.
             order: The column of numbers or ISO dates by which rows are first and last.
             takes: By column, how a person's rows become one (:data:`TAKES`).
 
@@ -210,7 +210,7 @@ class Schema(metaclass=_Named):
 
     @property
     def waiting(self) -> tuple[str, ...]:
-        """The columns whose facts were found in the data and not stated."""
+        """The columns with facts that were found in the data and not stated."""
         return tuple(column.name for column in self.columns if not column.stated)
 
     @property
@@ -304,7 +304,7 @@ def _column(name: str, facts: dict[str, Any]) -> Column:
 
 
 def _restated(column: Column, facts: dict[str, Any]) -> Column:
-    """A column with some facts said anew; the level of empty cells stays."""
+    """A column with some facts given again; the level of empty cells stays."""
     gap = str(column.labels[column.other_code or 0]) if column.has_gap_level else None
     kept: dict[str, Any] = {"take": column.take, "part": column.part}
     if "cuts" in facts or "bounds" in facts or facts.get("type") == "numeric":

@@ -73,7 +73,7 @@ def rows_of(
 
 
 def model_spread(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The model's standard deviations (d,), whose noise has variance 1."""
+    """The model's standard deviations (d,), with noise of variance 1."""
     mixing = np.linalg.inv(np.eye(len(weights)) - weights)
     spread: NDArray[np.float64] = np.sqrt(np.sum(mixing**2, axis=0))
     return spread

@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # Folders (or files) of each part -> the most code lines it may have. What grew says why.
 MOST = {
     # declared types of the reader
-    "engine/data": 2254,
+    "engine/data": 2249,
     "engine/studies": 2757,
     # the counts of all pairs of many columns, by one product
     "engine/algorithms engine/search engine/statistics engine/tables": 3649,
