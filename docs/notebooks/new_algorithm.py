@@ -3,7 +3,7 @@
 #
 # PC that flips a coin. Each question is answered "independent" or "dependent" by the exponential mechanism:
 # the further the statistic lies from its threshold, the surer the answer. About forty lines; the PC loop, the
-# statistic, its sensitivity, the budget and the trace are there already.
+# statistic, its sensitivity, the budget and the trace exist already.
 
 # %%
 from dataclasses import dataclass

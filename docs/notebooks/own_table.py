@@ -101,7 +101,7 @@ Budget("ward-7")
 #
 # Whoever has the file can derive the graph again from its numbers, without the data, and sees if the
 # numbers are too good to be noisy. That noise was drawn, and from which records, no file can prove. A synthetic
-# synthetic table has the released dependences and no record of anybody. Neither costs anything.
+# table has the released dependences and no record of anybody. Neither costs anything.
 
 # %%
 from engine import load_release
@@ -128,7 +128,7 @@ combine([received, march.release(new, schema, epsilon=1)]).edges
 # ## Visits, purchases, measurements
 #
 # Where a person has many rows, persons are the records. The schema names the column of ids and says for each other
-# column how a person's rows become one; the reader does it, and the ids go nowhere.
+# column how a person's rows become one; the reader does it, and ids are never stored or output.
 
 # %%
 visits = pd.DataFrame(

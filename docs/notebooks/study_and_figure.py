@@ -2,7 +2,7 @@
 # # A study and its figure
 #
 # One run is one draw of the noise. A study runs datasets × algorithms × values of ε × seeds, keeps every
-# run in a file, and can be stopped and gone on with.
+# run in a file, and can be stopped and continued.
 
 # %%
 import tempfile
@@ -41,7 +41,7 @@ curves = bands(table)
 print(curves[["algorithm", "x", "low", "median", "high"]].to_string(index=False))
 
 # %% [markdown]
-# The least ε from which on the median stays at a target:
+# The smallest ε from which on the median stays at or above a target:
 
 # %%
 print(smallest_epsilons(table, 0.8).to_string(index=False))

@@ -41,7 +41,7 @@ print(private.counts)
 print(private.spent)
 
 # %% [markdown]
-# Every seed draws its own noise. Ten draws say more than one.
+# Every seed draws new noise. Ten draws say more than one.
 
 # %%
 found = [run("marginal_pc", data, epsilon=1.0, seed=seed).counts.found for seed in range(10)]
