@@ -101,23 +101,16 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         yield started
 
 
-def test_a_dask_cluster_of_two_workers_gives_the_same_cells(
-    datasets: list[Dataset], expected: list[bytes], cluster: Any
-) -> None:
-    address = cluster.scheduler_address
-    assert _fixed(sweep(datasets, KEYS, GRID, 3, executor=address)) == expected
-
-
-def test_what_killed_dask_workers_were_doing_is_done_by_others(cluster: Any) -> None:
-    """Both: which of them works on the one dataset is not known."""
-    study = "cancer", "noleaks", {"gradients": 200}, 12
+def test_a_dask_cluster_gives_the_same_rows_also_where_its_workers_are_killed(cluster: Any) -> None:
+    """Both workers: which of them works on a dataset is not known."""
+    study = NAMES, "noleaks", {"gradients": 100}, 4
     started: list[Trial] = []
     results = sweep(*study, executor=cluster.scheduler_address, on_start=started.extend)
     first = next(results)
     for nanny in cluster.workers.values():
         os.kill(nanny.pid, signal.SIGKILL)
     assert _fixed([first, *results]) == _fixed(sweep(*study))
-    assert len(set(started)) == 12
+    assert len(set(started)) == 8
 
 
 def test_without_a_scheduler_one_sentence_says_that_the_same_command_goes_on(
@@ -259,9 +252,9 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
 
 
 def test_an_estimate_is_near_what_a_study_takes(tmp_path: Path) -> None:
-    """Both are the shortest of three: one run of a probe may stand still for another process."""
-    data, times, guesses = load_dataset("cancer", n=20_000), [], []
-    for number in range(3):
+    """Both are the shorter of two: one run of a probe may stand still for another process."""
+    data, times, guesses = load_dataset("cancer", n=5_000), [], []
+    for number in range(2):
         guesses.append(estimate(data, "priv_pc", GRID, 30))
         start = time.perf_counter()
         list(sweep(data, "priv_pc", GRID, 30, store=tmp_path / f"{number}.db"))
@@ -270,10 +263,7 @@ def test_an_estimate_is_near_what_a_study_takes(tmp_path: Path) -> None:
     assert min(times) / 5 < min(guess.seconds for guess in guesses) < min(times) * 5
     again = estimate(data, "priv_pc", GRID, 40, store=tmp_path / "0.db")
     assert (again.kept, again.runs) == (60, 20)
-    assert 0 < again.seconds < max(times)
-    start = time.perf_counter()
-    guess = estimate(load_dataset("alarm", n=5_000), "priv_pc", GRID, 30, patience=0.2)
-    assert time.perf_counter() - start < 3
+    guess = estimate(load_dataset("alarm", n=2_000), "priv_pc", GRID, 30, patience=0.2)
     assert guess.at_least
     assert guess.seconds > 0.2
 

@@ -16,52 +16,15 @@ from engine.__main__ import main
 from engine.data.schema import Column, Schema
 from engine.studies import TrialResult
 from engine.studies.recommended import Score
-from engine.studies.summary import frame, median_interval, smallest_epsilons
+from engine.studies.summary import median_interval
 from engine.studies.tune import FRESH, SEEDS, answer_of, axes, tunable, tune, which_epsilon
 
 EPSILONS = [0.03, 0.1, 0.3, 1.0, 3.0]
-FIVE = [
-    ("asia", 5_000, "marginal_pc", {}, 0.7),
-    ("asia", 5_000, "priv_pc", {"tweak": 0.05}, 0.6),
-    ("cancer", 5_000, "svt_pc", {"guarantee": "published"}, 0.5),
-    ("earthquake", 5_000, "marginal_pc", {"delta": 1e-4}, 0.8),
-    ("survey", 5_000, "priv_pc", {"threshold": 0.1}, 0.4),
-    ("cancer", 2_000, "em_pc", {}, 0.9),
-]
 
 
 @pytest.fixture(scope="module")
 def cancer() -> Dataset:
     return load_dataset("cancer", n=1_000)
-
-
-@pytest.mark.parametrize(("name", "n", "key", "params", "target"), FIVE)
-def test_python_and_the_command_line_give_one_number_with_one_error(
-    name: str,
-    n: int,
-    key: str,
-    params: dict[str, Any],
-    target: float,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    """The page computes its own from the same runs, by the same function (tests/ui)."""
-    data = load_dataset(name, n=n)
-    found = which_epsilon(data, key, params, target=target, epsilons=EPSILONS, seeds=4)
-    flags = [text for k, v in params.items() for text in (f"--{k.replace('_', '-')}", str(v))]
-    argv = ["sweep", "--dataset", name, "--n", str(n), "--algorithm", key, "--seeds", "4"]
-    argv += ["--epsilon", ",".join(map(str, EPSILONS)), "--target", str(target), "--json", *flags]
-    assert main(argv) == 0
-    (said,) = json.loads(capsys.readouterr().out)
-    assert said == found.as_dict()
-    grid = {**params, "epsilon": EPSILONS}
-    table = frame(sweep(data, key, grid, 4))
-    (row,) = smallest_epsilons(table, target).to_dict("records")
-    assert (found.epsilon is None) == math.isnan(row["epsilon"])
-    if found.epsilon is not None:
-        assert found.epsilon == row["epsilon"]
-        assert found.least <= found.epsilon <= found.most
-    assert f"{n:,} rows" in found.sentence
-    assert all(f"{k} {v}" in found.sentence for k, v in params.items() if k != "guarantee")
 
 
 def made_up(scores: dict[float, list[float]]) -> list[TrialResult]:
@@ -173,16 +136,13 @@ def test_scores_are_those_of_the_runs_and_held_out_data_are_reported_on(cancer: 
 
 
 def test_a_stopped_search_says_so(cancer: Dataset) -> None:
-    asked: list[int] = []
-
-    def stop() -> bool:
-        asked.append(1)
-        return len(asked) > 60
-
-    found = tune("priv_pc", cancer, {"epsilon": 1.0}, ["tweak"], runs=60, cancelled=stop)
+    seen: list[int] = []
+    how = {"cancelled": lambda: len(seen) > 60, "on_progress": lambda p: seen.append(p.total)}
+    found = tune("priv_pc", cancer, {"epsilon": 1.0}, ["tweak"], runs=60, **how)
     assert not found.whole
     assert not found.fresh.runs
     assert "Stopped" in found.sentence
+    assert min(seen) == max(seen) > 60
 
 
 def test_a_score_has_the_standard_error_of_its_mean() -> None:
@@ -213,11 +173,11 @@ def test_the_command_answers_at_both_settings_and_draws_them(
     tmp_path: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "answers.pdf"
-    argv = ["tune", "--dataset", "cancer", "--n", "1000", "--algorithm", "marginal_pc"]
+    argv = ["tune", "--dataset", "cancer", "--n", "500", "--algorithm", "em_pc"]
     argv += ["--target", "0.5", "--runs", "20", "--figure", str(out)]
     assert main(argv) == 0
     said = capsys.readouterr().out
-    assert "1,000 rows, strict guarantee: Skeleton F1 0.5" in said
+    assert "500 rows, strict guarantee: Skeleton F1 0.5" in said
     assert out.read_bytes().startswith(b"%PDF")
     assert "90 % interval" in out.with_suffix(".txt").read_text()
 

@@ -9,6 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine import load_dataset
+from engine.__main__ import main
 from engine.studies import tune
 from engine.studies.tune import which_epsilon
 from pages.shell.settings import filled
@@ -43,14 +44,40 @@ def found(open_app: Open, **query: str) -> AppTest:
     return app
 
 
-def test_the_page_answers_as_python_does(open_app: Open) -> None:
-    app = found(open_app, **{"study.target": "0.5"})
-    asked = which_epsilon(
-        load_dataset("cancer", n=1_000), "marginal_pc", target=0.5, seeds=5, epsilons=work.EPSILONS
-    )
-    assert f"#### {asked.sentence}" in words(app)
+ASKED = [
+    ("cancer", 1_000, "marginal_pc", {}, 0.5),
+    ("asia", 2_000, "priv_pc", {"tweak": 0.05}, 0.6),
+    ("cancer", 2_000, "svt_pc", {"guarantee": "published"}, 0.5),
+    ("earthquake", 1_000, "em_pc", {"delta": 1e-4}, 0.8),
+    ("survey", 2_000, "priv_pc", {"threshold": 0.1}, 0.4),
+    ("asia", 1_000, "gauss_pc", {}, 0.9),
+]
+
+
+@pytest.mark.parametrize(("name", "n", "key", "params", "target"), ASKED)
+def test_page_command_line_and_python_give_one_answer_with_one_error(
+    name: str,
+    n: int,
+    key: str,
+    params: dict[str, object],
+    target: float,
+    open_app: Open,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    data, grid = load_dataset(name, n=n), list(work.EPSILONS)
+    answer = which_epsilon(data, key, params, target=target, seeds=5, epsilons=grid)
+    words_of = {k: str(v) for k, v in params.items()}
+    app = found(open_app, data=name, n=str(n), algorithm=key, **words_of,
+                **{"study.target": str(target)})  # fmt: skip
+    assert f"#### {answer.sentence}" in words(app)
     assert len(app.get("plotly_chart")) == 1
     assert "you are here: ε = 1" in drawn(app)
+    flags = [text for k, v in words_of.items() for text in (f"--{k}", v)]
+    argv = ["sweep", "--dataset", name, "--n", str(n), "--algorithm", key, "--seeds", "5", *flags]
+    argv += ["--epsilon", ",".join(map(str, grid)), "--target", str(target), "--json"]
+    assert main(argv) == 0
+    assert json.loads(capsys.readouterr().out) == [answer.as_dict()]
+    assert answer.epsilon is None or answer.least <= answer.epsilon <= answer.most
 
 
 def test_another_form_greys_the_answer_and_says_whose_it_is(open_app: Open) -> None:
