@@ -22,6 +22,7 @@ from pages.shell.palette import style_of
 from pages.study import work
 from pages.study.form import asked_by, epsilon_now, plan_fields
 from pages.study.more import best_view
+from pages.study.view import of_form, target_line
 
 NAME, BEST = "study-plan", "study-plan-best"
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
@@ -51,30 +52,25 @@ def page(pressed: bool) -> None:
         st.error(text.plain(str(error)), icon=":material/error:")
         return
     if pressed:
-        task.start(NAME, "a forecast", work.forecast, asked)
+        task.start(NAME, "a forecast", work.forecast, *asked)
     found = task.watch(NAME)
     if found is not None and found.problem:
         st.error(text.plain(found.problem))
     elif found is not None and found.result.forecasts:
-        old = found.call[1][0] != asked
-        if old:
-            st.warning("The form has changed: press Simulate.", icon=":material/update:")
-        st.html(f"<style>.st-key-study-plan{{opacity:{0.4 if old else 1}}}</style>")
-        with st.container(key="study-plan"):
+        old = found.call[1] != asked
+        with of_form("study-plan", "The form has changed: press Simulate.", old=old):
             plan_view(found.result)
         journey.done("plan")
     with st.expander("Best setting on random networks of these columns", icon=":material/tune:"):
-        _best(asked.request)
+        _best(asked[0])
     journey.onward(here)
 
 
-def _asked(schema: Schema) -> work.Forecasting:
-    d = plan_fields()
-    links, delta = d["links"] or None, drafted().params.get("delta", 1e-6)
-    request = PlanRequest(
-        schema.names, schema.levels, d["rows"], links=links, strength=d["strength"]
-    )
-    return work.Forecasting(request, EPSILONS, tuple(d["algorithms"]), delta, d["target"])
+def _asked(schema: Schema) -> tuple[Any, ...]:
+    """What a forecast is of: the arguments of :func:`pages.study.work.forecast`."""
+    d, delta = plan_fields(), drafted().params.get("delta", 1e-6)
+    request = PlanRequest(schema.names, schema.levels, d["rows"], d["links"] or None, d["strength"])
+    return request, EPSILONS, tuple(d["algorithms"]), delta, d["target"]
 
 
 def plan_view(found: Plan) -> None:
@@ -89,9 +85,7 @@ def plan_view(found: Plan) -> None:
             Curve(name=title_of(key), x=[f.epsilon for f in own], y=[b.median for b in f1],
                   style=style_of(key), **ends)
         )  # fmt: skip
-    level = [min(EPSILONS), max(EPSILONS)]
-    lines.append(Curve(name=f"target {found.target:g}", x=level, y=[found.target] * 2, style=6,
-                       mode="lines"))  # fmt: skip
+    lines.append(target_line(found.target, (min(EPSILONS), max(EPSILONS))))
     drawn = curves(lines, Axis("ε", log=True), Axis("Skeleton F1", ends=(0.0, 1.02)))
     show.figure(drawn, key="study-plan-curve", alt="Expected skeleton F1 against ε")
     unknown = [f.unknown and not f.noise for f in found.forecasts]

@@ -31,7 +31,7 @@ from pages.shell.session import Place
 from pages.shell.settings import Settings, filled
 from pages.study import work
 from pages.study.form import epsilon_now
-from pages.study.view import answers_of, results_of
+from pages.study.view import answers_of, of_form, results_of
 from pages.study.work import Asked
 
 BEST, MAP, MARGINS = "study-best", "study-map", "study-margins"
@@ -112,10 +112,7 @@ def _best(data: Dataset, asked: Asked) -> None:
 def best_view(tuned: Tuned, answer: Answer | None, epsilon: float, *, mine: bool) -> None:
     """What a search found; grey where it is another form's."""
     where = f"{title_of(tuned.key)} at ε = {epsilon:g}"
-    if not mine:
-        st.warning(text.plain(f"This search belongs to another form: {where}."))
-    st.html(f"<style>.st-key-study-tuned{{opacity:{1 if mine else 0.4}}}</style>")
-    with st.container(key="study-tuned"):
+    with of_form("study-tuned", f"This search belongs to another form: {where}.", old=not mine):
         st.markdown(text.plain(f"{where}. {tuned.sentence}"))
         if answer is not None:
             st.markdown(text.plain(f"{OBJECTIVES[answer.objective]} {answer.target:g} "
@@ -134,66 +131,66 @@ def _use(tuned: Tuned) -> None:
 def _map(data: Dataset, asked: Asked) -> None:
     ranged = axes(asked.algorithm, data.n)  # those with a range come first
     others = (axes(asked.algorithm, data.n, [name])[0] for name in tunable(asked.algorithm))
-    found_axes = {axis.name: axis for axis in (*ranged, *others)}
-    if len(found_axes) < 2:
+    by_name = {axis.name: axis for axis in (*ranged, *others)}
+    if len(by_name) < 2:
         st.caption("A map needs two parameters with a range.")
         return
+    titles = {name: axis.spec.title for name, axis in by_name.items()}
     left, right, press = st.columns([2, 2, 1], vertical_alignment="bottom")
-    across = left.selectbox("Across", list(found_axes), key="study-across")
-    up = right.selectbox("Up", [n for n in found_axes if n != across], key="study-up")
-    epsilon = epsilon_now()
+    named: Any = {"format_func": titles.get}
+    across = left.selectbox("Across", list(by_name), key="study-across", **named)
+    up = right.selectbox("Up", [n for n in by_name if n != across], key="study-up", **named)
     if press.button("Draw", key="study-map-start"):
         paid = {k: v for k, v in asked.params.items() if k in ("guarantee", "delta")}
-        grid = {name: found_axes[name].grid(SIDE) for name in (across, up)}
+        grid = {name: by_name[name].grid(SIDE) for name in (across, up)}
         task.start(
             MAP, "a map of two parameters", work.mapped, data, asked.algorithm,
-            {**paid, "epsilon": epsilon, **grid}, SEEDS,
+            {**paid, "epsilon": epsilon_now(), **grid}, SEEDS,
         )  # fmt: skip
-    task.watch(MAP, lambda found: _map_view(found, data))
+    task.watch(MAP, lambda found: _map_view(found, data, titles))
     found = task.find(MAP)
     if found is not None and found.done:
-        _map_view(found, data)
+        _map_view(found, data, titles)
 
 
-def _map_view(found: task.Task, data: Dataset) -> None:
+def _map_view(found: task.Task, data: Dataset, titles: Mapping[str, str]) -> None:
     from engine.studies.figures import map_cells, map_figure
     from engine.studies.summary import frame
 
     results = results_of(found)
     _, key, grid, _ = found.call[1]
-    over = [name for name, some in grid.items() if isinstance(some, list)]
+    x, y = (name for name, some in grid.items() if isinstance(some, list))
     if found.problem or not results:
         st.caption(text.plain(found.problem or "Nothing yet."))
         return
     if key != drafted().algorithm:
         st.warning(text.plain(f"This map belongs to {title_of(key)}."))
-    table, pair = frame(results), (over[0], over[1])
-    cells = map_cells(table, pair, "tested_skeleton_f1")
-    wide = cells.pivot(index=over[1], columns=over[0], values="mean")
-    names = [[f"{v:g}" if isinstance(v, float) else str(v) for v in side]
+    table = frame(results)
+    wide = map_cells(table, (x, y), "tested_skeleton_f1").pivot(index=y, columns=x, values="mean")
+    names = [[text.plain(f"{v:g}" if isinstance(v, float) else str(v)) for v in side]
              for side in (wide.columns, wide.index)]  # fmt: skip
-    low, high = heat_inks()[0], heat_inks()[-1]
-    drawn = go.Figure(go.Heatmap(z=wide.to_numpy(), x=names[0], y=names[1],
-                                 colorscale=[[0, low], [1, high]]))  # fmt: skip
-    drawn.update_layout(xaxis={"title": over[0], "type": "category"},
-                        yaxis={"title": over[1], "type": "category"}, height=420)  # fmt: skip
-    over_cells(drawn, [[f"{v:.2f}" for v in row] for row in wide.to_numpy()])
-    fixed = {k: v for k, v in grid.items() if k not in over}
-    source = drafted().source
+    scores = [[f"{v:.2f}" for v in row] for row in wide.to_numpy()]
+    ends = [[0, heat_inks()[0]], [1, heat_inks()[-1]]]
+    drawn = go.Figure(go.Heatmap(z=wide.to_numpy(), x=names[0], y=names[1], zmin=0, zmax=1,
+                                 colorscale=ends, text=scores, texttemplate="%{text}"))  # fmt: skip
+    for axis, name in (("xaxis", x), ("yaxis", y)):
+        drawn.update_layout({axis: {"title": titles.get(name, name), "type": "category"}})
+    drawn.update_layout(height=420, margin={"t": 10})
+    over_cells(drawn, scores)
+    fixed = {k: v for k, v in grid.items() if k not in (x, y)}
     runs = [
-        Settings(source, key, filled(key, {**fixed, over[0]: x, over[1]: y}))
-        for y in wide.index for x in wide.columns
+        Settings(drafted().source, key, filled(key, {**fixed, x: across, y: up}))
+        for up in wide.index for across in wide.columns
     ]  # fmt: skip
-    figure_of_runs(drawn, runs, key="study-map-drawn", alt=f"Skeleton F1 over {' and '.join(over)}",
+    figure_of_runs(drawn, runs, key="study-map-drawn", alt=f"Skeleton F1 over {x} and {y}",
                    hint=f"Mean skeleton F1 of {SEEDS} runs a cell at ε = {grid['epsilon']:g}, "
                    f"{data.n:,} rows; the best of many cells is partly luck. Click a cell to open "
                    "its run.")  # fmt: skip
     if found.done:
-        made = map_figure(table, pair, kind="svg", rows={data.name: data.n})
+        make = partial(map_figure, table, (x, y), rows={data.name: data.n})
+        made = make(kind="svg")
         paper_figure(
-            lambda kind, columns: map_figure(
-                table, pair, kind=kind, columns=columns, rows={data.name: data.n}
-            ).content,
+            lambda kind, columns: make(kind=kind, columns=columns).content,
             made.data, made.caption, name="map", key="study-map",
         )  # fmt: skip
 

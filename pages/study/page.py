@@ -14,7 +14,7 @@ from pages.shell.settings import OWN
 from pages.shell.strip import drafted_data, show_strip
 from pages.study import forecast, more, work
 from pages.study.form import asked_by, epsilon_now, settings_form
-from pages.study.view import answer_view, answers_of, old_notice, results_of
+from pages.study.view import answer_view, answers_of, of_form, results_of
 
 NAME = "study"
 
@@ -71,11 +71,9 @@ def _show(found: task.Task) -> None:
     results = results_of(found)
     if found.problem:
         st.error(text.plain(found.problem), icon=":material/error:")
-    old = asked != asked_by(drafted())
-    if old:
-        old_notice(asked)
-    st.html(f"<style>.st-key-study-answer{{opacity:{0.4 if old else 1}}}</style>")
-    with st.container(key="study-answer"):
+    of = f"{algorithm(asked.algorithm).title} on {asked.dataset}, {asked.rows:,} rows"
+    says = f"The form has changed: this answer belongs to {of}, target {asked.target:g}."
+    with of_form("study-answer", f"{says} Press Find ε.", old=asked != asked_by(drafted())):
         answers = answers_of(results, asked)
         best = more.best_of(asked)
         whole = found.done and not found.stopping

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
-from engine.registry import algorithm
 from engine.studies.trial import TrialResult
 from engine.studies.tune import OBJECTIVES, Answer, answer_of
 from pages.draw import show
 from pages.draw.curves import Axis, Curve, curves
 from pages.shell import words as text
 from pages.shell.form import title_of
-from pages.shell.palette import style_of
+from pages.shell.palette import PLAIN, style_of
 from pages.shell.task import Task
 from pages.study.work import Asked
 
@@ -94,15 +94,17 @@ def _drawn(
             flat = [float(np.median(scores))] * 2
             lines.append(Curve(name=f"{title_of(key)} (no ε)", x=level, y=flat,
                                style=style_of(key), mode="lines"))  # fmt: skip
-    what = OBJECTIVES[asked.objective]
-    goal = Curve(name=f"target {asked.target:g}", x=level, y=[asked.target] * 2, style=6,
-                 mode="lines")  # fmt: skip
     return curves(
-        [*lines, goal],
+        [*lines, target_line(asked.target, level)],
         Axis("ε", log=True, ends=level),
-        Axis(what, ends=(0.0, 1.02)),
+        Axis(OBJECTIVES[asked.objective], ends=(0.0, 1.02)),
         here=_here(answers[asked.algorithm], epsilon),
     )
+
+
+def target_line(target: float, ends: tuple[float, float]) -> Curve:
+    """The target over a range of ε."""
+    return Curve(name=f"target {target:g}", x=ends, y=[target] * 2, style=PLAIN + 1, mode="lines")
 
 
 def _curve(name: str, answer: Answer, style: int) -> Curve:
@@ -122,11 +124,11 @@ def _here(answer: Answer, epsilon: float) -> tuple[float, float, str] | None:
     return epsilon, y, f"you are here: ε = {epsilon:g}"
 
 
-def old_notice(asked: Asked) -> None:
-    """Which form an answer belongs to that is not the one on screen."""
-    chosen = algorithm(asked.algorithm).title
-    where = text.plain(f"{chosen} on {asked.dataset}, {asked.rows:,} rows, target {asked.target:g}")
-    st.warning(
-        f"The form has changed: this answer belongs to {where}. Press Find ε.",
-        icon=":material/update:",
-    )
+@contextmanager
+def of_form(key: str, says: str, *, old: bool) -> Iterator[None]:
+    """An answer; grey where it belongs to another form, which ``says`` names."""
+    if old:
+        st.warning(text.plain(says), icon=":material/update:")
+    st.html(f"<style>.st-key-{key}{{opacity:{0.4 if old else 1}}}</style>")
+    with st.container(key=key):
+        yield

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from engine.data.dataset import Dataset
@@ -113,17 +113,12 @@ def searched(
     return found, best
 
 
-def drawn(request: PlanRequest) -> tuple[list[Dataset], list[Dataset]]:
-    """Random networks of a schema: some to search on, others to report on."""
-    made = [request.dataset(draw) for draw in range(2 * DRAWN)]
-    return made[:DRAWN], made[DRAWN:]
-
-
 def searched_schema(
     tell: Tell, request: PlanRequest, asked: Asked, epsilon: float, over: Sequence[str]
 ) -> tuple[Tuned, Answer | None]:
     """:func:`searched` on random networks of a schema; no row of a table is read."""
-    return searched(tell, *drawn(request), asked, epsilon, over)
+    made = [request.dataset(draw) for draw in range(2 * DRAWN)]
+    return searched(tell, made[:DRAWN], made[DRAWN:], asked, epsilon, over)
 
 
 def mapped(
@@ -143,22 +138,17 @@ def by_hand(
     )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Forecasting:
-    """What a forecast is of."""
-
-    request: PlanRequest
-    epsilons: tuple[float, ...]
-    algorithms: tuple[str, ...]
-    delta: float
-    target: float
-    draws: int = field(default=12)
-
-
-def forecast(tell: Tell, asked: Forecasting) -> Plan:
+def forecast(
+    tell: Tell,
+    request: PlanRequest,
+    epsilons: Sequence[float],
+    algorithms: Sequence[str],
+    delta: float,
+    target: float,
+) -> Plan:
     """A plan, from public facts alone."""
     found = forecasts(
-        asked.request, asked.epsilons, asked.algorithms, delta=asked.delta, draws=asked.draws,
-        empty=5, cancelled=tell, on_progress=_told(tell),
+        request, epsilons, algorithms, delta=delta, draws=12, empty=5, cancelled=tell,
+        on_progress=_told(tell),
     )  # fmt: skip
-    return Plan(asked.request, tuple(found), asked.target)
+    return Plan(request, tuple(found), target)

@@ -48,11 +48,11 @@ MOST = {
     "pages/shell": 2143,
     # imports of the drawer in the engine
     "pages/draw": 1235,
-    "pages": 9160,
+    "pages": 9146,
     # signs of the classes of links in the scene's legend
     "static": 2285,
     # attacks on live servers of both modes, six processes on one budget, what a cut release leaves
-    "tests": 24725,
+    "tests": 24710,
     # a picture of the layers from their contracts; sentences of the documents drawn to be checked
     "benchmarks scripts": 3800,
 }
