@@ -1,4 +1,4 @@
-"""Steps with one thing to take hold of: arrows to turn, one noisy test, one record to move."""
+"""Steps with one thing to take hold of: arrows to reverse, one noisy test, one record to move."""
 
 from __future__ import annotations
 

@@ -7,9 +7,10 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from engine.errors import InputError
-from engine.teaching.neighbours import NeighbourTest
+from engine.teaching.neighbours import NeighbourTest, moves
 
 HOUR = 3600.0  # seconds that a room lasts
 MOST_ROOMS = 50
@@ -34,6 +35,12 @@ class Room:
     number: int = 0
     votes: dict[str, int] = field(default_factory=dict)
     rounds: list[tuple[int, int]] = field(default_factory=list)
+
+    @cached_property
+    def tables(self) -> tuple[list[list[int]], ...]:
+        """Counts of A and B by the levels of the two columns."""
+        pair = self.pair.pair
+        return tuple(moves(d, self.pair.q).table[0].tolist() for d in (pair.data, pair.other))
 
     def deal(self) -> None:
         """Toss the coin and draw the next output: a release like any other."""

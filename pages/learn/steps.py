@@ -44,7 +44,7 @@ STEPS = (
         "What causes what",
         "What we want to find: which thing causes which",
         "Each box is recorded about every person; an arrow says that one thing acts on another. "
-        "Turn an arrow: would the data look different? Some arrows never show it.",
+        "Reverse an arrow: would the data look different? Some arrows never show it.",
         "Priv-PC, section 2.2; Verma and Pearl 1990.",
         truth_view,
     ),

@@ -1,4 +1,4 @@
-// Turn an arrow round: which questions to the data would be answered otherwise?
+// Reverse an arrow: which questions to the data would be answered otherwise?
 import {el, svgRoot} from "./dom.js";
 import {Graph} from "./graph.js";
 import {pairsOf} from "./model.js";
@@ -24,7 +24,7 @@ export class Arrows {
 
   build() {
     this.root.className = "scene arrows";
-    this.svg = svgRoot({role: "group", "aria-label": "The arrows: choose one to turn it round"});
+    this.svg = svgRoot({role: "group", "aria-label": "The arrows: choose one to reverse it"});
     this.graph = new Graph(this.svg, () => {});
     this.said = el("p", {class: "sentence", "aria-live": "polite"});
     this.list = el("ul", {class: "changes"});
@@ -60,7 +60,7 @@ export class Arrows {
       looks.set(this.places[k], {kind: round ? "reversed" : this.either && !plain ? "found" : "open sure", opacity: 1,
         forth: plain ? 0 : +forth, back: plain ? 0 : +!forth});
       const {hit} = this.graph.line(this.places[k]);
-      hit.setAttribute("aria-label", `${this.name(k)}: turn it round`);
+      hit.setAttribute("aria-label", `${this.name(k)}: reverse it`);
       hit.setAttribute("aria-pressed", String(round));
     });
     this.graph.paint((p) => looks.get(p) || {kind: "none", opacity: 0, forth: 0, back: 0});
@@ -73,10 +73,10 @@ export class Arrows {
     const {given, mask} = this, kind = given.kinds[mask], of = given.questions.toLocaleString("en"), strong = (c, t) => el("b", {class: c}, t);
     const many = kind === CYCLE ? 0 : given.changed[kind], free = this.reversible.filter(Boolean).length;
     const say = (...parts) => this.said.replaceChildren(...parts);
-    if (this.either) say(strong("found", `${free} of ${given.arrows.length} arrows`), " may point either way: drawn as plain lines. For each of them there is a graph with that arrow turned round that answers every question to the data alike. The others are settled by the data.");
-    else if (!mask) say(this.turned ? "Back to the truth. " : "Click an arrow to turn it round. ", `Data answer questions: do these two go together, once others are known? Here there are ${of}. How many answers would change?`);
-    else if (kind === CYCLE) say(strong("false_positive", "These arrows go round in a circle"), ": then a thing would be its own cause. Turn another arrow.");
-    else if (!many) say(strong("found", `None of ${of} answers would change. `), "No data, however many, can tell this graph from the true one: what is turned round may point either way.");
+    if (this.either) say(strong("found", `${free} of ${given.arrows.length} arrows`), " may point either way: drawn as plain lines. For each of them there is a graph with that arrow reversed that answers every question to the data alike. The others are settled by the data.");
+    else if (!mask) say(this.turned ? "Back to the truth. " : "Click an arrow to reverse it. ", `Data answer questions: do these two go together, once others are known? Here there are ${of}. How many answers would change?`);
+    else if (kind === CYCLE) say(strong("false_positive", "These arrows go round in a circle"), ": then a thing would be its own cause. Reverse another arrow.");
+    else if (!many) say(strong("found", `None of ${of} answers would change. `), "No data, however many, can tell this graph from the true one: what is reversed may point either way.");
     else say(strong("false_positive", `${many.toLocaleString("en")} of ${of} answers would change`), ": data can tell this graph from the true one. For example:");
     const t = given.titles, shown = this.either || !mask || kind === CYCLE ? [] : given.examples[kind];
     this.list.replaceChildren(...shown.map(([x, y, held, independent]) => el("li", {},

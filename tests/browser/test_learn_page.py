@@ -60,9 +60,9 @@ def test_ten_minutes_from_the_opening_to_the_coins(page: Page, screenshots: Path
     # 1: arrows. What a turned graph changes is the engine's count.
     found = turning(load_network("asia").dag(), load_network("asia").names)
     told = page.locator(".arrows .told")
-    page.get_by_label("Smoking → Bronchitis: turn it round").press("Enter")
+    page.get_by_label("Smoking → Bronchitis: reverse it").press("Enter")
     told.get_by_text("None of 1,792 answers would change").wait_for()
-    page.get_by_label("Smoking → Lung cancer: turn it round").press("Enter")
+    page.get_by_label("Smoking → Lung cancer: reverse it").press("Enter")
     mask = int(page.locator(".arrows").get_attribute("data-mask") or 0)
     changed = len(found.changed[found.kinds[mask]])
     told.get_by_text(f"{changed} of 1,792 answers would change").wait_for()
