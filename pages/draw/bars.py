@@ -10,7 +10,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from pages.draw.curves import UNDER
+from pages.draw.curves import layout
 from pages.shell.palette import ink
 
 MOST_WORDS = 16  # more bars than these have no room for their values
@@ -40,14 +40,15 @@ def bars(
         )
     )
     highest = top if top is not None else 1.15 * max([*y, 1e-300])
-    figure.update_layout(
-        height=height,
-        margin={"l": 8, "r": 8, "t": 22, "b": 8},
-        showlegend=False,
-        xaxis={"title": escape(x_title), "type": "category"},
-        yaxis={"title": y_title, "range": [0, highest], "rangemode": "tozero"},
-    )
-    return figure
+    axes = _axes(x_title, y_title, range=[0, highest])
+    return figure.update_layout(layout(height, showlegend=False, **axes))
+
+
+def _axes(x_title: str, y_title: str, **more: Any) -> dict[str, Any]:
+    return {
+        "xaxis": {"title": escape(x_title), "type": "category"},
+        "yaxis": {"title": y_title, "rangemode": "tozero", **more},
+    }
 
 
 @dataclass(frozen=True)
@@ -76,19 +77,9 @@ def grouped(
             name=group.name,
             x=[str(v) for v in x],
             y=[None if math.isnan(v) else float(v) for v in group.values],
-            marker={
-                "color": group.colour,
-                "pattern": {"shape": group.fill, "solidity": 0.35},
-            },
+            marker={"color": group.colour, "pattern": {"shape": group.fill, "solidity": 0.35}},
             hovertemplate=f"{x_title} %{{x}}, {group.name}: %{{y:.4g}}<extra></extra>",
         )
     above = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}
-    figure.update_layout(
-        height=height,
-        barmode="group",
-        margin={"l": 8, "r": 8, "t": 12 if below else 8, "b": 8},
-        legend=UNDER if below else above,
-        xaxis={"title": escape(x_title), "type": "category"},
-        yaxis={"title": y_title, "rangemode": "tozero"},
-    )
-    return figure
+    figure.update_layout(layout(height, barmode="group", **_axes(x_title, y_title)))
+    return figure if below else figure.update_layout(legend=above)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape  # Plotly reads tags in a text
 from typing import Any
 
-import numpy as np
 import plotly.graph_objects as go
 
 from pages.shell.palette import font_ink, ink, see_through
@@ -43,12 +43,17 @@ class Curve:
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis: its title, whether it is logarithmic, its ends if they are fixed, its ticks."""
+    """An axis: its title, whether it is logarithmic, its ends if they are fixed."""
 
     title: str
     log: bool = False
     ends: tuple[float, float] | None = None
-    ticks: tuple[float, ...] = ()
+
+
+def layout(height: int, **more: Any) -> dict[str, Any]:
+    """What every chart has: its height, narrow margins, its legend below."""
+    margin = {"l": 8, "r": 8, "t": 12, "b": 8}
+    return {"height": height, "margin": margin, "legend": UNDER, **more}
 
 
 def curves(
@@ -72,32 +77,17 @@ def curves(
     axes: dict[str, Any] = {"xaxis": _axis(x), "yaxis": _axis(y)}
     if second is not None:
         axes["yaxis2"] = _axis(second) | {"overlaying": "y", "side": "right", "showgrid": False}
-    figure.update_layout(
-        height=height,
-        margin={"l": 8, "r": 8, "t": 12, "b": 8},
-        legend=UNDER,
-        barmode="overlay",
-        **axes,
-    )
-    return figure
+    return figure.update_layout(layout(height, barmode="overlay", **axes))
 
 
 def _axis(axis: Axis) -> dict[str, Any]:
     drawn: dict[str, Any] = {"title": {"text": escape(axis.title)}, "automargin": True}
+    ends = None if axis.ends is None else list(axis.ends)
     if axis.log:
-        drawn |= {"type": "log", "dtick": "D2" if _decades(axis) <= 1 else 1, "tickformat": "~g"}
-    if axis.ticks:
-        words = [f"{tick:g}" for tick in axis.ticks]
-        drawn |= {"tickmode": "array", "tickvals": list(axis.ticks), "ticktext": words}
-    if axis.ends is not None:
-        drawn["range"] = [float(np.log10(e)) if axis.log else e for e in axis.ends]
-    return drawn
-
-
-def _decades(axis: Axis) -> float:
-    if axis.ends is None:
-        return 3.0
-    return float(np.log10(axis.ends[1] / axis.ends[0]))
+        few = axis.ends is not None and axis.ends[1] <= 10 * axis.ends[0]
+        drawn |= {"type": "log", "dtick": "D2" if few else 1, "tickformat": "~g"}
+        ends = ends and [math.log10(end) for end in ends]
+    return drawn if ends is None else drawn | {"range": ends}
 
 
 def trace(line: Curve) -> go.Scatter:

@@ -34,12 +34,10 @@ def effects(
 
     ``first`` is the pair to begin with.
     """
-    left, right = st.columns(2)
-    cause = left.selectbox(
-        "If everyone had another …", names, list(names).index(first[0]), key=f"{key}-cause"
-    )
-    effect = right.selectbox(
-        "… what becomes of", names, list(names).index(first[1]), key=f"{key}-effect"
+    titles = {"cause": "If everyone had another …", "effect": "… what becomes of"}
+    cause, effect = (
+        column.selectbox(title, names, list(names).index(at), key=f"{key}-{word}")
+        for column, (word, title), at in zip(st.columns(2), titles.items(), first, strict=True)
     )
     if cause == effect:
         st.info("Pick two different columns.")
@@ -86,24 +84,17 @@ def _levels(
     if len(mine) == len(theirs) == 2:
         return {}
     start = ask(cause, effect)
-    chosen: dict[str, Any] = {}
+    asked = {
+        "level": (f"{cause} set to", mine, start.level, cause),
+        "base": ("compared with", mine, start.base, cause),
+        "event": (f"{effect} counted as", theirs, start.event, effect),
+    }
     columns = iter(st.columns(3))
-    if len(mine) > 2:
-        for word, title, at in (
-            ("level", f"{cause} set to", start.level),
-            ("base", "compared with", start.base),
-        ):
-            chosen[word] = next(columns).selectbox(
-                title, mine, list(mine).index(at), key=f"{key}-{word}-{cause}"
-            )
-    if len(theirs) > 2:
-        chosen["event"] = next(columns).selectbox(
-            f"{effect} counted as",
-            theirs,
-            list(theirs).index(start.event),
-            key=f"{key}-event-{effect}",
-        )
-    return chosen
+    return {
+        word: next(columns).selectbox(title, among, list(among).index(at), key=f"{key}-{word}-{of}")
+        for word, (title, among, at, of) in asked.items()
+        if len(among) > 2
+    }
 
 
 def _show(found: Effect, dataset: str | None) -> None:

@@ -77,20 +77,16 @@ def entries(result: RunResult, *, waiting: bool = False) -> list[Entry]:
 
     ``waiting`` says that pairs not tested to the end are drawn.
     """
-    counts = Counter(result.classes.values())
+    counts, more = Counter(result.classes.values()), {}
+    if result.counts is not None:
+        hidden = "" if waiting else "; not drawn"
+        true = f" ({result.counts.untested_true:,} of them true links{hidden})"
+        more[LinkClass.UNTESTED] = true
     return [
-        Entry(kind, MARKS[kind].word, f"{counts[kind]:,}", _more(result, kind, waiting))
+        Entry(kind, MARKS[kind].word, f"{counts[kind]:,}", more.get(kind, ""))
         for kind in LinkClass
         if counts[kind] or kind not in RARE
     ]
-
-
-def _more(result: RunResult, kind: LinkClass, waiting: bool) -> str:
-    """How many of the pairs not tested are true, and whether they are on the picture."""
-    if kind is not LinkClass.UNTESTED or result.counts is None:
-        return ""
-    hidden = "" if waiting else "; not drawn"
-    return f" ({result.counts.untested_true:,} of them true links{hidden})"
 
 
 def legend(result: RunResult, theme: str, *, waiting: bool = False) -> str:

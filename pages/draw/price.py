@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from engine import RunResult
 from engine.graphs.links import MARKS, LinkClass
-from engine.graphs.metrics import Counts
 from engine.registry import algorithm
 from engine.studies import price as kinds
 from engine.studies.price import PriceStep
@@ -38,11 +37,6 @@ class Step(NamedTuple):
     lit: bool = False
 
 
-def step(counts: Counts, words: str, *, lit: bool = False) -> Step:
-    """A search, by what it found."""
-    return Step(counts.found, words, counts.invented, counts.untested, lit)
-
-
 def steps_of(result: RunResult, before: Sequence[PriceStep]) -> list[Step]:
     """From all links to those of a run: what its method loses ``before`` any noise, then it.
 
@@ -53,10 +47,13 @@ def steps_of(result: RunResult, before: Sequence[PriceStep]) -> list[Step]:
         return []
     private = algorithm(result.algorithm).private
     last = "with the noise of this privacy: this result" if private else "in this result"
+    searches = [
+        *((s.counts, f"{step_words(s.kind, s.statistic)}, without noise") for s in before),
+        (counts, last),
+    ]
     return [
         Step(counts.true, "true links"),
-        *(step(s.counts, f"{step_words(s.kind, s.statistic)}, without noise") for s in before),
-        step(counts, last, lit=True),
+        *(Step(c.found, said, c.invented, c.untested, c is counts) for c, said in searches),
     ]
 
 

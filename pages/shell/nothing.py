@@ -94,9 +94,7 @@ def line(key: str, shape: Shape | None, params: Mapping[str, Any], place: str) -
             watch(lambda: [nothing_of(key, shape, params)], lambda found: _say(found[0]))
 
 
-def warn(
-    key: str, shape: Shape | None, values: Mapping[str, Any], *, brief: bool = False
-) -> None:
+def warn(key: str, shape: Shape | None, values: Mapping[str, Any], *, brief: bool = False) -> None:
     """A warning where little is to be had at an ε, or the plan leaves the answers to the noise.
 
     Before anything is spent, of the strict guarantee alone; what a form has in the place of a
