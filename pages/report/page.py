@@ -12,7 +12,7 @@ from pages.shell import words as text
 from pages.shell.drafts import Draft, drafted_source
 from pages.shell.nothing import nothing_for
 from pages.shell.palette import theme
-from pages.shell.strip import drafted_data, show_strip
+from pages.shell.strip import drafted_strip, show_strip
 from pages.shell.task import Task, look_again
 
 EVERY = 2.5  # seconds between two looks at running repetitions
@@ -25,8 +25,7 @@ def main() -> None:
     job = runs.job()
     if drafted_source().own and run.data.public and job is None:
         journey.bar(journey.at("report"))
-        if (mine := drafted_data("Report")) is not None:
-            show_strip("Report", mine)
+        drafted_strip("Report")
         st.info("Run on your own table first: a report says what a run found.")
         return
     typed = form.draft(run.settings.source.own)

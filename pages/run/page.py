@@ -12,7 +12,7 @@ from pages.shell import knowledge, runs
 from pages.shell import words as text
 from pages.shell.drafts import drafted
 from pages.shell.runs import Shown
-from pages.shell.strip import drafted_data, show_strip
+from pages.shell.strip import drafted_strip, show_strip
 
 
 def main() -> None:
@@ -32,8 +32,8 @@ def main() -> None:
     other = now.source.own and run.data.public  # nothing of it is shown next to own data
     if not other:
         show_strip("Run", run.data, run.result)
-    elif (mine := drafted_data("Run")) is not None:
-        show_strip("Run", mine)
+    else:
+        drafted_strip("Run")
     old = runs.stale(now) or job is not None
     with st.container(key="notice"):
         if job is not None:

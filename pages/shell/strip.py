@@ -27,24 +27,20 @@ def show_strip(title: str, data: Dataset, result: RunResult | None = None) -> No
             ("ε", epsilon, kind),
             ("Noise seed", f"{result.seed}" if data.public else "secret", ""),
         ]
-    st.html(
-        _html(
-            state.page() or title,
-            cells,
-            SIMULATION if data.public else OWN_DATA,
-            own=not data.public,
-        )
-    )
+    badge = SIMULATION if data.public else OWN_DATA
+    st.html(_html(state.page() or title, cells, badge, own=not data.public))
 
 
-def drafted_data(title: str) -> Dataset | None:
-    """The dataset that the form names; or the page's title and one sentence in its place."""
+def drafted_strip(title: str) -> Dataset | None:
+    """The strip of the dataset that the form names; without it, the title and one sentence."""
     try:
-        return data_for(drafted_source())
+        data = data_for(drafted_source())
     except InputError as error:
         st.title(state.page() or title, anchor=False)
         st.info(text.plain(str(error)), icon=":material/upload_file:")
         return None
+    show_strip(title, data)
+    return data
 
 
 def refuse(page: str, words: str) -> None:

@@ -11,7 +11,7 @@ from pages.shell import words as text
 from pages.shell.data import data_for
 from pages.shell.drafts import drafted
 from pages.shell.settings import OWN
-from pages.shell.strip import drafted_data, show_strip
+from pages.shell.strip import drafted_strip
 from pages.study import forecast, more, work
 from pages.study.form import asked_by, epsilon_now, settings_form
 from pages.study.view import answer_view, answers_of, of_form, results_of
@@ -27,10 +27,9 @@ def main() -> None:
     if now.source.name == OWN:
         forecast.page(pressed)
         return
-    data = drafted_data("Which ε?")
+    data = drafted_strip("Which ε?")
     if data is None:
         return
-    show_strip("Which ε?", data)
     asked = asked_by(now)
     if pressed:
         _begin(asked)

@@ -10,7 +10,7 @@ from pages.draw.unforeseen import unforeseen
 from pages.shell import dataset, journey, runs
 from pages.shell.data import data_for, own_file
 from pages.shell.drafts import drafted_source
-from pages.shell.strip import drafted_data, show_strip
+from pages.shell.strip import drafted_strip
 from pages.shell.words import plain
 from pages.table import columns, handed, pay, rows
 
@@ -35,9 +35,7 @@ def main() -> None:
         dataset.picker(key="data")
     pay.made()
     here = journey.at("table")
-    data = drafted_data("My table")
-    if data is not None:
-        show_strip("My table", data)
+    data = drafted_strip("My table")
     journey.bar(here)
     file = own_file()
     if here.word == "table":
