@@ -143,7 +143,7 @@ def test_journey(page: Page, screenshots: Path) -> None:
     assert quick(page, 2000)
     page.locator(".stMain").evaluate("(e) => e.scrollTo(0, 0)")
     before = page.locator("iframe").first.bounding_box()
-    page.get_by_role("button", name="Paper setting").click()
+    page.get_by_role("radio", name="Paper setting").click()
     ran(page)
     page.locator(".stMain").evaluate("(e) => e.scrollTo(0, 0)")
     assert page.locator("iframe").first.bounding_box() == before  # nothing jumps
