@@ -303,7 +303,8 @@ def forecasts(
         if cancelled():
             break
         if draw < draws:
-            counts[at].append(one_run(key, dataset(draw, seed), *values.values(), seed=draw))
+            run_at = values["epsilon"], delta
+            counts[at].append(one_run(key, dataset(draw, seed), *run_at, seed=draw))
         else:
             nothing[at] = invented(key, request.shape, values, draws=empty, cancelled=cancelled)
         done += 1 if draw < draws else empty
@@ -525,7 +526,7 @@ class Plan:
         """Skeleton F1 against epsilon as SVG; "" without matplotlib."""
         from engine.studies.figures import Panel, Series, inline  # here, as it loads pandas
 
-        series = []
+        series: list[Series] = []
         for key, own in self.frame.sort_values("epsilon").groupby("algorithm", sort=False):
             x, y, low, high = (own[c].tolist() for c in ("epsilon", "f1", "f1_low", "f1_high"))
             title = algorithm(str(key)).title

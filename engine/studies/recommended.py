@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from engine.registry import algorithm
 
 KEPT = Path(__file__).resolve().parents[2] / "sample_data" / "recommended.json"
 _FAR = math.log(math.sqrt(10) * 1.001)  # how far an epsilon may be from one that was studied
-SCORES = ("skeleton_f1", "directed_f1")
+SCORES, SIDES = ("skeleton_f1", "directed_f1"), ("tuned", "default")
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +90,7 @@ class Recommended:
     @property
     def told(self) -> float:
         """The mean skeleton F1 over the networks that it is scored on."""
-        return sum(r.tuned["skeleton_f1"].mean for r in self.reported) / len(self.reported)
+        return fmean(r.tuned["skeleton_f1"].mean for r in self.reported)
 
     @property
     def better(self) -> bool:
@@ -170,26 +171,17 @@ def ranked(epsilon: float) -> list[Recommended]:
 
 def read(content: Mapping[str, Any]) -> Study:
     """A study from the file's content."""
-    cells = {
-        (c["algorithm"], c["epsilon"]): Recommended(
-            c["algorithm"],
-            c["epsilon"],
-            c["params"],
-            c["runs"],
-            _score(c["fresh"]),
-            _score(c["default"]),
-            tuple(
-                Reported(name, _scores(both["tuned"]), _scores(both["default"]))
-                for name, both in c["reported"].items()
-            ),
+    found = {}
+    for c in content["cells"]:
+        reported = tuple(
+            Reported(name, *({s: _score(both[which][s]) for s in SCORES} for which in SIDES))
+            for name, both in c["reported"].items()
         )
-        for c in content["cells"]
-    }
-    return Study(content["rows"], content["searched"], content["told"], cells)
-
-
-def _scores(written: Mapping[str, Any]) -> dict[str, Score]:
-    return {name: _score(written[name]) for name in SCORES}
+        key, epsilon, fresh, default = c["algorithm"], c["epsilon"], c["fresh"], c["default"]
+        found[key, epsilon] = Recommended(
+            key, epsilon, c["params"], c["runs"], _score(fresh), _score(default), reported
+        )
+    return Study(content["rows"], content["searched"], content["told"], found)
 
 
 def _score(written: Sequence[Any]) -> Score:

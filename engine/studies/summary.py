@@ -163,11 +163,6 @@ def _rank(count: int) -> int:
     return max(int(np.argmax(below > (1 - SURE) / 2)) - 1, 0)
 
 
-def medians(table: pd.DataFrame, quantities: Sequence[str]) -> pd.DataFrame:
-    """The medians of several quantities at once, one row a point in the order of :func:`bands`."""
-    return _points(table, quantities)[list(quantities)].median().reset_index(drop=True)
-
-
 def _points(
     table: pd.DataFrame, quantities: Sequence[str]
 ) -> DataFrameGroupBy[tuple[object, ...], Literal[True]]:
@@ -210,43 +205,37 @@ def smallest_epsilons(
 
     One row a curve of :func:`bands`: its keys, ``epsilon`` (NaN if not reached), ``reached``, the
     ends ``least`` and ``most`` of its 90 % interval (where the curves of the median's own interval
-    reach the target: 0 where the smallest epsilon tried may do, infinite where none may), ``best``
-    (the largest median) and ``note``, a sentence. Between two points the median is taken to rise
-    linearly in log epsilon; a median that falls below the target again does not count.
+    reach the target: 0 where the smallest epsilon tried may do, infinite where none may) and
+    ``best`` (the largest median). Between two points the median is taken to rise linearly in log
+    epsilon; a median that falls below the target again does not count.
     """
     points = bands(table, y, x=x)
     by = [c for c in points.columns if c not in (*_BAND, "epsilon")]
     rows = []
     for keys, curve in points.groupby(by, dropna=False, sort=True):
-        at = curve["x"].to_numpy(dtype=float)
-        epsilon, note = _crossing(at, curve["median"].to_numpy(), target)
-        least, _ = _crossing(at, curve["sure_high"].to_numpy(), target)
-        most, _ = _crossing(at, curve["sure_low"].to_numpy(), target)
-        least = 0.0 if least <= np.nanmin(at, initial=math.inf) else least
-        ends = (math.inf if math.isnan(least) else least, math.inf if math.isnan(most) else most)
-        named = keys if isinstance(keys, tuple) else (keys,)
-        best = float(curve["median"].max())
-        rows.append((*named, epsilon, not math.isnan(epsilon), *ends, best, note))
-    return pd.DataFrame(rows, columns=[*by, "epsilon", "reached", "least", "most", "best", "note"])
+        ends = (
+            _crossing(curve["x"], curve[k], target) for k in ("median", "sure_high", "sure_low")
+        )
+        epsilon, least, most = ends
+        least = 0.0 if least <= curve["x"].min() else math.inf if math.isnan(least) else least
+        most, reached = (math.inf if math.isnan(most) else most), not math.isnan(epsilon)
+        rows.append((*keys, epsilon, reached, least, most, float(curve["median"].max())))
+    return pd.DataFrame(rows, columns=[*by, "epsilon", "reached", "least", "most", "best"])
 
 
-def _crossing(x: np.ndarray, median: np.ndarray, target: float) -> tuple[float, str]:
-    """(epsilon or NaN, a sentence) for one curve."""
+def _crossing(x: pd.Series[Any], median: pd.Series[Any], target: float) -> float:
+    """The epsilon of one curve; NaN where the target is not reached."""
     usable = np.isfinite(x) & np.isfinite(median) & (x > 0)
-    if not usable.any():
-        return math.nan, "There is no epsilon to read off."
     order = np.argsort(x[usable], kind="stable")
-    x, median = x[usable][order], median[usable][order]
+    x, median = x[usable].to_numpy()[order], median[usable].to_numpy()[order]
     floor = np.minimum.accumulate(median[::-1])[::-1]  # what holds from here on
-    if floor[-1] < target:
-        least, most = f"{x[-1]:.3g}", f"{floor[-1]:.3g}"
-        return math.nan, f"Not reached: the median is {most} at the largest epsilon, {least}."
+    if not len(floor) or floor[-1] < target:
+        return math.nan
     i = int(np.argmax(floor >= target))
     if i == 0:
-        return float(x[0]), f"Reached at the smallest epsilon measured, {x[0]:.3g}, or before."
-    share = (target - floor[i - 1]) / (floor[i] - floor[i - 1])
-    epsilon = math.exp(math.log(x[i - 1]) + share * (math.log(x[i]) - math.log(x[i - 1])))
-    return epsilon, f"Between {x[i - 1]:.3g} and {x[i]:.3g}, both measured."
+        return float(x[0])
+    # The floor, linear in log epsilon between the two points.
+    return float(np.exp(np.interp(target, floor[i - 1 : i + 1], np.log(x[i - 1 : i + 1]))))
 
 
 def paired(
@@ -331,7 +320,8 @@ def summary(table: pd.DataFrame) -> list[Sequence[str]]:
     if table["status"].ne("complete").any():
         more["skeleton_f1"] = "F1, all as links"
     f1 = bands(table, scores[0])
-    rest = medians(table, [*scores[1:], *more, "ci_tests", "seconds"])
+    others = [*scores[1:], *more, "ci_tests", "seconds"]
+    rest = _points(table, others)[others].median()
     totals = [bands(table, x=f"{kind}_epsilon")["x"] for kind in ("claimed", "spent")]
     keys = [c for c in f1.columns if c not in _BAND]
     first, *names = SCORES.values()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -226,47 +226,45 @@ def _rested(frame: Mapping[str, Any]) -> None:
 # From the answer's own runs -----------------------------------------------------------------
 
 
-def _tests(results: list[TrialResult]) -> None:
-    from engine.studies.summary import frame, medians
+def _near(results: Sequence[TrialResult]) -> tuple[float, list[TrialResult]]:
+    """The ε that was tried next to the visit's, and the runs at it or without an ε."""
+    tried = {r.values["epsilon"] for r in results if "epsilon" in r.values}
+    near = min(tried, key=lambda e: abs(e - epsilon_now()))
+    return near, [r for r in results if r.values.get("epsilon", near) == near]
 
-    table = frame([r for r in results if "epsilon" in r.values])
-    points = medians(table, ["ci_tests"])
-    keyed = table.groupby(["dataset", "algorithm", "epsilon"], sort=True).size().reset_index()
-    keyed["tests"] = points["ci_tests"]
+
+def _tests(results: list[TrialResult]) -> None:
+    from engine.studies.summary import bands, frame
+
+    points = bands(frame([r for r in results if "epsilon" in r.values]), "ci_tests")
     lines = [
-        Curve(name=title_of(str(key)), x=part["epsilon"].tolist(), y=part["tests"].tolist(),
+        Curve(name=title_of(str(key)), x=part["x"].tolist(), y=part["median"].tolist(),
               style=style_of(str(key)))
-        for key, part in keyed.groupby("algorithm")
+        for key, part in points.groupby("algorithm")
     ]  # fmt: skip
     show.figure(
         curves(lines, Axis("ε", log=True), Axis("CI tests"), height=320),
         key="study-tests", alt="CI tests against ε",
     )  # fmt: skip
-    at = min({r.values["epsilon"] for r in results if "epsilon" in r.values},
-             key=lambda e: abs(e - epsilon_now()))  # fmt: skip
-    rows: dict[str, pd.Series] = {}
-    for key in dict.fromkeys(r.algorithm for r in results):
-        own = [r.ci_tests_by_order for r in results
-               if r.algorithm == key and r.values.get("epsilon", at) == at]  # fmt: skip
-        rows[title_of(key)] = pd.DataFrame(own).fillna(0).mean()
-    table = pd.DataFrame(rows).T.rename(columns=lambda order: f"order {order}")
-    st.caption(f"Mean number of tests by order at ε = {at:g}; each costs its share of the budget.")
-    show.table(table.reset_index(names="Algorithm"), alt="CI tests by order", digits=1)
+    near, some = _near(results)
+    orders = pd.DataFrame([r.ci_tests_by_order for r in some]).fillna(0).add_prefix("order ")
+    table = orders.groupby([title_of(r.algorithm) for r in some], sort=False).mean()
+    st.caption(
+        f"Mean number of tests by order at ε = {near:g}; each costs its share of the budget."
+    )
+    show.table(table.reset_index(names="Algorithm"), alt="CI tests by order")
 
 
 def _edges(results: list[TrialResult], truth: nx.DiGraph | None) -> None:
     from engine.studies.summary import edge_stability
 
-    near = min({r.values["epsilon"] for r in results if "epsilon" in r.values},
-               key=lambda e: abs(e - epsilon_now()))  # fmt: skip
-    some = [r for r in results if r.values.get("epsilon", near) == near]
+    near, some = _near(results)
     table = edge_stability(some, truth)
-    wide = table.assign(algorithm=table["algorithm"].map(title_of)).pivot_table(
-        index=["edge", "true"] if truth is not None else ["edge"],
-        columns="algorithm", values="share",
-    )  # fmt: skip
+    table = table.assign(algorithm=table["algorithm"].map(title_of), true=table["true"].eq(True))
+    wide = table.pivot_table(index=["edge", "true"], columns="algorithm", values="share")
+    wide = wide.reset_index().rename(columns={"edge": "Edge", "true": "True edge"})
     st.caption(f"In what share of the seeds each edge was found at ε = {near:g}.")
-    show.table(wide.reset_index(), alt="Edges over the seeds", digits=2)
+    show.table(wide if truth else wide.drop(columns="True edge"), alt="Edges over the seeds")
 
 
 def _files(results: list[TrialResult], asked: Asked) -> None:
@@ -308,4 +306,5 @@ def _open() -> None:
     st.image(made.content, width="stretch")
     st.caption(text.plain(made.caption))
     points = bands(table, "tested_skeleton_f1")
-    show.table(points.drop(columns=["x"]), alt="The study's points")
+    points = points.drop(columns=["x"]).rename(columns=lambda name: name.replace("_", " "))
+    show.table(points, alt="The study's points")
