@@ -67,9 +67,6 @@ def test_shows_the_bundled_network(data_page: AppTest) -> None:
     assert len(data_page.get("plotly_chart")) == 1
     assert any("forward-sampled" in c.value for c in data_page.caption)
 
-
-def test_choosing_another_network_and_size(data_page: AppTest) -> None:
-    data_page.session_state["data-public"] = True
     data_page.selectbox(key="data-network").set_value("sachs").run()
     data_page.number_input(key="data-n").set_value(1234).run()
     assert not data_page.exception
@@ -107,16 +104,6 @@ def test_own_data_with_truth_run_and_are_scored(data_page: AppTest) -> None:
     assert "F1 against a truth is not private" in html
 
 
-def test_own_data_without_truth_run_without_scores(app: AppTest) -> None:
-    upload(app, (SAMPLES / "survey_1000.csv").read_bytes(), page="run")
-    app.button(key="run").click().run()
-    assert not app.exception
-    assert "Skeleton F1" not in metrics(app)
-    assert "CI tests" in metrics(app)
-    assert len(app.get("iframe")) == 1
-    assert not any("simulation only" in c for d in app.dataframe for c in d.value.columns)
-
-
 def schema_of(content: bytes) -> bytes:
     """What a person would state of the file: all its columns are unordered words."""
     found, _ = survey(content)
@@ -133,6 +120,10 @@ def test_runs_on_own_data_add_up_with_secret_noise(app: AppTest) -> None:
     content = (SAMPLES / "survey_1000.csv").read_bytes()
     upload(app, content, page="run")
     app.button(key="run").click().run()
+    assert "Skeleton F1" not in metrics(app)  # no truth is known
+    assert "CI tests" in metrics(app)
+    assert len(app.get("iframe")) == 1
+    assert not any("simulation only" in c for d in app.dataframe for c in d.value.columns)
     assert any("1 run on these data, together without any bound" in c.value for c in app.caption)
     assert any("the schema was found" in w.value for w in app.warning)
     declare(app, schema_of(content), "run")
@@ -149,30 +140,23 @@ def test_runs_on_own_data_add_up_with_secret_noise(app: AppTest) -> None:
     assert "own" in str(dict(app.query_params))
 
 
-@pytest.mark.parametrize(
-    ("why", "counted"),
-    [
-        (MemoryError(), 1),
-        (EOFError(), 1),
-        (InputError("Choose another epsilon."), 0),
-    ],
-    ids=["memory", "its process", "refused"],
-)
-def test_a_run_that_dies_is_counted(
-    app: AppTest, monkeypatch: pytest.MonkeyPatch, why: Exception, counted: int
-) -> None:
+def test_a_run_that_dies_is_counted(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For lack of memory, or with its process; not one that was refused before it drew."""
     content = (SAMPLES / "survey_1000.csv").read_bytes()
     upload(app, content, page="run")
     declare(app, schema_of(content), "run")
+    ends = [MemoryError(), EOFError(), InputError("Choose another epsilon.")]
 
     def dies(*_: object, **__: object) -> None:
-        raise why
+        raise ends[0]
 
     monkeypatch.setattr("pages.worker.run", dies)
-    app.button(key="run").click().run()
-    assert not app.exception
-    (meter,) = app.session_state["own_costs"].values()
-    assert [(c.epsilon, c.delta) for c in meter.values()] == [(1.0, 1e-6)] * counted
+    for counted in (1, 2, 2):
+        app.button(key="run").click().run()
+        assert not app.exception
+        (meter,) = app.session_state["own_costs"].values()
+        assert [(c.epsilon, c.delta) for c in meter.values()] == [(1.0, 1e-6)] * counted
+        ends.pop(0)
 
 
 def step(app: AppTest, word: str) -> None:
@@ -261,14 +245,6 @@ def test_persons_have_one_row(data_page: AppTest) -> None:
     assert "replace one person with all of their rows" in told(data_page)
 
 
-def test_a_template_says_what_a_column_is_by_its_nature(data_page: AppTest) -> None:
-    upload(data_page, with_gaps())
-    state_columns(data_page)
-    data_page.selectbox(key="card-0-template").set_value("age in tens").run()
-    assert data_page.text_input(key="card-0-cuts").value.startswith("10, 20, 30")
-    assert not data_page.toggle(key="card-0-stated").value
-
-
 def test_many_columns_are_turned(data_page: AppTest) -> None:
     names = [f"c{j}" for j in range(30)]
     rows = "\n".join(",".join(str((k + j) % 2) for j in range(30)) for k in range(9))
@@ -345,6 +321,10 @@ def test_gaps_are_a_level_of_their_own_and_are_told(data_page: AppTest) -> None:
         data_page.toggle(key=f"{card}-stated").set_value(True).run()
     data_page.button(key="schema-use").click().run()
     assert counts(data_page, "age")["missing"] == GAPS
+    # A template says what a column is by its nature; it still has to be stated.
+    data_page.selectbox(key="card-0-template").set_value("age in tens").run()
+    assert data_page.text_input(key="card-0-cuts").value.startswith("10, 20, 30")
+    assert not data_page.toggle(key="card-0-stated").value
 
 
 def test_many_cells_that_count_as_an_answer_are_a_question(

@@ -108,6 +108,21 @@ def test_a_reading_says_how_far_it_is_and_can_be_stopped(
     assert app.session_state["own_data"] is None
 
 
+def test_a_table_dropped_at_the_door_has_one_place_and_one_bar(
+    open_app: Callable[..., AppTest], gate: Gate
+) -> None:
+    app = open_app("table")
+    give(app, ROWS, "drop-file")
+    for _ in range(2):  # as it begins, and at a later look
+        assert [str(f.key) for f in app.file_uploader if str(f.key)[-5:] == "-file"] == [
+            "data-file"
+        ]
+        assert [str(b.key) for b in app.button if str(b.key)[-5:] == "-stop"] == [
+            "readingdata-stop"
+        ]
+        app.run()
+
+
 def finished(app: AppTest, job: Task) -> None:
     assert job.wait(20)
     app.run()
