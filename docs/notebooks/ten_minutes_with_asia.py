@@ -33,7 +33,7 @@ free.spent
 #
 # `marginal_pc` spends its whole budget on a few noisy tables of counts. ε = 1 for the whole run means: who
 # sees the result, and knows every other record, can guess which of two records one person gave with a
-# chance of at most e / (1 + e) = .73.
+# chance of at most e / (1 + e) = 73.1 % (sentences that count 100 times round it up to 74).
 
 # %%
 private = run("marginal_pc", data, epsilon=1.0, seed=0)
