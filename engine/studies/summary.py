@@ -287,7 +287,9 @@ def paired(
     found.insert(0, "pairs", groups.size())
     half = groups["difference"].sem() * t.ppf((1 + LEVEL) / 2, found["pairs"] - 1)
     half = half.where(found["pairs"] >= LEAST_PAIRS)
-    found["low"], found["high"] = found["difference"] - half, found["difference"] + half
+    most = 1.0 if y.endswith(("f1", "precision", "recall")) else np.inf  # of a difference
+    found["low"] = (found["difference"] - half).clip(lower=-most)
+    found["high"] = (found["difference"] + half).clip(upper=most)
     return found.join(groups[["wins", "losses", "ties"]].sum()).reset_index()
 
 

@@ -99,6 +99,9 @@ def test_an_interval_holds_the_difference_as_often_as_it_says() -> None:
     assert list(found["pairs"]) == [8] * n
     held = int(((found["low"] <= 0.3) & (found["high"] >= 0.3)).sum())
     assert stats.binomtest(held, n, 0.95).pvalue > 1e-3
+    five = pd.DataFrame(base).head(5).assign(seed=range(5), epsilon=1.0)
+    scores = (five.assign(skeleton_f1=f1) for f1 in ([1, 1, 1, 0, 1], 0))
+    assert paired(*scores)["high"].tolist() == [1.0]  # no two scores are further apart
 
 
 def test_runs_that_are_not_told_apart_are_refused(table: pd.DataFrame) -> None:
