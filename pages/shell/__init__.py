@@ -8,10 +8,10 @@ from pathlib import Path
 import streamlit as st
 
 from pages.shell import reading, state
-from pages.shell.dialog import OPEN
 from pages.shell.listen import watch_theme
 from pages.shell.navigation import ASKS, PAGES, PageEntry, today
 from pages.shell.palette import link_ink, muted_ink, theme
+from pages.shell.task import OPEN
 from pages.shell.words import plain
 
 # A file of our own: a named icon would be fetched from the internet.

@@ -23,9 +23,9 @@ from engine.knowledge import FULL, MOST_BYTES, ORIENTS
 from pages import mode
 from pages.shell import words as text
 from pages.shell.data import data_for
-from pages.shell.dialog import dialog
 from pages.shell.drafts import draft_known, drafted_known, drafted_source
 from pages.shell.settings import is_simulated
+from pages.shell.task import dialog
 
 _FOLDER = Path(__file__).resolve().parents[2] / "static" / "known"
 _BOARD, _PROBLEM = "known-board", "known-problem"
