@@ -46,6 +46,7 @@ class Brief:
 
     heading: Heading
     title: str
+    answer: str
     headline: str
     spread: str
     graph: Picture
@@ -57,6 +58,7 @@ class Brief:
     curve: Picture | None
     curve_note: str
     limits: Sequence[str]
+    details: Sequence[str]
     made: str
 
 
@@ -74,6 +76,7 @@ def brief_of(run: Shown, repeats: Repeats | None, heading: Heading, theme: str) 
         heading=heading,
         # the name of a person's own file is theirs
         title=f"{text.dataset_title(data)}: report" if data.public else "Report",
+        answer=words.answer(heading.question, result, _titles(data)),
         headline=summary.headline,
         spread=words.range_sentence(outcomes),
         graph=_graph(data, result, shown, theme),
@@ -85,6 +88,7 @@ def brief_of(run: Shown, repeats: Repeats | None, heading: Heading, theme: str) 
         curve=_curve(result, repeats),
         curve_note=f"{each}Bands: nine in ten of them.",
         limits=words.limits(data, result, None if count is None else count.found),
+        details=words.details(data, result),
         made=_made(run),
     )
 
@@ -163,10 +167,15 @@ def _untold(data: Dataset, result: RunResult) -> str:
     return said.strip()
 
 
+def _titles(data: Dataset) -> dict[str, str]:
+    """The columns' names, and the same in plain words where a bundled network has them."""
+    named = plain_names().get(data.name, {}).get("nodes", {}) if data.public else {}
+    return {name: named.get(name, name) for name in data.names}
+
+
 def _graph(data: Dataset, result: RunResult, shown: Sequence[Link], theme: str) -> Picture:
     """The graph under the plain names that bundled networks have."""
-    named = plain_names().get(data.name, {}).get("nodes", {}) if data.public else {}
-    titles = {name: named.get(name, name) for name in data.names}
+    titles = _titles(data)
     drawn = [replace(k, a=titles[k.a], b=titles[k.b]) for k in shown]
     names = tuple(titles.values())
     graph = nx.relabel_nodes(data.truth or as_digraph(data.names, result.matrix), titles)

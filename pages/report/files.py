@@ -63,7 +63,7 @@ def sheet(brief: Brief) -> bytes:
 
 
 def slides(brief: Brief) -> bytes:
-    """Three slides of 16:9 as PDF: what was found, what it cost and protects, what is not shown."""
+    """Slides of 16:9 as PDF, one message each; the field's terms stand on the last."""
     return typeset.pdf(_TEMPLATE.read_text("utf-8"), _content(brief, "slides"))
 
 
@@ -76,6 +76,7 @@ def _content(brief: Brief, kind: str) -> dict[str, Any]:
         "question": heading.question,
         "author": heading.author,
         "signed": heading.signed,
+        "answer": brief.answer,
         "headline": brief.headline,
         "spread": brief.spread,
         "graph": _drawn(brief.graph),
@@ -93,6 +94,7 @@ def _content(brief: Brief, kind: str) -> dict[str, Any]:
         "curve": _drawn(brief.curve) if brief.curve else None,
         "curve_note": brief.curve_note,
         "limits": list(brief.limits),
+        "details": list(brief.details),
         "made": brief.made,
     }
 
@@ -138,7 +140,7 @@ def files_view(run: Shown, repeats: Repeats | None, heading: Heading) -> None:
     with st.container(horizontal=True):
         download("One page (PDF)", lambda: sheet(brief()), f"{name}.pdf", key="report-pdf")
         slides_name = f"{name}_slides.pdf"
-        download("Three slides (PDF)", lambda: slides(brief()), slides_name, key="report-slides")
+        download("Slides (PDF)", lambda: slides(brief()), slides_name, key="report-slides")
         html = f"{name}_report.html"
         download("Report (HTML)", lambda: page(run, brief()), html, key="report-html")
         if run.result.status != "cancelled":

@@ -47,7 +47,8 @@ def body(brief: Brief, theme: str, *, inline: bool) -> str:
         return f"<figure>{shown}{below}</figure>"
 
     limits = "".join(f"<li>{safe(line)}</li>" for line in brief.limits)
-    end = f"<div><h3>What this does not show</h3><ul>{limits}</ul></div>"
+    details = "".join(f"<p>{safe(line)}</p>" for line in brief.details)
+    end = f"<div><h3>What this does not show</h3><ul>{limits}</ul>{details}</div>"
     curve = figure(brief.curve, safe(brief.curve_note)) if brief.curve else ""
     return (
         f'<div class="report">{_top(brief)}'
@@ -65,7 +66,9 @@ def _top(brief: Brief) -> str:
     )
     above = "".join(f'<p class="{name}">{safe(said)}</p>' for name, said in lines if said)
     below = f'<p class="range">{safe(brief.spread)}</p>' if brief.spread else ""
-    return f"{above}<h2>{safe(brief.headline)}</h2>{below}"
+    first, *more = filter(None, (brief.answer, brief.headline))
+    counts = "".join(f'<p class="range">{safe(said)}</p>' for said in more)
+    return f"{above}<h2>{safe(first)}</h2>{counts}{below}"
 
 
 def _legend(brief: Brief, theme: str) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 
 from engine import Dataset, RunResult
 from engine.studies.null import Invented
@@ -30,20 +31,68 @@ def _range(low: int, high: int) -> str:
     return f"{low}" if low == high else f"{low} to {high}"
 
 
-def _arrows(data: Dataset, result: RunResult) -> str:
-    """How good the arrows are where a truth tells, as the end of a sentence.
+_ASKS = re.compile(
+    r"\b(cause|affect|influence|effect|lead|link|relat|depend|act|associat)\w*", re.IGNORECASE
+)
+_OTHERWISE = re.compile(r"\W*(how|why|when|who|which|what|where|should|may)\b", re.IGNORECASE)
+NO_ANSWER = (
+    "This report does not answer that question: it can say whether one column acts on another, "
+    "where the question names the two."
+)
 
-    Not of a person's own data: their truth file is no released fact.
+
+def answer(question: str, result: RunResult, titles: Mapping[str, str]) -> str:
+    """The result's answer to what was typed, or that it has none; empty without a question.
+
+    A question is understood where it names two columns, by name or in plain words (``titles``),
+    and asks whether one acts on the other.
     """
-    counts, m = result.counts, result.metrics_tested
-    if not data.public or counts is None or m is None or not counts.found:
+    if not question:
         return ""
-    links, right = text.count(counts.found, "true link"), counts.right
-    return (
-        f": of the {links} found, {right} {'has' if right == 1 else 'have'} the arrow, or "
-        f"the plain line, that such data allow (skeleton F1 {m.skeleton_f1:.2f}, directed F1 "
-        f"{m.directed_f1:.2f}, SHD {m.shd})"
-    )
+    a, b, *more = [*_named(question, titles), "", ""]
+    if not b or any(more) or not _ASKS.search(question) or _OTHERWISE.match(question):
+        return NO_ANSWER
+    one, other = (f"“{titles[name]}”" for name in (a, b))
+    i, j = result.names.index(a), result.names.index(b)
+    forth, back = result.displayed_cpdag[i, j], result.displayed_cpdag[j, i]
+    if (min(i, j), max(i, j)) in result.untested:
+        return f"The question stays open: {one} and {other} were not tested to the end."
+    if forth and back:
+        return f"{one} and {other} are linked; which of them acts on the other stays open."
+    if forth or back:
+        first, second = (one, other) if forth else (other, one)
+        return f"{first} acts on {second}, as far as this result shows."
+    return f"This result shows no direct link of {one} and {other}."
+
+
+def _named(question: str, titles: Mapping[str, str]) -> list[str]:
+    """The columns that a text names, in its order; of names within names the longest."""
+    found, left = list[tuple[int, str]](), question.casefold()
+    words = {(word.casefold(), name) for name, title in titles.items() for word in (name, title)}
+    for word, name in sorted(words, key=lambda w: (-len(w[0]), w)):
+        if at := re.search(rf"(?<!\w){re.escape(word)}(?!\w)", left):
+            left = left[: at.start()] + "\0" * len(word) + left[at.end() :]
+            found.append((at.start(), name))
+    return list(dict.fromkeys(name for _, name in sorted(found)))
+
+
+def details(data: Dataset, result: RunResult) -> list[str]:
+    """Numbers in the field's terms, for the last page."""
+    said, counts, m = [], result.counts, result.metrics_tested
+    # Not of a person's own data: their truth file is no released fact.
+    if data.public and counts is not None and m is not None and counts.found:
+        links, right = text.count(counts.found, "true link"), counts.right
+        said.append(
+            f"Of the {links} found, {right} {'has' if right == 1 else 'have'} the arrow, or the "
+            f"plain line, that such data allow (skeleton F1 {m.skeleton_f1:.2f}, directed F1 "
+            f"{m.directed_f1:.2f}, SHD {m.shd})."
+        )
+    if result.ledger.cap is not None and not result.ledger.undefended:
+        if result.spent.delta > 0:
+            failing = f"The promise may fail with probability δ = {number(result.spent.delta)}."
+            said.append(text.together(failing))
+        said.append(text.RESEARCH_TOOL)
+    return said
 
 
 def _origin(data: Dataset) -> str:
@@ -78,11 +127,6 @@ def limits(data: Dataset, result: RunResult, nothing: Invented | None = None) ->
     said.append(
         "A link says that two things go together in a way that the others do not explain. It is "
         "causal only if nothing unmeasured causes both. A line without an arrow can point either "
-        f"way. Arrows are less certain than links{_arrows(data, result)}."
+        "way. Arrows are less certain than links."
     )
-    if result.ledger.cap is not None and not result.ledger.undefended:
-        if result.spent.delta > 0:
-            failing = f"The promise may fail with probability δ = {number(result.spent.delta)}."
-            said.append(text.together(failing))
-        said.append(text.RESEARCH_TOOL)
     return said

@@ -84,7 +84,8 @@ def growing(name: str, frame: Mapping[str, Any]) -> None:
             st.error(task.problem)
         elif not task.done:
             st.caption(f"Draws are being made: {made:,} so far. The dial answers with those.")
-        _show(given(scene.as_dict()), frame)
+        if made >= len(scene.epsilons) * len(scene.states):  # nothing is drawn before its draw
+            _show(given(scene.as_dict()), frame)
 
     look_again(lambda: [state.growing(name)], draw, LOOK)
 

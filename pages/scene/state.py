@@ -29,6 +29,7 @@ from pages.shell.fields import choice, number, switch
 from pages.shell.task import Task, shared
 
 GROWING = 20  # draws of a scene that is made while somebody waits
+COARSE = EPSILONS[::4] + EPSILONS[-1:]  # its values of epsilon
 
 
 def names() -> tuple[str, ...]:
@@ -61,7 +62,7 @@ def whole(name: str) -> dict[str, Any]:
 
 def growing(name: str) -> Task:
     """The frames of a network's scene that are made now, shared by all who look at it."""
-    empty = empty_scene(load_dataset(name), draws=GROWING)
+    empty = empty_scene(load_dataset(name), epsilons=COARSE, draws=GROWING)
     return shared(("scene", name), f"the draws of {name}", fill, empty, about=empty)
 
 

@@ -21,9 +21,10 @@ from engine.privacy.accounting import Guarantee
 from engine.studies.price import price_steps
 from engine.studies.repeat import repeated, usual
 from pages.draw.price import said
+from pages.draw.scene import plain_names
 from pages.report import brief as report
 from pages.report import files as report_files
-from pages.report import repeats, view
+from pages.report import repeats, view, words
 from pages.report.brief import Brief, brief_of
 from pages.report.form import Heading
 from pages.report.repeats import Repeats
@@ -74,7 +75,7 @@ def test_the_sentence_is_computed_from_results(open_app: Callable[..., AppTest])
     assert f"directed F1 {m.directed_f1:.2f}, SHD {m.shd})" in found
     assert "at most 89 times in 100" in found  # e^2 / (1 + e^2), rounded up
     labels = {b.label for b in app.get("download_button")}
-    assert labels >= {"One page (PDF)", "Three slides (PDF)", "Report (HTML)", "Everything (ZIP)"}
+    assert labels >= {"One page (PDF)", "Slides (PDF)", "Report (HTML)", "Everything (ZIP)"}
 
 
 def words_of(pdf: bytes) -> str:
@@ -99,6 +100,7 @@ def test_page_html_pdf_slides_and_zip_say_the_same(open_app: Callable[..., AppTe
     app.run()
     made = brief_of(shown, found, Heading(**lines), "light")
     told = [made.headline, made.spread, made.promise.sentence, made.promise.terms, *made.limits]
+    told += [made.answer, *made.details]
     told += [f"{step.found}{said(step)}" for step in made.price]
     told += [f"{e.name} {e.number}{e.more}" for e in made.legend]
     told += [lines["question"], lines["author"], lines["date"]]
@@ -117,7 +119,7 @@ def test_page_html_pdf_slides_and_zip_say_the_same(open_app: Callable[..., AppTe
         assert not missing, (form, missing)
     assert [len(PdfReader(io.BytesIO(files[f"{f}.pdf"])).pages) for f in ("report", "slides")] == [
         1,
-        3,
+        6,
     ]
     counts = json.loads(files["metrics.json"])["counts"]
     assert (counts["true"], counts["found"]) == (made.price[0].found, made.price[-1].found)
@@ -128,6 +130,26 @@ def test_page_html_pdf_slides_and_zip_say_the_same(open_app: Callable[..., AppTe
 def text_of(page: str) -> str:
     """What a reader of the HTML reads."""
     return joined(html.unescape(re.sub(r"<[^>]+>", "", page)))
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("", ""),
+        ("Does smoking cause bronchitis?", "“Smoking”"),
+        ("How much does smoking affect bronchitis?", words.NO_ANSWER),
+        ("Does smoking cause baldness?", words.NO_ANSWER),
+        ("Why?", words.NO_ANSWER),
+        ("Is xray linked to asia?", "no direct link"),
+    ],
+)
+def test_the_typed_question_is_answered_or_not(question: str, said: str) -> None:
+    data = load_dataset("asia", n=20_000)
+    result = run("pc", data, statistic="g2")
+    titles = dict(zip(data.names, plain_names("asia", data.names), strict=True))
+    found = words.answer(question, result, titles)
+    assert said in found
+    assert bool(found) == bool(question)
 
 
 def test_who_types_fast_loses_nothing(open_app: Callable[..., AppTest]) -> None:
@@ -160,14 +182,14 @@ def test_a_link_is_as_thick_as_it_is_stable() -> None:
     assert len({k.width for k in drawn}) > 2
 
 
-def test_the_page_stays_one_and_the_slides_three_whatever_is_on_them() -> None:
+def test_the_page_stays_one_and_the_slides_five_whatever_is_on_them() -> None:
     data = load_dataset("alarm", n=2000)
     values = {"epsilon": 0.5}
     settings = Settings(Source("alarm", 2000, 0), "priv_pc", filled("priv_pc", values))
     shown = Shown(settings, data, run("priv_pc", data, **values))
     lines = {"question": "Who? " * 32, "author": "A. " * 26, "date": "W" * 40}
     made = replace(brief(shown, **lines), limits=("What nobody knows. " * 20,) * 6)
-    for pdf, pages in ((report_files.sheet(made), 1), (report_files.slides(made), 3)):
+    for pdf, pages in ((report_files.sheet(made), 1), (report_files.slides(made), 5)):
         assert len(PdfReader(io.BytesIO(pdf)).pages) == pages
         assert joined("What nobody knows. " * 20) in words_of(pdf)
 
