@@ -10,7 +10,7 @@ from engine.cli.flags import Parser, parts, progress
 from engine.cli.interrupts import ending, interruptible
 from engine.data.networks import load_dataset
 from engine.errors import InputError
-from engine.studies.scenes import ALGORITHMS, DRAWS, empty_scene, fill
+from engine.studies.scenes import ALGORITHMS, COARSE, DRAWS, EPSILONS, empty_scene, fill
 
 
 def scene_command(argv: Sequence[str]) -> int:
@@ -25,13 +25,13 @@ def scene_command(argv: Sequence[str]) -> int:
     parser.add_argument("--n", type=int, default=100_000, help="rows")
     parser.add_argument("--algorithm", default=",".join(ALGORITHMS), help="with commas")
     parser.add_argument("--draws", type=int, default=DRAWS, help="draws at each epsilon")
+    parser.add_argument("--coarse", action="store_true", help="twelve values of epsilon alone")
     parser.add_argument("--out", required=True, metavar="FILE", help="where the scene is written")
     args = parser.parse_args(argv)
     if args.draws < 1:
         raise InputError("--draws must be at least 1.")
-    scene = empty_scene(
-        load_dataset(args.dataset, n=args.n), parts(args.algorithm, "--algorithm"), draws=args.draws
-    )
+    keys, epsilons = parts(args.algorithm, "--algorithm"), COARSE if args.coarse else EPSILONS
+    scene = empty_scene(load_dataset(args.dataset, n=args.n), keys, epsilons, args.draws)
     with interruptible() as cancelled:
         whole = fill(scene, cancelled, lambda k, of: progress(f"{k}/{of} runs", last=k == of))
     if whole:

@@ -35,6 +35,7 @@ VERSION = 1
 ALGORITHMS = ("priv_pc", "curate_pc", "marginal_pc")
 EPSILONS = tuple(float(f"{e:.3g}") for e in np.geomspace(0.01, 10, 40))
 DRAWS = 50
+COARSE, FEW = tuple(float(f"{e:.3g}") for e in np.geomspace(0.01, 10, 12)), 25  # of large networks
 MOST_COLUMNS = 40
 _KEPT = Path(__file__).resolve().parents[2] / "sample_data" / "scenes"
 

@@ -13,6 +13,7 @@ from engine.data.networks import NETWORKS, load_dataset, load_network
 from engine.params import Parameters
 from engine.studies.scenes import (
     ALGORITHMS,
+    COARSE,
     DRAWS,
     EPSILONS,
     MOST_COLUMNS,
@@ -29,7 +30,6 @@ from pages.shell.fields import choice, number, switch
 from pages.shell.task import Task, shared
 
 GROWING = 20  # draws of a scene that is made while somebody waits
-COARSE = EPSILONS[::4] + EPSILONS[-1:]  # its values of epsilon
 
 
 def names() -> tuple[str, ...]:
