@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import astuple
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -60,14 +61,19 @@ COLUMNS = {
 }
 
 
-def test_networks_keep_to_the_schema() -> None:
-    rng = np.random.default_rng(0)
-    for _ in range(50):
-        levels = [tuple(map(str, range(r))) for r in rng.integers(1, 5, 6)]
-        network = random_network([f"v{j}" for j in range(6)], levels, 7, rng)
+@pytest.mark.parametrize("donor", [None, *NETWORKS])
+def test_networks_keep_to_the_schema(donor: str | None) -> None:
+    """Random ones, and those with the tables of a bundled network."""
+    rng = np.random.default_rng(3)
+    names = [f"v{j}" for j in range(8)]
+    for _ in range(1 if donor else 30):
+        levels = [tuple(map(str, range(r))) for r in (1, 2, *rng.integers(1, 10, 6))]
+        asked = names, levels, 9, rng
+        lent = None if donor is None else load_network(donor)
+        network = random_network(*asked) if lent is None else network_like(lent, *asked)
         assert network.states == tuple(levels)
-        assert network.dag().number_of_edges() == 7
-        assert max(map(len, network.parents)) <= MOST_PARENTS
+        assert network.dag().number_of_edges() == 9
+        assert max(map(len, network.parents)) <= (MOST_BORROWED if donor else MOST_PARENTS)
         for table in network.tables:
             assert np.allclose(table.sum(axis=1), 1)
             assert (table >= 0).all()
@@ -97,21 +103,6 @@ def test_half_of_the_networks_borrow_the_tables_of_others() -> None:
     assert max(counts) <= round(8 * 1.2 * math.exp(GUESSED))
     alone = PlanRequest(data.names, data.levels, 50, donors=())
     assert alone.dataset(1).n == 50
-
-
-def test_a_borrowed_network_keeps_to_the_schema_and_to_its_donor() -> None:
-    rng = np.random.default_rng(3)
-    levels = [tuple(map(str, range(r))) for r in (1, 2, 2, 3, 5, 9, 2, 4)]
-    for name in NETWORKS:
-        donor = load_network(name)
-        network = network_like(donor, [f"v{j}" for j in range(8)], levels, 9, rng)
-        assert network.states == tuple(levels)
-        assert network.dag().number_of_edges() == 9
-        assert max(map(len, network.parents)) <= MOST_BORROWED
-        for table in network.tables:
-            assert np.allclose(table.sum(axis=1), 1)
-            assert (table >= 0).all()
-        network.sample(20, rng)
 
 
 def test_a_table_of_the_same_levels_is_lent_as_it_is() -> None:
@@ -146,7 +137,7 @@ def test_levels_that_are_added_up_or_split_keep_their_probability() -> None:
 
 def test_a_stretched_band_moves_both_ends_from_the_median() -> None:
     band = Band(0.4, 0.5, 0.7).stretched(2.0, 0.5, 0.02)
-    assert (band.low, band.median, band.high) == pytest.approx((0.3, 0.5, 0.6))
+    assert astuple(band) == pytest.approx((0.3, 0.5, 0.6))
     # One that has no length reaches a little; F1 ends at 0 and 1.
     assert Band(0.5, 0.5, 0.5).stretched(2.0, 1.0, 0.02).low == pytest.approx(0.46)
     assert Band(0.1, 0.5, 0.9).stretched(3.0, 3.0, 0.02) == Band(0.0, 0.5, 1.0)
@@ -280,18 +271,6 @@ def test_a_target_is_reached_in_a_range_of_epsilons() -> None:
     assert sure.words == "Expect skeleton F1 0.8 from ε = 1 on, with Priv-PC."
 
 
-def test_the_real_f1_lies_in_the_band_about_as_often_as_it_says() -> None:
-    """A small version of the study in privacy_audit.md, on three bundled networks."""
-    inside = []
-    for name in ("asia", "cancer", "survey"):
-        data = load_dataset(name, n=4000, seed=2)
-        question = PlanRequest(data.names, data.levels, data.n)
-        for f in plan(question, [0.3, 3.0], ["gauss_pc", "em_pc"], draws=9):
-            real = one_run(f.algorithm, data, f.epsilon, 1e-6, seed=11)[3]
-            inside.append(f.f1.holds(real))
-    assert np.mean(inside) >= 0.4
-
-
 def test_a_forecast_counts_as_a_run_does() -> None:
     """At this epsilon Priv-PC leaves most pairs open: Run calls none of them found or invented."""
     data = load_dataset("asia", n=3_000, seed=1)
@@ -301,9 +280,10 @@ def test_a_forecast_counts_as_a_run_does() -> None:
     assert counts is not None
     assert scores is not None
     told = one_run("priv_pc", data, 0.1, 1e-6, seed=0)
+    shown = counts.found + counts.invented
     assert told[:3] == (counts.true, counts.found, counts.invented)
     assert told[3:6] == (scores.skeleton_f1, scores.directed_f1, scores.shd)
-    assert told[6] == counts.invented / max(1, counts.found + counts.invented)
+    assert told[6:] == (counts.invented / max(1, shown), shown)
 
 
 def test_a_stop_keeps_what_is_finished() -> None:
@@ -361,16 +341,6 @@ def test_bad_input_is_one_sentence(
     error = capsys.readouterr().err.strip()
     assert "\n" not in error
     assert error.endswith((".", "?"))
-
-
-def test_a_false_share_is_that_of_the_links_shown() -> None:
-    data = load_dataset("asia", n=3000)
-    links, found, made, *_, share, shown = one_run("priv_pc", data, 1.0, 1e-6, seed=0)
-    assert links == 8
-    assert made > 0
-    assert shown == found + made
-    assert share == made / shown
-    assert one_run("em_pc", load_dataset("asia", n=100), 1e-3, 1e-6, seed=3)[-2] <= 1
 
 
 def test_a_plan_without_empty_tables_says_nothing_of_them() -> None:

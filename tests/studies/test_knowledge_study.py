@@ -11,7 +11,6 @@ from benchmarks.knowledge import FALSE, FALSE_ORIENTS, NONE, against_dag, levels
 from engine import load_dataset
 from engine.graphs.known import Known
 from engine.registry import ALGORITHMS
-from engine.studies.trial import knowing
 
 DATA = load_dataset("cancer", n=2000)
 TRUTH = DATA.truth
@@ -26,15 +25,6 @@ def test_true_levels_are_true_and_the_false_one_bars_one_true_arrow() -> None:
             wrong = [arc for arc in TRUTH.edges if not known.allows(*arc)]
             assert bool(wrong) == (name in (FALSE, FALSE_ORIENTS))
     assert found[NONE] is None
-
-
-def test_the_same_rows_that_know_more_are_another_dataset() -> None:
-    """A study's store and the pages' caches must not take one for the other."""
-    told = knowing(DATA, levels_of(TRUTH)["two tiers"])
-    assert np.array_equal(told.codes, DATA.codes)
-    assert told.fingerprint != DATA.fingerprint
-    assert knowing(DATA, None) is DATA
-    assert knowing(DATA, levels_of(TRUTH)["two tiers"]).fingerprint == told.fingerprint
 
 
 def test_the_tables_and_the_picture(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,26 +21,29 @@ def steps(key: str, **values: Any) -> list[tuple[str, str, int]]:
 STRICT = [("best", "g2", 8), ("paper", "kendall", 7), ("bounded", "kendall", 5)]
 
 
-@pytest.mark.parametrize("key", ["priv_pc", "svt_pc", "em_pc", "gauss_pc"])
-def test_a_strict_rank_method_loses_to_its_test_before_any_noise(key: str) -> None:
-    for epsilon in (0.1, 1.0, 10.0):
-        assert steps(key, epsilon=epsilon) == STRICT
+@pytest.mark.parametrize(
+    ("key", "values", "wanted"),
+    [
+        *((key, {"epsilon": e}, STRICT)
+          for key in ("priv_pc", "svt_pc", "em_pc", "gauss_pc") for e in (0.1, 10.0)),
+        # A published one has no bounded form; EM-PC's test is G2.
+        ("priv_pc", {"guarantee": "published"}, STRICT[:2]),
+        ("em_pc", {"guarantee": "published"}, STRICT[:1]),
+        ("pc", {}, STRICT[:2]),
+        ("pc", {"variant": "strict"}, STRICT),
+        ("marginal_pc", {"epsilon": 0.1}, [("best", "g2", 8), ("tables", "g2", 8)]),
+        ("pc", {"statistic": "oracle"}, []),
+    ],
+)  # fmt: skip
+def test_steps_before_any_noise(key: str, values: dict[str, Any], wanted: list[Any]) -> None:
+    assert steps(key, **values) == wanted
 
 
-def test_a_published_one_has_no_bounded_form() -> None:
-    assert steps("priv_pc", guarantee="published") == STRICT[:2]
-    assert steps("em_pc", guarantee="published") == STRICT[:1]  # its test is G2
-    assert steps("pc") == STRICT[:2]
-    assert steps("pc", variant="strict") == STRICT
-
-
-def test_other_methods_have_steps_of_their_own() -> None:
-    assert steps("marginal_pc", epsilon=0.1) == [("best", "g2", 8), ("tables", "g2", 8)]
+def test_blocks_and_descents_are_steps() -> None:
     assert [s[0] for s in steps("priv_pc", statistic="g2")] == ["best", "blocks"]
     assert [s[0] for s in steps("gauss_pc", statistic="chi2")] == ["best", "blocks"]
     assert [s[0] for s in steps("gram_notears")] == ["solver", "descent"]
     assert [s[0] for s in steps("notears")] == ["solver"]
-    assert steps("pc", statistic="oracle") == []
 
 
 @pytest.mark.parametrize("key", ["priv_pc", "curate_pc", "marginal_pc", "gram_notears"])

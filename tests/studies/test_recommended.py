@@ -74,14 +74,11 @@ def test_the_nearest_epsilon_is_told(epsilon: float, at: float) -> None:
     assert recommended("priv_pc", epsilon, 100_000) is None  # the study says nothing of that n
 
 
-@pytest.mark.parametrize("epsilon", [0.01, 100.0, 0.0, -1.0, math.nan, math.inf])
-def test_an_epsilon_far_from_all_has_none(epsilon: float) -> None:
-    assert recommended("priv_pc", epsilon, 20_000) is None
-
-
-def test_what_was_not_tuned_has_none() -> None:
-    assert recommended("pc", 1.0, 20_000) is None
-    assert recommended("marginal_pc", 1.0, 20_000) is None
+def test_an_epsilon_far_from_all_and_what_was_not_tuned_have_none() -> None:
+    for epsilon in (0.01, 100.0, 0.0, -1.0, math.nan, math.inf):
+        assert recommended("priv_pc", epsilon, 20_000) is None
+    for key in ("pc", "marginal_pc"):
+        assert recommended(key, 1.0, 20_000) is None
 
 
 def test_the_best_stand_first() -> None:
