@@ -76,7 +76,7 @@ def brief_of(run: Shown, repeats: Repeats | None, heading: Heading, theme: str) 
         heading=heading,
         # the name of a person's own file is theirs
         title=f"{text.dataset_title(data)}: report" if data.public else "Report",
-        answer=words.answer(heading.question, result, _titles(data)),
+        answer=words.answer(heading.question, data, result, _titles(data)),
         headline=summary.headline,
         spread=words.range_sentence(outcomes),
         graph=_graph(data, result, shown, theme),

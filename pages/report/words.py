@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from engine import Dataset, RunResult
+from engine.graphs.links import LinkClass
 from engine.studies.null import Invented
 from engine.studies.repeat import Repetition, usual
 from pages.shell import words as text
@@ -41,7 +42,7 @@ NO_ANSWER = (
 )
 
 
-def answer(question: str, result: RunResult, titles: Mapping[str, str]) -> str:
+def answer(question: str, data: Dataset, result: RunResult, titles: Mapping[str, str]) -> str:
     """The result's answer to what was typed, or that it has none; empty without a question.
 
     A question is understood where it names two columns, by name or in plain words (``titles``),
@@ -57,7 +58,10 @@ def answer(question: str, result: RunResult, titles: Mapping[str, str]) -> str:
     forth, back = result.displayed_cpdag[i, j], result.displayed_cpdag[j, i]
     if (min(i, j), max(i, j)) in result.untested:
         return f"The question stays open: {one} and {other} were not tested to the end."
-    if forth and back:
+    kind = result.classes.get((min(i, j), max(i, j))) if data.public else None
+    if kind is LinkClass.FALSE_POSITIVE:
+        return f"This result links {one} and {other}; in the true graph they have no direct link."
+    if (forth and back) or kind is LinkClass.UNIDENTIFIED:
         return f"{one} and {other} are linked; which of them acts on the other stays open."
     if forth or back:
         first, second = (one, other) if forth else (other, one)

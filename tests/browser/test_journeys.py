@@ -42,7 +42,7 @@ def test_a_presenter_from_a_link_to_files_on_a_stick(
     assert page.get_by_role("heading", name=headline).is_visible()
     page.screenshot(path=screenshots / "report_print.png", full_page=True)
     page.emulate_media(media="screen")
-    for button, sheets in (("One page (PDF)", 1), ("Three slides (PDF)", 3)):
+    for button, sheets in (("One page (PDF)", 1), ("Slides (PDF)", 6)):
         made = PdfReader(saved(page, button, tmp_path))
         assert len(made.pages) == sheets
         assert said in " ".join(made.pages[0].extract_text().split())

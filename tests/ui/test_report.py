@@ -147,7 +147,7 @@ def test_the_typed_question_is_answered_or_not(question: str, said: str) -> None
     data = load_dataset("asia", n=20_000)
     result = run("pc", data, statistic="g2")
     titles = dict(zip(data.names, plain_names("asia", data.names), strict=True))
-    found = words.answer(question, result, titles)
+    found = words.answer(question, data, result, titles)
     assert said in found
     assert bool(found) == bool(question)
 
