@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PICTURE = ROOT / "docs" / "pictures" / "architecture.svg"
-WIDTH, ROW, GAP, LEFT = 960, 30, 6, 250
+WIDTH, ROW, GAP, LEFT = 960, 30, 6, 280
 STYLE = 'font-family="system-ui, sans-serif" font-size="13" fill="#1f2933"'
 # What a row is for, by its first package.
 WORDS = {
