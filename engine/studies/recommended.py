@@ -98,12 +98,7 @@ class Recommended:
         pairs = [(r.tuned["skeleton_f1"], r.default["skeleton_f1"]) for r in self.reported]
         gap = sum(tuned.mean - default.mean for tuned, default in pairs)
         error = math.hypot(*(one.error for pair in pairs for one in pair if one.runs > 1))
-        return self.changed and gap > error
-
-    @property
-    def changed(self) -> bool:
-        """Whether it is another setting than the default."""
-        return bool(self.params)
+        return bool(self.params) and gap > error
 
 
 @dataclass(frozen=True, eq=False)

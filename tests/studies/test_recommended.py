@@ -40,7 +40,7 @@ def test_no_network_is_both_searched_on_and_told_on() -> None:
 def test_every_recommended_setting_can_be_run_and_was_searched_for() -> None:
     data = load_dataset("cancer", n=500)
     for (key, epsilon), one in study().cells.items():
-        if not one.changed:
+        if not one.params:
             continue
         algorithm(key).params.build({"epsilon": epsilon, "guarantee": "strict", **one.params})
         own = {axis.name: axis for axis in axes(key, study().rows, tunable(key))}
