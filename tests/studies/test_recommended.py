@@ -98,7 +98,7 @@ def test_every_published_algorithm_was_tuned_and_four_settings_do_not_carry_over
     assert tuned == set(measuring.RUNS)
     assert {e for _, e in cells} == set(measuring.EPSILONS)
     assert len(cells) == len({*measuring.RUNS, *measuring.OURS}) * len(measuring.EPSILONS)
-    changed = {case for case, one in cells.items() if one.changed}
+    changed = {case for case, one in cells.items() if one.params}
     assert len(changed) == 12
     lost = {case for case in changed if not cells[case].better}
     assert lost == {("gauss_pc", 0.1), ("noleaks", 1), ("noleaks", 10), ("curate_notears", 1)}

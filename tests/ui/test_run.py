@@ -176,7 +176,7 @@ def test_the_recommended_setting_is_the_studys(open_app: Callable[..., AppTest])
     app = open_app(data="cancer", n="20000", algorithm="priv_pc", epsilon="0.3")
     found = recommended("priv_pc", 0.3, 20_000)
     assert found is not None
-    assert found.changed
+    assert found.params
     app.radio(key="param-guarantee").set_value("published").run()
     app.pills(key="presets").set_value("Recommended").run()
     params = defaults(ALGORITHMS["priv_pc"].params) | app.session_state["state_chosen"]
