@@ -1,4 +1,4 @@
-# make setup | app | test | lint | docs | bench | bench-utility | soak | readers
+# make setup | app | test | lint | docs | bench | bench-utility | soak | readers | story
 #   make app PORT=8502            another port
 #   make test ARGS="-k kendall"   anything pytest takes
 #   make setup PYTHON=python3.12  another interpreter for a new .venv
@@ -22,7 +22,7 @@ READERS_STAMP := $(READERS)/.installed
 .DEFAULT_GOAL := setup
 # Python starts often here (workers, commands): each start would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
-.PHONY: setup app test lint docs bench bench-utility chromium-hint soak readers
+.PHONY: story setup app test lint docs bench bench-utility chromium-hint soak readers
 
 setup: $(STAMP)
 

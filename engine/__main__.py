@@ -29,6 +29,7 @@ _MODULES = {
     "tune": ("tune",),
     "figures": ("figure", "compare-studies", "merge", "table"),
     "scene": ("scene",),
+    "story": ("story",),
     "plan": ("plan",),
     "audit": ("audit",),
     "schema": ("schema",),

@@ -122,6 +122,18 @@ def graph_svg(
     return sheet(body, (left, top, right - left, bottom - top), alt=alt, paper=inks.paper)
 
 
+def people_svg(lit: int, chance: str, beyond: str, edge: str, *, across: int = 10, alt: str) -> Svg:
+    """A hundred figures, ``across`` in a row: chance's fifty, those beyond, the rest empty."""
+    wide, tall, body = 22.0, 27.0, ""
+    for k in range(100):
+        x, y = (k % across + 0.5) * wide, (k // across) * tall
+        ink = chance if k < 50 else beyond
+        inks = {"fill": ink if k < lit else "none", "stroke": ink if k < lit else edge}
+        body += tag("circle", cx=x, cy=y + 6.5, r=4.0, **inks)
+        body += tag("path", d=f"M{x - 6:.1f} {y + 24:.1f}v-6q0 -5.5 6 -5.5t6 5.5v6z", **inks)
+    return sheet(body, (0, 0, across * wide, 100 / across * tall), alt=alt)
+
+
 Curve = tuple[Point, Point, Point]  # start, middle and end of a quadratic curve
 
 

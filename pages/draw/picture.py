@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.graphs.layout import Point
-from engine.graphs.picture import Inks, Link, graph_svg, sheet, tag
+from engine.graphs.picture import Inks, Link, graph_svg, people_svg
 from engine.summary import FINE, NOTHING
 from pages.draw.typeset import png
 from pages.shell import words as text
@@ -16,8 +16,6 @@ from pages.shell.palette import INKS, LOOKS, price_ink
 
 if TYPE_CHECKING:
     from engine.studies.figures import Panel
-
-_CELL = 22.0, 27.0  # of one of a hundred people
 
 
 @dataclass(frozen=True)
@@ -64,12 +62,7 @@ def people_picture(lit: int, level: str, *, alt: str, theme: str = "light") -> P
 
     ``level`` is how well the price holds; where it is nothing, all of them are red.
     """
-    look, body = LOOKS[theme], ""
+    look = LOOKS[theme]
     beyond = INKS[theme][0] if level == FINE else price_ink(level, theme)
-    for k in range(100):
-        x, y = (k % 10 + 0.5) * _CELL[0], (k // 10) * _CELL[1]
-        ink = look.border if k < 50 and level != NOTHING else beyond
-        inks = {"fill": ink if k < lit else "none", "stroke": ink if k < lit else look.border}
-        body += tag("circle", cx=x, cy=y + 6.5, r=4.0, **inks)
-        body += tag("path", d=f"M{x - 6:.1f} {y + 24:.1f}v-6q0 -5.5 6 -5.5t6 5.5v6z", **inks)
-    return Picture(sheet(body, (0, 0, 10 * _CELL[0], 10 * _CELL[1]), alt=alt), alt)
+    chance = beyond if level == NOTHING else look.border
+    return Picture(people_svg(lit, chance, beyond, look.border, alt=alt), alt)

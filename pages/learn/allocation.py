@@ -12,11 +12,12 @@ import streamlit as st
 from engine import Dataset
 from engine.params import ParameterError, Parameters
 from engine.percent import percent
+from engine.story.modules import digested
 from engine.studies.margins import planned
 from engine.teaching.lessons import strengths
 from pages.draw import show
 from pages.draw.bars import bars
-from pages.draw.scene import digested, mount
+from pages.draw.scene import mount
 from pages.learn.search import perfect
 from pages.learn.tour import Tour
 from pages.shell import state

@@ -7,15 +7,13 @@ from typing import Any
 
 import streamlit as st
 
-from engine.data.networks import load_network
+from engine.story.content import arrows_content
 from engine.teaching.lessons import noisy_test, query
 from engine.teaching.neighbours import counterexample
-from engine.teaching.turning import questions, turning
-from pages.draw.scene import digested, graph_content, mount
+from pages.draw.scene import mount
 from pages.learn.tour import Tour
 from pages.shell.words import number, plain
 
-EXAMPLES = 4
 EACH = 0.02  # ε of the one test, at the start
 
 
@@ -27,22 +25,7 @@ def truth_view(now: Tour) -> None:
 @st.cache_data(max_entries=8, show_spinner=False)
 def turned(network: str) -> dict[str, Any]:
     """What the browser needs: every choice of arrows, how many answers it changes, and a few."""
-    graph = load_network(network)
-    found = turning(graph.dag(), graph.names)
-    every = list(questions(found.d))
-    return digested(
-        {
-            **graph_content(Tour(data=network).dataset),
-            "arrows": found.arrows,
-            "kinds": found.kinds,
-            "changed": [len(places) for places in found.changed],
-            "examples": [
-                [(*every[k], found.independent[k]) for k in places[:EXAMPLES]]
-                for places in found.changed
-            ],
-            "questions": len(every),
-        }
-    )
+    return arrows_content(Tour(data=network).dataset)
 
 
 def pair_of(now: Tour, title: str, start: str, key: str) -> tuple[str, str]:

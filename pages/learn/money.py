@@ -7,21 +7,15 @@ from typing import Any
 
 import streamlit as st
 
-from engine.data.networks import load_dataset
+from engine.story.content import money_content
 from engine.studies.scenes import ALGORITHMS, kept_scene
-from engine.teaching.money import Purse, purses
 from pages.draw.links import found_links
-from pages.draw.scene import digested, given, mount
+from pages.draw.scene import given, mount
 from pages.learn.search import gallery, perfect
 from pages.learn.tour import Tour, draft
 
 WAITING = "Before any coin is spent: what perfect tests would find. Runs are made …"
 ONCE = "marginal_pc"  # what spends once
-WAYS = {
-    "priv_pc": "for each “perhaps”",
-    "curate_pc": "more at the beginning",
-    ONCE: "all at once",
-}
 
 
 def money_view(now: Tour) -> None:
@@ -54,25 +48,4 @@ def _rested(frame: Mapping[str, Any]) -> None:
 def drawn(network: str, draw: int) -> dict[str, Any]:
     """What the browser needs: the network's scene, and the purse of one draw at every ε."""
     scene = kept_scene(network)
-    data = load_dataset(network, n=scene["rows"])
-    content = {
-        **{name: given(scene)[name] for name in ("scene", "titles", "layouts")},
-        "purses": {
-            key: [_packed(p) for p in purses(data, key, scene["epsilons"], draw)]
-            for key in ALGORITHMS
-        },
-        "ways": WAYS,
-        "once": ONCE,
-        "draw": draw,
-    }
-    return digested(content)
-
-
-def _packed(purse: Purse) -> dict[str, Any]:
-    return {
-        "pairs": purse.pairs,
-        "decisions": purse.decisions,
-        "coins": [round(c, 3) for c in purse.coins],
-        "bought": [(label, round(c, 3)) for label, c in purse.bought],
-        "ended": purse.ended,
-    }
+    return money_content(given(scene), ALGORITHMS, draw, once=ONCE)

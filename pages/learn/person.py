@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import streamlit as st
 
-from engine.teaching.lessons import query
-from engine.teaching.neighbours import moves
-from pages.draw.scene import digested, mount, plain_names
+from engine.story.content import person_content
+from pages.draw.scene import mount
 from pages.learn import class_mode
 from pages.learn.first import pair_of
 from pages.learn.tour import PEOPLE, Tour, neighbours_of
@@ -41,27 +39,4 @@ def person_view(now: Tour) -> None:
 @st.cache_data(max_entries=64, show_spinner=False)
 def crowd(network: str, x: str, y: str) -> dict[str, Any]:
     """What the browser needs: everybody's answers, and the score after every replacement."""
-    data = bundled(network, PEOPLE, 0)
-    asked = query(data, x, y)
-    every = moves(data, asked)
-    table = every.table[0]
-    columns = [asked.x, asked.y]
-    codes = data.row_codes()[:, columns]
-    places = list(np.ndindex(table.shape))
-    moved = [
-        [every.moved.get(((0, *source), (0, *target))) for target in places] for source in places
-    ]
-    far = [int(np.ravel_multi_index(cell[1:], table.shape)) for cell in every.farthest]
-    return digested(
-        {
-            "cells": (codes[:, 0] * table.shape[1] + codes[:, 1]).tolist(),
-            "table": table.tolist(),
-            "levels": [list(data.levels[c]) for c in columns],
-            "titles": plain_names(network, [data.names[c] for c in columns]),
-            "z": every.z,
-            "moved": moved,
-            "sensitivity": every.sensitivity,
-            "epsilon": START,
-            "farthest": far,
-        }
-    )
+    return person_content(bundled(network, PEOPLE, 0), x, y, START)

@@ -15,6 +15,7 @@ from engine.graphs.links import MARKS, LinkClass
 from engine.graphs.metrics import Counts
 from engine.graphs.picture import Link
 from engine.registry import algorithm
+from engine.story.modules import digested, graph_content
 from engine.studies.repeat import Repetition, outcome_of
 from engine.studies.scenes import ABSENT, BACK, FORTH, LINE, UNTESTED
 from engine.summary import links_words
@@ -24,7 +25,7 @@ from pages.draw.bars import bars
 from pages.draw.graphs import positions
 from pages.draw.links import ENTRY, found_links, sample
 from pages.draw.picture import graph_picture
-from pages.draw.scene import digested, graph_content, mount
+from pages.draw.scene import mount
 from pages.learn.tour import Tour, shown_run
 from pages.shell import words as text
 from pages.shell.palette import theme

@@ -13,10 +13,11 @@ import streamlit as st
 from engine import Dataset
 from engine.params import Parameters
 from engine.statistics.registry import BOUNDED
+from engine.story.modules import digested
 from engine.teaching import sieving
 from engine.teaching.sieving import Array, Sieve
 from engine.theory import best_subsample
-from pages.draw.scene import digested, mount
+from pages.draw.scene import mount
 from pages.learn.tour import Tour, shown_run
 from pages.shell import state
 from pages.shell.drafts import Draft

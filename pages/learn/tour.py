@@ -10,9 +10,9 @@ import streamlit as st
 
 from engine import Dataset, RunResult, run
 from engine.params import Parameters
+from engine.story.modules import plain_names
 from engine.teaching.lessons import query
 from engine.teaching.neighbours import NeighbourTest, farthest
-from pages.draw.scene import plain_names
 from pages.shell import state
 from pages.shell.data import bundled
 from pages.shell.drafts import Draft

@@ -14,6 +14,7 @@ from engine.graphs.picture import Link
 from engine.graphs.weighed_colliders import SHOWN
 from engine.percent import percent
 from engine.score.learned import ScoreDiagnostics
+from engine.story.modules import words as plain_names
 from engine.studies.figures import Panel, Series
 from engine.studies.price import PriceStep, price_steps
 from engine.studies.repeat import stability
@@ -22,7 +23,6 @@ from pages.draw.graphs import positions
 from pages.draw.links import Entry, as_digraph, describe, doubtful, entries, found_links
 from pages.draw.picture import Picture, curve_picture, graph_picture, people_picture
 from pages.draw.price import Step, reference_lines, steps_of
-from pages.draw.scene import words as plain_names
 from pages.draw.strength import weighted
 from pages.report import words
 from pages.report.form import Heading

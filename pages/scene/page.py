@@ -7,8 +7,9 @@ from typing import Any
 
 import streamlit as st
 
+from engine.story.modules import plainly
 from engine.studies.scenes import kept_scenes
-from pages.draw.scene import given, mount, plainly
+from pages.draw.scene import given, mount
 from pages.scene import state
 from pages.shell.form import bound
 from pages.shell.session import Place

@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from engine import Dataset, InputError
+from engine.story.modules import digested
 from engine.studies.margins import BETAS, CURATE, MOST_COLUMNS, THRESHOLDS
 from engine.studies.store import read_study, study_file
 from engine.studies.trial import TrialResult
@@ -20,7 +21,7 @@ from pages.draw import show
 from pages.draw.curves import Axis, Curve, curves
 from pages.draw.opening import figure_of_runs, over_cells
 from pages.draw.paper import paper_figure
-from pages.draw.scene import digested, mount
+from pages.draw.scene import mount
 from pages.shell import task
 from pages.shell import words as text
 from pages.shell.drafts import drafted, parameters_of

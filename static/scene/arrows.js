@@ -13,7 +13,7 @@ export class Arrows {
   show(given) {
     if (given.digest === this.digest) return;
     this.digest = given.digest;
-    Object.assign(this, {given, mask: 0, turned: 0, either: false, layout: null});
+    Object.assign(this, {given, mask: 0, turned: 0, either: Boolean(given.either), layout: null});
     this.model = {d: given.titles.length, pairs: pairsOf(given.titles.length), truth: given.truth, causal: given.causal};
     this.places = given.arrows.map(([a, b]) => this.model.pairs.findIndex(([i, j]) => i === Math.min(a, b) && j === Math.max(a, b)));
     this.reversible = given.arrows.map((_, k) => given.kinds.some((kind, mask) => kind === 0 && mask >> k & 1));

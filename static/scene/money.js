@@ -166,6 +166,6 @@ export class Money {
     const said = `Over ${all[once].length} draws, on average: ${parts.join("; ")}, of ${this.model.links} true links. `;
     if (this.spoken === said) return;
     this.spoken = said;
-    this.verdict.replaceChildren(said, el("b", {}, end));
+    this.verdict.replaceChildren(said, el("b", {}, others.length ? end : ""));
   }
 }

@@ -2,6 +2,7 @@
 import {Asked, add, counted, el, figure, marks, svgRoot} from "./dom.js";
 import {Dots} from "./dots.js";
 import {Graph, sign} from "./graph.js";
+import {Hundred} from "./hundred.js";
 import {counts, frame, guesses, mean, most, nearest, read, ready, share, drowns, count, ABSENT} from "./model.js";
 
 const NARROW = 620;  // CSS pixels below which the narrow layout is drawn
@@ -61,6 +62,7 @@ export class Scene {
     const svg = svgRoot({role: "img"});
     this.svg = svg;
     this.graph = new Graph(svg, (p) => { this.lit = p; this.draw(); });
+    this.hundred = new Hundred();
     const canvas = el("canvas", {"aria-hidden": "true"});
     this.dots = new Dots(canvas, () => getComputedStyle(this.root));
     this.parts = {
@@ -81,8 +83,8 @@ export class Scene {
     this.root.append(
       el("div", {class: "top"}, el("h2", {class: "question"}, this.given.question), p.about),
       el("div", {class: "main"}, p.methods, el("div", {class: "stage"}, svg), p.table,
-        el("div", {class: "panel"}, this.dial, el("div", {class: "ends"},
-          el("span", {}, "nobody recognisable"), p.value, el("span", {}, "everything exact"))), p.buttons, this.legend()),
+        el("div", {class: "panel priced"}, el("div", {class: "turns"}, this.dial, el("div", {class: "ends"},
+          el("span", {}, "nobody recognisable"), p.value, el("span", {}, "everything exact"))), this.hundred.node), p.buttons, this.legend()),
       el("div", {class: "side"}, p.sentence, p.live,
         el("h2", {}, "Every draw of the noise"), el("div", {class: "sheet"}, canvas),
         el("h2", {}, "Where the links go"), p.steps, p.hint));
@@ -217,6 +219,7 @@ export class Scene {
     this.root.querySelector(".as-table").setAttribute("aria-pressed", String(this.table));
     if (!all.length) { this.parts.sentence.textContent = "These draws are being made …"; return; }
     this.graph.draw(state.method, state.at, state.draw, ghost, this.lit);
+    this.hundred.show(exact ? 100 : guesses(model.epsilons[state.at]), exact);
     const free = count(model, frame(model, "pc", state.at, 0)).found;
     this.dots.show({links: model.links, most: most(model, state.method), free, counts: exact ? all.slice(0, 1) : all, chosen: ghost || exact ? null : state.draw});
     this.words(all, ghost, exact);

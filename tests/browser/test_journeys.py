@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pypdf import PdfReader
 
-from pages.draw.scene import words
+from engine.story.modules import words
 from tests.browser.steps import BROKEN, addressed, serious, settle
 
 if TYPE_CHECKING:

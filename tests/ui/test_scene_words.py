@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pages.draw.scene import plainly, words
+from engine.story.modules import plainly, words
 
 
 def test_a_network_without_plain_names_shows_its_own() -> None:

@@ -1,0 +1,25 @@
+"""``python -m engine story``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from engine.cli.flags import Parser
+
+
+def story_command(argv: Sequence[str]) -> int:
+    """Write the story as a folder of pages that need no server and no network."""
+    parser = Parser(
+        prog="engine story",
+        example="story --out story",
+        description="Write a page that scrolls from the scene through the steps of Learn, and one "
+        "page for each of its frames.",
+    )
+    parser.add_argument("--out", required=True, metavar="DIR", help="the folder")
+    args = parser.parse_args(argv)
+    from engine.story.page import write  # here: the frames are runs, and need the algorithms
+
+    files = write(Path(args.out))
+    print(f"{files[2]}: {len(files)} files, {sum(f.stat().st_size for f in files) // 1000:,} kB.")
+    return 0

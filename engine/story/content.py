@@ -1,0 +1,116 @@
+"""What each component in the browser is given: from the engine, at the time of writing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from engine.data.dataset import Dataset
+from engine.data.networks import load_dataset, load_network
+from engine.story.modules import digested, graph_content, layouts, plain_names, plainly
+from engine.summary import NO_PROMISE, PROMISE
+from engine.teaching.lessons import query
+from engine.teaching.money import purses
+from engine.teaching.neighbours import moves
+from engine.teaching.turning import questions, turning
+
+EXAMPLES = 4  # answers that change, of each choice of arrows
+WAYS = {
+    "priv_pc": "for each “perhaps”",
+    "curate_pc": "more at the beginning",
+    "marginal_pc": "all at once",
+}
+
+
+def scene_content(
+    scene: Mapping[str, Any], *, best: str, steps: Mapping[str, Any]
+) -> dict[str, Any]:
+    """A scene's frames, names, places and words; ``best`` names the method without privacy."""
+    known = plainly(scene["dataset"])
+    titles = plain_names(scene["dataset"], scene["names"])
+    arrows = tuple((titles[i], titles[j]) for i, j in scene["arrows"])
+    content = {
+        "scene": {**scene, "best": best},
+        "question": "What can still be learned when nobody may be recognised?",
+        "about": known["about"].format(rows=f"{scene['rows']:,}")
+        + " Drag the dial: how much may one record show?",
+        "titles": titles,
+        "layouts": layouts(tuple(titles), arrows),
+        "steps": steps,
+        "first": "marginal_pc",
+        "promise": PROMISE,
+        "noPromise": NO_PROMISE,
+    }
+    return digested(content)
+
+
+def arrows_content(data: Dataset) -> dict[str, Any]:
+    """Every choice of a network's arrows, how many answers it changes, and a few of them."""
+    graph = load_network(data.name)
+    found = turning(graph.dag(), graph.names)
+    every = list(questions(found.d))
+    return digested(
+        {
+            **graph_content(data),
+            "arrows": found.arrows,
+            "kinds": found.kinds,
+            "changed": [len(places) for places in found.changed],
+            "examples": [
+                [(*every[k], found.independent[k]) for k in places[:EXAMPLES]]
+                for places in found.changed
+            ],
+            "questions": len(every),
+        }
+    )
+
+
+def person_content(data: Dataset, x: str, y: str, epsilon: float) -> dict[str, Any]:
+    """Everybody's answers to two questions, and the score after every replacement."""
+    asked = query(data, x, y)
+    every = moves(data, asked)
+    table = every.table[0]
+    columns = [asked.x, asked.y]
+    codes = data.row_codes()[:, columns]
+    places = list(np.ndindex(table.shape))
+    moved = [
+        [every.moved.get(((0, *source), (0, *target))) for target in places] for source in places
+    ]
+    far = [int(np.ravel_multi_index(cell[1:], table.shape)) for cell in every.farthest]
+    return digested(
+        {
+            "cells": (codes[:, 0] * table.shape[1] + codes[:, 1]).tolist(),
+            "table": table.tolist(),
+            "levels": [list(data.levels[c]) for c in columns],
+            "titles": plain_names(data.name, [data.names[c] for c in columns]),
+            "z": every.z,
+            "moved": moved,
+            "sensitivity": every.sensitivity,
+            "epsilon": epsilon,
+            "farthest": far,
+        }
+    )
+
+
+def money_content(
+    given: Mapping[str, Any], keys: Sequence[str], draw: int, *, once: str
+) -> dict[str, Any]:
+    """A scene, and what each algorithm pays for each answer in one draw at every ε."""
+    scene = given["scene"]
+    data = load_dataset(scene["dataset"], n=scene["rows"])
+    packed = {
+        key: [
+            {
+                "pairs": p.pairs,
+                "decisions": p.decisions,
+                "coins": [round(c, 3) for c in p.coins],
+                "bought": [(label, round(c, 3)) for label, c in p.bought],
+                "ended": p.ended,
+            }
+            for p in purses(data, key, scene["epsilons"], draw)
+        ]
+        for key in keys
+    }
+    content = {name: given[name] for name in ("scene", "titles", "layouts")}
+    return digested({**content, "purses": packed, "ways": WAYS, "once": once, "draw": draw})

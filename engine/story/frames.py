@@ -1,0 +1,212 @@
+"""The frames of the story: a picture that answers, the same picture at rest, and a few words."""
+
+from __future__ import annotations
+
+import base64
+import math
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from engine.data.dataset import Dataset
+from engine.data.networks import load_dataset
+from engine.graphs.links import LinkClass
+from engine.graphs.picture import Inks, Link, Svg, graph_svg, people_svg, sheet, tag
+from engine.runner import run
+from engine.story.content import arrows_content, money_content, person_content, scene_content
+from engine.studies.scenes import ALGORITHMS, kept_scene, states_of
+from engine.summary import guesses
+from engine.teaching.lessons import NoisyTest, noisy_test, query
+
+NETWORK, PEOPLE, ROWS = "asia", 1_000, 20_000
+EPSILON, EACH = 1.0, 0.02  # of a run, and of one test
+HOSPITALS, PATIENTS, DRAWS = 5, 2_000, 20
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One screen: ``stills`` are pictures with their captions; without ``kind`` they are all."""
+
+    key: str
+    title: str
+    words: str
+    stills: Sequence[tuple[Svg, str]]
+    kind: str = ""
+    data: dict[str, Any] = field(default_factory=dict)
+
+
+def frames() -> Iterator[Frame]:
+    """The frames in their order, every number and picture computed now."""
+    kept = kept_scene(NETWORK)
+    given = scene_content(kept, best="No privacy", steps={})
+    data = load_dataset(NETWORK, n=ROWS)
+    at = int(np.argmin([abs(math.log(e / EPSILON)) for e in kept["epsilons"]]))
+    right = guesses(EPSILON)
+
+    def shares(key: str) -> Svg:
+        found = next(m for m in kept["methods"] if m["key"] == key)
+        states = np.frombuffer(zlib.decompress(base64.b64decode(found["states"])), np.uint8)
+        drawn = states.reshape(len(kept["epsilons"]), kept["draws"], -1)[at]
+        return _graph(given, drawn, f"{found['title']} at ε = {EPSILON:g}, all draws at once")
+
+    people = people_svg(right, "#8592a8", "#1b6ca8", "#8592a8", across=20, alt=f"{right} of 100")
+    yield Frame(
+        "scene",
+        "What can still be learned when nobody may be recognised?",
+        f"The lines are what {kept['rows']:,} patients' records say about which things go "
+        "together. Drag the dial to the left: each person is hidden better, and lines fade. To "
+        "the right they return, and more of the hundred figures fill: that many of a hundred "
+        f"guesses about one person can be right. At ε = {EPSILON:g} it is {right}; a coin gets 50.",
+        [(shares("marginal_pc"), "Dark lines are found in most draws."), (people, f"{right} of "
+         "100 guesses about one person are right at most.")],
+        "scene",
+        given | {"start": {"epsilon": EPSILON, "algorithm": "marginal_pc"}},
+    )  # fmt: skip
+    arrows = arrows_content(data)
+    truth = np.array([arrows["causal"]], dtype=np.uint8)
+    cause = _graph(given, truth, "The arrows of the network"), "An arrow: one acts on the other."
+    yield Frame(
+        "causes",
+        "What we look for: what causes what",
+        "An arrow says that one thing acts on another: smoking on lung cancer, not the other way "
+        "round. Click an arrow to turn it. If the records would then look different, data can "
+        "show its direction. If nothing would change, they cannot.",
+        [cause],
+        "arrows",
+        arrows,
+    )
+    test = noisy_test(data, query(data, "tub", "dysp"), EACH)
+    yield Frame(
+        "noise",
+        "Noise on one answer",
+        "Each dot is the same measured number with fresh chance noise on it. Right of the dashed "
+        "line the link stays, left of it the link goes; red dots decide wrongly. Drag the number "
+        "away from the line: noise changes nothing. Drag it near: noise decides. The noise is "
+        "as wide as it must be to hide one person.",
+        [(_pile(test), "Two hundred noisy answers; the dashed line decides.")],
+        "noise",
+        {name: getattr(test, name) for name in ("level", "sensitivity", "epsilon")}
+        | {"score": test.exact},
+    )
+    yield Frame(
+        "person",
+        "One person in or out: can you tell?",
+        "Each dot is a person. Change one answer, and there are two tables, A and B. One of them "
+        "gives a noisy number. Guess which. However clever the guess, it is right no more often "
+        f"than the wall allows: at ε = {EPSILON:g}, {right} times in a hundred. That is the "
+        "promise to every single person.",
+        [(people, f"At ε = {EPSILON:g} at most {right} of 100 guesses are right.")],
+        "person",
+        person_content(load_dataset(NETWORK, n=PEOPLE), "tub", "either", EPSILON),
+    )
+    yield Frame(
+        "budget",
+        "Many tests, one budget",
+        "All the noise comes from one purse of a hundred coins, the privacy budget ε. Every "
+        "question put to the records costs some of them. Press Spend: many questions, and "
+        "little is left for each. A smaller budget protects people better and buys less.",
+        [(shares("priv_pc"), "What one purse buys, question by question.")],
+        "money",
+        money_content(given, ["priv_pc"], 0, once="priv_pc") | {"epsilon": EPSILON},
+    )
+    yield Frame(
+        "once",
+        "Spend once, then ask for free",
+        "The same hundred coins, spent in two ways. On one side every doubtful question is paid "
+        "for. On the other all coins buy noisy tables of counts at the start, and every later "
+        "question reads those tables and costs nothing. Press Spend, then move ε and compare.",
+        [(shares(key), name) for key, name in zip(ALGORITHMS[::2], ("Question by question", "Once"),
+         strict=True)],
+        "money",
+        money_content(given, ALGORITHMS[::2], 0, once="marginal_pc") | {"epsilon": EPSILON},
+    )  # fmt: skip
+    yield _hospitals(given)
+    yield Frame(
+        "limits",
+        "What it cannot do",
+        "The plain lines have no arrowhead: no records, however many, settle which way they "
+        "point. Privacy is not the cause, and no budget helps. Two more limits: something that "
+        "concerns few people is lost in the noise, and a finding about smokers is about every "
+        "smoker, even one whose record was never used. The promise protects a person's record, "
+        "not a group's secret.",
+        [cause],
+        "arrows",
+        arrows | {"either": True, "digest": arrows["digest"] + "-either"},
+    )
+
+
+def _hospitals(given: dict[str, Any]) -> Frame:
+    """One hospital alone against the sum of all hospitals' noisy tables.
+
+    The sum of k tables with Gaussian noise has sqrt(k) times the noise of one: it is drawn as a run
+    on all rows with ε / sqrt(k) (to first order in ε, as zCDP's rho falls with its square).
+    """
+    epsilon = 0.3
+
+    def drawn(rows: int, each: float) -> np.ndarray[Any, Any]:
+        data: Dataset = load_dataset(NETWORK, n=rows)
+        runs = (run("marginal_pc", data, seed=s, epsilon=each, trace=False) for s in range(DRAWS))
+        return np.array([states_of(found) for found in runs])
+
+    alone = drawn(PATIENTS, epsilon)
+    pooled = drawn(HOSPITALS * PATIENTS, epsilon / math.sqrt(HOSPITALS))
+    true = np.array(given["scene"]["truth"]) > 0
+    seen = [float(np.isin(s[:, true], (1, 2, 3)).sum(axis=1).mean()) for s in (alone, pooled)]
+    return Frame(
+        "hospitals",
+        "Several hospitals, no shared records",
+        "Each hospital adds its own noise to its tables of counts and passes on only those. Added "
+        "up, the patients count in full, while the noises partly cancel. Of "
+        f"{int(true.sum())} true links, one hospital of {PATIENTS:,} patients finds "
+        f"{seen[0]:.1f} on average and {HOSPITALS} together find {seen[1]:.1f}. No record leaves "
+        "its house, and every patient keeps the same promise.",
+        [
+            (_graph(given, alone, "One hospital alone"), "One hospital alone"),
+            (_graph(given, pooled, "All together"), f"{HOSPITALS} hospitals together"),
+        ],
+    )
+
+
+def _graph(given: dict[str, Any], states: np.ndarray[Any, Any], alt: str) -> Svg:
+    """Every pair as dark as the share of the draws (rows) that hold it, with its usual arrow."""
+    titles, scene = given["titles"], given["scene"]
+    layout = given["layouts"]["wide"]
+    links = []
+    for p, (i, j) in enumerate(combinations(range(len(titles)), 2)):
+        forth, back = (states[:, p] == 2).sum(), (states[:, p] == 3).sum()
+        share = float(np.isin(states[:, p], (1, 2, 3)).mean())
+        if not share:
+            continue
+        a, b = (j, i) if back > forth else (i, j)
+        kind = LinkClass("found" if scene["truth"][p] else "false_positive")
+        arrow = 2 * max(forth, back) > share * len(states)
+        links.append(Link(titles[a], titles[b], bool(arrow), kind, opacity=share))
+    positions = dict(zip(titles, map(tuple, layout["at"]), strict=True))
+    return graph_svg(titles, links, positions, alt=alt, inks=Inks("light", "#1a2230", "#ffffff"))
+
+
+def _pile(test: NoisyTest) -> Svg:
+    """Two hundred equally likely noisy values of one test, piled up along their axis."""
+    shares = (np.arange(200) + 0.5) / 200 - 0.5
+    values = test.exact - test.scale * np.sign(shares) * np.log(1 - 2 * np.abs(shares))
+    far = float(np.max(np.abs([*np.quantile(values, (0.03, 0.97)), test.level]))) * 1.1
+
+    def place(value: float) -> float:
+        return 300 + 280 * value / far
+
+    piles: dict[int, int] = {}
+    body = ""
+    for value in values[np.abs(values) < far]:
+        column = round(place(value) / 8)
+        piles[column] = high = piles.get(column, 0) + 1
+        wrong = (value < test.level) != (test.exact < test.level)
+        ink = "#c0392b" if wrong else "#1b6ca8"
+        body += tag("circle", cx=column * 8.0, cy=206.0 - 7 * high, r=3.2, fill=ink)
+    body += tag("path", d="M10 208H590", stroke="#8592a8", stroke_width=1.5)
+    line = f"M{place(test.level):.1f} 20V208"
+    body += tag("path", d=line, stroke="#8592a8", stroke_width=2, stroke_dasharray="5 4")
+    return sheet(body, (0, 0, 600, 220), alt="Noisy answers on both sides of the threshold")

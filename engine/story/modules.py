@@ -1,0 +1,119 @@
+"""What the browser needs of a picture that it draws: modules, names, places (static/scene)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+
+from engine.data.dataset import Dataset
+from engine.graphs.cpdag import matrix_of
+from engine.graphs.layout import box_width, place
+from engine.graphs.metrics import truth_cpdag
+from engine.studies.scenes import pair_states
+
+ROOT = Path(__file__).resolve().parents[2]
+_FRAMES = {"wide": (760, 400), "narrow": (400, 460), "small": (440, 240)}
+_IMPORT = re.compile(r'(?m)^import (\{.*\}) from "\./(\w+)\.js";\n')
+_EXPORT = re.compile(r"(?m)^export ((?:async )?(?:function|class|const) .*)")
+
+
+def _module(name: str) -> str:
+    return (ROOT / "static" / "scene" / f"{name}.js").read_text(encoding="utf-8")
+
+
+@cache
+def bundle(*tops: str) -> str:
+    """The modules and all that they import as one classic script: ``modules.NAME.EXPORT``.
+
+    A file opened from a disk, and a component of Streamlit, cannot import other files.
+    """
+    order: dict[str, str] = {}
+
+    def visit(name: str) -> None:
+        text = _module(name)
+        for _, other in _IMPORT.findall(text):
+            if other not in order:
+                visit(other)
+        given = " ".join(line.partition("(")[0] for line in _EXPORT.findall(text))
+        names = re.findall(r"(?:function|class) (\w+)|(\w+) =", given)
+        body = _EXPORT.sub(r"\1", _IMPORT.sub(r"const \1 = modules.\2;\n", text))
+        out = ", ".join(a or b for a, b in names)
+        order[name] = f"modules.{name} = (() => {{\n{body}\nreturn {{{out}}};\n}})();"
+
+    for top in tops:
+        visit(top)
+    return "\n".join(["const modules = {};", *order.values()])
+
+
+@cache
+def style() -> str:
+    """The scene's style sheet."""
+    return (ROOT / "static" / "scene" / "scene.css").read_text(encoding="utf-8")
+
+
+@cache
+def words() -> dict[str, Any]:
+    """Plain names of the bundled networks and their columns."""
+    found: dict[str, Any] = json.loads((ROOT / "sample_data" / "names.json").read_text("utf-8"))
+    return found
+
+
+def plainly(name: str) -> dict[str, Any]:
+    """A network's title, what it is about, and its columns' names; its own where none are kept."""
+    found: dict[str, Any] = words().get(name, {})
+    return {"title": name.capitalize(), "about": "", "nodes": {}, **found}
+
+
+def digested(content: Mapping[str, Any]) -> dict[str, Any]:
+    """The content with a digest of it, by which a component knows what it already shows."""
+    digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
+    return {**content, "digest": digest}
+
+
+def plain_names(dataset: str, names: Sequence[str]) -> list[str]:
+    """The columns of a bundled network in plain words, where it has some."""
+    nodes = plainly(dataset)["nodes"]
+    return [nodes.get(name, name) for name in names]
+
+
+def graph_content(data: Dataset) -> dict[str, Any]:
+    """Titles, places and the true links of a network, as every component with a graph has them."""
+    assert data.truth is not None
+    titles = plain_names(data.name, data.names)
+    at = dict(zip(data.names, titles, strict=True))
+    arrows = tuple(sorted((at[a], at[b]) for a, b in data.truth.edges))
+    return {
+        "titles": titles,
+        "layouts": layouts(tuple(titles), arrows),
+        "truth": pair_states(truth_cpdag(data.truth, data.names)).tolist(),
+        "causal": pair_states(matrix_of(data.truth, data.names)).tolist(),
+    }
+
+
+@lru_cache(maxsize=16)  # a scene that is still being drawn is asked for every few seconds
+def layouts(titles: tuple[str, ...], arrows: tuple[tuple[str, str], ...]) -> dict[str, Any]:
+    """The places of the boxes in every frame."""
+    graph = nx.DiGraph()
+    graph.add_nodes_from(titles)
+    graph.add_edges_from(arrows)
+    return {name: layout(graph, *size) for name, size in _FRAMES.items()}
+
+
+def layout(graph: nx.DiGraph, width: float, height: float) -> dict[str, Any]:
+    """Places of the boxes in a frame that holds them, and how wide they are."""
+    at = place(graph, width - 20, height - 40)
+    widths = [box_width(name) + 8 for name in graph]
+    wide = 2 * max(abs(at[n][0]) + w / 2 for n, w in zip(graph, widths, strict=True)) + 12
+    tall = 2 * max(abs(at[n][1]) for n in graph) + 60
+    return {
+        "at": [list(at[n]) for n in graph],
+        "widths": widths,
+        "size": [max(wide, width * 0.6), tall],
+    }
