@@ -58,8 +58,9 @@ def _section(frame: Frame) -> str:
     if frame.kind:
         marks = {theme: marks_data(theme) for theme in ("light", "dark")}
         content = json.dumps({**frame.data, "marks": marks}, separators=(",", ":"))
+        content = content.replace("</", "<\\/")
         kind = f' data-kind="{frame.kind}"'
-        data = f'<script type="application/json">{content.replace("</", "<\\/")}</script>'
+        data = f'<script type="application/json">{content}</script>'
     return (
         f'<section class="frame" id="{frame.key}"><h2>{escape(frame.title)}</h2>'
         f'<div{kind}><div class="still">{stills}</div>{data}</div>'

@@ -1,0 +1,114 @@
+"""The story opened from a disk, with the network cut."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from engine.story.page import write
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+KEYS = ("scene", "causes", "noise", "person", "budget", "once", "hospitals", "limits")
+DRAGGED = ("scene", "noise", "person", "once")
+LOOKS = {
+    "light": ("light", 1100, 800),
+    "dark": ("dark", 1100, 800),
+    "phone": ("light", 390, 844),
+    "wall": ("light", 1280, 720),
+    "small": ("light", 640, 400),
+}
+DRAG = """async (dial) => {
+  const gaps = [], most = Number(dial.max), least = Number(dial.min);
+  let last = await new Promise(requestAnimationFrame);
+  for (let k = 0; k < 120; k++) {
+    dial.value = String(least + (most - least) * Math.abs(((k / 60) % 2) - 1));
+    dial.dispatchEvent(new Event("input"));
+    const now = await new Promise(requestAnimationFrame);
+    gaps.push(now - last);
+    last = now;
+  }
+  return gaps.slice(1);
+}"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The story's folder."""
+    made = tmp_path_factory.mktemp("story")
+    write(made)
+    return made
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A page without a network, that keeps the errors of its scripts in ``faults``."""
+    context = browser.new_context(offline=True)
+    page = context.new_page()
+    page.faults = []  # type: ignore[attr-defined]
+    page.on("pageerror", lambda error: page.faults.append(str(error)))  # type: ignore[attr-defined]
+    yield page
+    context.close()
+
+
+def test_files_are_small_words_few_and_nothing_is_fetched(folder: Path, browser: Browser) -> None:
+    files = list(folder.iterdir())
+    assert sum(f.stat().st_size for f in files) < 1_500_000
+    assert not any('src="http' in f.read_text() or "@import" in f.read_text() for f in files)
+    context = browser.new_context(java_script_enabled=False, offline=True)
+    plain = context.new_page()
+    plain.goto((folder / "index.html").as_uri())
+    assert tuple(f.get_attribute("id") for f in plain.locator(".frame").all()) == KEYS
+    for frame in plain.locator(".frame").all():
+        assert frame.locator("svg").first.is_visible()
+        assert 20 < len(frame.locator("> p").inner_text().split()) <= 90
+    context.close()
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_every_frame(folder: Path, page: Page, screenshots: Path, look: str) -> None:
+    scheme, width, height = LOOKS[look]
+    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
+    page.set_viewport_size({"width": width, "height": height})
+    for key in KEYS:
+        page.goto((folder / f"{key}.html").as_uri())
+        if key != "hospitals":
+            page.locator(".scene").first.wait_for()
+            page.locator(".still").wait_for(state="detached")
+        page.wait_for_timeout(150)
+        page.screenshot(path=screenshots / f"story_{key}_{look}.png", full_page=look == "phone")
+        wide = page.evaluate("document.documentElement.scrollWidth")
+        assert wide <= width, f"{key} is cut: {wide} px"
+        if key == "scene":
+            box = page.locator(".dial").bounding_box()
+            assert box is not None
+            assert look == "small" or box["y"] + box["height"] <= height
+    assert page.faults == []  # type: ignore[attr-defined]
+
+
+def test_figures_fill_with_the_dial_and_frames_keep_up(folder: Path, page: Page) -> None:
+    page.set_viewport_size({"width": 1100, "height": 800})
+    for key in DRAGGED:
+        page.goto((folder / f"{key}.html").as_uri())
+        dial = page.locator(".dial")
+        dial.wait_for()
+        page.wait_for_timeout(300)
+        gaps = dial.evaluate(DRAG)
+        print(f"{key}: median {np.median(gaps):.1f} ms, 95 % {np.quantile(gaps, 0.95):.1f} ms")
+        assert np.median(gaps) <= 17.5
+        if key == "scene":
+            filled = ".hundred .chance, .hundred .lit"
+            lit = []
+            for value in ("min", "max"):
+                dial.evaluate(
+                    f"(d) => {{ d.value = d.{value}; d.dispatchEvent(new Event('input')); }}"
+                )
+                page.wait_for_timeout(100)
+                lit.append(page.locator(filled).count())
+            assert lit == [51, 100]
+    assert page.faults == []  # type: ignore[attr-defined]
