@@ -12,9 +12,9 @@ import streamlit as st
 
 from engine.errors import InputError
 from engine.percent import percent
+from engine.story.modules import plain_names
 from engine.teaching.neighbours import NeighbourTest, guess_bound
 from pages import mode
-from pages.draw.scene import plain_names
 from pages.learn.rooms import Room, Rooms
 from pages.shell.palette import ink
 from pages.shell.session import Place

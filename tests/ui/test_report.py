@@ -18,10 +18,10 @@ from streamlit.testing.v1 import AppTest
 from engine import Dataset, load_dataset, run
 from engine.graphs.links import LinkClass
 from engine.privacy.accounting import Guarantee
+from engine.story.modules import plain_names
 from engine.studies.price import price_steps
 from engine.studies.repeat import repeated, usual
 from pages.draw.price import said
-from pages.draw.scene import plain_names
 from pages.report import brief as report
 from pages.report import files as report_files
 from pages.report import repeats, view, words
