@@ -63,7 +63,12 @@ $(DOCS_STAMP): requirements/docs.txt
 
 docs: $(DOCS_STAMP)
 	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/python -m mkdocs build --strict
+	$(MAKE) story STORY=site/story
 	@echo "Open site/index.html; it needs no server and no network."
+
+STORY   ?= story
+story: setup
+	$(PY) -m engine story --out $(STORY)
 
 bench: setup
 	$(PY) -m benchmarks.speed $(ARGS)

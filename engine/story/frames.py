@@ -12,19 +12,35 @@ from typing import Any
 
 import numpy as np
 
+from engine.algorithms.marginal_pc import MarginalPCParameters, conclude, known_whole
+from engine.context import RunContext
 from engine.data.dataset import Dataset
 from engine.data.networks import load_dataset
 from engine.graphs.links import LinkClass
 from engine.graphs.picture import Inks, Link, Svg, graph_svg, people_svg, sheet, tag
+from engine.marginals.citest import NoisyTests
+from engine.privacy.ledger import Ledger
+from engine.randomness import Randomness
+from engine.release.pooling import pooled
 from engine.runner import run
 from engine.story.content import arrows_content, money_content, person_content, scene_content
-from engine.studies.scenes import ALGORITHMS, kept_scene, states_of
+from engine.studies.scenes import (
+    ALGORITHMS,
+    BACK,
+    FORTH,
+    LINE,
+    States,
+    kept_scene,
+    pair_states,
+    states_of,
+)
 from engine.summary import guesses
 from engine.teaching.lessons import NoisyTest, noisy_test, query
 
 NETWORK, PEOPLE, ROWS = "asia", 1_000, 20_000
 EPSILON, EACH = 1.0, 0.02  # of a run, and of one test
-HOSPITALS, PATIENTS, DRAWS = 5, 2_000, 20
+FOUND = (LINE, FORTH, BACK)
+HOSPITALS, PATIENTS, DRAWS, SHARED = 5, 20_000, 20, 0.3  # and the ε of each hospital
 
 
 @dataclass(frozen=True)
@@ -97,8 +113,8 @@ def frames() -> Iterator[Frame]:
         "One person in or out: can you tell?",
         "Each dot is a person. Change one answer, and there are two tables, A and B. One of them "
         "gives a noisy number. Guess which. However clever the guess, it is right no more often "
-        f"than the wall allows: at ε = {EPSILON:g}, {right} times in a hundred. That is the "
-        "promise to every single person.",
+        f"than the wall allows: at ε = {EPSILON:g} in {1 / (1 + math.exp(-EPSILON)):.1%} of bets, "
+        f"at most {right} in a hundred. That is the promise to every single person.",
         [(people, f"At ε = {EPSILON:g} at most {right} of 100 guesses are right.")],
         "person",
         person_content(load_dataset(NETWORK, n=PEOPLE), "tub", "either", EPSILON),
@@ -133,40 +149,55 @@ def frames() -> Iterator[Frame]:
         "concerns few people is lost in the noise, and a finding about smokers is about every "
         "smoker, even one whose record was never used. The promise protects a person's record, "
         "not a group's secret.",
-        [cause],
+        [
+            (
+                _graph(given, np.array([given["scene"]["truth"]]), "What data can identify"),
+                "A line without a head: data cannot say which of the two acts on the other.",
+            )
+        ],
         "arrows",
         arrows | {"either": True, "digest": arrows["digest"] + "-either"},
     )
 
 
 def _hospitals(given: dict[str, Any]) -> Frame:
-    """One hospital alone against the sum of all hospitals' noisy tables.
+    """One hospital's release against all of them combined, as :func:`engine.combine` does it."""
+    data: Dataset = load_dataset(NETWORK, n=HOSPITALS * PATIENTS)
+    params = MarginalPCParameters.build({"epsilon": SHARED})
+    whole = known_whole(data.cardinalities, PATIENTS, params.total)
 
-    The sum of k tables with Gaussian noise has sqrt(k) times the noise of one: it is drawn as a run
-    on all rows with ε / sqrt(k) (to first order in ε, as zCDP's rho falls with its square).
-    """
-    epsilon = 0.3
+    def part(k: int) -> Dataset:
+        codes = data.codes[k * PATIENTS : (k + 1) * PATIENTS]
+        return Dataset.from_codes(codes, data.names, data.levels, truth=data.truth, public=True)
 
-    def drawn(rows: int, each: float) -> np.ndarray[Any, Any]:
-        data: Dataset = load_dataset(NETWORK, n=rows)
-        runs = (run("marginal_pc", data, seed=s, epsilon=each, trace=False) for s in range(DRAWS))
-        return np.array([states_of(found) for found in runs])
+    def draw(seed: int) -> tuple[States, States]:
+        runs = [
+            run("marginal_pc", part(k), epsilon=SHARED, seed=HOSPITALS * seed + k)
+            for k in range(HOSPITALS)
+        ]
+        diagnostics: list[Any] = [found.diagnostics for found in runs]
+        moments = pooled([each.released for each in diagnostics])
+        context = RunContext(Randomness(seed), Ledger(), data.names, trace=False)
+        tests = NoisyTests(moments, leaks=False, whole=bool(moments.higher))
+        found = conclude(data, tests, params, context, whole)
+        return states_of(runs[0]), pair_states(found.cpdag)
 
-    alone = drawn(PATIENTS, epsilon)
-    pooled = drawn(HOSPITALS * PATIENTS, epsilon / math.sqrt(HOSPITALS))
+    alone, together = map(np.array, zip(*map(draw, range(DRAWS)), strict=True))
     true = np.array(given["scene"]["truth"]) > 0
-    seen = [float(np.isin(s[:, true], (1, 2, 3)).sum(axis=1).mean()) for s in (alone, pooled)]
+    seen = [float(np.isin(s[:, true], FOUND).sum(axis=1).mean()) for s in (alone, together)]
+    false = [float(np.isin(s[:, ~true], FOUND).sum(axis=1).mean()) for s in (alone, together)]
     return Frame(
         "hospitals",
         "Several hospitals, no shared records",
-        "Each hospital adds its own noise to its tables of counts and passes on only those. Added "
-        "up, the patients count in full, while the noises partly cancel. Of "
+        f"Each hospital adds its own noise to its tables of counts (ε = {SHARED:g}) and passes on "
+        "only those. Added up, the patients count in full, while the noises partly cancel. Of "
         f"{int(true.sum())} true links, one hospital of {PATIENTS:,} patients finds "
-        f"{seen[0]:.1f} on average and {HOSPITALS} together find {seen[1]:.1f}. No record leaves "
-        "its house, and every patient keeps the same promise.",
+        f"{seen[0]:.1f} on average, with {false[0]:.1f} false ones; {HOSPITALS} together find "
+        f"{seen[1]:.1f}, with {false[1]:.1f} false ones. No record leaves its house, and the "
+        "promise to each patient is the hospital's own, if nobody is in two.",
         [
             (_graph(given, alone, "One hospital alone"), "One hospital alone"),
-            (_graph(given, pooled, "All together"), f"{HOSPITALS} hospitals together"),
+            (_graph(given, together, "All together"), f"{HOSPITALS} hospitals together"),
         ],
     )
 

@@ -56,9 +56,7 @@ MOST = {
     # signs of the classes of links in the scene's legend
     # and the hundred figures next to the dial, and the story's own start and style
     "static": 2352,
-    # the story opened from a disk
     # attacks on live servers of both modes, six processes on one budget, what a cut release leaves
-    # the story opened from a disk
     # the story opened from a disk
     "tests": 24734,
     # a picture of the layers from their contracts; sentences of the documents drawn to be checked
