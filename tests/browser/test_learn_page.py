@@ -267,7 +267,7 @@ def test_a_threshold_in_the_hand_moves_the_charts(page: Page, screenshots: Path)
 
 
 _HAND = """(code) => {
-  const Plan = new Function(code.replace(/export default.*/, "") + "; return Plan;")();
+  const Plan = new Function(code.replace(/export default.*/, "") + "; return modules.plan.Plan;")();
   const root = document.body.appendChild(document.createElement("div")), told = [];
   const plan = new Plan(root, {rested: (at) => told.push(at)}), betas = [0, 0.1, 0.2, 0.3];
   const plans = {one: betas.map(() => [[0, 3, 1, 100]]), two: betas.map(() => [[0, 3, 1, 100]])};

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from uuid import UUID
 
 import pytest
 import streamlit as st
@@ -93,6 +96,9 @@ def test_no_message_and_no_file_is_another_one_s(
     for name, record in (("one", None), ("other", ODD)):
         monkeypatch.setenv(VARIABLE, str(tmp_path / name / "b.db"))
         Budgets().new("ward", 9, 1e-3)
+        files = map(UUID, map("{:032x}".format, count(1)))  # Streamlit's names of what it serves
+        names = SimpleNamespace(uuid4=files.__next__)
+        monkeypatch.setattr("streamlit.runtime.media_file_manager.uuid", names)
         with twice.visit():
             app = open_app("table")
             wire.said.clear()

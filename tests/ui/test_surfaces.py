@@ -129,7 +129,7 @@ def report_page(app: AppTest, result: RunResult) -> None:
     images = re.findall(r'src="data:image/svg\+xml;base64,([^"]+)"', body)
     pictures = [base64.b64decode(i).decode() for i in images]
     picture_agrees(next(p for p in pictures if "Learned graph" in p), result)
-    right = re.search(r"of the (\d+) true links? found, (\d+) ha", body)
+    right = re.search(r"Of the (\d+) true links? found, (\d+) ha", body)
     if result.counts is not None and result.counts.found:
         assert right
         assert (int(right[1]), int(right[2])) == (result.counts.found, result.counts.right)
