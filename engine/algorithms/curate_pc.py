@@ -71,13 +71,13 @@ class CuratePCParameters(NoisyTestParameters):
         "beta1",
         "Margin β₁",
         "Published: a noisy score between T(1 − β₁) and T(1 + β₂) is decided by a coin. Both "
-        "modes: β₁ is how far from T the plan wants deletions told apart.",
+        "modes: β₁ is how far from T the plan wants deletions distinguished.",
     )
     beta2: float = _margin(
         "beta2",
         "Margin β₂",
         "Published: the upper end of the coin's band. Both modes: β₂ is how far from T the plan "
-        "wants edges to keep told apart.",
+        "wants kept edges distinguished.",
     )
     stratum_rows: int = param(
         2,

@@ -28,7 +28,7 @@ _CSS = """
 [data-testid="stMetricLabel"] * {white-space: normal; overflow: visible}
 .stMain [data-testid="stButtonGroup"] > div {flex-wrap: wrap; row-gap: .3rem}
 .st-key-learn-step [data-testid="stButtonGroup"] > div {flex-wrap: nowrap}
-/* Charts and tables stand below each other where beside each other they could not be read. */
+/* Charts and tables stand below each other where next to each other they could not be read. */
 .stMain [data-testid="stColumn"]:has(.stPlotlyChart, .stDataFrame) {min-width: min(20rem, 100%)}
 .stMain [data-testid="stColumn"] [data-testid="stColumn"]:has(.stPlotlyChart, .stDataFrame) {
   min-width: min(14rem, 100%)}
@@ -41,7 +41,7 @@ _CSS = """
 /* A focus ring for who comes by key, none for a mouse. */
 :focus:not(:focus-visible) {outline: none !important}
 .stMain h1:not(.unseen) {font-size: 1.7rem; padding: 0; margin: 0}
-.st-key-told {display: none}
+.st-key-answered {display: none}
 /* A number is typed, or stepped by an arrow key. */
 [data-testid^="stNumberInputStep"] {display: none}
 .st-key-theme-watch, .st-key-node-watch, .st-key-key-watch {

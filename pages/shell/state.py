@@ -288,5 +288,5 @@ def mark() -> None:
     count = str(_TOLD.get())
     if st.session_state.get(MARK) != count:
         st.session_state[MARK] = count
-    with st.container(key="told"):
+    with st.container(key="answered"):
         st.text_input("What the browser has seen", key=MARK, label_visibility="collapsed")

@@ -180,5 +180,5 @@ def guarantee_label(result: RunResult) -> tuple[str, str]:
         able = number(result.spent.epsilon) if math.isfinite(result.spent.epsilon) else NOTHING
         claimed = number(epsilon if result.claimed is None else result.claimed.epsilon)
         total = "total" if claimed == number(epsilon) else f"cap; claimed: {claimed}"
-        return number(epsilon), f"the paper's {total}; defended: {able}"
+        return number(epsilon), f"the paper's {total}; proven: {able}"
     return number(epsilon), f"published, for {pays.split(' (')[0]}: not a total"

@@ -22,7 +22,7 @@ from pages.table import cards
 
 ABOUT = (
     "A guarantee protects what is in the rows; what a column can hold counts as public, so state "
-    "it from what you know apart from them (a codebook, the questionnaire, common sense). The "
+    "it from what you know apart from them (the questionnaire, common sense). The "
     "cards start from your rows, which are not public: correct each, and tick “I state this”."
 )
 OPEN = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -33,6 +34,23 @@ def words_of(text: str) -> list[str]:
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_a_page_is_in_plain_words(page: Path) -> None:
     assert words_of(page.read_text(encoding="utf-8")) == []
+
+
+def strings_of(path: Path) -> list[str]:
+    """The texts in a module that are no docstring: messages, labels, help."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    alone = {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Expr)}
+    return [
+        n.value
+        for n in ast.walk(tree)
+        if isinstance(n, ast.Constant) and isinstance(n.value, str) and id(n) not in alone
+    ]
+
+
+@pytest.mark.parametrize("part", ["engine", "pages"])
+def test_messages_and_labels_are_in_plain_words(part: str) -> None:
+    texts = [text for path in (ROOT / part).rglob("*.py") for text in strings_of(path)]
+    assert [text for text in texts if " " in text.strip() and BANNED.search(text)] == []
 
 
 def test_a_banned_word_is_seen_in_prose_alone() -> None:
