@@ -27,7 +27,7 @@ from streamlit.util import calc_hash
 from benchmarks.visitor import Visitor
 from engine.errors import InputError
 from pages import mode
-from pages.shell.navigation import PAGES
+from pages.shell import PAGES
 from scripts import serve
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -8,7 +8,7 @@ from engine import RunResult
 from engine.search.diagnostics import Allocation, SearchDiagnostics
 from pages.draw import show
 from pages.draw.bars import Group, grouped
-from pages.shell.palette import group_inks
+from pages.shell.words import group_inks
 
 SEEN = 0.005  # a budget below this share of the largest is no bar that can be seen
 

@@ -11,7 +11,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from pages.draw.curves import layout
-from pages.shell.palette import ink
+from pages.shell.words import ink
 
 MOST_WORDS = 16  # more bars than these have no room for their values
 

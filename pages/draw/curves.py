@@ -10,7 +10,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from pages.shell.palette import font_ink, ink, see_through
+from pages.shell.words import font_ink, ink, see_through
 
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 # At the figure's lower edge: measured from the plot, a tall legend comes to lie on the axis' title.

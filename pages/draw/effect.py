@@ -15,7 +15,7 @@ from engine.effects.truth import interventional
 from engine.effects.words import of_hundred
 from engine.marginals.diagnostics import MarginalDiagnostics
 from pages.shell import words as text
-from pages.shell.palette import INKS, muted_ink, see_through, theme
+from pages.shell.words import INKS, muted_ink, see_through, theme
 
 Ask = Callable[..., Effect]
 _ACROSS, _STEP = 10, 17  # figures a row, pixels each

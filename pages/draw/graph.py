@@ -13,7 +13,7 @@ from pyvis.network import Network
 from engine.graphs.layout import Point, flattest
 from engine.graphs.links import MARKS
 from engine.graphs.picture import Link
-from pages.shell.palette import LOOKS
+from pages.shell.words import LOOKS
 
 VIS = Path(__file__).resolve().parents[2] / "static" / "vis" / "vis-network.min.js"
 _PAGE = Path(__file__).with_suffix(".html")

@@ -15,7 +15,7 @@ from engine.graphs.picture import Link
 from pages.draw.graph import render_graph
 from pages.draw.links import as_digraph, describe, found_links, legend, links_of
 from pages.draw.strength import strengths, weighted
-from pages.shell.palette import theme
+from pages.shell.words import theme
 
 CPDAG, DAG, OVERLAY = "CPDAG", "DAG", "Overlay"
 LARGE = 30  # from here on graphs start overlaid

@@ -12,7 +12,7 @@ from engine.graphs.picture import Inks, Link, graph_svg, people_svg
 from engine.summary import FINE, NOTHING
 from pages.draw.typeset import png
 from pages.shell import words as text
-from pages.shell.palette import INKS, LOOKS, price_ink
+from pages.shell.words import INKS, LOOKS, price_ink
 
 if TYPE_CHECKING:
     from engine.studies.figures import Panel

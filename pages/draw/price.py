@@ -10,9 +10,7 @@ from engine.graphs.links import MARKS, LinkClass
 from engine.registry import algorithm
 from engine.studies import price as kinds
 from engine.studies.price import PriceStep
-from engine.summary import Promise
-from pages.shell.palette import INKS, LOOKS, price_ink
-from pages.shell.words import count, label, safe
+from pages.shell.words import INKS, LOOKS, count, label, safe
 
 TITLE = "Where the links go"
 STYLE = """
@@ -109,19 +107,3 @@ def reference_lines(steps: Sequence[PriceStep]) -> list[tuple[PriceStep, str]]:
     ends = steps if len(steps) < 3 else (steps[0], steps[-1])
     words = ((s, step_words(s.kind, s.statistic)) for s in ends)
     return [(s, f"{said[0].upper()}{said[1:]}, no noise") for s, said in words]
-
-
-# How well a promise holds ------------------------------------------------------------------
-
-_SIGNS = {"fine": "✔", "doubtful": "▲", "nothing": "✖"}
-
-
-def promise_html(promise: Promise, look: str | None = None, words: str | None = None) -> str:
-    """The promise in the field's terms (or in ``words``), with a sign and in its colour."""
-    ink = price_ink(promise.level, look)
-    return (
-        f'<span style="display:inline-block;border:2px solid {ink};border-radius:.8rem;'
-        f'color:{ink};font-weight:600;padding:.1rem .7rem;line-height:1.35">'
-        f'<span aria-hidden="true">{_SIGNS[promise.level]}</span> {safe(words or promise.terms)}'
-        "</span>"
-    )

@@ -9,8 +9,7 @@ import streamlit as st
 
 from engine.studies.recommended import Recommended, Study, recommended, study
 from pages.shell import words as text
-from pages.shell.drafts import drafted_source
-from pages.shell.settings import filled
+from pages.shell.settings import drafted_source, filled
 
 NAME = "Recommended"
 STUDY = "docs/reference/recommended.md"

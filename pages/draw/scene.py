@@ -17,8 +17,7 @@ from engine.story.content import scene_content
 from engine.story.modules import bundle, style
 from engine.studies.price import BEST_TEST
 from pages.draw.price import step_words
-from pages.shell.palette import theme
-from pages.shell.words import label
+from pages.shell.words import label, theme
 
 _KINDS = {
     "scene": "Scene",

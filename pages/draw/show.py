@@ -11,8 +11,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.elements.lib.column_types import ColumnConfig
 
-from pages.shell.palette import muted_ink
-from pages.shell.words import number
+from pages.shell.words import muted_ink, number
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

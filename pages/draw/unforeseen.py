@@ -6,7 +6,7 @@ import streamlit as st
 
 from engine import Dataset
 from pages.draw import show
-from pages.shell.data import OWN_AGREED, asks
+from pages.shell.own import OWN_AGREED, asks
 
 
 def unforeseen(data: Dataset, *, key: str) -> None:

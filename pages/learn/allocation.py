@@ -22,8 +22,7 @@ from pages.learn.search import perfect
 from pages.learn.tour import Tour
 from pages.shell import state
 from pages.shell import words as text
-from pages.shell.drafts import Draft
-from pages.shell.fields import nearest, places, slider, spec_of
+from pages.shell.state import Draft, nearest, places, slider, spec_of
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,11 +13,10 @@ from pages.draw import show
 from pages.draw.bars import Group, grouped
 from pages.learn.tour import Tour, run_of
 from pages.shell import state
-from pages.shell.fields import among
 from pages.shell.form import parameters
-from pages.shell.palette import ink
 from pages.shell.settings import OWN
-from pages.shell.words import number
+from pages.shell.state import among
+from pages.shell.words import ink, number
 
 PEOPLE = (300, 1_000, 3_000, 10_000, 30_000, 100_000)
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)

@@ -8,9 +8,8 @@ from pages.learn import class_mode
 from pages.learn.search import played_run, search_view
 from pages.learn.steps import BY_KEY, WAY, show_step
 from pages.learn.tour import draft, settings, tour, ways
-from pages.shell import present
-from pages.shell.data import bundled
-from pages.shell.strip import show_strip
+from pages.shell import present, show_strip
+from pages.shell.settings import bundled
 
 
 def main() -> None:

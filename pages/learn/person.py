@@ -11,7 +11,7 @@ from pages.draw.scene import mount
 from pages.learn import class_mode
 from pages.learn.first import pair_of
 from pages.learn.tour import PEOPLE, Tour, neighbours_of
-from pages.shell.data import bundled
+from pages.shell.settings import bundled
 
 START = 1.0
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)

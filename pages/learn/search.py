@@ -28,8 +28,8 @@ from pages.draw.picture import graph_picture
 from pages.draw.scene import mount
 from pages.learn.tour import Tour, shown_run
 from pages.shell import words as text
-from pages.shell.palette import theme
 from pages.shell.runs import Shown
+from pages.shell.words import theme
 
 PERFECT, EXACT, PRIVATE = "Perfect tests", "These data, no noise", "These data, private"
 SHOWN = "The Run page's run"

@@ -15,7 +15,7 @@ from pages.draw.links import found_links
 from pages.learn.search import classes_key, gallery
 from pages.learn.tour import MOST_SHUFFLES, ROWS, Tour, draft, shown_run
 from pages.shell import words as text
-from pages.shell.data import bundled
+from pages.shell.settings import bundled
 
 ALGORITHMS = ("pc", "priv_pc", "curate_pc", "marginal_pc")
 NONE = "None of them"

@@ -20,10 +20,9 @@ from engine.theory import best_subsample
 from pages.draw.scene import mount
 from pages.learn.tour import Tour, shown_run
 from pages.shell import state
-from pages.shell.drafts import Draft
-from pages.shell.fields import among, choice, nearest, number, places, slider, spec_of, switch
 from pages.shell.form import parameters
 from pages.shell.settings import MOST_SEED
+from pages.shell.state import Draft, among, choice, nearest, number, places, slider, spec_of, switch
 
 FIRST_Z = 8.0  # |z| from here on is drawn at the edge
 _ROUNDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)

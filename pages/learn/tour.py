@@ -13,14 +13,11 @@ from engine.params import Parameters
 from engine.story.modules import plain_names
 from engine.teaching.lessons import query
 from engine.teaching.neighbours import NeighbourTest, farthest
-from pages.shell import state
-from pages.shell.data import bundled
-from pages.shell.drafts import Draft
-from pages.shell.fields import choice, number
+from pages.shell import state, watch_keys
 from pages.shell.form import parameters
-from pages.shell.listen import watch_keys
 from pages.shell.present import presenting
-from pages.shell.settings import MOST_SEED
+from pages.shell.settings import MOST_SEED, bundled
+from pages.shell.state import Draft, choice, number
 
 NETWORKS = ("asia", "cancer", "earthquake", "survey")
 # In their order; what each says and shows is in pages/learn/steps.py.

@@ -13,7 +13,7 @@ from pages.pairs.form import setting_of, tuebingen
 from pages.pairs.view import title_of
 from pages.pairs.work import pictures
 from pages.shell import words as text
-from pages.shell.drafts import Draft
+from pages.shell.state import Draft
 from pages.shell.task import Task, start, watch
 
 BATCH = "pairs-batch"

@@ -16,13 +16,12 @@ from engine.params import Parameters
 from engine.teaching.pairwise import EPSILONS, Picture, picture
 from pages import files, mode
 from pages.files import Bounds, Upload
-from pages.shell import reading, state
+from pages.shell import own, state
 from pages.shell import words as text
-from pages.shell.data import costs_of, promised
-from pages.shell.drafts import Draft, kept
-from pages.shell.fields import among, choice, number
 from pages.shell.form import bound, parameters
+from pages.shell.own import costs_of, promised
 from pages.shell.settings import MOST_SEED
+from pages.shell.state import Draft, among, choice, kept, number
 from pages.shell.task import drop, find, watch
 
 SIMULATED, FILE, OWN_PAIR = "Simulated", "Tübingen file", "Your own CSV"
@@ -132,7 +131,7 @@ def _read(name: str, file: Any, function: Callable[..., Any], *args: Any) -> Non
     if file is not None and st.session_state.get(f"{name}-seen") != seen:
         st.session_state[f"{name}-seen"] = seen
         upload = Upload(file.name, file.getvalue())
-        reading.read(name, upload, function, upload, *args, about=None)
+        own.read(name, upload, function, upload, *args, about=None)
     watch(name)  # what came of it is found by what draws the pair
 
 
@@ -176,7 +175,7 @@ def _found(name: str, wanted: str) -> Any:
     if task is None:
         raise InputError(_kept()["problem"] or f"{wanted}, or take a simulated pair.")
     if task.result is None:
-        raise InputError(reading.problem(task) if task.done else f"{task.title} goes on.")
+        raise InputError(own.problem(task) if task.done else f"{task.title} goes on.")
     return task.result
 
 

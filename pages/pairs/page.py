@@ -8,10 +8,9 @@ from engine import Dataset, InputError, RunResult
 from pages.pairs.batch import batch_view
 from pages.pairs.form import data_of, fields, picture_of, released
 from pages.pairs.view import chances_view, decision_view, files_view, fits_view, scores_view
+from pages.shell import show_strip
 from pages.shell import words as text
-from pages.shell.drafts import Draft
-from pages.shell.session import Place
-from pages.shell.strip import show_strip
+from pages.shell.state import Draft, Place
 
 # Whose decision was released last, and the decision.
 RELEASED: Place[tuple[str, RunResult | None]] = Place("pairs_released", lambda: ("", None))

@@ -29,8 +29,7 @@ from pages.report.form import Heading
 from pages.report.repeats import Repeats
 from pages.report.words import LEAST
 from pages.shell import words as text
-from pages.shell.nothing import nothing_for
-from pages.shell.runs import Shown
+from pages.shell.runs import Shown, nothing_for
 
 _FRAME = 600.0, 370.0  # of a graph, half as wide as a page on a desk
 _THIN, _THICK = 1.4, 7.0  # of a link that no repetition has, and of one that all have

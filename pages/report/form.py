@@ -8,9 +8,8 @@ import streamlit as st
 
 from engine.params import Parameters
 from pages.shell import state
-from pages.shell.drafts import Draft, kept
-from pages.shell.fields import defaults, line
 from pages.shell.form import parameters
+from pages.shell.state import Draft, defaults, kept, line
 
 PAGE = "report"
 

@@ -7,13 +7,13 @@ import streamlit as st
 from pages.draw.effect import how_much
 from pages.report import files, form, repeats, view
 from pages.report.brief import brief_of
-from pages.shell import journey, present, runs
+from pages.shell import drafted_strip, journey, present, runs, show_strip
 from pages.shell import words as text
-from pages.shell.drafts import Draft, drafted_source
-from pages.shell.nothing import nothing_for
-from pages.shell.palette import theme
-from pages.shell.strip import drafted_strip, show_strip
+from pages.shell.runs import nothing_for
+from pages.shell.settings import drafted_source
+from pages.shell.state import Draft
 from pages.shell.task import Task, look_again
+from pages.shell.words import theme
 
 EVERY = 2.5  # seconds between two looks at running repetitions
 

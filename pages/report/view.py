@@ -86,7 +86,7 @@ def _price(brief: Brief, theme: str) -> str:
 def _promise(brief: Brief, theme: str) -> str:
     """The promise in words, and in the field's terms with a sign; in red where there is none."""
     said = brief.promise
-    return f"<p>{safe(said.sentence)}</p><p>{price.promise_html(said, theme)}</p>"
+    return f"<p>{safe(said.sentence)}</p><p>{text.promise_html(said, theme)}</p>"
 
 
 def show(brief: Brief, repeats: Repeats | None, theme: str) -> None:

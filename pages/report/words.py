@@ -10,7 +10,7 @@ from engine.graphs.links import LinkClass
 from engine.studies.null import Invented
 from engine.studies.repeat import Repetition, usual
 from pages.shell import words as text
-from pages.shell.settings import is_simulated
+from pages.shell.settings import SEM
 from pages.shell.words import number
 
 LEAST = 20  # fewer repetitions say nothing about a range
@@ -101,7 +101,9 @@ def details(data: Dataset, result: RunResult) -> list[str]:
 
 def _origin(data: Dataset) -> str:
     """What public rows were drawn from."""
-    what = "a simulated linear model" if is_simulated(data.name) else "the published network"
+    what = (
+        "a simulated linear model" if data.name.startswith(f"{SEM}:") else "the published network"
+    )
     return f"{what} “{text.dataset_title(data)}”"
 
 

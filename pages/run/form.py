@@ -11,12 +11,25 @@ from engine.algorithm import Algorithm
 from engine.privacy.budget import PRESETS
 from engine.registry import algorithm
 from pages.draw import recommended
-from pages.shell import dataset, knowledge
-from pages.shell.drafts import Draft, draft, drafted, drafted_source, parameters_of
-from pages.shell.form import algorithm_choice, parameter, parameter_form, placed
-from pages.shell.nothing import shape_of
-from pages.shell.session import Place
-from pages.shell.settings import VISIT, Settings, filled
+from pages.shell.form import (
+    algorithm_choice,
+    known_button,
+    parameter,
+    parameter_form,
+    picker,
+    placed,
+)
+from pages.shell.runs import shape_of
+from pages.shell.settings import (
+    VISIT,
+    Settings,
+    draft,
+    drafted,
+    drafted_source,
+    filled,
+    parameters_of,
+)
+from pages.shell.state import Draft, Place
 
 # What Run was pressed for, and when, until the script comes to it. A press of something else starts
 # the script again, and of the first press only what its callback did is left.
@@ -27,7 +40,7 @@ _KEPT = 5.0  # seconds: who went elsewhere meanwhile finds no run begun when com
 def settings_form() -> bool:
     """Dataset, algorithm, parameters, seed; returns whether Run was pressed."""
     form = draft()
-    dataset.picker(key="run", seeded=False)
+    picker(key="run", seeded=False)
     chosen = algorithm(algorithm_choice(form, key="run-algorithm"))
     params = parameters_of(chosen.key)
     folded = partial(_folded, chosen, params)
@@ -43,7 +56,7 @@ def _folded(chosen: Algorithm, params: Draft) -> None:
     """Presets, what is known, seeds."""
     presets(chosen, params)
     recommended.why(chosen.key, params)
-    knowledge.button("run")
+    known_button("run")
     form = draft()
     if not drafted_source().own:
         for column, name in zip(st.columns(2, gap="small"), ("sample", "seed"), strict=True):

@@ -12,11 +12,11 @@ from engine.studies.null import Shape
 from engine.studies.price import price_steps
 from pages.draw import price, show
 from pages.run import descent, ledger, trace
-from pages.shell import export, nothing
+from pages.shell import export, runs
 from pages.shell import words as text
-from pages.shell.data import own_costs
-from pages.shell.palette import theme
+from pages.shell.own import costs_of
 from pages.shell.runs import Shown
+from pages.shell.words import theme
 
 
 def tabs(run: Shown) -> None:
@@ -51,7 +51,7 @@ def scores_view(run: Shown) -> None:
     if result.order_words:
         st.caption(result.order_words)
     ledger.privacy_sentence(result)
-    nothing.line(result.algorithm, Shape.of(run.data), run.settings.params, "run")
+    runs.count_line(result.algorithm, Shape.of(run.data), run.settings.params, "run")
     if not run.data.public:
         own_data_costs(run)
 
@@ -113,8 +113,9 @@ def own_data_costs(run: Shown) -> None:
     """What all of this session's runs on the person's data add up to."""
     for reason in run.result.ledger.undefended:
         st.warning(f"Nothing can be proven: {text.plain(reason)}.")
-    runs, epsilon, delta = own_costs(run.data)
-    said = f"This session: {text.count(runs, 'run')} on these data, together "
+    costs = list(costs_of(run.data).values())  # under basic composition
+    epsilon, delta = sum(c.epsilon for c in costs), sum(c.delta for c in costs)
+    said = f"This session: {text.count(len(costs), 'run')} on these data, together "
     if math.isinf(epsilon):
         st.caption(f"{said}without any bound: for one of them at least nothing can be proven.")
     else:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
+from engine import RunResult
 from pages.draw.graphs import prepare
-from pages.draw.price import promise_html
 from pages.run.form import settings_form
 from pages.run.view import outcome
-from pages.shell import knowledge, runs
+from pages.shell import drafted_strip, runs, show_strip
 from pages.shell import words as text
-from pages.shell.drafts import drafted
 from pages.shell.runs import Shown
-from pages.shell.strip import drafted_strip, show_strip
+from pages.shell.settings import drafted
 
 
 def main() -> None:
@@ -64,12 +63,27 @@ def headline(run: Shown) -> None:
     st.html(
         '<div role="status" class="headline" style="display:flex;flex-wrap:wrap;'
         'gap:.35rem 1.2rem;align-items:center"><span style="font-size:1.15rem;font-weight:600">'
-        f"{text.safe(said.headline)}</span>{promise_html(said.promise)}"
+        f"{text.safe(said.headline)}</span>{text.promise_html(said.promise)}"
         f'<span style="font-size:.9rem">{text.safe(said.ended)}</span></div>'
     )
     if run.result.diagnostics.chosen:
         st.caption(run.result.diagnostics.chosen)
-    knowledge.line(run.result)
+    if run.result.known is not None:
+        st.caption(known_words(run.result))
+
+
+def known_words(result: RunResult) -> str:
+    """What of its arrows was known before."""
+    assert result.known is not None
+    turned, links = result.known.settled(result.matrix)
+    said = f"What is known settles {turned} of {text.count(links, 'direction')} by itself"
+    alone = result.knowledge_alone
+    if alone is None or result.metrics is None:
+        return f"{said}: those arrows are no findings."
+    return (
+        f"{said}. Directed F1 {result.metrics.directed_f1:.2f}; with the same links and no arrows "
+        f"but those, {alone.directed_f1:.2f}: the difference is what the data said."
+    )
 
 
 main()

@@ -19,17 +19,13 @@ from pages.draw.graph import render_graph
 from pages.draw.graphs import LARGE, layout_of
 from pages.draw.links import describe, found_links
 from pages.draw.strength import weighted
-from pages.shell import knowledge, nothing, state
+from pages.shell import form, refuse, show_refusal, state
 from pages.shell import words as text
-from pages.shell.data import in_force
-from pages.shell.drafts import Draft
-from pages.shell.fields import line
-from pages.shell.knowledge import Columns
-from pages.shell.palette import theme
-from pages.shell.runs import Shown, compute
-from pages.shell.session import Place
-from pages.shell.settings import Settings
-from pages.shell.strip import refuse, show_refusal
+from pages.shell.form import Columns
+from pages.shell.runs import Counts, Nothing, Shown, compute, nothing_for, watch_counts
+from pages.shell.settings import Settings, in_force
+from pages.shell.state import Draft, Place, line
+from pages.shell.words import theme
 
 MOST = 3
 LETTERS = "ABC"
@@ -162,7 +158,7 @@ def _graph(run: Shown, k: int) -> None:
 
 
 def _scores(runs: dict[str, Shown]) -> None:
-    def draw(found: nothing.Counts) -> None:
+    def draw(found: Counts) -> None:
         rows: dict[str, list[str]] = {}
         for run, count in zip(runs.values(), found, strict=True):
             for name, value in _counted(run, count).items():
@@ -171,31 +167,37 @@ def _scores(runs: dict[str, Shown]) -> None:
         table.insert(0, "Score", list(rows))
         show.table(table, alt="Scores and cost of the runs", most=720)
 
-    nothing.watch(lambda: [nothing.nothing_for(run) for run in runs.values()], draw)
+    watch_counts(lambda: [nothing_for(run) for run in runs.values()], draw)
 
 
 def _names(runs: dict[str, Shown]) -> list[str]:
     return [f"{name} · {title(run)}" for name, run in runs.items()]
 
 
-def _counted(run: Shown, count: nothing.Nothing | None) -> dict[str, str]:
+def _counted(run: Shown, count: Nothing | None) -> dict[str, str]:
     """Counts and scores of the links tested to the end, and what the run took."""
     result = run.result
     counts, m = result.counts, result.metrics_tested
     kinds = dict.fromkeys(LinkClass, 0)
     for kind in result.classes.values():
         kinds[kind] += 1
-    known = {} if result.known is None else {text.KNOWN_ALONE: result.knowledge_alone}
+    known = {} if result.known is None else {"Known arrows alone": result.knowledge_alone}
     return {
         **{name: _score(m, field) for name, field in text.SCORES.items()},
         **{name: _score(scores, "directed_f1") for name, scores in known.items()},
         "True links found": f"{counts.found:,} of {counts.true:,}" if counts else "–",
         **{MARKS[kind].word: f"{n:,}" if counts else "–" for kind, n in kinds.items()},
-        nothing.NOTHING: nothing.cell(count),
+        "False on independent columns": _cell(count),
         "CI tests": f"{result.ci_tests:,}",
         "Paper's total ε": text.number(result.claimed.epsilon) if result.claimed else "–",
         "Proven total ε": text.number(result.spent.epsilon),
     }
+
+
+def _cell(count: Nothing | None) -> str:
+    if count is not None and count.running:
+        return "…"
+    return count.found.about if count is not None and count.found is not None else "–"
 
 
 def _score(m: Scores | None, field: str) -> str:
@@ -233,7 +235,7 @@ def _settings(run: Shown) -> dict[str, str]:
     columns = Columns(run.data.names, run.data.truth)
     out = {"Dataset": run.data.name, "Rows n": f"{run.data.n:,}"}
     out |= {} if source.own else {"Data seed": f"{source.seed}"}
-    out["What is known"] = knowledge.label(columns, run.result.knowledge)
+    out["What is known"] = form.known_label(columns, run.result.knowledge)
     for spec in algorithm(run.result.algorithm).params.specs():
         if spec.name in shown:
             value = shown[spec.name]

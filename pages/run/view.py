@@ -13,10 +13,10 @@ from pages.draw.curves import Axis, Curve, curves
 from pages.draw.graphs import comparison
 from pages.run import descent, ledger, pins
 from pages.run.work import EPSILONS, curve
-from pages.shell.listen import watch_node
-from pages.shell.palette import style_of
+from pages.shell import watch_node
 from pages.shell.runs import Shown
 from pages.shell.task import Task, look_again, shared
+from pages.shell.words import style_of
 
 HEIGHT = 250  # pixels of each of the three charts
 PATIENCE = 0.3  # seconds that the page waits for the curve before it is drawn

@@ -12,7 +12,7 @@ from engine.studies.scenes import kept_scenes
 from pages.draw.scene import given, mount
 from pages.scene import state
 from pages.shell.form import bound
-from pages.shell.session import Place
+from pages.shell.state import Place
 from pages.shell.task import look_again
 
 PATIENCE = 0.7  # seconds before a scene is shown as far as it is

@@ -25,8 +25,7 @@ from engine.studies.scenes import (
 from pages.draw.scene import given
 from pages.scene.work import fill
 from pages.shell import state
-from pages.shell.drafts import Draft
-from pages.shell.fields import choice, number, switch
+from pages.shell.state import Draft, choice, number, switch
 from pages.shell.task import Task, shared
 
 GROWING = 20  # draws of a scene that is made while somebody waits

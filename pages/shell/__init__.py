@@ -1,82 +1,29 @@
-"""What stands around every page: set-up, style and navigation."""
+"""What stands around every page: set-up, style, navigation, the header, what the browser tells.
+
+A new page is a folder with a ``page.py`` and a line in :data:`PAGES`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
-from pages.shell import reading, state
-from pages.shell.listen import watch_theme
-from pages.shell.navigation import ASKS, PAGES, PageEntry, today
-from pages.shell.palette import link_ink, muted_ink, theme
-from pages.shell.task import OPEN
-from pages.shell.words import plain
+from engine import Dataset, InputError, RunResult
+from engine.registry import algorithm
+from pages.shell import state
+from pages.shell import words as text
+from pages.shell.settings import MODEL, data_for, drafted_source
+from pages.shell.task import OPEN, find
+from pages.shell.words import BADGE_OWN, BADGE_PUBLIC, link_ink, muted_ink, safe, theme
 
+FOLDER = Path(__file__).resolve().parents[1]
 # A file of our own: a named icon would be fetched from the internet.
-ICON = Path(__file__).parent / "icon.svg"
-
-# The little that the theme's settings cannot say.
-_CSS = """
-.unseen {position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%)}
-.stAppToolbar::before {content: "DP Causal Explorer"; font-weight: 600; white-space: nowrap;
-  padding: 0 .8rem}
-.stMainBlockContainer {padding: 4rem 2.2rem 3rem}
-[data-testid="stMetricValue"] {font-size: 1.6rem; font-variant-numeric: tabular-nums}
-/* What does not fit takes a second line; Streamlit would cut it off, or hide it to the right. */
-[data-testid="stMetricLabel"] * {white-space: normal; overflow: visible}
-.stMain [data-testid="stButtonGroup"] > div {flex-wrap: wrap; row-gap: .3rem}
-.st-key-learn-step [data-testid="stButtonGroup"] > div {flex-wrap: nowrap}
-/* Charts and tables stand below each other where next to each other they could not be read. */
-.stMain [data-testid="stColumn"]:has(.stPlotlyChart, .stDataFrame) {min-width: min(20rem, 100%)}
-.stMain [data-testid="stColumn"] [data-testid="stColumn"]:has(.stPlotlyChart, .stDataFrame) {
-  min-width: min(14rem, 100%)}
-.st-key-notice {min-height: 6.75rem}
-.st-key-nothing-run {min-height: 1.7rem}
-.st-key-nothing-form {min-height: 3.1rem}
-.st-key-price {min-height: 13.5rem; max-width: 60rem}
-.st-key-result .legend {min-height: 3.8em}
-.st-key-sweep-results {min-height: 72rem}
-/* A focus ring for who comes by key, none for a mouse. */
-:focus:not(:focus-visible) {outline: none !important}
-.stMain h1:not(.unseen) {font-size: 1.7rem; padding: 0; margin: 0}
-.st-key-answered {display: none}
-/* A number is typed, or stepped by an arrow key. */
-[data-testid^="stNumberInputStep"] {display: none}
-.st-key-theme-watch, .st-key-node-watch, .st-key-key-watch {
-  position: absolute; height: 0; overflow: hidden}
-/* A link to a step of the page that is open is not the step that is open. */
-.st-key-journey > div {width: auto; flex: 0 0 auto}
-.st-key-journey > div:not(.st-key-journey-here) a, .st-key-journey-next a {background: none}
-.st-key-journey > div:not(.st-key-journey-here) a p {font-weight: 400}
-.st-key-journey-next a p {white-space: normal}
-/* Small print and links that can be read: 4.5:1 at least on both backgrounds. */
-[data-testid="stCaptionContainer"], [data-testid="stCaptionContainer"] p {
-  color: MUTED; opacity: 1}
-.stMarkdown a, [data-testid="stCaptionContainer"] a {color: LINK !important; opacity: 1}
-/* The path from one table to the next is short: its tool bar comes with the pointer alone. */
-[data-testid="stElementToolbar"] {visibility: hidden}
-:hover > [data-testid="stElementToolbar"] {visibility: visible}
-/* What only listens takes no room, not even a gap. */
-div:has(> .st-key-key-watch) {position: absolute}
-/* Run stays in sight while a long form scrolls. */
-div:has(> .st-key-run-bar) {position: sticky; bottom: 0; z-index: 5; background: BACKGROUND}
-.st-key-run-bar {padding: .7rem 0}
-/* On paper: the page without its form, buttons and menus, and graphs in their own shape. */
-@media print {
-  [data-testid="stSidebar"], [data-testid="stHeader"], .st-key-run-bar, .stButton,
-  .stDownloadButton, .st-key-presets, [data-testid="stElementToolbar"],
-  [data-testid="stStatusWidget"] {
-    display: none !important}
-  .stApp, .stMain, .stMainBlockContainer, [data-testid="stAppViewContainer"] {
-    position: static !important; overflow: visible !important; height: auto !important;
-    max-width: none !important}
-  .stMainBlockContainer {padding: 0 !important}
-  .st-key-result {opacity: 1 !important}
-  iframe, .stPlotlyChart, .stDataFrame, [data-testid="stMetric"] {break-inside: avoid}
-}
-"""
+ICON, STYLE = Path(__file__).with_name("icon.svg"), Path(__file__).with_name("style.css")
 # The theme's primary colour carries white words on buttons; as words on dark it is too dim.
 _DARK = """
 .stApp button[data-variant="segmented_control"][aria-checked="true"] {
@@ -86,16 +33,57 @@ _DARK = """
 """
 
 
+@dataclass(frozen=True)
+class PageEntry:
+    """One page: its title, its folder, and the names by which addresses called what it holds."""
+
+    title: str
+    name: str
+    old: tuple[str, ...] = ()
+
+    @property
+    def file(self) -> Path:
+        """The page's script."""
+        return FOLDER / self.name / "page.py"
+
+
+PAGES = (
+    PageEntry("Scene", "scene", ("explore",)),
+    PageEntry("Run", "run", ("compare",)),
+    PageEntry("Which ε?", "study", ("sweep", "tune", "plan")),
+    PageEntry("Learn", "learn", ("sieve", "budget")),
+    PageEntry("Pairs", "pairs"),
+    PageEntry("My table", "table", ("data", "release")),
+    PageEntry("Report", "report"),
+    PageEntry("Trust", "trust", ("audit",)),
+)
+# What an old address asks of the page that it leads to.
+ASKS = {"sieve": {"step": "sieve"}, "budget": {"step": "orders"}}
+
+# Words of old links to Learn.
+_LEARN = {"network": "data", "total": "epsilon", "draw": "seed"}
+
+
+def today(query: dict[str, str]) -> dict[str, str]:
+    """The words of an old link as they are now."""
+    if ":" in (name := query.get("data", "")):
+        return query | dict(zip(("data", *MODEL), name.split(":"), strict=False))
+    if "step" in query:
+        return {_LEARN.get(name, name): word for name, word in query.items()}
+    return query
+
+
 def main() -> None:
     """Set the app up and run the page that is open."""
     OPEN.put(False)
-    reading.settle()
-    sidebar = st.get_option(f"theme.{theme()}.sidebar.backgroundColor") or "inherit"
-    css = _CSS + (_DARK if theme() == "dark" else "")
-    inks = {"BACKGROUND": sidebar, "MUTED": muted_ink(), "LINK": link_ink()}
-    for name, ink in inks.items():
-        css = css.replace(name, ink)
-    st.html(f"<style>{css}</style>")
+    if find("reading") is not None:  # a person's file
+        from pages.shell import own
+
+        own.settle()
+    aside = st.get_option(f"theme.{theme()}.sidebar.backgroundColor") or "inherit"
+    inks = f":root {{--aside: {aside}; --muted: {muted_ink()}; --link: {link_ink()}}}"
+    st.html(STYLE)
+    st.html(f"<style>{inks}{_DARK if theme() == 'dark' else ''}</style>")
     watch_theme()
     page = st.navigation(menu(), position="top")
     st.set_page_config(
@@ -110,7 +98,7 @@ def main() -> None:
     page.run()
     if refused := state.refused():
         said.error(
-            plain(f"Of the link is not shown: {' '.join(refused)}"), icon=":material/link_off:"
+            text.plain(f"Of the link is not shown: {' '.join(refused)}"), icon=":material/link_off:"
         )
     state.finish()
     state.mark()
@@ -137,3 +125,155 @@ def _lead(page: PageEntry, old: str) -> None:
     """An old address leads to the page that holds what stood there."""
     asked = today(st.query_params.to_dict()) | ASKS.get(old, {})
     st.switch_page(page.file, query_params=asked)
+
+
+# The header ------------------------------------------------------------------------------------
+
+SIMULATION = "Simulation on public data"
+OWN_DATA = "Your own data: every rerun spends ε, and F1 against a truth is not private"
+
+
+def show_strip(title: str, data: Dataset, result: RunResult | None = None) -> None:
+    """The page's heading with what is on screen; without a result, the dataset alone."""
+    cells = [("Dataset", text.dataset_title(data), f"n = {data.n:,}")]
+    if result is not None:
+        epsilon, kind = text.guarantee_label(result)
+        cells += [
+            ("Algorithm", algorithm(result.algorithm).title, ""),
+            ("ε", epsilon, kind),
+            ("Noise seed", f"{result.seed}" if data.public else "secret", ""),
+        ]
+    badge = SIMULATION if data.public else OWN_DATA
+    st.html(_html(state.page() or title, cells, badge, own=not data.public))
+
+
+def drafted_strip(title: str) -> Dataset | None:
+    """The strip of the dataset that the form names; without it, the title and one sentence."""
+    try:
+        data = data_for(drafted_source())
+    except InputError as error:
+        st.title(state.page() or title, anchor=False)
+        st.info(text.plain(str(error)), icon=":material/upload_file:")
+        return None
+    show_strip(title, data)
+    return data
+
+
+def refuse(page: str, words: str) -> None:
+    """Leave a sentence on what was refused, for the page to show once."""
+    st.session_state[f"{page}_problem"] = words
+
+
+def show_refusal(page: str) -> None:
+    """The sentence that was left, once."""
+    if words := st.session_state.pop(f"{page}_problem", None):
+        st.error(text.plain(words), icon=":material/error:")
+
+
+def _html(title: str, cells: list[tuple[str, str, str]], badge: str, own: bool) -> str:
+    body = "".join(
+        f'<div style="min-width:6rem"><div style="font-size:.8rem;opacity:.75">{safe(name)}</div>'
+        f'<div style="font-size:1.1rem;font-weight:600;line-height:1.3">{safe(value)}</div>'
+        f'<div style="font-size:.8rem;opacity:.75">{safe(note)}</div></div>'
+        for name, value, note in cells
+    )
+    edge = BADGE_OWN if own else BADGE_PUBLIC
+    mark = "●" if own else "○"
+    return (
+        '<div style="display:flex;flex-wrap:wrap;gap:.6rem 2rem;align-items:flex-start">'
+        f'<div><h1 style="font-size:1.7rem;margin:0;padding:0">{safe(title)}</h1>'
+        f'<div style="max-width:17rem;border:2px solid {edge};border-radius:.8rem;line-height:1.25;'
+        f'padding:.1rem .6rem;font-size:.8rem">{mark} {safe(badge)}</div></div>{body}</div>'
+    )
+
+
+# What the browser tells by itself ---------------------------------------------------------------
+
+# The menu's switch changes colours in the browser alone; figures and graphs need a new script run.
+_THEME = """
+const seen = () => {
+  const ink = getComputedStyle(document.querySelector(".stApp")).backgroundColor.match(/\\d+/g);
+  return ink.slice(0, 3).reduce((sum, part) => sum + Number(part), 0) < 384 ? "dark" : "light";
+};
+let asked = "";
+export default function ({data, setTriggerValue}) {
+  if (seen() === data.theme) { asked = ""; }
+  const timer = setInterval(() => {
+    const now = seen();
+    if (now !== data.theme && now !== asked) { asked = now; setTriggerValue("theme", now); }
+  }, 300);
+  // A table takes every Tab to walk through its cells; arrows do that. Tab goes on to what follows.
+  // What a button has folded out stands at the page's end: Tab goes from the button into it.
+  const tab = (e) => {
+    if (e.key !== "Tab" || !e.target.closest) { return; }
+    if (e.target.closest('[data-testid="stDataFrame"]')) { e.stopImmediatePropagation(); }
+    if (e.shiftKey || !e.target.closest('[data-testid="stPopover"]')) { return; }
+    const first = document.querySelector(
+      '[data-testid="stPopoverBody"] :is(input, button, select, textarea, a[href])');
+    if (first) { first.focus(); e.preventDefault(); e.stopImmediatePropagation(); }
+  };
+  document.addEventListener("keydown", tab, true);
+  return () => { clearInterval(timer); document.removeEventListener("keydown", tab, true); };
+}
+"""
+# Graphs live in frames: a click travels to the page here, and the chosen node to every frame.
+_NODE = """
+export default function ({data, setStateValue}) {
+  const tell = () => document.querySelectorAll("iframe").forEach(
+    (f) => f.contentWindow && f.contentWindow.postMessage({bringOut: data.node || ""}, "*"));
+  const hear = (e) => {
+    if (!e.data) { return; }
+    if (e.data.graphReady && data.node) { tell(); }
+    if (typeof e.data.graphNode === "string") {
+      data = {...data, node: e.data.graphNode}; tell(); setStateValue("node", data.node); }
+  };
+  window.addEventListener("message", hear);
+  tell();
+  return () => window.removeEventListener("message", hear);
+}
+"""
+# Arrow keys step as a presenter's remote control does, where nothing in focus takes them itself.
+_KEYS = """
+const TAKEN = "input, select, textarea, canvas, svg, [role=slider], [role=radio], [role=tab],"
+  + " [role=application], [contenteditable], [role=dialog]";
+export default function ({data}) {
+  const press = (key) => document.querySelector(`.st-key-${key} button:not([disabled])`)?.click();
+  const hear = (e) => {
+    const at = e.composedPath()[0];
+    if (e.ctrlKey || e.metaKey || e.altKey || e.shiftKey || e.defaultPrevented) { return; }
+    if (at.closest && at.closest(TAKEN)) { return; }
+    if (document.querySelector('[data-testid="stPopoverBody"]')) { return; }
+    if (data.keys[e.key]) { press(data.keys[e.key]); }
+  };
+  document.addEventListener("keydown", hear);
+  return () => document.removeEventListener("keydown", hear);
+}
+"""
+_COMPONENTS = {"theme_watch": _THEME, "node_watch": _NODE, "key_watch": _KEYS}
+
+
+def _mount(name: str, **options: Any) -> Any:
+    component = st.components.v2.component(name, js=_COMPONENTS[name])
+    with st.container(key=name.replace("_", "-")):
+        return component(**options)
+
+
+def watch_theme() -> None:
+    """Run the page again whenever the browser shows another theme than it was drawn for."""
+    drawn = {"theme": theme()}
+    _mount("theme_watch", key="theme-watch-state", data=drawn, on_theme_change=lambda: None)
+
+
+def watch_node(chosen: str, changed: Callable[[str], None]) -> None:
+    """Bring the chosen node out in every graph ("" for none); ``changed`` gets a clicked one."""
+    key = "node-watch-state"
+
+    def clicked() -> None:
+        changed(str(st.session_state[key].get("node") or ""))
+
+    _mount("node_watch", key=key, data={"node": chosen}, on_node_change=clicked)
+
+
+def watch_keys(keys: Mapping[str, str]) -> None:
+    """Let a key press the button of this key: {"ArrowRight": "learn-next"}."""
+    _mount("key_watch", key="key-watch-state", data={"keys": dict(keys)})

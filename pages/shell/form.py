@@ -1,24 +1,37 @@
-"""Widgets bound to a draft, and the forms that declared fields generate."""
+"""Widgets bound to a draft, the forms that declared fields make, and the choice of a dataset."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
+import networkx as nx
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
 
+from engine import InputError, Knowledge
 from engine.algorithm import Algorithm
+from engine.data.networks import NETWORKS, load_network
+from engine.graphs.known import ready_sets
 from engine.params import ParameterError, Spec, relevant
 from engine.registry import GRAPHS, TITLES
 from engine.studies.null import Shape
-from pages.shell import nothing
 from pages.shell import words as text
-from pages.shell.drafts import Draft
-from pages.shell.settings import filled, fits
-from pages.shell.state import alone, behind, heard, tell, unheard
+from pages.shell.runs import count_line, warn
+from pages.shell.settings import (
+    MODEL,
+    OWN,
+    SEM,
+    VISIT,
+    data_for,
+    draft,
+    drafted_known,
+    drafted_source,
+    filled,
+)
+from pages.shell.state import Draft, alone, behind, heard, tell, unheard
 
 Widget = Callable[..., Any]
 
@@ -144,7 +157,7 @@ def parameter_form(
         folded()
         values.update(filled(algorithm.key, values))
         st.caption(text.epsilon_meaning(algorithm, values, None if shape is None else shape.rows))
-        nothing.line(algorithm.key, shape, values, "form")
+        count_line(algorithm.key, shape, values, "form")
         rest = st.container()
     specs = {s.name: s for s in relevant(algorithm.params.specs(), values)}
     with sight:
@@ -156,7 +169,7 @@ def parameter_form(
         for column, name in zip(columns, first, strict=False):
             with column:
                 parameter(specs.pop(name), values, key="param")
-        nothing.warn(algorithm.key, shape, values, brief=True)
+        warn(algorithm.key, shape, values, brief=True)
     with rest:
         for spec in specs.values():
             parameter(spec, values, key="param")
@@ -238,11 +251,11 @@ def _logarithmic(spec: Spec, values: Draft, key: str) -> None:
     def keep(chosen: float) -> None:
         values[spec.name] = chosen
 
-    value = values[spec.name] if fits(spec, values[spec.name]) else spec.default
+    value = values[spec.name] if _fits(spec, values[spec.name]) else spec.default
     middle = round(math.log10(spec.default))
     powers = range(middle - _DECADES, middle + _DECADES + 1)
     points = [float(f"{digit}e{power}") for power in powers for digit in (1, 2, 5)][:-2]
-    grid = sorted({value, *(p for p in points if fits(spec, p))})
+    grid = sorted({value, *(p for p in points if _fits(spec, p))})
     options = {"options": grid, "format_func": "{:.10g}".format, "help": spec.help}
     placed(st.select_slider, spec.title, value, keep, key=key, **options)
     low, high = ENDS.get(spec.name, ("low", "high"))
@@ -250,3 +263,91 @@ def _logarithmic(spec: Spec, values: Draft, key: str) -> None:
         '<div style="display:flex;justify-content:space-between;font-size:.8rem;opacity:.75">'
         f"<span>{low}</span><span>{high}</span></div>"
     )
+
+
+def _fits(spec: Spec, value: Any) -> bool:
+    """Whether the declaration admits the value."""
+    try:
+        spec.check(value)
+    except ParameterError:
+        return False
+    return True
+
+
+# Which dataset, and what is known of it ---------------------------------------------------
+
+
+@st.cache_data(show_spinner=False)
+def _network_label(name: str) -> str:
+    """A dataset's name with its size."""
+    if name in (OWN, SEM):
+        return {OWN: "Your own data", SEM: "Simulated linear model (SEM)"}[name]
+    graph = load_network(name).dag()
+    return f"{name.capitalize()} · {len(graph)} nodes, {graph.number_of_edges()} edges"
+
+
+def picker(*, key: str, seeded: bool = True) -> None:
+    """The fields that choose a dataset, bound to the draft; ``seeded`` with their seed."""
+    form, options = draft(), [*NETWORKS, SEM, OWN]
+    about: dict[str, Any] = {"key": f"{key}-network", "format_func": _network_label}
+    bound(st.selectbox, "Dataset", form, "data", options=options, **about)
+    if form["data"] == OWN:
+        from pages.shell.own import upload  # without an own file nobody waits for it
+
+        upload(key=key)
+        return
+    if form["data"] == SEM:
+        columns = st.columns(2, gap="small")
+        for k, name in enumerate(MODEL):
+            with columns[k % 2]:
+                parameter(VISIT[name], form, key=key)
+    left, right = st.columns([3, 2], gap="small")
+    with left:
+        parameter(VISIT["n"], form, key=key, step=1000, help=None)
+    if seeded:
+        with right:
+            parameter(VISIT["sample"], form, key=key)
+
+
+class Columns(NamedTuple):
+    """What a dataset has that knowledge is about: its names, and the truth if it is known."""
+
+    names: tuple[str, ...]
+    truth: nx.DiGraph | None
+
+
+def known_button(key: str) -> None:
+    """Opens the dialog on what is known of the form's dataset; its label says how much that is."""
+    source = drafted_source()
+    if source.name in NETWORKS:  # without drawing its rows
+        network = load_network(source.name)
+        columns = Columns(network.names, network.dag())
+    else:
+        try:
+            data = data_for(source)
+        except InputError:
+            return
+        columns = Columns(data.names, data.truth)
+    known = drafted_known(source)
+    if st.button(
+        f"What is known: {known_label(columns, known)}",
+        key=f"{key}-known",
+        icon=":material/account_tree:",
+        width="stretch",
+        help="Facts that you state: public, and free of ε.",
+    ):
+        from pages.shell.knowledge import known_dialog
+
+        known_dialog(columns)
+
+
+def known_label(columns: Columns, known: Knowledge | None) -> str:
+    """What is known in two or three words."""
+    if not known:
+        return "nothing"
+    arrows = len(known.forbidden) + len(known.required)
+    for name, found in ({} if columns.truth is None else ready_sets(columns.truth)).items():
+        if found.tiers == known.tiers and not arrows:
+            return name
+    counted = {"tier": len(known.tiers), "arrow": arrows}
+    return ", ".join(text.count(n, noun) for noun, n in counted.items() if n) or "a little"

@@ -13,10 +13,8 @@ import streamlit as st
 from engine import InputError
 from engine.params import Parameters
 from pages import mode
-from pages.shell.data import own_data, own_file
-from pages.shell.drafts import drafted_source
-from pages.shell.fields import number, slider
-from pages.shell.session import Place
+from pages.shell.settings import drafted_source, own_data, own_file
+from pages.shell.state import Place, number, slider
 
 NAME = "step"  # in an address
 

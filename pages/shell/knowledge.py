@@ -1,4 +1,4 @@
-"""What is known of the causes, on a page: tiers to drag between, pairs to forbid or require."""
+"""The dialog on what is known of the causes: tiers to drag between, pairs to forbid or require."""
 
 from __future__ import annotations
 
@@ -8,31 +8,26 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import networkx as nx
 import numpy as np
 import streamlit as st
 
-from engine import InputError, Knowledge, RunResult, load_knowledge
-from engine.data.networks import load_network
-from engine.data.schema import Schema
+from engine import InputError, Knowledge, load_knowledge
 from engine.graphs.cpdag import matrix_of
 from engine.graphs.known import Known, ready_sets
 from engine.knowledge import FULL, MOST_BYTES, ORIENTS
 from pages import mode
 from pages.shell import words as text
-from pages.shell.data import data_for
-from pages.shell.drafts import draft_known, drafted_known, drafted_source
-from pages.shell.settings import is_simulated
+from pages.shell.form import Columns
+from pages.shell.settings import draft_known, drafted_known, drafted_source
 from pages.shell.task import dialog
 
 _FOLDER = Path(__file__).resolve().parents[2] / "static" / "known"
 _BOARD, _PROBLEM = "known-board", "known-problem"
-NOTHING = "nothing"
 _USES = {
     FULL: "Say what is asked, too: fewer questions, but a false tier costs links",
-    ORIENTS: "Only turn links: a false tier costs none, but turns as many arrows round",
+    ORIENTS: "Only turn links: a false tier costs none, but gets as many arrows wrong",
 }
 # Marginal PC at ε = 1 (docs/research/knowledge.md): of 100 arrows on true links, so many point
 # the wrong way; and points of skeleton F1 lost by the false tier where knowledge is used in full.
@@ -48,56 +43,14 @@ PUBLIC = (
 )
 
 
-class Columns(NamedTuple):
-    """What a dataset has that knowledge is about: its names, and the truth if it is known."""
-
-    names: tuple[str, ...]
-    truth: nx.DiGraph | None
-
-
-def _columns() -> Columns | None:
-    """Those of the dataset that the form names, without drawing its rows; None without one."""
-    source = drafted_source()
-    if source.own or is_simulated(source.name):
-        try:
-            data = data_for(source)
-        except InputError:
-            return None
-        return Columns(data.names, data.truth)
-    network = load_network(source.name)
-    return Columns(network.names, network.dag())
-
-
-def button(key: str) -> None:
-    """Opens the dialog; its label says how much is known."""
-    data = _columns()
-    if data is None:
-        return
-    title = f"What is known: {label(data, drafted_known(drafted_source()))}"
-    look: dict[str, Any] = {"icon": ":material/account_tree:", "width": "stretch", "help": PUBLIC}
-    if st.button(title, key=f"{key}-known", **look):
-        _dialog(data)
-
-
-def label(data: Columns, known: Knowledge | None) -> str:
-    """What is known in two or three words."""
-    if not known:
-        return NOTHING
-    arrows = len(known.forbidden) + len(known.required)
-    for name, found in ({} if data.truth is None else ready_sets(data.truth)).items():
-        if found.tiers == known.tiers and not arrows:
-            return name
-    counted = {"tier": len(known.tiers), "arrow": arrows}
-    return ", ".join(text.count(n, noun) for noun, n in counted.items() if n) or "a little"
-
-
 @dialog("What is known")
-def _dialog(data: Columns) -> None:
+def known_dialog(data: Columns) -> None:
+    """What is known of a dataset with these columns, as the form has it."""
     st.caption(PUBLIC)
     known = drafted_known(drafted_source()) or Knowledge()
     if data.truth is not None:
         with st.container(horizontal=True, gap="xsmall"):
-            for name, found in {NOTHING: Knowledge(), **ready_sets(data.truth)}.items():
+            for name, found in {"nothing": Knowledge(), **ready_sets(data.truth)}.items():
                 true = Knowledge(tiers=found.tiers, use=known.use)
                 key = f"known-{name}"
                 st.button(name.capitalize(), key=key, on_click=_keep, args=(true,))
@@ -191,24 +144,3 @@ def _files(data: Columns, known: Knowledge) -> None:
             on_click="ignore",
             icon=":material/download:",
         )
-
-
-def stated(schema: Schema) -> Schema:
-    """The schema of own data with what the form says is known of them: it goes into the file."""
-    return replace(schema, knowledge=drafted_known(drafted_source()))
-
-
-def line(result: RunResult) -> None:
-    """Under a result: what of its arrows was known before; nothing where nothing was."""
-    if result.known is None:
-        return
-    turned, links = result.known.settled(result.matrix)
-    said = f"What is known settles {turned} of {text.count(links, 'direction')} by itself"
-    alone = result.knowledge_alone
-    if alone is None or result.metrics is None:
-        st.caption(f"{said}: those arrows are no findings.")
-        return
-    st.caption(
-        f"{said}. Directed F1 {result.metrics.directed_f1:.2f}; with the same links and no arrows "
-        f"but those, {alone.directed_f1:.2f}: the difference is what the data said."
-    )

@@ -1,24 +1,35 @@
-"""Runs: a draft is frozen when it is run; the result is kept under its settings."""
+"""Runs: a draft is frozen when it is run. And what a setting makes of tables that hold nothing."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 
 from engine import Dataset, InputError, RunResult
+from engine.data.networks import NETWORKS, load_network
 from engine.registry import algorithm
-from engine.score.learned import ScoreDiagnostics
+from engine.studies import null
+from engine.studies.null import Invented, Shape
+from engine.studies.plan import all_unworkable, detectability
 from pages.shell import state
 from pages.shell import words as text
-from pages.shell.data import costs_of, data_for, in_force, promised
-from pages.shell.drafts import drafted
-from pages.shell.session import Place
-from pages.shell.settings import Settings, filled
-from pages.shell.task import RUNS, Task, drop, find, start, watch
-from pages.worker import search
+from pages.shell.settings import (
+    Settings,
+    Source,
+    check_rows,
+    data_for,
+    drafted,
+    filled,
+    in_force,
+)
+from pages.shell.state import Place
+from pages.shell.task import RUNS, Task, drop, find, look_again, shared, start, watch
+from pages.worker import false_links, search
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +84,8 @@ def begun(settings: Settings, name: str = TASK, wait: float | None = None) -> Ta
     call = name, title, search, settings.algorithm, data, settings.seed, settings.asked
     about: dict[str, Any] = {"about": Asked(settings, data), "line": RUNS, "wait": wait}
     if settings.seed is None:
+        from pages.shell.own import costs_of, promised
+
         meter, cost = costs_of(data), object()
         meter[cost] = promised(settings.algorithm, settings.params, data)
 
@@ -166,9 +179,8 @@ def settle() -> None:
 
 def decided(result: RunResult) -> bool:
     """Whether a stopped run got far enough for its graph to say anything."""
-    found = result.diagnostics
-    moved = isinstance(found, ScoreDiagnostics) and bool((found.weights != 0).any())
-    return result.ci_tests > 0 or moved
+    weights = getattr(result.diagnostics, "weights", None)
+    return result.ci_tests > 0 or (weights is not None and bool((weights != 0).any()))
 
 
 def stopped(now: Settings) -> bool:
@@ -233,3 +245,103 @@ def stale(now: Settings) -> bool:
 def write_link(settings: Settings) -> None:
     """The address names this run, unless it is the default."""
     state.show({} if settings == _default() else settings.to_query())
+
+
+# False positives under independence ----------------------------------------------------------
+#
+# Counted on every page on which ε is chosen, from public facts alone (:mod:`engine.studies.null`):
+# columns, levels, rows. Two pages that show the same setting look at the same count.
+
+
+@dataclass(frozen=True)
+class Nothing:
+    """Simulated tables of a shape that hold nothing, and what one setting makes of them."""
+
+    task: Task
+
+    @property
+    def running(self) -> bool:
+        """Whether it is still counted."""
+        return not self.task.done
+
+    @property
+    def found(self) -> Invented | None:
+        """The count, once there is one."""
+        return self.task.result if self.task.complete else None
+
+    @property
+    def sentence(self) -> str:
+        """The count in words; "" where there is none."""
+        if self.running:
+            return "Counting false positives of this setting on independent columns …"
+        return "" if self.found is None else self.found.sentence
+
+
+Counts = Sequence[Nothing | None]  # one for each setting; None where it is not one
+
+
+def nothing_of(key: str, shape: Shape, params: Mapping[str, Any]) -> Nothing | None:
+    """The count for a setting, begun if need be; None where the setting is not one."""
+    values = filled(key, params)
+    try:
+        algorithm(key).params.build(values)
+    except InputError:
+        return None
+    asked = key, shape, values, null.DRAWS
+    place = "nothing", key, shape, tuple(values.items())
+    return Nothing(shared(place, f"{algorithm(key).title}: false links", false_links, *asked))
+
+
+def nothing_for(run: Shown) -> Nothing | None:
+    """The count for a run's setting, on the shape of its data."""
+    return nothing_of(run.result.algorithm, Shape.of(run.data), run.settings.params)
+
+
+def shape_of(source: Source) -> Shape | None:
+    """The shape of the data that a form names; None where there are none yet."""
+    try:
+        if source.name not in NETWORKS:
+            return Shape.of(data_for(source))
+        check_rows(source)  # of a network none are drawn
+        return Shape(tuple(map(len, load_network(source.name).states)), source.n)
+    except InputError:
+        return None
+
+
+def count_line(key: str, shape: Shape | None, params: Mapping[str, Any], place: str) -> None:
+    """One quiet line about a setting on data of this shape, which comes once it is known.
+
+    ``place`` says where on a page it stands: its room is kept there, so that nothing jumps.
+    """
+    with st.container(key=f"nothing-{place}"):
+        if shape is not None:
+            watch_counts(lambda: [nothing_of(key, shape, params)], _say)
+
+
+def warn(key: str, shape: Shape | None, values: Mapping[str, Any], *, brief: bool = False) -> None:
+    """A warning where little is to be had at an ε, or the plan leaves the answers to the noise.
+
+    Before anything is spent, of the strict guarantee alone; what a form has in the place of a
+    number says nothing here. ``brief``: without the reasons, where nothing is at stake.
+    """
+    epsilon, delta = values.get("epsilon"), values.get("delta")
+    if shape is None or values.get("guarantee", "strict") != "strict":
+        return
+    if not isinstance(epsilon, int | float) or not epsilon > 0:
+        return
+    usual = delta if isinstance(delta, float) and 0 < delta < 1 else 1e-6
+    lines = [detectability(shape.rows, len(shape.cardinalities), [epsilon], usual)]
+    with suppress(InputError):  # the form says itself what does not fit
+        lines += all_unworkable([key], [(shape.cardinalities, shape.rows)], [epsilon], values)
+    for said in filter(None, lines):
+        st.warning(f"{said.split(':')[0]}." if brief else said, icon=":material/visibility_off:")
+
+
+def _say(found: Counts) -> None:
+    if found[0] is not None and found[0].sentence:
+        st.caption(found[0].sentence)
+
+
+def watch_counts(find: Callable[[], Counts], draw: Callable[[Counts], None]) -> None:
+    """Draw counts; while one of them goes on, again and again."""
+    look_again(lambda: [one.task for one in find() if one is not None], lambda: draw(find()))

@@ -1,33 +1,44 @@
-"""What fixes a run: dataset, algorithm, parameters, seed; and the same as a link."""
+"""What fixes a run: dataset, algorithm, parameters, seed, what is known; as the form has it, as a
+link has it, and the data themselves: bundled ones are shared by all, uploads never leave a session.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from engine import InputError, Knowledge, load_knowledge
+import streamlit as st
+
+from engine import Dataset, InputError, Knowledge, load_dataset, load_knowledge
 from engine.data.networks import NETWORKS, load_network
+from engine.data.schema import Schema
 from engine.data.simulated import GRAPHS, MAX_NODES, NOISES, parse_name
 from engine.graphs.known import ready_sets
-from engine.params import ParameterError, Parameters, Spec, param, relevant
+from engine.params import Parameters, Spec, param, relevant
 from engine.registry import GRAPHS as GRAPH_ALGORITHMS
 from engine.registry import algorithm
-from pages.shell.fields import choice, defaults, line, number
-from pages.shell.state import LARGEST, Query, as_word
+from pages import mode
+from pages.shell import state
+from pages.shell.state import Draft, Place, Query, as_word, choice, defaults, line, number
+
+if TYPE_CHECKING:  # without an own file nobody waits for it
+    from pages.files import Reading, Upload
 
 OWN, SEM = "own", "sem"
-MOST_SEED = LARGEST
+MOST_SEED = state.LARGEST
 MIN_ROWS, MAX_ROWS = 100, 1_000_000
 MAX_SEM_CELLS = 20_000_000  # numeric values of a simulated model, 8 bytes each
-START = "asia"
+MODEL = ("sem_graph", "sem_nodes", "sem_edges", "sem_noise")  # in the order of its name
 _ROWS = "Fixes which rows are drawn (of a model its graph, too). The noise has its own seed."
+_NOISE = "Fixes every draw of noise: the run can be repeated."
 _SHAPES = "Erdős–Rényi: every edge is equally likely. Scale-free: a few nodes have many."
-_NOISE = "Of each variable's own term, with variance 1; weights are ±0.5 to ±2."
+_OWN_TERM = "Of each variable's own term, with variance 1; weights are ±0.5 to ±2."
 _EDGES = "Scale-free: rounded to a whole number for each node."
-MODEL = ("sem_graph", "sem_noise", "sem_nodes", "sem_edges")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,21 +48,15 @@ class Visit(Parameters):
     Rows out of bounds are refused by :func:`check_rows`, where they are drawn.
     """
 
-    data: str = choice(START, "Dataset", (*NETWORKS, SEM, OWN))
+    data: str = choice("asia", "Dataset", (*NETWORKS, SEM, OWN))
     n: int = param(100_000, kind="int", title="Rows n")
     sample: int = number(0, "Data seed", 0, MOST_SEED, help=_ROWS)
     sem_graph: str = choice("er", "Graph", GRAPHS, help=_SHAPES)
-    sem_noise: str = choice("gaussian", "Noise of the model", NOISES, help=_NOISE)
     sem_nodes: int = number(10, "Nodes", 2, MAX_NODES)
     sem_edges: int = number(20, "Edges", 1, MAX_NODES * (MAX_NODES - 1) // 2, help=_EDGES)
+    sem_noise: str = choice("gaussian", "Noise of the model", NOISES, help=_OWN_TERM)
     algorithm: str = choice("priv_pc", "Algorithm", GRAPH_ALGORITHMS)
-    seed: int = number(
-        0,
-        "Noise seed",
-        0,
-        MOST_SEED,
-        help="Fixes every draw of noise: the run can be repeated.",
-    )
+    seed: int = number(0, "Noise seed", 0, MOST_SEED, help=_NOISE)
     known: str = line("What is known", 20_000)
 
 
@@ -72,6 +77,11 @@ class Source:
     @property
     def own(self) -> bool:
         return self.name == OWN
+
+    @property
+    def simulated(self) -> bool:
+        """Whether it is a simulated linear model."""
+        return self.name.startswith("sem:")
 
 
 @dataclass(frozen=True)
@@ -101,23 +111,25 @@ class Settings:
         query = {"data": self.source.name, "algorithm": self.algorithm}
         if not self.source.own:
             query |= {"n": str(self.source.n), "sample": str(self.source.seed)}
+            if self.known:
+                query["known"] = word_of(self.known, self.source.name)
         if self.seed is not None:
             query["seed"] = str(self.seed)
-        if self.known and not self.source.own:
-            query["known"] = word_of(self.known, self.source.name)
         known = {s.name for s in algorithm(self.algorithm).params.specs()}
         return query | {k: as_word(v) for k, v in self.params.items() if k in known}
 
     @classmethod
     def from_query(cls, query: Mapping[str, str]) -> Settings:
         """Settings from a link; raises InputError in one sentence where they do not fit."""
-        name = query.get("data", "asia")
-        if name == OWN:
+        drawn = defaults(Visit) | _named(Visit.specs(), query, "n", "sample", "seed")
+        source = Source(query.get("data", "asia"), drawn["n"], drawn["sample"])
+        if source.own:
             raise InputError(
                 "This link was made with a person's own data, which a link never carries: "
                 "upload the file, then press Run."
             )
-        parse_name(name) if is_simulated(name) else load_network(name)
+        parse_name(source.name) if source.simulated else load_network(source.name)
+        check_rows(source)
         chosen = algorithm(query.get("algorithm", "priv_pc"))
         if (columns := chosen.columns) is not None:
             raise InputError(
@@ -125,10 +137,7 @@ class Settings:
             )
         values = _named(chosen.params.specs(), query)
         chosen.params.build(values)
-        drawn = defaults(Visit) | _named(Visit.specs(), query, "n", "sample", "seed")
-        source = Source(name, drawn["n"], drawn["sample"])
-        check_rows(source)
-        known = known_from(query["known"], name) if "known" in query else None
+        known = known_from(query["known"], source.name) if "known" in query else None
         return cls(source, chosen.key, filled(chosen.key, values), drawn["seed"], known)
 
 
@@ -140,50 +149,28 @@ def _named(specs: Iterable[Spec], query: Mapping[str, str], *only: str) -> dict[
 
 @cache
 def ready(name: str) -> dict[str, Knowledge]:
-    """Sets of what is true of a bundled network, by their names; none of a simulated model."""
-    return {} if is_simulated(name) else ready_sets(load_network(name).dag())
+    """Sets of what is true of a bundled network, as an address calls them; none of other data."""
+    sets = ready_sets(load_network(name).dag()) if name in NETWORKS else {}
+    return {key.replace(" ", "-"): known for key, known in sets.items()}
 
 
 def word_of(known: Knowledge, name: str) -> str:
     """What is known, for an address: a ready set's name, else its JSON."""
-    for word, found in ({} if name == OWN else ready(name)).items():
-        if found == known:
-            return word.replace(" ", "-")
-    return json.dumps(known.to_json(), separators=(",", ":"), ensure_ascii=False)
+    exact = json.dumps(known.to_json(), separators=(",", ":"), ensure_ascii=False)
+    return next((word for word, found in ready(name).items() if found == known), exact)
 
 
 def known_from(word: str, name: str) -> Knowledge:
     """What an address says is known of a dataset; InputError in one sentence where it is none."""
-    sets = {key.replace(" ", "-"): known for key, known in ready(name).items()}
+    sets = ready(name)
     if word in sets:
         return sets[word]
     if not word.startswith("{"):
         raise InputError(f"What is known is one of {', '.join(sets)}, or the JSON of its file.")
     known = load_knowledge(word.encode())
-    if not is_simulated(name):
+    if name in NETWORKS:
         known.check_names(load_network(name).names)
     return known
-
-
-def said(word: str) -> Knowledge | str | None:
-    """What a field of a form says is known: nothing, a ready set's name, or the JSON of facts."""
-    from engine.studies.trial import ready_name
-
-    return None if not word else ready_name(word) or load_knowledge(word.encode())
-
-
-def is_simulated(name: str) -> bool:
-    """Whether the name is that of a simulated linear model."""
-    return name.startswith("sem:")
-
-
-def fits(spec: Spec, value: Any) -> bool:
-    """Whether the declaration admits the value."""
-    try:
-        spec.check(value)
-    except ParameterError:
-        return False
-    return True
 
 
 def filled(key: str, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -199,7 +186,152 @@ def check_rows(source: Source) -> None:
         raise InputError(f"The data seed must be from 0 to {MOST_SEED:,}.")
     if not isinstance(source.n, int) or not MIN_ROWS <= source.n <= MAX_ROWS:
         raise InputError(f"Rows n must be from {MIN_ROWS:,} to {MAX_ROWS:,} here.")
-    if is_simulated(source.name) and source.n * parse_name(source.name)[1] > MAX_SEM_CELLS:
+    if source.simulated and source.n * parse_name(source.name)[1] > MAX_SEM_CELLS:
         raise InputError(
             f"Rows times nodes of a simulated model may be at most {MAX_SEM_CELLS:,} here."
         )
+
+
+# As the form has it ----------------------------------------------------------------------------
+
+# What is known of a person's own columns; their names are in no address: (fingerprint, facts).
+_OWN_KNOWN: Place[tuple[str, Knowledge | None]] = Place("own_known", lambda: ("", None))
+_KNOWN_OF: Place[str] = Place("known_of", str)  # the public dataset of which it is known
+
+
+def draft() -> Draft:
+    """What the form shows of the dataset, the algorithm and the seed."""
+    return state.of(Visit)
+
+
+def parameters_of(key: str) -> Draft:
+    """What the form shows of an algorithm's parameters."""
+    return state.of(algorithm(key).params)
+
+
+def drafted_source() -> Source:
+    """The dataset the form names now."""
+    form = draft()
+    name = form["data"]
+    if name == OWN:
+        data = own_data()
+        return Source(OWN, 0, 0, data.identity if data is not None else "")
+    if name == SEM:
+        name = ":".join([SEM, *(f"{form[part]}" for part in MODEL)])
+    return Source(name, form["n"], form["sample"])
+
+
+def drafted() -> Settings:
+    """The settings the form shows now, checked or not."""
+    form, source = draft(), drafted_source()
+    params = filled(form["algorithm"], parameters_of(form["algorithm"]))
+    seed = None if source.own else form["seed"]
+    return Settings(source, form["algorithm"], params, seed, drafted_known(source))
+
+
+def drafted_known(source: Source) -> Knowledge | None:
+    """What the form says is known of this dataset; what names other columns is not known of it.
+
+    Of own data the schema may say it.
+    """
+    if not source.own:
+        word = draft()["known"]
+        if word and not state.arrived() and _KNOWN_OF.get() not in ("", source.name):
+            word = draft()["known"] = ""
+        _KNOWN_OF.put(source.name if word else "")
+        with suppress(InputError):
+            return known_from(word, source.name) if word else None
+        return None
+    fingerprint, known = _OWN_KNOWN.get()
+    if fingerprint == source.fingerprint:
+        return known
+    data = own_data()
+    return data.schema.knowledge if data is not None and data.schema is not None else None
+
+
+def draft_known(known: Knowledge | None) -> None:
+    """What is known of the dataset that the form names."""
+    source = drafted_source()
+    if source.own:
+        _OWN_KNOWN.put((source.fingerprint, known or None))
+    else:
+        draft()["known"] = word_of(known, source.name) if known else ""
+        _KNOWN_OF.put(source.name if known else "")
+
+
+def stated(schema: Schema) -> Schema:
+    """The schema of own data with what the form says is known of them: it goes into the file."""
+    return replace(schema, knowledge=drafted_known(drafted_source()))
+
+
+# The data ----------------------------------------------------------------------------------------
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def bundled(name: str, n: int, seed: int) -> Dataset:
+    """A sample of a bundled network or simulated model, shared by all sessions."""
+    return load_dataset(name, n=n, seed=seed)
+
+
+@dataclass(eq=False)
+class OwnFile:
+    """A person's own file as it was uploaded, and the schema that they declared for it.
+
+    ``readings`` are the identities of all datasets that were read from it.
+    """
+
+    raw: bytes = field(repr=False)
+    name: str
+    truth: Upload | None = field(repr=False)  # the true edges that came with it
+    identity: str
+    schema: Schema | None = None
+    proposal: Any = field(default=None, repr=False)
+    readings: set[str] = field(default_factory=set, repr=False)
+
+    @property
+    def stem(self) -> str:
+        """The file's name without its ending."""
+        return Path(self.name).stem
+
+    def empty(self) -> None:
+        """Let go of what was in it: Streamlit keeps what was replaced until the next click."""
+        self.raw, self.truth, self.proposal = b"", None, None
+
+    def by(self, schema: Schema | Upload | None) -> Reading:
+        """How the columns are read that a schema declares, or its file as it was uploaded."""
+        from pages.files import Reading, Upload
+
+        return Reading(Upload(self.name, self.raw), self.truth, schema, self.stem)
+
+
+OWN_DATA: Place[Dataset | None] = Place("own_data")
+OWN_FILE: Place[OwnFile | None] = Place("own_file")
+OWN_PROBLEM: Place[str | None] = Place("own_problem")  # why the file could not be read
+
+
+def own_data() -> Dataset | None:
+    """The person's own data of this session."""
+    return OWN_DATA.get()
+
+
+def own_file() -> OwnFile | None:
+    """The file behind the person's own data, whether it could be read yet or not."""
+    return OWN_FILE.get()
+
+
+def in_force(data: Dataset) -> bool:
+    """Whether the data are public, or were read from the file that was uploaded last."""
+    file = own_file()
+    return data.public or (file is not None and data.identity in file.readings)
+
+
+def data_for(source: Source) -> Dataset:
+    """The dataset; raises InputError if it is not there."""
+    if not source.own:
+        check_rows(source)
+        return bundled(source.name, source.n, source.seed)
+    if (data := own_data()) is not None:
+        return data
+    if mode.public():
+        raise InputError(mode.OFF)
+    raise InputError(OWN_PROBLEM.get() or "Upload a table first, or choose a bundled network.")

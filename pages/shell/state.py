@@ -25,14 +25,51 @@ without the control lost what its link said (docs/decisions/streamlit.md).
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from typing import Any, Generic, TypeVar
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from engine.params import ParameterError, Parameters, Spec
-from pages.shell.session import Place
+from engine.params import ParameterError, Parameters, Spec, param
+
+T = TypeVar("T")
+Draft = MutableMapping[str, Any]  # what a form shows, apart from any widget
+
+
+def nothing() -> Any:
+    """None: what a place holds before anything was put there."""
+    return None
+
+
+class Place(Generic[T]):
+    """One value of the session; ``name`` is its key and ``first()`` what it holds until set."""
+
+    def __init__(self, name: str, first: Callable[[], T] = nothing):
+        self._name, self._first = name, first
+
+    def get(self) -> T:
+        """What is there."""
+        if self._name not in st.session_state:
+            st.session_state[self._name] = self._first()
+        found: T = st.session_state[self._name]
+        return found
+
+    def put(self, value: T) -> None:
+        """Put a value there."""
+        st.session_state[self._name] = value
+
+    def take(self) -> T:
+        """What is there, which leaves as it was at first."""
+        found = self.get()
+        del st.session_state[self._name]
+        return found
+
+
+def kept(name: str, fresh: Draft) -> Draft:
+    """The session's mapping of that name, of what stands in no address; ``fresh`` at first."""
+    return Place[Draft](name, lambda: fresh).get()
+
 
 Query = dict[str, str]
 SHARED = frozenset(
@@ -141,6 +178,71 @@ def _parsed(spec: Spec, word: str) -> Any:
 def refused() -> list[str]:
     """Why words of the link that led here are not shown, a sentence each."""
     return _REFUSED.get()
+
+
+# Fields as pages declare them -----------------------------------------------------------------
+
+
+def choice(default: str, title: str, choices: Sequence[str], **more: Any) -> Any:
+    """Declare a choice of few."""
+    return param(default, kind="choice", title=title, choices=tuple(choices), **more)
+
+
+def slider(default: float, title: str, low: float, high: float, step: float, **more: Any) -> Any:
+    """Declare a number on a slider."""
+    ends = {"low": low, "high": high, "step": step}
+    return param(default, kind="float", title=title, **ends, **more)
+
+
+def among(default: float, title: str, values: Sequence[float], **more: Any) -> Any:
+    """Declare a number that is one of a few."""
+    kind = "int" if isinstance(default, int) else "float"
+    return param(default, kind=kind, title=title, among=tuple(values), **more)
+
+
+def number(default: float, title: str, low: float, high: float, **more: Any) -> Any:
+    """Declare a number that is typed."""
+    kind = "int" if isinstance(default, int) else "float"
+    return param(default, kind=kind, title=title, low=low, high=high, **more)
+
+
+def switch(default: bool, title: str, **more: Any) -> Any:
+    """Declare a yes or no."""
+    return param(default, kind="bool", title=title, **more)
+
+
+def many(default: Sequence[str], title: str, choices: Sequence[str] = (), **more: Any) -> Any:
+    """Declare a choice of several; of any words where no choices are given."""
+    return param(tuple(default), kind="many", title=title, choices=tuple(choices), **more)
+
+
+def line(title: str, most: int, **more: Any) -> Any:
+    """Declare a line of words, at most so many characters."""
+    return param("", kind="text", title=title, high=most, **more)
+
+
+def defaults(fields: type[Parameters]) -> dict[str, Any]:
+    """Every field at its start."""
+    return {spec.name: spec.default for spec in fields.specs()}
+
+
+def spec_of(fields: type[Parameters], name: str) -> Spec:
+    """One field's declaration."""
+    return next(spec for spec in fields.specs() if spec.name == name)
+
+
+def places(spec: Spec) -> list[float]:
+    """Every place of a field's slider."""
+    assert spec.low is not None
+    assert spec.high is not None
+    assert spec.step is not None
+    count = round((spec.high - spec.low) / spec.step)
+    return [round(spec.low + k * spec.step, 6) for k in range(count + 1)]
+
+
+def nearest(places: Sequence[float], value: float) -> int:
+    """Which of the places lies nearest to a value."""
+    return min(range(len(places)), key=lambda k: abs(places[k] - value))
 
 
 # The address ----------------------------------------------------------------------------------

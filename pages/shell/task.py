@@ -21,8 +21,8 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from engine.errors import InputError
 from pages import worker
-from pages.shell.palette import RUNNING
-from pages.shell.session import Place
+from pages.shell.state import Place
+from pages.shell.words import RUNNING
 from pages.worker import LOOK, Process
 
 GRACE = 20.0  # seconds without a browser after which a session's task ends

@@ -15,10 +15,9 @@ from pages.draw import show
 from pages.draw.curves import Axis, Curve, curves
 from pages.shell import journey, state, task
 from pages.shell import words as text
-from pages.shell.data import own_file
-from pages.shell.drafts import drafted
 from pages.shell.form import title_of
-from pages.shell.palette import style_of
+from pages.shell.settings import drafted, own_file
+from pages.shell.words import style_of
 from pages.study import work
 from pages.study.form import asked_by, epsilon_now, plan_fields
 from pages.study.more import best_view

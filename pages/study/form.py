@@ -9,14 +9,28 @@ import streamlit as st
 from engine.params import Parameters
 from engine.registry import ALGORITHMS, GRAPHS, algorithm
 from engine.studies.tune import OBJECTIVES, SEEDS, TARGET
-from pages.shell import dataset, knowledge, state
-from pages.shell.data import own_data
-from pages.shell.drafts import draft, drafted, drafted_source, parameters_of
-from pages.shell.fields import among, choice, many, number, slider
-from pages.shell.form import algorithm_choice, bound, parameter_form, parameters, title_of
+from pages.shell import state
+from pages.shell.form import (
+    algorithm_choice,
+    bound,
+    known_button,
+    parameter_form,
+    parameters,
+    picker,
+    title_of,
+)
 from pages.shell.journey import Guess
-from pages.shell.nothing import shape_of
-from pages.shell.settings import Settings, word_of
+from pages.shell.runs import shape_of
+from pages.shell.settings import (
+    Settings,
+    draft,
+    drafted,
+    drafted_source,
+    own_data,
+    parameters_of,
+    word_of,
+)
+from pages.shell.state import among, choice, many, number, slider
 from pages.study.work import Asked
 
 
@@ -74,7 +88,7 @@ def asked_by(settings: Settings) -> Asked:
 def settings_form() -> bool:
     """The controls; returns whether "Find ε" was pressed."""
     form, d = draft(), fields()
-    dataset.picker(key="study")
+    picker(key="study")
     if form["data"] == "own":
         return plan_form()
     chosen = algorithm(algorithm_choice(form, key="study-algorithm"))
@@ -88,7 +102,7 @@ def settings_form() -> bool:
             format_func=OBJECTIVES.get,
         )  # fmt: skip
     pressed = st.button("Find ε", type="primary", key="study-find", width="stretch")
-    knowledge.button("study")
+    known_button("study")
     parameter_form(chosen, parameters_of(chosen.key), shape_of(drafted_source()))
     bound(
         st.multiselect, "Compare with", d, "others", key="study-others",

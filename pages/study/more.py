@@ -24,12 +24,11 @@ from pages.draw.paper import paper_figure
 from pages.draw.scene import mount
 from pages.shell import task
 from pages.shell import words as text
-from pages.shell.drafts import drafted, parameters_of
 from pages.shell.export import download
 from pages.shell.form import title_of
-from pages.shell.palette import heat_inks, style_of
-from pages.shell.session import Place
-from pages.shell.settings import Settings, filled
+from pages.shell.settings import Settings, drafted, filled, parameters_of
+from pages.shell.state import Place
+from pages.shell.words import heat_inks, style_of
 from pages.study import work
 from pages.study.form import epsilon_now
 from pages.study.view import answers_of, of_form, results_of

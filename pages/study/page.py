@@ -6,12 +6,10 @@ import streamlit as st
 
 from engine import InputError
 from engine.registry import algorithm
-from pages.shell import task
+from engine.studies.trial import knowing
+from pages.shell import drafted_strip, task
 from pages.shell import words as text
-from pages.shell.data import data_for
-from pages.shell.drafts import drafted
-from pages.shell.settings import OWN
-from pages.shell.strip import drafted_strip
+from pages.shell.settings import OWN, data_for, drafted
 from pages.study import forecast, more, work
 from pages.study.form import asked_by, epsilon_now, settings_form
 from pages.study.view import answer_view, answers_of, of_form, results_of
@@ -56,7 +54,7 @@ def _begin(asked: work.Asked) -> None:
         return
     try:
         chosen.params.build(asked.params)
-        data = data_for(drafted().source, asked.known)
+        data = knowing(data_for(drafted().source), drafted().known)
     except InputError as error:
         st.error(text.plain(str(error)), icon=":material/error:")
         return

@@ -15,9 +15,9 @@ from engine.data.draft import FEW, Found
 from engine.data.schema import Schema
 from engine.errors import show
 from engine.params import Parameters, param
-from pages.shell import fields, form
+from pages.shell import form, state
 from pages.shell import words as text
-from pages.shell.drafts import Draft
+from pages.shell.state import Draft
 
 # What a column is, in words -> its type in the schema, and the part of a date that is read.
 KINDS = {
@@ -47,28 +47,28 @@ _LEVELS, _CUTS = {"kind": (ORDERED, UNORDERED)}, {"kind": (NUMERIC, YEAR)}
 class Card(Parameters):
     """The controls of one column's card."""
 
-    out: bool = fields.switch(False, "Leave it out")
-    person: bool = fields.switch(
+    out: bool = state.switch(False, "Leave it out")
+    person: bool = state.switch(
         False,
         "This is the person",
         help="Where a person has many rows (visits, purchases): the guarantee is then about "
         "persons, and each card says how their rows become one.",
     )
-    kind: str = fields.choice(UNORDERED, "What it is", tuple(KINDS))
-    template: str = fields.choice(
+    kind: str = state.choice(UNORDERED, "What it is", tuple(KINDS))
+    template: str = state.choice(
         BY_HAND,
         "By its nature",
         (BY_HAND, *TEMPLATES),
         help="Levels and cut points that follow from what a column is, not from your rows.",
     )
-    levels: str = fields.line(
+    levels: str = state.line(
         "Levels",
         _LINE,
         when=_LEVELS,
         help="Separated by | or by commas; in their order where they have one.",
     )
-    other: str = fields.choice(REFUSE, "Empty and all else is", (REFUSE,), when=_LEVELS)
-    cuts: str = fields.line(
+    other: str = state.choice(REFUSE, "Empty and all else is", (REFUSE,), when=_LEVELS)
+    cuts: str = state.line(
         "Cut points",
         _LINE,
         when=_CUTS,
@@ -77,8 +77,8 @@ class Card(Parameters):
     gaps: float | str = param(
         REFUSE, kind="float", title="What is no number", words=(REFUSE, OWN_LEVEL), when=_CUTS
     )
-    take: str = fields.choice("the most frequent", "Of a person's rows, take", tuple(TAKEN))
-    stated: bool = fields.switch(False, "I state this")
+    take: str = state.choice("the most frequent", "Of a person's rows, take", tuple(TAKEN))
+    stated: bool = state.switch(False, "I state this")
 
 
 def drafts(found: Sequence[Found]) -> dict[str, Draft]:
@@ -88,7 +88,7 @@ def drafts(found: Sequence[Found]) -> dict[str, Draft]:
 
 def _draft(found: Found) -> Draft:
     column = found.proposed()
-    card = fields.defaults(Card) | {"out": column is None, "filled": BY_HAND}
+    card = state.defaults(Card) | {"out": column is None, "filled": BY_HAND}
     first, last = found.years or (0, 0)
     decades = range(first // 10 * 10 + 10, last + 1, 10) if last - first > 20 else ()
     cuts: Iterable[float] = decades or range(first + 1, last + 1)[:60]
@@ -132,7 +132,7 @@ def schema_of(cards: Mapping[str, Draft], dialect: Dialect, order: str = ORDERLE
     if left := waiting(cards, order):
         listed = ", ".join(left[:3]) + (" …" if left[3:] else "")
         raise InputError(
-            f"Tick “{fields.spec_of(Card, 'stated').title}” for {listed}: what was found in your "
+            f"Tick “{state.spec_of(Card, 'stated').title}” for {listed}: what was found in your "
             "data is not public until you state it from other knowledge."
         )
     id_, ordered = person_of(cards), None if order == ORDERLESS else order
@@ -215,7 +215,7 @@ def card_view(column: Found, cards: Mapping[str, Draft], *, key: str, ordering: 
 
 
 def _control(card: Draft, name: str, key: str, among: Sequence[str] = ()) -> None:
-    spec = fields.spec_of(Card, name)
+    spec = state.spec_of(Card, name)
     if spec.kind != "choice":
         form.parameter(spec, card, key=key)
         return

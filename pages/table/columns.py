@@ -12,11 +12,11 @@ from engine.data.schema import Schema
 from engine.release.file import neighbours
 from pages import files
 from pages.files import Upload
-from pages.shell import export, journey, knowledge, reading
+from pages.shell import export, form, journey, own
 from pages.shell import words as text
-from pages.shell.data import OwnFile, own_data
-from pages.shell.drafts import Draft, kept
 from pages.shell.form import bound
+from pages.shell.settings import OwnFile, own_data
+from pages.shell.state import Draft, kept
 from pages.shell.task import drop, find, watch
 from pages.table import cards
 
@@ -69,12 +69,12 @@ def _looked_at(file: OwnFile) -> bool:
         return True
     task = find(_LOOK)
     if task is None or task.about is not file:
-        reading.read(_LOOK, table, files.columns, table, about=file)
+        own.read(_LOOK, table, files.columns, table, about=file)
     task = watch(_LOOK)
     if task is None:
         return False
     if task.problem:
-        raise InputError(reading.problem(task))
+        raise InputError(own.problem(task))
     file.proposal = task.result
     drop(_LOOK)
     return True
@@ -103,7 +103,7 @@ def _cards(file: OwnFile) -> None:
         f"{left} are as found in your data (not public)."
     )
     if st.button("Read the table by this schema", key="schema-use", type="primary"):
-        reading.begin(file, file.by(cards.schema_of(drafts, dialect, order)))
+        own.begin(file, file.by(cards.schema_of(drafts, dialect, order)))
         st.rerun()
 
 
@@ -152,7 +152,7 @@ def known_view(schema: Schema | None) -> None:
     st.caption(
         "What cannot come before what, and which links are certain: public, like the columns."
     )
-    knowledge.button("data")
+    form.known_button("data")
     st.markdown("**What each column can hold**")
     for column in schema.columns:
         st.markdown(f"- **{text.plain(column.name)}**: {text.plain(' | '.join(column.labels))}")

@@ -7,10 +7,9 @@ import streamlit as st
 from engine import Dataset, InputError
 from pages import mode
 from pages.draw.unforeseen import unforeseen
-from pages.shell import dataset, journey, runs
-from pages.shell.data import data_for, own_file
-from pages.shell.drafts import drafted_source
-from pages.shell.strip import drafted_strip
+from pages.shell import drafted_strip, form, journey, runs, state
+from pages.shell.own import upload
+from pages.shell.settings import data_for, drafted_source, own_file
 from pages.shell.words import plain
 from pages.table import columns, handed, pay, rows
 
@@ -22,6 +21,12 @@ RELEASE = (
     "A release is charged to your budget before any noise is drawn, takes its noise from the "
     "operating system with no seed, and leaves one file that anyone can check without your data."
 )
+# The one way to numbers of private rows that nobody has paid for.
+EXACT = "Show exact numbers of your own data (not private)"
+EXACT_HELP = (
+    "What follows is calculated from your rows without noise. Nothing of it may be handed out "
+    "under a guarantee."
+)
 PUBLIC = "Another dataset: yours again, or a public one"
 
 
@@ -32,7 +37,7 @@ def main() -> None:
         door()
         return
     with st.sidebar:
-        dataset.picker(key="data")
+        form.picker(key="data")
     pay.made()
     here = journey.at("table")
     data = drafted_strip("My table")
@@ -55,12 +60,14 @@ def main() -> None:
 
 def door() -> None:
     """No table yet: a place for one, and below it what else can be done without one."""
-    dataset.door(DOOR)
+    st.html(f"<h1>{state.page()}</h1>")
+    st.caption(DOOR)
+    upload(key="drop")
     handed.files()
     rows.sample_files()
     box = st.expander(PUBLIC, key="data-public", on_change="rerun")
     with box:
-        dataset.picker(key="data")
+        form.picker(key="data")
         if not box.open:
             return
         try:
@@ -75,7 +82,7 @@ def table(data: Dataset | None) -> None:
         unforeseen(data, key="data")
         if not data.declared:
             st.warning(columns.OPEN)
-        if dataset.exact_wanted():
+        if st.toggle(EXACT, key="exact", help=EXACT_HELP):
             rows.exact(data)
     rows.sample_files()
 

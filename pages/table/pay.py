@@ -23,11 +23,11 @@ from engine.studies.null import Shape
 from pages import mode
 from pages.draw import show
 from pages.draw.unforeseen import unforeseen
-from pages.shell import fields, form, journey, knowledge, nothing
+from pages.shell import form, journey, runs, state
 from pages.shell import words as text
-from pages.shell.data import asks, in_force, own_file
-from pages.shell.drafts import kept
-from pages.shell.session import Place
+from pages.shell.own import asks
+from pages.shell.settings import in_force, own_file, stated
+from pages.shell.state import Place, kept
 from pages.shell.task import RUNS, Task, find, start, watch
 from pages.table import expected, share
 from pages.table.work import CHARGED, release
@@ -42,9 +42,9 @@ FOR_EVER = "A total is declared once, outlives this session, and nothing takes a
 class Declared(Parameters):
     """The controls of a new budget."""
 
-    name: str = fields.line("Name", 200)
-    epsilon: float = fields.number(3.0, "Total ε, for ever", 0, math.inf, open_low=True)
-    delta: float = fields.number(1e-5, "Total δ, for ever", 0, 1)
+    name: str = state.line("Name", 200)
+    epsilon: float = state.number(3.0, "Total ε, for ever", 0, math.inf, open_low=True)
+    delta: float = state.number(1e-5, "Total δ, for ever", 0, 1)
 
 
 SIGNATURE = (
@@ -72,7 +72,7 @@ def budgets() -> list[Budget]:
         st.caption(
             "For all records that you call by one name, whatever file they come in. " + FOR_EVER
         )
-        d = kept("budget_new", fields.defaults(Declared))
+        d = kept("budget_new", state.defaults(Declared))
         form.parameters(Declared.specs(), d, key="new")
         if st.button("Declare", key="new-budget"):
             try:
@@ -148,22 +148,22 @@ def spend(data: Dataset, book: Sequence[Budget]) -> None:
         key = "release-budget"
         form.bound(st.selectbox, title, d, "budget", key=key, options=list(fitting))
     for place, name, sign in zip(places[1:], ("epsilon", "delta"), "εδ", strict=True):
-        spec = fields.spec_of(algorithm(COVERED[0]).params, name)
+        spec = state.spec_of(algorithm(COVERED[0]).params, name)
         with place:
             shown = replace(spec, log=False, title=f"{sign} of this release")
             form.parameter(shown, d, key="release")
     asked = {"epsilon": float(d["epsilon"]), "delta": float(d["delta"])}
     _remaining(fitting[d["budget"]], asked["epsilon"])
     expected.expect(file.schema, data.n, asked["epsilon"], asked["delta"])
-    nothing.warn(COVERED[0], Shape.of(data), asked)
-    nothing.line(COVERED[0], Shape.of(data), asked, "release")
+    runs.warn(COVERED[0], Shape.of(data), asked)
+    runs.count_line(COVERED[0], Shape.of(data), asked, "release")
     title, key = "Sign it with my key", "release-sign"
     form.bound(st.toggle, title, d, "sign", key=key, help=SIGNATURE)
-    knowledge.button("release")
+    form.known_button("release")
     words = f"Spend ε = {text.number(d['epsilon'])} of “{d['budget']}” for good"
     form.bound(st.checkbox, words, d, "sure", key="release-sure")
     if st.button("Release", key="release-go", type="primary", disabled=not d["sure"]):
-        begin(data, knowledge.stated(file.schema), asked, str(d["budget"]), sign=bool(d["sign"]))
+        begin(data, stated(file.schema), asked, str(d["budget"]), sign=bool(d["sign"]))
         d["sure"] = False
         st.rerun()  # the box is not ticked any more
 

@@ -12,7 +12,7 @@ from engine.percent import percent
 from engine.registry import algorithm
 from engine.teaching.membership import Edges, Game, loudest, play
 from pages.shell import words as text
-from pages.shell.session import Place
+from pages.shell.state import Place
 
 ALGORITHM, NETWORK, ROWS, DRAWS = "svt_pc", "cancer", 500, 60
 EPSILONS = (0.1, 0.5, 1.0, 3.0, 10.0)

@@ -16,7 +16,7 @@ from engine.registry import ALGORITHMS
 from pages.draw.curves import Axis, Curve, curves
 from pages.draw.show import figure, table
 from pages.shell import words as text
-from pages.shell.palette import PLAIN, group_inks, ink, style_of
+from pages.shell.words import PLAIN, group_inks, ink, style_of
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "sample_data" / "audit.json"
 HEADLINE = "curate_pc/published/strata"

@@ -21,7 +21,7 @@ from engine.teaching.turning import turning
 from pages.draw.scene import script
 from pages.learn.steps import WAY
 from pages.learn.tour import PEOPLE
-from pages.shell.data import bundled
+from pages.shell.settings import bundled
 from tests.browser.steps import BROKEN, CUT, NARROW, SIZE, addressed, go, serious, settle, walk
 
 if TYPE_CHECKING:

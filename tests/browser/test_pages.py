@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pages.shell.navigation import PAGES, PageEntry
+from pages.shell import PAGES, PageEntry
 from tests.browser.steps import (
     BROKEN,
     COLOUR,

@@ -104,9 +104,8 @@ def _pair() -> None:
     """Two fields of one number, and a switch beside them."""
     import streamlit as st
 
-    from pages.shell.drafts import kept
     from pages.shell.form import bound
-    from pages.shell.state import mark
+    from pages.shell.state import kept, mark
 
     form = kept("form", {"epsilon": 1.0, "stable": False})
     bound(st.number_input, "ε", form, "epsilon", key="typed", step=1.0)

@@ -17,8 +17,8 @@ from engine.registry import ALGORITHMS, algorithm
 from pages.learn import allocation, sieve
 from pages.learn.tour import Tour
 from pages.shell import state
-from pages.shell.fields import defaults
 from pages.shell.settings import MOST_SEED, Settings, Source, check_rows
+from pages.shell.state import defaults
 
 LONGEST = 700  # characters of a sentence
 WORDS = (

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from engine.studies.figures import COLOURS
-from pages.shell.palette import _GROUPS, INKS, LOOKS
+from pages.shell.words import _GROUPS, INKS, LOOKS
 from tests.ui.colours import EYES, apart, contrast, lab, nearest
 
 # CIEDE2000: 1 is just seen side by side; what a legend names must be told apart from afar. In grey

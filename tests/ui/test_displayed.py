@@ -22,7 +22,7 @@ from pages.draw import curves
 from pages.draw.strength import strengths, weighted
 from pages.report.words import range_sentence
 from pages.run import ledger
-from pages.shell.data import promised
+from pages.shell.own import promised
 from pages.study.view import _curve
 from pages.study.work import _told
 

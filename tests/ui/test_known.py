@@ -19,7 +19,7 @@ from engine.graphs.cpdag import matrix_of
 from engine.graphs.known import ready_sets
 from engine.knowledge import FULL, ORIENTS
 from pages.draw import effect as drawn
-from pages.shell import data, knowledge
+from pages.shell import form, knowledge, settings
 from pages.shell.settings import Settings, Source, known_from, ready, word_of
 from tests.effects.models import exact
 from tests.release.samples import asia_schema
@@ -27,7 +27,7 @@ from tests.release.samples import asia_schema
 TRUTH = load_dataset("asia", n=10).truth
 assert TRUTH is not None
 SETS = ready_sets(TRUTH)
-COLUMNS = knowledge.Columns(tuple(TRUTH), TRUTH)
+COLUMNS = form.Columns(tuple(TRUTH), TRUTH)
 
 
 def test_ready_sets_are_true_and_settle_more_and_more() -> None:
@@ -37,7 +37,7 @@ def test_ready_sets_are_true_and_settle_more_and_more() -> None:
     said = [knowledge.settles(COLUMNS, SETS[name]) for name in SETS]
     assert said[0] == "This knowledge settles **3 of 8** true directions by itself."
     assert "8 of 8" in said[2]
-    own = knowledge.Columns(("a", "b", "c"), None)
+    own = form.Columns(("a", "b", "c"), None)
     assert knowledge.settles(own, Knowledge(roots=["a"])) == (
         "This knowledge settles the direction of **2 of 3** pairs by itself."
     )
@@ -53,7 +53,7 @@ def test_ready_sets_are_true_and_settle_more_and_more() -> None:
     ],
 )
 def test_the_buttons_words(stated: Knowledge | None, said: str) -> None:
-    assert knowledge.label(COLUMNS, stated) == said
+    assert form.known_label(COLUMNS, stated) == said
 
 
 @pytest.mark.parametrize(
@@ -74,24 +74,6 @@ def test_a_link_carries_it(stated: Knowledge) -> None:
 def test_a_link_that_says_nonsense_is_refused(word: str) -> None:
     with pytest.raises(InputError):
         known_from(word, "asia")
-
-
-def test_own_rows_that_are_told_are_of_the_file_in_force(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A study on them is one on the file: it ends with it, and costs what runs on it cost."""
-    rows = load_dataset("asia", n=50)
-    own = replace(rows, public=False, schema=asia_schema(), name="mine")
-    file = data.OwnFile(b"", "mine.csv", None, own.identity, readings={own.identity})
-    monkeypatch.setattr(data, "own_data", lambda: own)
-    monkeypatch.setattr(data, "own_file", lambda: file)
-    word = word_of(SETS["two tiers"], "own")
-    told = data.data_for(Source("own"), word)
-    assert told.schema is not None
-    assert told.schema.knowledge == SETS["two tiers"]
-    assert data.data_for(Source("own"), word) is told
-    assert data.data_for(Source("own")) is own
-    assert told.identity != own.identity
-    assert data.in_force(told)
-    assert data.costs_of(told) is data.costs_of(own)
 
 
 def test_a_run_that_knows_says_what_it_knew(open_app: Callable[..., AppTest]) -> None:
@@ -162,8 +144,8 @@ def test_what_the_form_says_of_own_data_goes_into_their_release(
     """And what the form takes back does not."""
     schema = replace(asia_schema(), knowledge=SETS["two tiers"])
     for said in (SETS["four tiers"], None):
-        monkeypatch.setattr(knowledge, "drafted_known", lambda source, said=said: said)
-        assert knowledge.stated(schema) == replace(schema, knowledge=said)
+        monkeypatch.setattr(settings, "drafted_known", lambda source, said=said: said)
+        assert settings.stated(schema) == replace(schema, knowledge=said)
 
 
 def test_what_the_dialog_says_of_a_false_tier_was_measured() -> None:

@@ -24,7 +24,7 @@ from pages.learn.now import DRAWS, METHOD, START
 from pages.learn.shuffle import ALGORITHMS
 from pages.learn.steps import STEPS, WAY
 from pages.learn.tour import PEOPLE, ROWS
-from pages.shell.data import bundled
+from pages.shell.settings import bundled
 
 
 def address(app: AppTest) -> dict[str, str]:

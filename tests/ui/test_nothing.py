@@ -18,7 +18,7 @@ from engine.studies import null
 from engine.studies.null import Invented, Shape, invented
 from pages.learn.shuffle import ALGORITHMS, NONE, links_of
 from pages.shell import task
-from pages.shell.nothing import shape_of
+from pages.shell.runs import shape_of
 from pages.shell.settings import Source
 from pages.worker import false_links
 from tests.release.samples import asia_schema, own_asia
@@ -77,7 +77,7 @@ def test_a_shape_needs_no_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = [Shape.of(load_dataset(name, n=200)) for name in ("asia", "sachs", "alarm")]
     numeric = Shape.of(load_dataset("sem:er:4:3:gaussian", n=300))
     assert shape_of(Source("sem:er:4:3:gaussian", 300)) == numeric
-    monkeypatch.setattr("pages.shell.nothing.data_for", None)
+    monkeypatch.setattr("pages.shell.runs.data_for", None)
     assert [shape_of(Source(name, 200)) for name in ("asia", "sachs", "alarm")] == expected
     assert shape_of(Source("asia", 3)) is None
 

@@ -166,7 +166,8 @@ def test_what_a_session_has_cost(
     said: list[str] = []
     settings: Any = Settings
     monkeypatch.setattr(more.st, "caption", said.append)
-    monkeypatch.setattr(more, "own_costs", lambda data: (2, epsilon, 1e-5))
+    costs = [Guarantee(epsilon / 2, 5e-6)] * 2
+    monkeypatch.setattr(more, "costs_of", lambda data: dict(enumerate(costs)))
     more.own_data_costs(Shown(settings, CANCER, scored))
     assert said[0].startswith("This session: 2 runs on these data, ")
     assert words in said[0]

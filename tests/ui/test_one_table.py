@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from engine.data.schema import Column, Schema
 from engine.privacy.accounting import Guarantee
 from engine.release.budget import VARIABLE, Budgets
-from pages.shell.navigation import PAGES
+from pages.shell import PAGES
 
 NAME, ROWS = "ledgerfile", 417
 COLUMNS = ("zebra", "yak", "xerus")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shell.navigation import ASKS, FOLDER, PAGES, PageEntry
+from pages.shell import ASKS, FOLDER, PAGES, PageEntry
 
 BODY = ("plotly_chart", "iframe", "dataframe", "metric", "file_uploader", "bidi_component")
 MOST_LINES = 150

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from engine.teaching.pairwise import EPSILONS
 from pages.pairs import batch, form, view
-from pages.shell import fields
+from pages.shell import state
 from pages.shell import words as text
 
 
@@ -61,7 +61,7 @@ def test_the_votes_gap_is_what_its_probability_is_of(pairs_page: AppTest, epsilo
     vote = table.set_index("Release").loc["Vote (every row)"]
     gap = vote["Gap (vote: margin)"]
     turned = math.exp(-abs(gap) / vote["Noise scale"]) / 2
-    truth = form.data_of(fields.defaults(form.Fields)).truth
+    truth = form.data_of(state.defaults(form.Fields)).truth
     assert truth is not None
     right = [" → ".join(edge) for edge in truth.edges] == [vote["Points to"]]
     assert vote["Right"] == pytest.approx(1 - turned if right else turned, abs=1e-9)

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from engine import Schema
 from pages import files
-from pages.shell import reading, task
+from pages.shell import own, task
 from pages.shell.task import ENDED, Task
 from pages.worker import Tell
 
@@ -45,7 +45,7 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
     """The page does not wait for a reading, which waits for the gate."""
     found = Gate()
     monkeypatch.setattr(task, "SHORT", 0.0)
-    monkeypatch.setattr(reading, "plain", found.read)
+    monkeypatch.setattr(own, "plain", found.read)
     yield found
     found.opened.set()
 
@@ -167,7 +167,7 @@ def test_a_reading_whose_process_is_lost_is_one_sentence(
     def lost(*_: object, **__: object) -> None:
         raise EOFError
 
-    monkeypatch.setattr(reading, "plain", lost)
+    monkeypatch.setattr(own, "plain", lost)
     app = opened(open_app)
     give(app, ROWS)
     assert [e.value for e in app.error] == [ENDED]

@@ -28,8 +28,7 @@ from pages.report import repeats, view, words
 from pages.report.brief import Brief, brief_of
 from pages.report.form import Heading
 from pages.report.repeats import Repeats
-from pages.shell.nothing import nothing_for
-from pages.shell.runs import Shown
+from pages.shell.runs import Shown, nothing_for
 from pages.shell.settings import Settings, Source, filled
 from pages.shell.task import Task
 from tests.ui.history import back, behind

@@ -30,8 +30,8 @@ from pages.draw.strength import strengths, weighted
 from pages.report import brief as report
 from pages.run import form as run_form
 from pages.run import ledger, trace
-from pages.shell import drafts, runs, settings, task
-from pages.shell.fields import defaults
+from pages.shell import runs, settings, task
+from pages.shell.state import defaults
 from tests.ui.history import behind
 
 ASIA = load_dataset("asia", n=100_000, seed=0)
@@ -236,7 +236,7 @@ def test_a_press_that_another_press_overtakes(
     def overtaken(*words: Any, **options: Any) -> bool:
         button(*words, **options)
         if options.get("key") == "run":
-            drafts.draft().update(meanwhile)
+            settings.draft().update(meanwhile)
         return False
 
     monkeypatch.setattr(run_form.st, "button", overtaken)
