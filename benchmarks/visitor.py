@@ -23,8 +23,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 
 from engine import load_dataset, run
-from pages.draw.links import describe, found_links
-from pages.draw.strength import weighted
+from pages.draw.links import describe, found_links, weighted
 
 PATIENCE = 150.0  # seconds until a page that does not answer is given up: a first run may compile
 DATASETS, ROWS = ("asia", "cancer", "earthquake", "survey"), 20_000

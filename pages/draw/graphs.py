@@ -1,25 +1,96 @@
-"""Truth and learned graph on one layout."""
+"""Truth and learned graph on one layout, as people move them. Nothing else here knows pyvis."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from string import Template
+from typing import Any
 
 import networkx as nx
 import streamlit as st
+from pyvis.network import Network
 
 from engine import Dataset, RunResult
 from engine.graphs.cpdag import matrix_of
-from engine.graphs.layout import Point, frame_height, frame_scale, place
-from engine.graphs.links import LinkClass
+from engine.graphs.layout import Point, flattest, frame_height, frame_scale, place
+from engine.graphs.links import MARKS, LinkClass
 from engine.graphs.picture import Link
-from pages.draw.graph import render_graph
-from pages.draw.links import as_digraph, describe, found_links, legend, links_of
-from pages.draw.strength import strengths, weighted
-from pages.shell.words import theme
+from pages.draw.links import as_digraph, describe, found_links, legend, links_of, weighted, widths
+from pages.shell.words import LOOKS, theme
 
 CPDAG, DAG, OVERLAY = "CPDAG", "DAG", "Overlay"
 LARGE = 30  # from here on graphs start overlaid
 NARROW, WIDE = 460.0, 900.0  # pixels of a frame in half and in the whole width of a small screen
+
+
+# One graph ------------------------------------------------------------------------------------
+
+
+def render_graph(
+    names: Sequence[str],
+    links: Sequence[Link],
+    positions: Mapping[str, Point],
+    *,
+    height: int,
+    theme: str = "light",
+    closest: float = 1.0,
+) -> str:
+    """A complete HTML page of ``height`` pixels that draws the graph with vis-network.
+
+    The app serves the library; the page names no external address. A frame that is narrower than
+    the layout draws it together, to the share ``closest`` of its width at most.
+    """
+    look = LOOKS[theme]
+    net = Network(directed=True)
+    index = {name: str(k) for k, name in enumerate(names)}
+    for name in names:
+        x, y = positions[name]
+        net.add_node(
+            index[name],
+            label=name,
+            x=round(x, 1),
+            y=round(y, 1),
+            shape="box",
+            physics=False,
+            color={"background": look.node, "border": look.border, "highlight": look.node},
+        )
+    for link in links:
+        net.add_edge(index[link.a], index[link.b], **_edge(link, positions, theme))
+    return _page().substitute(
+        vars(look), nodes=_json(net.nodes), edges=_json(net.edges), height=height, closest=closest
+    )
+
+
+def _json(value: Any) -> str:
+    """The value inside a script, which no name of a column can end."""
+    return json.dumps(value).replace("<", "\\u003c")
+
+
+@cache
+def _page() -> Template:
+    """The page around a graph; pyvis's own loads from content networks."""
+    return Template(Path(__file__).with_name("graph.html").read_text(encoding="utf-8"))
+
+
+def _edge(link: Link, positions: Mapping[str, Point], theme: str) -> dict[str, Any]:
+    mark, bow = MARKS[link.kind], flattest(link.a, link.b, positions)
+    arrows: dict[str, Any] = {"to": {"enabled": link.arrow, "scaleFactor": 0.65}}
+    if mark.marker:
+        arrows["middle"] = {"enabled": True, "type": mark.marker, "scaleFactor": 0.6}
+    ink: Any = mark.ink(theme)
+    bend = {"type": "curvedCW" if bow > 0 else "curvedCCW", "roundness": abs(bow)}
+    return {
+        "arrows": arrows,
+        "color": ink if link.opacity == 1.0 else {"color": ink, "opacity": link.opacity},
+        "dashes": list(mark.dash) or False,
+        "width": mark.width if link.width is None else link.width,
+        "smooth": bend if bow else False,
+        **({"title": link.note} if link.note else {}),
+        **({"label": link.label} if link.label else {}),
+    }
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
@@ -37,117 +108,24 @@ def layout_of(data: Dataset, result: RunResult | None, *, wide: bool) -> dict[st
     """One layout for truth and result: the truth's, so that it stays while settings change.
 
     Every node is in both graphs, so the truth's layout holds the union's edges too; without a
-    truth it is the learned graph's.
+    truth it is the learned graph's. A ``wide`` frame shows the truth's as a narrow one, pulled
+    out; but large graphs, and learned ones, are laid out for it.
     """
-    graph = data.truth
+    graph, made_wide = data.truth, wide and data.d > LARGE
     if graph is None:
         assert result is not None
-        graph = as_digraph(data.names, result.matrix)
-    return spread_out(data.names, graph, wide=wide, stretch=data.truth is not None)
+        graph, made_wide = as_digraph(data.names, result.matrix), True
+    scale = frame_scale(data.d, wide=made_wide)
+    size = ((WIDE if made_wide else NARROW) * scale, (frame_height(data.d) - 20) * scale)
+    at = positions(data.names, tuple(sorted(graph.edges)), *size)
+    pulled = WIDE / NARROW if wide and not made_wide else 1.0
+    return {name: (x * pulled, y) for name, (x, y) in at.items()}
 
 
-def spread_out(
-    names: tuple[str, ...], graph: nx.DiGraph, *, wide: bool, stretch: bool
-) -> dict[str, Point]:
-    """The graph's layout. A ``wide`` frame shows the same one as a narrow, pulled out: ``stretch``;
-    but large graphs are laid out for it.
-    """
-    made_wide = not stretch or (wide and len(names) > LARGE)
-    scale = frame_scale(len(names), wide=made_wide)
-    size = ((WIDE if made_wide else NARROW) * scale, (frame_height(len(names)) - 20) * scale)
-    at = positions(names, tuple(sorted(graph.edges)), *size)
-    if not wide or made_wide:
-        return at
-    return {name: (x * WIDE / NARROW, y) for name, (x, y) in at.items()}
-
-
-def prepare(data: Dataset, result: RunResult) -> None:
-    """Lay the graphs out before anything is drawn: a large one takes seconds, once."""
-    layout_of(data, result, wide=data.truth is None or data.d > LARGE)
-
-
-def comparison(
-    data: Dataset, result: RunResult, *, key: str, more: Callable[[], object] = lambda: None
+def draw_graph(
+    what: str, data: Dataset, links: list[Link], result: RunResult | None, *, wide: bool = False
 ) -> None:
-    """Draw truth and result (side by side or overlaid), or the result alone without a truth.
-
-    What is chosen stands below the graphs, with ``more`` next to it, and the legend.
-    """
-    graphs = st.container()
-    with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
-        view = OVERLAY if data.truth is None else _view(data, key)
-        waiting = _waiting_toggle(data, len(result.untested), key)
-        more()
-    if result.classes:
-        st.html(legend(result, theme(), waiting=waiting))
-    _width_note(result)
-    with graphs:
-        if view == OVERLAY:
-            title = "Learned graph" if data.truth is None else "Truth and learned graph overlaid"
-            found = found_links(result, waiting=waiting, missed=data.truth is not None)
-            _draw(title, data, weighted(found, result), result, wide=True)
-        else:
-            _side_by_side(data, result, as_dag=view == DAG, waiting=waiting)
-
-
-def _side_by_side(data: Dataset, result: RunResult, *, as_dag: bool, waiting: bool) -> None:
-    assert data.truth is not None
-    left, right = st.columns(2, gap="medium")
-    with left:
-        st.markdown("**Truth**")
-        drawn = matrix_of(data.truth, data.names) if as_dag else result.reference_cpdag
-        marked = [_plain_unless_missed(k) for k in links_of(drawn, data.names, result.classes)]
-        _draw("True graph", data, marked, result, wide=False)
-    with right:
-        st.markdown("**Learned**")
-        found = weighted(found_links(result, waiting=waiting), result)
-        _draw("Learned graph", data, found, result, wide=False)
-
-
-_TRUTHS = (
-    "Of the truth. CPDAG: as far as data, and what is known, can tell. A line may point either "
-    "way. DAG: every cause → effect."
-)
-
-
-def _view(data: Dataset, key: str) -> str:
-    """What is shown next to the learned graph, or both in one; large graphs start as one."""
-    start = OVERLAY if data.d > LARGE else CPDAG
-    chosen = st.segmented_control(
-        "View",
-        [CPDAG, DAG, OVERLAY],
-        default=start,
-        required=True,
-        key=f"{key}-view-{start}",
-        label_visibility="collapsed",
-        help=_TRUTHS,
-    )
-    return str(chosen or start)
-
-
-def _waiting_toggle(data: Dataset, waiting: int, key: str) -> bool:
-    """Whether pairs not tested to the end are drawn; no switch where there are none.
-
-    On large graphs they hide the links, and are drawn when asked for.
-    """
-    if not waiting:
-        return False
-    return st.toggle("Show pairs not tested", value=data.d <= LARGE, key=f"{key}-waiting")
-
-
-def _width_note(result: RunResult) -> None:
-    """What the lines' width means, where it means something."""
-    if (known := strengths(result)) is not None:
-        st.caption(f"{known.sentence} The pointer on a line shows the number.")
-
-
-def _plain_unless_missed(link: Link) -> Link:
-    return link if link.kind is LinkClass.MISSED else Link(link.a, link.b, link.arrow)
-
-
-def _draw(
-    what: str, data: Dataset, links: list[Link], result: RunResult | None, *, wide: bool
-) -> None:
+    """The graph in its frame; ``what`` names it for screen readers."""
     height = frame_height(data.d)
     pulled = wide and data.truth is not None and data.d <= LARGE
     page = render_graph(
@@ -161,8 +139,65 @@ def _draw(
     st.iframe(page, height=height, alt=describe(what, data.names, links))
 
 
-def true_graph(data: Dataset) -> None:
-    """Draw the true DAG with all its arrows."""
+# Two graphs -----------------------------------------------------------------------------------
+
+_TRUTHS = (
+    "Of the truth. CPDAG: as far as data, and what is known, can tell. A line may point either "
+    "way. DAG: every cause → effect."
+)
+
+
+def prepare(data: Dataset, result: RunResult) -> None:
+    """Lay the graphs out before anything is drawn: a large one takes seconds, once."""
+    layout_of(data, result, wide=data.truth is None or data.d > LARGE)
+
+
+def comparison(
+    data: Dataset, result: RunResult, *, key: str, more: Callable[[], object] = lambda: None
+) -> None:
+    """Draw truth and result (side by side or overlaid), or the result alone without a truth.
+
+    What is chosen stands below the graphs, with ``more`` next to it, and the legend. Large graphs
+    start overlaid, and without the pairs that were not tested to the end, which would hide links.
+    """
+    graphs = st.container()
+    with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
+        view = start = OVERLAY if data.truth is None or data.d > LARGE else CPDAG
+        if data.truth is not None:
+            options, choice = [CPDAG, DAG, OVERLAY], f"{key}-view-{start}"
+            said: dict[str, Any] = {"label_visibility": "collapsed", "help": _TRUTHS}
+            view = st.segmented_control(
+                "View", options, default=start, required=True, key=choice, **said
+            )
+        waiting = bool(result.untested) and st.toggle(
+            "Show pairs not tested", value=data.d <= LARGE, key=f"{key}-waiting"
+        )
+        more()
+    if result.classes:
+        st.html(legend(result, theme(), waiting=waiting))
+    if words := widths(result):
+        st.caption(f"{words} The pointer on a line shows the number.")
+    with graphs:
+        overlaid = view == OVERLAY and data.truth is not None
+        found = weighted(found_links(result, waiting=waiting, missed=overlaid), result)
+        if view == OVERLAY:
+            title = "Truth and learned graph overlaid" if overlaid else "Learned graph"
+            draw_graph(title, data, found, result, wide=True)
+            return
+        left, right = st.columns(2, gap="medium")
+        with left:
+            st.markdown("**Truth**")
+            draw_graph("True graph", data, _truth(data, result, as_dag=view == DAG), result)
+        with right:
+            st.markdown("**Learned**")
+            draw_graph("Learned graph", data, found, result)
+
+
+def _truth(data: Dataset, result: RunResult, *, as_dag: bool) -> list[Link]:
+    """The true links, of which those that were missed are marked."""
     assert data.truth is not None
-    links = [Link(a, b, True) for a, b in sorted(data.truth.edges)]
-    _draw("True graph", data, links, None, wide=True)
+    drawn = matrix_of(data.truth, data.names) if as_dag else result.reference_cpdag
+    return [
+        link if link.kind is LinkClass.MISSED else Link(link.a, link.b, link.arrow)
+        for link in links_of(drawn, data.names, result.classes)
+    ]

@@ -1,21 +1,31 @@
-"""Edges to draw: from a matrix, with their class; their legend and their words."""
+"""Edges to draw: from a run, with class and strength; their legend and words; still pictures."""
 
 from __future__ import annotations
 
+import base64
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import networkx as nx
 import numpy as np
 
 from engine import RunResult
 from engine.graphs.cpdag import Adjacency
+from engine.graphs.layout import Point
 from engine.graphs.links import MARKS, RARE, LinkClass
-from engine.graphs.picture import Link, stroke
-from pages.draw.picture import Picture
+from engine.graphs.picture import Inks, Link, graph_svg, people_svg, stroke
+from engine.graphs.weighed_colliders import SHOWN
+from engine.marginals.diagnostics import MarginalDiagnostics
+from engine.percent import percent, probability
+from engine.score.learned import ScoreDiagnostics
+from engine.summary import FINE, NOTHING
 from pages.shell import words as text
+from pages.shell.words import INKS, LOOKS, number, price_ink
+
+if TYPE_CHECKING:
+    from engine.studies.figures import Panel
 
 
 def links_of(
@@ -53,14 +63,134 @@ def found_links(result: RunResult, *, waiting: bool = False, missed: bool = Fals
         for link in links_of(shown, result.names, kinds)
     ]
     if missed and result.truth is not None:
-        true = result.reference_cpdag
-        drawn += links_of(true, result.names, kinds, [LinkClass.MISSED])
+        drawn += links_of(result.reference_cpdag, result.names, kinds, [LinkClass.MISSED])
     return drawn
 
 
 def doubtful(result: RunResult) -> set[tuple[str, str]]:
     """The result's arrows (a, b) with a confidence below the limit of what is drawn."""
     return {(result.names[i], result.names[j]) for i, j in result.low_confidence}
+
+
+def describe(what: str, names: Sequence[str], links: Sequence[Link]) -> str:
+    """The frame's name for screen readers."""
+    return f"{what}: {text.count(len(names), 'node')}, {text.count(len(links), 'edge')}"
+
+
+def as_digraph(names: Sequence[str], matrix: Adjacency) -> nx.DiGraph:
+    """A directed graph for a layout: undirected edges run in column order."""
+    graph = nx.DiGraph()
+    graph.add_nodes_from(names)
+    graph.add_edges_from((link.a, link.b) for link in links_of(matrix, names))
+    return graph
+
+
+# How strong an edge is: its weight, or the probability that it is real given the noise ----------
+
+Pair = frozenset[str]
+LINK, ARROW, WEIGHT = "Link confidence", "Arrow confidence", "Weight"
+_LABELLED = 30  # columns: numbers on more arrows than those of so many hide the graph
+_CERTAIN = 0.9  # an arrow above it needs no number: the table and the pointer tell it
+
+
+@dataclass(frozen=True)
+class Strengths:
+    """``column`` names the value in tables.
+
+    ``arrows`` (a, b) -> the probability of an arrow from a to b, where the algorithm says it: the
+    arrow has a separate confidence, in addition to its link's.
+    """
+
+    column: str
+    values: Mapping[Pair, float]
+    arrows: Mapping[tuple[str, str], float] = field(default_factory=dict)
+
+    def of(self, a: str, b: str) -> str | None:
+        """A pair's value in words; a probability is never rounded up to certainty."""
+        if (value := self.values.get(frozenset((a, b)))) is None:
+            return None
+        return probability(value) if self.column == LINK else number(value)
+
+    def directions(self, a: str, b: str) -> str:
+        """Both arrows' probabilities in words; nothing where they are not known."""
+        if (a, b) not in self.arrows:
+            return ""
+        return f"→ {probability(self.arrows[a, b])}, ← {probability(self.arrows[b, a])}"
+
+
+def strengths(result: RunResult) -> Strengths | None:
+    """What the algorithm says of its edges, if it says anything."""
+    names, found = result.names, result.diagnostics
+    if isinstance(found, MarginalDiagnostics):
+        links, arrows = found.edge_confidence.items(), found.arrow_confidence.items()
+        return Strengths(
+            LINK,
+            {frozenset((names[i], names[j])): float(p) for (i, j), p in links},
+            {(names[i], names[j]): float(p) for (i, j), p in arrows},
+        )
+    if isinstance(found, ScoreDiagnostics):
+        at = {name: k for k, name in enumerate(names)}
+        pairs = {pair: tuple(at[name] for name in pair) for pair in result.skeleton}
+        w = found.weights
+        return Strengths(
+            WEIGHT,
+            {pair: float(max(w[i, j], w[j, i], key=abs)) for pair, (i, j) in pairs.items()},
+        )
+    return None
+
+
+def widths(result: RunResult) -> str:
+    """What the lines' width means, where it means something."""
+    known = strengths(result)
+    if known is None or known.column == WEIGHT:
+        return (
+            "" if known is None else "Line width: the edge's weight in the linear model, by size."
+        )
+    words = (
+        "Line width and opacity: the confidence in a link, how often links with such evidence are "
+        "real on random networks."
+    )
+    if known.arrows:
+        lines = len(doubtful(result))
+        some = f" ({text.count(lines, 'arrow')} here; counts keep them)" if lines else ""
+        words += (
+            " An arrow has a confidence of its own, the probability of its direction if the link "
+            f"is real: below {percent(SHOWN)} it is drawn as a line{some}."
+        )
+        if len(result.names) <= _LABELLED:
+            words += f" A number stands on every arrow of at most {probability(_CERTAIN)}."
+    return words
+
+
+def weighted(links: Sequence[Link], result: RunResult) -> list[Link]:
+    """The links drawn by their strength, with a note to show under the pointer."""
+    known = strengths(result)
+    if known is None:
+        return list(links)
+    most = max((abs(v) for v in known.values.values()), default=1.0) or 1.0
+    labelled = len(result.names) <= _LABELLED
+    return [_drawn(link, known, most, labelled) for link in links]
+
+
+def _drawn(link: Link, known: Strengths, most: float, labelled: bool) -> Link:
+    value = known.values.get(frozenset((link.a, link.b)))
+    if value is None:
+        return link
+    note = f"{'Link' if known.arrows else known.column}: {known.of(link.a, link.b)}"
+    if directions := known.directions(link.a, link.b):
+        note += f". Arrow: {link.a} {directions} {link.b}"
+        p = known.arrows[link.a, link.b]
+        if labelled and link.arrow and p < _CERTAIN:
+            link = replace(link, label=percent(p))
+    if known.column == WEIGHT:
+        return replace(link, width=round(1.2 + 5.8 * abs(value) / most, 2), note=note)
+    sure = min(1.0, max(0.0, 2 * value - 1))
+    return replace(
+        link, width=round(1 + 3 * sure, 2), opacity=round(0.5 + 0.5 * sure, 2), note=note
+    )
+
+
+# The legend -----------------------------------------------------------------------------------
 
 
 class Entry(NamedTuple):
@@ -116,15 +246,56 @@ def sample(kind: LinkClass, theme: str) -> str:
     return image.replace("<img ", '<img style="margin-right:.5rem;vertical-align:middle" ', 1)
 
 
-def describe(what: str, names: Sequence[str], links: Sequence[Link]) -> str:
-    """The frame's name for screen readers."""
-    return f"{what}: {text.count(len(names), 'node')}, {text.count(len(links), 'edge')}"
+# Still pictures on pages and in files, all of them SVG ------------------------------------------
 
 
-def as_digraph(names: Sequence[str], matrix: Adjacency) -> nx.DiGraph:
-    """A directed graph for a layout: undirected edges run in column order."""
-    graph = nx.DiGraph()
-    graph.add_nodes_from(names)
-    for link in links_of(matrix, names):
-        graph.add_edge(link.a, link.b)
-    return graph
+@dataclass(frozen=True)
+class Picture:
+    """One picture as SVG text, and as PNG when asked for; ``alt`` says what is on it."""
+
+    svg: str
+    alt: str
+
+    @property
+    def png(self) -> bytes:
+        """PNG, two pixels for each unit of the picture."""
+        from pages.draw.typeset import png  # for files alone
+
+        return png(self.svg)
+
+    @property
+    def image(self) -> str:
+        """An <img> that holds the SVG: Streamlit's pages drop inline SVG."""
+        coded = base64.b64encode(self.svg.encode()).decode()
+        return f'<img alt="{text.safe(self.alt)}" src="data:image/svg+xml;base64,{coded}">'
+
+
+def graph_picture(
+    names: Sequence[str],
+    links: Sequence[Link],
+    positions: Mapping[str, Point],
+    *,
+    alt: str,
+    theme: str = "light",
+) -> Picture:
+    """The graph at the given positions in the theme's colours."""
+    inks = Inks(theme, LOOKS[theme].font, LOOKS[theme].background)
+    return Picture(graph_svg(names, links, positions, alt=alt, inks=inks), alt)
+
+
+def curve_picture(panel: Panel, *, alt: str) -> Picture:
+    """A chart as files have it, on white."""
+    from engine.studies.figures import inline  # matplotlib: pages that show a graph need none
+
+    return Picture(inline(panel, alt), alt)
+
+
+def people_picture(lit: int, level: str, *, alt: str, theme: str = "light") -> Picture:
+    """A hundred figures, ten in a row: chance's fifty grey, those beyond in colour, the rest empty.
+
+    ``level`` is how well the price holds; where it is nothing, all of them are red.
+    """
+    look = LOOKS[theme]
+    beyond = INKS[theme][0] if level == FINE else price_ink(level, theme)
+    chance = beyond if level == NOTHING else look.border
+    return Picture(people_svg(lit, chance, beyond, look.border, alt=alt), alt)

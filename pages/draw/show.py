@@ -1,42 +1,17 @@
-"""A figure or a table on the page, at full width, with its name for screen readers."""
+"""A table on the page, at full width, with its name for screen readers."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 from streamlit.elements.lib.column_types import ColumnConfig
 
-from pages.shell.words import muted_ink, number
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
-CONFIG: Mapping[str, Any] = {"displayModeBar": False, "responsive": True}
-
-
-def figure(
-    drawn: go.Figure, *, key: str, alt: str, points: bool = False
-) -> Sequence[Mapping[str, Any]]:
-    """Draw a figure over the full width, without the tool bar.
-
-    With ``points`` they can be clicked; returns the one that was, as the browser tells it.
-    """
-    # attribute by attribute: update_layout() and its like take twice as long
-    drawn.layout.font.color = muted_ink()
-    for axis in (*drawn.select_xaxes(), *drawn.select_yaxes()):
-        axis.tickfont.color = axis.title.font.color = muted_ink()
-    shared: dict[str, Any] = {"width": "stretch", "config": dict(CONFIG), "key": key, "alt": alt}
-    if not points:
-        st.plotly_chart(drawn, **shared)
-        return ()
-    state = st.plotly_chart(drawn, on_select="rerun", selection_mode="points", **shared)
-    return cast(Sequence[Mapping[str, Any]], state.selection.points)
-
+from pages.shell.words import number
 
 Options = Mapping[str, Any]  # of a column: label, help, width
 

@@ -15,8 +15,8 @@ from engine.percent import percent
 from engine.story.modules import digested
 from engine.studies.margins import planned
 from engine.teaching.lessons import strengths
-from pages.draw import show
-from pages.draw.bars import bars
+from pages.draw import charts
+from pages.draw.charts import bars
 from pages.draw.scene import mount
 from pages.learn.search import perfect
 from pages.learn.tour import Tour
@@ -61,7 +61,7 @@ def _distances(now: Tour) -> None:
         words=[text.number(s.margin) for s in lines],
         height=330,
     )
-    show.figure(figure, key="learn-margin", alt="Distance from the threshold by order")
+    charts.figure(figure, key="learn-margin", alt="Distance from the threshold by order")
     flips = ", ".join(f"{percent(s.flips)} at order {s.order}" for s in lines)
     st.caption(
         f"With ε = {text.number(now.epsilon)} (strict) shared equally among {asked.ci_tests} "

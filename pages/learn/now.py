@@ -9,8 +9,8 @@ import streamlit as st
 from engine.params import Parameters
 from engine.registry import algorithm
 from engine.studies.repeat import Repetition, outcome_of, usual
-from pages.draw import show
-from pages.draw.bars import Group, grouped
+from pages.draw import charts
+from pages.draw.charts import Group, grouped
 from pages.learn.tour import Tour, run_of
 from pages.shell import state
 from pages.shell.form import parameters
@@ -61,7 +61,7 @@ def now_view(now: Tour) -> None:
             height=360,
         )
         alt = "Links found and false positives by the number of people"
-        show.figure(figure, key="learn-now", alt=alt)
+        charts.figure(figure, key="learn-now", alt=alt)
 
 
 def _outcomes(network: str, people: int, epsilon: float) -> list[Repetition]:

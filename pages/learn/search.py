@@ -20,11 +20,10 @@ from engine.studies.repeat import Repetition, outcome_of
 from engine.studies.scenes import ABSENT, BACK, FORTH, LINE, UNTESTED
 from engine.summary import links_words
 from engine.teaching.replay import scenes
-from pages.draw import show
-from pages.draw.bars import bars
+from pages.draw import charts
+from pages.draw.charts import bars
 from pages.draw.graphs import positions
-from pages.draw.links import ENTRY, found_links, sample
-from pages.draw.picture import graph_picture
+from pages.draw.links import ENTRY, found_links, graph_picture, sample
 from pages.draw.scene import mount
 from pages.learn.tour import Tour, shown_run
 from pages.shell import words as text
@@ -211,7 +210,7 @@ def _tally(outcomes: list[Repetition]) -> None:
         words=[str(found[k] or "") for k in range(most + 1)],
         height=270,
     )
-    show.figure(figure, key="learn-tally", alt="How often each number of links was found")
+    charts.figure(figure, key="learn-tally", alt="How often each number of links was found")
     early = sum(o.counts.untested > 0 for o in outcomes)
     st.caption(
         "The data never change. Only the noise does. "

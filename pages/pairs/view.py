@@ -16,8 +16,8 @@ from engine import Dataset, RunResult
 from engine.pairs.decision import BOTH, Decision, Setting
 from engine.percent import percent
 from engine.teaching.pairwise import EPSILONS, Picture, Way, over_ridge
-from pages.draw import show
-from pages.draw.curves import Axis, Curve, curves
+from pages.draw import charts, show
+from pages.draw.charts import Axis, Curve, curves
 from pages.pairs.form import SIMULATED, setting_of
 from pages.shell import words as text
 from pages.shell.export import as_csv, as_json, download, run_record
@@ -82,7 +82,7 @@ def chances_view(data: Dataset, found: Picture, d: Draft) -> None:
         ]
         figure = _probability(lines, "Total ε, strict", EPSILONS)
         figure.add_vline(x=d["epsilon"], line={"color": ink(PLAIN), "width": 2, "dash": "dash"})
-        show.figure(figure, key="pairs-epsilon-curve", alt="Probability over ε for each release")
+        charts.figure(figure, key="pairs-epsilon-curve", alt="Probability over ε for each release")
     with right:
         st.markdown("**Over λ, with the training half protected** (Figure 2)")
         lines = []
@@ -92,7 +92,7 @@ def chances_view(data: Dataset, found: Picture, d: Draft) -> None:
                 y = [point[j] for point in points]
                 lines.append(Curve(name=f"{name}, ε = {epsilon:g}", x=RIDGES, y=y, style=2 * k + j))
         figure = _probability(lines, "Ridge λ", RIDGES)
-        show.figure(figure, key="pairs-lambda-curve", alt="Probability over λ at two ε")
+        charts.figure(figure, key="pairs-lambda-curve", alt="Probability over λ at two ε")
         st.caption(
             "A small λ lets one record move the fit far and needs more noise, a large one makes a "
             "poor fit. A line along one half is noise alone. The vote needs no such bound."
@@ -216,7 +216,7 @@ def fits_view(data: Dataset, found: Picture) -> None:
         figure = curves(lines, Axis(x, ends=ends[0]), Axis(y, ends=ends[1]), height=380)
         figure.add_trace(_points(points[0], points[1], 6, "Test half"))
         figure.data = (figure.data[-1], *figure.data[:-1])
-        show.figure(figure, key="pairs-fits", alt=f"{x} and {y} with both fitted curves")
+        charts.figure(figure, key="pairs-fits", alt=f"{x} and {y} with both fitted curves")
     for style, (column, cause, effect, at, rest) in enumerate(
         ((one, x, y, points[0], found.of_y * half_y), (two, y, x, points[1], found.of_x * half_x))
     ):
@@ -225,7 +225,7 @@ def fits_view(data: Dataset, found: Picture) -> None:
             figure = curves([], Axis(cause), Axis(f"{effect} less its fit"), height=380)
             figure.add_trace(_points(at, rest, style, f"{cause} → {effect}"))
             alt = f"Residuals of {effect} against {cause}"
-            show.figure(figure, key=f"pairs-residuals-{style}", alt=alt)
+            charts.figure(figure, key=f"pairs-residuals-{style}", alt=alt)
     st.caption(
         "In the causal direction the residuals spread alike at every input; in the other one their "
         "spread or place changes along it. The scores measure that."

@@ -20,10 +20,20 @@ from engine.studies.price import PriceStep, price_steps
 from engine.studies.repeat import stability
 from engine.summary import NOTHING, Promise
 from pages.draw.graphs import positions
-from pages.draw.links import Entry, as_digraph, describe, doubtful, entries, found_links
-from pages.draw.picture import Picture, curve_picture, graph_picture, people_picture
+from pages.draw.links import (
+    Entry,
+    Picture,
+    as_digraph,
+    curve_picture,
+    describe,
+    doubtful,
+    entries,
+    found_links,
+    graph_picture,
+    people_picture,
+    weighted,
+)
 from pages.draw.price import Step, reference_lines, steps_of
-from pages.draw.strength import weighted
 from pages.report import words
 from pages.report.form import Heading
 from pages.report.repeats import Repeats

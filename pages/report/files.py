@@ -16,7 +16,7 @@ from engine.studies.bundle import bundle
 from engine.studies.scenes import kept_scene, kept_scenes
 from engine.summary import NOTHING
 from pages.draw import typeset
-from pages.draw.picture import Picture
+from pages.draw.links import Picture
 from pages.draw.price import said
 from pages.draw.scene import Offline, given, offline
 from pages.report.brief import Brief, brief_of

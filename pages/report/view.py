@@ -5,8 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.draw import price
-from pages.draw.links import legend_of
-from pages.draw.picture import Picture
+from pages.draw.links import Picture, legend_of
 from pages.report.brief import Brief
 from pages.report.repeats import REPETITIONS, Repeats
 from pages.shell import words as text

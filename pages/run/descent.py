@@ -8,17 +8,12 @@ import streamlit as st
 
 from engine import RunResult
 from engine.score.learned import ScoreDiagnostics
-from pages.draw import show
-from pages.draw.curves import Axis, Curve, curves
-from pages.run import ledger
+from pages.draw import charts
+from pages.draw.charts import Axis, Curve, curves
+from pages.run.view import UNITS
 from pages.shell.words import number
 
 _TINY = 1e-16  # h(W) of an acyclic graph, on a log axis
-
-
-def is_descent(result: RunResult) -> bool:
-    """Whether the run followed a score and made no tests."""
-    return isinstance(result.diagnostics, ScoreDiagnostics)
 
 
 def iterations(result: RunResult) -> int:
@@ -58,7 +53,7 @@ def progress(result: RunResult, key: str, height: int) -> None:
         figure = curves(
             [loss, right], Axis("Iteration"), Axis("Objective"), second=scale, height=height
         )
-    show.figure(figure, key=f"{key}-descent", alt="Objective and h(W) at each iteration")
+    charts.figure(figure, key=f"{key}-descent", alt="Objective and h(W) at each iteration")
     if not len(objective):
         st.caption("The objective is not shown: this run never releases it.")
 
@@ -84,11 +79,11 @@ def epsilons(result: RunResult, key: str, height: int) -> None:
     ends = (0.0, 1.15 * max(map(float, spent)))
     line = Curve(name="ε", x=_count(spent), y=list(map(float, spent)), mode="lines", style=0)
     figure = curves([line], Axis("Iteration"), Axis(title, ends=ends), height=height)
-    show.figure(figure, key=f"{key}-epsilons", alt="ε at each iteration")
+    charts.figure(figure, key=f"{key}-epsilons", alt="ε at each iteration")
     st.caption(
         f"{len(spent):,} gradients, together ε = {number(sum(map(float, spent)))}"
         + (
-            "; the ledger counts them in " + ledger.UNITS[result.ledger.method] + "."
+            "; the ledger counts them in " + UNITS[result.ledger.method] + "."
             if result.ledger.cap is not None
             else " as the paper adds them."
         )

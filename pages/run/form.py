@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
 from engine.algorithm import Algorithm
 from engine.privacy.budget import PRESETS
 from engine.registry import algorithm
-from pages.draw import recommended
+from engine.studies.recommended import Recommended, Study, recommended, study
+from pages.shell import words as text
 from pages.shell.form import (
     algorithm_choice,
     known_button,
@@ -55,7 +58,7 @@ def settings_form() -> bool:
 def _folded(chosen: Algorithm, params: Draft) -> None:
     """Presets, what is known, seeds."""
     presets(chosen, params)
-    recommended.why(chosen.key, params)
+    why(chosen.key, params)
     known_button("run")
     form = draft()
     if not drafted_source().own:
@@ -72,8 +75,8 @@ def presets(chosen: Algorithm, params: Draft) -> None:
     """
     target = chosen if chosen.private else algorithm("priv_pc")  # which a preset is of
     made = {n: filled(target.key, target.presets[n]) for n in PRESETS if n in target.presets}
-    if (found := recommended.found_for(chosen.key, params)) is not None:
-        made[recommended.NAME] = recommended.laid_over(found, params)
+    if (found := found_for(chosen.key, params)) is not None:
+        made[NAME] = laid_over(found, params)
     now = filled(chosen.key, params) if chosen is target else {}
 
     def apply(name: str | None) -> None:
@@ -88,9 +91,62 @@ def presets(chosen: Algorithm, params: Draft) -> None:
         apply,
         key="presets",
         options=list(made),
-        help=recommended.help_of(chosen.key, params),
+        help=help_of(chosen.key, params),
     )
 
 
 def _press() -> None:
     _PRESSED.put((drafted(), time.monotonic()))
+
+
+# The preset that a study recommends ------------------------------------------------------------
+
+NAME = "Recommended"
+STUDY = "docs/reference/recommended.md"
+
+
+def found_for(key: str, values: Mapping[str, Any]) -> Recommended | None:
+    """What is recommended at the form's ε and n; None where the default is as good."""
+    epsilon, rows = values.get("epsilon"), drafted_source().n
+    return recommended(key, float(epsilon), rows) if isinstance(epsilon, int | float) else None
+
+
+def laid_over(found: Recommended, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Every parameter of a recommended setting, with the form's ε and δ."""
+    paid = {name: values[name] for name in ("epsilon", "delta") if name in values}
+    return filled(found.algorithm, {**found.params, **paid, "guarantee": "strict"})
+
+
+def help_of(key: str, values: Mapping[str, Any]) -> str:
+    """What is said of the preset before it is chosen."""
+    found = found_for(key, values)
+    if found is None:
+        return text.plain(
+            f"At this n and ε no setting is known that beats the default; the study is of "
+            f"{study().rows:,} rows. Which ε? searches for a best setting."
+        )
+    return text.plain(sentence(found, study()))
+
+
+def why(key: str, values: Mapping[str, Any]) -> None:
+    """A sentence on the preset where it is what the form shows."""
+    found = found_for(key, values)
+    if found is not None and laid_over(found, values) == filled(key, values):
+        st.caption(f"{text.plain(sentence(found, study()))} All of it: `{STUDY}`.")
+
+
+def sentence(found: Recommended, made: Study) -> str:
+    """What was recommended, from which networks, and what it is worth on others."""
+    where = _and(made.searched[found.algorithm])
+    at = f"{NAME} at ε = {text.number(found.epsilon)}"
+    worth = ", ".join(
+        f"{r.network.capitalize()} {r.tuned['skeleton_f1'].mean:.2f} "
+        f"(default {r.default['skeleton_f1'].mean:.2f})"
+        for r in found.reported
+    )
+    return f"{at}, {made.rows:,} rows: tuned on {where}; skeleton F1 elsewhere: {worth}."
+
+
+def _and(names: Any) -> str:
+    *first, last = [str(name).capitalize() for name in names]
+    return f"{', '.join(first)} and {last}" if first else last

@@ -11,12 +11,10 @@ from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.percent import percent
 from engine.result import RunResult
 from pages.draw import show
-from pages.draw.allocation import is_planned, plan_chart
-from pages.draw.bars import bars
+from pages.run.view import UNITS
 from pages.shell import words as text
 from pages.shell.words import number
 
-UNITS = {"basic": "ε", "zcdp": "ρ", "gdp": "μ²/2", "rdp": "Rényi ε"}
 _COUNTED = {
     "basic": "charges add up in ε",
     "zcdp": "charges add up in ρ (zCDP), which admits more of them than adding ε",
@@ -86,46 +84,6 @@ def privacy_tiles(result: RunResult) -> list[Tile]:
         ),
         (f"Budget left ({unit})", number(left), "What the cap would still admit."),
     ]
-
-
-def step_word(result: RunResult) -> str:
-    """What a run's charges are numbered by: a search has orders, a descent iterations."""
-    return "order" if result.ci_tests_by_order else "iteration"
-
-
-def budget_chart(result: RunResult, *, key: str, height: int) -> None:
-    """Bars of what each order was charged: the share of the cap, or the proven ε."""
-    if is_planned(result):
-        plan_chart(result, key=key, height=height)
-        return
-    spent, word = charged(result)
-    if not spent or not all(map(math.isfinite, spent.values())):
-        st.caption(f"Nothing to show: no finite budget was charged to any {word}.")
-        return
-    limit, unit = result.ledger.limit, UNITS[result.ledger.method]
-    capped = math.isfinite(limit)
-    values = [v / limit * 100 if capped else v for v in spent.values()]
-    words = [f"{v:.0f} %" if capped else number(v) for v in values]
-    title = f"Share of the cap in {unit} (%)" if capped else f"Defended {unit}"
-    figure = bars(
-        list(spent),
-        values,
-        x_title=word.capitalize(),
-        y_title=title,
-        words=words,
-        height=height,
-        top=min(118.0, max(values) * 1.3) if capped else None,
-    )
-    show.figure(figure, key=key, alt=f"Budget charged at each {word}")
-
-
-def charged(result: RunResult) -> tuple[dict[str, float] | dict[int, float], str]:
-    """What was charged, by what a run of its kind pays for, and the word for that."""
-    ledger = result.ledger
-    if isinstance(result.diagnostics, MarginalDiagnostics):
-        return ledger.by_label(), "release"
-    word = step_word(result)
-    return (ledger.by_order() if word == "order" else ledger.by_iteration()), word
 
 
 def _released(result: RunResult) -> tuple[tuple[int, ...], ...]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from engine import InputError, RunResult
+from engine.score.learned import ScoreDiagnostics
 from engine.studies.null import Shape
 from engine.studies.price import price_steps
 from pages.draw import price, show
@@ -46,7 +47,7 @@ def scores_view(run: Shown) -> None:
             f"{whole.recall:.2f}, precision {whole.precision:.2f}, skeleton F1 "
             f"{whole.skeleton_f1:.2f}, directed F1 {whole.directed_f1:.2f}, SHD {whole.shd}."
         )
-    if descent.is_descent(result):
+    if isinstance(result.diagnostics, ScoreDiagnostics):
         descent.thresholds(result)
     if result.order_words:
         st.caption(result.order_words)
@@ -82,7 +83,7 @@ def score_tiles(result: RunResult) -> list[ledger.Tile]:
 def cost_tiles(result: RunResult) -> list[ledger.Tile]:
     """What the run took; the time that private rows take is shown to nobody."""
     steps = ("CI tests", f"{result.ci_tests:,}", "Conditional independence tests made.")
-    if descent.is_descent(result):
+    if isinstance(result.diagnostics, ScoreDiagnostics):
         steps = ("Iterations", f"{descent.iterations(result):,}", "Steps of the optimisation.")
     clock = ("Seconds", text.number(result.seconds, 2), "From the start to the end.")
     return [steps, clock] if result.public else [steps]

@@ -2,42 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from urllib.parse import parse_qsl, urlencode
 
 import pandas as pd
 import streamlit as st
 
 from engine import InputError
-from engine.graphs.layout import frame_height
 from engine.graphs.links import MARKS, LinkClass
 from engine.graphs.metrics import Scores
-from engine.params import Parameters
 from engine.registry import ALGORITHMS, algorithm
 from pages.draw import show
-from pages.draw.graph import render_graph
-from pages.draw.graphs import LARGE, layout_of
-from pages.draw.links import describe, found_links
-from pages.draw.strength import weighted
+from pages.draw.graphs import LARGE, draw_graph
+from pages.draw.links import found_links, weighted
+from pages.run.form import laid_over
+from pages.run.view import MOST, OWN_PINS, Pinned
 from pages.shell import form, refuse, show_refusal, state
 from pages.shell import words as text
 from pages.shell.form import Columns
 from pages.shell.runs import Counts, Nothing, Shown, compute, nothing_for, watch_counts
 from pages.shell.settings import Settings, in_force
-from pages.shell.state import Draft, Place, line
-from pages.shell.words import theme
+from pages.shell.state import Draft
 
-MOST = 3
 LETTERS = "ABC"
 HERE = "On screen"
-_OWN: Place[list[Shown]] = Place("pins_own", list)  # runs on own data stand in no address
-
-
-@dataclass(frozen=True, kw_only=True)
-class Pinned(Parameters):
-    """The pinned runs on public data, as the address has them."""
-
-    pins: str = line("Pinned runs", 20_000)
 
 
 def _named() -> Draft:
@@ -52,11 +39,11 @@ def pins() -> list[Shown]:
             found.append(compute(Settings.from_query(dict(parse_qsl(words)))))
         except InputError as error:
             refuse("pins", str(error))
-    return [*found, *(run for run in _OWN.get() if in_force(run.data))][:MOST]
+    return [*found, *(run for run in OWN_PINS.get() if in_force(run.data))][:MOST]
 
 
 def _keep(pinned: list[Shown]) -> None:
-    _OWN.put([run for run in pinned if run.settings.seed is None])
+    OWN_PINS.put([run for run in pinned if run.settings.seed is None])
     public = [run.settings for run in pinned if run.settings.seed is not None]
     _named()["pins"] = "|".join(urlencode(settings.to_query()) for settings in public)
 
@@ -80,29 +67,14 @@ def unpin(place: int) -> None:
 def pin_published(run: Shown) -> None:
     """Pin the published algorithms that were best in a study at this ε, as the study set them."""
     from engine.studies.recommended import ranked
-    from pages.draw import recommended
 
     found = [r for r in ranked(_epsilon(run) or 1.0) if r.algorithm != run.settings.algorithm]
     for one in found[: MOST - len(pins())]:
-        params = recommended.laid_over(one, run.settings.params)
+        params = laid_over(one, run.settings.params)
         try:
             pin(compute(Settings(run.settings.source, one.algorithm, params, run.settings.seed)))
         except InputError as error:
             refuse("pins", str(error))
-
-
-def pin_button(run: Shown) -> None:
-    """Keeps the run on screen for comparison."""
-    full = len(pins()) >= MOST
-    st.button(
-        "Pin",
-        key="pin",
-        on_click=pin,
-        args=(run,),
-        disabled=full,
-        icon=":material/push_pin:",
-        help=f"Keeps this run to compare others with; {MOST} at most.",
-    )
 
 
 def _epsilon(run: Shown) -> float | None:
@@ -149,11 +121,7 @@ def _graph(run: Shown, k: int) -> None:
         st.button("Unpin", key=f"unpin-{k}", on_click=unpin, args=(k,))
     data, result = run.data, run.result
     links = found_links(result, waiting=data.d <= LARGE, missed=True)
-    links, height = weighted(links, result), frame_height(data.d)
-    page = render_graph(
-        data.names, links, layout_of(data, result, wide=False), height=height, theme=theme()
-    )
-    st.iframe(page, height=height, alt=describe(f"{LETTERS[k]}: {title(run)}", data.names, links))
+    draw_graph(f"{LETTERS[k]}: {title(run)}", data, weighted(links, result), result)
     st.caption(text.plain(result.summary().found))
 
 

@@ -15,7 +15,7 @@ from engine.registry import algorithm
 from engine.score.learned import ScoreDiagnostics
 from engine.search.diagnostics import SearchDiagnostics
 from pages.draw import show
-from pages.draw.strength import ARROW, exact, strengths
+from pages.draw.links import ARROW, strengths
 from pages.shell import words as text
 from pages.shell.words import number, plain
 
@@ -207,8 +207,7 @@ def edges_table(data: Dataset, result: RunResult) -> pd.DataFrame:
         if true is not None:
             row |= {"Truth": _mark(a, b, true, index), "Class": MARKS[kinds[a, b]].word}
         if known is not None:
-            value = known.values.get(frozenset((a, b)))
-            row[known.column] = None if value is None else exact(known, value)
+            row[known.column] = known.of(a, b)
             row[ARROW] = known.directions(a, b)
         rows.append({"Pair": f"{a} – {b}", **row})
     columns = ["Pair", "Learned"] + (["Truth", "Class"] if true is not None else [])

@@ -2,36 +2,79 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
+from types import ModuleType
+
+import pandas as pd
 import streamlit as st
 
 from engine import RunResult
+from engine.marginals.diagnostics import MarginalDiagnostics
+from engine.params import Parameters
 from engine.registry import algorithm
+from engine.score.learned import ScoreDiagnostics
+from engine.search.diagnostics import Allocation
 from engine.studies.repeat import Point
-from pages.draw import show
-from pages.draw.bars import bars
-from pages.draw.curves import Axis, Curve, curves
+from pages.draw.charts import Axis, Curve, Group, bars, curves, figure, grouped
 from pages.draw.graphs import comparison
-from pages.run import descent, ledger, pins
 from pages.run.work import EPSILONS, curve
-from pages.shell import watch_node
+from pages.shell import state, watch_node
 from pages.shell.runs import Shown
+from pages.shell.state import Place, line
 from pages.shell.task import Task, look_again, shared
-from pages.shell.words import style_of
+from pages.shell.words import group_inks, number, style_of
 
 HEIGHT = 250  # pixels of each of the three charts
 PATIENCE = 0.3  # seconds that the page waits for the curve before it is drawn
+MOST = 3  # pinned runs
+UNITS = {"basic": "ε", "zcdp": "ρ", "gdp": "μ²/2", "rdp": "Rényi ε"}
+SEEN = 0.005  # a budget below this share of the largest is no bar that can be seen
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pinned(Parameters):
+    """The pinned runs on public data, as the address has them."""
+
+    pins: str = line("Pinned runs", 20_000)
+
+
+OWN_PINS: Place[list[Shown]] = Place("pins_own", list)  # runs on own data stand in no address
 
 
 def outcome(run: Shown) -> None:
     """Graphs and charts; then pinned runs, effects and everything else."""
-    comparison(run.data, run.result, key="run", more=lambda: pins.pin_button(run))
+    comparison(run.data, run.result, key="run", more=lambda: _pin_button(run))
     charts(run)
-    pins.pins_view(run)
+    if _pinned():
+        _pins().pins_view(run)
     if getattr(run.result.diagnostics, "released", None) is not None:
         from pages.draw.effect import how_much  # what comes with tables that were released
 
         how_much(run.result, "run")
     more(run)
+
+
+def _pinned() -> bool:
+    return bool(state.of(Pinned, "run.")["pins"] or OWN_PINS.get())
+
+
+def _pins() -> ModuleType:
+    from pages.run import pins  # where none is pinned, nobody waits for it
+
+    return pins
+
+
+def _pin_button(run: Shown) -> None:
+    """Keeps the run on screen for comparison."""
+    st.button(
+        "Pin",
+        key="pin",
+        on_click=lambda: _pins().pin(run),
+        disabled=_pinned() and len(_pins().pins()) >= MOST,
+        icon=":material/push_pin:",
+        help=f"Keeps this run to compare others with; {MOST} at most.",
+    )
 
 
 # Three charts -----------------------------------------------------------------------------
@@ -41,7 +84,9 @@ def charts(run: Shown) -> None:
     """F1 over ε with this run, CI tests by order and budget by order, in one row."""
     result = run.result
     columns = st.columns(3, gap="medium")
-    if descent.is_descent(result):
+    if isinstance(result.diagnostics, ScoreDiagnostics):
+        from pages.run import descent  # what follows a score
+
         with columns[1]:
             descent.progress(result, "run", HEIGHT)
         with columns[2]:
@@ -50,28 +95,19 @@ def charts(run: Shown) -> None:
         with columns[1]:
             tests_chart(result)
         with columns[2]:
-            st.markdown(f"**Budget by {ledger.charged(result)[1]}**")
-            ledger.budget_chart(result, key="run-budget", height=HEIGHT)
+            budget_chart(result)
     with columns[0]:  # last, for it may be drawn again while runs are made for it
         st.markdown("**F1 over ε**")
-        f1_view(run)
-
-
-def f1_view(run: Shown) -> None:
-    """What these settings reach at other ε, from a few runs that are made now."""
-    task = curve_of(run)
-    if task is None:
-        st.caption(
-            "Not drawn: each run on your own data would spend ε."
-            if not run.data.public
-            else "No noise and no ε, or no known truth."
-        )
-    else:
-        look_again(lambda: [task], lambda: _f1_chart(run, task))
+        task = curve_of(run)
+        if task is None:
+            own = "Not drawn: each run on your own data would spend ε."
+            st.caption("No noise and no ε, or no known truth." if run.data.public else own)
+        else:
+            look_again(lambda: [task], lambda: _f1_chart(run, task))
 
 
 def curve_of(run: Shown) -> Task | None:
-    """The curve over ε of the run's settings, begun if need be; None where there is none."""
+    """What these settings reach at other ε, from a few runs that are made now; None where none."""
     params = {k: v for k, v in run.settings.asked.items() if k != "epsilon"}
     if not run.data.public or run.data.truth is None or "epsilon" not in run.settings.asked:
         return None
@@ -101,7 +137,7 @@ def _f1_chart(run: Shown, task: Task) -> None:
         height=HEIGHT,
         here=(here, scores.skeleton_f1, "You are here"),
     )
-    show.figure(drawn, key="run-f1", alt="Skeleton F1 over ε at these settings")
+    figure(drawn, key="run-f1", alt="Skeleton F1 over ε at these settings")
 
 
 def tests_chart(result: RunResult) -> None:
@@ -111,21 +147,88 @@ def tests_chart(result: RunResult) -> None:
     if not counts:
         st.caption("The run ended before its first test.")
         return
-    figure = bars(
-        range(len(counts)),
-        counts,
-        x_title="Order",
-        y_title="CI tests",
-        words=[f"{c:,}" for c in counts],
+    words = [f"{c:,}" for c in counts]
+    orders = range(len(counts))
+    drawn = bars(orders, counts, x_title="Order", y_title="CI tests", words=words, height=HEIGHT)
+    figure(drawn, key="run-tests", alt="Conditional independence tests at each order")
+
+
+def charged(result: RunResult) -> tuple[dict[str, float] | dict[int, float], str]:
+    """What was charged, by what a run of its kind pays for, and the word for that."""
+    ledger = result.ledger
+    if isinstance(result.diagnostics, MarginalDiagnostics):
+        return ledger.by_label(), "release"
+    if result.ci_tests_by_order:
+        return ledger.by_order(), "order"
+    return ledger.by_iteration(), "iteration"
+
+
+def budget_chart(result: RunResult) -> None:
+    """Bars of what each order was charged: the share of the cap, or the proven ε."""
+    spent, word = charged(result)
+    st.markdown(f"**Budget by {word}**")
+    found: Allocation | None = getattr(result.diagnostics, "allocation", None)
+    if found is not None and found.planned:
+        _plan_chart(found)
+        return
+    if not spent or not all(map(math.isfinite, spent.values())):
+        st.caption(f"Nothing to show: no finite budget was charged to any {word}.")
+        return
+    limit, unit = result.ledger.limit, UNITS[result.ledger.method]
+    capped = math.isfinite(limit)
+    values = [v / limit * 100 if capped else v for v in spent.values()]
+    drawn = bars(
+        list(spent),
+        values,
+        x_title=word.capitalize(),
+        y_title=f"Share of the cap in {unit} (%)" if capped else f"Defended {unit}",
+        words=[f"{v:.0f} %" if capped else number(v) for v in values],
         height=HEIGHT,
+        top=min(118.0, max(values) * 1.3) if capped else None,
     )
-    show.figure(figure, key="run-tests", alt="Conditional independence tests at each order")
+    figure(drawn, key="run-budget", alt=f"Budget charged at each {word}")
+
+
+def plan_table(found: Allocation) -> pd.DataFrame:
+    """CURATE's budget of every order: as planned at the start, at its turn, and as spent; or 0."""
+    views = {
+        "Planned at the start": found.at_the_start(),
+        "Planned at its turn": found.at_its_turn(),
+        "Spent": found.paid(),
+    }
+    orders = sorted(set().union(*views.values()))
+    budgets = {
+        view: [float(rows[k].cost) if k in rows else 0.0 for k in orders]
+        for view, rows in views.items()
+    }
+    return pd.DataFrame({"Order": orders, **budgets})
+
+
+def _plan_chart(found: Allocation) -> None:
+    table = plan_table(found)
+    costs = table.iloc[:, 1:].max(axis=1)
+    table = table[costs > SEEN * costs.max()]
+    looks = zip(table.columns[1:], group_inks(), ("/", "", ""), strict=True)
+    drawn = grouped(
+        table["Order"].tolist(),
+        [Group(name, table[name].tolist(), colour, fill) for name, colour, fill in looks],
+        x_title="Order",
+        y_title=f"Budget ({found.unit})",
+        height=HEIGHT,
+        below=True,
+    )
+    figure(drawn, key="run-budget", alt="Budget planned and spent at each order")
 
 
 @st.fragment
 def more(run: Shown) -> None:
     """Scores, cost, reasons and files: only the tab that is open is drawn."""
-    _watch_chosen(run)
+    # The chosen variable, brought out in the graphs, where it is also clicked. It is set again each
+    # time: the choice of a field that is not drawn would be forgotten.
+    chosen = st.session_state.get("run-node")
+    chosen = chosen if chosen in run.data.names else None
+    st.session_state["run-node"] = chosen
+    watch_node(chosen or "", _clicked)
     box = st.expander(
         "More: scores, reasons, edges, ledger, files", key="run-more", on_change="rerun"
     )
@@ -135,17 +238,6 @@ def more(run: Shown) -> None:
 
     with box:
         tabs(run)
-
-
-def _watch_chosen(run: Shown) -> None:
-    """Bring the chosen variable out in the graphs, and hear which one is clicked there.
-
-    It is set again each time: the choice of a field that is not drawn would be forgotten.
-    """
-    chosen = st.session_state.get("run-node")
-    chosen = chosen if chosen in run.data.names else None
-    st.session_state["run-node"] = chosen
-    watch_node(chosen or "", _clicked)
 
 
 def _clicked(name: str) -> None:

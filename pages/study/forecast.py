@@ -11,8 +11,8 @@ from engine.data.schema import Schema
 from engine.registry import algorithm
 from engine.studies.plan import Plan, PlanRequest
 from engine.studies.tune import axes
-from pages.draw import show
-from pages.draw.curves import Axis, Curve, curves
+from pages.draw import charts, show
+from pages.draw.charts import Axis, Curve, curves
 from pages.shell import journey, state, task
 from pages.shell import words as text
 from pages.shell.form import title_of
@@ -86,7 +86,7 @@ def plan_view(found: Plan) -> None:
         )  # fmt: skip
     lines.append(target_line(found.target, (min(EPSILONS), max(EPSILONS))))
     drawn = curves(lines, Axis("ε", log=True), Axis("Skeleton F1", ends=(0.0, 1.02)))
-    show.figure(drawn, key="study-plan-curve", alt="Expected skeleton F1 against ε")
+    charts.figure(drawn, key="study-plan-curve", alt="Expected skeleton F1 against ε")
     unknown = [f.unknown and not f.noise for f in found.forecasts]
     show.table(found.table, alt="Forecasts", grey=unknown)
     st.caption(text.plain(found.notes))

@@ -17,9 +17,8 @@ from engine.studies.margins import BETAS, CURATE, MOST_COLUMNS, THRESHOLDS
 from engine.studies.store import read_study, study_file
 from engine.studies.trial import TrialResult
 from engine.studies.tune import OBJECTIVES, Answer, Tuned, axes, tunable
-from pages.draw import show
-from pages.draw.curves import Axis, Curve, curves
-from pages.draw.opening import figure_of_runs, over_cells
+from pages.draw import charts, show
+from pages.draw.charts import Axis, Curve, curves, figure_of_runs, over_cells
 from pages.draw.paper import paper_figure
 from pages.draw.scene import mount
 from pages.shell import task
@@ -242,7 +241,7 @@ def _tests(results: list[TrialResult]) -> None:
               style=style_of(str(key)))
         for key, part in points.groupby("algorithm")
     ]  # fmt: skip
-    show.figure(
+    charts.figure(
         curves(lines, Axis("ε", log=True), Axis("CI tests"), height=320),
         key="study-tests", alt="CI tests against ε",
     )  # fmt: skip

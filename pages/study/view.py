@@ -11,8 +11,8 @@ import streamlit as st
 
 from engine.studies.trial import TrialResult
 from engine.studies.tune import OBJECTIVES, Answer, answer_of
-from pages.draw import show
-from pages.draw.curves import Axis, Curve, curves
+from pages.draw import charts
+from pages.draw.charts import Axis, Curve, curves
 from pages.shell import words as text
 from pages.shell.form import title_of
 from pages.shell.task import Task
@@ -61,7 +61,7 @@ def answer_view(
         if key != asked.algorithm:
             st.markdown(text.plain(f"{title_of(key)}: {answer.outcome}."))
     extra = {} if best is None else {f"{title_of(asked.algorithm)}, best setting": best}
-    show.figure(
+    charts.figure(
         _drawn(answers, extra, results, asked, epsilon),
         key="study-curve",
         alt=f"{OBJECTIVES[asked.objective]} against ε: {main.outcome}",

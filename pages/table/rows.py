@@ -10,9 +10,10 @@ import streamlit as st
 
 from engine import Dataset
 from engine.data.networks import NETWORKS, load_network
-from pages.draw import show
-from pages.draw.bars import bars
-from pages.draw.graphs import true_graph
+from engine.graphs.picture import Link
+from pages.draw import charts, show
+from pages.draw.charts import bars
+from pages.draw.graphs import draw_graph
 from pages.shell import export
 from pages.shell import words as text
 
@@ -49,7 +50,8 @@ def exact(data: Dataset) -> None:
         _distribution(data)
     if data.truth is not None:
         st.markdown("**True graph**")
-        true_graph(data)
+        links = [Link(a, b, True) for a, b in sorted(data.truth.edges)]
+        draw_graph("True graph", data, links, None, wide=True)
     rows = data.to_frame().head(PREVIEW_ROWS)
     show.table(rows, alt="First rows", most=300)
     st.caption(f"The first {len(rows):,} of {data.n:,} rows.")
@@ -64,7 +66,7 @@ def _distribution(data: Dataset) -> None:
     words = [f"{s:.1f} %" for s in shares]
     of, title = data.levels[j], "Share of rows (%)"
     figure = bars(of, shares, x_title=name, y_title=title, words=words, height=260)
-    show.figure(figure, key="data-marginal", alt=f"Distribution of {name}")
+    charts.figure(figure, key="data-marginal", alt=f"Distribution of {name}")
 
 
 def _downloads(data: Dataset) -> None:

@@ -13,8 +13,8 @@ import streamlit as st
 from engine.audit.cases import PLANTED, CaseResult, read_results
 from engine.privacy.budget import PUBLISHED, STRICT
 from engine.registry import ALGORITHMS
-from pages.draw.curves import Axis, Curve, curves
-from pages.draw.show import figure, table
+from pages.draw.charts import Axis, Curve, curves, figure
+from pages.draw.show import table
 from pages.shell import words as text
 from pages.shell.words import PLAIN, group_inks, ink, style_of
 

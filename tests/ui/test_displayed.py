@@ -18,8 +18,8 @@ from engine.privacy.ledger import Ledger
 from engine.score.learned import ScoreDiagnostics
 from engine.studies.study import sweep
 from engine.studies.summary import bands, frame
-from pages.draw import curves
-from pages.draw.strength import strengths, weighted
+from pages.draw import charts
+from pages.draw.links import strengths, weighted
 from pages.report.words import range_sentence
 from pages.run import ledger
 from pages.shell.own import promised
@@ -92,7 +92,7 @@ def test_a_band_goes_from_the_tenth_to_the_ninetieth_percentile_and_is_drawn_so(
     assert (points["sure_low"] < points["sure_high"]).any()
 
     line = _curve("priv_pc", SimpleNamespace(points=points), 0)  # type: ignore[arg-type]
-    figure = curves.curves([line], curves.Axis("ε"), curves.Axis("tests"))
+    figure = charts.curves([line], charts.Axis("ε"), charts.Axis("tests"))
     band = next(t for t in figure.data if t.fill == "toself")
     half = len(line.x)
     assert list(band.y[:half]) == points["sure_high"].tolist()

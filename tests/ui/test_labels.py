@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pages.draw.bars import bars
-from pages.draw.curves import Axis, curves
+from pages.draw.charts import Axis, bars, curves
 
 ODD = "<b>30</b> & more"
 

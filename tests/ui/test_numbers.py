@@ -124,7 +124,7 @@ def test_every_charge_with_its_running_total(scored: RunResult) -> None:
     assert table["ε"].tolist() == [0.5, 0.1]
     assert table["ρ"].tolist() == pytest.approx([0.125, 0.005])
     assert table["Total ρ"].tolist() == pytest.approx([0.125, 0.13])
-    assert ledger.charged(replace(scored, ledger=paid)) == (
+    assert result.charged(replace(scored, ledger=paid)) == (
         {0: pytest.approx(0.125), 3: pytest.approx(0.005)},
         "order",
     )
@@ -153,7 +153,7 @@ def test_released_tables_are_counted_by_their_variables(
     table = ledger.released_table(replace(found, diagnostics=triple))
     assert table["Variables in it"].tolist() == [3] + [2] * 10 + [1] * 5
     assert table["Table"][0] == ", ".join(found.names[:3])
-    assert ledger.charged(found) == (found.ledger.by_label(), "release")
+    assert result.charged(found) == (found.ledger.by_label(), "release")
 
 
 @pytest.mark.parametrize(
@@ -309,8 +309,8 @@ def test_iterations_pay_where_there_are_no_orders(scored: RunResult) -> None:
     paid.charge(LaplaceEvent(0.5, 1.0), order=7, iteration=1)
     paid.charge(LaplaceEvent(0.25, 1.0), iteration=4)
     run_of = replace(scored, ledger=paid)
-    assert ledger.charged(run_of) == ({7: 0.5}, "order")
-    assert ledger.charged(replace(run_of, ci_tests_by_order=())) == ({1: 0.5, 4: 0.25}, "iteration")
+    assert result.charged(run_of) == ({7: 0.5}, "order")
+    assert result.charged(replace(run_of, ci_tests_by_order=())) == ({1: 0.5, 4: 0.25}, "iteration")
     table = ledger.ledger_table(run_of)
     assert table["Order"].isna().tolist() == [False, True]
     assert table["Total ε"].tolist() == [0.5, 0.75]

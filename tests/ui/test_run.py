@@ -24,12 +24,11 @@ from engine.score.learned import ScoreDiagnostics
 from engine.studies.plan import detectability
 from engine.studies.recommended import recommended
 from pages import worker
-from pages.draw import allocation
-from pages.draw.links import doubtful, found_links
-from pages.draw.strength import strengths, weighted
+from pages.draw.links import doubtful, found_links, strengths, weighted
 from pages.report import brief as report
 from pages.run import form as run_form
 from pages.run import ledger, trace
+from pages.run import view as run_view
 from pages.shell import runs, settings, task
 from pages.shell.state import defaults
 from tests.ui.history import behind
@@ -627,7 +626,7 @@ def test_simulated_models_are_offered_and_travel_in_links(
 def test_curate_shows_planned_beside_spent(open_app: Callable[..., AppTest]) -> None:
     app = open_app(data="cancer", n="5000", algorithm="curate_pc")
     result = app.session_state["shown"].result
-    table = allocation.plan_table(result)
+    table = run_view.plan_table(result.diagnostics.allocation)
     assert list(table.columns) == ["Order", "Planned at the start", "Planned at its turn", "Spent"]
     spent = sum(row.cost for row in result.diagnostics.allocation.spent)
     assert table["Spent"].sum() == pytest.approx(spent)

@@ -23,7 +23,7 @@ from engine.graphs.metrics import count
 from engine.serialise import result_dict
 from engine.studies.scenes import ABSENT, UNTESTED
 from engine.summary import NOTHING, arrows_words
-from pages.draw import graph, scene
+from pages.draw import graphs, scene
 from pages.draw.price import price_html
 from pages.learn import search
 from pages.report import brief, files, form, repeats
@@ -221,7 +221,7 @@ def _other_word(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _other_dash(monkeypatch: pytest.MonkeyPatch) -> None:
     solid = {kind: replace(mark, dash=()) for kind, mark in MARKS.items()}
-    monkeypatch.setattr(graph, "MARKS", solid)
+    monkeypatch.setattr(graphs, "MARKS", solid)
 
 
 def _other_arrows(monkeypatch: pytest.MonkeyPatch) -> None:
