@@ -31,7 +31,8 @@ from engine.data.dataset import Dataset
 from engine.graphs.metrics import Metrics, compare, truth_cpdag
 from engine.marginals.citest import NoisyTests
 from engine.privacy.accounting import Guarantee
-from engine.studies.null import Shape
+from engine.studies.detectability import Shape
+from engine.studies.null import empty
 
 KEPT = Path(__file__).parent / "results" / "f1.jsonl"
 DOCS = Path(__file__).resolve().parent.parent / "docs"
@@ -121,7 +122,7 @@ def grid() -> Iterator[Cell]:
 def sample(dataset: str, number: int) -> Dataset:
     """The rows of a run."""
     if dataset.startswith(NOTHING):
-        return Shape.of(sample(dataset.removeprefix(NOTHING), 0)).empty(number)
+        return empty(Shape.of(sample(dataset.removeprefix(NOTHING), 0)), number)
     return load_dataset(dataset, n=ROWS, seed=FIRST + number)
 
 

@@ -26,7 +26,8 @@ from engine import ALGORITHMS, InputError, load_dataset, run
 from engine.data.dataset import Dataset
 from engine.privacy.accounting import Guarantee
 from engine.result import RunResult
-from engine.studies.null import Shape
+from engine.studies.detectability import Shape
+from engine.studies.null import empty
 
 DELTA = 1e-6
 SMALL = ("cancer", "earthquake", "survey", "asia", "sachs")
@@ -134,7 +135,7 @@ def cell(key: str, kind: str, samples: list[Dataset], epsilon: float, draws: int
     try:
         for s, data in enumerate(samples):
             runs += [one(data, 1000 * s + draw) for draw in range(draws)]
-        nothing = [one(Shape.of(samples[0]).empty(draw), draw) for draw in range(draws)]
+        nothing = [one(empty(Shape.of(samples[0]), draw), draw) for draw in range(draws)]
     except InputError:
         return "-"
     return summary(runs) + of_nothing(nothing)
@@ -153,8 +154,8 @@ def plain(samples: list[Dataset]) -> str:
         start = time.perf_counter()
         result = run("pc", data, statistic="g2", trace=False)
         runs.append((result, time.perf_counter() - start))
-    empty = [Shape.of(samples[0]).empty(draw) for draw in range(len(samples))]
-    nothing = [run("pc", data, statistic="g2", trace=False) for data in empty]
+    tables = [empty(Shape.of(samples[0]), draw) for draw in range(len(samples))]
+    nothing = [run("pc", data, statistic="g2", trace=False) for data in tables]
     return summary(runs) + of_nothing([(result, 0.0) for result in nothing])
 
 

@@ -21,7 +21,8 @@ from engine.context import Step
 from engine.registry import slow
 
 if TYPE_CHECKING:
-    from engine.studies.null import Invented, Shape
+    from engine.studies.detectability import Shape
+    from engine.studies.null import Invented
 
 Tell = Callable[..., bool]
 
@@ -173,17 +174,17 @@ def plain(tell: Tell, function: Callable[..., Any], *args: Any) -> Any:
 
 
 def false_links(
-    tell: Tell, key: str, shape: Shape, params: Mapping[str, Any], draws: int
+    tell: Tell, key: str, shape: Shape, params: Mapping[str, Any], draws: int = 0
 ) -> Invented | None:
     """How many links a setting finds in independent columns; on fewer tables where they take long.
 
-    ``draws`` tables are counted, or as many as a minute allows.
+    ``draws`` tables are counted (as many as is usual if 0), or as many as a minute allows.
     """
-    from engine.studies.null import invented
+    from engine.studies import null
 
     end = time.monotonic() + COUNTED
     stop = lambda: tell() or time.monotonic() > end  # noqa: E731
-    return invented(key, shape, params, draws=draws, cancelled=stop)
+    return null.invented(key, shape, params, draws=draws or null.DRAWS, cancelled=stop)
 
 
 def ready(tell: Tell) -> None:

@@ -33,7 +33,7 @@ from engine.registry import ALGORITHMS, algorithm, declared
 from engine.result import RunResult
 from engine.runner import run
 from engine.serialise import algorithm_dict, result_dict
-from engine.studies.plan import unworkable
+from engine.studies.detectability import unworkable
 
 
 def run_command(argv: Sequence[str]) -> int:

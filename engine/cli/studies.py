@@ -28,7 +28,7 @@ from engine.data.dataset import Dataset
 from engine.errors import InputError
 from engine.params import Spec
 from engine.registry import ALGORITHMS, declared
-from engine.studies.plan import all_unworkable
+from engine.studies.detectability import all_unworkable
 from engine.studies.study import Progress, sweep
 from engine.studies.trial import TrialResult, knowing
 

@@ -20,46 +20,12 @@ from engine.data.dataset import Dataset
 from engine.data.imagined import independent, independent_numbers
 from engine.registry import algorithm
 from engine.runner import run
+from engine.studies.detectability import Shape
 from engine.studies.repeat import outcome_of
 
 MARGINS = (0.5, 0.3, 0.1, 0.02)  # share of a column's rows that is not at its first level
 DRAWS = 20
 _STREAM = int.from_bytes(b"null", "big")
-
-
-@dataclass(frozen=True)
-class Shape:
-    """Public facts of a table: each column's number of levels, the rows, and numeric bounds.
-
-    ``public`` says whether the table itself is: that there is a person's table of this shape is
-    no one else's to know.
-    """
-
-    cardinalities: tuple[int, ...]
-    rows: int
-    bounds: tuple[tuple[float, float], ...] | None = None
-    public: bool = True
-
-    @staticmethod
-    def of(data: Dataset) -> Shape:
-        """The shape of a table; none of its rows is read."""
-        return Shape(data.cardinalities, data.n, data.bounds, data.public)
-
-    def empty(self, draw: int, margins: Sequence[float] = MARGINS) -> Dataset:
-        """The ``draw``-th simulated table; its true graph has no link.
-
-        Columns that have bounds are normal about their middle, which lies four deviations from
-        either; others have levels, and ``margins`` in turn.
-        """
-        rng = np.random.default_rng(np.random.SeedSequence([_STREAM, draw]))
-        names = tuple(f"X{i}" for i in range(len(self.cardinalities)))
-        truth = nx.empty_graph(names, create_using=nx.DiGraph)
-        if self.bounds is not None:
-            values = independent_numbers(self.bounds, self.rows, rng)
-            return Dataset.from_values(values, self.bounds, names, truth=truth, public=True)
-        codes = independent(self.cardinalities, self.rows, margins, rng)
-        levels = [tuple(map(str, range(r))) for r in self.cardinalities]
-        return Dataset.from_codes(codes, names, levels, name="nothing", truth=truth, public=True)
 
 
 @dataclass(frozen=True)
@@ -92,6 +58,23 @@ class Invented:
         return f"On independent data of this size, this setting gives {count}."
 
 
+def empty(shape: Shape, draw: int, margins: Sequence[float] = MARGINS) -> Dataset:
+    """The ``draw``-th simulated table; its true graph has no link.
+
+    Columns that have bounds are normal about their middle, which lies four deviations from
+    either; others have levels, and ``margins`` in turn.
+    """
+    rng = np.random.default_rng(np.random.SeedSequence([_STREAM, draw]))
+    names = tuple(f"X{i}" for i in range(len(shape.cardinalities)))
+    truth = nx.empty_graph(names, create_using=nx.DiGraph)
+    if shape.bounds is not None:
+        values = independent_numbers(shape.bounds, shape.rows, rng)
+        return Dataset.from_values(values, shape.bounds, names, truth=truth, public=True)
+    codes = independent(shape.cardinalities, shape.rows, margins, rng)
+    levels = [tuple(map(str, range(r))) for r in shape.cardinalities]
+    return Dataset.from_codes(codes, names, levels, name="nothing", truth=truth, public=True)
+
+
 def invented(
     key: str,
     shape: Shape,
@@ -112,7 +95,7 @@ def invented(
     for draw in range(draws):
         if cancelled():
             break
-        data = shape.empty(draw, margins)
+        data = empty(shape, draw, margins)
         result = run(key, data, seed=draw, trace=False, cancelled=cancelled, **params)
         if result.status == "cancelled":
             break

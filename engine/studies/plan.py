@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass, replace
 from functools import lru_cache
 from html import escape
@@ -27,12 +27,11 @@ from engine.data.schema import Schema
 from engine.errors import InputError
 from engine.graphs.metrics import SCORES
 from engine.percent import percent
-from engine.privacy.accounting import mu_budget
 from engine.registry import ALGORITHMS, algorithm
 from engine.runner import Stop, asking, run
-from engine.search.noisy_score import NoisyTestParameters
 from engine.studies import null
-from engine.studies.null import Invented, Shape, invented
+from engine.studies.detectability import Shape
+from engine.studies.null import Invented, invented
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,19 +39,12 @@ if TYPE_CHECKING:
     from engine.studies.study import Progress
 
 DENSITY = 1.2  # links per column, a guess: the bundled networks have 0.8 to 1.9
-# Where no link below this correlation stands out, no algorithm's mean F1 on a network came to
-# UNREACHED (benchmarks/results/forecast.jsonl).
-SEEN, UNREACHED = 0.2, 0.6
 GUESSED = 0.45  # the guess is multiplied by e^-.45 to e^.45, .64 to 1.57
 DRAWS = 20
 LOW, HIGH = 0.1, 0.9  # of a band: it holds four fifths of the simulated networks
 MOST_ROWS = 10_000_000
 TARGET = 0.8
 WIDE = 0.5  # a band of F1 wider than this says nothing
-DEVIATIONS = 3.0  # what a score must be above the noise to be distinguished from it
-# The share of the largest score that there is, from which on alone a score stands out: the F1 of
-# runs at such settings is in docs/explanation/privacy_audit.md.
-HIDDEN = 0.5
 # How far the band of F1 reaches from the median, below and above, in the simulated band's own
 # lengths, by kind of algorithm and at the numbers of rows KNOTS (between them in log n). Fitted to
 # real runs, and counted, by ``python -m benchmarks.forecast``: HELD of RUNS on JUDGED networks are
@@ -372,54 +364,6 @@ def epsilon_range(forecasts: Sequence[Forecast], target: float) -> EpsilonRange:
     return min(found, key=lambda r: [e or math.inf for e in (r.will, r.usual, r.may)])
 
 
-def smallest_correlation(rows: int, columns: int, epsilon: float, delta: float) -> float:
-    """The correlation from which on a link stands out of noise and chance, whichever link it is.
-
-    For balanced binary columns and one release of all pairs' contrasts with the whole budget, three
-    deviations up (docs/explanation/marginal_pc.md, "The floor"): no more is known of a design that
-    does better. Below 1 only where anything can be seen.
-
-    Args:
-        rows: n.
-        columns: d, 2 or more.
-        epsilon: A strict total.
-        delta: Of that total.
-
-    Examples:
-        >>> round(smallest_correlation(100_000, 37, 0.1, 1e-6), 3)
-        0.041
-    """
-    noise = (columns * columns // 4) / mu_budget(epsilon, delta) ** 2
-    return 3.0 * math.sqrt(4.0 * noise / rows**2 + 1.0 / rows)
-
-
-def detectability(rows: int, columns: int, epsilons: Sequence[float], delta: float = 1e-6) -> str:
-    """A sentence where little is to be had at some of these epsilons; "" where there is none.
-
-    Follows from n, d, ε and δ alone, so that it can be shown next to an ε before anything is run.
-
-    Examples:
-        >>> detectability(10_000, 8, [1.0])
-        ''
-        >>> detectability(10_000, 20, [0.1, 1.0])[:60]
-        'With 10,000 rows, 20 columns and ε = 0.1 little is to be had'
-    """
-    if rows < 2 or columns < 2:
-        return ""
-    bad = [e for e in sorted(set(epsilons)) if smallest_correlation(rows, columns, e, delta) > SEEN]
-    if not bad:
-        return ""
-    least = smallest_correlation(rows, columns, bad[-1], delta)
-    amount = "little" if least < 1 else "next to nothing"
-    which = f"only links above a correlation of {least:.1f}" if least < 1 else "no link"
-    these = ", ".join(f"{e:g}" for e in bad)
-    return (
-        f"With {rows:,} rows, {columns} columns and ε = {these} {amount} is to be had: {which} "
-        "would surely stand out of the noise, and on no network tried did a method average "
-        f"skeleton F1 {UNREACHED:g} there. Ask for a larger ε, or for fewer columns."
-    )
-
-
 @dataclass(frozen=True, repr=False)
 class Plan:
     """Forecasts for a schema: ``request`` is what was asked, ``forecasts`` one for each answer.
@@ -636,80 +580,3 @@ def plan(
     how: Any = {"delta": delta, "draws": draws, "seed": seed, "cancelled": stopped}
     found = forecasts(request, list(map(float, epsilons)), keys, on_progress=on_step, **how)
     return Plan(request, tuple(found), target)
-
-
-def unworkable(key: str, sizes: Sequence[int], rows: int, values: Mapping[str, Any]) -> str:
-    """A sentence where a strict setting's noise hides what it asks about; "" where it does not.
-
-    From public facts alone, so that it can be shown before a run: the deviation of what the
-    algorithm's own plan puts on an answer, and the largest score that so many rows can have.
-    Algorithms that put noise on no score of a pair say nothing.
-
-    Args:
-        key: An algorithm.
-        sizes: The number of levels of each column.
-        rows: How many records there are.
-        values: The algorithm's parameters.
-
-    Raises:
-        InputError: For parameters that do not fit.
-
-    Examples:
-        >>> unworkable("curate_pc", (2,) * 8, 100_000, {"epsilon": 1.0})
-        ''
-        >>> unworkable("curate_pc", (2,) * 500, 100_000, {"epsilon": 1.0})[:53]
-        'CURATE cannot work here: shared among the tests that '
-    """
-    chosen = algorithm(key)
-    params = chosen.params.build(values)
-    if chosen.noise is None or rows < chosen.min_rows or len(sizes) < 2:
-        return ""
-    if not isinstance(params, NoisyTestParameters) or not params.strict or params.perturbed != "z":
-        return ""
-    if not params.test.bounded:
-        return ""
-    noise = chosen.noise(_shape(tuple(sizes), rows), params)
-    largest = params.test.largest(rows)
-    if DEVIATIONS * noise <= HIDDEN * largest:
-        return ""
-    of_it = "nothing is left for a single answer"
-    if noise < math.inf:
-        of_it = (
-            f"an answer gets noise of ±{noise:,.3g} on a score that {rows:,} rows keep below "
-            f"{largest:,.3g}"
-        )
-    return (
-        f"{chosen.title} cannot work here: shared among the tests that {len(sizes)} columns may "
-        f"need, ε = {params.epsilon:g} is so little that {of_it}. Take fewer columns, a larger ε "
-        "or Marginal PC, which pays once for all pairs."
-    )
-
-
-def all_unworkable(
-    keys: Sequence[str],
-    shapes: Sequence[tuple[Sequence[int], int]],
-    epsilons: Sequence[float],
-    values: Mapping[str, Any],
-) -> list[str]:
-    """:func:`unworkable` for a study: of each algorithm and (sizes, rows) at the largest epsilon.
-
-    ``values`` are other parameters; an algorithm is asked about those that it declares.
-    """
-    found: dict[str, None] = {}
-    for key, (sizes, rows) in product(keys, shapes):
-        own = {s.name for s in algorithm(key).params.specs()}
-        rest = {name: value for name, value in values.items() if name in own}
-        for epsilon in sorted(epsilons, reverse=True) if "epsilon" in own else ():
-            if sentence := unworkable(key, sizes, rows, {**rest, "epsilon": epsilon}):
-                found[sentence] = None
-                break
-    return list(found)
-
-
-@lru_cache(maxsize=16)
-def _shape(sizes: tuple[int, ...], rows: int) -> Dataset:
-    """A table of these public facts with identical rows: plans look at no row."""
-    names = [f"X{i}" for i in range(len(sizes))]
-    levels = [tuple(map(str, range(size))) for size in sizes]
-    codes = np.zeros((1, len(sizes)), np.int64)
-    return Dataset.from_codes(codes, names, levels, weights=[rows], public=True)

@@ -60,7 +60,11 @@ def render_graph(
     for link in links:
         net.add_edge(index[link.a], index[link.b], **_edge(link, positions, theme))
     return _page().substitute(
-        vars(look), nodes=_json(net.nodes), edges=_json(net.edges), height=height, closest=closest
+        vars(look),
+        nodes=_json(net.nodes),
+        edges=_json(net.edges),
+        height=height,
+        closest=round(closest, 3),
     )
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from engine import InputError, RunResult
 from engine.score.learned import ScoreDiagnostics
-from engine.studies.null import Shape
+from engine.studies.detectability import Shape
 from engine.studies.price import price_steps
 from pages.draw import price, show
 from pages.run import descent, ledger, trace

@@ -17,7 +17,7 @@ from engine.data.networks import NETWORKS, load_network
 from engine.graphs.known import ready_sets
 from engine.params import ParameterError, Spec, relevant
 from engine.registry import GRAPHS, TITLES
-from engine.studies.null import Shape
+from engine.studies.detectability import Shape
 from pages.shell import words as text
 from pages.shell.runs import count_line, warn
 from pages.shell.settings import (

@@ -6,16 +6,14 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
 from engine import Dataset, InputError, RunResult
 from engine.data.networks import NETWORKS, load_network
 from engine.registry import algorithm
-from engine.studies import null
-from engine.studies.null import Invented, Shape
-from engine.studies.plan import all_unworkable, detectability
+from engine.studies.detectability import Shape, all_unworkable, detectability
 from pages.shell import state
 from pages.shell import words as text
 from pages.shell.settings import (
@@ -30,6 +28,9 @@ from pages.shell.settings import (
 from pages.shell.state import Place
 from pages.shell.task import RUNS, Task, drop, find, look_again, shared, start, watch
 from pages.worker import false_links, search
+
+if TYPE_CHECKING:
+    from engine.studies.null import Invented
 
 
 @dataclass(frozen=True, eq=False)
@@ -287,7 +288,7 @@ def nothing_of(key: str, shape: Shape, params: Mapping[str, Any]) -> Nothing | N
         algorithm(key).params.build(values)
     except InputError:
         return None
-    asked = key, shape, values, null.DRAWS
+    asked = key, shape, values
     place = "nothing", key, shape, tuple(values.items())
     return Nothing(shared(place, f"{algorithm(key).title}: false links", false_links, *asked))
 

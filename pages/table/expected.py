@@ -7,7 +7,8 @@ import streamlit as st
 from engine import InputError
 from engine.data.schema import Schema
 from engine.release.settings import COVERED
-from engine.studies.plan import Forecast, PlanRequest, detectability
+from engine.studies.detectability import detectability
+from engine.studies.plan import Forecast, PlanRequest
 from pages.shell import journey, state
 from pages.shell import words as text
 from pages.shell.task import Task, look_again, shared

@@ -19,7 +19,7 @@ from engine.release.budget import Budget, plain
 from engine.release.file import Release
 from engine.release.settings import COVERED
 from engine.release.vault import Vault
-from engine.studies.null import Shape
+from engine.studies.detectability import Shape
 from pages import mode
 from pages.draw import show
 from pages.draw.unforeseen import unforeseen

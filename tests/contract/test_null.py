@@ -8,7 +8,8 @@ import pytest
 from engine import ALGORITHMS
 from engine.algorithms import gram_notears
 from engine.marginals.citest import NoisyTests
-from engine.studies.null import Shape, invented
+from engine.studies.detectability import Shape
+from engine.studies.null import invented
 from tests.contract.conftest import short
 
 OURS = [key for key, a in ALGORITHMS.items() if a.ours]

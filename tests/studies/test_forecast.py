@@ -22,21 +22,24 @@ from engine.data.networks import NETWORKS, Network, load_network
 from engine.percent import percent
 from engine.studies import null
 from engine.studies import plan as forecast
+from engine.studies.detectability import (
+    UNREACHED,
+    Shape,
+    detectability,
+    smallest_correlation,
+)
 from engine.studies.plan import (
     BANDS,
     GUESSED,
     LEAST_END,
-    UNREACHED,
     Band,
     Forecast,
     PlanRequest,
-    detectability,
     ends_for,
     epsilon_range,
     kind_of,
     one_run,
     planned_algorithms,
-    smallest_correlation,
 )
 from engine.studies.plan import (
     forecasts as plan,
@@ -307,7 +310,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert {*BANDS, "noise"} <= set(found["forecasts"][0])
     assert main(argv) == 0
     text = capsys.readouterr().out
-    shape = null.Shape((2, 3, 2, 3, 2), 3000)
+    shape = Shape((2, 3, 2, 3, 2), 3000)
     for f, line in zip(found["forecasts"], text.splitlines()[1:], strict=False):
         count = null.invented(f["algorithm"], shape, {"epsilon": f["epsilon"]})
         assert count is not None

@@ -7,7 +7,8 @@ import pytest
 
 from engine import ALGORITHMS, InputError, load_dataset
 from engine.data.imagined import independent
-from engine.studies.null import Invented, Shape, invented
+from engine.studies.detectability import Shape
+from engine.studies.null import Invented, empty, invented
 from tests.contract.conftest import short
 
 
@@ -24,16 +25,16 @@ def test_columns_have_their_margins_and_depend_on_nothing() -> None:
 def test_a_shape_is_public_and_its_tables_have_it() -> None:
     data = load_dataset("sachs", n=700)
     shape = Shape.of(data)
-    empty = shape.empty(3)
-    assert (empty.n, empty.cardinalities) == (700, data.cardinalities)
-    assert empty.truth is not None
-    assert empty.truth.number_of_edges() == 0
-    assert (empty.codes == shape.empty(3).codes).all()
-    assert (empty.codes != shape.empty(4).codes).any()
+    made = empty(shape, 3)
+    assert (made.n, made.cardinalities) == (700, data.cardinalities)
+    assert made.truth is not None
+    assert made.truth.number_of_edges() == 0
+    assert (made.codes == empty(shape, 3).codes).all()
+    assert (made.codes != empty(shape, 4).codes).any()
     other = load_dataset("sachs", n=700, seed=8)
     assert Shape.of(other) == shape  # the rows are not looked at
     numeric = load_dataset("sem:er:4:3:gaussian", n=300)
-    made = Shape.of(numeric).empty(0)
+    made = empty(Shape.of(numeric), 0)
     assert made.bounds == numeric.bounds
     assert made.values is not None
     assert made.values.shape == (300, 4)

@@ -10,7 +10,7 @@ from engine import InputError, load_dataset, run
 from engine.__main__ import main
 from engine.privacy.events import GaussianEvent, LaplaceEvent
 from engine.registry import ALGORITHMS, algorithm
-from engine.studies.plan import HIDDEN, _shape, all_unworkable, unworkable
+from engine.studies.detectability import HIDDEN, _shape, all_unworkable, unworkable
 
 STRICT = {"guarantee": "strict", "epsilon": 1.0}
 

@@ -21,7 +21,7 @@ from engine.params import relevant
 from engine.percent import percent
 from engine.registry import GRAPHS
 from engine.score.learned import ScoreDiagnostics
-from engine.studies.plan import detectability
+from engine.studies.detectability import detectability
 from engine.studies.recommended import recommended
 from pages import worker
 from pages.draw.links import doubtful, found_links, strengths, weighted
