@@ -15,7 +15,6 @@ from engine.params import Parameters
 from engine.registry import algorithm
 from engine.score.learned import ScoreDiagnostics
 from engine.search.diagnostics import Allocation
-from engine.studies.repeat import Point
 from pages.draw.charts import Axis, Curve, Group, bars, curves, figure, grouped
 from pages.draw.graphs import comparison
 from pages.run.work import EPSILONS, curve
@@ -118,7 +117,7 @@ def curve_of(run: Shown) -> Task | None:
 
 
 def _f1_chart(run: Shown, task: Task) -> None:
-    points: list[Point] = sorted(task.parts, key=lambda p: p.epsilon)
+    points = sorted(task.parts, key=lambda p: p.epsilon)
     here, scores = float(run.settings.params["epsilon"]), run.result.metrics_tested
     assert scores is not None
     line = Curve(

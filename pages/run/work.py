@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine import Dataset
-from engine.studies.repeat import point, repeated
 from pages.worker import Tell, met
 
 EPSILONS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
@@ -17,6 +16,8 @@ REPEATS, SECONDS = 5, 12.0  # runs at each epsilon, and time for all of them
 
 def curve(tell: Tell, key: str, data: Dataset, asked: Mapping[str, Any]) -> None:
     """Parts: a point for each epsilon, from 1 outwards, while there is time."""
+    from engine.studies.repeat import point, repeated  # the page knows this module, too
+
     data, end = met(data), time.monotonic() + SECONDS
     for done, epsilon in enumerate(sorted(EPSILONS, key=lambda e: abs(math.log(e))), 1):
         values = {**asked, "epsilon": epsilon}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import runpy
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +21,35 @@ def test_a_page_opened_first_is_drawn_inside_the_app(
     app = open_app(page)
     assert f">{title}</h1>" in " ".join(h.value for h in app.get("html"))
     assert len([h for h in app.get("html") if ".stMainBlockContainer" in h.value]) == 1
+
+
+MOST_MODULES = 90
+_VISIT = """
+import sys
+from pages import worker
+from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
+
+worker.begin()  # what works in a process of its own is loaded there
+app = AppTest.from_file("app.py", default_timeout=60)
+app._page_hash = calc_hash("run")
+app.run()
+assert not app.exception
+assert any("headline" in h.value for h in app.get("html"))
+print(*(name for name in sys.modules if name.split(".")[0] in ("engine", "pages")))
+"""
+
+
+def test_opening_run_loads_what_a_run_needs() -> None:
+    told = subprocess.run(
+        [sys.executable, "-c", _VISIT], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    loaded = told.stdout.split()
+    assert "pages.run.view" in loaded
+    assert len(loaded) <= MOST_MODULES
+    assert not [
+        m for m in loaded if m.startswith(("engine.story", "engine.release", "engine.audit"))
+    ]
 
 
 def test_what_a_fresh_server_prepares_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
