@@ -21,7 +21,8 @@ ROOT = Path(__file__).resolve().parents[2]
 MOST = {
     # declared types of the reader
     "engine/data": 2249,
-    "engine/studies": 2744,
+    # what is said of an ε before a run is a module of its own: Run loads no forecast for it
+    "engine/studies": 2756,
     # the counts of all pairs of many columns, by one product
     "engine/algorithms engine/search engine/statistics engine/tables": 3649,
     # one edge is "1 edge"
@@ -52,8 +53,8 @@ MOST = {
     # My table opens with a place for a file; releases are combined and told what is known.
     "pages/shell": 1991,
     # imports of the drawer in the engine
-    "pages/draw": 1113,
-    "pages": 8939,
+    "pages/draw": 944,
+    "pages": 8827,
     # signs of the classes of links in the scene's legend
     # and the hundred figures next to the dial, and the story's own start and style
     "static": 2352,
@@ -61,7 +62,8 @@ MOST = {
     # the story opened from a disk; messages are read for odd words
     "tests": 24737,
     # a picture of the layers from their contracts; sentences of the documents drawn to be checked
-    "benchmarks scripts": 3800,
+    # and an import of a name that moved
+    "benchmarks scripts": 3801,
 }
 
 _LAYOUT = {

@@ -202,7 +202,7 @@ def page(monkeypatch: pytest.MonkeyPatch) -> Page:
     for module in (result, ledger):
         monkeypatch.setattr(module, "st", found)
     monkeypatch.setattr(show, "table", lambda frame, **rest: found.drawn.append((frame, rest)))
-    monkeypatch.setattr(show, "figure", lambda figure, **rest: found.drawn.append((figure, rest)))
+    monkeypatch.setattr(result, "figure", lambda figure, **rest: found.drawn.append((figure, rest)))
     return found
 
 
