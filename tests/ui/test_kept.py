@@ -1,0 +1,112 @@
+"""What pages say, draw and offer is what they did: `KEEP=1 make test ARGS=tests/ui/test_kept.py`.
+
+The visits stand for what a user does; each is compared word by word, with labels, helps, tables,
+the series of charts, the links of pictures and the files that are text. A changed page shows as a
+changed file in ``kept``, which is read before it is committed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from engine.release.budget import VARIABLE, Budgets
+from pages.learn.steps import STEPS
+from pages.report import repeats
+from pages.study import work
+from pages.table import expected
+from tests.boundary.alike import DECLARED, Twice, table
+from tests.keeping import agrees
+from tests.ui.shown import shown
+
+Open = Callable[..., AppTest]
+ASIA = {"data": "asia", "n": "5000", "seed": "1"}
+RUNS = {
+    "strict": {**ASIA, "algorithm": "priv_pc", "epsilon": "1"},
+    "published": {**ASIA, "algorithm": "curate_pc", "guarantee": "published"},
+    "marginal": {**ASIA, "algorithm": "marginal_pc", "epsilon": "0.5"},
+}
+TABS = ("Scores and cost", "Where the links go", "Why did this edge go?", "Edge table", "Ledger",
+        "Download and share")  # fmt: skip
+TEXT = (".csv", ".json", ".txt", ".dot", ".graphml", ".mmd", ".dag", ".svg")
+
+
+@pytest.fixture(autouse=True)
+def files(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What is offered for download, as text."""
+    found: list[str] = []
+    offer = st.download_button
+
+    def offered(label: str, data: Any, name: str, *args: Any, **options: Any) -> Any:
+        content = data() if callable(data) else data
+        if str(name).endswith(TEXT):
+            text = content if isinstance(content, str) else content.decode()
+            found.append(f"[file] {name}\n{text}")
+        return offer(label, data, name, *args, **options)
+
+    monkeypatch.setattr(st, "download_button", offered)
+    monkeypatch.setattr("pages.report.work.REPETITIONS", 2)
+    monkeypatch.setattr("pages.report.work.PER_POINT", 2)
+    monkeypatch.setattr(repeats, "PATIENCE", 60.0)
+    monkeypatch.setattr("pages.shell.task.AT_ONCE", 60.0)
+    monkeypatch.setattr(work, "EPSILONS", (0.1, 1.0))
+    monkeypatch.setattr(expected, "DRAWS", 2)
+    return found
+
+
+def clicked(app: AppTest, *keys: str) -> AppTest:
+    for key in keys:
+        app.button(key=key).click().run()
+    assert not app.exception
+    return app
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_run(open_app: Open, name: str, files: list[str]) -> None:
+    app = clicked(open_app("run", **RUNS[name]), "run", "pin")
+    seen = [shown(app)]
+    for tab in TABS:
+        app.session_state["run-details"] = tab
+        files.clear()
+        app.run()
+        lines = shown(app).splitlines()
+        seen += [f"\n# {tab}", *(x for x in lines if x not in seen[0].splitlines()), *files]
+    agrees(f"run {name}", "\n".join(seen))
+
+
+@pytest.mark.parametrize("step", [step.key for step in STEPS])
+def test_learn(open_app: Open, step: str) -> None:
+    agrees(f"learn {step}", shown(open_app("learn", step=step, data="cancer", seed="1")))
+
+
+CLICKS = {"pairs": (), "report": (), "scene": (), "trust": (), "study": ("study-find",)}
+
+
+@pytest.mark.parametrize("page", CLICKS)
+def test_page(open_app: Open, page: str, files: list[str]) -> None:
+    query = {"data": "cancer", "n": "2000", "algorithm": "priv_pc", "study.seeds": "5"}
+    app = clicked(open_app(page, **query), *CLICKS[page])
+    agrees(page, "\n".join([shown(app), *files]))
+
+
+def test_own_table(open_app: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From a file to a release, each step as it is drawn."""
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "b.db"))
+    Budgets().new("ward", 9, 1e-3)
+    with Twice().visit():
+        app = open_app("table")
+        seen = ["# door", shown(app)]
+        app.selectbox(key="data-network").set_value("own").run()
+        app.file_uploader(key="data-schema").set_value(("s.json", DECLARED.encode(), "text/json"))
+        app.file_uploader(key="data-file").set_value(("mine.csv", table(7, None), "text/csv")).run()
+        for step in ("table", "columns", "known", "budget", "release", "share"):
+            app.query_params["step"] = step
+            app.run()
+            seen += [f"\n# {step}", shown(app)]
+        assert not app.exception
+    agrees("own table", "\n".join(seen))
