@@ -96,8 +96,8 @@ def simulate_sem(
         raise InputError(f"A graph is one of {', '.join(GRAPHS)}, its noise {', '.join(NOISES)}.")
     if not 2 <= nodes <= MAX_NODES or not 0 < edges <= nodes * (nodes - 1) // 2:
         raise InputError(
-            f"A simulated model has 2 to {MAX_NODES} nodes and 1 to {nodes * (nodes - 1) // 2} "
-            f"edges, not {nodes} and {edges}."
+            f"A simulated model has 2 to {MAX_NODES} nodes and 1 edge at least, at most one for "
+            f"each pair of nodes, not {nodes} and {edges}."
         )
     structure, sampling = np.random.default_rng(
         np.random.SeedSequence(int(seed), spawn_key=(_STREAM,))

@@ -14,8 +14,7 @@ from engine.data.pairs import CAUSES, HELD_OUT, MECHANISMS, NOISES, WHERE, simul
 from engine.pairs.decision import Setting
 from engine.params import Parameters
 from engine.teaching.pairwise import EPSILONS, Picture, picture
-from pages import files, mode
-from pages.files import Bounds, Upload
+from pages import mode, worker
 from pages.shell import own, state
 from pages.shell import words as text
 from pages.shell.form import bound, parameters
@@ -23,6 +22,7 @@ from pages.shell.own import costs_of, promised
 from pages.shell.settings import MOST_SEED
 from pages.shell.state import Draft, among, choice, kept, number
 from pages.shell.task import drop, find, watch
+from pages.worker import Bounds, Upload
 
 SIMULATED, FILE, OWN_PAIR = "Simulated", "Tübingen file", "Your own CSV"
 PROTECTS = (
@@ -84,7 +84,7 @@ def _file() -> None:
         f"{WHERE}"
     )
     file = st.file_uploader("cdt-0.6.0 wheel", type=["whl", "zip"], key="pairs-wheel")
-    _read(_COPY, file, files.tuebingen)
+    _read(_COPY, file, worker.tuebingen)
     if pairs := tuebingen():
         bound(
             st.selectbox,
@@ -114,7 +114,7 @@ def _own() -> None:
     if file is None:
         return
     try:
-        _read(_TABLE, file, files.pair, _bounds(_kept()["bounds"]))
+        _read(_TABLE, file, worker.pair, _bounds(_kept()["bounds"]))
     except InputError as error:
         drop(_TABLE)
         _kept()["problem"] = str(error)

@@ -14,7 +14,7 @@ from engine.graphs.picture import Link
 from engine.graphs.weighed_colliders import SHOWN
 from engine.percent import percent
 from engine.score.learned import ScoreDiagnostics
-from engine.story.modules import words as plain_names
+from engine.story.modules import plain_names
 from engine.studies.figures import Panel, Series
 from engine.studies.price import PriceStep, price_steps
 from engine.studies.repeat import stability
@@ -178,8 +178,8 @@ def _untold(data: Dataset, result: RunResult) -> str:
 
 def _titles(data: Dataset) -> dict[str, str]:
     """The columns' names, and the same in plain words where a bundled network has them."""
-    named = plain_names().get(data.name, {}).get("nodes", {}) if data.public else {}
-    return {name: named.get(name, name) for name in data.names}
+    plain = plain_names(data.name, data.names) if data.public else data.names
+    return dict(zip(data.names, plain, strict=True))
 
 
 def _graph(data: Dataset, result: RunResult, shown: Sequence[Link], theme: str) -> Picture:

@@ -18,13 +18,12 @@ from engine.data.schema import Schema
 from engine.knowledge import MOST_BYTES
 from engine.privacy.accounting import Guarantee
 from engine.registry import algorithm
-from pages import files, mode
-from pages.files import Reading, Upload
+from pages import mode, worker
 from pages.shell import words as text
 from pages.shell.settings import OWN, OWN_DATA, OWN_FILE, OWN_PROBLEM, OwnFile, draft
 from pages.shell.state import Place, kept
 from pages.shell.task import RUNS, Task, drop, find, start, watch
-from pages.worker import plain
+from pages.worker import Reading, Upload, plain
 
 STOPPED = "Stopped before the table was read; upload it again to read it."
 LIMITS = (
@@ -112,12 +111,12 @@ def begin(file: OwnFile, asked: Reading) -> None:
     """
     drop(TASK)
     if not asked.large:
-        _keep(file, *files.table(asked))
+        _keep(file, *worker.table(asked))
         return
     draft()["data"] = OWN
     if OWN_DATA.get() is None:
         OWN_PROBLEM.put(f"{file.name} is being read.")
-    read(TASK, asked.file, files.table, asked, about=file)
+    read(TASK, asked.file, worker.table, asked, about=file)
     settle()
 
 

@@ -27,7 +27,7 @@ from pages.shell import state
 from pages.shell.state import Draft, Place, Query, as_word, choice, defaults, line, number
 
 if TYPE_CHECKING:  # without an own file nobody waits for it
-    from pages.files import Reading, Upload
+    from pages.worker import Reading, Upload
 
 OWN, SEM = "own", "sem"
 MOST_SEED = state.LARGEST
@@ -299,7 +299,7 @@ class OwnFile:
 
     def by(self, schema: Schema | Upload | None) -> Reading:
         """How the columns are read that a schema declares, or its file as it was uploaded."""
-        from pages.files import Reading, Upload
+        from pages.worker import Reading, Upload
 
         return Reading(Upload(self.name, self.raw), self.truth, schema, self.stem)
 

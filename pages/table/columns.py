@@ -7,18 +7,20 @@ from typing import Any
 
 import streamlit as st
 
-from engine import InputError
+from engine import Dataset, InputError
 from engine.data.schema import Schema
 from engine.release.file import neighbours
-from pages import files
-from pages.files import Upload
+from pages import worker
+from pages.draw import show
 from pages.shell import export, form, journey, own
 from pages.shell import words as text
 from pages.shell.form import bound
+from pages.shell.own import OWN_AGREED, asks
 from pages.shell.settings import OwnFile, own_data
 from pages.shell.state import Draft, kept
 from pages.shell.task import drop, find, watch
 from pages.table import cards
+from pages.worker import Upload
 
 ABOUT = (
     "A guarantee protects what is in the rows; what a column can hold counts as public, so state "
@@ -64,12 +66,12 @@ def _looked_at(file: OwnFile) -> bool:
     if file.proposal is not None:
         return True
     table = Upload(file.name, file.raw)
-    if not files.large(table):
-        file.proposal = files.columns(table)
+    if not worker.large(table):
+        file.proposal = worker.columns(table)
         return True
     task = find(_LOOK)
     if task is None or task.about is not file:
-        own.read(_LOOK, table, files.columns, table, about=file)
+        own.read(_LOOK, table, worker.columns, table, about=file)
     task = watch(_LOOK)
     if task is None:
         return False
@@ -156,3 +158,24 @@ def known_view(schema: Schema | None) -> None:
     st.markdown("**What each column can hold**")
     for column in schema.columns:
         st.markdown(f"- **{text.plain(column.name)}**: {text.plain(' | '.join(column.labels))}")
+
+
+def unforeseen(data: Dataset, *, key: str) -> None:
+    """The cells that match no level, for their owner; a question where many are answers."""
+    if not data.unforeseen_cells:
+        return
+    asked = asks(data)
+    with st.expander("Cells that match no level of their column", expanded=asked):
+        table = data.unforeseen
+        table["share"] = [f"{100 * share:.2g} %" for share in table["share"]]
+        show.table(table, alt="Cells that match no level", most=240)
+        st.caption("Exact, for your eyes alone; no file that you hand out has it.")
+        if asked:
+            st.warning(
+                "More than 5 % of a column's cells match no level and count as an answer. Is that "
+                "what they mean? If not, give the column such a level, or one for missing values.",
+                icon=":material/help:",
+            )
+            if st.button("Yes, count them so", key=f"{key}-agree"):
+                OWN_AGREED.put(data.identity)
+                st.rerun()

@@ -6,12 +6,12 @@ import streamlit as st
 
 from engine import Dataset, InputError
 from pages import mode
-from pages.draw.unforeseen import unforeseen
 from pages.shell import drafted_strip, form, journey, runs, state
 from pages.shell.own import upload
 from pages.shell.settings import data_for, drafted_source, own_file
 from pages.shell.words import plain
 from pages.table import columns, handed, pay, rows
+from pages.table.columns import unforeseen
 
 DOOR = (
     "From a file to a private graph: drop a table, say what its columns can hold, see what a "

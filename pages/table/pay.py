@@ -22,7 +22,6 @@ from engine.release.vault import Vault
 from engine.studies.detectability import Shape
 from pages import mode
 from pages.draw import show
-from pages.draw.unforeseen import unforeseen
 from pages.shell import form, journey, runs, state
 from pages.shell import words as text
 from pages.shell.own import asks
@@ -30,6 +29,7 @@ from pages.shell.settings import in_force, own_file, stated
 from pages.shell.state import Place, kept
 from pages.shell.task import RUNS, Task, find, start, watch
 from pages.table import expected, share
+from pages.table.columns import unforeseen
 from pages.table.work import CHARGED, release
 
 TASK = "release"

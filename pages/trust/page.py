@@ -10,8 +10,6 @@ from engine.registry import ALGORITHMS
 from pages.shell import words as text
 from pages.shell.task import Task, drop, find, start, watch
 from pages.trust import view
-from pages.trust.file import release_view
-from pages.trust.membership import membership_view
 from pages.trust.work import attack
 
 RUNS = (50, 150, 500, 1500)
@@ -32,9 +30,13 @@ def main() -> None:
         ended(done)
     elif find(TASK) is None:
         finished()
-    with st.expander("A game: was the person in?"):
-        st.fragment(membership_view)()
-    release_view()
+    view.release_view()
+    st.page_link(
+        "pages/learn/page.py",
+        label="A game on Learn: was the person in?",
+        icon=":material/casino:",
+        query_params={"step": "person"},
+    )
 
 
 def attack_form() -> None:

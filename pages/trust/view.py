@@ -1,4 +1,4 @@
-"""An audit on the page: the bound as it grows, replay bars that end at 1, and every line."""
+"""An audit on the page: the bound as it grows, replay bars, every line; a release under attack."""
 
 from __future__ import annotations
 
@@ -10,13 +10,21 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
+from engine import InputError
 from engine.audit.cases import PLANTED, CaseResult, read_results
+from engine.audit.replay import Finding
 from engine.privacy.budget import PUBLISHED, STRICT
 from engine.registry import ALGORITHMS
+from engine.release.attacked import HALF, verdict
+from engine.release.checking import SECONDS
+from engine.release.file import loads
+from pages import mode
 from pages.draw.charts import Axis, Curve, curves, figure
 from pages.draw.show import table
 from pages.shell import words as text
+from pages.shell.task import Task, drop, find, start, watch
 from pages.shell.words import PLAIN, group_inks, ink, style_of
+from pages.trust.work import attack_file
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "sample_data" / "audit.json"
 HEADLINE = "curate_pc/published/strata"
@@ -67,13 +75,13 @@ def growth_view(
     if not growth:
         return
     runs, bounds = zip(*growth, strict=True)
-    lines = [Curve(name="measured: at least", x=runs, y=bounds, style=style_of(algorithm))]
+    lines = [Curve(name="Measured: at least", x=runs, y=bounds, style=style_of(algorithm))]
     top = max(*bounds, 0.1)
     if math.isfinite(claimed):
         top, ends = max(top, claimed), (0, max(runs))
-        line = Curve(name="claimed", x=ends, y=[claimed] * 2, style=PLAIN + 1, mode="lines")
+        line = Curve(name="Claimed", x=ends, y=[claimed] * 2, style=PLAIN + 1, mode="lines")
         lines.append(line)
-    axes = Axis("runs on each side"), Axis("ε", ends=(0.0, 1.15 * top))
+    axes = Axis("Runs on each side"), Axis("ε", ends=(0.0, 1.15 * top))
     alt = f"Lower bound on ε after {runs[-1]} runs: {bounds[-1]:.2f}"
     figure(curves(lines, *axes, height=320), key=key, alt=alt)
 
@@ -109,7 +117,7 @@ def ratio_bars(ratios: Mapping[str, float], *, key: str) -> None:
         height=70 + 26 * len(names),
         margin={"l": 8, "r": 8, "t": 8, "b": 8},
         showlegend=False,
-        xaxis_title="largest change /<br>what was paid for",  # the bars are narrow on a phone
+        xaxis_title="Largest change /<br>what was paid for",  # the bars are narrow on a phone
         xaxis_range=[0, max(1.04, *sizes)],
         yaxis_automargin=True,
     )
@@ -164,4 +172,66 @@ def power_words(lines: Sequence[CaseResult]) -> str:
         "Not refuted is not proved. Each strict claim was attacked again with half of its noise "
         f"taken away, a fault of twice the ε: replays found {by_replay} of {len(tested)}, runs "
         f"alone {by_runs}. Runs alone measured nothing above 0 on {zero} of the sound ones."
+    )
+
+
+# A release file: its own answers, forced upon neighbours of its settings ---------------
+
+FILE_TASK = "audit-release"
+MOST = 20  # megabytes; the release of a hundred columns has less than one
+
+
+def release_view() -> None:
+    """The file, a button, how far the attack is, and what it found."""
+    if not mode.public():
+        with st.expander("Attack a release file", key="audit-file"):
+            _view()
+
+
+def _view() -> None:
+    st.caption(
+        "The answers of the file are forced on pairs of simulated tables of its columns and rows "
+        "that differ in one person, and a search looks for the two people who move each answer's "
+        "exact input furthest. No data are needed, and nothing is spent."
+    )
+    file = st.file_uploader(
+        "Release file (JSON)",
+        type=["json"],
+        key="audit-release-file",
+        max_upload_size=MOST,
+        help="A larger one is attacked by python -m engine audit --release FILE.",
+    )
+    task = watch(FILE_TASK)
+    if task is None and find(FILE_TASK) is not None:
+        return
+    if file is not None and st.button("Attack this release", key="audit-release-go"):
+        drop(FILE_TASK)
+        try:
+            release = loads(file.getvalue())
+        except InputError as error:
+            st.error(text.plain(str(error)))
+            return
+        title = f"the attack on the release “{text.plain(release.name)}”"
+        task = start(FILE_TASK, title, attack_file, release, about=file.file_id)
+        if not task.done:
+            st.rerun()
+    if task is not None and (file is None or file.file_id == task.about):
+        _ended(task)
+
+
+def _ended(task: Task) -> None:
+    found: Finding | None = task.result
+    if found is None:
+        st.error(text.plain(task.problem or "Stopped before the first pair of neighbours."))
+        return
+    (st.info if found.passed else st.error)(text.plain(verdict(found)))
+    for fault in found.faults:
+        st.markdown(f"- {text.plain(fault)}")
+    ratio_bars(found.ratios, key="audit-release-bars")
+    strong = sum(ratio > HALF for ratio in found.ratios.values())
+    st.caption(
+        "How far one person moved each answer's exact input, of what the file says was paid for; "
+        f"at most 1. A charge of half that size would have been found in {strong} of "
+        f"{text.count(len(found.ratios), 'answer')}. The attack ends after {SECONDS:.0f} seconds "
+        "with what it has tried. Not refuted is not proved."
     )

@@ -15,7 +15,7 @@ import pytest
 import engine.cli.run
 from engine import Column, Dataset, InputError, Person, Schema, read_table
 from engine.__main__ import main
-from pages import files
+from pages import worker
 from tests.data.test_intake import workbook
 
 
@@ -122,8 +122,8 @@ def by_command(path: Path, schema: Path, capsys: Any, monkeypatch: Any) -> Datas
 
 def by_page(path: Path, schema: Path) -> Dataset:
     """What the page reads of two uploads."""
-    table, stated = (files.Upload(p.name, p.read_bytes()) for p in (path, schema))
-    return files.table(files.Reading(table, schema=stated))[0]
+    table, stated = (worker.Upload(p.name, p.read_bytes()) for p in (path, schema))
+    return worker.table(worker.Reading(table, schema=stated))[0]
 
 
 def by_python(source: Any, schema: Schema) -> Dataset:

@@ -23,7 +23,7 @@ from engine import Dataset, InputError, Schema, read_csv, read_table
 from engine.data import intake
 from engine.data.column import Column, Dialect, Person
 from engine.data.reading import read
-from pages.files import Upload, columns
+from pages.worker import Upload, columns
 from tests.boundary.writers import meaning
 from tests.boundary.writers import workbook as write_workbook
 

@@ -12,13 +12,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine.audit.replay import NOTHING, Finding
-from engine.percent import percent
 from engine.privacy.budget import PUBLISHED, STRICT
 from engine.release.attacked import attack_release, strength, verdict
 from engine.release.budget import Budgets
 from engine.release.file import canonical
 from engine.release.make import make
-from engine.teaching.neighbours import guess_bound
 from pages.trust import view as audits
 from pages.trust.view import replay_ratios, sentence
 from tests.release.samples import asia_schema, own_asia
@@ -128,16 +126,3 @@ def test_a_stopped_or_refuted_attack_says_so() -> None:
     assert verdict(Finding({"1. pairs": 1.5}, ("it moves",), 4)).startswith("REFUTED by 4 pairs")
     assert strength(0.5) == "would NOT have been found"
     assert strength(0.51) == "would have been found"
-
-
-def test_the_game_keeps_the_score_and_says_what_nobody_can_beat(open_app: Open) -> None:
-    app = open_app("trust")
-    app.button(key="audit-game-start").click().run()
-    for played in (1, 2):
-        inside = app.session_state["audit_game"].inside
-        app.button(key=f"audit-game-{inside if played == 1 else not inside}").click().run()
-        assert not app.exception
-        shown = {m.label: m.value for m in app.metric}
-        assert shown["You"] == f"1 of {played}"
-    assert shown["Limit for anyone"] == percent(guess_bound(1.0, 1e-6), 1)
-    assert 0 <= float(shown["Best guesser"].rstrip("%")) <= 100

@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine import Schema
-from pages import files
+from pages import worker
 from pages.shell import own, task
 from pages.shell.task import ENDED, Task
 from pages.worker import Tell
@@ -24,7 +24,7 @@ GAPS, BAD = ROWS + b",yes\n", ROWS + b"f\n"
 
 @pytest.fixture(autouse=True)
 def all_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "LARGE", 0)
+    monkeypatch.setattr(worker, "LARGE", 0)
 
 
 class Gate:
@@ -73,7 +73,7 @@ def test_a_large_table_ends_as_a_small_one(
     """Its rows, its gaps, its refusal and its schema; each as if it were read at once."""
     seen = []
     for bound in (10**6, 0):
-        monkeypatch.setattr(files, "LARGE", bound)
+        monkeypatch.setattr(worker, "LARGE", bound)
         app = opened(open_app)
         said = []
         for content in (ROWS, GAPS, BAD, ROWS):
@@ -151,7 +151,7 @@ def test_another_file_takes_the_place_of_one_that_is_being_read(
     app = opened(open_app)
     give(app, ROWS)
     first = app.session_state["task-reading"]
-    monkeypatch.setattr(files, "LARGE", 10**6)
+    monkeypatch.setattr(worker, "LARGE", 10**6)
     give(app, ROWS + ROWS.partition(b"\n")[2], name="other.csv")
     assert first.stopping
     assert app.session_state["own_data"].n == 40
