@@ -152,13 +152,12 @@ def _start(params: Parameters, ledger: Ledger, promised: Promise) -> str:
 
 def _ended(status: str, ledger: Ledger, *, tested: bool) -> str:
     """Why the run ended before its end; empty if it did not."""
-    what = "links not tested to the end stayed" if tested else "the weights reached are shown"
     if status == "cancelled":
-        return f"Stopped early: {what}."
+        return "Stopped early."
     if status != "budget_exhausted":
         return ""
     at = f"{'order' if tested else 'iteration'} {max(ledger.by_order(), default=0)}"
-    return f"The budget ran out at {at}: {what}. Raise ε, or lower the largest order."
+    return f"The budget ran out at {at}: raise ε, or lower the largest order."
 
 
 # Privacy in words -------------------------------------------------------------------------

@@ -18,7 +18,16 @@ from engine.graphs.cpdag import matrix_of
 from engine.graphs.layout import Point, flattest, frame_height, frame_scale, place
 from engine.graphs.links import MARKS, LinkClass
 from engine.graphs.picture import Link
-from pages.draw.links import as_digraph, describe, found_links, legend, links_of, weighted, widths
+from pages.draw.links import (
+    as_digraph,
+    describe,
+    entries,
+    found_links,
+    legend_of,
+    links_of,
+    weighted,
+    widths,
+)
 from pages.shell.words import LOOKS, theme
 
 CPDAG, DAG, OVERLAY = "CPDAG", "DAG", "Overlay"
@@ -178,9 +187,11 @@ def comparison(
         )
         more()
     if result.classes:
-        st.html(legend(result, theme(), waiting=waiting))
+        said_above = [entry._replace(more="") for entry in entries(result, waiting=waiting)]
+        st.html(legend_of(said_above, theme()))
     if words := widths(result):
-        st.caption(f"{words} The pointer on a line shows the number.")
+        number = "The pointer on a line shows the number."
+        st.caption(f"{words.partition(',')[0]}.", help=f"{words} {number}")
     with graphs:
         overlaid = view == OVERLAY and data.truth is not None
         found = weighted(found_links(result, waiting=waiting, missed=overlaid), result)

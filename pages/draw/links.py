@@ -219,11 +219,6 @@ def entries(result: RunResult, *, waiting: bool = False) -> list[Entry]:
     ]
 
 
-def legend(result: RunResult, theme: str, *, waiting: bool = False) -> str:
-    """HTML: the entries, each with a sample of its stroke."""
-    return legend_of(entries(result, waiting=waiting), theme)
-
-
 # What does not fit into a line goes on under its words, not under the sample before them.
 ENTRY = (
     "display:inline-block;margin-right:1.6rem;padding-left:calc(42px + .5rem);"

@@ -172,7 +172,7 @@ def show_refusal(page: str) -> None:
 
 def _html(title: str, cells: list[tuple[str, str, str]], badge: str, own: bool) -> str:
     body = "".join(
-        f'<div style="min-width:6rem"><div style="font-size:.8rem;opacity:.75">{safe(name)}</div>'
+        f'<div style="min-width:4.5rem"><div style="font-size:.8rem;opacity:.75">{safe(name)}</div>'
         f'<div style="font-size:1.1rem;font-weight:600;line-height:1.3">{safe(value)}</div>'
         f'<div style="font-size:.8rem;opacity:.75">{safe(note)}</div></div>'
         for name, value, note in cells
@@ -180,7 +180,8 @@ def _html(title: str, cells: list[tuple[str, str, str]], badge: str, own: bool) 
     edge = BADGE_OWN if own else BADGE_PUBLIC
     mark = "●" if own else "○"
     return (
-        '<div style="display:flex;flex-wrap:wrap;gap:.6rem 2rem;align-items:flex-start">'
+        '<div style="display:flex;flex-wrap:wrap;gap:.6rem clamp(1.2rem,2.5vw,2rem);'
+        'align-items:flex-start">'
         f'<div><h1 style="font-size:1.7rem;margin:0;padding:0">{safe(title)}</h1>'
         f'<div style="max-width:17rem;border:2px solid {edge};border-radius:.8rem;line-height:1.25;'
         f'padding:.1rem .6rem;font-size:.8rem">{mark} {safe(badge)}</div></div>{body}</div>'

@@ -163,7 +163,9 @@ def parameter_form(
     with sight:
         for name in PRIVACY:
             if name in specs:
-                parameter(specs.pop(name), values, key="param")
+                # what a guarantee means is said below, where the rest unfolds
+                more = {"help": None} if name == "guarantee" else {}
+                parameter(specs.pop(name), values, key="param", **more)
         first = [name for name in LEVERS if name in specs][:levers]
         columns = st.columns(levers, gap="small") if first else []
         for column, name in zip(columns, first, strict=False):

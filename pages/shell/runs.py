@@ -323,7 +323,8 @@ def warn(key: str, shape: Shape | None, values: Mapping[str, Any], *, brief: boo
     """A warning where little is to be had at an ε, or the plan leaves the answers to the noise.
 
     Before anything is spent, of the strict guarantee alone; what a form has in the place of a
-    number says nothing here. ``brief``: without the reasons, where nothing is at stake.
+    number says nothing here. ``brief``: the worst alone, without its reasons, where nothing is at
+    stake.
     """
     epsilon, delta = values.get("epsilon"), values.get("delta")
     if shape is None or values.get("guarantee", "strict") != "strict":
@@ -334,8 +335,9 @@ def warn(key: str, shape: Shape | None, values: Mapping[str, Any], *, brief: boo
     lines = [detectability(shape.rows, len(shape.cardinalities), [epsilon], usual)]
     with suppress(InputError):  # the form says itself what does not fit
         lines += all_unworkable([key], [(shape.cardinalities, shape.rows)], [epsilon], values)
-    for said in filter(None, lines):
-        st.warning(f"{said.split(':')[0]}." if brief else said, icon=":material/visibility_off:")
+    found = [said for said in lines if said]
+    for said in [f"{found[-1].split(':')[0]}."] if brief and found else found:
+        st.warning(said, icon=":material/visibility_off:")
 
 
 def _say(found: Counts) -> None:

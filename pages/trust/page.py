@@ -51,12 +51,13 @@ def attack_form() -> None:
         kinds,
         default=kinds[0],
         required=True,
-        format_func=view.promise,
+        format_func=lambda kind: view.promise(kind).capitalize(),
         key=f"audit-kind-{key}",
     )
     pairs = {one.pair.name: one for one in chosen if one.kind == kind}
     name = st.selectbox("Neighbours", list(pairs), key=f"audit-pair-{key}")
-    st.caption(f"{pairs[name].pair.words or view.NEIGHBOURS.get(name, name)}.")
+    said = f"{pairs[name].pair.words or view.NEIGHBOURS.get(name, name)}."
+    st.caption(said[0].upper() + said[1:])
     runs = st.select_slider("Runs on each side", RUNS, value=150, key="audit-runs")
     if st.button("Attack", type="primary", width="stretch", key="audit-go"):
         what = f"the attack on {view.title_of(key)}, {view.promise(str(kind))}"

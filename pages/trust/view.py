@@ -75,7 +75,9 @@ def growth_view(
     if not growth:
         return
     runs, bounds = zip(*growth, strict=True)
-    lines = [Curve(name="Measured: at least", x=runs, y=bounds, style=style_of(algorithm))]
+    lines = [
+        Curve(name="Measured: at least", x=runs, y=bounds, style=style_of(algorithm), mode="lines")
+    ]
     top = max(*bounds, 0.1)
     if math.isfinite(claimed):
         top, ends = max(top, claimed), (0, max(runs))

@@ -87,7 +87,7 @@ def test_no_message_and_no_file_is_another_one_s(
 ) -> None:
     monkeypatch.setattr(expected, "DRAWS", 2)
     # What matches no level is told to the table's owner, exact: all else is compared.
-    for place in ("pages.table.pay", "pages.table.page"):
+    for place in ("pages.table.columns", "pages.table.pay"):
         monkeypatch.setattr(f"{place}.unforeseen", lambda data, *, key: None)
     # What is simulated is waited for: a browser would look again.
     monkeypatch.setattr("pages.shell.task.AT_ONCE", 60.0)
