@@ -31,7 +31,7 @@ from pages.draw.links import (
 from pages.shell.words import LOOKS, theme
 
 CPDAG, DAG, OVERLAY = "CPDAG", "DAG", "Overlay"
-LARGE = 30  # from here on graphs start overlaid
+SMALL, LARGE = 12, 30  # columns up to which no link is hidden; and from which graphs start overlaid
 NARROW, WIDE = 460.0, 900.0  # pixels of a frame in half and in the whole width of a small screen
 
 
@@ -171,7 +171,8 @@ def comparison(
     """Draw truth and result (side by side or overlaid), or the result alone without a truth.
 
     What is chosen stands below the graphs, with ``more`` next to it, and the legend. Large graphs
-    start overlaid, and without the pairs that were not tested to the end, which would hide links.
+    start overlaid, and without the pairs that were not tested to the end, which would hide links;
+    in small ones they hide none.
     """
     graphs = st.container()
     with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
@@ -182,8 +183,9 @@ def comparison(
             view = st.segmented_control(
                 "View", options, default=start, required=True, key=choice, **said
             )
-        waiting = bool(result.untested) and st.toggle(
-            "Show pairs not tested", value=data.d <= LARGE, key=f"{key}-waiting"
+        waiting = bool(result.untested) and (
+            data.d <= SMALL
+            or st.toggle("Show pairs not tested", value=data.d <= LARGE, key=f"{key}-waiting")
         )
         more()
     if result.classes:

@@ -49,8 +49,8 @@ def scores_view(run: Shown) -> None:
         )
     if isinstance(result.diagnostics, ScoreDiagnostics):
         descent.thresholds(result)
-    if result.order_words:
-        st.caption(result.order_words)
+    for words in filter(None, (result.summary().ended, result.order_words)):
+        st.caption(words)
     ledger.privacy_sentence(result)
     runs.count_line(result.algorithm, Shape.of(run.data), run.settings.params, "run")
     if not run.data.public:

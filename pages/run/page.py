@@ -60,11 +60,13 @@ def notice(run: Shown, old: bool) -> None:
 def headline(run: Shown) -> None:
     """What was found, what protects those in the data, and why a run that ended early did."""
     said = run.result.summary()
+    stopped = run.result.status == "cancelled"  # else the pointer on what was not tested says why
     st.html(
         '<div role="status" class="headline" style="display:flex;flex-wrap:wrap;'
-        'gap:.35rem 1.2rem;align-items:center"><span style="font-size:1.15rem;font-weight:600">'
+        'gap:.35rem 1.2rem;align-items:center"><span style="font-size:1.15rem;font-weight:600" '
+        f'title="{text.safe(said.ended)}">'
         f"{text.safe(said.headline)}</span>{text.promise_html(said.promise)}"
-        f'<span style="font-size:.9rem">{text.safe(said.ended)}</span></div>'
+        f'<span style="font-size:.9rem">{text.safe(said.ended) if stopped else ""}</span></div>'
     )
     if run.result.diagnostics.chosen:
         st.caption(run.result.diagnostics.chosen)

@@ -259,12 +259,13 @@ def _logarithmic(spec: Spec, values: Draft, key: str) -> None:
     points = [float(f"{digit}e{power}") for power in powers for digit in (1, 2, 5)][:-2]
     grid = sorted({value, *(p for p in points if _fits(spec, p))})
     options = {"options": grid, "format_func": "{:.10g}".format, "help": spec.help}
-    placed(st.select_slider, spec.title, value, keep, key=key, **options)
     low, high = ENDS.get(spec.name, ("low", "high"))
-    st.html(
-        '<div style="display:flex;justify-content:space-between;font-size:.8rem;opacity:.75">'
-        f"<span>{low}</span><span>{high}</span></div>"
-    )
+    with st.container(gap="xxsmall"):
+        placed(st.select_slider, spec.title, value, keep, key=key, **options)
+        st.html(
+            '<div style="display:flex;justify-content:space-between;font-size:.8rem;opacity:.75">'
+            f"<span>{low}</span><span>{high}</span></div>"
+        )
 
 
 def _fits(spec: Spec, value: Any) -> bool:

@@ -21,7 +21,7 @@ from pages import mode
 from pages.shell import words as text
 from pages.shell.form import Columns
 from pages.shell.settings import draft_known, drafted_known, drafted_source
-from pages.shell.task import dialog
+from pages.shell.task import OPEN
 
 _FOLDER = Path(__file__).resolve().parents[2] / "static" / "known"
 _BOARD, _PROBLEM = "known-board", "known-problem"
@@ -43,9 +43,10 @@ PUBLIC = (
 )
 
 
-@dialog("What is known")
+@st.dialog("What is known", width="large", on_dismiss="rerun")
 def known_dialog(data: Columns) -> None:
     """What is known of a dataset with these columns, as the form has it."""
+    OPEN.put(True)
     st.caption(PUBLIC)
     known = drafted_known(drafted_source()) or Knowledge()
     if data.truth is not None:

@@ -12,7 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, ParamSpec
+from typing import Any
 
 import streamlit as st
 from joblib import cpu_count
@@ -215,23 +215,7 @@ def _session() -> tuple[str, Callable[[], bool]]:
 
 # On a page --------------------------------------------------------------------------------
 
-P = ParamSpec("P")
 OPEN: Place[bool] = Place("dialog", bool)  # whether a dialog is; a page drawn again has none
-
-
-def dialog(title: str) -> Callable[[Callable[P, object]], Callable[P, None]]:
-    """Make a function the content of a wide dialog, which opens when it is called."""
-
-    def made(content: Callable[P, object]) -> Callable[P, None]:
-        shown = st.dialog(title, width="large", on_dismiss="rerun")(content)
-
-        def opened(*args: P.args, **kwargs: P.kwargs) -> None:
-            OPEN.put(True)
-            shown(*args, **kwargs)
-
-        return opened
-
-    return made
 
 
 @st.cache_resource(show_spinner=False)
