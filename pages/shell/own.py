@@ -1,6 +1,4 @@
-"""A person's own file: uploaded, read (a large one by a task that can be stopped), and what runs on
-it have cost.
-"""
+"""A person's own file: uploaded, read by a task that can be stopped; and what its runs have cost."""
 
 from __future__ import annotations
 
@@ -12,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from engine import Dataset, InputError
+from engine import Dataset
 from engine.data.column import MAX_LEVELS, MOST_COLUMNS
 from engine.data.schema import Schema
 from engine.knowledge import MOST_BYTES
@@ -96,23 +94,16 @@ def take(file: Any, truth: Any, declared: Any) -> None:
     OWN_FILE.put(taken)
     OWN_DATA.put(None)
     schema = None if declared is None else Upload(declared.name, declared.getvalue())
-    try:
-        begin(taken, taken.by(schema))
-    except InputError as error:
-        OWN_PROBLEM.put(str(error))
+    begin(taken, taken.by(schema))
     st.rerun()  # what stands above must not speak of the file before
 
 
 def begin(file: OwnFile, asked: Reading) -> None:
-    """Read a small table at once; a large one in the place of what was being read.
+    """Begin to read a table, in the place of what was being read.
 
-    Raises InputError in one sentence for a small one that cannot be read; :func:`settle` says it of
-    a large one.
+    :func:`settle` keeps what was read, or says why nothing was.
     """
     drop(TASK)
-    if not asked.large:
-        _keep(file, *worker.table(asked))
-        return
     draft()["data"] = OWN
     if OWN_DATA.get() is None:
         OWN_PROBLEM.put(f"{file.name} is being read.")

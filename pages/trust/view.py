@@ -81,7 +81,7 @@ def growth_view(
     top = max(*bounds, 0.1)
     if math.isfinite(claimed):
         top, ends = max(top, claimed), (0, max(runs))
-        line = Curve(name="Claimed", x=ends, y=[claimed] * 2, style=PLAIN + 1, mode="lines")
+        line = Curve(name="Claimed", x=ends, y=[claimed] * 2, style=PLAIN + 2, mode="lines")
         lines.append(line)
     axes = Axis("Runs on each side"), Axis("ε", ends=(0.0, 1.15 * top))
     alt = f"Lower bound on ε after {runs[-1]} runs: {bounds[-1]:.2f}"
