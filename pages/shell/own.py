@@ -1,4 +1,4 @@
-"""A person's own file: uploaded, read by a task that can be stopped; and what its runs have cost."""
+"""A person's own file: uploaded, read by a task that can be stopped; and what its runs cost."""
 
 from __future__ import annotations
 
