@@ -200,7 +200,7 @@ def fits_view(data: Dataset, found: Picture) -> None:
     (x, y), bounds = data.names, data.bounds or ((-1.0, 1.0), (-1.0, 1.0))
     (mid_x, half_x), (mid_y, half_y) = (((a + b) / 2, (b - a) / 2) for a, b in bounds)
     points = mid_x + found.x * half_x, mid_y + found.y * half_y
-    left, one, two = st.columns([8, 5, 5], gap="medium")
+    left, one, two = st.columns([6, 5, 5], gap="medium")
     with left:
         st.markdown("**Both regressions**")
         fits = (

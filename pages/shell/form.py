@@ -301,7 +301,7 @@ def picker(*, key: str, seeded: bool = True) -> None:
         return
     if form["data"] == SEM:
         columns = st.columns(2, gap="small")
-        for k, name in enumerate(MODEL):
+        for k, name in enumerate((MODEL[0], MODEL[3], *MODEL[1:3])):
             with columns[k % 2]:
                 parameter(VISIT[name], form, key=key)
     left, right = st.columns([3, 2], gap="small")

@@ -53,7 +53,7 @@ SHOWN: Place[Shown | None] = Place("shown")  # the run on screen
 REFUSED: Place[tuple[Settings, str] | None] = Place("refused")  # what did not run, and why
 STOPPED: Place[Settings | None] = Place("stopped")  # what was stopped before it had a graph
 _MOST_KEPT = 32
-QUICK = 0.3  # seconds: what takes less is run without being asked
+QUICK = 1.0  # seconds: what takes less is run without being asked; a first run counts tables, too
 SMALL = 12  # columns; a search on so few takes less than the way to a process
 
 

@@ -54,7 +54,7 @@ class Visit(Parameters):
     sem_graph: str = choice("er", "Graph", GRAPHS, help=_SHAPES)
     sem_nodes: int = number(10, "Nodes", 2, MAX_NODES)
     sem_edges: int = number(20, "Edges", 1, MAX_NODES * (MAX_NODES - 1) // 2, help=_EDGES)
-    sem_noise: str = choice("gaussian", "Noise of the model", NOISES, help=_OWN_TERM)
+    sem_noise: str = choice("gaussian", "Model noise", NOISES, help=_OWN_TERM)
     algorithm: str = choice("priv_pc", "Algorithm", GRAPH_ALGORITHMS)
     seed: int = number(0, "Noise seed", 0, MOST_SEED, help=_NOISE)
     known: str = line("What is known", 20_000)
