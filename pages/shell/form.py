@@ -156,7 +156,9 @@ def parameter_form(
     with st.expander(title, key="param-more"):
         folded()
         values.update(filled(algorithm.key, values))
-        st.caption(text.epsilon_meaning(algorithm, values, None if shape is None else shape.rows))
+        kinds = next((s.help for s in before if s.name == "guarantee"), None)
+        rows = None if shape is None else shape.rows
+        st.caption(text.epsilon_meaning(algorithm, values, rows), help=kinds)
         count_line(algorithm.key, shape, values, "form")
         rest = st.container()
     specs = {s.name: s for s in relevant(algorithm.params.specs(), values)}
