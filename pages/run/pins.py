@@ -16,7 +16,7 @@ from pages.draw.graphs import LARGE, draw_graph
 from pages.draw.links import found_links, weighted
 from pages.run.form import laid_over
 from pages.run.view import MOST, OWN_PINS, Pinned
-from pages.shell import form, refuse, show_refusal, state
+from pages.shell import form, state
 from pages.shell import words as text
 from pages.shell.form import Columns
 from pages.shell.runs import Counts, Nothing, Shown, compute, nothing_for, watch_counts
@@ -25,6 +25,7 @@ from pages.shell.state import Draft
 
 LETTERS = "ABC"
 HERE = "On screen"
+_REFUSED = "pins_refused"  # why a run was not pinned, to be said once
 
 
 def _named() -> Draft:
@@ -38,7 +39,7 @@ def pins() -> list[Shown]:
         try:
             found.append(compute(Settings.from_query(dict(parse_qsl(words)))))
         except InputError as error:
-            refuse("pins", str(error))
+            st.session_state[_REFUSED] = str(error)
     return [*found, *(run for run in OWN_PINS.get() if in_force(run.data))][:MOST]
 
 
@@ -52,7 +53,7 @@ def pin(run: Shown) -> None:
     """Add a run, once, while there is room."""
     pinned = pins()
     if run in pinned or any(p.settings == run.settings for p in pinned if run.data.public):
-        refuse("pins", "This run is pinned already.")
+        st.session_state[_REFUSED] = "This run is pinned already."
     elif len(pinned) < MOST:
         _keep([*pinned, run])
 
@@ -74,7 +75,7 @@ def pin_published(run: Shown) -> None:
         try:
             pin(compute(Settings(run.settings.source, one.algorithm, params, run.settings.seed)))
         except InputError as error:
-            refuse("pins", str(error))
+            st.session_state[_REFUSED] = str(error)
 
 
 def _epsilon(run: Shown) -> float | None:
@@ -90,7 +91,8 @@ def title(run: Shown) -> str:
 
 def pins_view(run: Shown) -> None:
     """The pinned runs below the one on screen; nothing where none is."""
-    show_refusal("pins")
+    if words := st.session_state.pop(_REFUSED, None):
+        st.error(text.plain(words), icon=":material/error:")
     pinned = pins()
     if not pinned:
         return

@@ -159,17 +159,6 @@ def drafted_strip(title: str) -> Dataset | None:
     return data
 
 
-def refuse(page: str, words: str) -> None:
-    """Leave a sentence on what was refused, for the page to show once."""
-    st.session_state[f"{page}_problem"] = words
-
-
-def show_refusal(page: str) -> None:
-    """The sentence that was left, once."""
-    if words := st.session_state.pop(f"{page}_problem", None):
-        st.error(text.plain(words), icon=":material/error:")
-
-
 def _html(title: str, cells: list[tuple[str, str, str]], badge: str, own: bool) -> str:
     body = "".join(
         f'<div style="min-width:4.5rem"><div style="font-size:.8rem;opacity:.75">{safe(name)}</div>'
