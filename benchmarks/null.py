@@ -16,7 +16,8 @@ from typing import NamedTuple
 
 from benchmarks.kept import keep, lines
 from benchmarks.written import put
-from engine.studies.null import Invented, Shape, invented
+from engine.studies.detectability import Invented, Shape
+from engine.studies.null import invented
 
 KEPT = Path(__file__).parent / "results" / "null.jsonl"
 DOCS = Path(__file__).resolve().parent.parent / "docs"

@@ -26,8 +26,7 @@ from engine.registry import slow
 if TYPE_CHECKING:
     from engine.data.column import Dialect
     from engine.data.draft import Found
-    from engine.studies.detectability import Shape
-    from engine.studies.null import Invented
+    from engine.studies.detectability import Invented, Shape
 
 Tell = Callable[..., bool]
 

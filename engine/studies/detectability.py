@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
+from statistics import fmean, stdev
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,36 @@ class Shape:
     def of(data: Dataset) -> Shape:
         """The shape of a table; none of its rows is read."""
         return Shape(data.cardinalities, data.n, data.bounds, data.public)
+
+
+@dataclass(frozen=True)
+class Invented:
+    """False positives in each of some runs on independent columns."""
+
+    counts: tuple[int, ...]
+
+    @property
+    def mean(self) -> float:
+        """Expected number of links a run."""
+        return fmean(self.counts)
+
+    @property
+    def error(self) -> float:
+        """Standard error of the mean; infinite for a single run."""
+        draws = len(self.counts)
+        return stdev(self.counts) / math.sqrt(draws) if draws > 1 else math.inf
+
+    @property
+    def about(self) -> str:
+        """The mean as every table and sentence writes it: whole from 2 on, 0 below .05."""
+        mean = self.mean
+        return "0" if mean < 0.05 else f"{mean:.1f}" if mean < 2 else f"{mean:.0f}"
+
+    @property
+    def sentence(self) -> str:
+        """The sentence shown where a setting is chosen."""
+        count = "no false positive" if self.about == "0" else f"about {self.about} false positives"
+        return f"On independent data of this size, this setting gives {count}."
 
 
 def smallest_correlation(rows: int, columns: int, epsilon: float, delta: float) -> float:

@@ -7,10 +7,7 @@ being even and being rare (:data:`MARGINS`).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from statistics import fmean, stdev
 from typing import Any
 
 import networkx as nx
@@ -20,42 +17,12 @@ from engine.data.dataset import Dataset
 from engine.data.imagined import independent, independent_numbers
 from engine.registry import algorithm
 from engine.runner import run
-from engine.studies.detectability import Shape
+from engine.studies.detectability import Invented, Shape
 from engine.studies.repeat import outcome_of
 
 MARGINS = (0.5, 0.3, 0.1, 0.02)  # share of a column's rows that is not at its first level
 DRAWS = 20
 _STREAM = int.from_bytes(b"null", "big")
-
-
-@dataclass(frozen=True)
-class Invented:
-    """False positives in each of some runs on independent columns."""
-
-    counts: tuple[int, ...]
-
-    @property
-    def mean(self) -> float:
-        """Expected number of links a run."""
-        return fmean(self.counts)
-
-    @property
-    def error(self) -> float:
-        """Standard error of the mean; infinite for a single run."""
-        draws = len(self.counts)
-        return stdev(self.counts) / math.sqrt(draws) if draws > 1 else math.inf
-
-    @property
-    def about(self) -> str:
-        """The mean as every table and sentence writes it: whole from 2 on, 0 below .05."""
-        mean = self.mean
-        return "0" if mean < 0.05 else f"{mean:.1f}" if mean < 2 else f"{mean:.0f}"
-
-    @property
-    def sentence(self) -> str:
-        """The sentence shown where a setting is chosen."""
-        count = "no false positive" if self.about == "0" else f"about {self.about} false positives"
-        return f"On independent data of this size, this setting gives {count}."
 
 
 def empty(shape: Shape, draw: int, margins: Sequence[float] = MARGINS) -> Dataset:

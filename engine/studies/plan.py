@@ -30,8 +30,8 @@ from engine.percent import percent
 from engine.registry import ALGORITHMS, algorithm
 from engine.runner import Stop, asking, run
 from engine.studies import null
-from engine.studies.detectability import Shape
-from engine.studies.null import Invented, invented
+from engine.studies.detectability import Invented, Shape
+from engine.studies.null import invented
 
 if TYPE_CHECKING:
     import pandas as pd

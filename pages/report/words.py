@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from engine import Dataset, RunResult
 from engine.graphs.links import LinkClass
-from engine.studies.null import Invented
+from engine.studies.detectability import Invented
 from engine.studies.repeat import Repetition, usual
 from pages.shell import words as text
 from pages.shell.settings import SEM

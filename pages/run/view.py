@@ -17,7 +17,7 @@ from engine.score.learned import ScoreDiagnostics
 from engine.search.diagnostics import Allocation
 from pages.draw.charts import Axis, Curve, Group, bars, curves, figure, grouped
 from pages.draw.graphs import comparison
-from pages.run.work import EPSILONS, curve
+from pages.run import work
 from pages.shell import state, watch_node
 from pages.shell.runs import Shown
 from pages.shell.state import Place, line
@@ -111,24 +111,24 @@ def curve_of(run: Shown) -> Task | None:
     if not run.data.public or run.data.truth is None or "epsilon" not in run.settings.asked:
         return None
     key = "f1", run.data.identity, run.settings.algorithm, repr(params)
-    task = shared(key, "F1 over ε", curve, run.settings.algorithm, run.data, params)
+    task = shared(key, "F1 over ε", work.curve, run.settings.algorithm, run.data, params)
     task.wait(PATIENCE)
     return task
 
 
 def _f1_chart(run: Shown, task: Task) -> None:
-    points = sorted(task.parts, key=lambda p: p.epsilon)
+    points: list[tuple[float, float, float, float]] = sorted(task.parts)
     here, scores = float(run.settings.params["epsilon"]), run.result.metrics_tested
     assert scores is not None
     line = Curve(
         name=algorithm(run.result.algorithm).title,
-        x=[p.epsilon for p in points],
-        y=[p.f1[1] for p in points],
-        low=[p.f1[0] for p in points],
-        high=[p.f1[2] for p in points],
+        x=[epsilon for epsilon, *_ in points],
+        y=[middle for *_, middle, _ in points],
+        low=[low for _, low, *_ in points],
+        high=[high for *_, high in points],
         style=style_of(run.result.algorithm),
     )
-    ends = min(EPSILONS[0], here) / 1.3, max(EPSILONS[-1], here) * 1.3
+    ends = min(work.EPSILONS[0], here) / 1.3, max(work.EPSILONS[-1], here) * 1.3
     drawn = curves(
         [line] if points else [],
         Axis("ε", log=True, ends=ends),

@@ -6,14 +6,14 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import streamlit as st
 
 from engine import Dataset, InputError, RunResult
 from engine.data.networks import NETWORKS, load_network
 from engine.registry import algorithm
-from engine.studies.detectability import Shape, all_unworkable, detectability
+from engine.studies.detectability import Invented, Shape, all_unworkable, detectability
 from pages.shell import state
 from pages.shell import words as text
 from pages.shell.settings import (
@@ -28,9 +28,6 @@ from pages.shell.settings import (
 from pages.shell.state import Place
 from pages.shell.task import RUNS, Task, drop, find, look_again, shared, start, watch
 from pages.worker import false_links, search
-
-if TYPE_CHECKING:
-    from engine.studies.null import Invented
 
 
 @dataclass(frozen=True, eq=False)

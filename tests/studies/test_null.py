@@ -7,8 +7,8 @@ import pytest
 
 from engine import ALGORITHMS, InputError, load_dataset
 from engine.data.imagined import independent
-from engine.studies.detectability import Shape
-from engine.studies.null import Invented, empty, invented
+from engine.studies.detectability import Invented, Shape
+from engine.studies.null import empty, invented
 from tests.contract.conftest import short
 
 

@@ -15,8 +15,8 @@ from engine import load_dataset, run
 from engine.release.budget import VARIABLE, Budgets
 from engine.release.page import doubt_words
 from engine.studies import null
-from engine.studies.detectability import Shape
-from engine.studies.null import Invented, invented
+from engine.studies.detectability import Invented, Shape
+from engine.studies.null import invented
 from pages.learn.shuffle import ALGORITHMS, NONE, links_of
 from pages.shell import task
 from pages.shell.runs import shape_of

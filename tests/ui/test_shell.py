@@ -27,6 +27,7 @@ MOST_MODULES = 90
 _VISIT = """
 import sys
 from pages import worker
+from pages.shell import task
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
@@ -34,6 +35,9 @@ worker.begin()  # what works in a process of its own is loaded there
 app = AppTest.from_file("app.py", default_timeout=60)
 app._page_hash = calc_hash("run")
 app.run()
+for one in list(task._shared()[1].values()):
+    assert one.wait(60)
+app.run()  # with what they found
 assert not app.exception
 assert any("headline" in h.value for h in app.get("html"))
 print(*(name for name in sys.modules if name.split(".")[0] in ("engine", "pages")))
