@@ -18,6 +18,7 @@ from streamlit.testing.v1 import AppTest
 from engine.release.budget import VARIABLE, Budgets
 from pages.learn.steps import STEPS
 from pages.report import repeats
+from pages.shell import task
 from pages.study import work
 from pages.table import expected
 from tests.boundary.alike import DECLARED, Twice, table
@@ -56,6 +57,7 @@ def files(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr("pages.shell.task.AT_ONCE", 60.0)
     monkeypatch.setattr(work, "EPSILONS", (0.1, 1.0))
     monkeypatch.setattr(expected, "DRAWS", 2)
+    task._shared.clear()  # what another test had made for fewer repetitions
     return found
 
 
