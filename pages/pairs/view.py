@@ -213,7 +213,7 @@ def fits_view(data: Dataset, found: Picture) -> None:
             for style, (name, of_x, of_y) in enumerate(fits)
         ]  # fmt: skip
         ends = [_with_room(p) for p in points]
-        figure = curves(lines, Axis(x, ends=ends[0]), Axis(y, ends=ends[1]), height=380)
+        figure = curves(lines, Axis(x, ends=ends[0]), Axis(y, ends=ends[1]), height=460)
         figure.add_trace(_points(points[0], points[1], 6, "Test half"))
         figure.data = (figure.data[-1], *figure.data[:-1])
         charts.figure(figure, key="pairs-fits", alt=f"{x} and {y} with both fitted curves")
@@ -222,7 +222,7 @@ def fits_view(data: Dataset, found: Picture) -> None:
     ):
         with column:
             st.markdown(f"**Residuals of {text.plain(f'{cause} → {effect}')}**")
-            figure = curves([], Axis(cause), Axis(f"{effect} less its fit"), height=380)
+            figure = curves([], Axis(cause), Axis(f"{effect} less its fit"), height=460)
             figure.add_trace(_points(at, rest, style, f"{cause} → {effect}"))
             alt = f"Residuals of {effect} against {cause}"
             charts.figure(figure, key=f"pairs-residuals-{style}", alt=alt)
