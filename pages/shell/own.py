@@ -104,10 +104,14 @@ def begin(file: OwnFile, asked: Reading) -> None:
     :func:`settle` keeps what was read, or says why nothing was.
     """
     drop(TASK)
-    draft()["data"] = OWN
-    if OWN_DATA.get() is None:
-        OWN_PROBLEM.put(f"{file.name} is being read.")
-    read(TASK, asked.file, worker.table, asked, about=file)
+    task = read(TASK, asked.file, worker.table, asked, about=file)
+    if task.complete:
+        drop(TASK)
+        _keep(file, *task.result)
+    elif not task.done:
+        draft()["data"] = OWN
+        if OWN_DATA.get() is None:
+            OWN_PROBLEM.put(f"{file.name} is being read.")
     settle()
 
 
