@@ -199,6 +199,7 @@ def ready(tell: Tell) -> None:
 
 # A person's files read as tables -----------------------------------------------------------
 
+LARGE = 5_000_000  # bytes: fewer take .3 s at most, less than a process takes to begin
 Bounds = tuple[tuple[float, float], tuple[float, float]]
 
 
@@ -224,6 +225,18 @@ class Reading:
     truth: Upload | None = None
     schema: Schema | Upload | None = None
     name: str = "data"
+
+    @property
+    def large(self) -> bool:
+        """Whether it is read in a separate process."""
+        parts = (self.file, self.truth, self.schema)
+        return large(*(part for part in parts if isinstance(part, Upload)))
+
+
+def large(*files: Upload) -> bool:
+    """Whether reading them takes longer than beginning a process; so may what is packed."""
+    packed = any(file.raw.startswith((b"\x1f\x8b", b"PK", b"PAR1")) for file in files)
+    return packed or sum(len(file.raw) for file in files) > LARGE
 
 
 def table(asked: Reading) -> tuple[Dataset, Schema | None]:

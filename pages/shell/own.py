@@ -1,4 +1,6 @@
-"""A person's own file: uploaded, read by a task that can be stopped; and what its runs cost."""
+"""A person's own file: uploaded, read (a large one by a task that can be stopped), and what runs on
+it have cost.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from typing import Any
 
 import streamlit as st
 
-from engine import Dataset
+from engine import Dataset, InputError
 from engine.data.column import MAX_LEVELS, MOST_COLUMNS
 from engine.data.schema import Schema
 from engine.knowledge import MOST_BYTES
@@ -94,24 +96,27 @@ def take(file: Any, truth: Any, declared: Any) -> None:
     OWN_FILE.put(taken)
     OWN_DATA.put(None)
     schema = None if declared is None else Upload(declared.name, declared.getvalue())
-    begin(taken, taken.by(schema))
+    try:
+        begin(taken, taken.by(schema))
+    except InputError as error:
+        OWN_PROBLEM.put(str(error))
     st.rerun()  # what stands above must not speak of the file before
 
 
 def begin(file: OwnFile, asked: Reading) -> None:
-    """Begin to read a table, in the place of what was being read.
+    """Read a small table at once; a large one in the place of what was being read.
 
-    :func:`settle` keeps what was read, or says why nothing was.
+    Raises InputError in one sentence for a small one that cannot be read; :func:`settle` says it of
+    a large one.
     """
     drop(TASK)
-    task = read(TASK, asked.file, worker.table, asked, about=file)
-    if task.complete:
-        drop(TASK)
-        _keep(file, *task.result)
-    elif not task.done:
-        draft()["data"] = OWN
-        if OWN_DATA.get() is None:
-            OWN_PROBLEM.put(f"{file.name} is being read.")
+    if not asked.large:
+        _keep(file, *worker.table(asked))
+        return
+    draft()["data"] = OWN
+    if OWN_DATA.get() is None:
+        OWN_PROBLEM.put(f"{file.name} is being read.")
+    read(TASK, asked.file, worker.table, asked, about=file)
     settle()
 
 

@@ -66,6 +66,9 @@ def _looked_at(file: OwnFile) -> bool:
     if file.proposal is not None:
         return True
     table = Upload(file.name, file.raw)
+    if not worker.large(table):
+        file.proposal = worker.columns(table)
+        return True
     task = find(_LOOK)
     if task is None or task.about is not file:
         own.read(_LOOK, table, worker.columns, table, about=file)

@@ -11,6 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine import Schema
+from pages import worker
 from pages.shell import own, task
 from pages.shell.task import ENDED, Task
 from pages.worker import Tell
@@ -19,6 +20,11 @@ ROWS = b"sex,smokes\n" + b"f,yes\nm,no\nf,no\nm,yes\n" * 5
 DRAFT = Schema.draft(ROWS)
 SCHEMA = json.dumps(DRAFT.state("smokes", sex=["f", "m", "x"]).to_json()).encode()
 GAPS, BAD = ROWS + b",yes\n", ROWS + b"f\n"
+
+
+@pytest.fixture(autouse=True)
+def all_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker, "LARGE", 0)
 
 
 class Gate:
@@ -61,21 +67,29 @@ def told(app: AppTest) -> str:
     return " ".join(one.value for part in parts for one in part).replace("\\", "")
 
 
-def test_a_table_its_gaps_its_refusal_and_its_schema(open_app: Callable[..., AppTest]) -> None:
-    app = opened(open_app)
-    for content, words in (
-        (ROWS, "20 rows, 2 columns"),
-        (GAPS, "21 rows, 2 columns"),
-        (BAD, "mine.csv"),
-        (ROWS, "20 rows, 2 columns"),
-    ):
-        give(app, content)
-        assert words in told(app)
-    give(app, b"{}", "data-schema", "s.json")
-    assert "This is no schema" in told(app)  # which of the files is at fault
-    give(app, SCHEMA, "data-schema", "s.json")
-    data, file = app.session_state["own_data"], app.session_state["own_file"]
-    assert (data.n, data.declared, file.schema.rows) == (20, True, 20)
+def test_a_large_table_ends_as_a_small_one(
+    open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its rows, its gaps, its refusal and its schema; each as if it were read at once."""
+    seen = []
+    for bound in (10**6, 0):
+        monkeypatch.setattr(worker, "LARGE", bound)
+        app = opened(open_app)
+        said = []
+        for content in (ROWS, GAPS, BAD, ROWS):
+            give(app, content)
+            said.append(told(app))
+        give(app, b"{}", "data-schema", "s.json")
+        assert "This is no schema" in told(app)  # which of the files is at fault
+        give(app, SCHEMA, "data-schema", "s.json")
+        said.append(told(app))
+        data, file = app.session_state["own_data"], app.session_state["own_file"]
+        assert (data.n, data.declared, file.schema.rows) == (20, True, 20)
+        seen.append(said)
+    assert seen[0] == seen[1]
+    assert "20 rows, 2 columns" in seen[1][0]
+    assert "21 rows, 2 columns" in seen[1][1]
+    assert "mine.csv" in seen[1][2]
 
 
 def test_a_reading_says_how_far_it_is_and_can_be_stopped(
@@ -132,17 +146,17 @@ def test_what_was_read_waits_on_whatever_page_one_is(
 
 
 def test_another_file_takes_the_place_of_one_that_is_being_read(
-    open_app: Callable[..., AppTest], gate: Gate
+    open_app: Callable[..., AppTest], gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = opened(open_app)
     give(app, ROWS)
     first = app.session_state["task-reading"]
+    monkeypatch.setattr(worker, "LARGE", 10**6)
     give(app, ROWS + ROWS.partition(b"\n")[2], name="other.csv")
     assert first.stopping
-    second = app.session_state["task-reading"]
+    assert app.session_state["own_data"].n == 40
     gate.opened.set()
     finished(app, first)
-    finished(app, second)
     assert app.session_state["own_data"].n == 40
     assert app.session_state["own_data"].name == "other"
 
