@@ -10,8 +10,7 @@ from engine import RunResult
 from engine.score.learned import ScoreDiagnostics
 from pages.draw import charts
 from pages.draw.charts import Axis, Curve, curves
-from pages.run.view import UNITS
-from pages.shell.words import number
+from pages.shell.words import UNITS, number
 
 _TINY = 1e-16  # h(W) of an acyclic graph, on a log axis
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from engine.algorithm import Algorithm
+from engine.params import Parameters
 from engine.privacy.budget import PRESETS
 from engine.registry import algorithm
 from engine.studies.recommended import Recommended, Study, recommended, study
@@ -22,7 +24,7 @@ from pages.shell.form import (
     picker,
     placed,
 )
-from pages.shell.runs import shape_of
+from pages.shell.runs import Shown, shape_of
 from pages.shell.settings import (
     VISIT,
     Settings,
@@ -32,12 +34,25 @@ from pages.shell.settings import (
     filled,
     parameters_of,
 )
-from pages.shell.state import Draft, Place
+from pages.shell.state import Draft, Place, line
 
 # What Run was pressed for, and when, until the script comes to it. A press of something else starts
 # the script again, and of the first press only what its callback did is left.
 _PRESSED: Place[tuple[Settings, float] | None] = Place("run_pressed")
 _KEPT = 5.0  # seconds: who went elsewhere meanwhile finds no run begun when coming back
+
+
+MOST = 3  # pinned runs
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pinned(Parameters):
+    """The pinned runs on public data, as the address has them."""
+
+    pins: str = line("Pinned runs", 20_000)
+
+
+OWN_PINS: Place[list[Shown]] = Place("pins_own", list)  # runs on own data stand in no address
 
 
 def settings_form() -> bool:

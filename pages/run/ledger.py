@@ -11,9 +11,8 @@ from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.percent import percent
 from engine.result import RunResult
 from pages.draw import show
-from pages.run.view import UNITS
 from pages.shell import words as text
-from pages.shell.words import number
+from pages.shell.words import UNITS, number
 
 _COUNTED = {
     "basic": "charges add up in ε",

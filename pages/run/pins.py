@@ -14,13 +14,11 @@ from engine.registry import ALGORITHMS, algorithm
 from pages.draw import show
 from pages.draw.graphs import LARGE, draw_graph
 from pages.draw.links import found_links, weighted
-from pages.run.form import laid_over
-from pages.run.view import MOST, OWN_PINS, Pinned
+from pages.run.form import MOST, OWN_PINS, Pinned, laid_over
 from pages.shell import form, state
 from pages.shell import words as text
-from pages.shell.form import Columns
 from pages.shell.runs import Counts, Nothing, Shown, compute, nothing_for, watch_counts
-from pages.shell.settings import Settings, in_force
+from pages.shell.settings import Columns, Settings, in_force
 from pages.shell.state import Draft
 
 LETTERS = "ABC"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from types import ModuleType
 
 import pandas as pd
@@ -11,34 +10,21 @@ import streamlit as st
 
 from engine import RunResult
 from engine.marginals.diagnostics import MarginalDiagnostics
-from engine.params import Parameters
 from engine.registry import algorithm
 from engine.score.learned import ScoreDiagnostics
 from engine.search.diagnostics import Allocation
 from pages.draw.charts import Axis, Curve, Group, bars, curves, figure, grouped
 from pages.draw.graphs import comparison
 from pages.run import work
+from pages.run.form import MOST, OWN_PINS, Pinned
 from pages.shell import state, watch_node
 from pages.shell.runs import Shown
-from pages.shell.state import Place, line
 from pages.shell.task import Task, look_again, shared
-from pages.shell.words import group_inks, number, style_of
+from pages.shell.words import UNITS, group_inks, number, style_of
 
 HEIGHT = 250  # pixels of each of the three charts
 PATIENCE = 0.3  # seconds that the page waits for the curve before it is drawn
-MOST = 3  # pinned runs
-UNITS = {"basic": "ε", "zcdp": "ρ", "gdp": "μ²/2", "rdp": "Rényi ε"}
 SEEN = 0.005  # a budget below this share of the largest is no bar that can be seen
-
-
-@dataclass(frozen=True, kw_only=True)
-class Pinned(Parameters):
-    """The pinned runs on public data, as the address has them."""
-
-    pins: str = line("Pinned runs", 20_000)
-
-
-OWN_PINS: Place[list[Shown]] = Place("pins_own", list)  # runs on own data stand in no address
 
 
 def outcome(run: Shown) -> None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
-import networkx as nx
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
@@ -25,6 +24,7 @@ from pages.shell.settings import (
     OWN,
     SEM,
     VISIT,
+    Columns,
     data_for,
     draft,
     drafted_known,
@@ -312,13 +312,6 @@ def picker(*, key: str, seeded: bool = True) -> None:
     if seeded:
         with right:
             parameter(VISIT["sample"], form, key=key)
-
-
-class Columns(NamedTuple):
-    """What a dataset has that knowledge is about: its names, and the truth if it is known."""
-
-    names: tuple[str, ...]
-    truth: nx.DiGraph | None
 
 
 def known_button(key: str) -> None:

@@ -19,8 +19,7 @@ from engine.graphs.known import Known, ready_sets
 from engine.knowledge import FULL, MOST_BYTES, ORIENTS
 from pages import mode
 from pages.shell import words as text
-from pages.shell.form import Columns
-from pages.shell.settings import draft_known, drafted_known, drafted_source
+from pages.shell.settings import Columns, draft_known, drafted_known, drafted_source
 from pages.shell.task import OPEN
 
 _FOLDER = Path(__file__).resolve().parents[2] / "static" / "known"

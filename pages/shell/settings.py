@@ -10,8 +10,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import networkx as nx
 import streamlit as st
 
 from engine import Dataset, InputError, Knowledge, load_dataset, load_knowledge
@@ -39,6 +40,13 @@ _NOISE = "Fixes every draw of noise: the run can be repeated."
 _SHAPES = "Erdős–Rényi: every edge is equally likely. Scale-free: a few nodes have many."
 _OWN_TERM = "Of each variable's own term, with variance 1; weights are ±0.5 to ±2."
 _EDGES = "Scale-free: rounded to a whole number for each node."
+
+
+class Columns(NamedTuple):
+    """What a dataset has that knowledge is about: its names, and the truth if it is known."""
+
+    names: tuple[str, ...]
+    truth: nx.DiGraph | None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,6 +23,8 @@ from engine.statistics.registry import STATISTICS
 from engine.summary import Promise
 
 # Of choices with a name on a page that is not just their own with a capital letter.
+# What a ledger counts in, by its method.
+UNITS = {"basic": "ε", "zcdp": "ρ", "gdp": "μ²/2", "rdp": "Rényi ε"}
 LABELS = {
     **{key: statistic.label for key, statistic in STATISTICS.items()},
     "skeleton_f1": "Skeleton F1",

@@ -51,9 +51,10 @@ MOST = {
     "engine/effects": 676,
     "engine/pairs": 640,
     # My table opens with a place for a file; releases are combined and told what is known.
+    # what pages and pins share stands below both, so that no imports go round in a circle
     # small files are read at once again: through the worker, a table that was slow to read opened
     # at its first step
-    "pages/shell": 1981,
+    "pages/shell": 1982,
     # imports of the drawer in the engine
     "pages/draw": 931,
     "pages": 8744,
@@ -63,7 +64,7 @@ MOST = {
     # attacks on live servers of both modes, six processes on one budget, what a cut release leaves
     # the story opened from a disk; messages are read for odd words
     # what pages and commands say is kept as text and compared
-    "tests": 24971,
+    "tests": 24972,
     # a picture of the layers from their contracts; sentences of the documents drawn to be checked
     # and imports of names that moved
     "benchmarks scripts": 3802,

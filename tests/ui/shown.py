@@ -55,6 +55,7 @@ def _said(proto: Any) -> list[str]:
             "page_script_hash",
             "user_key",
             "deferred_file_id",
+            "max_upload_size_mb",
         ):
             continue
         if field.message_type is not None:

@@ -27,7 +27,7 @@ from tests.release.samples import asia_schema
 TRUTH = load_dataset("asia", n=10).truth
 assert TRUTH is not None
 SETS = ready_sets(TRUTH)
-COLUMNS = form.Columns(tuple(TRUTH), TRUTH)
+COLUMNS = settings.Columns(tuple(TRUTH), TRUTH)
 
 
 def test_ready_sets_are_true_and_settle_more_and_more() -> None:
@@ -37,7 +37,7 @@ def test_ready_sets_are_true_and_settle_more_and_more() -> None:
     said = [knowledge.settles(COLUMNS, SETS[name]) for name in SETS]
     assert said[0] == "This knowledge settles **3 of 8** true directions by itself."
     assert "8 of 8" in said[2]
-    own = form.Columns(("a", "b", "c"), None)
+    own = settings.Columns(("a", "b", "c"), None)
     assert knowledge.settles(own, Knowledge(roots=["a"])) == (
         "This knowledge settles the direction of **2 of 3** pairs by itself."
     )
