@@ -319,6 +319,7 @@ def look_again(
     @st.fragment(run_every=every if going else None)
     def look() -> None:
         if going and all(task.done for task in find()) and not OPEN.get():
+            st.empty()  # a link that was pressed meanwhile is followed: st.rerun would ask to stay
             st.rerun()
         draw()
 

@@ -143,7 +143,8 @@ def go(page: Page, address: str) -> None:
 
 
 def walk(page: Page, title: str) -> None:
-    """To the page of this title, by the navigation."""
+    """To the page of this title, by the navigation; its links move where the window has changed."""
+    at_rest(page)
     page.locator("header").get_by_role("link", name=title, exact=True).click()
     page.locator("h1", has_text=title).wait_for()
 
