@@ -34,7 +34,7 @@ def _element(e: Any) -> str:
         return html(str(e.value))
     if kind == "plotly_chart":
         return chart(json.loads(e.proto.spec))
-    if kind == "arrow_data_frame":
+    if kind == "dataframe":
         return f"[table] {' '.join(e.proto.columns.split())}\n{table(e.value)}"
     if kind == "iframe":
         return html(e.proto.srcdoc) + "\n" + network(e.proto.srcdoc)

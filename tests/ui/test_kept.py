@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from engine.release.budget import VARIABLE, Budgets
+from pages.learn import search
 from pages.learn.steps import STEPS
 from pages.report import repeats
 from pages.shell import task
@@ -27,10 +29,15 @@ from tests.ui.shown import shown
 
 Open = Callable[..., AppTest]
 ASIA = {"data": "asia", "n": "5000", "seed": "1"}
+CANCER = {"data": "cancer", "n": "2000"}
 RUNS = {
     "strict": {**ASIA, "algorithm": "priv_pc", "epsilon": "1"},
     "published": {**ASIA, "algorithm": "curate_pc", "guarantee": "published"},
     "marginal": {**ASIA, "algorithm": "marginal_pc", "epsilon": "0.5"},
+    "none": {**CANCER, "algorithm": "pc"},
+    "score": {**CANCER, "algorithm": "notears"},
+    "nodes": {**CANCER, "algorithm": "em_pc"},
+    "auto": {**CANCER, "algorithm": "auto"},
 }
 TABS = ("Scores and cost", "Where the links go", "Why did this edge go?", "Edge table", "Ledger",
         "Download and share")  # fmt: skip
@@ -84,6 +91,24 @@ def test_run(open_app: Open, name: str, files: list[str]) -> None:
 @pytest.mark.parametrize("step", [step.key for step in STEPS])
 def test_learn(open_app: Open, step: str) -> None:
     agrees(f"learn {step}", shown(open_app("learn", step=step, data="cancer", seed="1")))
+
+
+def test_learn_after_run(open_app: Open) -> None:
+    """The Run page's run is one of those that the search is shown of."""
+    app = clicked(open_app("run", **CANCER), "run")
+    app.query_params.clear()
+    app.query_params.update({"step": "search", "data": "cancer"})
+    app.switch_page("pages/learn/page.py").run()
+    app.session_state["learn-tests"] = search.SHOWN
+    app.run()
+    assert not app.exception
+    agrees("learn after run", shown(app))
+
+
+def test_pins(open_app: Open) -> None:
+    pinned = ({"algorithm": "pc"}, {"algorithm": "marginal_pc", "epsilon": "3"})
+    words = "|".join(urlencode({**CANCER, **one}) for one in pinned)
+    agrees("run pins", shown(open_app("run", **CANCER, **{"run.pins": words})))
 
 
 CLICKS = {"pairs": (), "report": (), "scene": (), "trust": (), "study": ("study-find",)}

@@ -20,7 +20,7 @@ from engine.teaching.lessons import query
 from engine.teaching.neighbours import farthest, moves
 from engine.teaching.replay import scenes
 from engine.theory import best_subsample
-from pages.learn.now import DRAWS, METHOD, START
+from pages.learn.now import DRAWS, METHOD
 from pages.learn.shuffle import ALGORITHMS
 from pages.learn.steps import STEPS, WAY
 from pages.learn.tour import PEOPLE, ROWS
@@ -31,19 +31,6 @@ def address(app: AppTest) -> dict[str, str]:
     """The query parameters, each once."""
     found = app.query_params
     return {k: v if isinstance(v, str) else v[0] for k, v in found.items()}
-
-
-@pytest.mark.parametrize("step", STEPS, ids=lambda s: s.key)
-def test_every_step_opens_from_its_address(open_app: Callable[..., AppTest], step: object) -> None:
-    key, title = step.key, step.title  # type: ignore[attr-defined]
-    app = open_app("learn", step=key, data="cancer", epsilon="2", seed="1")
-    assert not app.exception
-    assert not app.error
-    said = " ".join(h.value for h in app.get("html"))
-    assert title in said
-    assert "Where to read on" in said
-    assert address(app).get("step", STEPS[0].key) == key
-    assert address(app)["data"] == "cancer"
 
 
 def test_the_way_through_the_tour(open_app: Callable[..., AppTest]) -> None:
@@ -60,17 +47,6 @@ def test_the_way_through_the_tour(open_app: Callable[..., AppTest]) -> None:
     app = open_app("learn", step="nonsense", epsilon="-3", data="<b>")
     assert address(app).get("step", STEPS[0].key) == STEPS[0].key
     assert not app.exception
-
-
-@pytest.mark.parametrize(
-    ("step", "n"),
-    [("search", ROWS), ("person", PEOPLE), ("once", kept_scene("cancer")["rows"]), ("now", START)],
-)
-def test_the_strip_says_how_many_rows_the_screen_is_about(
-    open_app: Callable[..., AppTest], step: str, n: int
-) -> None:
-    app = open_app("learn", step=step, data="cancer")
-    assert f"n = {n:,}<" in " ".join(h.value for h in app.get("html"))
 
 
 def test_a_shuffles_legend_names_what_its_pictures_hold(open_app: Callable[..., AppTest]) -> None:

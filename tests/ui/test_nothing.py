@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine import load_dataset, run
-from engine.release.budget import VARIABLE, Budgets
-from engine.release.page import doubt_words
 from engine.studies import null
 from engine.studies.detectability import Invented, Shape
 from engine.studies.null import invented
@@ -22,7 +18,6 @@ from pages.shell import task
 from pages.shell.runs import shape_of
 from pages.shell.settings import Source
 from pages.worker import false_links
-from tests.release.samples import asia_schema, own_asia
 
 Open = Callable[..., AppTest]
 QUICK = {"data": "asia", "n": "3000", "algorithm": "em_pc", "epsilon": "0.3"}
@@ -56,7 +51,7 @@ def table(app: AppTest, column: str) -> pd.DataFrame:
 def test_a_count_comes_in_the_background(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pages.shell.task.AT_ONCE", 0.0)
     monkeypatch.setattr(
-        "engine.studies.null.invented", lambda *_, **__: time.sleep(2) or Invented((3, 3))
+        "engine.studies.null.invented", lambda *_, **__: time.sleep(0.5) or Invented((3, 3))
     )
     app = open_app(**QUICK)
     assert any(c.startswith("Counting false positives of this setting") for c in captions(app))
@@ -91,35 +86,6 @@ def test_a_plan_that_cannot_work_is_said_beside_its_epsilon(
     for epsilon, said in (("0.1", True), ("1000", False)):
         app = open_app("run", **asked, epsilon=epsilon)
         assert any("cannot work here" in w.value for w in app.warning) == said
-
-
-def test_a_release_says_it_before_and_after(
-    open_app: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "b.db"
-    monkeypatch.setenv(VARIABLE, str(path))
-    Budgets(path).new("ward", 3, 1e-5)
-    app = open_app("table", step="release")
-    app.selectbox(key="data-network").set_value("own").run()
-    raw = own_asia().to_frame().to_csv(index=False).encode()
-    app.file_uploader(key="data-file").set_value(("ward.csv", raw, "text/csv")).run()
-    schema = json.dumps(asia_schema().to_json()).encode()
-    app.file_uploader(key="data-schema").set_value(("s.json", schema, "text/json")).run()
-    shape = Shape((2,) * 8, 5_000)
-    assert count("marginal_pc", shape, epsilon=1.0).sentence in captions(app)
-    app.checkbox(key="release-sure").set_value(True).run()
-    app.button(key="release-go").click().run()
-    found, _ = app.session_state["released"]
-    assert doubt_words(found) in [m.value for m in app.markdown]
-
-
-def test_a_line_of_the_report(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pages.report.work.REPETITIONS", 2)
-    monkeypatch.setattr("pages.report.work.PER_POINT", 1)
-    monkeypatch.setattr("pages.report.repeats.PATIENCE", 60.0)
-    app = open_app("report", **QUICK)
-    said = " ".join(h.value for h in app.get("html"))
-    assert count("em_pc", Shape((2,) * 8, 3_000), epsilon=0.3).sentence in said
 
 
 def test_shuffle_waits_for_a_guess_and_shows_what_is_invented(open_app: Open) -> None:

@@ -9,22 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.shell import ASKS, FOLDER, PAGES, PageEntry
 
-BODY = ("plotly_chart", "iframe", "dataframe", "metric", "file_uploader", "bidi_component")
 MOST_LINES = 150
-
-
-@pytest.mark.parametrize("entry", PAGES, ids=lambda p: p.name)
-def test_it_opens_with_a_heading_and_a_body(
-    open_app: Callable[..., AppTest], entry: PageEntry
-) -> None:
-    app = open_app(data="cancer", n="2000")
-    app.query_params.clear()  # as the browser does, on the way to another page
-    app.switch_page(f"pages/{entry.name}/page.py").run()
-    assert not app.exception
-    assert not app.error
-    assert f">{entry.title}</h1>" in " ".join(h.value for h in app.get("html"))
-    drawn = any("<img " in h.value for h in app.get("html"))
-    assert drawn or any(app.main.get(kind) for kind in BODY)
 
 
 def test_every_file_is_declared_once_and_every_declaration_has_a_file() -> None:

@@ -17,7 +17,7 @@ from engine.release.budget import VARIABLE, Budgets
 from engine.release.checking import check
 from engine.release.file import DISJOINT, canonical, loads
 from engine.release.make import make
-from engine.release.page import to_html
+from engine.release.page import doubt_words, to_html
 from engine.release.pooling import WARN
 from engine.release.signature import VARIABLE as KEY
 from engine.release.signature import own_key, public_text
@@ -85,6 +85,7 @@ def test_a_release_from_upload_to_check(open_app: Callable[..., AppTest], book: 
     assert len(book.show("ward").charges) == 1
     found, _ = app.session_state["released"]
     check(found)
+    assert doubt_words(found) in [m.value for m in app.markdown]
     assert any("Released under" in s.value for s in app.success)
     assert list(app.dataframe[-1].value) == ["Edge", "Link confidence", "Directions"]
     assert any("is drawn as a line" in c.value for c in app.caption)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import html
-import re
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,17 +16,14 @@ from engine.graphs.picture import Link
 from engine.graphs.weighed_colliders import SHOWN
 from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.params import relevant
-from engine.percent import percent
 from engine.registry import GRAPHS
-from engine.score.learned import ScoreDiagnostics
 from engine.studies.detectability import detectability
 from engine.studies.recommended import recommended
 from pages import worker
-from pages.draw.links import doubtful, found_links, strengths, weighted, widths
+from pages.draw.links import doubtful, found_links, weighted, widths
 from pages.report import brief as report
 from pages.run import form as run_form
-from pages.run import ledger, trace
-from pages.run import view as run_view
+from pages.run import trace
 from pages.shell import runs, settings, task
 from pages.shell.state import defaults
 from tests.ui.history import behind
@@ -75,30 +70,6 @@ def session(open_app: Callable[..., AppTest]) -> AppTest:
     return open_app(data="cancer", n="2000")
 
 
-def test_what_was_chosen_is_told_under_the_headline(open_app: Callable[..., AppTest]) -> None:
-    app = open_app(data="cancer", n="2000", algorithm="auto")
-    assert any(c.value.startswith("Chosen: Marginal PC, because ") for c in app.caption)
-
-
-def test_opens_on_a_finished_run(untouched: AppTest) -> None:
-    app, result = untouched, run("priv_pc", ASIA, seed=0)
-    shown = metrics(app)
-    assert shown[F1] == f"{result.metrics.skeleton_f1:.2f}"
-    assert shown[SHD] == str(result.metrics.shd)
-    assert shown[TESTS] == str(result.ci_tests)
-    assert len(app.get("iframe")) == 2
-    assert "5 of 8 true links found, 2 false positives." in headline(app)
-    assert "1 with a direction that the data cannot identify" in headline(app)
-    assert "Guaranteed: ε = 1 for the whole run" in headline(app)
-
-
-def where(app: AppTest) -> list[tuple[int, str]]:
-    """The bars of where the links go: how many are left, and why."""
-    bars = next(str(h.proto.body) for h in app.get("html") if "<ol class" in h.proto.body)
-    found = re.findall(r"<li><b>(\d+)</b>.*?</span><span>(.*?)</span></li>", bars)
-    return [(int(links), html.unescape(words)) for links, words in found]
-
-
 def test_graphs_hold_every_node_and_no_external_address(untouched: AppTest) -> None:
     assert untouched.get("iframe")
     for frame in untouched.get("iframe"):
@@ -134,23 +105,6 @@ def test_every_algorithm_runs_from_its_form(session: AppTest, key: str) -> None:
         assert not app.error
         assert ALGORITHMS[key].title in app_html(app)
         assert "Settings changed" not in " ".join(messages(app))
-        if isinstance(result.diagnostics, ScoreDiagnostics):
-            weights_are_shown(app)
-
-
-def weights_are_shown(app: AppTest) -> None:
-    """Of a score-based run: its descent and the links' weights, and no tests."""
-    assert TESTS not in metrics(app)
-    assert int(metrics(app)["Iterations"].replace(",", "")) > 0
-    titles = [m.value for m in app.markdown]
-    assert any("h(W)" in t and "by iteration" in t for t in titles)
-    assert "**CI tests by order**" not in titles
-    assert "**Uses the truth; not part of a release**" in titles
-    result = app.session_state["shown"].result
-    known = strengths(result)
-    assert known is not None
-    assert set(known.values) == result.skeleton
-    assert len(result.skeleton) == app.get("iframe")[1].proto.srcdoc.count("Weight:")
 
 
 def app_html(app: AppTest) -> str:
@@ -278,31 +232,6 @@ def test_changed_settings_are_called_stale_until_run(app: AppTest, asked: None) 
     assert metrics(app)[TESTS] == str(result.ci_tests)
 
 
-def test_strict_shows_guarantee_used_and_left(untouched: AppTest) -> None:
-    shown = metrics(untouched)
-    ledger = run("priv_pc", ASIA, seed=0).ledger
-    assert shown["Guaranteed total ε"] == "1"
-    assert shown["Budget used (ρ)"] == f"{ledger.used:.3g} · {percent(ledger.used / ledger.limit)}"
-    assert "Paper's total ε" not in shown
-
-
-def test_what_is_proven_of_a_published_run_and_of_one_without_privacy(app: AppTest) -> None:
-    app.pills(key="presets").set_value("Paper setting").run()
-    press_run(app)
-    result = run("priv_pc", ASIA, seed=0, guarantee="published", epsilon=1.0, delta=1e-3)
-    shown = metrics(app)
-    assert shown["Paper's total ε"] == f"{result.claimed.epsilon:.3g}"
-    assert shown["Proven total ε"] == f"{result.spent.epsilon:,.0f}"
-    assert "Guaranteed total ε" not in shown
-    sentence = f"the paper states {result.claimed.epsilon:.3g}; what can be proven"
-    assert any(sentence in c.value for c in app.caption)
-    assert "not a total" in app_html(app)
-    app.selectbox(key="run-algorithm").set_value("pc").run()
-    press_run(app)
-    assert metrics(app)["Proven total ε"] == "nothing"
-    assert "No privacy: nothing can be proven" in headline(app)
-
-
 def test_an_exhausted_budget_is_explained(open_app: Callable[..., AppTest]) -> None:
     app = open_app(data="child", n="5000", epsilon="0.1")
     assert "The budget ran out at order" in headline(app)
@@ -407,16 +336,6 @@ def test_changes_follow_to_the_next_algorithm_where_they_fit(app: AppTest) -> No
     app.segmented_control[0].set_value("Overlay").run()
     assert not app.exception
     assert len(app.get("iframe")) == 1
-
-
-def test_a_score_based_run_claims_no_reason_for_one_edge(open_app: Callable[..., AppTest]) -> None:
-    app = open_app(data="cancer", n="2000", algorithm="notears")
-    app.session_state["run-details"] = "Why did this edge go?"
-    app.run()
-    pair = app.selectbox(key="run-pair").value
-    kept = frozenset(pair) in app.session_state["shown"].result.skeleton
-    reason = next(m.value for m in app.markdown if "no step of the run" in m.value)
-    assert ("was kept" in reason) == kept
 
 
 # Long runs ------------------------------------------------------------------------------
@@ -540,28 +459,6 @@ def test_a_run_stopped_before_it_decided_anything_leaves_the_last_result(
     assert metrics(app) == before
 
 
-def test_marginal_pc_lists_released_tables_and_confidence(
-    open_app: Callable[..., AppTest],
-) -> None:
-    app = open_app(data="cancer", n="50000", algorithm="marginal_pc")
-    result = app.session_state["shown"].result
-    table = ledger.released_table(result)
-    assert len(table) == len(result.diagnostics.released_tables)
-    assert not any(frame.value.equals(table) for frame in app.dataframe)  # its tab is closed
-    app.session_state["run-details"] = "Ledger"
-    app.run()
-    assert any(frame.value.equals(table) for frame in app.dataframe)
-    edges = trace.edges_table(app.session_state["shown"].data, result)
-    learned = edges[edges["Learned"] != "no edge"]
-    assert len(learned) == len(result.skeleton)
-    assert learned["Link confidence"].str.contains("%").all()
-    assert learned["Arrow confidence"].str.fullmatch(r"→ .+ %, ← .+ %").all()
-    pages = [f.proto.srcdoc for f in app.get("iframe")]
-    assert "Link: " in pages[1]
-    assert "Arrow: " in pages[1]
-    assert "Link: " not in pages[0]
-
-
 def test_an_arrow_in_doubt_is_drawn_as_a_line_and_both_confidences_are_told() -> None:
     """Link and arrow each have a number; an arrow below the limit has no head in any picture."""
     data = load_dataset("cancer", n=500)
@@ -619,27 +516,6 @@ def test_simulated_models_are_offered_and_travel_in_links(
     assert again.number_input(key="run-sem_nodes").value == 6
     again.switch_page("pages/table/page.py").run()
     assert not again.exception
-
-
-def test_curate_shows_planned_beside_spent(open_app: Callable[..., AppTest]) -> None:
-    app = open_app(data="cancer", n="5000", algorithm="curate_pc")
-    result = app.session_state["shown"].result
-    table = run_view.plan_table(result.diagnostics.allocation)
-    assert list(table.columns) == ["Order", "Planned at the start", "Planned at its turn", "Spent"]
-    spent = sum(row.cost for row in result.diagnostics.allocation.spent)
-    assert table["Spent"].sum() == pytest.approx(spent)
-    specs = [chart.proto.spec for chart in app.get("plotly_chart")]
-    assert any("Planned at the start" in spec for spec in specs)
-
-
-def test_em_pc_says_what_each_node_decided(open_app: Callable[..., AppTest]) -> None:
-    app = open_app(data="cancer", n="5000", algorithm="em_pc")
-    result = app.session_state["shown"].result
-    table, steps = trace.nodes_table(result), result.steps
-    assert len(table) == sum(s.kind == "how many" for s in steps)
-    assert table["Deleted"].sum() == sum(s.kind == "delete" for s in steps)
-    named = table["Which"].str.split("; ").map(lambda names: len([n for n in names if n]))
-    assert (named == table["Deleted"]).all()
 
 
 def test_who_presses_run_fast_loses_nothing(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
