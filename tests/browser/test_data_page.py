@@ -1,4 +1,4 @@
-"""A new user with files: bad, odd, scored; then a table of their own to a release and an effect."""
+"""A new user with files: bad, odd; then a table of their own to a release and an effect."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ import random
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.browser.steps import BROKEN, EXCEPTION, enter, settle, unfold, walk
+from tests.browser.steps import BROKEN, EXCEPTION, enter, settle, unfold
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
-
-SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
 
 
 def text(name: str, rows: list[list[object]]) -> dict[str, object]:
@@ -45,7 +43,7 @@ def clinic() -> dict[str, object]:
     return text("clinic.csv", rows)
 
 
-def test_from_a_file_to_a_run_and_to_a_release(new_page: Page, screenshots: Path) -> None:
+def test_from_a_file_to_a_release(new_page: Page, screenshots: Path) -> None:
     page = new_page
     page.goto("/table")
     files = page.locator('input[type="file"]')
@@ -55,32 +53,8 @@ def test_from_a_file_to_a_run_and_to_a_release(new_page: Page, screenshots: Path
     page.screenshot(path=screenshots / "data_error.png")
     files.first.set_input_files(odd())  # type: ignore[arg-type]
     page.get_by_text("300 rows, 58 columns").wait_for()
-    files.nth(0).set_input_files(SAMPLES / "asia_2000.csv")
-    page.get_by_text("2,000 rows, 8 columns").wait_for()
-    files.nth(1).set_input_files(SAMPLES / "asia_edges.csv")
-    page.get_by_test_id("stFileChipName").get_by_text("asia_edges.csv").wait_for()
     settle(page)
     assert page.locator(EXCEPTION).count() == 0
-    page.locator(".st-key-journey-table a").click()
-    page.get_by_text("Nothing is stated of this table yet").wait_for()
-    assert page.locator("iframe").count() == 0  # nothing exact until it is asked for
-    page.get_by_text("Show exact numbers of your own data").click()
-    page.wait_for_selector("iframe")
-    settle(page)
-    page.screenshot(path=screenshots / "data_own.png", full_page=True)
-
-    walk(page, "Run")
-    page.get_by_text("Settings changed – press Run.").wait_for()
-    assert page.locator("iframe").count() == 0  # nothing of a public network
-    page.get_by_role("button", name="Run", exact=True).click()
-    page.get_by_text("every rerun spends ε").wait_for()
-    settle(page)
-    unfold(page, "More: scores")
-    page.get_by_text("1 run on these data").wait_for()
-    assert page.locator("iframe").count() == 2
-    assert "seed" not in page.url
-
-    walk(page, "My table")
     files.first.set_input_files(clinic())  # type: ignore[arg-type]
     page.get_by_text("1,200 rows").wait_for()
     settle(page)

@@ -62,9 +62,11 @@ def test_drag_a_tier_run_and_read_an_effect(page: Page, screenshots: Path) -> No
     settle(page)
     page.locator(".st-key-run-effect-cause input").fill("smoke")
     page.keyboard.press("Enter")
+    page.get_by_text("If smoke were yes for everyone").first.wait_for()
     settle(page)
     page.locator(".st-key-run-effect-effect input").fill("bronc")
     page.keyboard.press("Enter")
+    page.get_by_text("If smoke were yes for everyone, bronc").first.wait_for()
     settle(page)
     said = page.locator(".st-key-run-effects").inner_text()
     assert "If smoke were yes for everyone, bronc would be yes for 60 of 100" in said
