@@ -11,7 +11,8 @@ KEPT = Path(__file__).parent / "kept"
 # What a clock, a folder of the test or a drawn name says.
 CLOCK = re.compile(
     r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d)?( UTC|Z)?)?|[\d.,]+ (s|ms|CPU-s)( on one core)?\b"
-    r'|(?<="seconds": )[\d.e-]+|(?<=label: Seconds \| body: )[\d.]+|/tmp/\S*?(?=[^/\s]*[\s"\'.,]|$)'
+    r'|(?<="seconds": )[\d.e-]+|(?<=label: Seconds \| body: )[\d.e-]+'
+    r'|/tmp/\S*?(?=[^/\s]*[\s"\'.,]|$)'
 )
 # More digits than two machines agree on.
 LONG = re.compile(r"-?\b\d+\.\d{6,}(e[-+]?\d+)?\b")

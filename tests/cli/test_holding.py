@@ -41,13 +41,15 @@ def begun(*words: str, limit: int | None = None, **environment: str) -> subproce
 
 
 def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
-    """Exit status and standard error of a command that is expected to end by itself."""
+    """Exit status and standard error, without progress, of a command that ends by itself."""
     try:
         _, said = process.communicate(timeout=40)
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
-    return process.returncode, said
+    return process.returncode, re.sub(
+        r"^(\d+/\d+ runs|import time:).*\n", "", said, flags=re.MULTILINE
+    )
 
 
 def one_sentence(said: str) -> bool:
@@ -83,7 +85,6 @@ def test_a_run_is_stopped(number: signal.Signals, module: str, after: float) -> 
     time.sleep(after)
     os.killpg(process.pid, number)
     status, said = ended(process)
-    said = re.sub(r"import time:.*\n", "", said)
     assert status == 130
     assert one_sentence(said)
     assert said.startswith("Stopped")
