@@ -47,9 +47,7 @@ def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
-    return process.returncode, re.sub(
-        r"^(\d+/\d+ runs|import time:).*\n", "", said, flags=re.MULTILINE
-    )
+    return process.returncode, re.sub(r"(?m)^(\d+/\d+ runs|import time:).*\n", "", said)
 
 
 def one_sentence(said: str) -> bool:
