@@ -58,8 +58,9 @@ class Vault:
         """Write a release's file and page, and let go of what it was made of; its id."""
         found = f"{charge}-{digest(release)[:_DIGITS]}"
         try:
-            save(to_html(release), self._path(found, "html"))
-            save(canonical(release), self._path(found, "json"))
+            for kind, text in (("html", to_html(release)), ("json", canonical(release))):
+                if not (path := self._path(found, kind)).exists():  # else it was cut short later
+                    save(text, path)
         except OSError as error:
             raise InputError(f"The release could not be kept: {error.strerror}.") from None
         self._budgets.finished(charge)

@@ -74,6 +74,20 @@ def test_what_was_drawn_is_kept_and_the_rest_is_drawn(
         make(*ASKED, name="ward", budgets=book, resume=True)
 
 
+def test_a_release_that_ended_before_it_was_noted(
+    book: Budgets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its files are kept already when it is ended once more."""
+    with monkeypatch.context() as patch:
+        patch.delattr(Budgets, "finished")
+        with pytest.raises(AttributeError):
+            make(*ASKED, name="ward", budgets=book)
+    assert list(book.show("ward").unfinished) == [1]
+    make(*ASKED[:3], {}, name="ward", budgets=book, resume=True)
+    assert not book.show("ward").unfinished
+    assert list(Vault(book).ids(book.show("ward"))) == [1]
+
+
 def test_another_table_does_not_end_it(book: Budgets, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         cut(patch, 1)
