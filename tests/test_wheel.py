@@ -20,7 +20,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
     # From a copy of what a wheel is made of: a build leaves folders behind where it runs.
     source = folder / "source"
-    for part in ("engine", "sample_data/networks", "static/vis"):
+    for part in ("engine", "sample_data", "static"):
         _copy(ROOT / part, source / part)
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         (source / name).write_bytes((ROOT / name).read_bytes())
@@ -72,8 +72,18 @@ def test_every_package_is_in_the_wheel(installed: Path) -> None:
     ours = {p.parent.relative_to(ROOT) for p in (ROOT / "engine").rglob("__init__.py")}
     theirs = {p.parent.relative_to(installed) for p in installed.rglob("__init__.py")}
     assert ours <= theirs
-    networks = {p.name for p in (ROOT / "sample_data" / "networks").glob("*.json")}
-    assert {p.name for p in (installed / "engine" / "data" / "bundled").glob("*")} == networks
+    for place, name, kind in (
+        ("sample_data", "sample_data", "json"),
+        ("static/scene", "browser", "*s"),
+    ):
+        here, there = ROOT / place, installed / "engine" / name
+        names = {path.relative_to(here) for path in here.rglob(f"*.{kind}")}
+        assert {path.relative_to(there) for path in there.rglob(f"*.{kind}")} == names != set()
+
+
+def test_the_story_is_written_anywhere(installed: Path, tmp_path: Path) -> None:
+    python(installed, tmp_path, "-m", "engine", "story", "--out", "story")
+    assert (tmp_path / "story" / "story.js").stat().st_size > 50_000
 
 
 def test_the_command_line_runs_anywhere(installed: Path, tmp_path: Path) -> None:

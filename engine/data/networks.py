@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from pathlib import Path
 from typing import Any
 
 import networkx as nx
@@ -16,12 +15,10 @@ from engine.data.dataset import Dataset, code_type, frozen
 from engine.data.pairs import parse_pair, simulate_pair
 from engine.data.simulated import parse_name, simulate_sem
 from engine.errors import InputError, did_you_mean, show
+from engine.samples import SAMPLE_DATA
 
 MAX_ROWS = 10_000_000
-# An installed wheel carries the files next to this module; a checkout has them at its top level.
-_INSTALLED = Path(__file__).resolve().parent / "bundled"
-_CHECKOUT = Path(__file__).resolve().parents[2] / "sample_data" / "networks"
-_FOLDER = _INSTALLED if _INSTALLED.is_dir() else _CHECKOUT
+_FOLDER = SAMPLE_DATA / "networks"
 
 # A bundled network is a file in the folder, and nothing else: adding one adds its name here.
 NETWORKS: tuple[str, ...] = tuple(sorted(path.stem for path in _FOLDER.glob("*.json")))

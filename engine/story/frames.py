@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import base64
 import math
-import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
@@ -25,7 +23,6 @@ from engine.release.pooling import pooled
 from engine.runner import run
 from engine.story.content import arrows_content, money_content, person_content, scene_content
 from engine.studies.scenes import (
-    ALGORITHMS,
     BACK,
     FORTH,
     LINE,
@@ -33,6 +30,7 @@ from engine.studies.scenes import (
     kept_scene,
     pair_states,
     states_of,
+    unpacked,
 )
 from engine.summary import guesses
 from engine.teaching.lessons import NoisyTest, noisy_test, query
@@ -40,7 +38,67 @@ from engine.teaching.lessons import NoisyTest, noisy_test, query
 NETWORK, PEOPLE, ROWS = "asia", 1_000, 20_000
 EPSILON, EACH = 1.0, 0.02  # of a run, and of one test
 FOUND = (LINE, FORTH, BACK)
+EACH_TIME, ONCE = "priv_pc", "marginal_pc"  # how a budget is spent
 HOSPITALS, PATIENTS, DRAWS, SHARED = 5, 20_000, 20, 0.3  # and the ε of each hospital
+Stills = list[tuple[Svg, str]]
+WORDS = {  # of each frame its title and what is read next to it
+    "scene": (
+        "What can still be learned when nobody may be recognised?",
+        "The lines are what {rows:,} patients' records say about which things go together. Drag "
+        "the dial to the left: each person is hidden better, and lines fade. To the right they "
+        "return, and more of the hundred figures fill: that many of a hundred guesses about one "
+        "person can be right. At ε = {epsilon:g} it is {right}; a coin gets 50.",
+    ),
+    "causes": (
+        "What we look for: what causes what",
+        "An arrow says that one thing acts on another: smoking on lung cancer, not the other way "
+        "round. Click an arrow to turn it. If the records would then look different, data can "
+        "show its direction. If nothing would change, they cannot.",
+    ),
+    "noise": (
+        "Noise on one answer",
+        "Each dot is the same measured number with fresh chance noise on it. Right of the dashed "
+        "line the link stays, left of it the link goes; red dots decide wrongly. Drag the number "
+        "away from the line: noise changes nothing. Drag it near: noise decides. The noise is "
+        "as wide as it must be to hide one person.",
+    ),
+    "person": (
+        "One person in or out: can you tell?",
+        "Each dot is a person. Change one answer, and there are two tables, A and B. One of them "
+        "gives a noisy number. Guess which. However clever the guess, it is right no more often "
+        "than the wall allows: at ε = {epsilon:g} at most {right} times in a hundred. That is the "
+        "promise to every single person.",
+    ),
+    "budget": (
+        "Many tests, one budget",
+        "All the noise comes from one purse of a hundred coins, the privacy budget ε. Every "
+        "question put to the records costs some of them. Press Spend: many questions, and "
+        "little is left for each. A smaller budget protects people better and buys less.",
+    ),
+    "once": (
+        "Spend once, then ask for free",
+        "The same hundred coins, spent in two ways. On one side every doubtful question is paid "
+        "for. On the other all coins buy noisy tables of counts at the start, and every later "
+        "question reads those tables and costs nothing. Press Spend, then move ε and compare.",
+    ),
+    "hospitals": (
+        "Several hospitals, no shared records",
+        "Each hospital adds its own noise to its tables of counts (ε = {shared:g}) and passes on "
+        "only those. Added up, the patients count in full, while the noises partly cancel. Of "
+        "{true} true links, one hospital of {patients:,} patients finds {seen[0]:.1f} on average, "
+        "with {false[0]:.1f} false ones; {many} together find {seen[1]:.1f}, with {false[1]:.1f} "
+        "false ones. No record leaves its house, and the promise to each patient is the "
+        "hospital's own, if nobody is in two.",
+    ),
+    "limits": (
+        "What it cannot do",
+        "The plain lines have no arrowhead: no records, however many, settle which way they "
+        "point. Privacy is not the cause, and no budget helps. Two more limits: something that "
+        "concerns few people is lost in the noise, and a finding about smokers is about every "
+        "smoker, even one whose record was never used. The promise protects a person's record, "
+        "not a group's secret.",
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -50,7 +108,7 @@ class Frame:
     key: str
     title: str
     words: str
-    stills: Sequence[tuple[Svg, str]]
+    stills: Stills
     kind: str = ""
     data: dict[str, Any] = field(default_factory=dict)
 
@@ -60,108 +118,58 @@ def frames() -> Iterator[Frame]:
     kept = kept_scene(NETWORK)
     given = scene_content(kept, best="No privacy", steps={})
     data = load_dataset(NETWORK, n=ROWS)
-    at = int(np.argmin([abs(math.log(e / EPSILON)) for e in kept["epsilons"]]))
     right = guesses(EPSILON)
+    at = int(np.argmin([abs(math.log(e / EPSILON)) for e in kept["epsilons"]]))
 
     def shares(key: str) -> Svg:
         found = next(m for m in kept["methods"] if m["key"] == key)
-        states = np.frombuffer(zlib.decompress(base64.b64decode(found["states"])), np.uint8)
-        drawn = states.reshape(len(kept["epsilons"]), kept["draws"], -1)[at]
-        return _graph(given, drawn, f"{found['title']} at ε = {EPSILON:g}, all draws at once")
+        states = unpacked(found["states"], (len(kept["epsilons"]), kept["draws"], -1))[at]
+        return _graph(given, states, f"{found['title']} at ε = {EPSILON:g}, all draws at once")
+
+    def money(*keys: str) -> dict[str, Any]:
+        return money_content(given, keys, 0, once=keys[-1]) | {"epsilon": EPSILON}
 
     people = people_svg(right, "#8592a8", "#1b6ca8", "#8592a8", across=20, alt=f"{right} of 100")
-    yield Frame(
-        "scene",
-        "What can still be learned when nobody may be recognised?",
-        f"The lines are what {kept['rows']:,} patients' records say about which things go "
-        "together. Drag the dial to the left: each person is hidden better, and lines fade. To "
-        "the right they return, and more of the hundred figures fill: that many of a hundred "
-        f"guesses about one person can be right. At ε = {EPSILON:g} it is {right}; a coin gets 50.",
-        [(shares("marginal_pc"), "Dark lines are found in most draws."), (people, f"{right} of "
-         "100 guesses about one person are right at most.")],
-        "scene",
-        given | {"start": {"epsilon": EPSILON, "algorithm": "marginal_pc"}},
-    )  # fmt: skip
+    figures = people, f"At ε = {EPSILON:g} at most {right} of 100 guesses are right."
     arrows = arrows_content(data)
-    truth = np.array([arrows["causal"]], dtype=np.uint8)
-    cause = _graph(given, truth, "The arrows of the network"), "An arrow: one acts on the other."
-    yield Frame(
-        "causes",
-        "What we look for: what causes what",
-        "An arrow says that one thing acts on another: smoking on lung cancer, not the other way "
-        "round. Click an arrow to turn it. If the records would then look different, data can "
-        "show its direction. If nothing would change, they cannot.",
-        [cause],
-        "arrows",
-        arrows,
-    )
     test = noisy_test(data, query(data, "tub", "dysp"), EACH)
-    yield Frame(
-        "noise",
-        "Noise on one answer",
-        "Each dot is the same measured number with fresh chance noise on it. Right of the dashed "
-        "line the link stays, left of it the link goes; red dots decide wrongly. Drag the number "
-        "away from the line: noise changes nothing. Drag it near: noise decides. The noise is "
-        "as wide as it must be to hide one person.",
-        [(_pile(test), "Two hundred noisy answers; the dashed line decides.")],
-        "noise",
-        {name: getattr(test, name) for name in ("level", "sensitivity", "epsilon")}
-        | {"score": test.exact},
-    )
-    yield Frame(
-        "person",
-        "One person in or out: can you tell?",
-        "Each dot is a person. Change one answer, and there are two tables, A and B. One of them "
-        "gives a noisy number. Guess which. However clever the guess, it is right no more often "
-        f"than the wall allows: at ε = {EPSILON:g} in {1 / (1 + math.exp(-EPSILON)):.1%} of bets, "
-        f"at most {right} in a hundred. That is the promise to every single person.",
-        [(people, f"At ε = {EPSILON:g} at most {right} of 100 guesses are right.")],
-        "person",
-        person_content(load_dataset(NETWORK, n=PEOPLE), "tub", "either", EPSILON),
-    )
-    yield Frame(
-        "budget",
-        "Many tests, one budget",
-        "All the noise comes from one purse of a hundred coins, the privacy budget ε. Every "
-        "question put to the records costs some of them. Press Spend: many questions, and "
-        "little is left for each. A smaller budget protects people better and buys less.",
-        [(shares("priv_pc"), "What one purse buys, question by question.")],
-        "money",
-        money_content(given, ["priv_pc"], 0, once="priv_pc") | {"epsilon": EPSILON},
-    )
-    yield Frame(
-        "once",
-        "Spend once, then ask for free",
-        "The same hundred coins, spent in two ways. On one side every doubtful question is paid "
-        "for. On the other all coins buy noisy tables of counts at the start, and every later "
-        "question reads those tables and costs nothing. Press Spend, then move ε and compare.",
-        [(shares(key), name) for key, name in zip(ALGORITHMS[::2], ("Question by question", "Once"),
-         strict=True)],
-        "money",
-        money_content(given, ALGORITHMS[::2], 0, once="marginal_pc") | {"epsilon": EPSILON},
-    )  # fmt: skip
-    yield _hospitals(given)
-    yield Frame(
-        "limits",
-        "What it cannot do",
-        "The plain lines have no arrowhead: no records, however many, settle which way they "
-        "point. Privacy is not the cause, and no budget helps. Two more limits: something that "
-        "concerns few people is lost in the noise, and a finding about smokers is about every "
-        "smoker, even one whose record was never used. The promise protects a person's record, "
-        "not a group's secret.",
-        [
-            (
-                _graph(given, np.array([given["scene"]["truth"]]), "What data can identify"),
-                "A line without a head: data cannot say which of the two acts on the other.",
-            )
-        ],
-        "arrows",
-        arrows | {"either": True, "digest": arrows["digest"] + "-either"},
-    )
+    true, cpdag = np.array([arrows["causal"]]), np.array([given["scene"]["truth"]])
+    either = "A line without a head: data cannot say which of the two acts on the other."
+    hospitals, counted = _hospitals(given)
+    stills: dict[str, Stills] = {
+        "scene": [(shares(ONCE), "Dark lines are found in most draws."), figures],
+        "causes": [(_graph(given, true, "The arrows"), "An arrow: one acts on the other.")],
+        "noise": [(_pile(test), "Two hundred noisy answers; the dashed line decides.")],
+        "person": [figures],
+        "budget": [(shares(EACH_TIME), "What one purse buys, question by question.")],
+        "once": [(shares(EACH_TIME), "Question by question"), (shares(ONCE), "Once")],
+        "hospitals": hospitals,
+        "limits": [(_graph(given, cpdag, "What data can identify"), either)],
+    }
+    people_asked = load_dataset(NETWORK, n=PEOPLE)
+    moving: dict[str, tuple[str, dict[str, Any]]] = {
+        "scene": ("scene", given | {"start": {"epsilon": EPSILON, "algorithm": ONCE}}),
+        "causes": ("arrows", arrows),
+        "noise": (
+            "noise",
+            {name: getattr(test, name) for name in ("level", "sensitivity", "epsilon")}
+            | {"score": test.exact},
+        ),
+        "person": ("person", person_content(people_asked, "tub", "either", EPSILON)),
+        "budget": ("money", money(EACH_TIME)),
+        "once": ("money", money(EACH_TIME, ONCE)),
+        "limits": ("arrows", arrows | {"either": True, "digest": arrows["digest"] + "-either"}),
+    }
+    numbers = {"rows": kept["rows"], "epsilon": EPSILON, "right": right} | counted
+    for key, (title, words) in WORDS.items():
+        yield Frame(key, title, words.format(**numbers), stills[key], *moving.get(key, ()))
 
 
-def _hospitals(given: dict[str, Any]) -> Frame:
-    """One hospital's release against all of them combined, as :func:`engine.combine` does it."""
+def _hospitals(given: dict[str, Any]) -> tuple[Stills, dict[str, Any]]:
+    """One hospital's release against all of them combined, as :func:`engine.combine` does it.
+
+    The pictures of both, and the numbers that the frame's words have.
+    """
     data: Dataset = load_dataset(NETWORK, n=HOSPITALS * PATIENTS)
     params = MarginalPCParameters.build({"epsilon": SHARED})
     whole = known_whole(data.cardinalities, PATIENTS, params.total)
@@ -186,20 +194,12 @@ def _hospitals(given: dict[str, Any]) -> Frame:
     true = np.array(given["scene"]["truth"]) > 0
     seen = [float(np.isin(s[:, true], FOUND).sum(axis=1).mean()) for s in (alone, together)]
     false = [float(np.isin(s[:, ~true], FOUND).sum(axis=1).mean()) for s in (alone, together)]
-    return Frame(
-        "hospitals",
-        "Several hospitals, no shared records",
-        f"Each hospital adds its own noise to its tables of counts (ε = {SHARED:g}) and passes on "
-        "only those. Added up, the patients count in full, while the noises partly cancel. Of "
-        f"{int(true.sum())} true links, one hospital of {PATIENTS:,} patients finds "
-        f"{seen[0]:.1f} on average, with {false[0]:.1f} false ones; {HOSPITALS} together find "
-        f"{seen[1]:.1f}, with {false[1]:.1f} false ones. No record leaves its house, and the "
-        "promise to each patient is the hospital's own, if nobody is in two.",
-        [
-            (_graph(given, alone, "One hospital alone"), "One hospital alone"),
-            (_graph(given, together, "All together"), f"{HOSPITALS} hospitals together"),
-        ],
-    )
+    stills: Stills = [
+        (_graph(given, alone, "One hospital alone"), "One hospital alone"),
+        (_graph(given, together, "All together"), f"{HOSPITALS} hospitals together"),
+    ]
+    numbers = {"shared": SHARED, "patients": PATIENTS, "many": HOSPITALS, "true": int(true.sum())}
+    return stills, numbers | {"seen": seen, "false": false}
 
 
 def _graph(given: dict[str, Any], states: np.ndarray[Any, Any], alt: str) -> Svg:
@@ -208,8 +208,8 @@ def _graph(given: dict[str, Any], states: np.ndarray[Any, Any], alt: str) -> Svg
     layout = given["layouts"]["wide"]
     links = []
     for p, (i, j) in enumerate(combinations(range(len(titles)), 2)):
-        forth, back = (states[:, p] == 2).sum(), (states[:, p] == 3).sum()
-        share = float(np.isin(states[:, p], (1, 2, 3)).mean())
+        forth, back = (states[:, p] == FORTH).sum(), (states[:, p] == BACK).sum()
+        share = float(np.isin(states[:, p], FOUND).mean())
         if not share:
             continue
         a, b = (j, i) if back > forth else (i, j)

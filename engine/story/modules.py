@@ -7,7 +7,6 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
-from pathlib import Path
 from typing import Any
 
 import networkx as nx
@@ -16,16 +15,16 @@ from engine.data.dataset import Dataset
 from engine.graphs.cpdag import matrix_of
 from engine.graphs.layout import box_width, place
 from engine.graphs.metrics import truth_cpdag
+from engine.samples import BROWSER, SAMPLE_DATA
 from engine.studies.scenes import pair_states
 
-ROOT = Path(__file__).resolve().parents[2]
 _FRAMES = {"wide": (760, 400), "narrow": (400, 460), "small": (440, 240)}
 _IMPORT = re.compile(r'(?m)^import (\{.*\}) from "\./(\w+)\.js";\n')
 _EXPORT = re.compile(r"(?m)^export ((?:async )?(?:function|class|const) .*)")
 
 
 def _module(name: str) -> str:
-    return (ROOT / "static" / "scene" / f"{name}.js").read_text(encoding="utf-8")
+    return (BROWSER / f"{name}.js").read_text(encoding="utf-8")
 
 
 @cache
@@ -53,15 +52,15 @@ def bundle(*tops: str) -> str:
 
 
 @cache
-def style() -> str:
-    """The scene's style sheet."""
-    return (ROOT / "static" / "scene" / "scene.css").read_text(encoding="utf-8")
+def style(name: str = "scene") -> str:
+    """A style sheet: the scene's, or the story's."""
+    return (BROWSER / f"{name}.css").read_text(encoding="utf-8")
 
 
 @cache
 def words() -> dict[str, Any]:
     """Plain names of the bundled networks and their columns."""
-    found: dict[str, Any] = json.loads((ROOT / "sample_data" / "names.json").read_text("utf-8"))
+    found: dict[str, Any] = json.loads((SAMPLE_DATA / "names.json").read_text("utf-8"))
     return found
 
 

@@ -6,10 +6,11 @@ import json
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from engine.graphs.links import marks_data
 from engine.story.frames import Frame, frames
-from engine.story.modules import ROOT, bundle
+from engine.story.modules import bundle, style
 
 TITLE = "Causes from private data: a story"
 _PAGE = """<!doctype html>
@@ -19,7 +20,8 @@ _PAGE = """<!doctype html>
 <link rel="stylesheet" href="story.css"></head>
 <body class="{name}"><main>
 {body}
-</main><script src="story.js"></script></body></html>
+</main><script type="application/json" id="marks">{marks}</script>
+<script src="story.js"></script></body></html>
 """
 
 
@@ -29,9 +31,8 @@ def write(folder: Path) -> list[Path]:
     Nothing in them has an address outside of the folder: it opens from a disk and from any host.
     """
     made = list(frames())
-    sheets = (ROOT / "static" / "scene" / f"{name}.css" for name in ("scene", "story"))
     files = {
-        "story.css": "".join(sheet.read_text(encoding="utf-8") for sheet in sheets),
+        "story.css": style() + style("story"),
         "story.js": bundle("story"),
         "index.html": _page(TITLE, made, "whole"),
     }
@@ -46,7 +47,13 @@ def _page(title: str, shown: Sequence[Frame], name: str) -> str:
     body = "\n".join(map(_section, shown))
     if name == "alone":
         body += f'\n<p><a href="index.html#{shown[0].key}" target="_top">The whole story</a></p>'
-    return _PAGE.format(title=escape(title), name=name, body=body)
+    marks = _json({theme: marks_data(theme) for theme in ("light", "dark")})
+    return _PAGE.format(title=escape(title), name=name, body=body, marks=marks)
+
+
+def _json(content: dict[str, Any]) -> str:
+    """JSON that ends no script element."""
+    return json.dumps(content, separators=(",", ":")).replace("</", "<\\/")
 
 
 def _section(frame: Frame) -> str:
@@ -56,11 +63,8 @@ def _section(frame: Frame) -> str:
     )
     kind = data = ""
     if frame.kind:
-        marks = {theme: marks_data(theme) for theme in ("light", "dark")}
-        content = json.dumps({**frame.data, "marks": marks}, separators=(",", ":"))
-        content = content.replace("</", "<\\/")
         kind = f' data-kind="{frame.kind}"'
-        data = f'<script type="application/json">{content}</script>'
+        data = f'<script type="application/json">{_json(frame.data)}</script>'
     return (
         f'<section class="frame" id="{frame.key}"><h2>{escape(frame.title)}</h2>'
         f'<div{kind}><div class="still">{stills}</div>{data}</div>'

@@ -11,7 +11,6 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -19,8 +18,9 @@ import numpy as np
 
 from engine.params import relevant
 from engine.registry import algorithm
+from engine.samples import SAMPLE_DATA
 
-KEPT = Path(__file__).resolve().parents[2] / "sample_data" / "recommended.json"
+KEPT = SAMPLE_DATA / "recommended.json"
 _FAR = math.log(math.sqrt(10) * 1.001)  # how far an epsilon may be from one that was studied
 SCORES, SIDES = ("skeleton_f1", "directed_f1"), ("tuned", "default")
 

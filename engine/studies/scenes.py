@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,6 +28,7 @@ from engine.graphs.metrics import truth_cpdag
 from engine.registry import algorithm
 from engine.result import RunResult
 from engine.runner import run
+from engine.samples import SAMPLE_DATA
 from engine.studies.price import price_steps
 
 VERSION = 1
@@ -37,7 +37,7 @@ EPSILONS = tuple(float(f"{e:.3g}") for e in np.geomspace(0.01, 10, 40))
 DRAWS = 50
 COARSE, FEW = tuple(float(f"{e:.3g}") for e in np.geomspace(0.01, 10, 12)), 25  # of large networks
 MOST_COLUMNS = 40
-_KEPT = Path(__file__).resolve().parents[2] / "sample_data" / "scenes"
+_KEPT = SAMPLE_DATA / "scenes"
 
 # What became of a pair (i, j), i < j, in one draw.
 ABSENT, LINE, FORTH, BACK, UNTESTED = range(5)

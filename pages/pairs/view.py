@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from engine import Dataset, RunResult
 from engine.pairs.decision import BOTH, Decision, Setting
 from engine.percent import percent
+from engine.samples import SAMPLE_DATA
 from engine.teaching.pairwise import EPSILONS, Picture, Way, over_ridge
 from pages.draw import charts, show
 from pages.draw.charts import Axis, Curve, curves
@@ -26,7 +26,7 @@ from pages.shell.words import PLAIN, ink, see_through
 
 FIGURE2_EPSILONS = (1.0, 10.0)
 RIDGES = tuple(10 ** (k / 3 - 4) for k in range(13))
-KEPT = Path(__file__).resolve().parents[2] / "sample_data" / "pairs.json"
+KEPT = SAMPLE_DATA / "pairs.json"
 
 
 def title_of(way: Way) -> str:

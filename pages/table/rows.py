@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -11,13 +9,13 @@ import streamlit as st
 from engine import Dataset
 from engine.data.networks import NETWORKS, load_network
 from engine.graphs.picture import Link
+from engine.samples import SAMPLE_DATA
 from pages.draw import charts, show
 from pages.draw.charts import bars
 from pages.draw.graphs import draw_graph
 from pages.shell import export
 from pages.shell import words as text
 
-SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
 PREVIEW_ROWS = 200
 
 
@@ -87,5 +85,5 @@ def _downloads(data: Dataset) -> None:
 def sample_files() -> None:
     """Files to try the upload with."""
     with st.expander("Sample files to try it with"), st.container(horizontal=True):
-        for path in sorted(SAMPLES.glob("*.csv")):
+        for path in sorted(SAMPLE_DATA.glob("*.csv")):
             export.download(path.name, path.read_bytes, path.name, key=f"sample-{path.stem}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -18,6 +17,7 @@ from engine.registry import ALGORITHMS
 from engine.release.attacked import HALF, verdict
 from engine.release.checking import SECONDS
 from engine.release.file import loads
+from engine.samples import SAMPLE_DATA
 from pages import mode
 from pages.draw.charts import Axis, Curve, curves, figure
 from pages.draw.show import table
@@ -26,7 +26,7 @@ from pages.shell.task import Task, drop, find, start, watch
 from pages.shell.words import PLAIN, group_inks, ink, style_of
 from pages.trust.work import attack_file
 
-EXAMPLE = Path(__file__).resolve().parents[2] / "sample_data" / "audit.json"
+EXAMPLE = SAMPLE_DATA / "audit.json"
 HEADLINE = "curate_pc/published/strata"
 NEIGHBOURS = {
     "strata": "strata of 40 and 49,960 rows; one record of the small one joins the large one",

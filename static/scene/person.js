@@ -34,7 +34,7 @@ export class Person {
     this.choices = el("div", {class: "buttons"});
     this.tables = el("div", {class: "tables"});
     this.eps = el("input", {type: "range", min: -2, max: 1, step: 0.02, class: "dial", "aria-label": "epsilon of the output",
-      oninput: () => { this.epsilon = Number((10 ** Number(this.eps.value)).toPrecision(2)); this.forget(); this.tell(); }});
+      oninput: () => { this.epsilon = Number((10 ** Number(this.eps.value)).toPrecision(2)); this.forget(); this.tell(false); }});
     this.value = el("b", {class: "value"});
     this.tally = el("p", {class: "tally"});
     this.root.replaceChildren(el("div", {class: "two"},
@@ -106,7 +106,7 @@ export class Person {
       if (!this.running || !this.root.isConnected) return;
       some(Math.min(left, PACE));
       this.running = left > 0;
-      this.paint();
+      this.paint(false);
       this.count();
       if (this.running) requestAnimationFrame(step);
     };
@@ -115,7 +115,8 @@ export class Person {
 
   cellName(cell) { const {titles, levels} = this.given, b = levels[1].length; return `${titles[0]} ${levels[0][Math.floor(cell / b)]}, ${titles[1]} ${levels[1][cell % b]}`; }
 
-  tell() {
+  /** The sentence, the choices and the curves; with ``all`` also the tables and the crowd, on which no dial has a say. */
+  tell(all = true) {
     const {given} = this, name = (which) => el("b", {}, NAMES[which]), own = this.who === null ? null : given.cells[this.who];
     const say = (...parts) => this.said.replaceChildren(...parts), offer = (...nodes) => this.choices.replaceChildren(...nodes);
     const button = (words, act, main) => el("button", {class: main ? "main" : "", onclick: act}, words);
@@ -136,8 +137,8 @@ export class Person {
       say(el("b", {class: this.last ? "found" : "false_positive"}, this.last ? "Right" : "Wrong"), `: ${short(this.out)} came from `, name(this.which), `. At this ε ${NAMES[this.likelier(this.out)]} makes it likelier, as the curves show.`);
       offer(button("Release another", () => this.release(), true), this.manyButton());
     }
-    this.twins(own);
-    this.paint();
+    if (all) this.twins(own);
+    this.paint(all);
     this.count();
   }
 
@@ -166,9 +167,9 @@ export class Person {
       ...(this.apart ? {best: this.best, scores: this.scoresOf, scale: this.scale} : {})});
   }
 
-  paint() {
+  paint(all = true) {
     const style = getComputedStyle(this.root), ink = (name) => style.getPropertyValue(name).trim();
-    this.paintCrowd(ink);
+    if (all) this.paintCrowd(ink);
     this.paintOutputs(ink);
     this.paintScores(ink);
   }

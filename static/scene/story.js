@@ -8,12 +8,13 @@ import {Scene} from "./scene.js";
 
 const KINDS = {arrows: Arrows, money: Money, noise: Noise, person: Person, scene: Scene};
 const dark = matchMedia("(prefers-color-scheme: dark)");
+const marks = JSON.parse(document.getElementById("marks").textContent);
 
 function begin(place) {
   const given = JSON.parse(place.querySelector("script").textContent), root = document.createElement("div");
   place.replaceChildren(root);
   const made = new KINDS[place.dataset.kind](root);
-  const show = () => { dress(root, given.marks[dark.matches ? "dark" : "light"]); made.show(given); };
+  const show = () => { dress(root, marks[dark.matches ? "dark" : "light"]); made.show(given); };
   dark.addEventListener("change", show);
   show();
 }
