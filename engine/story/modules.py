@@ -13,7 +13,7 @@ import networkx as nx
 
 from engine.data.dataset import Dataset
 from engine.graphs.cpdag import matrix_of
-from engine.graphs.layout import box_width, place
+from engine.graphs.layout import box_width, place, scale_of
 from engine.graphs.metrics import truth_cpdag
 from engine.samples import BROWSER, SAMPLE_DATA
 from engine.studies.scenes import pair_states
@@ -106,8 +106,9 @@ def layouts(titles: tuple[str, ...], arrows: tuple[tuple[str, str], ...]) -> dic
 
 
 def layout(graph: nx.DiGraph, width: float, height: float) -> dict[str, Any]:
-    """Places of the boxes in a frame that holds them, and how wide they are."""
-    at = place(graph, width - 20, height - 40)
+    """Places of the boxes in a frame that holds them, larger for many, and how wide they are."""
+    scale = scale_of(len(graph), width, height)
+    at = place(graph, width * scale - 20, height * scale - 40)
     widths = [box_width(name) + 8 for name in graph]
     wide = 2 * max(abs(at[n][0]) + w / 2 for n, w in zip(graph, widths, strict=True)) + 12
     tall = 2 * max(abs(at[n][1]) for n in graph) + 60

@@ -1,6 +1,6 @@
 // Reverse an arrow: which questions to the data would be answered otherwise?
 import {el, svgRoot} from "./dom.js";
-import {Graph} from "./graph.js";
+import {Graph, fitting} from "./graph.js";
 import {pairsOf} from "./model.js";
 
 const NARROW = 620, CYCLE = -1;
@@ -35,7 +35,7 @@ export class Arrows {
   }
 
   layOut() {
-    const narrow = this.root.clientWidth < NARROW, layout = narrow ? this.given.layouts.narrow : this.given.layouts.wide;
+    const narrow = this.root.clientWidth < NARROW, layout = fitting(this.given.layouts, this.svg, narrow);
     this.root.classList.toggle("narrow", narrow);
     if (layout === this.layout) return;
     this.layout = layout;

@@ -3,6 +3,7 @@ import {add, marks} from "./dom.js";
 import {ABSENT, BACK, FORTH, LINE, UNTESTED, classOf, frame, share} from "./model.js";
 
 const HIGH = 30;
+const LETTER = 14, READ = 20;  // units of the picture; CSS pixels
 const MANY = 100;  // pairs, from which on lines do not fade: so many at once would take longer than a frame
 
 /** Where a line towards (x, y) leaves the box around c. */
@@ -30,6 +31,14 @@ function head(tip, from) {
 export function sign(marker, [x, y]) {
   if (marker === "circle") return `M${x - 6} ${y}a6 6 0 1 0 12 0a6 6 0 1 0 -12 0Z`;
   return marker === "diamond" ? `M${x} ${y - 8}L${x + 8} ${y}L${x} ${y + 8}L${x - 8} ${y}Z` : "";
+}
+
+/** Of the places for the boxes those with letters that can be read from the last row, or with the largest there are. */
+export function fitting(layouts, svg, narrow) {
+  if (narrow) return layouts.narrow;
+  const high = parseFloat(getComputedStyle(svg).maxHeight) || Infinity;
+  const letters = ({size}) => LETTER * Math.min(svg.clientWidth / size[0], high / size[1]);
+  return letters(layouts.wide) >= READ || letters(layouts.wide) >= letters(layouts.small) ? layouts.wide : layouts.small;
 }
 
 export class Graph {

@@ -1,7 +1,7 @@
 // The scene: one graph, one dial, a dot for each draw, one sentence. Nothing here asks a server.
 import {Asked, add, counted, el, figure, marks, svgRoot} from "./dom.js";
 import {Dots} from "./dots.js";
-import {Graph, sign} from "./graph.js";
+import {Graph, fitting, sign} from "./graph.js";
 import {Hundred} from "./hundred.js";
 import {counts, frame, guesses, mean, most, nearest, read, ready, share, drowns, count, ABSENT} from "./model.js";
 
@@ -137,8 +137,7 @@ export class Scene {
   }
 
   layOut() {
-    const narrow = this.root.clientWidth < NARROW;
-    const layout = narrow ? this.given.layouts.narrow : this.given.layouts.wide;
+    const narrow = this.root.clientWidth < NARROW, layout = fitting(this.given.layouts, this.svg, narrow);
     this.root.classList.toggle("narrow", narrow);
     if (layout !== this.layout) { this.layout = layout; this.graph.lay(this.model, this.given.titles, layout); }
   }

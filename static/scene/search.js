@@ -1,6 +1,6 @@
 // A search played back: the link under test swings, what is held still stands in the way or does not.
 import {add, el, svgRoot} from "./dom.js";
-import {Graph} from "./graph.js";
+import {Graph, fitting} from "./graph.js";
 import {ABSENT, UNTESTED, pairsOf} from "./model.js";
 
 const [ORDER, X, Y, GIVEN, DECISION, REMOVED, REASON] = [0, 1, 2, 3, 4, 5, 6];
@@ -57,7 +57,7 @@ export class Search {
   }
 
   layOut() {
-    const narrow = this.root.clientWidth < NARROW, layout = narrow ? this.given.layouts.narrow : this.given.layouts.wide;
+    const narrow = this.root.clientWidth < NARROW, layout = fitting(this.given.layouts, this.svg, narrow);
     this.root.classList.toggle("narrow", narrow);
     if (layout === this.layout) return;
     this.layout = layout;

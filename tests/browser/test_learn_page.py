@@ -33,6 +33,10 @@ _CUT = """() => { const m = document.querySelector(".stMain");
   return m.scrollHeight - m.clientHeight; }"""
 
 
+# How large a letter in a picture is on the screen, in CSS pixels.
+_LETTER = "(e) => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a"
+
+
 def on(page: Page, name: str) -> None:
     """To the next step of the tour, by the keyboard."""
     page.get_by_role("button", name="Next", exact=True).press("Enter")
@@ -54,12 +58,14 @@ def test_ten_minutes_from_the_opening_to_the_coins(page: Page, screenshots: Path
     page.set_viewport_size({"width": 1280, "height": 720})
     walk(page, "Scene")
     page.locator(".scene .sentence b").first.wait_for()
+    assert page.locator(".scene .box text").first.evaluate(_LETTER) >= 20
     walk(page, "Learn")
     go(page, "/learn?step=truth&data=asia")
 
     # 1: arrows. What a turned graph changes is the engine's count.
     found = turning(load_network("asia").dag(), load_network("asia").names)
     told = page.locator(".arrows .told")
+    assert page.locator(".arrows .box text").first.evaluate(_LETTER) >= 20
     page.get_by_label("Smoking → Bronchitis: reverse it").press("Enter")
     told.get_by_text("None of 1,792 answers would change").wait_for()
     page.get_by_label("Smoking → Lung cancer: reverse it").press("Enter")
@@ -86,6 +92,7 @@ def test_ten_minutes_from_the_opening_to_the_coins(page: Page, screenshots: Path
     on(page, titles()["search"])
     player = page.locator(".search")
     player.get_by_text("Before the first test").wait_for()
+    assert player.locator(".box text").first.evaluate(_LETTER) >= 20
     player.get_by_role("button", name="Next order").press("Enter")
     player.get_by_text("Step 1 of").wait_for()
     player.get_by_label("Let me guess first").press("Space")
