@@ -97,13 +97,16 @@ class Known:
         return graph
 
     def respected(self, graph: Adjacency) -> Adjacency:
-        """The graph with barred arrows laid open.
+        """The graph with two kinds of arrows laid open: barred ones, and those to an earlier tier.
 
-        There are none unless its links and knowledge contradict each other around a cycle.
+        The latter lie on a directed path that leads there, through columns in no tier. There are
+        none of the former unless links and knowledge contradict each other around a cycle.
         """
-        wrong = graph & ~graph.T & self.barred
-        out: Adjacency = graph | wrong.T
-        return out
+        arrows = graph & ~graph.T & ~self.barred
+        if not self.in_time(arrows):
+            ways = (reachable(arrows) | np.eye(self.d, dtype=bool)).astype(np.float32)
+            arrows = arrows & ~(ways.T @ self.earlier.T @ ways.T > 0)
+        return np.asarray(graph | (graph & ~arrows).T)
 
     def settled(self, skeleton: Adjacency) -> tuple[int, int]:
         """How many of a skeleton's links knowledge alone gives a direction, and how many it has."""

@@ -52,24 +52,23 @@ class Mark:
         return words.format(n=f"{n:,}" if n else "no" if "{of}" not in words else "0", of=f"{of:,}")
 
 
+# In a light and in a dark theme.
+_GREY, _FAINT = ("#5b6577", "#a9b4c6"), ("#8592a8", "#7d8ba3")
+_BLUE, _GREEN = ("#0072b2", "#56b4e9"), ("#00785a", "#22b58a")
+_PURPLE, _ORANGE = ("#a8467f", "#dd8fbb"), ("#b34700", "#e69f00")
+
 # Dash, width and marker tell the classes apart without their colours. What was not tested to the
 # end is fainter than what was missed: nothing was found out about it.
 MARKS: Mapping[LinkClass | None, Mark] = {
-    None: Mark("Link", "{n} link", "{n} links", "#5b6577", "#a9b4c6"),
+    None: Mark("Link", "{n} link", "{n} links", *_GREY),
     LinkClass.FOUND: Mark(
-        "Found",
-        "{n} of {of} true link found",
-        "{n} of {of} true links found",
-        "#0072b2",
-        "#56b4e9",
-        width=3.0,
+        "Found", "{n} of {of} true link found", "{n} of {of} true links found", *_BLUE, width=3.0
     ),
     LinkClass.UNIDENTIFIED: Mark(
         "Found, direction not identifiable",
         "{n} with a direction that the data cannot identify",
         "{n} with directions that the data cannot identify",
-        "#00785a",
-        "#22b58a",
+        *_GREEN,
         width=3.0,
         marker="circle",
     ),
@@ -77,37 +76,22 @@ MARKS: Mapping[LinkClass | None, Mark] = {
         "Found, without its arrow",
         "{n} without its arrow",
         "{n} without their arrows",
-        "#a8467f",
-        "#dd8fbb",
+        *_PURPLE,
         (16, 4),
         3.0,
     ),
     LinkClass.REVERSED: Mark(
-        "Found, reversed",
-        "{n} reversed",
-        "{n} reversed",
-        "#a8467f",
-        "#dd8fbb",
-        (16, 4),
-        3.0,
-        "diamond",
+        "Found, reversed", "{n} reversed", "{n} reversed", *_PURPLE, (16, 4), 3.0, "diamond"
     ),
     LinkClass.FALSE_POSITIVE: Mark(
-        "False positive",
-        "{n} false positive",
-        "{n} false positives",
-        "#b34700",
-        "#e69f00",
-        (9, 5),
-        2.4,
+        "False positive", "{n} false positive", "{n} false positives", *_ORANGE, (9, 5), 2.4
     ),
-    LinkClass.MISSED: Mark("Missed", "{n} missed", "{n} missed", "#5b6577", "#a9b4c6", (2, 6), 2.0),
+    LinkClass.MISSED: Mark("Missed", "{n} missed", "{n} missed", *_GREY, (2, 6)),
     LinkClass.UNTESTED: Mark(
         "Not tested to the end",
         "{n} pair not tested to the end",
         "{n} pairs not tested to the end",
-        "#8592a8",
-        "#7d8ba3",
+        *_FAINT,
         (1, 9),
         1.6,
     ),
@@ -117,16 +101,10 @@ RARE = (LinkClass.UNIDENTIFIED, LinkClass.LINE, LinkClass.REVERSED, LinkClass.UN
 
 def marks_data(theme: str) -> dict[str, dict[str, Any]]:
     """The table in JSON types, for what the browser draws itself."""
+    said = ("word", "one", "many", "width", "marker")
     return {
-        kind.value: {
-            "word": mark.word,
-            "one": mark.one,
-            "many": mark.many,
-            "ink": mark.ink(theme),
-            "dash": " ".join(map(str, mark.dash)) or "none",
-            "width": mark.width,
-            "marker": mark.marker,
-        }
+        kind.value: {name: getattr(mark, name) for name in said}
+        | {"ink": mark.ink(theme), "dash": " ".join(map(str, mark.dash)) or "none"}
         for kind, mark in MARKS.items()
         if kind is not None
     }

@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
+import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
@@ -123,9 +124,8 @@ def collider_weights(
 
 def _log_mean_exp(values: Sequence[float]) -> float:
     """log of the mean of exp(values); bounded, so that no difference of two is undefined."""
-    v = np.clip(np.array(values, dtype=float), -1e6, 1e6)
-    top = float(v.max(initial=-1e6))
-    return top + math.log(float(np.mean(np.exp(v - top)))) if len(v) else -1e6
+    bounded = np.clip(values, -1e6, 1e6)
+    return float(np.logaddexp.reduce(bounded)) - math.log(len(values)) if values else -1e6
 
 
 def orient(
@@ -142,8 +142,8 @@ def orient(
     called and where they stand makes no difference: the order of the nodes is found first, and
     nodes that are alike share their arrows' mean.
     """
-    ranks = own_ranks(skeleton, weights)
-    order = sorted(range(len(ranks)), key=ranks.__getitem__)
+    ranks = _own_ranks(skeleton, weights)
+    order = np.argsort(ranks, kind="stable")
     place = np.argsort(order)
     moved = {
         (min(place[a], place[b]), int(place[z]), max(place[a], place[b])): weight
@@ -153,51 +153,35 @@ def orient(
         known = Known(known.knowledge, [known.names[i] for i in order])
     links, back = skeleton[np.ix_(order, order)], np.ix_(place, place)
     arrows = arrow_probabilities(links, moved, known)
-    if known is None:  # knowledge parts nodes that are alike without it
-        arrows = _shared(arrows, links, [ranks[i] for i in order])
+    if known is None and links.any():  # knowledge parts nodes that are alike without it
+        some = np.argwhere(links)
+        of = np.unique(ranks[order][some], axis=0, return_inverse=True)[1].ravel()
+        shares = arrows[links]  # in the order of argwhere
+        arrows[links] = (np.bincount(of, shares) / np.bincount(of))[of]
     graph = with_arrows(links, arrows, threshold, known)
     return Orientation(graph[back], arrows[back], weights)
 
 
-def own_ranks(skeleton: Adjacency, weights: Mapping[Triple, float]) -> list[int]:
-    """A rank of every node that depends on the skeleton and the weights, not on the nodes' numbers.
+def _own_ranks(skeleton: Adjacency, weights: Mapping[Triple, float]) -> NDArray[np.int64]:
+    """(d,): a rank of every node that depends on the skeleton and the weights, not on its number.
 
     By a node's weights as the middle and as an end, then by its neighbours', and theirs, until no
     more are distinguished (colour refinement); nodes that are alike to the end have the same.
     """
-    d = len(skeleton)
-    middle: list[list[float]] = [[] for _ in range(d)]
-    end: list[list[float]] = [[] for _ in range(d)]
+    seen: list[tuple[list[float], list[float]]] = [([], []) for _ in skeleton]
     for (a, z, b), weight in weights.items():
-        for v, kept in ((z, middle), (a, end), (b, end)):
-            kept[v].append(round(weight, 6))
-    seen = [(sorted(m), sorted(e)) for m, e in zip(middle, end, strict=True)]
-    ranks, kinds = _ranks(seen), 0
-    while kinds < len(set(ranks)):
-        kinds = len(set(ranks))
-        near = [sorted(ranks[j] for j in np.flatnonzero(row).tolist()) for row in skeleton]
-        ranks = _ranks(list(zip(ranks, near, strict=True)))
-    return ranks
-
-
-def _ranks(keys: Sequence[Any]) -> list[int]:
-    """The place of each key among all, the same for equal ones."""
-    ordered = sorted(keys)
-    return [bisect_left(ordered, key) for key in keys]
-
-
-def _shared(
-    arrows: NDArray[np.float64], skeleton: Adjacency, ranks: Sequence[int]
-) -> NDArray[np.float64]:
-    """The mean of the arrows on links between nodes of the same ranks, in the place of each."""
-    if not skeleton.any():
-        return arrows
-    some = np.argwhere(skeleton)
-    links = some[:, 0], some[:, 1]
-    of = np.unique(np.array(ranks)[some], axis=0, return_inverse=True)[1].ravel()
-    out = np.zeros_like(arrows)
-    out[links] = (np.bincount(of, arrows[links]) / np.bincount(of))[of]
-    return out
+        for v, role in ((z, 0), (a, 1), (b, 1)):
+            seen[v][role].append(round(weight, 6))
+    keys: list[Any] = [(sorted(middle), sorted(end)) for middle, end in seen]
+    kinds = 0
+    while True:
+        ordered = sorted(keys)
+        ranks = np.array([bisect_left(ordered, key) for key in keys], np.int64)
+        if kinds == len(set(ranks.tolist())):
+            return ranks
+        kinds = len(set(ranks.tolist()))
+        near = (sorted(ranks[row].tolist()) for row in skeleton)
+        keys = list(zip(ranks.tolist(), near, strict=True))
 
 
 def with_arrows(
@@ -208,40 +192,17 @@ def with_arrows(
 ) -> Adjacency:
     """The skeleton with the arrows (d, d) of a probability above ``threshold``.
 
-    Strongest first, none that closes a cycle; those that are known before; then Meek's rules.
+    Strongest first, none that closes a cycle or a path to an earlier tier; those that are known
+    before; then Meek's rules.
     """
-    if known is None:
-        return meek(_earned(skeleton.copy(), arrows, threshold))
-    graph = _earned(known.turned(skeleton), arrows, threshold, known.earlier)
-    done = meek(graph.copy())
-    return known.respected(done if known.in_time(done & ~done.T) else graph)
-
-
-def _earned(
-    graph: Adjacency,
-    arrows: NDArray[np.float64],
-    threshold: float,
-    earlier: Adjacency | bool = False,
-) -> Adjacency:
-    """The graph with arrows above the threshold on its undirected links, in place.
-
-    Strongest first, none closing a cycle, nor one with steps from an ``earlier`` tier to a later.
-    """
-    wanted = np.argwhere(graph & graph.T & (arrows > threshold) & (arrows > arrows.T))
-    for i, j in sorted(wanted.tolist(), key=lambda e: -arrows[e[0], e[1]]):
-        if not _leads(graph & ~graph.T | earlier, j, i):
+    graph = skeleton.copy() if known is None else known.turned(skeleton)
+    wanted = np.argwhere(graph & graph.T & (arrows > threshold) & (arrows > arrows.T)).tolist()
+    paths = nx.DiGraph(graph & ~graph.T | (False if known is None else known.earlier))
+    for i, j in sorted(wanted, key=lambda e: -arrows[e[0], e[1]]):
+        if not nx.has_path(paths, j, i):
+            paths.add_edge(i, j)
             graph[j, i] = False
-    return graph
-
-
-def _leads(directed: Adjacency, start: int, goal: int) -> bool:
-    """Whether a directed path goes from start to goal."""
-    seen, reached = np.zeros(len(directed), bool), np.zeros(len(directed), bool)
-    reached[start] = True
-    while reached.any() and not reached[goal]:
-        seen |= reached
-        reached = directed[reached].any(axis=0) & ~seen
-    return bool(reached[goal])
+    return meek(graph) if known is None else known.respected(meek(graph))
 
 
 def arrow_probabilities(
@@ -249,9 +210,11 @@ def arrow_probabilities(
 ) -> NDArray[np.float64]:
     """(d, d): share of the sampled DAGs with i -> j in their CPDAG (with knowledge, MPDAG)."""
     arrows, total = np.zeros(skeleton.shape), 0
+    a, z, b = _columns(weights)
     graphs: dict[bytes, Adjacency] = {}
     for dag, times in sampled_dags(skeleton, weights, known):
-        key = dag.tobytes() if known is not None else _colliders(dag, weights)
+        # DAGs of one CPDAG have their unshielded colliders in common.
+        key = (dag[a, z] & dag[b, z] if known is None else dag).tobytes()
         if key not in graphs:
             graphs[key] = mpdag_of_dag(dag, known)
         arrows += times * (graphs[key] & ~graphs[key].T)
@@ -259,10 +222,9 @@ def arrow_probabilities(
     return arrows / total
 
 
-def _colliders(dag: Adjacency, weights: Mapping[Triple, float]) -> bytes:
-    """Which unshielded triples are colliders: what DAGs of one CPDAG have in common."""
-    a, z, b = np.array([*weights], np.int64).reshape(-1, 3).T
-    return (dag[a, z] & dag[b, z]).tobytes()
+def _columns(weights: Mapping[Triple, float]) -> NDArray[np.int64]:
+    """(3, triples)."""
+    return np.array([*weights], np.int64).reshape(-1, 3).T
 
 
 def sampled_dags(
@@ -274,55 +236,29 @@ def sampled_dags(
     """
     if not skeleton.any():
         return [(skeleton, 1)]
-    states, place = _sampled(skeleton, weights, known)
-    found = []
-    for state, times in Counter(state.tobytes() for state in states).items():
-        into = np.frombuffer(state, dtype=bool).reshape(states.shape[1:])
-        dag = np.zeros_like(skeleton)
-        for (u, v), k in place.items():
-            dag[v, u] = into[u, k]
-        found.append((dag, times))
-    if known is None:
-        return found
-    return [each for each in found if known.in_time(each[0])] or found
-
-
-def _sampled(
-    skeleton: Adjacency, weights: Mapping[Triple, float], known: Known | None
-) -> tuple[NDArray[np.bool_], dict[tuple[int, int], int]]:
-    """What :func:`_temper` gives, and the place of v among the neighbours of u.
-
-    The chains see lists of neighbours: ``near[u, k]`` is the k-th of u, ``back[u, k]`` the place of
-    u among that one's neighbours, ``table[z, k, l]`` the weight of its k-th and l-th meeting at z.
-    """
-    d, degree = len(skeleton), skeleton.sum(axis=1).astype(np.int64)
-    near = np.full((d, int(degree.max())), -1, np.int64)
-    place: dict[tuple[int, int], int] = {}
-    for u in range(d):
-        for k, v in enumerate(np.flatnonzero(skeleton[u]).tolist()):
-            near[u, k], place[u, v] = v, k
-    back = np.full_like(near, -1)
-    for (u, v), k in place.items():
-        back[u, k] = place[v, u]
+    # The chains see lists of neighbours: ``near[u, k]`` is the k-th of u (-1 after the last),
+    # ``place[u, v]`` the k of v, ``table[z, k, l]`` the weight of z's k-th and l-th meeting at z.
+    place = skeleton.cumsum(axis=1, dtype=np.int64) - 1
+    near = np.full((len(skeleton), int(place.max()) + 1), -1, np.int64)
+    u, v = np.nonzero(skeleton)
+    near[u, place[u, v]] = v
     table = np.zeros((*near.shape, near.shape[1]))
-    for (a, z, b), weight in weights.items():
-        table[z, place[z, a], place[z, b]] = table[z, place[z, b], place[z, a]] = weight
-    fixed = np.zeros((d, d), dtype=bool) if known is None else known.fixed_arrows(skeleton)
-    free = [(u, k) for (u, v), k in place.items() if u < v and not (fixed[u, v] or fixed[v, u])]
-    edges = np.array(free, np.int64).reshape(-1, 2)
+    a, z, b = _columns(weights)
+    table[z, place[z, a], place[z, b]] = table[z, place[z, b], place[z, a]] = [*weights.values()]
+    fixed = np.zeros_like(skeleton) if known is None else known.fixed_arrows(skeleton)
+    depths = np.zeros(len(fixed))  # the length of the longest path of fixed arrows to each node
+    for _ in depths:
+        depths = np.where(fixed, depths[:, None] + 1.0, 0.0).max(axis=0)
+    edges = np.argwhere(np.triu(skeleton & ~fixed & ~fixed.T))
     sweeps = min(SWEEPS, max(60, MOST_REVERSALS // (max(1, len(edges)) * len(TEMPERATURES))))
-    burn = sweeps * BURN // SWEEPS
+    graph = (near, place, table, edges, depths)
     numbers = np.array([START], np.uint64)
-    graph = (degree, near, back, table, edges, _depths(fixed))
-    return _temper(graph, np.array(TEMPERATURES), sweeps, burn, numbers), place
-
-
-def _depths(fixed: Adjacency) -> NDArray[np.float64]:
-    """(d,): the length of the longest path of fixed arrows that ends at each node."""
-    depths = np.zeros(len(fixed))
-    for _ in range(len(fixed)):
-        depths = np.where(fixed, depths[:, None] + 1.0, 0.0).max(axis=0, initial=0.0)
-    return depths
+    met = _temper(graph, np.array(TEMPERATURES), sweeps, sweeps * BURN // SWEEPS, numbers)
+    found = [
+        (np.frombuffer(dag, dtype=bool).reshape(skeleton.shape), times)
+        for dag, times in Counter(dag.tobytes() for dag in met).items()
+    ]
+    return found if known is None else [f for f in found if known.in_time(f[0])] or found
 
 
 @kernel(inner=True)
@@ -336,110 +272,96 @@ def _next(numbers):  # type: ignore[no-untyped-def]
 
 
 @kernel(inner=True)
-def _other_path(into, degree, near, start, goal, stack, seen):  # type: ignore[no-untyped-def]
-    """Whether a directed path leads from start to goal other than the edge between them."""
+def _leads(dag, near, start, goal, stack, seen):  # type: ignore[no-untyped-def]
+    """Whether a directed path goes from start to goal."""
     seen[:] = False
-    seen[start] = True
     stack[0], top = start, 1
     while top > 0:
         top -= 1
         u = stack[top]
-        for k in range(degree[u]):
-            v = near[u, k]
-            if into[u, k] or seen[v] or (u == start and v == goal):
-                continue
-            if v == goal:
-                return True
-            seen[v] = True
-            stack[top] = v
-            top += 1
+        for v in near[u]:
+            if v >= 0 and dag[u, v] and not seen[v]:
+                if v == goal:
+                    return True
+                seen[v] = True
+                stack[top] = v
+                top += 1
     return False
 
 
 @kernel(inner=True)
-def _reverse(into, graph, e, temperature, chance, stack, seen):  # type: ignore[no-untyped-def]
+def _reverse(dag, graph, e, temperature, chance, stack, seen):  # type: ignore[no-untyped-def]
     """Try to reverse edge e; the change of the log probability, 0 if it stays.
 
-    ``into[u, k]`` says that the k-th neighbour of u is its parent. Turning i -> j takes the
-    colliders of i at j away and brings those of j at i.
+    Turning i -> j takes the colliders of i at j away and brings those of j at i.
     """
-    degree, near, back, table, edges = graph[0], graph[1], graph[2], graph[3], graph[4]
-    u, k = edges[e]
-    j, kj = u, k
-    if not into[u, k]:
-        j, kj = near[u, k], back[u, k]
-    i, ki = near[j, kj], back[j, kj]
+    near, place, table, edges = graph[0], graph[1], graph[2], graph[3]
+    i, j = edges[e, 0], edges[e, 1]
+    if dag[j, i]:
+        i, j = j, i
     gain = 0.0
-    for q in range(degree[j]):
-        if q != kj and into[j, q]:
-            gain -= table[j, kj, q]
-    for q in range(degree[i]):
-        if into[i, q]:
-            gain += table[i, ki, q]
+    for k, q in enumerate(near[j]):
+        if q >= 0 and q != i and dag[q, j]:
+            gain -= table[j, place[j, i], k]
+    for k, q in enumerate(near[i]):
+        if q >= 0 and dag[q, i]:
+            gain += table[i, place[i, j], k]
     if chance >= math.exp(min(gain / temperature, 0.0)):
         return 0.0
-    if _other_path(into, degree, near, i, j, stack, seen):
-        return 0.0
-    into[j, kj], into[i, ki] = False, True
-    return gain
+    dag[i, j] = False
+    cycle = _leads(dag, near, i, j, stack, seen)
+    dag[i, j], dag[j, i] = cycle, not cycle
+    return 0.0 if cycle else gain
 
 
 @kernel(inner=True)
 def _start(graph, count, numbers):  # type: ignore[no-untyped-def]
-    """(into, log probability) of each chain, its edges along a shuffled order of the nodes.
+    """(DAG, log probability) of each chain, its edges along a shuffled order of the nodes.
 
     Nodes of a greater depth come later, so that no chain starts against an arrow that is fixed.
     """
-    degree, near, table, depths = graph[0], graph[1], graph[3], graph[5]
-    d = len(degree)
-    into, logs = np.zeros((count, d, near.shape[1]), np.bool_), np.zeros(count)
-    rank = np.empty(d)
+    near, table, depths = graph[0], graph[2], graph[4]
+    d = len(depths)
+    dags, logs, rank = np.zeros((count, d, d), np.bool_), np.zeros(count), np.empty(d)
     for t in range(count):
         for u in range(d):
             rank[u] = depths[u] + _next(numbers)
         for u in range(d):
-            for k in range(degree[u]):
-                into[t, u, k] = rank[near[u, k]] < rank[u]
-                for q in range(k):
-                    if into[t, u, k] and into[t, u, q]:
-                        logs[t] += table[u, k, q]
-    return into, logs
+            for k, v in enumerate(near[u]):
+                if v >= 0 and rank[v] < rank[u]:
+                    dags[t, v, u] = True
+                    for q in range(k):
+                        if dags[t, near[u, q], u]:
+                            logs[t] += table[u, k, q]
+    return dags, logs
 
 
 @kernel()
 def _temper(graph, temperatures, sweeps, burn, numbers):  # type: ignore[no-untyped-def]
-    """(states, d, most neighbours): the coldest chain's, every ``THIN`` sweeps after ``burn``."""
-    degree, near, edges = graph[0], graph[1], graph[4]
-    count, d = len(temperatures), len(degree)
-    into, logs = _start(graph, count, numbers)
-    kept = 0
-    states = np.zeros(((sweeps - burn + THIN - 1) // THIN, d, near.shape[1]), np.bool_)
+    """(states, d, d): the coldest chain's DAG, every ``THIN`` sweeps after ``burn``."""
+    near, edges = graph[0], graph[3]
+    count, d = len(temperatures), len(near)
+    dags, logs = _start(graph, count, numbers)
+    at, kept = np.arange(count), 0  # which chain has each temperature
+    states = np.zeros(((sweeps - burn + THIN - 1) // THIN, d, d), np.bool_)
     stack, seen = np.zeros(d, np.int64), np.zeros(d, np.bool_)
     for s in range(sweeps):
         for t in range(count):
+            c = at[t]
             for _ in range(len(edges)):
                 # Now and then no edge: where all reversals are accepted, their number would be even
                 # or odd at the end of every sweep, and half of the DAGs would not be met.
                 e = int(_next(numbers) * (len(edges) + 1))
                 chance = _next(numbers)
                 if e < len(edges):
-                    logs[t] += _reverse(into[t], graph, e, temperatures[t], chance, stack, seen)
+                    logs[c] += _reverse(dags[c], graph, e, temperatures[t], chance, stack, seen)
         for t in range(count - 1):
             cooler = 1 / temperatures[t] - 1 / temperatures[t + 1]
-            if _next(numbers) < math.exp(min((logs[t + 1] - logs[t]) * cooler, 0.0)):
-                _swap(into[t], into[t + 1])
-                logs[t], logs[t + 1] = logs[t + 1], logs[t]
+            if _next(numbers) < math.exp(min((logs[at[t + 1]] - logs[at[t]]) * cooler, 0.0)):
+                at[t], at[t + 1] = at[t + 1], at[t]
         if s >= burn and (s - burn) % THIN == 0:
-            for u in range(d):
-                for k in range(degree[u]):
-                    states[kept, u, k] = into[0, u, k]
+            for u in range(d):  # entry by entry: to assign a slice takes seconds to compile
+                for v in range(d):
+                    states[kept, u, v] = dags[at[0], u, v]
             kept += 1
     return states
-
-
-@kernel(inner=True)
-def _swap(one, two):  # type: ignore[no-untyped-def]
-    """Entry by entry: an assignment of slices takes seconds to compile."""
-    for u in range(one.shape[0]):
-        for k in range(one.shape[1]):
-            one[u, k], two[u, k] = two[u, k], one[u, k]

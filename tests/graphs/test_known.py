@@ -11,8 +11,15 @@ import pytest
 from engine import Knowledge, load_dataset, run
 from engine.graphs.cpdag import Adjacency, matrix_of
 from engine.graphs.equivalence import MOST_COLUMNS, classes
-from engine.graphs.known import Known, known_of, mpdag_of_dag, reachable, truth_mpdag
-from engine.graphs.meek import cpdag_of_dag
+from engine.graphs.known import (
+    Known,
+    known_of,
+    mpdag_of_dag,
+    oriented,
+    reachable,
+    truth_mpdag,
+)
+from engine.graphs.meek import FixedArrows, cpdag, cpdag_of_dag
 from engine.graphs.separation import Separation
 from engine.graphs.weighed_colliders import arrow_probabilities, orient, unshielded
 from engine.knowledge import ORIENTS
@@ -188,8 +195,9 @@ def test_reachable() -> None:
 
 
 def test_no_path_of_a_drawn_graph_leads_to_an_earlier_tier() -> None:
-    """Also through columns in no tier, listed or sampled; arrows that are barred see none of it."""
+    """Also through columns in no tier, by the PC loop's sets, listed or sampled."""
     rng = np.random.default_rng(0)
+    opened = 0
     for _ in range(100):
         d = int(rng.integers(4, 9))
         names = [f"c{i}" for i in range(d)]
@@ -197,11 +205,18 @@ def test_no_path_of_a_drawn_graph_leads_to_an_earlier_tier() -> None:
         known = Known(Knowledge(tiers=[[first], second]), names)
         skeleton = np.triu(rng.random((d, d)) < 0.45, 1)
         skeleton |= skeleton.T
-        weights = {triple: float(rng.normal(0, 3)) for triple in unshielded(skeleton)}
-        graph = orient(skeleton, weights, known=known).cpdag
-        ways = reachable(graph & ~graph.T)
-        start = names.index(first)
-        assert not any(ways[names.index(name), start] for name in second)
+        triples = list(unshielded(skeleton))
+        weights = {triple: float(rng.normal(0, 3)) for triple in triples}
+        sets = {frozenset((a, b)): [frozenset[int]()] for a, z, b in triples if rng.random() < 0.7}
+        barred_alone = cpdag(skeleton, sets, FixedArrows(known.turned(skeleton), known.apart))
+        by_sets = oriented(skeleton, sets, known)
+        opened += not known.in_time(barred_alone & ~barred_alone.T)
+        for graph in (by_sets, orient(skeleton, weights, known=known).cpdag):
+            ways = reachable(graph & ~graph.T)
+            start = names.index(first)
+            assert not any(ways[names.index(name), start] for name in second)
+            assert ((graph | graph.T) == skeleton).all()
         if d <= MOST_COLUMNS:
             members = [dag for each in classes(skeleton, known) for dag in each.members]
             assert all(known.in_time(dag) for dag in members)
+    assert opened > 5
