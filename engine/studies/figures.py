@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
-from threading import Lock
+from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -44,12 +44,12 @@ DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1.2)), (0, (5, 1.2, 1, 1.
 MARKS = "osD^vPX*"
 _SHADES = ("#ffffff", "#0072b2")  # of a map, from the lowest score to the highest
 _CELL = 0.31  # inches of a paper's height that a row of a map takes
-_ONE_AT_A_TIME = Lock()
+_ONE_AT_A_TIME = RLock()
 _RULES: Any = {
     "svg.hashsalt": "dp-causal-explorer",  # the same figure gives the same file
     "svg.fonttype": "path",  # no reader needs the font
     **{"pdf.fonttype": 42, "font.family": "sans-serif", "font.size": 8, "axes.linewidth": 0.6},
-    **{"axes.grid": True, "grid.color": "#e3e3e3", "grid.linewidth": 0.5},
+    **{"axes.grid": True, "grid.color": "#80808038", "grid.linewidth": 0.5},
     **{"lines.linewidth": 1.2, "lines.markersize": 3.2, "legend.handlelength": 2.8},
 }
 
@@ -164,9 +164,15 @@ def chart(panels: Sequence[Panel], title: str, columns: int = 4, width: float | 
 _META = re.compile(r"<metadata>.*?</metadata>|<style.*?</style>", re.DOTALL)
 
 
-def inline(panel: Panel, alt: str) -> str:
+def inline(panel: Panel, alt: str, ink: str = "#000000", paper: str = "#ffffff") -> str:
     """A chart as an SVG element, without what names an address or styles other parts."""
-    drawn = _META.sub("", chart([panel], "", width=5.6))
+    need("matplotlib", "figures")
+    from matplotlib import rc_context
+
+    words = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
+    inks: Any = dict.fromkeys(words, ink) | {"axes.facecolor": paper, "figure.facecolor": paper}
+    with _ONE_AT_A_TIME, rc_context(inks):
+        drawn = _META.sub("", chart([panel], "", width=5.6))
     return drawn.replace("<svg ", f'<svg role="img" aria-label="{escape(alt)}" ', 1)
 
 
@@ -176,6 +182,8 @@ def _draw(axis: Any, panel: Panel) -> None:
     scales = ("log" if on else "linear" for on in (panel.x_log and not panel.names, panel.y_log))
     axis.set(xlabel=panel.x_label, ylabel=panel.y_label, xscale=next(scales), yscale=next(scales))
     axis.minorticks_off()  # between decades a chart of this size has no room for them
+    if panel.x_log and not panel.names:
+        axis.xaxis.set_major_formatter("{x:g}")
     for series in panel.series:
         _line(axis, series)
     if panel.names:

@@ -278,11 +278,12 @@ def graph_picture(
     return Picture(graph_svg(names, links, positions, alt=alt, inks=inks), alt)
 
 
-def curve_picture(panel: Panel, *, alt: str) -> Picture:
-    """A chart as files have it, on white."""
+def curve_picture(panel: Panel, *, alt: str, theme: str = "light") -> Picture:
+    """A chart as files have it, in the theme's colours."""
     from engine.studies.figures import inline  # matplotlib: pages that show a graph need none
 
-    return Picture(inline(panel, alt), alt)
+    look = LOOKS[theme]
+    return Picture(inline(panel, alt, look.font, look.background), alt)
 
 
 def people_picture(lit: int, level: str, *, alt: str, theme: str = "light") -> Picture:

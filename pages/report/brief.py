@@ -41,7 +41,7 @@ from pages.report.words import LEAST
 from pages.shell import words as text
 from pages.shell.runs import Shown, nothing_for
 
-_FRAME = 600.0, 370.0  # of a graph, half as wide as a page on a desk
+_FRAME = 420.0, 260.0  # of a graph, half as wide as a page on a desk
 _THIN, _THICK = 1.4, 7.0  # of a link that no repetition has, and of one that all have
 
 
@@ -94,7 +94,7 @@ def brief_of(run: Shown, repeats: Repeats | None, heading: Heading, theme: str) 
         price=_price(data, result, repeats),
         promise=promise,
         people=people_picture(promise.right, promise.level, alt=_people(promise), theme=theme),
-        curve=_curve(result, repeats),
+        curve=_curve(result, repeats, theme),
         curve_note=f"{each}Bands: nine in ten of them.",
         limits=words.limits(data, result, None if count is None else count.found),
         details=words.details(data, result),
@@ -188,7 +188,7 @@ def _graph(data: Dataset, result: RunResult, shown: Sequence[Link], theme: str) 
     drawn = [replace(k, a=titles[k.a], b=titles[k.b]) for k in shown]
     names = tuple(titles.values())
     graph = nx.relabel_nodes(data.truth or as_digraph(data.names, result.matrix), titles)
-    scale = scale_of(3 * data.d, *_FRAME)  # plain names are longer
+    scale = scale_of(3 * data.d // 2, *_FRAME)  # plain names are longer
     at = positions(names, tuple(sorted(graph.edges)), scale * _FRAME[0], scale * _FRAME[1])
     return graph_picture(names, drawn, at, alt=describe("Learned graph", names, drawn), theme=theme)
 
@@ -207,19 +207,20 @@ def _price(data: Dataset, result: RunResult, repeats: Repeats | None) -> list[St
     return steps_of(result, before)
 
 
-def _curve(result: RunResult, repeats: Repeats | None) -> Picture | None:
+def _curve(result: RunResult, repeats: Repeats | None, theme: str) -> Picture | None:
     """Found links and false positives over epsilon, once all of it is there."""
     if repeats is None or repeats.running or len(repeats.points) < 3 or result.counts is None:
         return None
     points, one = repeats.points, result.counts
     x = [p.epsilon for p in points]
     found, wrong = MARKS[LinkClass.FOUND], MARKS[LinkClass.FALSE_POSITIVE]
+    ink = text.LOOKS[theme].font
     lines = [
         Series(
             mark.word,
             x,
             [middle for _, middle, _ in values],
-            colour=mark.light,
+            colour=mark.dark if theme == "dark" else mark.light,
             dash=(0, mark.dash) if mark.dash else "-",
             low=[low for low, _, _ in values],
             high=[high for _, _, high in values],
@@ -230,15 +231,15 @@ def _curve(result: RunResult, repeats: Repeats | None) -> Picture | None:
         )
     ]
     lines += [
-        Series(name, (x[0], x[-1]), (height, height), style=k + 2, colour="#1a2230")
+        Series(name, (x[0], x[-1]), (height, height), style=k + 2, colour=ink)
         for k, (height, name) in enumerate(levels(one.true, repeats.steps))
     ]
     here = [float(result.params.as_dict()["epsilon"])]
-    lines.append(Series("This result", here, [one.found], colour="#1a2230", marks=True))
+    lines.append(Series("This result", here, [one.found], colour=ink, marks=True))
     kind = "for the whole run" if result.ledger.cap is not None else "as the paper counts it"
     axis = f"ε {kind}: more privacy ← → more exact"
     panel = Panel("", lines, x_label=axis, y_label="Links")
-    return curve_picture(panel, alt="Links found and false positives as epsilon grows")
+    return curve_picture(panel, alt="Links found and false positives as epsilon grows", theme=theme)
 
 
 def levels(true: int, steps: Sequence[PriceStep]) -> list[tuple[float, str]]:
