@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +10,15 @@ from typing import Any
 from engine.cli.flags import Parser, add_json_flag, aligned, parts
 from engine.errors import InputError
 from engine.studies.store import ResultStore
-from engine.studies.summary import LEAST_PAIRS, QUANTITIES, TOTALS, frame, paired, runs_table
+from engine.studies.summary import (
+    LEAST_PAIRS,
+    QUANTITIES,
+    TOTALS,
+    frame,
+    paired,
+    runs_table,
+    word,
+)
 from engine.studies.trial import TrialResult
 
 _BY = ("dataset", "algorithm", "epsilon")
@@ -105,17 +112,11 @@ def compare_studies_command(argv: Sequence[str]) -> int:
 
 
 def _lines(found: Any) -> str:
-    cells = [list(found.columns), *([_word(v) for v in row] for row in found.to_numpy().tolist())]
+    cells = [list(found.columns), *([word(v) for v in row] for row in found.to_numpy().tolist())]
     note = "Difference: ours less theirs, pair by pair, with its 95 % interval; a win is higher."
     if found["low"].isna().any():
         note += f" -: fewer than {LEAST_PAIRS} pairs are too few for an interval; run more seeds."
     return "\n".join([*aligned(cells), note])
-
-
-def _word(value: object) -> str:
-    if isinstance(value, float):
-        return "-" if math.isnan(value) else f"{value:.4g}"
-    return str(value)
 
 
 def merge_command(argv: Sequence[str]) -> int:

@@ -12,10 +12,8 @@ noise.
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from threading import Lock
 from typing import Any, NamedTuple
 
 from engine.data.dataset import Dataset
@@ -95,28 +93,18 @@ def searches(key: str, params: Parameters) -> Iterator[Search]:
 
 
 _KEPT = 256
-_known: OrderedDict[tuple[Any, ...], Counts | None] = OrderedDict()
-_lock = Lock()
+_known: dict[tuple[Any, ...], Counts | None] = {}
 
 
 def _counted(data: Dataset, search: Search) -> Counts | None:
     """What the search finds; kept, because pages ask again. None after ``SECONDS``."""
     key = (data.identity, search.algorithm, tuple(sorted(search.values.items())))
-    with _lock:
-        if key in _known:
-            return _known[key]
+    if key in _known:
+        return _known[key]
     end = time.thread_time() + SECONDS
-    result = run(
-        search.algorithm,
-        data,
-        seed=0,
-        trace=False,
-        cancelled=lambda: time.thread_time() > end,
-        **search.values,
-    )
+    slow: Any = {"trace": False, "cancelled": lambda: time.thread_time() > end}
+    result = run(search.algorithm, data, seed=0, **slow, **search.values)
     counts = None if result.status == "cancelled" else result.counts
-    with _lock:
+    if len(_known) < _KEPT:
         _known[key] = counts
-        while len(_known) > _KEPT:
-            _known.popitem(last=False)
     return counts

@@ -110,14 +110,9 @@ class Point:
 def point(epsilon: float, outcomes: Sequence[Repetition]) -> Point:
     """One point of the curve."""
 
-    def band(counts: Sequence[float]) -> tuple[float, float, float]:
-        low, middle, high = np.percentile(counts, [5, 50, 95])
-        return float(low), float(middle), float(high)
-
-    found = [o.counts.found for o in outcomes]
-    invented = [o.counts.invented for o in outcomes]
-    f1 = [o.counts.scores.skeleton_f1 for o in outcomes]
-    return Point(epsilon, band(found), band(invented), band(f1), len(outcomes))
+    counts = [(o.counts.found, o.counts.invented, o.counts.scores.skeleton_f1) for o in outcomes]
+    found, invented, f1 = np.percentile(counts, [5, 50, 95], axis=0).T.tolist()
+    return Point(epsilon, tuple(found), tuple(invented), tuple(f1), len(outcomes))
 
 
 def around(epsilon: float, reach: float = 100.0, points: int = 9) -> tuple[float, ...]:

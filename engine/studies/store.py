@@ -50,42 +50,6 @@ class ResultStore:
         with self._explained():
             self._connection = _connect(self.path)
 
-    @classmethod
-    def of_bytes(cls, content: bytes, name: str) -> Self:
-        """A store in memory with the content of a file from elsewhere; nothing of it is executed.
-
-        Args:
-            content: The file.
-            name: What it is called, for messages.
-
-        Raises:
-            InputError: For what is no such file, has more in it than our table, is damaged, holds
-                more than ``MOST_RUNS`` runs or runs on private data, or settings that this version
-                does not have.
-        """
-        found = cls(":memory:")
-        found.path = Path(name)
-        try:
-            _refuse_header(found.path, content[:100])
-            with found._explained():
-                # A file in write-ahead mode cannot be in memory: its header says so in two bytes.
-                quiet = bytearray(content)
-                quiet[_JOURNAL_AT : _JOURNAL_AT + 2] = b"\x01\x01"
-                found._connection.execute("PRAGMA trusted_schema = OFF")
-                found._connection.execute("PRAGMA cell_size_check = ON")
-                found._connection.deserialize(bytes(quiet))
-                _check(found._connection, found.path)
-            found._check_settings()
-        except BaseException:
-            found.close()
-            raise
-        return found
-
-    def to_bytes(self) -> bytes:
-        """The whole file, as of now."""
-        with self._explained():
-            return self._connection.serialize()
-
     def __enter__(self) -> Self:
         return self
 
@@ -133,23 +97,6 @@ class ResultStore:
             "another name."
         )
 
-    def _check_settings(self) -> None:
-        """Raise InputError for too many runs, private data, and what could not have been asked."""
-        if len(self) > MOST_RUNS:
-            raise InputError(f"{self.path} holds more than {MOST_RUNS:,} runs; it was not opened.")
-        results = list(self.results())
-        if any(result.own for result in results):
-            raise InputError(f"{self.path} holds runs on private data; it was not opened.")
-        for key, params in {(result.algorithm, result.params) for result in results}:
-            if key not in ALGORITHMS:
-                raise InputError(
-                    f"{self.path} holds runs of {show(key)}, which this version does not have."
-                )
-            try:
-                ALGORITHMS[key].params.build(json.loads(params))
-            except InputError as error:
-                raise InputError(f"{self.path} has a setting that does not fit: {error}") from error
-
     @contextmanager
     def _explained(self) -> Iterator[None]:
         """One thread at a time; SQLite's errors as one message."""
@@ -175,13 +122,45 @@ def study_file(results: Iterable[TrialResult]) -> bytes:
     """The file of these runs, in SQLite's format."""
     with ResultStore(":memory:") as store:
         store.put(results)
-        return store.to_bytes()
+        return store._connection.serialize()
 
 
 def read_study(content: bytes, name: str) -> tuple[TrialResult, ...]:
-    """The runs of a file from elsewhere, every row checked; InputError as :meth:`of_bytes`."""
-    with ResultStore.of_bytes(content, name) as store:
-        return tuple(store.results())
+    """The runs of a file from elsewhere, read in memory; nothing of it is executed.
+
+    Args:
+        content: The file.
+        name: What it is called, for messages.
+
+    Raises:
+        InputError: For what is no such file, has more in it than our table, is damaged, holds more
+            than ``MOST_RUNS`` runs or runs on private data, or settings that this version does not
+            have.
+    """
+    _refuse_header(Path(name), content[:100])
+    with ResultStore(":memory:") as store:
+        store.path = Path(name)
+        with store._explained():
+            # A file in write-ahead mode cannot be in memory: its header says so in two bytes.
+            quiet = bytearray(content)
+            quiet[_JOURNAL_AT : _JOURNAL_AT + 2] = b"\x01\x01"
+            store._connection.execute("PRAGMA trusted_schema = OFF")
+            store._connection.execute("PRAGMA cell_size_check = ON")
+            store._connection.deserialize(bytes(quiet))
+            _check(store._connection, store.path)
+        if len(store) > MOST_RUNS:
+            raise InputError(f"{name} holds more than {MOST_RUNS:,} runs; it was not opened.")
+        results = tuple(store.results())
+    if any(result.own for result in results):
+        raise InputError(f"{name} holds runs on private data; it was not opened.")
+    for key, params in {(result.algorithm, result.params) for result in results}:
+        if key not in ALGORITHMS:
+            raise InputError(f"{name} holds runs of {show(key)}, which this version does not have.")
+        try:
+            ALGORITHMS[key].params.build(json.loads(params))
+        except InputError as error:
+            raise InputError(f"{name} has a setting that does not fit: {error}") from error
+    return results
 
 
 def _connect(path: Path) -> sqlite3.Connection:

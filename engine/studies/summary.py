@@ -332,11 +332,12 @@ def summary(table: pd.DataFrame) -> list[Sequence[str]]:
     for i, point in enumerate(f1.to_dict("records")):
         cells = [point[name] for name in (*keys, "median", "low", "high")]
         cells += [*rest.iloc[i], *(total.iloc[i] for total in totals)]
-        rows.append([*map(_text, cells), str(point["count"])])
+        rows.append([*map(word, cells), str(point["count"])])
     return rows
 
 
-def _text(value: object) -> str:
+def word(value: object) -> str:
+    """A cell of a table in a terminal."""
     if isinstance(value, float):
         return "-" if math.isnan(value) else f"{value:.4g}"
     return str(value)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from engine.__main__ import main
-from engine.studies import ResultStore
+from engine.studies.store import ResultStore
 
 SMALL = ["--dataset", "cancer", "--n", "2000", "--guarantee", "published", "--delta", "1e-3"]
 

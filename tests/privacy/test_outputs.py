@@ -21,7 +21,8 @@ from engine.cli.run import summary
 from engine.data.pairs import read_pair
 from engine.data.schema import Column, Schema
 from engine.serialise import result_dict
-from engine.studies import ResultStore, estimate
+from engine.studies.store import ResultStore
+from engine.studies.study import estimate
 from engine.studies.summary import frame
 
 ROOT = Path(__file__).resolve().parents[2]

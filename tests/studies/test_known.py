@@ -10,9 +10,10 @@ import pytest
 
 from engine import Dataset, InputError, Knowledge, load_dataset, run
 from engine.graphs.known import READY, ready_sets
-from engine.studies import ResultStore, study_of, sweep
+from engine.studies.store import ResultStore
+from engine.studies.study import sweep
 from engine.studies.summary import ALONE, bands, frame, knowledge_alone, parameter_names, summary
-from engine.studies.trial import knowing, ready_name
+from engine.studies.trial import knowing, ready_name, study_of
 
 ASIA = load_dataset("asia", n=5_000)
 assert ASIA.truth is not None

@@ -16,8 +16,8 @@ import pytest
 
 from engine import InputError, load_dataset, read_csv, sweep
 from engine.__main__ import main
-from engine.studies import ResultStore, TrialResult
-from engine.studies.store import read_study, study_file
+from engine.studies.store import ResultStore, read_study, study_file
+from engine.studies.trial import TrialResult
 
 GRID = {"epsilon": [0.5, 5.0], "delta": 1e-3, "guarantee": "published"}
 

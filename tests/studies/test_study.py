@@ -20,9 +20,10 @@ import pytest
 from joblib.externals.loky import reusable_executor
 
 from engine import Dataset, InputError, load_dataset, run, sweep
-from engine.studies import Progress, ResultStore, Trial, TrialResult, estimate, study_of
 from engine.studies import study as module
-from engine.studies.study import TimeLeft, pilots_first
+from engine.studies.store import ResultStore
+from engine.studies.study import Progress, TimeLeft, estimate, pilots_first
+from engine.studies.trial import Trial, TrialResult, study_of
 
 ROOT = Path(__file__).resolve().parents[2]
 GRID = {"epsilon": [0.5, 5.0], "delta": 1e-3, "guarantee": "published"}

@@ -10,7 +10,6 @@ import pytest
 from engine import load_dataset, run, sweep
 from engine.graphs.metrics import SCORES
 from engine.serialise import result_dict
-from engine.studies import TrialResult
 from engine.studies.summary import (
     TESTED,
     bands,
@@ -20,6 +19,7 @@ from engine.studies.summary import (
     summary,
     varied,
 )
+from engine.studies.trial import TrialResult
 
 GRID = {"epsilon": [0.1, 1.0, 10.0], "delta": 1e-3, "guarantee": "published"}
 

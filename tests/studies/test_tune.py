@@ -14,9 +14,9 @@ import pytest
 from engine import ALGORITHMS, Budget, Dataset, InputError, load_dataset, run, sweep
 from engine.__main__ import main
 from engine.data.schema import Column, Schema
-from engine.studies import TrialResult
 from engine.studies.recommended import Score
 from engine.studies.summary import median_interval
+from engine.studies.trial import TrialResult
 from engine.studies.tune import FRESH, SEEDS, answer_of, axes, tunable, tune, which_epsilon
 
 EPSILONS = [0.03, 0.1, 0.3, 1.0, 3.0]
