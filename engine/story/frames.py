@@ -126,15 +126,14 @@ def frames() -> Iterator[Frame]:
         states = unpacked(found["states"], (len(kept["epsilons"]), kept["draws"], -1))[at]
         return _graph(given, states, f"{found['title']} at ε = {EPSILON:g}, all draws at once")
 
-    def money(*keys: str) -> dict[str, Any]:
-        return money_content(given, keys, 0, once=keys[-1]) | {"epsilon": EPSILON}
-
     people = people_svg(right, "#8592a8", "#1b6ca8", "#8592a8", across=20, alt=f"{right} of 100")
     figures = people, f"At ε = {EPSILON:g} at most {right} of 100 guesses are right."
     arrows = arrows_content(data)
     test = noisy_test(data, query(data, "tub", "dysp"), EACH)
     true, cpdag = np.array([arrows["causal"]]), np.array([given["scene"]["truth"]])
     either = "A line without a head: data cannot say which of the two acts on the other."
+    money = money_content(given, (EACH_TIME, ONCE), 0, once=ONCE) | {"epsilon": EPSILON}
+    purse = {EACH_TIME: money["purses"][EACH_TIME]}
     hospitals, counted = _hospitals(given)
     stills: dict[str, Stills] = {
         "scene": [(shares(ONCE), "Dark lines are found in most draws."), figures],
@@ -156,8 +155,8 @@ def frames() -> Iterator[Frame]:
             | {"score": test.exact},
         ),
         "person": ("person", person_content(people_asked, "tub", "either", EPSILON)),
-        "budget": ("money", money(EACH_TIME)),
-        "once": ("money", money(EACH_TIME, ONCE)),
+        "budget": ("money", money | {"purses": purse, "once": EACH_TIME}),
+        "once": ("money", money),
         "limits": ("arrows", arrows | {"either": True, "digest": arrows["digest"] + "-either"}),
     }
     numbers = {"rows": kept["rows"], "epsilon": EPSILON, "right": right} | counted

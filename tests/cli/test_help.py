@@ -27,7 +27,10 @@ PATHS = [
     *((word, part) for word, parts in PARTS.items() for part in parts),
 ]
 # Those whose example is run by another test, and which.
-ELSEWHERE = {("warm",): "tests/contract/test_kernels.py runs it, in a process of its own"}
+ELSEWHERE = {
+    ("warm",): "tests/contract/test_kernels.py runs it, in a process of its own",
+    ("story",): "tests/test_wheel.py writes it, from an installed package",
+}
 
 
 def parser_at(path: tuple[str, ...]) -> Parser:
