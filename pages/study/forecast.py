@@ -8,9 +8,7 @@ import streamlit as st
 
 from engine import InputError
 from engine.data.schema import Schema
-from engine.registry import algorithm
 from engine.studies.plan import Plan, PlanRequest
-from engine.studies.tune import axes
 from pages.draw import charts, show
 from pages.draw.charts import Axis, Curve, curves
 from pages.shell import journey, state, task
@@ -19,11 +17,11 @@ from pages.shell.form import title_of
 from pages.shell.settings import drafted, own_file
 from pages.shell.words import style_of
 from pages.study import work
-from pages.study.form import asked_by, epsilon_now, plan_fields
-from pages.study.more import best_view
+from pages.study.form import asked_by, plan_fields
+from pages.study.more import best
 from pages.study.view import of_form, target_line
 
-NAME, BEST = "study-plan", "study-plan-best"
+NAME = "study-plan"
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
 ABOUT = (
     "What each algorithm will find at each ε, from public facts alone: the columns and their "
@@ -61,7 +59,7 @@ def page(pressed: bool) -> None:
             plan_view(found.result)
         journey.done("plan")
     with st.expander("Best setting on random networks of these columns", icon=":material/tune:"):
-        _best(asked[0])
+        best(asked[0], asked_by(drafted()))
     journey.onward(here)
 
 
@@ -90,23 +88,3 @@ def plan_view(found: Plan) -> None:
     unknown = [f.unknown and not f.noise for f in found.forecasts]
     show.table(found.table, alt="Forecasts", grey=unknown)
     st.caption(text.plain(found.notes))
-
-
-def _best(request: PlanRequest) -> None:
-    """A search on networks drawn for these columns, reported on others."""
-    asked, epsilon = asked_by(drafted()), epsilon_now()
-    over = [axis.name for axis in axes(asked.algorithm, request.rows)]
-    if not over:
-        st.caption(f"{algorithm(asked.algorithm).title} has no parameter with a range.")
-        return
-    if st.button(f"Search at ε = {epsilon:g}", key="study-plan-search"):
-        what = f"the best setting of {text.plain(title_of(asked.algorithm))}"
-        task.start(BEST, what, work.searched_schema, request, asked, epsilon, over)
-    found = task.watch(BEST)
-    if found is None:
-        st.caption(f"On {work.DRAWN} random networks, reported on as many others.")
-    elif found.problem:
-        st.error(text.plain(found.problem))
-    else:
-        tuned, answer = found.result
-        best_view(tuned, answer, found.call[1][2], mine=found.call[1][0] == request)

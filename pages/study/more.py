@@ -14,6 +14,7 @@ import streamlit as st
 from engine import Dataset, InputError
 from engine.story.modules import digested
 from engine.studies.margins import BETAS, CURATE, MOST_COLUMNS, THRESHOLDS
+from engine.studies.plan import PlanRequest
 from engine.studies.store import read_study, study_file
 from engine.studies.trial import TrialResult
 from engine.studies.tune import OBJECTIVES, Answer, Tuned, axes, tunable
@@ -43,7 +44,7 @@ _HAND: Place[dict[str, float]] = Place(
 def expanders(found: task.Task | None, data: Dataset, asked: Asked) -> None:
     """What opens below the answer; what is closed is not drawn."""
     kinds: list[tuple[str, str, Callable[[], None]]] = [
-        ("Best setting", "tune", partial(_best, data, asked)),
+        ("Best setting", "tune", partial(best, data, asked)),
         ("Map of two parameters", "grid_on", partial(_map, data, asked)),
     ]
     if asked.algorithm == CURATE and data.d <= MOST_COLUMNS:
@@ -78,46 +79,45 @@ def _same(asked: Asked, other: Asked) -> bool:
 def best_of(asked: Asked) -> Answer | None:
     """Which ε the best setting needs, where it was searched for this very question."""
     found = task.find(BEST)
-    if found is None or not found.complete or not _same(found.call[1][2], asked):
+    if found is None or not found.complete or not _same(found.call[1][1], asked):
         return None
     answer: Answer | None = found.result[1]
     return answer
 
 
-def _best(data: Dataset, asked: Asked) -> None:
-    epsilon = epsilon_now()
-    names = tunable(asked.algorithm)
+def best(where: Dataset | PlanRequest, asked: Asked) -> None:
+    """A search on the dataset, or on networks drawn for a schema; grey where it is another's."""
+    key = "study" if isinstance(where, Dataset) else "study-plan"
+    rows = where.n if isinstance(where, Dataset) else where.rows
+    names, epsilon = tunable(asked.algorithm), epsilon_now()
     if not names:
         st.caption("This algorithm has no parameter to search over.")
         return
-    own = [axis.name for axis in axes(asked.algorithm, data.n)] or names
-    over = st.multiselect("Search over", names, default=own, key="study-over")
-    if st.button(f"Search at ε = {epsilon:g}", key="study-search", icon=":material/search:"):
+    own = [axis.name for axis in axes(asked.algorithm, rows)] or names
+    over = st.multiselect("Search over", names, default=own, key=f"{key}-over")
+    if st.button(f"Search at ε = {epsilon:g}", key=f"{key}-search", icon=":material/search:"):
         task.start(
-            BEST, f"the best setting of {text.plain(title_of(asked.algorithm))}",
-            work.searched, [data], [], asked, epsilon, over,
+            f"{key}-best", f"the best setting of {text.plain(title_of(asked.algorithm))}",
+            work.searched, where, asked, epsilon, over,
         )  # fmt: skip
-    found = task.watch(BEST)
+    found = task.watch(f"{key}-best")
     if found is None:
-        st.caption("A search tries 200 runs, and reports its best on 20 seeds that it did not use.")
+        st.caption("A search tries 200 runs, and reports its best on runs that it did not use.")
         return
     if found.problem:
         st.error(text.plain(found.problem))
         return
     tuned, answer = found.result
-    best_view(tuned, answer, found.call[1][3], mine=_same(found.call[1][2], asked))
-
-
-def best_view(tuned: Tuned, answer: Answer | None, epsilon: float, *, mine: bool) -> None:
-    """What a search found; grey where it is another form's."""
-    where = f"{title_of(tuned.key)} at ε = {epsilon:g}"
-    with of_form("study-tuned", f"This search belongs to another form: {where}.", old=not mine):
-        st.markdown(text.plain(f"{where}. {tuned.sentence}"))
+    of, then, at, _ = found.call[1]
+    mine = _same(then, asked) if isinstance(where, Dataset) else of == where
+    title = f"{title_of(tuned.key)} at ε = {at:g}"
+    with of_form("study-tuned", f"This search belongs to another form: {title}.", old=not mine):
+        st.markdown(text.plain(f"{title}. {tuned.sentence}"))
         if answer is not None:
             st.markdown(text.plain(f"{OBJECTIVES[answer.objective]} {answer.target:g} "
                                    f"{answer.outcome}."))  # fmt: skip
     if tuned.better and mine:
-        st.button("Use this setting", key="study-use", on_click=_use, args=(tuned,))
+        st.button("Use this setting", key=f"{key}-use", on_click=_use, args=(tuned,))
 
 
 def _use(tuned: Tuned) -> None:

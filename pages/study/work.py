@@ -90,14 +90,17 @@ def answered(tell: Tell, data: Dataset, asked: Asked) -> int:
 
 
 def searched(
-    tell: Tell,
-    data: Sequence[Dataset],
-    held_out: Sequence[Dataset],
-    asked: Asked,
-    epsilon: float,
-    over: Sequence[str],
+    tell: Tell, where: Dataset | PlanRequest, asked: Asked, epsilon: float, over: Sequence[str]
 ) -> tuple[Tuned, Answer | None]:
-    """The best setting at an ε, and which ε that setting needs, where it is better."""
+    """The best setting at an ε, and which ε that setting needs, where it is better.
+
+    On rows with a truth; for a schema on random networks, and reported on others.
+    """
+    if isinstance(where, Dataset):
+        data, held_out = [where], []
+    else:
+        made = [where.dataset(draw) for draw in range(2 * DRAWN)]
+        data, held_out = made[:DRAWN], made[DRAWN:]
     fixed = {k: v for k, v in asked.params.items() if k in ("guarantee", "delta")}
     how: dict[str, Any] = {"cancelled": tell, "on_progress": _told(tell)}
     found = tune(
@@ -107,18 +110,10 @@ def searched(
     if not found.better or tell():
         return found, None
     best = which_epsilon(
-        (list(held_out) or list(data))[0], asked.algorithm, {**fixed, **found.params},
+        (held_out or data)[0], asked.algorithm, {**fixed, **found.params},
         target=asked.target, objective=asked.objective, seeds=range(FRESH, FRESH + SEEDS), **how,
     )  # fmt: skip
     return found, best
-
-
-def searched_schema(
-    tell: Tell, request: PlanRequest, asked: Asked, epsilon: float, over: Sequence[str]
-) -> tuple[Tuned, Answer | None]:
-    """:func:`searched` on random networks of a schema; no row of a table is read."""
-    made = [request.dataset(draw) for draw in range(2 * DRAWN)]
-    return searched(tell, made[:DRAWN], made[DRAWN:], asked, epsilon, over)
 
 
 def mapped(

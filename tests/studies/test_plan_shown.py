@@ -75,6 +75,8 @@ def test_what_is_expected_of_the_links_narrows_and_moves_the_forecast() -> None:
     for wrong in ({"links": 0}, {"links": 99}, {"strength": 0.0}, {"strength": 3.0}):
         with pytest.raises(InputError):
             PlanRequest(**asked, **wrong)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="two columns"):
+        PlanRequest(("a",), (("0",),), 10)
 
 
 def test_the_frame_has_medians_and_the_ends_of_f1() -> None:

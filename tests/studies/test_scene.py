@@ -21,11 +21,9 @@ from engine.studies.scenes import (
     fill,
     kept_scene,
     kept_scenes,
-    packed,
     pair_states,
     read_scene,
     states_of,
-    unpacked,
 )
 
 SEVERAL = 6  # frames of each algorithm that are run again
@@ -87,11 +85,6 @@ def test_one_draw_of_every_epsilon_comes_first_and_a_stop_keeps_what_there_is() 
     assert left == [Frame("priv_pc", 0, 2), Frame("priv_pc", 1, 2)]
     assert fill(scene)
     assert not list(scene.missing())
-
-
-def test_packing_loses_nothing() -> None:
-    states = np.random.default_rng(1).integers(0, 5, (3, 4, 10)).astype(np.uint8)
-    assert (unpacked(packed(states), states.shape) == states).all()
 
 
 def test_what_cannot_be_drawn_says_so() -> None:

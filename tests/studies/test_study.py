@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from joblib.externals.loky import reusable_executor
 
-from engine import Dataset, InputError, load_dataset, run, sweep
+from engine import Dataset, InputError, load_dataset, sweep
 from engine.studies import study as module
 from engine.studies.store import ResultStore
 from engine.studies.study import Progress, TimeLeft, estimate, pilots_first
@@ -54,16 +54,6 @@ def test_the_grid_is_complete_and_a_parameter_skips_who_lacks_it(
     assert [c.fingerprint for c in cells] == sorted(
         (c.fingerprint for c in cells), key=[d.fingerprint for d in datasets].index
     )
-
-
-def test_a_cell_is_a_run(datasets: list[Dataset]) -> None:
-    for cell in sweep(datasets[:1], KEYS, GRID, [7]):
-        alone = run(cell.algorithm, datasets[0], seed=cell.seed, **cell.values)
-        assert {frozenset(p) for p in cell.skeleton} == alone.skeleton
-        assert alone.metrics is not None
-        assert cell.skeleton_f1 == alone.metrics.skeleton_f1
-        assert cell.ci_tests_by_order == alone.ci_tests_by_order
-        assert cell.spent_epsilon == alone.spent.epsilon
 
 
 def test_results_do_not_depend_on_the_order_of_the_study(

@@ -52,6 +52,9 @@ def test_scores_of_the_tested_links_are_those_of_a_run() -> None:
     alone = run("curate_pc", data, seed=0, **CHILD)
     assert alone.untested
     assert alone.metrics is not None
+    assert {frozenset(pair) for pair in cell.skeleton} == alone.skeleton
+    assert cell.ci_tests_by_order == alone.ci_tests_by_order
+    assert cell.spent_epsilon == alone.spent.epsilon
     assert cell.metrics_tested == alone.metrics_tested
     assert cell.skeleton_f1 == alone.metrics.skeleton_f1
     assert cell.untested == tuple(map(tuple, result_dict(alone)["untested"]))
