@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from pathlib import Path
 from typing import Any
 
 import networkx as nx
@@ -15,9 +16,17 @@ from engine.data.dataset import Dataset, code_type, frozen
 from engine.data.pairs import parse_pair, simulate_pair
 from engine.data.simulated import parse_name, simulate_sem
 from engine.errors import InputError, did_you_mean, show
-from engine.samples import SAMPLE_DATA
 
 MAX_ROWS = 10_000_000
+
+
+def folder(name: str, in_repository: str) -> Path:
+    """A folder that comes with the project: inside an installed package, or in the repository."""
+    here = Path(__file__).resolve().parents[1]
+    return here / name if (here / name).is_dir() else here.parent / in_repository
+
+
+SAMPLE_DATA = folder("sample_data", "sample_data")
 _FOLDER = SAMPLE_DATA / "networks"
 
 # A bundled network is a file in the folder, and nothing else: adding one adds its name here.

@@ -12,12 +12,13 @@ from typing import Any
 import networkx as nx
 
 from engine.data.dataset import Dataset
+from engine.data.networks import SAMPLE_DATA, folder
 from engine.graphs.cpdag import matrix_of
 from engine.graphs.layout import box_width, place, scale_of
 from engine.graphs.metrics import truth_cpdag
-from engine.samples import BROWSER, SAMPLE_DATA
 from engine.studies.scenes import pair_states
 
+BROWSER = folder("browser", "static/scene")  # modules and style sheets of moving pictures
 _FRAMES = {"wide": (760, 400), "narrow": (400, 460), "small": (440, 240)}
 _IMPORT = re.compile(r'(?m)^import (\{.*\}) from "\./(\w+)\.js";\n')
 _EXPORT = re.compile(r"(?m)^export ((?:async )?(?:function|class|const) .*)")

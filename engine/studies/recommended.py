@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from engine.data.networks import SAMPLE_DATA
 from engine.params import relevant
 from engine.registry import algorithm
-from engine.samples import SAMPLE_DATA
 
 KEPT = SAMPLE_DATA / "recommended.json"
 _FAR = math.log(math.sqrt(10) * 1.001)  # how far an epsilon may be from one that was studied

@@ -21,14 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.data.dataset import Dataset
-from engine.data.networks import load_dataset
+from engine.data.networks import SAMPLE_DATA, load_dataset
 from engine.errors import InputError
 from engine.graphs.cpdag import Adjacency
 from engine.graphs.metrics import truth_cpdag
 from engine.registry import algorithm
 from engine.result import RunResult
 from engine.runner import run
-from engine.samples import SAMPLE_DATA
 from engine.studies.price import price_steps
 
 VERSION = 1

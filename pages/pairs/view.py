@@ -12,9 +12,9 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from engine import Dataset, RunResult
+from engine.data.networks import SAMPLE_DATA
 from engine.pairs.decision import BOTH, Decision, Setting
 from engine.percent import percent
-from engine.samples import SAMPLE_DATA
 from engine.teaching.pairwise import EPSILONS, Picture, Way, over_ridge
 from pages.draw import charts, show
 from pages.draw.charts import Axis, Curve, curves

@@ -7,9 +7,8 @@ import pandas as pd
 import streamlit as st
 
 from engine import Dataset
-from engine.data.networks import NETWORKS, load_network
+from engine.data.networks import NETWORKS, SAMPLE_DATA, load_network
 from engine.graphs.picture import Link
-from engine.samples import SAMPLE_DATA
 from pages.draw import charts, show
 from pages.draw.charts import bars
 from pages.draw.graphs import draw_graph

@@ -12,12 +12,12 @@ import streamlit as st
 from engine import InputError
 from engine.audit.cases import PLANTED, CaseResult, read_results
 from engine.audit.replay import Finding
+from engine.data.networks import SAMPLE_DATA
 from engine.privacy.budget import PUBLISHED, STRICT
 from engine.registry import ALGORITHMS
 from engine.release.attacked import HALF, verdict
 from engine.release.checking import SECONDS
 from engine.release.file import loads
-from engine.samples import SAMPLE_DATA
 from pages import mode
 from pages.draw.charts import Axis, Curve, curves, figure
 from pages.draw.show import table

@@ -58,13 +58,13 @@ def test_ten_minutes_from_the_opening_to_the_coins(page: Page, screenshots: Path
     page.set_viewport_size({"width": 1280, "height": 720})
     walk(page, "Scene")
     page.locator(".scene .sentence b").first.wait_for()
-    assert page.locator(".scene .box text").first.evaluate(_LETTER) >= 20
     walk(page, "Learn")
     go(page, "/learn?step=truth&data=asia")
 
     # 1: arrows. What a turned graph changes is the engine's count.
     found = turning(load_network("asia").dag(), load_network("asia").names)
     told = page.locator(".arrows .told")
+    settle(page)
     assert page.locator(".arrows .box text").first.evaluate(_LETTER) >= 20
     page.get_by_label("Smoking → Bronchitis: reverse it").press("Enter")
     told.get_by_text("None of 1,792 answers would change").wait_for()
@@ -92,6 +92,7 @@ def test_ten_minutes_from_the_opening_to_the_coins(page: Page, screenshots: Path
     on(page, titles()["search"])
     player = page.locator(".search")
     player.get_by_text("Before the first test").wait_for()
+    settle(page)
     assert player.locator(".box text").first.evaluate(_LETTER) >= 20
     player.get_by_role("button", name="Next order").press("Enter")
     player.get_by_text("Step 1 of").wait_for()
