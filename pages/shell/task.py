@@ -316,12 +316,16 @@ def look_again(
     if going is None:  # else the page was drawn as if it were so, whatever came since
         going = not all(task.done for task in find())
 
+    looked: list[bool] = []
+
     @st.fragment(run_every=every if going else None)
     def look() -> None:
-        if going and all(task.done for task in find()) and not OPEN.get():
+        # Not while the page is drawn: a button that was pressed would not be seen by what follows.
+        if looked and going and all(task.done for task in find()) and not OPEN.get():
             st.empty()  # a link that was pressed meanwhile is followed: st.rerun would ask to stay
             st.rerun()
         draw()
+        looked.append(True)
 
     look()
 

@@ -230,3 +230,30 @@ def test_a_page_shows_the_bar_the_button_and_then_the_result() -> None:
     app.run()
     assert app.markdown[-1].value == "came: stopped"
     assert not app.exception
+
+
+def test_work_that_ends_while_the_page_is_drawn_takes_no_press_away() -> None:
+    """What follows on the page sees the button that was pressed."""
+
+    def page() -> None:
+        import streamlit as st
+
+        from pages.shell.task import look_again
+
+        class Ending:
+            looks = 0
+
+            @property
+            def done(self) -> bool:
+                self.looks += 1
+                return self.looks > 1
+
+        pressed = st.button("go")
+        ending = Ending()
+        look_again(lambda: [ending] if pressed else [], lambda: None)  # type: ignore[list-item]
+        if pressed:
+            st.write("begun")
+
+    app = AppTest.from_function(page).run()
+    app.button[0].click().run()
+    assert [m.value for m in app.markdown] == ["begun"]
