@@ -89,7 +89,7 @@ def test_pairs_are_the_same_data_and_seed(table: pd.DataFrame) -> None:
 
 
 def test_an_interval_holds_the_difference_as_often_as_it_says() -> None:
-    """Of 400 draws of eight pairs; a draw is told by its ε."""
+    """Of 400 draws of eight pairs; each draw has its ε."""
     rng, n = np.random.default_rng(0), 400
     base = {"dataset": "a", "algorithm": "b", "fingerprint": "0"}
     base |= {"epsilon": np.repeat(np.arange(1.0, n + 1), 8), "seed": np.tile(np.arange(8), n)}

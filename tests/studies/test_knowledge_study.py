@@ -52,7 +52,7 @@ def test_wrong_arrows_are_those_on_true_links() -> None:
     dag = np.zeros((4, 4), dtype=bool)
     dag[0, 1] = dag[1, 2] = dag[2, 3] = True
     found = np.zeros((4, 4), dtype=bool)
-    found[0, 1] = found[2, 1] = found[3, 0] = True  # right, turned round, invented
+    found[0, 1] = found[2, 1] = found[3, 0] = True  # right, reversed, false
     found[2, 3] = found[3, 2] = True  # open
     assert knowledge.arrows_of(found, dag) == (1, 1)
 

@@ -1,4 +1,4 @@
-"""A study whose datasets are told what is known, and what that alone makes of its links."""
+"""A study of datasets with knowledge, and what that alone makes of its links."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ def test_a_ready_set_is_that_of_each_network() -> None:
             assert data.schema.knowledge == ready_sets(data.truth)[name]
 
 
-def test_every_run_of_a_study_is_told() -> None:
-    """What a cell finds is what a run finds that is told the same by name."""
+def test_every_run_of_a_study_uses_it() -> None:
+    """What a cell finds is what a run finds with the same knowledge by name."""
     (cell,) = sweep(ASIA, "marginal_pc", FIXED, [3], knowledge="four tiers")
     same = run("marginal_pc", ASIA, seed=3, knowledge=SETS["four tiers"], **FIXED)
     assert {frozenset(pair) for pair in cell.skeleton} == same.skeleton
     assert same.metrics is not None
     assert same.knowledge_alone is not None
     assert cell.directed_f1 == same.metrics.directed_f1
-    told = knowing(ASIA, "four tiers")
-    assert knowledge_alone(cell, told) == {ALONE: same.knowledge_alone.directed_f1}
+    knows = knowing(ASIA, "four tiers")
+    assert knowledge_alone(cell, knows) == {ALONE: same.knowledge_alone.directed_f1}
     assert knowledge_alone(cell, ASIA) == {}
 
 
@@ -51,18 +51,18 @@ def test_a_store_keeps_what_knew_more_apart(tmp_path: Path) -> None:
 
 def test_a_table_never_takes_them_for_one() -> None:
     """A store may hold both, and so may two studies that were put together."""
-    plain, told = ASIA, knowing(ASIA, "complete order")
-    runs = [r for data in (plain, told) for r in sweep(data, "priv_pc", FIXED, 2)]
+    plain, knows = ASIA, knowing(ASIA, "complete order")
+    runs = [r for data in (plain, knows) for r in sweep(data, "priv_pc", FIXED, 2)]
     points = bands(frame(runs), "directed_f1")
     assert list(points["count"]) == [2, 2]
-    wanted = {f"asia ({data.fingerprint[-4:]})" for data in (plain, told)}
+    wanted = {f"asia ({data.fingerprint[-4:]})" for data in (plain, knows)}
     assert set(points["dataset"]) == wanted
     assert set(frame(runs[:2])["dataset"]) == {"asia"}
 
 
-def test_the_column_beside_the_scores() -> None:
-    told = knowing(ASIA, "two tiers")
-    table = frame(sweep(told, "marginal_pc", FIXED, 2), [told])
+def test_the_column_next_to_the_scores() -> None:
+    knows = knowing(ASIA, "two tiers")
+    table = frame(sweep(knows, "marginal_pc", FIXED, 2), [knows])
     assert table[ALONE].between(0, 1).all()
     assert ALONE not in parameter_names(table)
     assert bands(table, ALONE)["median"].item() == pytest.approx(table[ALONE].median())
@@ -74,7 +74,7 @@ def test_the_column_beside_the_scores() -> None:
     assert "known arrows alone" not in summary(plain)[0]
 
 
-def test_what_cannot_be_told() -> None:
+def test_what_cannot_be_stated() -> None:
     with pytest.raises(InputError, match="two tiers, four tiers, complete order, not 'tiers'"):
         knowing(ASIA, "tiers")
     with pytest.raises(InputError, match="no true graph of asia to cut two tiers from"):
@@ -91,8 +91,8 @@ def test_private_rows_without_a_schema_are_not_declared_by_it() -> None:
     with pytest.raises(InputError, match="declare one first"):
         knowing(own, Knowledge(roots=["a"]))
     stated = Dataset.from_codes(np.array([[0, 1], [1, 0]]), ["a", "b"], [["n", "y"]] * 2)
-    told = knowing(stated, Knowledge(roots=["a"]))
-    assert told.schema is not None
+    knows = knowing(stated, Knowledge(roots=["a"]))
+    assert knows.schema is not None
     assert stated.schema is not None
-    assert told.schema.columns == stated.schema.columns
-    assert told.identity != stated.identity
+    assert knows.schema.columns == stated.schema.columns
+    assert knows.identity != stated.identity

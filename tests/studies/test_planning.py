@@ -1,4 +1,4 @@
-"""A plan that cannot work is told before it runs, from public facts alone."""
+"""A plan that cannot work is named before it runs, from public facts alone."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def noise(key: str, sizes: tuple[int, ...], rows: int, **values: object) -> floa
     return chosen.noise(_shape(sizes, rows), chosen.params.build({**STRICT, **values}))
 
 
-def test_the_noise_that_is_told_is_what_a_run_draws() -> None:
+def test_the_stated_noise_is_what_a_run_draws() -> None:
     """On binary columns, which all have the least sensitivity."""
     data = load_dataset("asia", n=3_000)
     shape = data.cardinalities, data.n
@@ -49,14 +49,14 @@ def test_curates_is_that_of_its_first_plan() -> None:
 
 @pytest.mark.parametrize("key", ["curate_pc", "gauss_pc"])
 def test_a_sample_hides_more_by_its_smaller_score_and_larger_steps(key: str) -> None:
-    """Told on the scale of all rows: the noise beside the sample's own largest score."""
+    """On the scale of all rows: the noise relative to the sample's largest score."""
     data, rows = load_dataset("asia", n=3_000), 750
     found = run(key, data, seed=0, trace=False, subsample=rows, max_order=0, **STRICT)
     event = found.ledger[0].event
     deviation = getattr(event, "sigma", None) or math.sqrt(2) * event.scale  # type: ignore[attr-defined]
-    told = noise(key, data.cardinalities, data.n, subsample=rows, max_order=0)
+    said = noise(key, data.cardinalities, data.n, subsample=rows, max_order=0)
     largest = [algorithm(key).params.build(STRICT).test.largest(n) for n in (rows, data.n)]  # type: ignore[attr-defined]
-    assert told / largest[1] == pytest.approx(deviation / largest[0])
+    assert said / largest[1] == pytest.approx(deviation / largest[0])
 
 
 def test_it_is_said_where_three_deviations_hide_half_of_the_scale() -> None:
@@ -102,6 +102,6 @@ def test_the_command_line_says_it_first(capsys: pytest.CaptureFixture[str], word
     argv = [word, "--dataset", "asia", "--n", "300", "--algorithm", "svt_pc", "--epsilon", "0.1"]
     where = ["--seeds", "1", "--workers", "1"] if word == "sweep" else []
     assert main([*argv, *where, "--guarantee", "strict", "--json"]) == 0
-    told = capsys.readouterr()
-    assert told.err.startswith("SVT-PC cannot work here")
-    assert told.out.startswith(("{", "["))
+    said = capsys.readouterr()
+    assert said.err.startswith("SVT-PC cannot work here")
+    assert said.out.startswith(("{", "["))

@@ -1,4 +1,4 @@
-"""Recommended settings: what the file says, what the documents say, which of them is told."""
+"""Recommended settings: what the file says, what the documents say; which of them is offered."""
 
 from __future__ import annotations
 

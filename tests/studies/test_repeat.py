@@ -20,7 +20,7 @@ def test_each_repetition_is_the_run_with_that_seed() -> None:
         assert outcome.counts == alone.counts
         assert outcome.counts.true == 8  # Asia's links
         assert outcome.counts.learned + outcome.counts.untested == len(alone.skeleton)
-    assert len({o.matrix.tobytes() for o in outcomes}) > 1  # the noise is drawn anew
+    assert len({o.matrix.tobytes() for o in outcomes}) > 1  # every repetition draws its noise
 
 
 def test_own_data_are_never_repeated() -> None:

@@ -199,7 +199,7 @@ def test_a_study_killed_half_way_resumes_to_the_same_rows(tmp_path: Path) -> Non
 def _wait_for_rows(path: Path, process: subprocess.Popen[Any], count: int) -> None:
     """Until so many runs are kept, one at least of those that are resumed.
 
-    Each worker has seeds of its own: those of the one that starts last come late.
+    Each worker has other seeds: those of the one that starts last come late.
     """
     give_up = time.monotonic() + 60
     while process.poll() is None and time.monotonic() < give_up:

@@ -58,10 +58,10 @@ def test_scores_of_the_tested_links_are_those_of_a_run() -> None:
     assert cell.metrics_tested == alone.metrics_tested
     assert cell.skeleton_f1 == alone.metrics.skeleton_f1
     assert cell.untested == tuple(map(tuple, result_dict(alone)["untested"]))
-    told, single = cell.as_dict(), result_dict(alone)
-    assert told["metrics_tested"] == single["metrics_tested"]
-    assert told["untested"] == single["untested"]
-    assert all(told["metrics"][k] == single["metrics"][k] for k in told["metrics"])
+    ours, single = cell.as_dict(), result_dict(alone)
+    assert ours["metrics_tested"] == single["metrics_tested"]
+    assert ours["untested"] == single["untested"]
+    assert all(ours["metrics"][k] == single["metrics"][k] for k in ours["metrics"])
     row = frame([cell]).iloc[0]
     assert row["tested_skeleton_f1"] == alone.metrics_tested.skeleton_f1 != row["skeleton_f1"]
     assert row["untested"] == len(alone.untested)

@@ -72,7 +72,7 @@ def test_the_interval_of_a_median_holds_it_as_often_as_it_says() -> None:
 
 @pytest.mark.parametrize("key", ALGORITHMS)
 def test_every_value_of_every_axis_is_admitted(key: str) -> None:
-    """Alone, beside defaults; what one pays and what asks the truth is never searched for."""
+    """With defaults for the rest; what one pays and what asks the truth is never searched for."""
     specs = {s.name: s for s in ALGORITHMS[key].params.specs()}
     assert not {"epsilon", "delta", "guarantee"} & set(tunable(key))
     for name in tunable(key):
@@ -83,7 +83,7 @@ def test_every_value_of_every_axis_is_admitted(key: str) -> None:
 
 
 class Played:
-    """Runs whose score is known: a hill over the threshold, with noise from the seed."""
+    """Runs with known scores: a hill over the threshold, with noise from the seed."""
 
     def __init__(self, noise: float):
         self.noise, self.seen = noise, list[tuple[float, int]]()
