@@ -146,7 +146,7 @@ def told_table(found: Study) -> str:
     keys = [k for k in (*OURS, *TESTING, *GRADIENTS) if any(a == k for a, _ in found.cells)]
     heads = ("", "ε", "setting", *(ALGORITHMS[key].title for key in keys))
     lines = ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
-    for name, epsilon, which in product(found.told, found.epsilons, ("tuned", "default")):
+    for name, epsilon, which in product(found.reported_on, found.epsilons, ("tuned", "default")):
         cells = [_told(found.cells.get((key, epsilon)), name, which) for key in keys]
         first = name.capitalize(), f"{epsilon:g}", which
         lines.append("| " + " | ".join((*first, *cells)) + " |")

@@ -88,7 +88,7 @@ class Recommended:
         return {s.name: full[s.name] for s in effective if s.name in self.searched}
 
     @property
-    def told(self) -> float:
+    def elsewhere(self) -> float:
         """The mean skeleton F1 over the networks that it is scored on."""
         return fmean(r.tuned["skeleton_f1"].mean for r in self.reported)
 
@@ -107,7 +107,7 @@ class Study:
 
     rows: int
     searched: Mapping[str, Sequence[str]]
-    told: Sequence[str]
+    reported_on: Sequence[str]
     cells: Mapping[tuple[str, float], Recommended]
 
     @property
@@ -161,7 +161,7 @@ def ranked(epsilon: float) -> list[Recommended]:
     """
     found = [_nearest(key, epsilon) for key in dict.fromkeys(k for k, _ in study().cells)]
     tuned = [one for one in found if one is not None and one.runs]
-    return sorted(tuned, key=lambda one: -one.told)
+    return sorted(tuned, key=lambda one: -one.elsewhere)
 
 
 def read(content: Mapping[str, Any]) -> Study:
