@@ -188,7 +188,7 @@ def tell_unforeseen(data: Dataset) -> None:
     rows = [("column", "cells", "share", "look like", "count as")]
     for u in data.unforeseen_cells:
         looks = "(empty)" if u.empty else ", ".join(map(show, u.looks))
-        rows.append((u.column, f"{u.cells:,}", f"{100 * u.cells / u.of:.2g} %", looks, u.to))
+        rows.append((u.column, f"{u.cells:,}", f"{100 * u.cells / u.of:.2g} %", looks, u.to or ""))
     lines = ["Cells that match no level (exact, for your eyes alone):", *aligned(rows)]
     print("\n".join(lines), file=sys.stderr)
 

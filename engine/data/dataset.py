@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import networkx as nx
 import numpy as np
 
-from engine.data.column import HUGE, MAX_LEVELS, Column, interval_labels, repeated
+from engine.data.column import HUGE, Column, interval_labels, repeated
 from engine.data.intake import Unforeseen
 from engine.data.schema import Schema
 from engine.errors import DataError, InputError, show, way
@@ -69,10 +69,10 @@ class Dataset:
         (('Pollution', 'Smoker', 'Cancer', 'Xray', 'Dyspnoea'), ('low', 'high'), (1000, 5))
     """
 
-    name: str
     codes: np.ndarray
     names: tuple[str, ...]
     levels: tuple[tuple[str, ...], ...]
+    name: str = "data"
     truth: nx.DiGraph | None = None
     public: bool = False
     schema: Schema | None = None
@@ -86,14 +86,24 @@ class Dataset:
         _check_schema(self.names, self.levels)
         if self.schema and (self.schema.names, self.schema.levels) != (self.names, self.levels):
             raise InputError("The columns and levels are not those of the declared schema.")
-        _check_codes(self.codes, self.cardinalities, packed=True)
-        _check_values(self.values, self.bounds, self.codes.shape)
-        if self.weights is not None and self.values is not None:
-            raise InputError("Numeric data have no weights; give each row once.")
+        codes = _whole(self.codes)
+        if codes.shape[1] != self.d:
+            raise InputError(f"The codes have {codes.shape[1]} columns, the names {self.d}.")
+        for j, (most, size) in enumerate(zip(codes.max(axis=0), self.cardinalities, strict=True)):
+            if most >= size:
+                raise InputError(f"Column {j} holds a code that is not below its {size} levels.")
+        self._set("codes", codes, np.min_scalar_type(max(self.cardinalities) - 1))
+        if self.values is not None or self.bounds is not None:
+            self._set("values", _real(self.values, self.bounds, codes.shape), np.float64)
         if self.weights is not None:
-            _check_weights(self.weights, len(self.codes))
+            self._set("weights", _counts(self.weights, codes, self.values), np.int64)
         if self.truth is not None:
             object.__setattr__(self, "truth", _frozen_truth(self.truth, self.names))
+
+    def _set(self, name: str, array: np.ndarray, kind: Any) -> None:
+        """Keep an array packed and read-only: a copy, unless it is both."""
+        packed = np.array(array, kind, order="F", copy=array.flags.writeable or None)
+        object.__setattr__(self, name, frozen(packed))
 
     def __repr__(self) -> str:
         """One line that holds no row: what is printed in a shell ends up in logs."""
@@ -131,7 +141,7 @@ class Dataset:
     @property
     def d(self) -> int:
         """Number of columns."""
-        return int(self.codes.shape[1])
+        return len(self.names)
 
     @property
     def cardinalities(self) -> tuple[int, ...]:
@@ -174,46 +184,27 @@ class Dataset:
         codes: np.ndarray | Sequence[Sequence[int]],
         names: Sequence[str] | None = None,
         levels: Sequence[Sequence[str]] | None = None,
-        *,
-        name: str = "data",
-        truth: nx.DiGraph | None = None,
-        public: bool = False,
-        notes: Sequence[str] = (),
-        weights: np.ndarray | Sequence[int] | None = None,
+        **more: Any,
     ) -> Dataset:
         """Build a dataset from any (n, d) array of non-negative whole numbers (copied).
 
-        ``weights`` (n,) say how many rows each line stands for, once without them.
-
         Names default to X0, X1, ...; levels to "0" up to the largest code of the column, which is
         no declared schema: a note says so. Levels that are given are one, where a schema can say
-        them (2 columns or more, of 2 to 64 levels).
+        them (2 columns or more, of 2 to 64 levels). ``more``: ``name``, ``truth``, ``public``,
+        ``notes`` and ``weights``, as the class has them.
         """
-        array = np.asarray(codes)
-        if array.ndim != 2 or array.size == 0 or array.dtype.kind not in "iu" or array.min() < 0:
-            raise InputError("Codes must be a table of whole numbers, 0 or more, not empty.")
-        if names is None:
-            names = [f"X{j}" for j in range(array.shape[1])]
-        stated = None if levels is None else _schema_of(_ordered(names, levels))
+        array = _whole(codes)
+        called = _called(names, array.shape[1])
         if levels is None:
-            notes = (*notes, *(() if public else (UNDECLARED,)))
+            if not more.get("public"):
+                more["notes"] = (*more.get("notes", ()), UNDECLARED)
             levels = [[str(k) for k in range(int(top) + 1)] for top in array.max(axis=0)]
-        sizes = list(map(len, levels))
-        _check_codes(array, sizes, packed=False)
-        counts = None if weights is None else np.array(weights)
-        if counts is not None and counts.dtype.kind in "iu":
-            counts = counts.astype(np.int64)
-        return cls(
-            name=name,
-            codes=frozen(np.array(array, dtype=code_type(sizes), order="F")),
-            names=tuple(names),
-            levels=tuple(map(tuple, levels)),
-            truth=truth,
-            public=public,
-            schema=stated,
-            notes=tuple(notes),
-            weights=None if counts is None else frozen(counts),
-        )
+        else:
+            more["schema"] = _declared(
+                {"name": name, "type": "ordered", "levels": tuple(words), "other": words[0]}
+                for name, words in zip(called, levels, strict=False)
+            )
+        return cls(codes=array, names=called, levels=tuple(map(tuple, levels)), **more)
 
     @classmethod
     def from_values(
@@ -223,43 +214,36 @@ class Dataset:
         names: Sequence[str] | None = None,
         *,
         bins: int = 5,
-        name: str = "data",
-        truth: nx.DiGraph | None = None,
-        public: bool = False,
-        notes: Sequence[str] = (),
+        **more: Any,
     ) -> Dataset:
         """Build numeric data (copied) from any (n, d) array and stated bounds of its columns.
 
         The codes are ``bins`` levels of equal width between the bounds; values outside belong to
         the outermost ones. Names, bounds and bins are a declared schema; bounds that were read from
-        the data are none, and ``dataclasses.replace(data, schema=None)`` says so.
+        the data are none, and ``dataclasses.replace(data, schema=None)`` says so. ``more`` as for
+        :meth:`from_codes`.
         """
-        array = frozen(np.array(values, dtype=float, order="F"))
-        if array.ndim != 2 or array.size == 0:
-            raise InputError("Values must be a table of numbers, not empty.")
+        array = np.asarray(values, dtype=float)
         stated = tuple((float(low), float(high)) for low, high in bounds)
-        _check_values(array, stated, array.shape)
-        if isinstance(bins, bool) or not 2 <= bins <= MAX_LEVELS:
-            raise InputError(f"bins must be from 2 to {MAX_LEVELS}.")
-        cuts = [np.linspace(low, high, bins + 1)[1:-1] for low, high in stated]
-        codes = np.empty(array.shape, code_type([bins]), order="F")
-        for j, inner in enumerate(cuts):
+        called = _called(names, len(stated))
+        if array.ndim != 2 or not array.size or not len(called) == len(stated) == array.shape[1]:
+            raise InputError("Values are a table of numbers, with a name and bounds a column.")
+        facts: list[dict[str, Any]] = [
+            {"name": name, "type": "numeric", "bounds": pair, "bins": bins, "other": pair[0]}
+            for name, pair in zip(called, stated, strict=True)
+        ]
+        points = [Column(**one).points() for one in facts]
+        codes = np.empty(array.shape, np.uint8, order="F")
+        for j, inner in enumerate(points):
             codes[:, j] = np.searchsorted(inner, array[:, j], side="right")
-        called = tuple(names) if names is not None else tuple(f"X{j}" for j in range(len(cuts)))
         return cls(
-            name=name,
             codes=frozen(codes),
             names=called,
-            levels=tuple(interval_labels(inner) for inner in cuts),
-            truth=truth,
-            public=public,
-            schema=_schema_of(
-                Column(name=name, type="numeric", bounds=pair, bins=bins, other=pair[0])
-                for name, pair in zip(called, stated, strict=False)
-            ),
-            notes=tuple(notes),
+            levels=tuple(map(interval_labels, points)),
+            schema=_declared(facts),
             values=array,
             bounds=stated,
+            **more,
         )
 
     @property
@@ -295,26 +279,20 @@ class Dataset:
         return pd.DataFrame(columns)
 
 
-def code_type(cardinalities: Iterable[int]) -> np.dtype[Any]:
-    """Return the smallest unsigned type that holds the codes of every column."""
-    return np.min_scalar_type(max(cardinalities, default=1) - 1)
-
-
 def frozen(array: np.ndarray) -> np.ndarray:
     """The same array, which can be changed no more."""
     array.flags.writeable = False
     return array
 
 
-def _ordered(names: Sequence[str], levels: Sequence[Sequence[str]]) -> Iterator[Column]:
-    for name, labels in zip(names, levels, strict=False):
-        yield Column(name=name, type="ordered", levels=tuple(labels), other=labels[0])
+def _called(names: Sequence[str] | None, d: int) -> tuple[str, ...]:
+    return tuple(f"X{j}" for j in range(d)) if names is None else tuple(names)
 
 
-def _schema_of(columns: Iterable[Column]) -> Schema | None:
+def _declared(facts: Iterable[Mapping[str, Any]]) -> Schema | None:
     """What an array's stated columns declare; None where no schema can say it."""
     try:
-        return Schema(tuple(columns))
+        return Schema(tuple(Column(**one) for one in facts))
     except (InputError, IndexError):
         return None
 
@@ -331,39 +309,30 @@ def _check_schema(names: tuple[str, ...], levels: tuple[tuple[str, ...], ...]) -
             raise InputError(f"Column {name!r} needs at least one level, and no level twice.")
 
 
-def _check_codes(codes: np.ndarray, cardinalities: Sequence[int], packed: bool) -> None:
-    """Check what the counting kernels rely on: shape, range and, of what is packed, the rest."""
-    if codes.ndim != 2 or codes.shape[1] != len(cardinalities) or codes.size == 0:
-        raise InputError(f"Codes must be a table with rows and {len(cardinalities)} columns.")
-    for j, size in enumerate(cardinalities):
-        if codes[:, j].max() >= size:
-            raise InputError(f"Column {j} holds a code that is not below its {size} levels.")
-    right = codes.dtype == code_type(cardinalities) and codes.flags.f_contiguous
-    if packed and (not right or codes.flags.writeable):
-        raise InputError("Codes must be packed as documented; use Dataset.from_codes instead.")
+def _whole(codes: Any) -> np.ndarray:
+    array = np.asarray(codes)
+    if array.ndim != 2 or array.size == 0 or array.dtype.kind not in "iu" or array.min() < 0:
+        raise InputError("Codes must be a table of whole numbers, 0 or more, not empty.")
+    return array
 
 
-def _check_values(
-    values: np.ndarray | None,
-    bounds: tuple[tuple[float, float], ...] | None,
-    shape: tuple[int, ...],
-) -> None:
-    if values is None and bounds is None:
-        return
+def _real(values: Any, bounds: Any, shape: tuple[int, ...]) -> np.ndarray:
     if values is None or bounds is None or values.shape != shape or len(bounds) != shape[1]:
         raise InputError("Numeric data need a value for every cell and bounds for every column.")
-    if values.dtype != np.float64 or values.flags.writeable or not np.isfinite(values).all():
-        raise InputError("Values must be finite, packed numbers; use Dataset.from_values instead.")
-    if not all(-HUGE < low < high < HUGE for low, high in bounds):
-        raise InputError("Every column needs two finite bounds, the lower one first.")
+    if not np.isfinite(values).all() or not all(-HUGE < a < b < HUGE for a, b in bounds):
+        raise InputError("Values are finite, and bounds two of them, the lower one first.")
+    return np.asarray(values)
 
 
-def _check_weights(weights: np.ndarray, rows: int) -> None:
-    right = weights.dtype == np.int64 and not weights.flags.writeable
-    if not right or weights.shape != (rows,) or weights.min() < 1:
-        raise InputError("Weights are packed whole numbers of at least 1, one a row of codes.")
-    if weights.sum() > MAX_FOLDED:
-        raise InputError(f"A folded table has at most {MAX_FOLDED:,} rows.")
+def _counts(weights: Any, codes: np.ndarray, values: Any) -> np.ndarray:
+    if values is not None:
+        raise InputError("Numeric data have no weights; give each row once.")
+    array = np.asarray(weights)
+    if array.dtype.kind not in "iu" or array.shape != codes.shape[:1] or array.min() < 1:
+        raise InputError("Weights are whole numbers of at least 1, one a row of codes.")
+    if array.sum() > MAX_FOLDED:
+        raise InputError(f"A table has at most {MAX_FOLDED:,} rows.")
+    return array
 
 
 def _frozen_truth(graph: nx.DiGraph, names: tuple[str, ...]) -> nx.DiGraph:

@@ -32,34 +32,31 @@ def read_edges(source: Source, names: Sequence[str]) -> nx.DiGraph:
     lines = [(k, line) for k, line in enumerate(text.splitlines(), 1) if line.strip()]
     if len(lines) > len(names) ** 2:  # before each is looked at
         raise DataError(f"{label} has more lines than the columns have pairs; give an edge once.")
-    for position, (number, line) in enumerate(lines):
-        cells = _edge_cells(line, names)
-        header = tuple(map(str.casefold, cells)) in EDGE_HEADERS and not set(cells) <= set(names)
-        if position > 0 or not header:
-            graph.add_edge(*_edge(cells, names, f"Line {number} of {label}"))
+    for number, line in lines:
+        cells = _cells(line, names)
+        header = number == lines[0][0] and tuple(map(str.casefold, cells)) in EDGE_HEADERS
+        if header and not set(cells) <= set(names):
+            continue
+        where = f"Line {number} of {label}"
+        if len(cells) != 2 or not all(cells):
+            raise DataError(f"{where} is not an edge; write it as from,to or from -> to.")
+        for cell in set(cells) - set(names):
+            hint = did_you_mean(cell, names)
+            raise DataError(f"{where} names {show(cell)}, which is not a column.{hint}")
+        if cells[0] == cells[1]:
+            raise DataError(f"{where} is an edge from {show(cells[0])} to itself; delete it.")
+        graph.add_edge(*cells)
     if not graph.edges:
         raise DataError(f"{label} has no edges; give one edge a line, or leave the truth out.")
     refuse_cycle(graph, label)
     return graph
 
 
-def _edge_cells(line: str, names: Sequence[str]) -> list[str]:
+def _cells(line: str, names: Sequence[str]) -> list[str]:
+    """A line's cells, by the names that the table has where they are such."""
     delimiter = max(DELIMITERS, key=line.count)
     cells = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])
     if "->" in line and not set(map(str.strip, cells)) <= set(names):  # a name may hold an arrow
         cells = line.split("->")
-    return [cell.strip().strip('"') for cell in cells]
-
-
-def _edge(cells: Sequence[str], names: Sequence[str], where: str) -> Sequence[str]:
-    """The two columns of an edge, by the names that the table has; DataError for anything else."""
-    if len(cells) != 2 or not all(cells):
-        raise DataError(f"{where} is not an edge; write it as from,to or from -> to.")
-    found = [cell if cell in names else unsafe(cell) for cell in cells]
-    for cell in found:
-        if cell not in names:
-            hint = did_you_mean(cell, names)
-            raise DataError(f"{where} names {show(cell)}, which is not a column.{hint}")
-    if found[0] == found[1]:
-        raise DataError(f"{where} is an edge from {show(found[0])} to itself; delete it.")
-    return found
+    cells = [cell.strip().strip('"') for cell in cells]
+    return [cell if cell in names else unsafe(cell) for cell in cells]

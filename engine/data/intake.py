@@ -110,15 +110,16 @@ class Relation(NamedTuple):
 class Unforeseen:
     """Cells of one column that match no level: exact facts of private rows, for their owner alone.
 
-    ``cells`` of ``of`` cells; ``looks`` like some of them; ``to`` is the level they count as.
-    ``empty`` cells are apart from others, and ``foreseen`` where that level is there for them.
+    ``cells`` of ``of`` cells; ``looks`` like some of them; ``to`` is the level they count as, None
+    where the schema states none. ``empty`` cells are apart from others, and ``foreseen`` where that
+    level is there for them.
     """
 
     column: str
     cells: int
     of: int
     looks: tuple[str, ...] = field(repr=False)
-    to: str
+    to: str | None
     empty: bool
     foreseen: bool = False
 
@@ -131,7 +132,7 @@ class Unforeseen:
         """In words, without a cell."""
         share = f"{100 * self.cells / self.of:.2g} %"
         kind = "empty" if self.empty else "no level"
-        to = f" and count as {self.to!r}" if self.to else ""
+        to = "" if self.to is None else f" and count as {self.to!r}"
         return f"{show(self.column)}: {self.cells:,} of {self.of:,} cells ({share}) are {kind}{to}"
 
 
@@ -839,7 +840,7 @@ def _unforeseen(
     for column in columns:
         other, name = column.other_code, column.name
         strange, empty = counts.get(name, (0, 0))
-        to = "" if other is None else column.labels[other]
+        to = None if other is None else column.labels[other]
         if strange:
             cell = cells[name]
             words = table.rows(

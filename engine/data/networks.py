@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -12,7 +13,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from engine.data.dataset import Dataset, code_type, frozen
+from engine.data.dataset import Dataset, frozen
 from engine.data.pairs import parse_pair, simulate_pair
 from engine.data.simulated import parse_name, simulate_sem
 from engine.errors import InputError, did_you_mean, show
@@ -79,9 +80,12 @@ class Network:
         Each node takes one uniform a row and inverts the cumulative probabilities given
         its parents, which were drawn before it.
         """
-        codes = np.zeros((n, len(self.names)), code_type(map(len, self.states)), order="F")
+        kind = np.min_scalar_type(max(map(len, self.states)) - 1)
+        codes = np.zeros((n, len(self.names)), kind, order="F")
         for j in self._order:
-            row = self._configuration(j, codes)
+            row: np.ndarray | int = 0  # of the table, for every row; always 0 without parents
+            for k in map(self.names.index, self.parents[j]):
+                row = row * len(self.states[k]) + codes[:, k].astype(np.intp)
             uniform = rng.random(n)
             cumulative = np.cumsum(self.tables[j], axis=1)
             # Dividing by the last sum makes a state of probability 0 impossible, exactly.
@@ -89,14 +93,6 @@ class Network:
             for threshold in thresholds.T:
                 codes[:, j] += uniform >= threshold[row]
         return codes
-
-    def _configuration(self, j: int, codes: np.ndarray) -> np.ndarray | int:
-        """Return the table row of node j for every data row; always 0 without parents."""
-        row: np.ndarray | int = 0
-        for parent in self.parents[j]:
-            k = self.names.index(parent)
-            row = row * len(self.states[k]) + codes[:, k].astype(np.intp)
-        return row
 
 
 @cache
@@ -165,30 +161,24 @@ def load_dataset(name: str, n: int = 100_000, seed: int = 0) -> Dataset:
             "load_dataset draws rows of a bundled network by its name; your own table is read "
             'by read_table(frame), or by its path: read_table("mine.csv").'
         )
-    simulated = parse_name(name) if str(name).startswith("sem:") else None
-    pair = parse_pair(name) if str(name).startswith("pair:") else None
-    network = None if simulated or pair else load_network(name)
-    if not _is_whole(n) or not 2 <= n <= MAX_ROWS:
-        raise InputError(f"n must be a whole number from 2 to {MAX_ROWS:,}, not {n!r}.")
-    if not _is_whole(seed) or seed < 0:
-        raise InputError(f"seed must be a whole number of 0 or more, not {seed!r}.")
-    if simulated:
-        graph, nodes, edges, noise = simulated
-        return simulate_sem(nodes, edges, graph, noise, int(n), int(seed))
-    if pair:
-        return simulate_pair(*pair, n=int(n), seed=int(seed))
-    assert network is not None
-    rng = np.random.default_rng(np.random.SeedSequence(int(seed), spawn_key=(_STREAM,)))
+    for what, value, least, most in (("n", n, 2, MAX_ROWS), ("seed", seed, 0, math.inf)):
+        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        if not whole or not least <= value <= most:
+            range_ = f"from 2 to {MAX_ROWS:,}" if what == "n" else "of 0 or more"
+            raise InputError(f"{what} must be a whole number {range_}, not {value!r}.")
+    n, seed = int(n), int(seed)
+    if name.startswith("sem:"):
+        return simulate_sem(*parse_name(name), n=n, seed=seed)
+    if name.startswith("pair:"):
+        return simulate_pair(*parse_pair(name), n=n, seed=seed)
+    network = load_network(name)
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(_STREAM,)))
     return Dataset(
         name=name,
-        codes=frozen(network.sample(int(n), rng)),
+        codes=frozen(network.sample(n, rng)),
         names=network.names,
         levels=network.states,
         truth=network.dag(),
         public=True,
         notes=(f"{n:,} rows were forward-sampled from the network {name} with seed {seed}.",),
     )
-
-
-def _is_whole(value: object) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)

@@ -10,23 +10,19 @@ which others may pass them on are not stated (docs/explanation/pairs.md).
 
 from __future__ import annotations
 
-import csv
 import io
 import zipfile
-import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.data.column import Column
 from engine.data.dataset import Dataset
 from engine.data.intake import Source, read_numbers
-from engine.data.schema import Schema
 from engine.errors import DataError, InputError, did_you_mean, show
 
 Values = NDArray[np.float64]
@@ -95,37 +91,30 @@ def simulate_pair(
     x = CAUSES[cause](rng, n)
     y = follow(x) + sd * NOISES[noise](rng, n)
     bounds = [(-1.0, 1.0), (float(curve.min()) - SPREAD * sd, float(curve.max()) + SPREAD * sd)]
-    columns, names = [x, y], ["A", "B"]
-    edge = ("A", "B")
+    columns, edge = [x, y], ("A", "B")
     if rng.random() < 0.5:
         columns, bounds, edge = columns[::-1], bounds[::-1], ("B", "A")
-    return known_pair(
-        np.column_stack(columns),
+    return _known(
+        columns,
         bounds,
-        names,
         edge,
-        name=f"pair:{mechanism}:{noise}",
-        note=f"{n:,} rows were simulated: {cause} cause, {mechanism} mechanism, {noise} noise, "
+        f"pair:{mechanism}:{noise}",
+        f"{n:,} rows were simulated: {cause} cause, {mechanism} mechanism, {noise} noise, "
         f"seed {seed}; bounds are the model's.",
     )
 
 
-def known_pair(
-    values: Values,
+def _known(
+    columns: list[Values],
     bounds: list[tuple[float, float]],
-    names: list[str],
     edge: tuple[str, str],
-    *,
     name: str,
     note: str,
 ) -> Dataset:
-    """Public data of two columns and the one true edge."""
-    truth = nx.DiGraph()
-    truth.add_nodes_from(names)
-    truth.add_edge(*edge)
-    return Dataset.from_values(
-        values, bounds, names, bins=LEVELS, name=name, truth=truth, public=True, notes=(note,)
-    )
+    """Public data of two columns A and B and the one true edge."""
+    truth = nx.DiGraph([edge])
+    facts: dict[str, Any] = {"name": name, "truth": truth, "public": True, "notes": (note,)}
+    return Dataset.from_values(np.column_stack(columns), bounds, ["A", "B"], bins=LEVELS, **facts)
 
 
 def parse_pair(name: str) -> tuple[str, str]:
@@ -166,30 +155,23 @@ def read_pair(
             f"Row {i + 1:,} below the header of {label}, column {show(names[j])}, holds what is no "
             "finite number; correct or delete the row."
         )
-    schema, note = None, "Bounds are stated; values outside them are cut off."
+    note = "Bounds are stated; values outside them are cut off."
+    stated: Sequence[tuple[float, float]] = bounds or ()
     if bounds is None:
         for name, column in zip(names, values.T, strict=True):
             if np.ptp(column) == 0:
                 raise DataError(
                     f"Column {show(name)} of {label} is constant; nothing depends on it."
                 )
-        (a, b) = values.T
-        bounds = (float(a.min()), float(a.max())), (float(b.min()), float(b.max()))
+        stated = [(float(column.min()), float(column.max())) for column in values.T]
         note = (
             "No bounds were stated, so they were read from the data without noise and no guarantee "
             "is given; state them."
         )
-    else:
-        schema = Schema(
-            tuple(
-                Column(name=name, type="numeric", bounds=(float(low), float(high)), bins=LEVELS)
-                for name, (low, high) in zip(names, bounds, strict=True)
-            )
-        )
-        values = np.clip(values, *np.array(bounds, float).T)
+    values = np.clip(values, *np.array(stated, float).T)
     stem = Path(label.removesuffix(".gz")).stem
-    found = Dataset.from_values(values, bounds, names, bins=LEVELS, name=stem, notes=(note,))
-    return replace(found, schema=schema)
+    found = Dataset.from_values(values, stated, names, bins=LEVELS, name=stem, notes=(note,))
+    return replace(found, schema=None) if bounds is None else found
 
 
 # The Tuebingen pairs --------------------------------------------------------------------------
@@ -209,10 +191,8 @@ def read_tuebingen(source: str | Path | IO[bytes]) -> tuple[Dataset, ...]:
     first column gains nothing by it. Raises DataError where the file is not that wheel.
     """
     try:
-        found = _wheel_pairs(*_wheel_texts(source))
-    except DataError:
-        raise
-    except _NO_WHEEL:  # another zip, or this one damaged
+        found = _pairs_of(source)
+    except Exception:  # another zip, or this one damaged: whatever reading it may raise
         what = show(str(source)) if isinstance(source, str | Path) else "The file"
         raise DataError(
             f"{what} is not the cdt 0.6.0 wheel nor an unpacked folder of it; {WHERE}."
@@ -222,20 +202,18 @@ def read_tuebingen(source: str | Path | IO[bytes]) -> tuple[Dataset, ...]:
     return tuple(found)
 
 
-# What reading a damaged zip, and tables of another shape, may raise.
-_NO_WHEEL = (
-    *(OSError, EOFError, LookupError, ValueError, TypeError, AttributeError, RuntimeError),
-    *(zipfile.BadZipFile, zlib.error, csv.Error),
-)
-
-
-def _wheel_pairs(pairs: str, targets: str) -> list[Dataset]:
+def _pairs_of(source: str | Path | IO[bytes]) -> list[Dataset]:
     import pandas as pd  # here, so that importing the engine does not load pandas
 
-    known = {row["SampleID"]: float(row["Target"]) for row in csv.DictReader(io.StringIO(targets))}
+    folder = isinstance(source, str | Path) and Path(source).is_dir()
+    root: Any = Path(str(source)) if folder else zipfile.Path(source)
+    pairs, targets = (
+        pd.read_csv(io.BytesIO((root / name).read_bytes()), dtype=str)
+        for name in (WHEEL_PAIRS, WHEEL_TARGETS)
+    )
+    known = dict(zip(targets["SampleID"], targets["Target"].astype(float), strict=True))
     found: list[Dataset] = []
-    # One cell of this table holds a whole column of a pair; Python's reader refuses such cells.
-    for row in pd.read_csv(io.StringIO(pairs), dtype=str).to_dict("records"):
+    for row in pairs.to_dict("records"):
         sign = known.get(row["SampleID"], 0.0)
         columns = [np.array(row[side].split(), dtype=float) for side in ("A", "B")]
         if sign == 0 or len(columns[0]) != len(columns[1]):
@@ -243,24 +221,13 @@ def _wheel_pairs(pairs: str, targets: str) -> list[Dataset]:
         if len(found) % 2:
             columns, sign = columns[::-1], -sign
         found.append(
-            known_pair(
-                np.column_stack(columns),
+            _known(
+                columns,
                 [(float(c.min()), float(c.max())) for c in columns],
-                ["A", "B"],
                 ("A", "B") if sign > 0 else ("B", "A"),
-                name=f"tuebingen:{row['SampleID']}",
-                note="Tuebingen cause-effect pairs (Mooij et al. 2016), as in the cdt 0.6.0 wheel; "
+                f"tuebingen:{row['SampleID']}",
+                "Tuebingen cause-effect pairs (Mooij et al. 2016), as in the cdt 0.6.0 wheel; "
                 "bounds are the data's own range.",
             )
         )
     return found
-
-
-def _wheel_texts(source: str | Path | IO[bytes]) -> tuple[str, str]:
-    names = (WHEEL_PAIRS, WHEEL_TARGETS)
-    if isinstance(source, str | Path) and Path(source).is_dir():
-        pairs, targets = ((Path(source) / name).read_text("utf-8") for name in names)
-    else:
-        with zipfile.ZipFile(source) as wheel:
-            pairs, targets = (wheel.read(name).decode() for name in names)
-    return pairs, targets

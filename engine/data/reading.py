@@ -11,31 +11,24 @@ from typing import Any
 import numpy as np
 
 from engine.data.column import LEVEL, PLAIN, Dialect
-from engine.data.dataset import MAX_FOLDED, Dataset, frozen
+from engine.data.dataset import Dataset, frozen
 from engine.data.edge_list import read_edges
 from engine.data.intake import Named, Source, Unforeseen, framed, opened, project, read_bytes
 from engine.data.schema import Schema
 from engine.errors import DataError, InputError, did_you_mean, show
 
 
-def read_csv(
-    source: Source,
-    schema: Schema | None = None,
-    *,
-    truth: Source | None = None,
-    name: str | None = None,
-    **dialect: str | None,
-) -> Dataset:
+def read_csv(source: Source, schema: Schema | None = None, **options: Any) -> Dataset:
     r"""Read delimited text with a header line (comma, semicolon, tab or pipe) as discrete data.
 
     Args:
         source: A path, bytes, or an open file, gzip or not.
         schema: The declared public facts; without them the table is read by :meth:`Schema.draft`,
             which finds them in the rows, and no guarantee is given.
-        truth: Likewise text: one edge a line, ``from,to`` or ``from -> to``.
-        name: What the dataset is called; the file's name by default.
-        dialect: ``encoding`` ("utf-8", "utf-16" or "latin-1"), ``delimiter``, ``decimal`` or
-            ``thousands``, where the schema's does not say it.
+        options: ``truth``, likewise text: one edge a line, ``from,to`` or ``from -> to``; ``name``,
+            what the dataset is called, the file's name by default; ``encoding`` ("utf-8", "utf-16"
+            or "latin-1"), ``delimiter``, ``decimal`` or ``thousands``, where the schema's dialect
+            does not say it.
 
     Returns:
         A private dataset of d columns: distinct rows of codes, and how often each occurs.
@@ -51,19 +44,10 @@ def read_csv(
         >>> data.levels[0], data.codes.tolist()
         (('no', 'yes'), [[0, 0], [0, 1], [1, 1]])
     """
-    return _told(read(source, schema, truth=truth, name=name, **dialect))
+    return read_table(source, schema, **options)
 
 
-def read_table(
-    source: Any,
-    schema: Schema | None = None,
-    *,
-    query: str | None = None,
-    sheet: str | None = None,
-    truth: Source | None = None,
-    name: str | None = None,
-    **dialect: str | None,
-) -> Dataset:
+def read_table(source: Any, schema: Schema | None = None, **options: Any) -> Dataset:
     """Read any table as discrete data: a file, a folder, a frame, an array.
 
     Args:
@@ -71,11 +55,8 @@ def read_table(
             CSV or Parquet files, of a workbook (.xlsx, .xlsm, .xls), of a SQLite or DuckDB file; a
             pandas, Polars or Arrow table; an (n, d) array.
         schema: As for :func:`read_csv`.
-        query: SQL on a database file; without it, its only table.
-        sheet: Of a workbook; its first unless said.
-        truth: As for :func:`read_csv`.
-        name: As for :func:`read_csv`.
-        dialect: As for :func:`read_csv`.
+        options: As for :func:`read_csv`; ``query``, SQL on a database file, which without it has
+            one table; ``sheet`` of a workbook, its first unless said.
 
     Returns:
         As for :func:`read_csv`.
@@ -93,8 +74,11 @@ def read_table(
         >>> data.unforeseen[["column", "cells", "counts as"]].values.tolist()
         [['smokes', 1, 'missing']]
     """
-    data = read(source, schema, query=query, sheet=sheet, truth=truth, name=name, **dialect)
-    return _told(data)
+    data = read(source, schema, **options)
+    if data.unforeseen_cells:
+        said = "; ".join(map(str, data.unforeseen_cells))
+        warnings.warn(f"{said}. See data.unforeseen.", UserWarning, stacklevel=2)
+    return data
 
 
 def read(
@@ -124,14 +108,12 @@ def read(
     n = int(found[1].sum())
     if n < 2:
         raise DataError(f"{label} has {'one row' if n else 'no rows'} of data; give at least 2.")
-    if n > MAX_FOLDED:
-        raise DataError(f"{label} has more than {MAX_FOLDED:,} {schema.what}; give fewer.")
     if schema.rows not in (None, n):
         raise DataError(f"{label} has {n:,} {schema.what} but the schema states {schema.rows:,}.")
-    refuse_unstated(schema, unforeseen)
+    _refuse_silent(unforeseen)
     return Dataset(
         name=name or Path(label.removesuffix(".gz")).stem,
-        codes=frozen(np.asfortranarray(found[0])),
+        codes=frozen(found[0]),
         weights=frozen(found[1]),
         names=schema.names,
         levels=schema.levels,
@@ -142,21 +124,13 @@ def read(
     )
 
 
-def _told(data: Dataset) -> Dataset:
-    """The data; what matched no level is said on standard error, without a cell."""
-    if data.unforeseen_cells:
-        said = "; ".join(map(str, data.unforeseen_cells))
-        warnings.warn(f"{said}. See data.unforeseen.", UserWarning, stacklevel=3)
-    return data
-
-
 def as_dataset(data: Any, schema: Schema | None = None) -> Dataset:
     """Data in any of the forms a notebook has them, read by the schema if there is one.
 
     InputError, one sentence, for anything else, and for a dataset that was read otherwise.
     """
     if not isinstance(data, Dataset):
-        return _told(read(data, schema))
+        return read_table(data, schema)
     if schema is not None and data.schema != schema:
         raise InputError("These data were read before; give the schema when they are read.")
     return data
@@ -188,11 +162,10 @@ def _notes(schema: Schema) -> tuple[str, ...]:
     return (f"All columns follow the declared schema{who}.",)
 
 
-def refuse_unstated(schema: Schema, unforeseen: Iterable[Unforeseen]) -> None:
+def _refuse_silent(unforeseen: Iterable[Unforeseen]) -> None:
     """Refuse a table with a cell of which nobody said what it counts as; DataError."""
-    silent = {column.name for column in schema.columns if column.other is None}
     for one in unforeseen:
-        if one.column in silent:
+        if one.to is None:
             cells = "1 cell that is" if one.cells == 1 else f"{one.cells:,} cells that are"
             raise DataError(
                 f"Column {show(one.column)} has {cells} {'empty' if one.empty else 'no level'}; "

@@ -64,8 +64,7 @@ def rows_of(
 ) -> NDArray[np.float64]:
     """n rows (n, d) of x = x W + noise, parents first."""
     values = draw_noise(noise, (n, len(weights)), rng)
-    graph = nx.from_numpy_array((weights != 0).astype(int), create_using=nx.DiGraph)
-    for j in nx.topological_sort(graph):
+    for j in nx.topological_sort(nx.from_numpy_array(weights != 0, create_using=nx.DiGraph)):
         parents = np.flatnonzero(weights[:, j])
         if parents.size:
             values[:, j] += values[:, parents] @ weights[parents, j]
@@ -75,17 +74,11 @@ def rows_of(
 def model_spread(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """The model's standard deviations (d,), with noise of variance 1."""
     mixing = np.linalg.inv(np.eye(len(weights)) - weights)
-    spread: NDArray[np.float64] = np.sqrt(np.sum(mixing**2, axis=0))
-    return spread
+    return np.asarray(np.sqrt(np.sum(mixing**2, axis=0)))
 
 
 def simulate_sem(
-    nodes: int,
-    edges: int,
-    graph: str = "er",
-    noise: str = "gaussian",
-    n: int = 100_000,
-    seed: int = 0,
+    graph: str, nodes: int, edges: int, noise: str, n: int = 100_000, seed: int = 0
 ) -> Dataset:
     """Draw graph, weights and n rows; public data with the true DAG, numeric values and bounds.
 
@@ -104,11 +97,9 @@ def simulate_sem(
     ).spawn(2)
     weights = random_weights(random_dag(nodes, edges, graph, structure), structure)
     values = rows_of(weights, noise, n, sampling)
-    names = tuple(f"X{j}" for j in range(nodes))
-    truth = nx.DiGraph()
-    truth.add_nodes_from(names)
-    truth.add_edges_from((names[i], names[j]) for i, j in zip(*np.nonzero(weights), strict=True))
-    bounds = tuple((-SPREAD * float(s), SPREAD * float(s)) for s in model_spread(weights))
+    names = [f"X{j}" for j in range(nodes)]
+    truth = nx.from_numpy_array(weights != 0, create_using=nx.DiGraph, nodelist=names)
+    bounds = [(-SPREAD * float(s), SPREAD * float(s)) for s in model_spread(weights)]
     return Dataset.from_values(
         values,
         bounds,
