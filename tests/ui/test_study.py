@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from engine import load_dataset
 from engine.__main__ import main
 from engine.studies import tune
+from engine.studies.plan import PlanRequest
 from engine.studies.tune import which_epsilon
 from pages.shell.settings import filled
 from pages.study import work
@@ -124,6 +125,23 @@ def test_a_best_setting_is_of_its_form(open_app: Open, monkeypatch: pytest.Monke
     assert "new runs" in words(app)
     app.selectbox(key="study-algorithm").set_value("svt_pc").run()
     assert "This search belongs to another form: Priv-PC" in words(app)
+
+
+def test_a_schema_is_searched_on_networks_and_reported_on_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    drawn: list[int] = []
+    draw = PlanRequest.dataset
+    monkeypatch.setattr(PlanRequest, "dataset", lambda r, k: drawn.append(k) or draw(r, k))
+    monkeypatch.setattr(tune, "SEEDS", 2)
+    request = PlanRequest(("a", "b", "c"), (("no", "yes"),) * 3, 300)
+    asked = work.Asked("own", 300, 0, "", "priv_pc", (), 0.8, "skeleton_f1", 2)
+    given = request, asked, 1.0, ["tweak"]
+    found, _ = work.searched(lambda *_, **__: False, *given)  # type: ignore[arg-type]
+    assert drawn == list(range(2 * work.DRAWN))
+    held_out = [draw(request, k) for k in drawn[work.DRAWN :]]
+    again = tune.tune("priv_pc", held_out, {"epsilon": 1.0}, ["tweak"], runs=20)
+    assert found.default.mean == again.default.mean
 
 
 def test_an_algorithm_without_an_epsilon_is_refused(open_app: Open) -> None:
