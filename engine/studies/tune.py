@@ -14,6 +14,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -363,16 +364,16 @@ def tune(
     alive, first = tried, 0
     for k, most in enumerate(rounds):
         alive = sorted(alive, key=_smoothed(tried), reverse=True)[:most] if k else alive
-        for one, means in zip(
-            alive, play(alive, data, range(first, first + (1 << k))), strict=True
-        ):
-            one.scores += means
+        made = play(alive, data, range(first, first + (1 << k)))
+        for one, seeds in zip(alive, made, strict=True):
+            one.scores += [score for some in seeds for score in some]
         first += 1 << k
     best = max(alive, key=_smoothed(tried))
-    fresh, default = play([best, tried[0]], others or data, range(FRESH, FRESH + SEEDS), each=False)
+    made = play([best, tried[0]], others or data, range(FRESH, FRESH + SEEDS))
+    fresh, default = (Score.of(map(fmean, seeds)) for seeds in made)
     return Tuned(
-        key, dict(fixed), best.params, objective, Score.of(best.scores), Score.of(fresh),
-        Score.of(default), play.done, not how.get("cancelled", bool)(),
+        key, dict(fixed), best.params, objective, Score.of(best.scores), fresh, default,
+        play.done, not how.get("cancelled", bool)(),
     )  # fmt: skip
 
 
@@ -392,19 +393,15 @@ class _Player:
             self._on(Progress.steady(self.done, self.planned, self._start))
 
     def __call__(
-        self, some: Sequence[Candidate], on: Sequence[Dataset], seeds: range, each: bool = True
-    ) -> list[list[float]]:
-        """Each candidate's scores: of each run, or of each seed the mean over the datasets."""
+        self, some: Sequence[Candidate], on: Sequence[Dataset], seeds: range
+    ) -> list[list[list[float]]]:
+        """Each candidate's scores: seed by seed, one a dataset."""
         build = algorithm(self.key).params.build
         grids = [{**self.fixed, **c.params} for c in some]
         found: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
         for r in sweep(on, self.key, grids, seeds, **self._how):
             found[r.params][r.seed].append(score_of(r, self.objective))
-        runs = (found[canonical(build(grid))].values() for grid in grids)
-        return [
-            [s for scores in own for s in (scores if each else [float(np.mean(scores))])]
-            for own in runs
-        ]
+        return [list(found[canonical(build(grid))].values()) for grid in grids]
 
 
 def _candidates(
