@@ -143,8 +143,9 @@ def _look(table: Relation, name: str, rows: int) -> Found:
     if dates == held:
         return replace(found, kind="date", years=(first.year, last.year))
     if words and len(words) <= (FEW if whole else MAX_LEVELS - 1):
-        if len(words) == held >= _LEAST_UNIQUE and not whole:
-            return replace(found, kind="id")
+        named = len(words) > FEW and _ID.search(name) is not None
+        if not whole and (named or len(words) == held >= _LEAST_UNIQUE):
+            return replace(found, kind="id", rows_each=held / len(words))
         kind = "ordered" if whole else "unordered"
         return replace(found, kind=kind, levels=_levels(words, whole))
     return _many(table, replace(found, kind="text"), cell, held, whole)

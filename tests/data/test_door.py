@@ -7,15 +7,17 @@ from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from traceback import format_exception
 from typing import Any, NamedTuple
 
 import pandas as pd
 import pytest
 
 import engine.cli.run
-from engine import Column, Dataset, InputError, Person, Schema, read_table
+from engine import Column, Dataset, InputError, Person, Schema, load_schema, read_table
 from engine.__main__ import main
 from pages import worker
+from pages.table import cards
 from tests.data.test_intake import workbook
 
 
@@ -163,3 +165,80 @@ def test_a_table_means_the_same_on_the_page_the_command_line_and_in_python(
         assert found == case.counts, way
         strange = tuple((one.cells, one.to) for one in data.unforeseen_cells)
         assert strange == case.strange, way
+
+
+SURVEY = pd.DataFrame(
+    {
+        "person_id": [f"p{k // 8}" for k in range(240)],
+        "smokes": ["no", "yes", None] * 80,
+        "help": ["None", "some", "much", "None"] * 60,
+    }
+)
+
+
+def test_a_draft_hints_at_the_person_keeps_missing_and_takes_none_for_a_word(
+    tmp_path: Path, capsys: Any
+) -> None:
+    SURVEY.to_csv(tmp_path / "t.csv", index=False)
+    assert main(["schema", "draft", str(tmp_path / "t.csv")]) == 0
+    said = capsys.readouterr()
+    (tmp_path / "s.json").write_text(said.out)
+    found, _ = worker.columns(worker.Upload("t.csv", (tmp_path / "t.csv").read_bytes()))
+    why = {one.name: str(one.why_out()) for one in found}
+    drafts = (Schema.draft(SURVEY), load_schema(tmp_path / "s.json"))
+    for hint in (said.err, why["person_id"], dict(drafts[0].left_out)["person_id"]):
+        assert "an id, each with about 8 rows: a person" in hint
+    for draft in drafts:
+        schema = draft.state(smokes=["no", "yes"], help=["None", "some", "much"])
+        assert schema.levels == (("no", "yes", "missing"), ("None", "some", "much"))
+        for source in (SURVEY, tmp_path / "t.csv"):
+            data = by_python(source, schema)
+            assert Counter(data.to_frame()["help"])["None"] == 120
+            assert [(one.column, one.cells) for one in data.unforeseen_cells] == [("smokes", 80)]
+
+
+SECRET = "s3cret"
+BROKEN = {
+    "half a character": pd.DataFrame(
+        {"a": [f"{SECRET}\ud800", "no"], "b": ["no", "yes"]}, dtype=object
+    ),
+    "mixed types": pd.DataFrame({"a": [SECRET, 7], "b": [b"\xff" + SECRET.encode(), "no"]}),
+    "a damaged parquet": b"PAR1" + SECRET.encode() + b"PAR1",
+    "a damaged arrow": b"ARROW1\0\0" + SECRET.encode() * 9,
+    "no text": f"a,b\nno,{SECRET}".encode() + b"\xff\xfe\nno,no\n",
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_no_reader_writes_a_byte_of_a_record_into_a_log(
+    case: str, tmp_path: Path, capfd: Any, caplog: Any
+) -> None:
+    schema = Schema((Column(name="a", **WORDS), Column(name="b", **WORDS)))
+    source = BROKEN[case]
+    with pytest.raises(InputError) as caught:
+        read_table(source, schema)
+    said = "".join(format_exception(caught.value))
+    if isinstance(source, bytes):
+        (tmp_path / "t").write_bytes(source)
+        schema.save(tmp_path / "s.json")
+        run = ["run", "--algorithm", "pc", "--csv", str(tmp_path / "t")]
+        assert main([*run, "--schema", str(tmp_path / "s.json")]) == 2
+        with pytest.raises(InputError) as caught:
+            by_page(tmp_path / "t", tmp_path / "s.json")
+        said += "".join(format_exception(caught.value))
+    assert SECRET not in f"{said}{capfd.readouterr()}{caplog.text}"
+
+
+def test_no_control_changes_what_is_stated_by_what_was_found() -> None:
+    """The page's cards: once a column is stated, another record's gap changes no schema."""
+    schemas = []
+    for gap in (False, True):
+        frame = SURVEY.assign(
+            help=[None if gap and k == 0 else w for k, w in enumerate(SURVEY["help"])]
+        )
+        found, dialect = worker.columns(worker.Upload("t.csv", frame.to_csv(index=False).encode()))
+        made = cards.drafts(found)
+        for name, levels_ in (("smokes", "no | yes | missing"), ("help", "None | some | much")):
+            made[name] |= {"levels": levels_, "other": cards.REFUSE, "stated": True}
+        schemas.append(cards.schema_of(made, dialect))
+    assert schemas[0] == schemas[1]
