@@ -130,17 +130,12 @@ def test_a_best_setting_is_of_its_form(open_app: Open, monkeypatch: pytest.Monke
 def test_a_schema_is_searched_on_networks_and_reported_on_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    drawn: list[int] = []
-    draw = PlanRequest.dataset
-    monkeypatch.setattr(PlanRequest, "dataset", lambda r, k: drawn.append(k) or draw(r, k))
     monkeypatch.setattr(tune, "SEEDS", 2)
     request = PlanRequest(("a", "b", "c"), (("no", "yes"),) * 3, 300)
     asked = work.Asked("own", 300, 0, "", "priv_pc", (), 0.8, "skeleton_f1", 2)
-    given = request, asked, 1.0, ["tweak"]
-    found, _ = work.searched(lambda *_, **__: False, *given)  # type: ignore[arg-type]
-    assert drawn == list(range(2 * work.DRAWN))
-    held_out = [draw(request, k) for k in drawn[work.DRAWN :]]
-    again = tune.tune("priv_pc", held_out, {"epsilon": 1.0}, ["tweak"], runs=20)
+    found, _ = work.searched(lambda *_, **__: False, request, asked, 1.0, ["tweak"])
+    others = [request.dataset(draw) for draw in range(work.DRAWN, 2 * work.DRAWN)]
+    again = tune.tune("priv_pc", others, {"epsilon": 1.0}, ["tweak"], runs=20)
     assert found.default.mean == again.default.mean
 
 
