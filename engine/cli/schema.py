@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from collections.abc import Sequence
+from textwrap import indent
 
 import numpy as np
 
@@ -42,11 +44,10 @@ def _draft(argv: Sequence[str]) -> None:
         example="schema draft table.csv",
     )
     parser.add_argument("table", help="CSV, Parquet, Arrow, Excel, SQLite or DuckDB")
-    parser.add_argument("--csv-encoding", help="utf-8, utf-16 or latin-1")
-    parser.add_argument("--query", metavar="SQL", help="what to read of a database file")
-    args = parser.parse_args(argv)
+    args = _parsed(parser, argv)
     found = Schema.draft(args.table, encoding=args.csv_encoding, query=args.query)
-    _print(found)
+    plain = (sys.stdout.encoding or "").lower() not in ("utf-8", "utf8")  # JSON on any terminal
+    print(json.dumps(found.to_json(), ensure_ascii=plain, indent=1))
     for name, why in found.left_out:
         print(f"{name}: left out, {why}.", file=sys.stderr)
     print(
@@ -56,9 +57,12 @@ def _draft(argv: Sequence[str]) -> None:
     )
 
 
-def _print(schema: Schema) -> None:
-    plain = (sys.stdout.encoding or "").lower() not in ("utf-8", "utf8")  # JSON on any terminal
-    print(json.dumps(schema.to_json(), ensure_ascii=plain, indent=1))
+def _parsed(parser: Parser, argv: Sequence[str]) -> argparse.Namespace:
+    """The words, with those that say how a table is read."""
+    parser.add_argument("--csv-encoding", help="utf-8, utf-16 or latin-1")
+    parser.add_argument("--query", metavar="SQL", help="what to read of a database file")
+    args: argparse.Namespace = parser.parse_args(argv)
+    return args
 
 
 def _check(argv: Sequence[str]) -> None:
@@ -71,9 +75,7 @@ def _check(argv: Sequence[str]) -> None:
     )
     parser.add_argument("schema", help="the JSON file")
     parser.add_argument("--csv", metavar="FILE", help="a table to read by it")
-    parser.add_argument("--csv-encoding", help="utf-8, utf-16 or latin-1")
-    parser.add_argument("--query", metavar="SQL", help="what to read of a database file")
-    args = parser.parse_args(argv)
+    args = _parsed(parser, argv)
     schema = load_schema(args.schema)
     print("\n".join(_words(schema)))
     if args.csv is not None:
@@ -83,12 +85,6 @@ def _check(argv: Sequence[str]) -> None:
 
 
 def _words(schema: Schema) -> list[str]:
-    lines = [
-        f"  {column.name}: {' | '.join(column.labels)}"
-        + ("" if column.take is None else f", {column.take} of a person's rows")
-        + ("" if column.stated else " (not stated)")
-        for column in schema.columns
-    ]
     people = "" if schema.person is None else f", one row a person ({schema.person.id})"
     head = f"{len(schema.columns)} columns{people}:"
     waiting = ", ".join(schema.waiting)
@@ -97,7 +93,7 @@ def _words(schema: Schema) -> list[str]:
         if waiting
         else "All columns are stated: strict runs by it have a proven guarantee."
     )
-    return [head, *lines, last]
+    return [head, indent(str(schema), "  "), last]
 
 
 def _on_table(data: Dataset, schema: Schema) -> list[str]:

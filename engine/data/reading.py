@@ -44,7 +44,7 @@ def read_csv(source: Source, schema: Schema | None = None, **options: Any) -> Da
         >>> data.levels[0], data.codes.tolist()
         (('no', 'yes'), [[0, 0], [0, 1], [1, 1]])
     """
-    return read_table(source, schema, **options)
+    return _told(read(source, schema, **options))
 
 
 def read_table(source: Any, schema: Schema | None = None, **options: Any) -> Dataset:
@@ -74,11 +74,7 @@ def read_table(source: Any, schema: Schema | None = None, **options: Any) -> Dat
         >>> data.unforeseen[["column", "cells", "counts as"]].values.tolist()
         [['smokes', 1, 'missing']]
     """
-    data = read(source, schema, **options)
-    if data.unforeseen_cells:
-        said = "; ".join(map(str, data.unforeseen_cells))
-        warnings.warn(f"{said}. See data.unforeseen.", UserWarning, stacklevel=2)
-    return data
+    return _told(read(source, schema, **options))
 
 
 def read(
@@ -124,13 +120,21 @@ def read(
     )
 
 
+def _told(data: Dataset) -> Dataset:
+    """The data; what matched no level is said on standard error, without a cell."""
+    if data.unforeseen_cells:
+        said = "; ".join(map(str, data.unforeseen_cells))
+        warnings.warn(f"{said}. See data.unforeseen.", UserWarning, stacklevel=3)
+    return data
+
+
 def as_dataset(data: Any, schema: Schema | None = None) -> Dataset:
     """Data in any of the forms a notebook has them, read by the schema if there is one.
 
     InputError, one sentence, for anything else, and for a dataset that was read otherwise.
     """
     if not isinstance(data, Dataset):
-        return read_table(data, schema)
+        return _told(read(data, schema))
     if schema is not None and data.schema != schema:
         raise InputError("These data were read before; give the schema when they are read.")
     return data

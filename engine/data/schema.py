@@ -98,7 +98,9 @@ class Schema(metaclass=_Named):
     def __str__(self) -> str:
         """A line a column, and why the others are left out."""
         lines = [
-            f"{c.name}: {' | '.join(c.labels)}" + ("" if c.stated else " (not stated)")
+            f"{c.name}: {' | '.join(c.labels)}"
+            + ("" if c.take is None else f", {c.take} of a person's rows")
+            + ("" if c.stated else " (not stated)")
             for c in self.columns
         ]
         return "\n".join([*lines, *(f"{name}: left out, {why}" for name, why in self.left_out)])

@@ -233,12 +233,12 @@ def test_no_control_changes_what_is_stated_by_what_was_found() -> None:
     """The page's cards: once a column is stated, another record's gap changes no schema."""
     schemas = []
     for gap in (False, True):
-        frame = SURVEY.assign(
-            help=[None if gap and k == 0 else w for k, w in enumerate(SURVEY["help"])]
-        )
+        helped: list[Any] = list(SURVEY["help"])
+        helped[0] = None if gap else helped[0]
+        frame = SURVEY.assign(help=helped)
         found, dialect = worker.columns(worker.Upload("t.csv", frame.to_csv(index=False).encode()))
         made = cards.drafts(found)
         for name, levels_ in (("smokes", "no | yes | missing"), ("help", "None | some | much")):
-            made[name] |= {"levels": levels_, "other": cards.REFUSE, "stated": True}
+            made[name].update(levels=levels_, other=cards.REFUSE, stated=True)
         schemas.append(cards.schema_of(made, dialect))
     assert schemas[0] == schemas[1]
