@@ -249,7 +249,8 @@ def sampled_dags(
     depths = np.zeros(len(fixed))  # the length of the longest path of fixed arrows to each node
     for _ in depths:
         depths = np.where(fixed, depths[:, None] + 1.0, 0.0).max(axis=0)
-    edges = np.argwhere(np.triu(skeleton & ~fixed & ~fixed.T))
+    # In one layout: each further one would be compiled for.
+    edges = np.ascontiguousarray(np.argwhere(np.triu(skeleton & ~fixed & ~fixed.T)))
     sweeps = min(SWEEPS, max(60, MOST_REVERSALS // (max(1, len(edges)) * len(TEMPERATURES))))
     graph = (near, place, table, edges, depths)
     numbers = np.array([START], np.uint64)

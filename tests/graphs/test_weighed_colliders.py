@@ -126,3 +126,11 @@ def test_every_unshielded_triple_is_named_once() -> None:
         for z in range(8):
             is_one = skeleton[a, z] and skeleton[b, z] and not skeleton[a, b]
             assert ((a, z, b) in found) == bool(is_one)
+
+
+def test_a_single_link_compiles_nothing_more() -> None:
+    """Its array of one row is in both of numpy's layouts, a longer one in whichever it was made."""
+    for d in (2, 4):
+        path = matrix(d, *((k, k + 1) for k in range(d - 1)))
+        orient(path | path.T, dict.fromkeys(unshielded(path | path.T), 1.0))
+    assert len(weighed_colliders._temper.signatures) == 1
