@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -50,8 +50,8 @@ def table(
 _HEAD, _ROW = 38, 35  # pixels that Streamlit draws the column titles and a row in
 
 
-def _height(rows: int, most: int) -> int:
-    return min(_HEAD + _ROW * rows, _cut(rows, most))
+def _height(rows: int, most: int) -> int | Literal["content"]:
+    return "content" if _HEAD + _ROW * rows <= most else _cut(rows, most)
 
 
 def _cut(rows: int, height: int) -> int:

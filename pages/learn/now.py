@@ -14,6 +14,7 @@ from pages.draw.charts import Group, grouped
 from pages.learn.tour import Tour, run_of
 from pages.shell import state
 from pages.shell.form import parameters
+from pages.shell.present import presenting
 from pages.shell.settings import OWN
 from pages.shell.state import among
 from pages.shell.words import ink, number
@@ -58,7 +59,7 @@ def now_view(now: Tour) -> None:
             [Group("Found", found, ink(0)), Group("False positives", made, ink(1), "/")],
             x_title="People",
             y_title="Links, on average",
-            height=360,
+            height=450 if presenting() else 360,
         )
         alt = "Links found and false positives by the number of people"
         charts.figure(figure, key="learn-now", alt=alt)

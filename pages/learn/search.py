@@ -28,7 +28,7 @@ from pages.draw.scene import mount
 from pages.learn.tour import Tour, shown_run
 from pages.shell import words as text
 from pages.shell.runs import Shown
-from pages.shell.words import theme
+from pages.shell.words import LOOKS, theme
 
 PERFECT, EXACT, PRIVATE = "Perfect tests", "These data, no noise", "These data, private"
 SHOWN = "The Run page's run"
@@ -50,24 +50,24 @@ Graphs = Sequence[tuple[str, Sequence[Link]]]
 
 
 def gallery(now: Tour, graphs: Graphs, *, across: int, alt: str) -> None:
-    """Titled graphs on the same places, so many a row, each large enough to be read."""
+    """Titled graphs on the same places, so many a row.
+
+    One has its names in letters that can be read from the last row; for those of several there is
+    no room, and they have none.
+    """
     truth, titles = now.dataset.truth, now.titles
     assert truth is not None
     names = tuple(titles[name] for name in now.dataset.names)
     arrows = tuple(sorted((titles[a], titles[b]) for a, b in truth.edges))
     at = positions(names, arrows, 460, 232)  # in less than this lines would pass behind boxes
-    drawn = "".join(
-        f"<figure><figcaption>{text.safe(title)}</figcaption>"
-        + graph_picture(
-            names,
-            [replace(link, a=titles[link.a], b=titles[link.b]) for link in links],
-            at,
-            alt=title,
-            theme=theme(),
-        ).image
-        + "</figure>"
-        for title, links in graphs
-    )
+    drawn, box = "", LOOKS[theme()].border
+    style = f"<style>text{{display:none}}rect[rx]{{fill:{box}}}</style>"
+    for title, links in graphs:
+        named = [replace(link, a=titles[link.a], b=titles[link.b]) for link in links]
+        picture = graph_picture(names, named, at, alt=title, theme=theme())
+        if len(graphs) > 1:
+            picture = replace(picture, svg=picture.svg.replace(">", f">{style}", 1))
+        drawn += f"<figure><figcaption>{text.safe(title)}</figcaption>{picture.image}</figure>"
     st.html(
         f"<style>{_GALLERY}</style>"
         f'<div class="gallery" role="group" aria-label="{text.safe(alt)}" '

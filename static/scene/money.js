@@ -2,13 +2,14 @@
 import {paintCoins, paintTables} from "./coins.js";
 import {counted, el, figure, sheet, svgRoot} from "./dom.js";
 import {Dots} from "./dots.js";
-import {Graph} from "./graph.js";
+import {Graph, fitting} from "./graph.js";
 import {count, counts, frame, mean, most, nearest, read} from "./model.js";
 
 const PACE = 22;      // answers a second, or as many as end within LONGEST seconds
 const LONGEST = 18;
 const PRELUDE = 26;   // answers that the purchase of tables lasts, before the clock begins
-const NARROW = 720;   // CSS pixels below which the three stand below each other
+const NARROW = 720;   // CSS pixels below which the ways stand below the graph
+const PHONE = 480;    // and below which the graph is narrow
 
 export class Money {
   /** @param {HTMLElement} root @param {{rested?: (state: any) => void}} hooks */
@@ -33,6 +34,9 @@ export class Money {
   build() {
     this.root.className = "scene money";
     this.columns = this.keys.map((key) => this.column(key));
+    this.shown = this.keys[0];
+    this.picture = svgRoot({role: "img", class: "picture"});
+    this.graph = new Graph(this.picture, () => {});
     const n = this.model.epsilons.length;
     this.dial = el("input", {type: "range", min: 0, max: n - 1, step: 1, class: "dial", "aria-label": "The total: epsilon",
       oninput: () => this.turn(Number(this.dial.value)), onchange: () => this.rest()});
@@ -41,7 +45,7 @@ export class Money {
     this.value = el("b", {class: "value"});
     this.button = el("button", {class: "play", onclick: () => this.play()}, "▶ Spend");
     this.verdict = el("p", {class: "sentence", "aria-live": "polite"});
-    this.root.replaceChildren(el("div", {class: "three"}, ...this.columns.map((c) => c.node)),
+    this.root.replaceChildren(el("div", {class: "desk"}, this.picture, el("div", {class: "ways"}, ...this.columns.map((c) => c.node))),
       el("div", {class: "panel buttons"}, this.button, this.clock, this.dial, this.value), this.verdict);
     if (this.watch) this.watch.disconnect();
     this.watch = new ResizeObserver(() => { this.root.classList.toggle("narrow", this.root.clientWidth < NARROW); this.draw(); });
@@ -49,13 +53,21 @@ export class Money {
   }
 
   column(key) {
-    const svg = svgRoot({role: "img"}), purse = el("canvas", {class: "purse", "aria-hidden": "true"});
+    const svg = svgRoot({"aria-hidden": "true", class: "mini"}), purse = el("canvas", {class: "purse", "aria-hidden": "true"});
     const canvas = el("canvas", {"aria-hidden": "true"}), said = el("p", {class: "said"});
     const title = this.model.methods.find((m) => m.key === key).title;
     const graph = new Graph(svg, () => {});
     graph.lay(this.model, this.given.titles, this.given.layouts.small);
-    return {key, title, svg, graph, purse, said, dots: new Dots(canvas, () => getComputedStyle(this.root)),
-      node: el("div", {class: "way"}, el("h2", {}, `${title}: ${this.given.ways[key]}`), svg, el("div", {class: "till"}, purse, canvas), said)};
+    const choose = el("button", {}, `${title}: ${this.given.ways[key]}`), several = this.keys.length > 1;
+    return {key, title, graph, purse, said, choose, dots: new Dots(canvas, () => getComputedStyle(this.root)),
+      node: el("div", {class: "way", onclick: () => { this.shown = key; this.draw(); }}, el("h2", {}, choose),
+        el("div", {class: "till"}, ...(several ? [svg] : []), purse, canvas), said)};
+  }
+
+  /** The boxes where the chosen way's graph has the largest letters. */
+  place() {
+    const layout = fitting(this.given.layouts, this.picture, this.root.clientWidth < PHONE);
+    if (this.graph.layout !== layout) this.graph.lay(this.model, this.given.titles, layout);
   }
 
   /** Another total; who looks at the end goes on looking at the end. */
@@ -101,6 +113,7 @@ export class Money {
     this.dial.setAttribute("aria-valuetext", `epsilon ${this.model.epsilons[this.at]}`);
     this.value.textContent = `100 coins = ε ${this.model.epsilons[this.at]}`;
     this.button.textContent = this.going ? "Pause" : "▶ Spend";
+    this.place();
     for (const column of this.columns) this.drawWay(column);
     this.judge();
   }
@@ -111,12 +124,16 @@ export class Money {
     const gone = new Set();
     for (let k = 0; k < done; k++) if (run.decisions[k] === "i") gone.add(run.pairs[k]);
     const asked = over || this.t < 0 ? null : run.pairs[done];
-    column.graph.paint((p) => over ? column.graph.single(p, states[p]) :
-      {kind: "open", opacity: gone.has(p) ? 0 : p === asked ? 1 : 0.4, forth: 0, back: 0}, asked);
+    const look = (p) => over ? column.graph.single(p, states[p]) :
+      {kind: "open", opacity: gone.has(p) ? 0 : p === asked ? 1 : 0.4, forth: 0, back: 0};
+    const shown = column.key === this.shown;
+    for (const graph of shown ? [column.graph, this.graph] : [column.graph]) graph.paint(look, asked);
+    column.node.classList.toggle("shown", shown);
+    column.choose.setAttribute("aria-pressed", String(shown));
     const paid = this.paid(run, done);
     this.drawPurse(column, run, 100 - paid);
     column.said.replaceChildren(...this.words(column, run, done, paid, over));
-    column.svg.setAttribute("aria-label", column.said.textContent);
+    if (shown) this.picture.setAttribute("aria-label", `${column.title}: ${column.said.textContent}`);
     const all = counts(this.model, column.key, this.at), widest = Math.max(...this.keys.map((key) => most(this.model, key)));
     column.dots.show({links: this.model.links, most: widest, free: count(this.model, frame(this.model, "pc", 0, 0)).found,
       counts: all, chosen: over ? this.given.draw : null});

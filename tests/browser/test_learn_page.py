@@ -205,6 +205,8 @@ def test_presenter_mode_cuts_nothing(page: Page) -> None:
         page.get_by_role("heading", name=step.title).wait_for()
         settle(page)
         page.wait_for_function(f"() => ({_CUT})() <= 0", timeout=20_000)
+        for letter in page.locator(".box text:visible").all():
+            assert letter.evaluate(_LETTER) >= 20, step.key
         page.keyboard.press("ArrowRight")  # as a remote control does
     page.keyboard.press("ArrowLeft")
     page.get_by_role("heading", name=WAY[-2].title).wait_for()
