@@ -8,15 +8,11 @@ from typing import Any
 import streamlit as st
 
 from engine.story.modules import plainly
-from engine.studies.scenes import kept_scenes
-from pages.draw.scene import given, mount
+from pages.draw.scene import mount
 from pages.scene import state
 from pages.shell.form import bound
 from pages.shell.state import Place
-from pages.shell.task import look_again
 
-PATIENCE = 0.7  # seconds before a scene is shown as far as it is
-LOOK = 3.0  # seconds between two looks at a scene that is still being drawn
 _YOURS: Place[bool] = Place("scene_yours", bool)
 _RUNS = {"n", "sample", "seed", "guarantee"}  # words of a link to a run, which had no page's name
 
@@ -63,32 +59,8 @@ def main() -> None:
         label_visibility="collapsed",
         width=260,
     )
-    name = str(frame["data"])
-    if name in kept_scenes():
-        _show(state.whole(name), frame)
-    else:
-        growing(name, frame)
-
-
-def _show(content: Mapping[str, Any], frame: Mapping[str, Any]) -> None:
+    content = state.whole(str(frame["data"]))
     mount("scene", {**content, "start": dict(frame)}, "scene", frame=rested, yours=yours)
-
-
-def growing(name: str, frame: Mapping[str, Any]) -> None:
-    """A scene that is drawn while one looks: the dial works with what there is."""
-    task = state.growing(name)
-    task.wait(PATIENCE)
-
-    def draw() -> None:
-        scene, made = state.so_far(state.growing(name))
-        if task.problem:
-            st.error(task.problem)
-        elif not task.done:
-            st.caption(f"Draws are being made: {made:,} so far. The dial answers with those.")
-        if made >= len(scene.epsilons) * len(scene.states):  # nothing is drawn before its draw
-            _show(given(scene.as_dict()), frame)
-
-    look_again(lambda: [state.growing(name)], draw, LOOK)
 
 
 main()
