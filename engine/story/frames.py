@@ -71,9 +71,10 @@ WORDS = {  # of each frame its title and what is read next to it
     ),
     "budget": (
         "Many tests, one budget",
-        "All the noise comes from one purse of a hundred coins, the privacy budget ε. Every "
-        "question put to the records costs some of them. Press Spend: many questions, and "
-        "little is left for each. A smaller budget protects people better and buys less.",
+        "Every question put to the records is paid from one purse of a hundred coins, the privacy "
+        "budget ε. Press Spend: each answer costs some coins, and what is not paid for stays "
+        "unknown. A smaller ε hides each person better, but every answer becomes less certain, "
+        "and links are lost.",
     ),
     "once": (
         "Spend once, then ask for free",

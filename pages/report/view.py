@@ -26,6 +26,8 @@ STYLE = (
 .report figure svg, .report figure > img {width: 100%; height: auto; max-height: 52vh;
   object-fit: contain}
 .report figcaption {font-size: 1rem; margin-top: .4rem}
+@media (min-width: 62rem) {.report .row.graph {grid-template-columns: 7fr 4fr}
+  .report .row.graph > figure > img, .report .row.graph > figure > svg {max-height: 72vh}}
 .report h3 {font-size: 1.3rem; margin: 0 0 .4rem; padding: 0}
 .report li {margin: .25rem 0; max-width: 75rem}
 .report .promise {display: grid; grid-template-columns: minmax(8rem, 11rem) 1fr; gap: 1.4rem;
@@ -51,7 +53,7 @@ def body(brief: Brief, theme: str, *, inline: bool) -> str:
     curve = figure(brief.curve, safe(brief.curve_note)) if brief.curve else ""
     return (
         f'<div class="report">{_top(brief)}'
-        f'<div class="row">{figure(brief.graph, _legend(brief, theme))}'
+        f'<div class="row graph">{figure(brief.graph, _legend(brief, theme))}'
         f"<div>{_price(brief, theme)}"
         f'<div class="promise">{figure(brief.people)}<div>{_promise(brief, theme)}</div></div>'
         f'</div></div><div class="row">{curve}{end}</div></div>'
