@@ -273,8 +273,8 @@ def test_the_ledger_says_how_its_charges_make_the_guarantee(scored: RunResult) -
 @pytest.mark.parametrize(
     ("rows", "how", "height"),
     [
-        (3, {}, 38 + 3 * 35),
-        (10, {}, 38 + 10 * 35),
+        (3, {}, "content"),
+        (10, {}, "content"),
         (14, {}, 38 + 10 * 35 + 17),
         (9, {"most": 320}, 38 + 8 * 35 + 17),
         (40, {"height": 320}, 38 + 8 * 35 + 17),
@@ -282,10 +282,10 @@ def test_the_ledger_says_how_its_charges_make_the_guarantee(scored: RunResult) -
     ],
 )
 def test_a_table_with_more_rows_ends_within_a_row(
-    rows: int, how: dict[str, int], height: int, monkeypatch: pytest.MonkeyPatch
+    rows: int, how: dict[str, int], height: int | str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One that ended with a row would hide that there are more."""
-    drawn: list[int] = []
+    drawn: list[int | str] = []
     monkeypatch.setattr(show.st, "dataframe", lambda frame, **rest: drawn.append(rest["height"]))
     show.table(pd.DataFrame({"a": range(rows)}), alt="", **how)
     assert drawn == [height]
