@@ -82,7 +82,7 @@ export class Dots {
       pen.fillStyle = ink("--st-text-color");
       pen.fillText(String(v), x(v), box.low + 16);
     }
-    const rise = Math.max(1, Math.ceil(view.most / (small ? 3 : 5)));
+    const rise = Math.max(1, Math.ceil(view.most / Math.max(1, Math.min(small ? 3 : 5, Math.floor((box.low - box.top) / 16)))));
     pen.textAlign = "right";
     for (let v = 0; v <= view.most; v += rise) pen.fillText(String(v), box.left - 6, y(v) + 4);
     pen.textAlign = "center";

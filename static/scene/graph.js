@@ -4,6 +4,7 @@ import {ABSENT, BACK, FORTH, LINE, UNTESTED, classOf, frame, share} from "./mode
 
 const HIGH = 30;
 const LETTER = 14, READ = 20;  // units of the picture; CSS pixels
+const PHONE = 480;  // CSS pixels of a graph, below which its boxes stand above each other
 const MANY = 100;  // pairs, from which on lines do not fade: so many at once would take longer than a frame
 
 /** Where a line towards (x, y) leaves the box around c. */
@@ -35,7 +36,7 @@ export function sign(marker, [x, y]) {
 
 /** Of the places for the boxes those with letters that can be read from the last row, or with the largest there are. */
 export function fitting(layouts, svg, narrow) {
-  if (narrow) return layouts.narrow;
+  if (narrow && svg.clientWidth < PHONE) return layouts.narrow;
   const high = parseFloat(getComputedStyle(svg).maxHeight) || Infinity;
   const letters = ({size}) => LETTER * Math.min(svg.clientWidth / size[0], high / size[1]);
   return letters(layouts.wide) >= READ || letters(layouts.wide) >= letters(layouts.small) ? layouts.wide : layouts.small;

@@ -9,7 +9,6 @@ const PACE = 22;      // answers a second, or as many as end within LONGEST seco
 const LONGEST = 18;
 const PRELUDE = 26;   // answers that the purchase of tables lasts, before the clock begins
 const NARROW = 720;   // CSS pixels below which the ways stand below the graph
-const PHONE = 480;    // and below which the graph is narrow
 
 export class Money {
   /** @param {HTMLElement} root @param {{rested?: (state: any) => void}} hooks */
@@ -66,7 +65,7 @@ export class Money {
 
   /** The boxes where the chosen way's graph has the largest letters. */
   place() {
-    const layout = fitting(this.given.layouts, this.picture, this.root.clientWidth < PHONE);
+    const layout = fitting(this.given.layouts, this.picture, this.root.clientWidth < NARROW);
     if (this.graph.layout !== layout) this.graph.lay(this.model, this.given.titles, layout);
   }
 
