@@ -42,6 +42,7 @@ from pages.shell import words as text
 from pages.shell.runs import Shown, nothing_for
 
 _FRAME = 420.0, 260.0  # of a graph, half as wide as a page on a desk
+_LARGE, _MOST = 20, 10  # columns of a graph that a slide holds, and of the part of a larger one
 _THIN, _THICK = 1.4, 7.0  # of a link that no repetition has, and of one that all have
 
 
@@ -50,7 +51,8 @@ class Brief:
     """Words, numbers and pictures, in the order in which they are read.
 
     ``price`` are the links left after each step, from all there are to those of this run; empty
-    where no truth is known. ``legend`` says what each class of links is, with its count.
+    where no truth is known. ``part`` is what the question is about of a graph too large to be read
+    on a slide. ``legend`` says what each class of links is, with its count.
     """
 
     heading: Heading
@@ -59,6 +61,7 @@ class Brief:
     headline: str
     spread: str
     graph: Picture
+    part: Picture | None
     legend: Sequence[Entry]
     note: str
     price: Sequence[Step]
@@ -89,6 +92,7 @@ def brief_of(run: Shown, repeats: Repeats | None, heading: Heading, theme: str) 
         headline=summary.headline,
         spread=words.range_sentence(outcomes),
         graph=_graph(data, result, shown, theme),
+        part=_part(heading.question, data, result, shown, theme),
         legend=entries(result, waiting=True) if _known(data) else (),
         note=" ".join(filter(None, (_thickness(result, outcomes), _untold(data, result)))),
         price=_price(data, result, repeats),
@@ -182,14 +186,33 @@ def _titles(data: Dataset) -> dict[str, str]:
     return dict(zip(data.names, plain, strict=True))
 
 
-def _graph(data: Dataset, result: RunResult, shown: Sequence[Link], theme: str) -> Picture:
-    """The graph under the plain names that bundled networks have."""
+def _part(
+    question: str, data: Dataset, result: RunResult, shown: Sequence[Link], theme: str
+) -> Picture | None:
+    """The columns that the question names, and some that are linked with them."""
+    part = words.named(question, _titles(data))
+    if data.d <= _LARGE or not part:
+        return None
+    near = [k for k in shown if k.kind is not LinkClass.UNTESTED and {k.a, k.b} & set(part)]
+    part = list(dict.fromkeys([*part, *(name for k in near for name in (k.a, k.b))]))[:_MOST]
+    return _graph(data, result, [k for k in shown if {k.a, k.b} <= set(part)], theme, part)
+
+
+def _graph(
+    data: Dataset,
+    result: RunResult,
+    shown: Sequence[Link],
+    theme: str,
+    part: Sequence[str] | None = None,
+) -> Picture:
+    """The graph, or a part of its columns, under the plain names that bundled networks have."""
     titles = _titles(data)
     drawn = [replace(k, a=titles[k.a], b=titles[k.b]) for k in shown]
-    names = tuple(titles.values())
+    names = tuple(titles[name] for name in part or data.names)
     graph = nx.relabel_nodes(data.truth or as_digraph(data.names, result.matrix), titles)
-    scale = scale_of(3 * data.d // 2, *_FRAME)  # plain names are longer
-    at = positions(names, tuple(sorted(graph.edges)), scale * _FRAME[0], scale * _FRAME[1])
+    scale = scale_of(3 * len(names) // 2, *_FRAME)  # plain names are longer
+    arrows = tuple(sorted(graph.subgraph(names).edges))
+    at = positions(names, arrows, scale * _FRAME[0], scale * _FRAME[1])
     return graph_picture(names, drawn, at, alt=describe("Learned graph", names, drawn), theme=theme)
 
 

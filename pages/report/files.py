@@ -79,6 +79,7 @@ def _content(brief: Brief, kind: str) -> dict[str, Any]:
         "headline": brief.headline,
         "spread": brief.spread,
         "graph": _drawn(brief.graph),
+        "part": _drawn(brief.part) if brief.part else None,
         "legend": [
             {"svg": stroke(e.kind, "light"), "alt": ""} | {"words": f"{e.name} {e.number}{e.more}"}
             for e in brief.legend

@@ -50,7 +50,7 @@ def answer(question: str, data: Dataset, result: RunResult, titles: Mapping[str,
     """
     if not question:
         return ""
-    a, b, *more = [*_named(question, titles), "", ""]
+    a, b, *more = [*named(question, titles), "", ""]
     if not b or any(more) or not _ASKS.search(question) or _OTHERWISE.match(question):
         return NO_ANSWER
     one, other = (f"“{titles[name]}”" for name in (a, b))
@@ -69,7 +69,7 @@ def answer(question: str, data: Dataset, result: RunResult, titles: Mapping[str,
     return f"This result shows no direct link of {one} and {other}."
 
 
-def _named(question: str, titles: Mapping[str, str]) -> list[str]:
+def named(question: str, titles: Mapping[str, str]) -> list[str]:
     """The columns that a text names, in its order; of names within names the longest."""
     found, left = list[tuple[int, str]](), question.casefold()
     words = {(word.casefold(), name) for name, title in titles.items() for word in (name, title)}

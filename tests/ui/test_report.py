@@ -164,6 +164,20 @@ def test_who_types_fast_loses_nothing(open_app: Callable[..., AppTest]) -> None:
     assert app.text_input(key="report-question").value == ""
 
 
+def test_a_slide_of_a_large_graph_draws_what_the_question_is_about() -> None:
+    data, names = load_dataset("alarm", n=5_000), {"CO", "BP"}
+    result = run("marginal_pc", data, epsilon=3.0, seed=0)
+    one = Shown(Settings(Source("alarm", 5_000, 0), "marginal_pc"), data, result)
+    part = brief_of(one, None, Heading(question="Does CO act on BP?"), "light").part
+    assert part is not None
+    names |= {name for link in result.skeleton if {*link} & {"CO", "BP"} for name in link}
+    boxes = set(re.findall(r"<text[^>]*>([^<]+)</text>", part.svg))
+    assert 2 < len(boxes) <= 10
+    assert {"Cardiac output", "Blood pressure"} <= boxes
+    assert boxes >= set(plain_names("alarm", sorted(names)))
+    assert brief_of(one, None, Heading(question="Which?"), "light").part is None
+
+
 def test_a_link_is_as_thick_as_it_is_stable() -> None:
     data = load_dataset("asia", n=5000)
     result = run("priv_pc", data, seed=0)
