@@ -12,6 +12,8 @@ import numpy as np
 import pandas as pd
 from streamlit.testing.v1 import AppTest
 
+HIDDEN = {"id", "form_id", "element_id", "url", "page_script_hash", "user_key",
+          "deferred_file_id", "max_upload_size_mb"}  # fmt: skip
 LONG = 24  # numbers of a drawn series that are written out: of more, every so many
 
 
@@ -47,16 +49,7 @@ def _said(proto: Any) -> list[str]:
     """Labels, values, helps and options of an element."""
     found = []
     for field, value in proto.ListFields():
-        if field.name in (
-            "id",
-            "form_id",
-            "element_id",
-            "url",
-            "page_script_hash",
-            "user_key",
-            "deferred_file_id",
-            "max_upload_size_mb",
-        ):
+        if field.name in HIDDEN:
             continue
         if field.message_type is not None:
             parts = value if field.is_repeated else [value]
@@ -118,7 +111,8 @@ def _brief(value: Any) -> Any:
     if isinstance(value, dict):
         if value.keys() == {"dtype", "bdata"} or "bdata" in value:
             return _brief(np.frombuffer(base64.b64decode(value["bdata"]), value["dtype"]).tolist())
-        return {k: _brief(v) for k, v in value.items()}
+        # A digest says whether the component draws anew: the content next to it is what is shown.
+        return {k: _brief(v) for k, v in value.items() if k != "digest"}
     if isinstance(value, list):
         if len(value) > LONG:
             return [f"{len(value)} of", *map(_brief, value[:: len(value) // 8])]
