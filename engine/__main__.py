@@ -27,7 +27,7 @@ _MODULES = {
     "pairs": ("pairs",),
     "studies": ("sweep",),
     "tune": ("tune",),
-    "figures": ("figure", "compare-studies", "merge", "table"),
+    "figures": ("figure", "merge", "table"),
     "scene": ("scene",),
     "story": ("story",),
     "plan": ("plan",),

@@ -1,4 +1,4 @@
-"""``python -m engine figure | compare-studies | merge | table``."""
+"""``python -m engine figure | merge | table``."""
 
 from __future__ import annotations
 
@@ -7,21 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from engine.cli.flags import Parser, add_json_flag, aligned, parts
+from engine.cli.flags import Parser, parts
 from engine.errors import InputError
 from engine.studies.store import ResultStore
-from engine.studies.summary import (
-    LEAST_PAIRS,
-    QUANTITIES,
-    TOTALS,
-    frame,
-    paired,
-    runs_table,
-    word,
-)
+from engine.studies.summary import QUANTITIES, TOTALS, frame, runs_table
 from engine.studies.trial import TrialResult
-
-_BY = ("dataset", "algorithm", "epsilon")
 
 
 def _runs(path: str) -> list[TrialResult]:
@@ -52,71 +42,21 @@ def figure_command(argv: Sequence[str]) -> int:
     parser.add_argument("study", metavar="FILE", help="results that engine sweep --out kept")
     parser.add_argument("--y", default="tested_skeleton_f1", help=", ".join(QUANTITIES))
     parser.add_argument("--x", default="epsilon", help=", ".join(TOTALS))
-    parser.add_argument(
-        "--map", metavar="A,B", help="a heat map of the mean over two parameters instead"
-    )
     parser.add_argument("--algorithm", help="with commas (default: all)")
     parser.add_argument("--columns", type=int, default=1, help="of the paper: 1 or 2")
     parser.add_argument("--n", type=int, help="rows of the data, for the caption")
     parser.add_argument("--out", required=True, metavar="FILE", help="curves.pdf, .svg or .png")
     args = parser.parse_args(argv)
-    from engine.studies.figures import figure, map_figure  # here: only figures need matplotlib
+    from engine.studies.figures import figure  # here: only figures need matplotlib
 
     out = Path(args.out)
     keys = [] if args.algorithm is None else parts(args.algorithm, "--algorithm")
     table = _table(args.study, keys)
     rows = {} if args.n is None else dict.fromkeys(table["dataset"], args.n)
     how: Any = {"kind": out.suffix.lstrip(".").lower(), "columns": args.columns, "rows": rows}
-    if args.map is None:
-        made = figure(table, args.y, x=args.x, **how)
-    else:
-        made = map_figure(table, _two(args.map), args.y, **how)
-    for path in made.write(out):
+    for path in figure(table, args.y, x=args.x, **how).write(out):
         print(path)
     return 0
-
-
-def _two(text: str) -> tuple[str, str]:
-    """The two parameters of a map."""
-    names = parts(text, "--map")
-    if len(names) != 2:
-        raise InputError(f"--map takes two parameters with a comma; {text!r} is not.")
-    return names[0], names[1]
-
-
-def compare_studies_command(argv: Sequence[str]) -> int:
-    """Two studies, or two algorithms of one, run by run: a table or JSON."""
-    parser = Parser(
-        prog="engine compare-studies",
-        example="compare-studies curves.db --algorithms priv_pc,svt_pc",
-        description="Compare two studies, or two algorithms of one, on the same data and seeds.",
-    )
-    parser.add_argument("studies", nargs="+", metavar="FILE", help="one study, or two")
-    parser.add_argument("--algorithms", help="of one study: two, with a comma")
-    parser.add_argument("--y", default="tested_skeleton_f1", help=", ".join(QUANTITIES))
-    parser.add_argument("--by", help="what makes a row (default: dataset,algorithm,epsilon)")
-    add_json_flag(parser, "print one JSON array, one object a row")
-    args = parser.parse_args(argv)
-    by = list(_BY) if args.by is None else parts(args.by, "--by")
-    keys = [] if args.algorithms is None else parts(args.algorithms, "--algorithms")
-    if len(args.studies) == 2 and not keys:
-        sides = [_table(path) for path in args.studies]
-    elif len(args.studies) == 1 and len(keys) == 2:
-        by = [name for name in by if name != "algorithm"]
-        sides = [_table(args.studies[0], [key]) for key in keys]
-    else:
-        raise InputError("Give two studies, or one study and --algorithms with two of its own.")
-    found = paired(sides[0], sides[1], args.y, by=by)
-    print(found.to_json(orient="records") if args.json else _lines(found))
-    return 0
-
-
-def _lines(found: Any) -> str:
-    cells = [list(found.columns), *([word(v) for v in row] for row in found.to_numpy().tolist())]
-    note = "Difference: ours less theirs, pair by pair, with its 95 % interval; a win is higher."
-    if found["low"].isna().any():
-        note += f" -: fewer than {LEAST_PAIRS} pairs are too few for an interval; run more seeds."
-    return "\n".join([*aligned(cells), note])
 
 
 def merge_command(argv: Sequence[str]) -> int:

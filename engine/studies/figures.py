@@ -1,6 +1,6 @@
 """Figures for a paper: PDF, SVG or PNG, with the caption and the numbers in files next to it.
 
-The one module that knows matplotlib: a study's curves, a map of two parameters, answers to "which
+The one module that knows matplotlib: a study's curves, answers to "which
 epsilon", and the panels of the papers' reproduction. Lines differ in colour, dash and mark, so that
 they do in grey and for readers who do not tell red from green.
 """
@@ -10,8 +10,7 @@ from __future__ import annotations
 import io
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -23,8 +22,8 @@ import pandas as pd
 
 from engine.data.spreadsheets import table_csv
 from engine.errors import InputError, need
-from engine.registry import ALGORITHMS, algorithm
-from engine.studies.summary import QUANTITIES, bands, parameter_names, varied
+from engine.registry import ALGORITHMS
+from engine.studies.summary import bands, varied
 from engine.studies.tune import OBJECTIVES, Answer
 
 KINDS = ("pdf", "svg", "png")
@@ -42,8 +41,6 @@ TITLES = {
 COLOURS = ("#0072b2", "#a53003", "#084c41", "#de4a78", "#180b00", "#b49038", "#4d0262", "#2dbdcd")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1.2)), (0, (5, 1.2, 1, 1.2)))
 MARKS = "osD^vPX*"
-_SHADES = ("#ffffff", "#0072b2")  # of a map, from the lowest score to the highest
-_CELL = 0.31  # inches of a paper's height that a row of a map takes
 _ONE_AT_A_TIME = RLock()
 _RULES: Any = {
     "svg.hashsalt": "dp-causal-explorer",  # the same figure gives the same file
@@ -108,9 +105,13 @@ class Figure:
 # Drawing ----------------------------------------------------------------------------------
 
 
-@contextmanager
-def drawing(kind: str, width: float, height: float) -> Iterator[tuple[Any, io.BytesIO]]:
-    """A canvas of so many inches, and the file it becomes; InputError for an unknown kind."""
+def draw(
+    panels: Sequence[Panel], *, kind: str, width: float, across: int, title: str = "", wide: int = 2
+) -> bytes:
+    """Panels in rows, ``across`` in each, with one legend of ``wide`` columns for all of them.
+
+    ``width`` in inches. Raises InputError for an unknown kind of file.
+    """
     if kind not in KINDS:
         raise InputError(f"A figure is {', '.join(KINDS)}; {kind!r} is not.")
     need("matplotlib", "figures")
@@ -118,25 +119,13 @@ def drawing(kind: str, width: float, height: float) -> Iterator[tuple[Any, io.By
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as Canvas
 
-    out = io.BytesIO()
-    with _ONE_AT_A_TIME, rc_context(_RULES):  # matplotlib's rules are the whole process's
-        canvas = Canvas(figsize=(width, height), layout="constrained")
-        FigureCanvasAgg(canvas)
-        yield canvas, out
-        # No clock in a file: the same study gives the same bytes.
-        blank = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}[kind]
-        canvas.savefig(out, format=kind, dpi=300, metadata=blank)
-
-
-def draw(
-    panels: Sequence[Panel], *, kind: str, width: float, across: int, title: str = "", wide: int = 2
-) -> bytes:
-    """Panels in rows, ``across`` in each, with one legend of ``wide`` columns for all of them."""
     across = max(1, min(across, len(panels)))
     down = math.ceil(len(panels) / across)
-    with drawing(kind, width, HEIGHT * down + 0.4) as (canvas, out):
+    out, handles = io.BytesIO(), dict[str, Any]()
+    with _ONE_AT_A_TIME, rc_context(_RULES):  # matplotlib's rules are the whole process's
+        canvas = Canvas(figsize=(width, HEIGHT * down + 0.4), layout="constrained")
+        FigureCanvasAgg(canvas)
         axes = canvas.subplots(down, across, squeeze=False).ravel()
-        handles: dict[str, Any] = {}
         for axis, panel in zip(axes, panels, strict=False):
             _draw(axis, panel)
             found, labels = axis.get_legend_handles_labels()
@@ -148,6 +137,9 @@ def draw(
         place: Any = {"loc": "outside lower center", "ncols": wide, "frameon": False}
         if handles:
             canvas.legend(handles.values(), handles.keys(), **place)
+        # No clock in a file: the same study gives the same bytes.
+        blank = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}[kind]
+        canvas.savefig(out, format=kind, dpi=300, metadata=blank)
     return out.getvalue()
 
 
@@ -319,94 +311,6 @@ def listed(words: Iterable[object]) -> str:
     """Words with commas and an "and"."""
     *most, last = [str(word) for word in words]
     return f"{', '.join(most)} and {last}" if most else last
-
-
-# A map of two parameters ------------------------------------------------------------------
-
-
-def map_cells(table: pd.DataFrame, over: tuple[str, str], y: str) -> pd.DataFrame:
-    """Mean of ``y`` for every pair of values, with its standard error and the number of runs.
-
-    Returns:
-        Columns ``over``, mean, error, runs; sorted by ``over``.
-
-    Raises:
-        InputError: For several algorithms, a parameter there is not, and another one that varies.
-    """
-    known, moved = parameter_names(table), varied(table)
-    if y not in QUANTITIES or table["algorithm"].nunique() != 1 or not set(over) <= set(known):
-        raise InputError(
-            "A map is of one algorithm (--algorithm), over two of its parameters "
-            f"({', '.join(known)}) and of one of {', '.join(QUANTITIES)}."
-        )
-    if over[0] == over[1] or not set(moved) <= set(over):
-        raise InputError(f"A map is over two parameters; here vary {', '.join(moved)}.")
-    groups = table.astype({y: float}).groupby(list(over), sort=True)[y]
-    found = groups.agg(mean="mean", error="sem", runs="count").reset_index()
-    if found["mean"].isna().all():
-        raise InputError(f"The study has no {TITLES.get(y, y)} to draw.")
-    return found
-
-
-def map_figure(
-    table: pd.DataFrame,
-    over: tuple[str, str],
-    y: str = "tested_skeleton_f1",
-    *,
-    kind: str = "pdf",
-    columns: int = 1,
-    rows: Mapping[str, int] | None = None,
-) -> Figure:
-    """The mean of ``y`` over two parameters, each cell with its number and the best one ringed.
-
-    Arguments as of :func:`figure`; ``over``: the parameters across and up. Raises InputError as
-    :func:`map_cells`, and for a kind or width there is not.
-    """
-    found = map_cells(table, over, y)
-    wide = found.pivot(index=over[1], columns=over[0], values="mean")
-    chosen = algorithm(str(table["algorithm"].iloc[0]))
-    names = [s.title for name in over for s in chosen.params.specs() if s.name == name]
-    with drawing(kind, _width(columns), _CELL * len(wide.index) + 0.8) as (canvas, out):
-        panel = canvas.subplots()
-        bar = canvas.colorbar(_shades(panel, wide), ax=panel, shrink=0.9, aspect=14, pad=0.02)
-        panel.set(xlabel=names[0], ylabel=names[1])
-        bar.set_label(TITLES.get(y, y))
-    best = found.to_dict("records")[int(found["mean"].argmax())]
-    at = ", ".join(f"{title} = {_word(best[k])}" for k, title in zip(over, names, strict=True))
-    error = "" if math.isnan(best["error"]) else f" ± {best['error']:.2f}"
-    epsilons = sorted(set(table.get("epsilon", pd.Series(dtype=float)).dropna()))
-    what = f"{TITLES.get(y, y)} of {chosen.title} over {names[0]} and {names[1]}"
-    much = (
-        f"Mean over {_seeds(table)}; the ring is the highest mean, {best['mean']:.2f}{error} "
-        f"(standard error), at {at}."
-    )
-    if len(epsilons) == 1:
-        what += f" at ε = {epsilons[0]:g}"
-    return Figure(out.getvalue(), _caption(what, table, y, rows, much), found)
-
-
-def _shades(panel: Any, wide: pd.DataFrame) -> Any:
-    """The cells with their numbers, and a ring around the best."""
-    from matplotlib.colors import LinearSegmentedColormap
-
-    z = wide.to_numpy(dtype=float)
-    shades = LinearSegmentedColormap.from_list("shares", _SHADES)
-    drawn = panel.imshow(z, cmap=shades, aspect="auto", origin="lower", interpolation="nearest")
-    dark = np.nanmin(z) + 0.6 * (np.nanmax(z) - np.nanmin(z))
-    for (row, column), value in np.ndenumerate(z):
-        if not math.isnan(value):
-            ink = "#ffffff" if value > dark else "#000000"
-            panel.text(column, row, f"{value:.2f}", ha="center", va="center", size=6.5, color=ink)
-    row, column = np.unravel_index(np.nanargmax(z), z.shape)
-    panel.plot(column, row, "o", ms=19, mfc="none", mec="#b34700", mew=1.6)
-    panel.set_xticks(range(len(wide.columns)), [_word(v) for v in wide.columns])
-    panel.set_yticks(range(len(wide.index)), [_word(v) for v in wide.index])
-    panel.grid(visible=False)
-    return drawn
-
-
-def _word(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 # Which epsilon ----------------------------------------------------------------------------

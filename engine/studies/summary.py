@@ -1,4 +1,4 @@
-"""Reading a study: a tidy table, bands over seeds, edge stability, pairs, the smallest epsilon.
+"""Reading a study: a tidy table, bands over seeds, edge stability, the smallest epsilon.
 
 Everything takes results of any origin: ``sweep()``, a list, or ``ResultStore.results()``.
 """
@@ -38,10 +38,6 @@ QUANTITIES = (
 )
 TOTALS = ("epsilon", "claimed_epsilon", "spent_epsilon")  # what an ε axis may show
 TABLES = ("parquet", "csv")
-LEVEL = 0.95  # of the interval of a difference
-LEAST_PAIRS = (
-    5  # for which it is given: that of two reaches 6 times as far from the mean as of five
-)
 SURE = 0.9  # of the interval of a smallest epsilon
 
 _FIXED = (
@@ -236,61 +232,6 @@ def _crossing(x: pd.Series[Any], median: pd.Series[Any], target: float) -> float
         return float(x[0])
     # The floor, linear in log epsilon between the two points.
     return float(np.exp(np.interp(target, floor[i - 1 : i + 1], np.log(x[i - 1 : i + 1]))))
-
-
-def paired(
-    ours: pd.DataFrame,
-    theirs: pd.DataFrame,
-    y: str = "skeleton_f1",
-    *,
-    by: Sequence[str] = ("dataset", "algorithm", "epsilon"),
-) -> pd.DataFrame:
-    """How much higher ``y`` is in one table than in the other, run by run.
-
-    Args:
-        ours: Runs, as :func:`frame` gives them.
-        theirs: The runs they are compared with. A pair has the same values of ``by``, one dataset
-            and one seed.
-        y: One of ``QUANTITIES``.
-        by: What makes a row of the answer.
-
-    Returns:
-        One row a group: ``by``, pairs, ours, theirs (means), difference (their mean difference)
-        with the ends ``low`` and ``high`` of its 95 % interval (Student's t; NaN for fewer than
-        ``LEAST_PAIRS``, which say too little), wins, losses, ties (a win is a higher value).
-
-    Raises:
-        InputError: For a quantity there is not, runs that ``by`` does not distinguish, and no
-            common pair.
-    """
-    from scipy.stats import t
-
-    if y not in QUANTITIES:
-        raise InputError(f"y must be one of {', '.join(QUANTITIES)}; {y!r} is not.")
-    keys = [*by, "fingerprint", "seed"]
-    # No epsilon is one value like another; pandas joins missing values with each other.
-    sides = [s.reindex(columns=list(dict.fromkeys([*keys, y]))) for s in (ours, theirs)]
-    if any(side.duplicated(keys).any() for side in sides):
-        raise InputError(
-            "Several runs have the same data, algorithm, epsilon and seed; name what else "
-            "differs with --by."
-        )
-    both = sides[0].merge(sides[1], on=keys, suffixes=("_ours", "_theirs"))
-    both = both.rename(columns={f"{y}_ours": "ours", f"{y}_theirs": "theirs"})
-    both = both.dropna(subset=["ours", "theirs"]).astype({"ours": float, "theirs": float})
-    if both.empty:
-        raise InputError("The two have no run in common: the same data, setting and seed.")
-    gap = both["ours"] - both["theirs"]
-    both = both.assign(difference=gap, wins=gap > 0, losses=gap < 0, ties=gap == 0)
-    groups = both.groupby(list(by), sort=True, dropna=False)
-    found = groups[["ours", "theirs", "difference"]].mean()
-    found.insert(0, "pairs", groups.size())
-    half = groups["difference"].sem() * t.ppf((1 + LEVEL) / 2, found["pairs"] - 1)
-    half = half.where(found["pairs"] >= LEAST_PAIRS)
-    most = 1.0 if y.endswith(("f1", "precision", "recall")) else np.inf  # of a difference
-    found["low"] = (found["difference"] - half).clip(lower=-most)
-    found["high"] = (found["difference"] + half).clip(upper=most)
-    return found.join(groups[["wins", "losses", "ties"]].sum()).reset_index()
 
 
 def runs_table(table: pd.DataFrame, kind: str) -> bytes:

@@ -153,7 +153,6 @@ def _map(data: Dataset, asked: Asked) -> None:
 
 
 def _map_view(found: task.Task, data: Dataset, titles: Mapping[str, str]) -> None:
-    from engine.studies.figures import map_cells, map_figure
     from engine.studies.summary import frame
 
     results = results_of(found)
@@ -164,8 +163,8 @@ def _map_view(found: task.Task, data: Dataset, titles: Mapping[str, str]) -> Non
         return
     if key != drafted().algorithm:
         st.warning(text.plain(f"This map belongs to {title_of(key)}."))
-    table = frame(results)
-    wide = map_cells(table, (x, y), "tested_skeleton_f1").pivot(index=y, columns=x, values="mean")
+    scores_of = frame(results).astype({"tested_skeleton_f1": float})
+    wide = scores_of.pivot_table(index=y, columns=x, values="tested_skeleton_f1", aggfunc="mean")
     names = [[text.plain(f"{v:g}" if isinstance(v, float) else str(v)) for v in side]
              for side in (wide.columns, wide.index)]  # fmt: skip
     scores = [[f"{v:.2f}" for v in row] for row in wide.to_numpy()]
@@ -185,13 +184,6 @@ def _map_view(found: task.Task, data: Dataset, titles: Mapping[str, str]) -> Non
                    hint=f"Mean skeleton F1 of {SEEDS} runs a cell at ε = {grid['epsilon']:g}, "
                    f"{data.n:,} rows; the best of many cells is partly luck. Click a cell to open "
                    "its run.")  # fmt: skip
-    if found.done:
-        make = partial(map_figure, table, (x, y), rows={data.name: data.n})
-        made = make(kind="svg")
-        paper_figure(
-            lambda kind, columns: make(kind=kind, columns=columns).content,
-            made.data, made.caption, name="map", key="study-map",
-        )  # fmt: skip
 
 
 # CURATE's margins -------------------------------------------------------------------------------

@@ -28,8 +28,6 @@ COMMANDS = {
         f"{SWEEP} --algorithm priv_pc,marginal_pc --out s.db --workers 1",
         f"{SWEEP} --algorithm svt_pc --guarantee strict,published --out t.db --workers 1",
         f"{SWEEP} --algorithm priv_pc --target 0.5 --json --workers 1",
-        "compare-studies s.db --algorithms priv_pc,marginal_pc",
-        "compare-studies s.db t.db",
         "merge s.db t.db --out both.db",
         "plan --schema s.json --rows 2000 --epsilon 0.5,1 --draws 3 --seed 1",
         "tune --dataset cancer --n 1000 --algorithm priv_pc --epsilon 1 --runs 12 "
