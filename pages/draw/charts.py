@@ -14,8 +14,8 @@ from typing import Any, cast
 import plotly.graph_objects as go
 import streamlit as st
 
+from pages.draw.inks import ink, palette, see_through
 from pages.shell.settings import Settings
-from pages.shell.words import font_ink, ink, muted_ink, see_through
 
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 MARKERS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "triangle-down", "star")
@@ -40,9 +40,9 @@ def figure(
     With ``points`` they can be clicked; returns the one that was, as the browser tells it.
     """
     # attribute by attribute: update_layout() and its like take twice as long
-    drawn.layout.font.color = muted_ink()
+    drawn.layout.font.color = palette().muted
     for axis in (*drawn.select_xaxes(), *drawn.select_yaxes()):
-        axis.tickfont.color = axis.title.font.color = muted_ink()
+        axis.tickfont.color = axis.title.font.color = palette().muted
     shared: dict[str, Any] = {"width": "stretch", "config": dict(CONFIG), "key": key, "alt": alt}
     if not points:
         st.plotly_chart(drawn, **shared)
@@ -115,7 +115,7 @@ def curves(
             y=[at_y],
             name=name,
             mode="markers",
-            marker={"symbol": "star", "size": 17, "color": font_ink(), "line": {"width": 0}},
+            marker={"symbol": "star", "size": 17, "color": palette().font, "line": {"width": 0}},
             hovertemplate=f"{name}<br>%{{x:.4g}}: %{{y:.4g}}<extra></extra>",
         )
     axes: dict[str, Any] = {"xaxis": _axis(x), "yaxis": _axis(y)}

@@ -14,8 +14,8 @@ from engine.effects.estimate import Interval
 from engine.effects.truth import interventional
 from engine.effects.words import of_hundred
 from engine.marginals.diagnostics import MarginalDiagnostics
+from pages.draw.inks import palette, see_through
 from pages.shell import words as text
-from pages.shell.words import INKS, muted_ink, see_through, theme
 
 Ask = Callable[..., Effect]
 _ACROSS, _STEP = 10, 17  # figures a row, pixels each
@@ -137,7 +137,7 @@ def figures(found: Effect) -> str:
 def _hundred(risk: Interval, title: str, event: str) -> str:
     """Ten rows of ten, as boxes: the page takes no drawing from a separate script."""
     sure, may = round(100 * risk.low), round(100 * risk.high)
-    ink, grey = INKS[theme()][1], muted_ink()
+    ink, grey = palette().lines[1], palette().muted
     looks = [f"background:{ink}"] * sure
     looks += [f"background:{see_through(ink, 0.35)}"] * (may - sure)
     looks += [f"box-shadow:inset 0 0 0 1px {see_through(grey, 0.6)}"] * (100 - may)

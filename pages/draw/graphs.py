@@ -18,6 +18,7 @@ from engine.graphs.cpdag import matrix_of
 from engine.graphs.layout import Point, flattest, frame_height, frame_scale, place
 from engine.graphs.links import MARKS, LinkClass
 from engine.graphs.picture import Link
+from pages.draw.inks import PALETTES
 from pages.draw.links import (
     as_digraph,
     describe,
@@ -28,7 +29,7 @@ from pages.draw.links import (
     weighted,
     widths,
 )
-from pages.shell.words import LOOKS, theme
+from pages.shell.words import theme
 
 CPDAG, DAG, OVERLAY = "CPDAG", "DAG", "Overlay"
 SMALL, LARGE = 12, 30  # columns up to which no link is hidden; and from which graphs start overlaid
@@ -52,7 +53,7 @@ def render_graph(
     The app serves the library; the page names no external address. A frame that is narrower than
     the layout draws it together, to the share ``closest`` of its width at most.
     """
-    look = LOOKS[theme]
+    look = PALETTES[theme]
     net = Network(directed=True)
     index = {name: str(k) for k, name in enumerate(names)}
     for name in names:

@@ -21,8 +21,9 @@ from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.percent import percent, probability
 from engine.score.learned import ScoreDiagnostics
 from engine.summary import FINE, NOTHING
+from pages.draw.inks import PALETTES
 from pages.shell import words as text
-from pages.shell.words import INKS, LOOKS, number, price_ink
+from pages.shell.words import number
 
 if TYPE_CHECKING:
     from engine.studies.figures import Panel
@@ -274,7 +275,7 @@ def graph_picture(
     theme: str = "light",
 ) -> Picture:
     """The graph at the given positions in the theme's colours."""
-    inks = Inks(theme, LOOKS[theme].font, LOOKS[theme].background)
+    inks = Inks(theme, PALETTES[theme].font, PALETTES[theme].background)
     return Picture(graph_svg(names, links, positions, alt=alt, inks=inks), alt)
 
 
@@ -282,7 +283,7 @@ def curve_picture(panel: Panel, *, alt: str, theme: str = "light") -> Picture:
     """A chart as files have it, in the theme's colours."""
     from engine.studies.figures import inline  # matplotlib: pages that show a graph need none
 
-    look = LOOKS[theme]
+    look = PALETTES[theme]
     return Picture(inline(panel, alt, look.font, look.background), alt)
 
 
@@ -291,7 +292,7 @@ def people_picture(lit: int, level: str, *, alt: str, theme: str = "light") -> P
 
     ``level`` is how well the price holds; where it is nothing, all of them are red.
     """
-    look = LOOKS[theme]
-    beyond = INKS[theme][0] if level == FINE else price_ink(level, theme)
+    look = PALETTES[theme]
+    beyond = look.lines[0] if level == FINE else look.prices[level]
     chance = beyond if level == NOTHING else look.border
     return Picture(people_svg(lit, chance, beyond, look.border, alt=alt), alt)

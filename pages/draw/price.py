@@ -10,7 +10,8 @@ from engine.graphs.links import MARKS, LinkClass
 from engine.registry import algorithm
 from engine.studies import price as kinds
 from engine.studies.price import PriceStep
-from pages.shell.words import INKS, LOOKS, count, label, safe
+from pages.draw.inks import PALETTES
+from pages.shell.words import count, label, safe
 
 TITLE = "Where the links go"
 STYLE = """
@@ -58,10 +59,10 @@ def steps_of(result: RunResult, before: Sequence[PriceStep]) -> list[Step]:
 def price_html(steps: Sequence[Step], theme: str) -> str:
     """The list of bars; a link that is not there is a hatched piece beyond those found."""
     most = max(s.found + s.invented for s in steps) or 1
-    border = LOOKS[theme].border
+    border = PALETTES[theme].border
     lines = "".join(
         f'<li><b>{s.found}</b><span class="bar" style="border-color:{border}">'
-        f"{_piece(s.found / most, INKS[theme][0] if s.lit else LOOKS[theme].faded)}"
+        f"{_piece(s.found / most, PALETTES[theme].lines[0] if s.lit else PALETTES[theme].faded)}"
         f"{_piece(s.invented / most, _hatched(theme))}</span><span>{safe(said(s))}</span></li>"
         for s in steps
     )

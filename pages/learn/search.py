@@ -23,12 +23,13 @@ from engine.teaching.replay import scenes
 from pages.draw import charts
 from pages.draw.charts import bars
 from pages.draw.graphs import positions
+from pages.draw.inks import palette
 from pages.draw.links import ENTRY, found_links, graph_picture, sample
 from pages.draw.scene import mount
 from pages.learn.tour import Tour, shown_run
 from pages.shell import words as text
 from pages.shell.runs import Shown
-from pages.shell.words import LOOKS, theme
+from pages.shell.words import theme
 
 PERFECT, EXACT, PRIVATE = "Perfect tests", "These data, no noise", "These data, private"
 SHOWN = "The Run page's run"
@@ -60,7 +61,7 @@ def gallery(now: Tour, graphs: Graphs, *, across: int, alt: str) -> None:
     names = tuple(titles[name] for name in now.dataset.names)
     arrows = tuple(sorted((titles[a], titles[b]) for a, b in truth.edges))
     at = positions(names, arrows, 460, 232)  # in less than this lines would pass behind boxes
-    drawn, box = "", LOOKS[theme()].border
+    drawn, box = "", palette().border
     style = f"<style>text{{display:none}}rect[rx]{{fill:{box}}}</style>"
     for title, links in graphs:
         named = [replace(link, a=titles[link.a], b=titles[link.b]) for link in links]

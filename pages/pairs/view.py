@@ -18,11 +18,11 @@ from engine.percent import percent
 from engine.teaching.pairwise import EPSILONS, Picture, Way, over_ridge
 from pages.draw import charts, show
 from pages.draw.charts import Axis, Curve, curves
+from pages.draw.inks import PLAIN, ink, see_through
 from pages.pairs.form import SIMULATED, setting_of
 from pages.shell import words as text
 from pages.shell.export import as_csv, as_json, download, run_record
 from pages.shell.state import Draft
-from pages.shell.words import PLAIN, ink, see_through
 
 FIGURE2_EPSILONS = (1.0, 10.0)
 RIDGES = tuple(10 ** (k / 3 - 4) for k in range(13))

@@ -20,6 +20,7 @@ from engine.studies.price import PriceStep, price_steps
 from engine.studies.repeat import stability
 from engine.summary import NOTHING, Promise
 from pages.draw.graphs import positions
+from pages.draw.inks import PALETTES
 from pages.draw.links import (
     Entry,
     Picture,
@@ -237,7 +238,7 @@ def _curve(result: RunResult, repeats: Repeats | None, theme: str) -> Picture | 
     points, one = repeats.points, result.counts
     x = [p.epsilon for p in points]
     found, wrong = MARKS[LinkClass.FOUND], MARKS[LinkClass.FALSE_POSITIVE]
-    ink = text.LOOKS[theme].font
+    ink = PALETTES[theme].font
     lines = [
         Series(
             mark.word,

@@ -16,6 +16,7 @@ from engine.studies.bundle import bundle
 from engine.studies.scenes import kept_scene, kept_scenes
 from engine.summary import NOTHING
 from pages.draw import typeset
+from pages.draw.inks import PALETTES
 from pages.draw.links import Picture
 from pages.draw.price import said
 from pages.draw.scene import Offline, given, offline
@@ -26,7 +27,7 @@ from pages.report.view import STYLE, body
 from pages.shell import words as text
 from pages.shell.export import download
 from pages.shell.runs import Shown
-from pages.shell.words import price_ink, safe
+from pages.shell.words import safe
 
 _SHEET = """
 body {font-family: "Source Sans 3", "Source Sans Pro", system-ui, sans-serif; color: #1a2230;
@@ -89,7 +90,7 @@ def _content(brief: Brief, kind: str) -> dict[str, Any]:
         "promise": brief.promise.sentence,
         "terms": brief.promise.terms,
         "nobody": brief.promise.level == NOTHING,
-        "red": price_ink(NOTHING, "light"),
+        "red": PALETTES["light"].prices[NOTHING],
         "people": _drawn(brief.people),
         "curve": _drawn(brief.curve) if brief.curve else None,
         "curve_note": brief.curve_note,

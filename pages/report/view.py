@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.draw import price
+from pages.draw.inks import promise_html
 from pages.draw.links import Picture, legend_of
 from pages.report.brief import Brief
 from pages.report.repeats import REPETITIONS, Repeats
@@ -87,7 +88,7 @@ def _price(brief: Brief, theme: str) -> str:
 def _promise(brief: Brief, theme: str) -> str:
     """The promise in words, and in the field's terms with a sign; in red where there is none."""
     said = brief.promise
-    return f"<p>{safe(said.sentence)}</p><p>{text.promise_html(said, theme)}</p>"
+    return f"<p>{safe(said.sentence)}</p><p>{promise_html(said, theme)}</p>"
 
 
 def show(brief: Brief, repeats: Repeats | None, theme: str) -> None:

@@ -6,6 +6,7 @@ import streamlit as st
 
 from engine import RunResult
 from pages.draw.graphs import prepare
+from pages.draw.inks import promise_html
 from pages.run.form import settings_form
 from pages.run.view import outcome
 from pages.shell import drafted_strip, runs, show_strip
@@ -65,7 +66,7 @@ def headline(run: Shown) -> None:
         '<div role="status" class="headline" style="display:flex;flex-wrap:wrap;'
         'gap:.35rem 1.2rem;align-items:center"><span style="font-size:1.15rem;font-weight:600" '
         f'title="{text.safe(said.ended)}">'
-        f"{text.safe(said.headline)}</span>{text.promise_html(said.promise)}"
+        f"{text.safe(said.headline)}</span>{promise_html(said.promise)}"
         f'<span style="font-size:.9rem">{text.safe(said.ended) if stopped else ""}</span></div>'
     )
     if run.result.diagnostics.chosen:

@@ -15,12 +15,13 @@ from engine.score.learned import ScoreDiagnostics
 from engine.search.diagnostics import Allocation
 from pages.draw.charts import Axis, Curve, Group, bars, curves, figure, grouped
 from pages.draw.graphs import comparison
+from pages.draw.inks import palette, style_of
 from pages.run import work
 from pages.run.form import MOST, OWN_PINS, Pinned
 from pages.shell import state, watch_node
 from pages.shell.runs import Shown
 from pages.shell.task import Task, look_again, shared
-from pages.shell.words import UNITS, group_inks, number, style_of
+from pages.shell.words import UNITS, number
 
 HEIGHT = 250  # pixels of each of the three charts
 PATIENCE = 0.3  # seconds that the page waits for the curve before it is drawn
@@ -193,7 +194,7 @@ def _plan_chart(found: Allocation) -> None:
     table = plan_table(found)
     costs = table.iloc[:, 1:].max(axis=1)
     table = table[costs > SEEN * costs.max()]
-    looks = zip(table.columns[1:], group_inks(), ("/", "", ""), strict=True)
+    looks = zip(table.columns[1:], palette().bars, ("/", "", ""), strict=True)
     drawn = grouped(
         table["Order"].tolist(),
         [Group(name, table[name].tolist(), colour, fill) for name, colour, fill in looks],

@@ -19,11 +19,12 @@ from pages.shell import state
 from pages.shell import words as text
 from pages.shell.settings import MODEL, data_for, drafted_source
 from pages.shell.task import OPEN, find
-from pages.shell.words import BADGE_OWN, BADGE_PUBLIC, link_ink, muted_ink, safe, theme
+from pages.shell.words import safe, theme
 
 FOLDER = Path(__file__).resolve().parents[1]
 # A file of our own: a named icon would be fetched from the internet.
 ICON, STYLE = Path(__file__).with_name("icon.svg"), Path(__file__).with_name("style.css")
+_INKS = {"aside": "sidebar.backgroundColor", "words": "textColor", "link": "linkColor"}
 # The theme's primary colour carries white words on buttons; as words on dark it is too dim.
 _DARK = """
 .stApp button[data-variant="segmented_control"][aria-checked="true"] {
@@ -80,10 +81,10 @@ def main() -> None:
         from pages.shell import own
 
         own.settle()
-    aside = st.get_option(f"theme.{theme()}.sidebar.backgroundColor") or "inherit"
-    inks = f":root {{--aside: {aside}; --muted: {muted_ink()}; --link: {link_ink()}}}"
+    inks = {name: st.get_option(f"theme.{theme()}.{option}") for name, option in _INKS.items()}
+    root = "; ".join(f"--{name}: {ink or 'inherit'}" for name, ink in inks.items())
     st.html(STYLE)
-    st.html(f"<style>{inks}{_DARK if theme() == 'dark' else ''}</style>")
+    st.html(f"<style>:root {{{root}}}{_DARK if theme() == 'dark' else ''}</style>")
     watch_theme()
     page = st.navigation(menu(), position="top")
     st.set_page_config(
@@ -166,7 +167,7 @@ def _html(title: str, cells: list[tuple[str, str, str]], badge: str, own: bool) 
         f'<div style="font-size:.8rem;opacity:.75">{safe(note)}</div></div>'
         for name, value, note in cells
     )
-    edge = BADGE_OWN if own else BADGE_PUBLIC
+    edge = "#b34700" if own else "#00785a"
     mark = "●" if own else "○"
     return (
         '<div style="display:flex;flex-wrap:wrap;gap:.6rem clamp(1.2rem,2.5vw,2rem);'

@@ -22,7 +22,6 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from engine.errors import InputError
 from pages import worker
 from pages.shell.state import Place
-from pages.shell.words import RUNNING
 from pages.worker import LOOK, Process
 
 GRACE = 20.0  # seconds without a browser after which a session's task ends
@@ -330,10 +329,10 @@ def look_again(
     look()
 
 
-_BAR = f"""<div role="progressbar" aria-label="Running" style="height:6px;border-radius:3px;
+_BAR = """<div role="progressbar" aria-label="Running" style="height:6px;border-radius:3px;
 background:rgba(128,140,160,.3);overflow:hidden"><div style="height:6px;width:30%;border-radius:3px;
-background:{RUNNING};animation:run-bar 1.4s ease-in-out infinite alternate"></div></div>
-<style>@keyframes run-bar{{from{{margin-left:0}}to{{margin-left:70%}}}}</style>"""
+background:#2f7fd0;animation:run-bar 1.4s ease-in-out infinite alternate"></div></div>
+<style>@keyframes run-bar{from{margin-left:0}to{margin-left:70%}}</style>"""
 
 
 def progress(task: Task, *, key: str) -> None:

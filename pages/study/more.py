@@ -20,6 +20,7 @@ from engine.studies.trial import TrialResult
 from engine.studies.tune import OBJECTIVES, Answer, Tuned, axes, tunable
 from pages.draw import charts, show
 from pages.draw.charts import Axis, Curve, curves, figure_of_runs, over_cells
+from pages.draw.inks import palette, style_of
 from pages.draw.paper import paper_figure
 from pages.draw.scene import mount
 from pages.shell import task
@@ -28,7 +29,6 @@ from pages.shell.export import download
 from pages.shell.form import title_of
 from pages.shell.settings import Settings, drafted, filled, parameters_of
 from pages.shell.state import Place
-from pages.shell.words import heat_inks, style_of
 from pages.study import work
 from pages.study.form import epsilon_now
 from pages.study.view import answers_of, of_form, results_of
@@ -168,7 +168,7 @@ def _map_view(found: task.Task, data: Dataset, titles: Mapping[str, str]) -> Non
     names = [[text.plain(f"{v:g}" if isinstance(v, float) else str(v)) for v in side]
              for side in (wide.columns, wide.index)]  # fmt: skip
     scores = [[f"{v:.2f}" for v in row] for row in wide.to_numpy()]
-    ends = [[0, heat_inks()[0]], [1, heat_inks()[-1]]]
+    ends = list(enumerate(palette().heat))
     drawn = go.Figure(go.Heatmap(z=wide.to_numpy(), x=names[0], y=names[1], zmin=0, zmax=1,
                                  colorscale=ends, text=scores, texttemplate="%{text}"))  # fmt: skip
     for axis, name in (("xaxis", x), ("yaxis", y)):

@@ -26,9 +26,9 @@ from engine.release.page import (
 from engine.release.synthetic import LABEL, synthetic
 from pages.draw import show
 from pages.draw.effect import Ask, effects
+from pages.draw.inks import palette
 from pages.shell import export
 from pages.shell import words as text
-from pages.shell.words import LOOKS, theme
 from pages.table import expected
 
 _WIDE = re.compile(r'viewBox="\S+ \S+ ([\d.]+) ')
@@ -57,7 +57,7 @@ def released(release: Release, ids: Sequence[str]) -> None:
 def graph(release: Release, key: str) -> None:
     """The graph, its edges with how often such are real, and effects."""
     # An image, since the page would drop an SVG: it knows no colour of the text around it.
-    drawn = release_svg(release).replace("currentColor", LOOKS[theme()].font)
+    drawn = release_svg(release).replace("currentColor", palette().font)
     coded = base64.b64encode(drawn.encode()).decode()
     alt = text.safe(f"The released graph of {release.name}")
     source = f"data:image/svg+xml;base64,{coded}"

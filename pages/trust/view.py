@@ -20,10 +20,10 @@ from engine.release.checking import SECONDS
 from engine.release.file import loads
 from pages import mode
 from pages.draw.charts import Axis, Curve, curves, figure
+from pages.draw.inks import PLAIN, ink, palette, style_of
 from pages.draw.show import table
 from pages.shell import words as text
 from pages.shell.task import Task, drop, find, start, watch
-from pages.shell.words import PLAIN, group_inks, ink, style_of
 from pages.trust.work import attack_file
 
 EXAMPLE = SAMPLE_DATA / "audit.json"
@@ -108,13 +108,13 @@ def ratio_bars(ratios: Mapping[str, float], *, key: str) -> None:
         return
     names = list(ratios)[::-1]
     sizes = [ratios[name] for name in names]
-    inks = [ink(0) if size <= 1 + 1e-9 else group_inks()[2] for size in sizes]
+    inks = [ink(0) if size <= 1 + 1e-9 else palette().bars[2] for size in sizes]
     bar = go.Bar(x=sizes, y=names, orientation="h", hoverinfo="skip", marker_color=inks)
     # In the bar, where no line crosses the number and no frame cuts it.
     words = [f"{size:.2f}" for size in sizes]
     bar.update(text=words, textposition="auto", insidetextanchor="end", textangle=0)
     drawn = go.Figure(bar)
-    drawn.add_vline(x=1, line_dash="dash", line_color=group_inks()[0])
+    drawn.add_vline(x=1, line_dash="dash", line_color=palette().bars[0])
     drawn.update_layout(
         height=70 + 26 * len(names),
         margin={"l": 8, "r": 8, "t": 8, "b": 8},

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from engine.studies.figures import COLOURS
-from pages.shell.words import _GROUPS, INKS, LOOKS
+from pages.draw.inks import PALETTES
 from tests.ui.colours import EYES, apart, contrast, lab, nearest
 
 # CIEDE2000: 1 is just seen side by side; what a legend names must be told apart from afar. In grey
@@ -19,10 +19,8 @@ LEAST = {eye: 20.0 if eye == "usual" else 5.0 if eye == "grey" else 10.0 for eye
 ON_PAGE = 3.0  # WCAG 2.2, 1.4.11: what one must see of a graphic
 ON_PAPER = 2.2  # eight colours share the lightness there is, and each line has a mark and a dash
 SETS = {
-    "lines, light": (INKS["light"], LOOKS["light"].background, ON_PAGE),
-    "lines, dark": (INKS["dark"], LOOKS["dark"].background, ON_PAGE),
-    "bars, light": (_GROUPS["light"], LOOKS["light"].background, ON_PAGE),
-    "bars, dark": (_GROUPS["dark"], LOOKS["dark"].background, ON_PAGE),
+    **{f"lines, {look}": (one.lines, one.background, ON_PAGE) for look, one in PALETTES.items()},
+    **{f"bars, {look}": (one.bars, one.background, ON_PAGE) for look, one in PALETTES.items()},
     "paper": (COLOURS, "#ffffff", ON_PAPER),
 }
 
@@ -49,8 +47,8 @@ def test_what_looks_alike_is_found() -> None:
 
 def test_streamlits_own_charts_have_the_same_colours() -> None:
     theme = tomllib.loads(Path(".streamlit/config.toml").read_text())["theme"]
-    for look in ("light", "dark"):
-        assert tuple(theme[look]["chartCategoricalColors"]) == INKS[look]
+    for look, palette in PALETTES.items():
+        assert tuple(theme[look]["chartCategoricalColors"]) == palette.lines
 
 
 def test_the_distance_is_ciede2000() -> None:
