@@ -144,8 +144,14 @@ class Spec:
         return ("a whole number" if self.kind == "int" else "a number") + words
 
 
-def param(default: Any, **declared: Any) -> Any:
-    """Declare one field of a :class:`Parameters` class; the keywords are those of :class:`Spec`."""
+def param(default: Any, title: str = "", **declared: Any) -> Any:
+    """Declare one field of a :class:`Parameters` class; the keywords are those of :class:`Spec`.
+
+    ``kind`` follows from the default: a number whose default is one of ``words`` needs it stated.
+    """
+    text = "choice" if "choices" in declared else "text"
+    kinds = {bool: "bool", int: "int", float: "float", tuple: "many"}
+    declared = {"kind": kinds.get(type(default), text), "title": title, **declared}
     return field(default=default, metadata={"declared": declared})
 
 

@@ -18,16 +18,12 @@ from engine.params import ParameterError, Parameters, Spec, param, relevant
 class Sample(Parameters):
     """One of each kind."""
 
-    rate: float = param(
-        0.5, kind="float", low=0.0, open_low=True, high=1.0, title="Rate", help="A."
-    )
+    rate: float = param(0.5, low=0.0, open_low=True, high=1.0, title="Rate", help="A.")
     count: int | str = param(
         "best", kind="int", words=("best", "off"), low=1, high=9, title="Count", help="B."
     )
-    mode: str = param("a", kind="choice", choices=("a", "b"), title="Mode", help="C.")
-    flag: bool = param(
-        False, kind="bool", title="Flag", help="D.", when={"mode": ("b",), "count": ("best",)}
-    )
+    mode: str = param("a", choices=("a", "b"), title="Mode", help="C.")
+    flag: bool = param(False, title="Flag", help="D.", when={"mode": ("b",), "count": ("best",)})
 
     def check_together(self) -> None:
         """No flag in mode a."""

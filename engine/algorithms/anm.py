@@ -36,7 +36,6 @@ class AnmParameters(PrivateBudget):
 
     score: str = param(
         "auto",
-        kind="choice",
         choices=("auto", *SCORES),
         title="Dependence score",
         help="How dependence between a cause and what its fit leaves is measured. 'auto' is √HSIC "
@@ -45,7 +44,6 @@ class AnmParameters(PrivateBudget):
     )
     release: str = param(
         "auto",
-        kind="choice",
         choices=("auto", VOTE, DIFFERENCE, TWO_SCORES),
         title="What is released",
         help="Two noisy scores as in the paper, one noisy difference of them, or one noisy margin "
@@ -73,7 +71,6 @@ class AnmParameters(PrivateBudget):
     )
     ridge: float = param(
         0.001,
-        kind="float",
         low=1e-6,
         high=1.0,
         log=True,
@@ -84,7 +81,6 @@ class AnmParameters(PrivateBudget):
     )
     width: float = param(
         0.3,
-        kind="float",
         low=0.1,
         high=5.0,
         title="Width of the fit's kernel",
@@ -93,7 +89,6 @@ class AnmParameters(PrivateBudget):
     )
     score_width: float = param(
         0.2,
-        kind="float",
         low=0.01,
         high=5.0,
         title="Width of HSIC's kernels",
@@ -102,7 +97,6 @@ class AnmParameters(PrivateBudget):
     )
     tune: bool = param(
         False,
-        kind="bool",
         title="Choose λ and width from the data",
         help="Blocks of the training half vote on λ and the fit's width; a tenth of ε pays for it.",
         when={"release": (DIFFERENCE, TWO_SCORES), "guarantee": (STRICT,)},

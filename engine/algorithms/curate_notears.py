@@ -38,7 +38,6 @@ class CurateNotearsParameters(NoisyDescentParameters):
 
     increment: str = param(
         "multiplicative",
-        kind="choice",
         choices=INCREMENTS,
         title="Increment",
         help="How ε_k changes over I gradients: ε₀^(1+k/I), which falls when ε₀ < 1; ε₀(1+k/I); "

@@ -81,7 +81,6 @@ class CuratePCParameters(NoisyTestParameters):
     )
     stratum_rows: int = param(
         2,
-        kind="int",
         low=2,
         high=1_000_000,
         tuned=(2, 50),

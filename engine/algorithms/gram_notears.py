@@ -51,7 +51,6 @@ class GramParameters(PrivateBudget, CovarianceParameters):
     )
     caution: float = param(
         1.0,
-        kind="float",
         low=0.0,
         high=10.0,
         tuned=(0.0, 3.0),

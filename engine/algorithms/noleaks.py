@@ -32,7 +32,6 @@ class NoleaksParameters(NoisyDescentParameters):
 
     gradients: int = param(
         400,
-        kind="int",
         low=1,
         high=5_000,
         tuned=(20, 2_000),

@@ -22,7 +22,6 @@ class PCParameters(SearchParameters):
 
     variant: str = param(
         "published",
-        kind="choice",
         choices=VARIANTS,
         title="Form of the rank test",
         help="Published: strata that cannot be tested are skipped, and an edge that no stratum can "
@@ -31,7 +30,6 @@ class PCParameters(SearchParameters):
     )
     orientation: str = param(
         "majority",
-        kind="choice",
         choices=ORIENTATIONS,
         title="Directions",
         help="Majority: a middle node is a collider if it lies in fewer than half of the sets that "

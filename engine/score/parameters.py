@@ -31,7 +31,6 @@ class LinearParameters(Parameters):
 
     encoding: str = param(
         "auto",
-        kind="choice",
         choices=("auto", *ENCODINGS),
         title="Scores of levels",
         help="Ordinal: levels spaced equally in [−1, 1], a public fact. Ridit: midpoints of the "
@@ -102,7 +101,6 @@ class GradientParameters(Parameters):
     )
     public_rows: int = param(
         1_000,
-        kind="int",
         low=1,
         high=10_000_000,
         title="Public rows",
@@ -124,7 +122,6 @@ class CovarianceParameters(LinearParameters):
 
     rule: str = param(
         "auto",
-        kind="choice",
         choices=("auto", "weight", "partial"),
         title="Edge rule",
         help="Weight: keep edges with |W| above the threshold. Partial: refit, and keep edges "

@@ -56,7 +56,6 @@ class NoisyTestParameters(PrivateParameters):
 
     score: str = param(
         "auto",
-        kind="choice",
         choices=("auto", "p", "z"),
         title="Perturbed score",
         help="Noise on the p-value, as published, or on |z|, which has a stronger signal. 'auto' "

@@ -30,7 +30,6 @@ class SearchParameters(Parameters):
 
     statistic: str = param(
         "kendall",
-        kind="choice",
         choices=tuple(STATISTICS),
         title="Independence test",
         help="Conditional Kendall's τ and Spearman's ρ read the levels as ordered; G² and χ² do "
@@ -60,7 +59,6 @@ class SearchParameters(Parameters):
     )
     stable: bool = param(
         False,
-        kind="bool",
         title="PC-stable",
         help="Draw conditioning sets from the adjacencies at the start of each order, so that the "
         "result does not depend on the order of the columns. Costs more tests.",

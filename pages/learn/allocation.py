@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from engine import Dataset
-from engine.params import ParameterError, Parameters
+from engine.params import ParameterError, Parameters, param
 from engine.percent import percent
 from engine.story.modules import digested
 from engine.studies.margins import planned
@@ -22,15 +22,15 @@ from pages.learn.search import perfect
 from pages.learn.tour import Tour
 from pages.shell import state
 from pages.shell import words as text
-from pages.shell.state import Draft, nearest, places, slider, spec_of
+from pages.shell.state import Draft, nearest, places, spec_of
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fields(Parameters):
     """CURATE's margins."""
 
-    beta1: float = slider(0.2, "Margin β₁", 0.0, 1.0, 0.05)
-    beta2: float = slider(0.4, "Margin β₂", 0.0, 1.0, 0.05)
+    beta1: float = param(0.2, "Margin β₁", low=0.0, high=1.0, step=0.05)
+    beta2: float = param(0.4, "Margin β₂", low=0.0, high=1.0, step=0.05)
 
 
 def orders_view(now: Tour) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from engine.params import Parameters
+from engine.params import Parameters, param
 from engine.registry import algorithm
 from engine.studies.repeat import Repetition, outcome_of, usual
 from pages.draw import charts
@@ -17,7 +17,6 @@ from pages.shell import state
 from pages.shell.form import parameters
 from pages.shell.present import presenting
 from pages.shell.settings import OWN
-from pages.shell.state import among
 from pages.shell.words import number
 
 PEOPLE = (300, 1_000, 3_000, 10_000, 30_000, 100_000)
@@ -31,8 +30,8 @@ START = 3_000  # people
 class Fields(Parameters):
     """Two numbers of the reader's."""
 
-    people: int = among(START, "How many people", PEOPLE)
-    total: float = among(1.0, "ε of the whole run (strict)", EPSILONS)
+    people: int = param(START, "How many people", among=PEOPLE)
+    total: float = param(1.0, "ε of the whole run (strict)", among=EPSILONS)
 
 
 def people_asked(now: Tour) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 
 from engine import Dataset
-from engine.params import Parameters
+from engine.params import Parameters, param
 from engine.statistics.registry import BOUNDED
 from engine.story.modules import digested
 from engine.teaching import sieving
@@ -22,7 +22,7 @@ from pages.learn.tour import Tour, shown_run
 from pages.shell import state
 from pages.shell.form import parameters
 from pages.shell.settings import MOST_SEED
-from pages.shell.state import Draft, among, choice, nearest, number, places, slider, spec_of, switch
+from pages.shell.state import Draft, nearest, places, spec_of
 
 FIRST_Z = 8.0  # |z| from here on is drawn at the edge
 _ROUNDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
@@ -33,17 +33,17 @@ _TYPED = ("statistic", "guarantee", "scale", "round")  # what is not dragged
 class Fields(Parameters):
     """What a sieve is made of."""
 
-    statistic: str = choice("kendall", "Independence test", BOUNDED)
-    guarantee: str = choice("strict", "Sensitivity", ("strict", "published"))
-    scale: str = choice("p", "Score", ("p", "z"))
-    round: float = among(
-        1.0, "ε of one round", _ROUNDS, help="Half for the sieve, half for the examine."
+    statistic: str = param("kendall", "Independence test", choices=BOUNDED)
+    guarantee: str = param("strict", "Sensitivity", choices=("strict", "published"))
+    scale: str = param("p", "Score", choices=("p", "z"))
+    round: float = param(
+        1.0, "ε of one round", among=_ROUNDS, help="Half for the sieve, half for the examine."
     )
-    threshold: float = slider(0.1, "Threshold T (a p-value)", 0.01, 0.3, 0.01)
-    tweak: float = slider(0.02, "Tweak t", 0.0, 0.06, 0.005)
-    best: bool = switch(True, "Best m (section 3.2)")
-    share: float = slider(0.2, "m as a share of n", 0.05, 1.0, 0.05)
-    seed: int = number(0, "Noise seed", 0, MOST_SEED)
+    threshold: float = param(0.1, "Threshold T (a p-value)", low=0.01, high=0.3, step=0.01)
+    tweak: float = param(0.02, "Tweak t", low=0.0, high=0.06, step=0.005)
+    best: bool = param(True, "Best m (section 3.2)")
+    share: float = param(0.2, "m as a share of n", low=0.05, high=1.0, step=0.05)
+    seed: int = param(0, "Noise seed", low=0, high=MOST_SEED)
 
 
 def sieve_view(now: Tour) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from engine import Dataset, RunResult, run
-from engine.params import Parameters
+from engine.params import Parameters, param
 from engine.story.modules import plain_names
 from engine.teaching.lessons import query
 from engine.teaching.neighbours import NeighbourTest, farthest
@@ -17,7 +17,7 @@ from pages.shell import state, watch_keys
 from pages.shell.form import parameters
 from pages.shell.present import presenting
 from pages.shell.settings import MOST_SEED, bundled
-from pages.shell.state import Draft, choice, number
+from pages.shell.state import Draft
 
 NETWORKS = ("asia", "cancer", "earthquake", "survey")
 # In their order; what each says and shows is in pages/learn/steps.py.
@@ -37,13 +37,17 @@ class Tour(Parameters):
     """The step, which network the tour is about, the total ε of its private runs, their seed, and
     how often its columns were shuffled."""
 
-    step: str = choice("truth", "Step", STEPS)
-    data: str = choice("asia", "Network", NETWORKS)
-    epsilon: float = number(
-        1.0, "ε of a whole private run (strict)", *EPSILONS, help="In total; δ = 1e-6."
+    step: str = param("truth", "Step", choices=STEPS)
+    data: str = param("asia", "Network", choices=NETWORKS)
+    epsilon: float = param(
+        1.0,
+        "ε of a whole private run (strict)",
+        low=EPSILONS[0],
+        high=EPSILONS[1],
+        help="In total; δ = 1e-6.",
     )
-    seed: int = number(0, "Noise seed", 0, MOST_SEED, help="Fixes every draw.")
-    shuffles: int = number(0, "Shuffles so far", 0, MOST_SHUFFLES)
+    seed: int = param(0, "Noise seed", low=0, high=MOST_SEED, help="Fixes every draw.")
+    shuffles: int = param(0, "Shuffles so far", low=0, high=MOST_SHUFFLES)
 
     @property
     def dataset(self) -> Dataset:

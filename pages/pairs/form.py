@@ -12,7 +12,7 @@ import streamlit as st
 from engine import Dataset, InputError, RunResult, run
 from engine.data.pairs import CAUSES, HELD_OUT, MECHANISMS, NOISES, WHERE, simulate_pair
 from engine.pairs.decision import Setting
-from engine.params import Parameters
+from engine.params import Parameters, param
 from engine.teaching.pairwise import EPSILONS, Picture, picture
 from pages import mode, worker
 from pages.shell import own, state
@@ -20,7 +20,7 @@ from pages.shell import words as text
 from pages.shell.form import bound, parameters
 from pages.shell.own import costs_of, promised
 from pages.shell.settings import MOST_SEED
-from pages.shell.state import Draft, among, choice, kept, number
+from pages.shell.state import Draft, kept
 from pages.shell.task import drop, find, watch
 from pages.worker import Bounds, Upload
 
@@ -36,22 +36,24 @@ _COPY, _TABLE = "pairs-copy", "pairs-table"  # places of files that are read
 class Fields(Parameters):
     """The page's settings."""
 
-    source: str = choice(SIMULATED, "Pair", (SIMULATED, FILE, OWN_PAIR))
-    mechanism: str = choice("square", "Mechanism", (*MECHANISMS, *HELD_OUT))
-    noise: str = choice("gaussian", "Noise of the effect", tuple(NOISES))
-    cause: str = choice("uniform", "Cause", tuple(CAUSES))
-    rows: int = number(1_000, "Rows n", 20, 20_000)
-    sample: int = number(0, "Data seed", 0, MOST_SEED)
-    epsilon: float = among(
-        1.0, "Total ε", tuple(EPSILONS), help="Strict: two scores get half of it each."
+    source: str = param(SIMULATED, "Pair", choices=(SIMULATED, FILE, OWN_PAIR))
+    mechanism: str = param("square", "Mechanism", choices=(*MECHANISMS, *HELD_OUT))
+    noise: str = param("gaussian", "Noise of the effect", choices=tuple(NOISES))
+    cause: str = param("uniform", "Cause", choices=tuple(CAUSES))
+    rows: int = param(1_000, "Rows n", low=20, high=20_000)
+    sample: int = param(0, "Data seed", low=0, high=MOST_SEED)
+    epsilon: float = param(
+        1.0, "Total ε", among=tuple(EPSILONS), help="Strict: two scores get half of it each."
     )
-    release: str = choice(
-        "vote", "What is released", ("vote", "difference", "scores"), help=PROTECTS
+    release: str = param(
+        "vote", "What is released", choices=("vote", "difference", "scores"), help=PROTECTS
     )
-    ridge: float = number(0.001, "Ridge λ", 1e-6, 1.0, help="Of the kernel ridge regression.")
-    width: float = number(0.3, "Width of the fit's kernel", 0.1, 5.0)
-    score_width: float = number(0.2, "Width of HSIC's kernels", 0.01, 5.0)
-    seed: int = number(0, "Noise seed", 0, MOST_SEED, help="Fixes the split and the noise.")
+    ridge: float = param(
+        0.001, "Ridge λ", low=1e-6, high=1.0, help="Of the kernel ridge regression."
+    )
+    width: float = param(0.3, "Width of the fit's kernel", low=0.1, high=5.0)
+    score_width: float = param(0.2, "Width of HSIC's kernels", low=0.01, high=5.0)
+    seed: int = param(0, "Noise seed", low=0, high=MOST_SEED, help="Fixes the split and the noise.")
 
 
 _FIRST, _OF_FIT = ("epsilon", "release"), ("ridge", "width", "score_width")

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from engine.params import Parameters
+from engine.params import Parameters, param
 from pages.shell import state
 from pages.shell.form import parameters
-from pages.shell.state import Draft, defaults, kept, line
+from pages.shell.state import Draft, defaults, kept
 
 PAGE = "report"
 
@@ -18,9 +18,11 @@ PAGE = "report"
 class Heading(Parameters):
     """The lines above the report's own sentence."""
 
-    question: str = line("Question", 160, help="What the reader wants to know, in their words.")
-    author: str = line("Author", 80)
-    date: str = line("Date", 40, help="As it should be read: 22 November 2026.")
+    question: str = param(
+        "", "Question", high=160, help="What the reader wants to know, in their words."
+    )
+    author: str = param("", "Author", high=80)
+    date: str = param("", "Date", high=40, help="As it should be read: 22 November 2026.")
 
     @property
     def signed(self) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 
 from engine.algorithm import Algorithm
-from engine.params import Parameters
+from engine.params import Parameters, param
 from engine.privacy.budget import PRESETS
 from engine.registry import algorithm
 from engine.studies.recommended import Recommended, Study, recommended, study
@@ -34,7 +34,7 @@ from pages.shell.settings import (
     filled,
     parameters_of,
 )
-from pages.shell.state import Draft, Place, line
+from pages.shell.state import Draft, Place
 
 # What Run was pressed for, and when, until the script comes to it. A press of something else starts
 # the script again, and of the first press only what its callback did is left.
@@ -49,7 +49,7 @@ MOST = 3  # pinned runs
 class Pinned(Parameters):
     """The pinned runs on public data, as the address has them."""
 
-    pins: str = line("Pinned runs", 20_000)
+    pins: str = param("", "Pinned runs", high=20_000)
 
 
 OWN_PINS: Place[list[Shown]] = Place("pins_own", list)  # runs on own data stand in no address

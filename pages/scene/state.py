@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from engine.params import Parameters
+from engine.params import Parameters, param
 from engine.studies.scenes import (
     ALGORITHMS,
     DRAWS,
@@ -17,7 +17,7 @@ from engine.studies.scenes import (
 )
 from pages.draw.scene import given
 from pages.shell import state
-from pages.shell.state import Draft, choice, number, switch
+from pages.shell.state import Draft
 
 
 def names() -> tuple[str, ...]:
@@ -29,11 +29,11 @@ def names() -> tuple[str, ...]:
 class Frame(Parameters):
     """What is shown: a network, a method, a budget, one draw of the noise or all at once."""
 
-    data: str = choice("asia", "Dataset", names())
-    algorithm: str = choice("marginal_pc", "Method", ("pc", *ALGORITHMS))
-    epsilon: float = number(1.0, "ε", EPSILONS[0], EPSILONS[-1])
-    draw: int = number(0, "Draw", 0, DRAWS - 1)
-    ghost: bool = switch(False, "All draws at once")
+    data: str = param("asia", "Dataset", choices=names())
+    algorithm: str = param("marginal_pc", "Method", choices=("pc", *ALGORITHMS))
+    epsilon: float = param(1.0, "ε", low=EPSILONS[0], high=EPSILONS[-1])
+    draw: int = param(0, "Draw", low=0, high=DRAWS - 1)
+    ghost: bool = param(False, "All draws at once")
 
 
 def draft() -> Draft:

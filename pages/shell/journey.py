@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import streamlit as st
 
 from engine import InputError
-from engine.params import Parameters
+from engine.params import Parameters, param
 from pages import mode
 from pages.shell.settings import drafted_source, own_data, own_file
-from pages.shell.state import Place, number, slider
+from pages.shell.state import Place
 
 NAME = "step"  # in an address
 
@@ -47,9 +47,14 @@ _DONE: Place[dict[str, str]] = Place("journey_done", dict)
 class Guess(Parameters):
     """What Plan and Release expect of a table that nobody has searched."""
 
-    links: int = number(0, "Links expected (0: unknown)", 0, 5_000)
-    strength: float = slider(
-        1.0, "Strength of the links", 0.2, 2.0, 0.1, help="1: as in the bundled networks."
+    links: int = param(0, "Links expected (0: unknown)", low=0, high=5_000)
+    strength: float = param(
+        1.0,
+        "Strength of the links",
+        low=0.2,
+        high=2.0,
+        step=0.1,
+        help="1: as in the bundled networks.",
     )
 
 

@@ -25,7 +25,7 @@ from engine.registry import GRAPHS as GRAPH_ALGORITHMS
 from engine.registry import algorithm
 from pages import mode
 from pages.shell import state
-from pages.shell.state import Draft, Place, Query, as_word, choice, defaults, line, number
+from pages.shell.state import Draft, Place, Query, as_word, defaults
 
 if TYPE_CHECKING:  # without an own file nobody waits for it
     from pages.worker import Reading, Upload
@@ -56,16 +56,16 @@ class Visit(Parameters):
     Rows out of bounds are refused by :func:`check_rows`, where they are drawn.
     """
 
-    data: str = choice("asia", "Dataset", (*NETWORKS, SEM, OWN))
-    n: int = param(100_000, kind="int", title="Rows n")
-    sample: int = number(0, "Data seed", 0, MOST_SEED, help=_ROWS)
-    sem_graph: str = choice("er", "Graph", GRAPHS, help=_SHAPES)
-    sem_nodes: int = number(10, "Nodes", 2, MAX_NODES)
-    sem_edges: int = number(20, "Edges", 1, MAX_NODES * (MAX_NODES - 1) // 2, help=_EDGES)
-    sem_noise: str = choice("gaussian", "Model noise", NOISES, help=_OWN_TERM)
-    algorithm: str = choice("priv_pc", "Algorithm", GRAPH_ALGORITHMS)
-    seed: int = number(0, "Noise seed", 0, MOST_SEED, help=_NOISE)
-    known: str = line("What is known", 20_000)
+    data: str = param("asia", "Dataset", choices=(*NETWORKS, SEM, OWN))
+    n: int = param(100_000, title="Rows n")
+    sample: int = param(0, "Data seed", low=0, high=MOST_SEED, help=_ROWS)
+    sem_graph: str = param("er", "Graph", choices=GRAPHS, help=_SHAPES)
+    sem_nodes: int = param(10, "Nodes", low=2, high=MAX_NODES)
+    sem_edges: int = param(20, "Edges", low=1, high=MAX_NODES * (MAX_NODES - 1) // 2, help=_EDGES)
+    sem_noise: str = param("gaussian", "Model noise", choices=NOISES, help=_OWN_TERM)
+    algorithm: str = param("priv_pc", "Algorithm", choices=GRAPH_ALGORITHMS)
+    seed: int = param(0, "Noise seed", low=0, high=MOST_SEED, help=_NOISE)
+    known: str = param("", "What is known", high=20_000)
 
 
 VISIT = {spec.name: spec for spec in Visit.specs()}

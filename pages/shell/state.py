@@ -31,7 +31,7 @@ from typing import Any, Generic, TypeVar
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from engine.params import ParameterError, Parameters, Spec, param
+from engine.params import ParameterError, Parameters, Spec
 
 T = TypeVar("T")
 Draft = MutableMapping[str, Any]  # what a form shows, apart from any widget
@@ -178,47 +178,6 @@ def _parsed(spec: Spec, word: str) -> Any:
 def refused() -> list[str]:
     """Why words of the link that led here are not shown, a sentence each."""
     return _REFUSED.get()
-
-
-# Fields as pages declare them -----------------------------------------------------------------
-
-
-def choice(default: str, title: str, choices: Sequence[str], **more: Any) -> Any:
-    """Declare a choice of few."""
-    return param(default, kind="choice", title=title, choices=tuple(choices), **more)
-
-
-def slider(default: float, title: str, low: float, high: float, step: float, **more: Any) -> Any:
-    """Declare a number on a slider."""
-    ends = {"low": low, "high": high, "step": step}
-    return param(default, kind="float", title=title, **ends, **more)
-
-
-def among(default: float, title: str, values: Sequence[float], **more: Any) -> Any:
-    """Declare a number that is one of a few."""
-    kind = "int" if isinstance(default, int) else "float"
-    return param(default, kind=kind, title=title, among=tuple(values), **more)
-
-
-def number(default: float, title: str, low: float, high: float, **more: Any) -> Any:
-    """Declare a number that is typed."""
-    kind = "int" if isinstance(default, int) else "float"
-    return param(default, kind=kind, title=title, low=low, high=high, **more)
-
-
-def switch(default: bool, title: str, **more: Any) -> Any:
-    """Declare a yes or no."""
-    return param(default, kind="bool", title=title, **more)
-
-
-def many(default: Sequence[str], title: str, choices: Sequence[str] = (), **more: Any) -> Any:
-    """Declare a choice of several; of any words where no choices are given."""
-    return param(tuple(default), kind="many", title=title, choices=tuple(choices), **more)
-
-
-def line(title: str, most: int, **more: Any) -> Any:
-    """Declare a line of words, at most so many characters."""
-    return param("", kind="text", title=title, high=most, **more)
 
 
 def defaults(fields: type[Parameters]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from engine.params import Parameters
+from engine.params import Parameters, param
 from engine.registry import ALGORITHMS, GRAPHS, algorithm
 from engine.studies.tune import OBJECTIVES, SEEDS, TARGET
 from pages.shell import state
@@ -30,7 +30,6 @@ from pages.shell.settings import (
     parameters_of,
     word_of,
 )
-from pages.shell.state import among, choice, many, number, slider
 from pages.study.work import Asked
 
 
@@ -38,13 +37,15 @@ from pages.study.work import Asked
 class Fields(Parameters):
     """What is asked."""
 
-    target: float = slider(TARGET, "Target", 0.3, 1.0, 0.05)
-    objective: str = choice(
-        "skeleton_f1", "Score", tuple(OBJECTIVES), help="Of the links tested to the end."
+    target: float = param(TARGET, "Target", low=0.3, high=1.0, step=0.05)
+    objective: str = param(
+        "skeleton_f1", "Score", choices=tuple(OBJECTIVES), help="Of the links tested to the end."
     )
-    seeds: int = among(SEEDS, "Seeds", (5, 10, 20, 50), help="Runs at each of 17 values of ε.")
-    others: tuple[str, ...] = many(
-        (), "Compare with", GRAPHS, help="At their defaults, same guarantee."
+    seeds: int = param(
+        SEEDS, "Seeds", among=(5, 10, 20, 50), help="Runs at each of 17 values of ε."
+    )
+    others: tuple[str, ...] = param(
+        (), "Compare with", choices=GRAPHS, help="At their defaults, same guarantee."
     )
 
 
@@ -52,13 +53,13 @@ class Fields(Parameters):
 class PlanFields(Guess):
     """What is expected of a table that has not been read."""
 
-    rows: int = number(3_000, "Rows", 2, 10_000_000)
-    algorithms: tuple[str, ...] = many(
+    rows: int = param(3_000, "Rows", low=2, high=10_000_000)
+    algorithms: tuple[str, ...] = param(
         ("marginal_pc", "priv_pc", "svt_pc"),
         "Algorithms",
-        tuple(k for k in GRAPHS if "strict" in ALGORITHMS[k].guarantees),
+        choices=tuple(k for k in GRAPHS if "strict" in ALGORITHMS[k].guarantees),
     )
-    target: float = slider(TARGET, "Target: skeleton F1", 0.3, 1.0, 0.05)
+    target: float = param(TARGET, "Target: skeleton F1", low=0.3, high=1.0, step=0.05)
 
 
 PREFIX = "study."

@@ -47,38 +47,40 @@ _LEVELS, _CUTS = {"kind": (ORDERED, UNORDERED)}, {"kind": (NUMERIC, YEAR)}
 class Card(Parameters):
     """The controls of one column's card."""
 
-    out: bool = state.switch(False, "Leave it out")
-    person: bool = state.switch(
+    out: bool = param(False, "Leave it out")
+    person: bool = param(
         False,
         "This is the person",
         help="Where a person has many rows (visits, purchases): the guarantee is then about "
         "persons, and each card says how their rows become one.",
     )
-    kind: str = state.choice(UNORDERED, "What it is", tuple(KINDS))
-    template: str = state.choice(
+    kind: str = param(UNORDERED, "What it is", choices=tuple(KINDS))
+    template: str = param(
         BY_HAND,
         "By its nature",
-        (BY_HAND, *TEMPLATES),
+        choices=(BY_HAND, *TEMPLATES),
         help="Levels and cut points that follow from what a column is, not from your rows.",
     )
-    levels: str = state.line(
+    levels: str = param(
+        "",
         "Levels",
-        _LINE,
+        high=_LINE,
         when=_LEVELS,
         help="Separated by | or by commas; in their order where they have one.",
     )
-    other: str = state.choice(REFUSE, "Empty and all else is", (REFUSE,), when=_LEVELS)
-    cuts: str = state.line(
+    other: str = param(REFUSE, "Empty and all else is", choices=(REFUSE,), when=_LEVELS)
+    cuts: str = param(
+        "",
         "Cut points",
-        _LINE,
+        high=_LINE,
         when=_CUTS,
         help="Three cut points make four levels; a value on one belongs above it.",
     )
     gaps: float | str = param(
         REFUSE, kind="float", title="What is no number", words=(REFUSE, OWN_LEVEL), when=_CUTS
     )
-    take: str = state.choice("the most frequent", "Of a person's rows, take", tuple(TAKEN))
-    stated: bool = state.switch(False, "I state this")
+    take: str = param("the most frequent", "Of a person's rows, take", choices=tuple(TAKEN))
+    stated: bool = param(False, "I state this")
 
 
 def drafts(found: Sequence[Found]) -> dict[str, Draft]:

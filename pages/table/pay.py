@@ -13,7 +13,7 @@ import streamlit as st
 
 from engine import Dataset, InputError
 from engine.data.schema import Schema
-from engine.params import Parameters
+from engine.params import Parameters, param
 from engine.registry import algorithm
 from engine.release.budget import Budget, plain
 from engine.release.file import Release
@@ -42,9 +42,9 @@ FOR_EVER = "A total is declared once, outlives this session, and nothing takes a
 class Declared(Parameters):
     """The controls of a new budget."""
 
-    name: str = state.line("Name", 200)
-    epsilon: float = state.number(3.0, "Total ε, for ever", 0, math.inf, open_low=True)
-    delta: float = state.number(1e-5, "Total δ, for ever", 0, 1)
+    name: str = param("", "Name", high=200)
+    epsilon: float = param(3.0, "Total ε, for ever", low=0, high=math.inf, open_low=True)
+    delta: float = param(1e-5, "Total δ, for ever", low=0, high=1)
 
 
 SIGNATURE = (
