@@ -59,7 +59,10 @@ class Spec:
         if self.words and (value is None or value in self.words):
             return value or self.words[0]
         if self.kind == "choice":
-            return self._check_choice(value)
+            if value not in self.choices:
+                known = ", ".join(self.choices)
+                raise ParameterError(f"{self.name} must be one of {known}; {show(value)} is not.")
+            return str(value)
         if self.kind == "many":
             return self._check_many(value)
         if self.kind == "bool":
@@ -73,13 +76,6 @@ class Spec:
         if not isinstance(value, str) or len(value) > most or not (value + " ").isprintable():
             raise ParameterError(f"{self.name} must be one line of at most {most} characters.")
         return value
-
-    def _check_choice(self, value: Any) -> str:
-        if value not in self.choices:
-            raise ParameterError(
-                f"{self.name} must be one of {', '.join(self.choices)}; {show(value)} is not."
-            )
-        return str(value)
 
     def _check_many(self, value: Any) -> tuple[str, ...]:
         chosen = tuple(value) if isinstance(value, (tuple, list)) else (value,)
@@ -149,9 +145,9 @@ def param(default: Any, title: str = "", **declared: Any) -> Any:
 
     ``kind`` follows from the default: a number whose default is one of ``words`` needs it stated.
     """
-    text = "choice" if "choices" in declared else "text"
     kinds = {bool: "bool", int: "int", float: "float", tuple: "many"}
-    declared = {"kind": kinds.get(type(default), text), "title": title, **declared}
+    kind = kinds.get(type(default), "choice" if "choices" in declared else "text")
+    declared = {"kind": kind, "title": title, **declared}
     return field(default=default, metadata={"declared": declared})
 
 

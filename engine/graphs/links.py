@@ -96,7 +96,6 @@ MARKS: Mapping[LinkClass | None, Mark] = {
         1.6,
     ),
 }
-RARE = (LinkClass.UNIDENTIFIED, LinkClass.LINE, LinkClass.REVERSED, LinkClass.UNTESTED)
 
 
 def marks_data(theme: str) -> dict[str, dict[str, Any]]:

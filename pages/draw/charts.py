@@ -14,7 +14,7 @@ from typing import Any, cast
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.draw.inks import ink, palette, see_through
+from pages.shell.inks import ink, palette, see_through
 from pages.shell.settings import Settings
 
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
@@ -203,9 +203,8 @@ def grouped(
     x_title: str,
     y_title: str,
     height: int = 260,
-    below: bool = False,
 ) -> go.Figure:
-    """Bars side by side; the legend stands above them, or ``below``. NaN is no bar."""
+    """Bars side by side. NaN is no bar."""
     drawn = go.Figure()
     for group in groups:
         drawn.add_bar(
@@ -215,9 +214,7 @@ def grouped(
             marker={"color": group.colour, "pattern": {"shape": group.fill, "solidity": 0.35}},
             hovertemplate=f"{x_title} %{{x}}, {group.name}: %{{y:.4g}}<extra></extra>",
         )
-    above = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}
-    drawn.update_layout(layout(height, barmode="group", **_axes(x_title, y_title)))
-    return drawn if below else drawn.update_layout(legend=above)
+    return drawn.update_layout(layout(height, barmode="group", **_axes(x_title, y_title)))
 
 
 # From a point to the run behind it ------------------------------------------------------------

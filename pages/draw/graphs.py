@@ -18,7 +18,6 @@ from engine.graphs.cpdag import matrix_of
 from engine.graphs.layout import Point, flattest, frame_height, frame_scale, place
 from engine.graphs.links import MARKS, LinkClass
 from engine.graphs.picture import Link
-from pages.draw.inks import PALETTES
 from pages.draw.links import (
     as_digraph,
     describe,
@@ -29,6 +28,7 @@ from pages.draw.links import (
     weighted,
     widths,
 )
+from pages.shell.inks import PALETTES
 from pages.shell.words import theme
 
 CPDAG, DAG, OVERLAY = "CPDAG", "DAG", "Overlay"

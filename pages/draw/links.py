@@ -14,15 +14,15 @@ import numpy as np
 from engine import RunResult
 from engine.graphs.cpdag import Adjacency
 from engine.graphs.layout import Point
-from engine.graphs.links import MARKS, RARE, LinkClass
+from engine.graphs.links import MARKS, LinkClass
 from engine.graphs.picture import Inks, Link, graph_svg, people_svg, stroke
 from engine.graphs.weighed_colliders import SHOWN
 from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.percent import percent, probability
 from engine.score.learned import ScoreDiagnostics
 from engine.summary import FINE, NOTHING
-from pages.draw.inks import PALETTES
 from pages.shell import words as text
+from pages.shell.inks import PALETTES
 from pages.shell.words import number
 
 if TYPE_CHECKING:
@@ -204,19 +204,18 @@ class Entry(NamedTuple):
 
 
 def entries(result: RunResult, *, waiting: bool = False) -> list[Entry]:
-    """The classes with their counts; the rare ones if any.
+    """The classes of which the result has any, with their counts.
 
     ``waiting`` says that pairs not tested to the end are drawn.
     """
     counts, more = Counter(result.classes.values()), {}
     if result.counts is not None:
         hidden = "" if waiting else "; not drawn"
-        true = f" ({result.counts.untested_true:,} of them true links{hidden})"
-        more[LinkClass.UNTESTED] = true
+        more[LinkClass.UNTESTED] = f" ({result.counts.untested_true:,} of them true links{hidden})"
     return [
         Entry(kind, MARKS[kind].word, f"{counts[kind]:,}", more.get(kind, ""))
         for kind in LinkClass
-        if counts[kind] or kind not in RARE
+        if counts[kind]
     ]
 
 

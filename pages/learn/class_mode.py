@@ -15,8 +15,8 @@ from engine.percent import percent
 from engine.story.modules import plain_names
 from engine.teaching.neighbours import NeighbourTest, guess_bound
 from pages import mode
-from pages.draw.inks import ink
 from pages.learn.rooms import Room, Rooms
+from pages.shell.inks import ink
 from pages.shell.state import Place
 from pages.shell.words import number, plain, safe
 

@@ -11,10 +11,10 @@ from engine.registry import algorithm
 from engine.studies.repeat import Repetition, outcome_of, usual
 from pages.draw import charts
 from pages.draw.charts import Group, grouped
-from pages.draw.inks import ink
 from pages.learn.tour import Tour, run_of
 from pages.shell import state
 from pages.shell.form import parameters
+from pages.shell.inks import ink
 from pages.shell.present import presenting
 from pages.shell.settings import OWN
 from pages.shell.words import number

@@ -23,11 +23,11 @@ from engine.teaching.replay import scenes
 from pages.draw import charts
 from pages.draw.charts import bars
 from pages.draw.graphs import positions
-from pages.draw.inks import palette
 from pages.draw.links import ENTRY, found_links, graph_picture, sample
 from pages.draw.scene import mount
 from pages.learn.tour import Tour, shown_run
 from pages.shell import words as text
+from pages.shell.inks import palette
 from pages.shell.runs import Shown
 from pages.shell.words import theme
 

@@ -18,10 +18,10 @@ from engine.percent import percent
 from engine.teaching.pairwise import EPSILONS, Picture, Way, over_ridge
 from pages.draw import charts, show
 from pages.draw.charts import Axis, Curve, curves
-from pages.draw.inks import PLAIN, ink, see_through
 from pages.pairs.form import SIMULATED, setting_of
 from pages.shell import words as text
 from pages.shell.export import as_csv, as_json, download, run_record
+from pages.shell.inks import PLAIN, ink, see_through
 from pages.shell.state import Draft
 
 FIGURE2_EPSILONS = (1.0, 10.0)

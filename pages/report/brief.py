@@ -20,7 +20,6 @@ from engine.studies.price import PriceStep, price_steps
 from engine.studies.repeat import stability
 from engine.summary import NOTHING, Promise
 from pages.draw.graphs import positions
-from pages.draw.inks import PALETTES
 from pages.draw.links import (
     Entry,
     Picture,
@@ -40,6 +39,7 @@ from pages.report.form import Heading
 from pages.report.repeats import Repeats
 from pages.report.words import LEAST
 from pages.shell import words as text
+from pages.shell.inks import PALETTES
 from pages.shell.runs import Shown, nothing_for
 
 _FRAME = 420.0, 260.0  # of a graph, half as wide as a page on a desk

@@ -16,7 +16,6 @@ from engine.studies.bundle import bundle
 from engine.studies.scenes import kept_scene, kept_scenes
 from engine.summary import NOTHING
 from pages.draw import typeset
-from pages.draw.inks import PALETTES
 from pages.draw.links import Picture
 from pages.draw.price import said
 from pages.draw.scene import Offline, given, offline
@@ -26,6 +25,7 @@ from pages.report.repeats import Repeats
 from pages.report.view import STYLE, body
 from pages.shell import words as text
 from pages.shell.export import download
+from pages.shell.inks import PALETTES
 from pages.shell.runs import Shown
 from pages.shell.words import safe
 

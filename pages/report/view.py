@@ -5,11 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.draw import price
-from pages.draw.inks import promise_html
 from pages.draw.links import Picture, legend_of
 from pages.report.brief import Brief
 from pages.report.repeats import REPETITIONS, Repeats
 from pages.shell import words as text
+from pages.shell.inks import promise_html
 from pages.shell.words import safe
 
 STYLE = (

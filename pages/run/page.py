@@ -6,11 +6,11 @@ import streamlit as st
 
 from engine import RunResult
 from pages.draw.graphs import prepare
-from pages.draw.inks import promise_html
 from pages.run.form import settings_form
 from pages.run.view import outcome
 from pages.shell import drafted_strip, runs, show_strip
 from pages.shell import words as text
+from pages.shell.inks import promise_html
 from pages.shell.runs import Shown
 from pages.shell.settings import drafted
 

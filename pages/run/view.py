@@ -15,10 +15,10 @@ from engine.score.learned import ScoreDiagnostics
 from engine.search.diagnostics import Allocation
 from pages.draw.charts import Axis, Curve, Group, bars, curves, figure, grouped
 from pages.draw.graphs import comparison
-from pages.draw.inks import palette, style_of
 from pages.run import work
 from pages.run.form import MOST, OWN_PINS, Pinned
 from pages.shell import state, watch_node
+from pages.shell.inks import palette, style_of
 from pages.shell.runs import Shown
 from pages.shell.task import Task, look_again, shared
 from pages.shell.words import UNITS, number
@@ -201,7 +201,6 @@ def _plan_chart(found: Allocation) -> None:
         x_title="Order",
         y_title=f"Budget ({found.unit})",
         height=HEIGHT,
-        below=True,
     )
     figure(drawn, key="run-budget", alt="Budget planned and spent at each order")
 

@@ -11,10 +11,10 @@ from engine.data.schema import Schema
 from engine.studies.plan import Plan, PlanRequest
 from pages.draw import charts, show
 from pages.draw.charts import Axis, Curve, curves
-from pages.draw.inks import style_of
 from pages.shell import journey, state, task
 from pages.shell import words as text
 from pages.shell.form import title_of
+from pages.shell.inks import style_of
 from pages.shell.settings import drafted, own_file
 from pages.study import work
 from pages.study.form import asked_by, plan_fields

@@ -20,13 +20,13 @@ from engine.studies.trial import TrialResult
 from engine.studies.tune import OBJECTIVES, Answer, Tuned, axes, tunable
 from pages.draw import charts, show
 from pages.draw.charts import Axis, Curve, curves, figure_of_runs, over_cells
-from pages.draw.inks import palette, style_of
 from pages.draw.paper import paper_figure
 from pages.draw.scene import mount
 from pages.shell import task
 from pages.shell import words as text
 from pages.shell.export import download
 from pages.shell.form import title_of
+from pages.shell.inks import palette, style_of
 from pages.shell.settings import Settings, drafted, filled, parameters_of
 from pages.shell.state import Place
 from pages.study import work

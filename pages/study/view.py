@@ -13,9 +13,9 @@ from engine.studies.trial import TrialResult
 from engine.studies.tune import OBJECTIVES, Answer, answer_of
 from pages.draw import charts
 from pages.draw.charts import Axis, Curve, curves
-from pages.draw.inks import PLAIN, style_of
 from pages.shell import words as text
 from pages.shell.form import title_of
+from pages.shell.inks import PLAIN, style_of
 from pages.shell.task import Task
 from pages.study.work import Asked
 

@@ -26,9 +26,9 @@ from engine.release.page import (
 from engine.release.synthetic import LABEL, synthetic
 from pages.draw import show
 from pages.draw.effect import Ask, effects
-from pages.draw.inks import palette
 from pages.shell import export
 from pages.shell import words as text
+from pages.shell.inks import palette
 from pages.table import expected
 
 _WIDE = re.compile(r'viewBox="\S+ \S+ ([\d.]+) ')

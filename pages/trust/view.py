@@ -20,9 +20,9 @@ from engine.release.checking import SECONDS
 from engine.release.file import loads
 from pages import mode
 from pages.draw.charts import Axis, Curve, curves, figure
-from pages.draw.inks import PLAIN, ink, palette, style_of
 from pages.draw.show import table
 from pages.shell import words as text
+from pages.shell.inks import PLAIN, ink, palette, style_of
 from pages.shell.task import Task, drop, find, start, watch
 from pages.trust.work import attack_file
 

@@ -43,7 +43,7 @@ MOST = {
     # the table of the classes of links, DAGs that the chains met, and the one still drawer
     # and no path of a drawn graph leads to an earlier tier, as no path of an effect's does
     # the hundred figures, which pages drew
-    "engine/graphs": 1274,
+    "engine/graphs": 1273,
     # the story as a folder: its frames, their contents (some were on pages), the bundle of modules
     # the hospitals of its frame are runs that are pooled
     # many nodes have a larger frame
@@ -62,11 +62,11 @@ MOST = {
     # at its first step
     # a link that is pressed as a run ends is followed
     # a button that is pressed as work ends is seen
-    "pages/shell": 1897,
+    "pages/shell": 1953,
     # imports of the drawer in the engine
-    "pages/draw": 932,
+    "pages/draw": 931,
     # a wide column for the report's graph, and on slides the part that the question is about
-    "pages": 8669,
+    "pages": 8664,
     # signs of the classes of links in the scene's legend
     # and the hundred figures next to the dial, and the story's own start and style
     # and a dial that leaves the crowd as it is

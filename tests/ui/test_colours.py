@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from engine.studies.figures import COLOURS
-from pages.draw.inks import PALETTES
+from pages.shell.inks import PALETTES
 from tests.ui.colours import EYES, apart, contrast, lab, nearest
 
 # CIEDE2000: 1 is just seen side by side; what a legend names must be told apart from afar. In grey
