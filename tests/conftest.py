@@ -31,8 +31,7 @@ QUICK = (
     *("release/test_budget.py", "release/test_bounds.py", "search", "statistics", "tables"),
     *("studies/test_price.py", "studies/test_summary.py", "studies/test_planning.py", "teaching"),
     *("test_errors.py", "test_knowledge.py", "test_params.py", "test_runner.py"),
-    *("ui/test_colours.py", "ui/test_displayed.py", "ui/test_labels.py", "ui/test_numbers.py"),
-    *("ui/test_scene_words.py", "ui/test_surfaces.py"),
+    *("ui/test_colours.py", "ui/test_components.py", "ui/test_numbers.py", "ui/test_surfaces.py"),
 )
 
 # Matrices here are small: BLAS threads only contend with the other workers (10 times slower).

@@ -1,57 +1,45 @@
-"""Numbers, layouts and graph pages, apart from any page."""
+"""Words, layouts, graphs, charts and tables, apart from any page."""
 
 from __future__ import annotations
 
 import json
 import math
 import re
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import networkx as nx
+import numpy as np
 import pandas as pd
 import pytest
 
-from engine import load_dataset, read_csv, run
+from engine import RunResult, load_dataset, read_csv, run
 from engine.data.networks import NETWORKS, load_network
-from engine.graphs.layout import (
-    NODE_HEIGHT,
-    box_width,
-    frame_height,
-    frame_scale,
-    place,
-)
+from engine.graphs.layout import NODE_HEIGHT, box_width, frame_height, frame_scale, place
 from engine.graphs.links import MARKS, LinkClass
-from engine.graphs.picture import Link
-from pages.draw import show
+from engine.graphs.picture import Link, stroke
+from engine.story.modules import plainly, words
+from pages.draw import links, show
+from pages.draw.charts import Axis, bars, curves
 from pages.draw.graphs import render_graph
 from pages.shell import export
 from pages.shell import words as text
 
-
-@pytest.mark.parametrize(
-    ("value", "shown"),
-    [
-        (0, "0"),
-        (1, "1"),
-        (0.0174689, "0.0175"),
-        (35.7128, "35.7"),
-        (148.4, "148"),
-        (1892.2, "1,892"),
-        (1e-6, "1e-6"),
-        (2.5e9, "2.5e9"),
-        (math.inf, "nothing"),
-        (None, "–"),
-        (-0.286, "-0.286"),
-    ],
-)
-def test_numbers(value: float | None, shown: str) -> None:
-    assert text.number(value) == shown
+NUMBERS = (0, 1, 0.0174689, 35.7128, 148.4, 1892.2, 1e-6, 2.5e9, math.inf, None, -0.286)
+SHOWN = "0 1 0.0175 35.7 148 1,892 1e-6 2.5e9 nothing – -0.286"
 
 
-def test_few_digits_never_turn_into_exponents() -> None:
-    assert text.number(148.4, 2) == "148"
+def test_numbers_and_words() -> None:
+    assert " ".join(map(text.number, NUMBERS)) == SHOWN
+    assert text.number(148.4, 2) == "148"  # few digits never turn into exponents
+    kept = text.together("At ε = 3: 82 % of 7; T = .1, m = best")
+    assert kept == "At ε\xa0=\xa03: 82\xa0% of 7; T\xa0=\xa0.1, m = best"
+    assert text.safe("<b>") == "&lt;b&gt;"
+    assert text.plain("*a* $x$ :red[b]") == r"\*a\* \$x\$ \:red\[b\]"
+    assert plainly("sprinkler") == {"title": "Sprinkler", "about": "", "nodes": {}}
+    assert plainly("cancer") == words()["cancer"]
 
 
 # Wider graphs than Alarm's do not fit without overlaps.
@@ -83,16 +71,11 @@ def test_a_graph_without_edges_or_with_a_cycle_can_be_laid_out(graph: nx.DiGraph
     assert set(place(graph, 460, 380)) == set("abc")
 
 
-def test_classes_differ_without_colour() -> None:
-    signs = {(MARKS[k].dash, MARKS[k].marker) for k in LinkClass}
-    assert len(signs) == len(LinkClass)
-
-
 def test_a_graph_page_loads_nothing_from_elsewhere() -> None:
     c = "</script><img src=x>"  # a column's name ends no script
-    links = [Link("a", "b", True, LinkClass.FALSE_POSITIVE), Link("b", c, False)]
+    drawn = [Link("a", "b", True, LinkClass.FALSE_POSITIVE), Link("b", c, False)]
     at = {"a": (0.0, 0.0), "b": (50.0, 50.0), c: (0.0, 100.0)}
-    page = render_graph(["a", "b", c], links, at, height=300)
+    page = render_graph(["a", "b", c], drawn, at, height=300)
     assert not re.search(r"<(link|img|iframe)\b", page)
     assert page.count("</script>") == 2
     sources = re.findall(r"<(?:script|link|img)\b[^>]*(?:src|href)=[\"']?([^\"' >]+)", page)
@@ -107,9 +90,68 @@ def test_undirected_edges_have_no_arrow_and_are_drawn_once() -> None:
     assert '"to": {"enabled": false' in page
 
 
-def test_text_of_a_person_means_itself() -> None:
-    assert text.safe("<b>") == "&lt;b&gt;"
-    assert text.plain("*a* $x$ :red[b]") == r"\*a\* \$x\$ \:red\[b\]"
+ODD = "<b>30</b> & more"
+
+
+def test_levels_and_names_of_columns_are_no_markup_in_a_chart() -> None:
+    drawn = bars([ODD], [1.0], x_title=ODD, y_title="%", words=["1"]).to_json()
+    lines = curves([], Axis(ODD), Axis(f"{ODD} less its fit")).to_json()
+    for content in (drawn, lines):
+        assert "<b>" not in content.replace("\\u003c", "<").replace("\\u003e", ">")
+        assert "&lt;b" in content.replace("\\u0026", "&")
+
+
+def small(*arcs: tuple[int, int]) -> Any:
+    matrix = np.zeros((4, 4), dtype=bool)
+    for i, j in arcs:
+        matrix[i, j] = True
+    return matrix
+
+
+def test_links_are_told_once_with_their_class_and_arrow() -> None:
+    matrix = small((0, 1), (2, 1), (2, 3), (3, 2))
+    plain = [(k.a, k.b, k.arrow, k.kind) for k in links.links_of(matrix, "abcd")]
+    assert plain == [("a", "b", True, None), ("c", "b", True, None), ("c", "d", False, None)]
+    kinds = {(0, 1): LinkClass.FALSE_POSITIVE, (1, 2): LinkClass.FOUND}
+    told = {(k.a, k.b): k.kind for k in links.links_of(matrix, "abcd", kinds)}
+    assert told == {("a", "b"): kinds[0, 1], ("c", "b"): kinds[1, 2], ("c", "d"): None}
+    only = links.links_of(matrix, "abcd", kinds, [LinkClass.FOUND])
+    assert [(k.a, k.b) for k in only] == [("c", "b"), ("c", "d")]
+    graph = links.as_digraph("abcd", small((1, 0), (2, 3), (3, 2)))
+    assert (list(graph.nodes), sorted(graph.edges)) == (list("abcd"), [("b", "a"), ("c", "d")])
+
+
+def test_what_is_open_has_no_arrow_and_is_drawn_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = replace(
+        run("pc", load_dataset("cancer", n=500)),
+        names=("a", "b", "c", "d"),
+        matrix=small((0, 1), (1, 2), (3, 2)),
+        untested=frozenset({(1, 2)}),
+        truth=nx.DiGraph([("a", "b"), ("c", "d"), ("b", "d")]),
+    )
+    kinds = {(0, 1): LinkClass.FOUND, (1, 2): LinkClass.UNTESTED, (2, 3): LinkClass.REVERSED,
+             (1, 3): LinkClass.MISSED}  # fmt: skip
+    monkeypatch.setattr(RunResult, "classes", kinds)
+
+    def drawn(**how: bool) -> dict[tuple[str, str], tuple[bool, LinkClass | None]]:
+        return {(k.a, k.b): (k.arrow, k.kind) for k in links.found_links(found, **how)}
+
+    tested = {("a", "b"): (True, kinds[0, 1]), ("d", "c"): (True, kinds[2, 3])}
+    assert drawn() == tested
+    assert drawn(waiting=True) == {**tested, ("b", "c"): (False, LinkClass.UNTESTED)}
+    missed = drawn(missed=True)
+    assert missed.keys() - tested.keys() == {("b", "d")}
+    assert missed["b", "d"][1] == LinkClass.MISSED
+    monkeypatch.setattr(RunResult, "classes", {})
+    assert drawn(waiting=True)["b", "c"] == (False, LinkClass.UNTESTED)  # without a truth too
+
+
+@pytest.mark.parametrize("kind", LinkClass)
+def test_a_sample_of_a_line_has_its_sign(kind: LinkClass) -> None:
+    drawn, mark = stroke(kind, "light"), MARKS[kind]
+    assert drawn.count(f'fill="{mark.light}"') == bool(mark.marker)
+    assert ("stroke-dasharray" in drawn) == bool(mark.dash)
+    assert links.sample(kind, "light").count("<img") == 1
 
 
 def test_the_record_of_a_run_is_json_with_its_seed_on_public_data_only() -> None:
@@ -145,6 +187,21 @@ def test_no_table_writes_none_or_infinity(monkeypatch: pytest.MonkeyPatch) -> No
     assert sent["placeholder"] == "–"
     assert sent["column_config"]["numbers"]["label"] == "n"
     assert sent["column_config"]["numbers"]["type_config"]["format"] == "%.3g"
+
+
+@pytest.mark.parametrize(
+    ("rows", "how", "height"),
+    [(3, {}, "content"), (14, {}, 405), (9, {"most": 320}, 335), (40, {"height": 320}, 335),
+     (2, {"height": 320}, 320)],
+)  # fmt: skip
+def test_a_table_with_more_rows_ends_within_a_row(
+    rows: int, how: dict[str, int], height: int | str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that ended with a row would hide that there are more: rows of 35 pixels, titles of 38."""
+    drawn: list[int | str] = []
+    monkeypatch.setattr(show.st, "dataframe", lambda frame, **rest: drawn.append(rest["height"]))
+    show.table(pd.DataFrame({"a": range(rows)}), alt="", **how)
+    assert drawn == [height]
 
 
 def test_every_table_comes_from_one_place() -> None:

@@ -7,9 +7,9 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pypdf import PdfReader
@@ -17,7 +17,6 @@ from streamlit.testing.v1 import AppTest
 
 from engine import Dataset, load_dataset, run
 from engine.graphs.links import LinkClass
-from engine.privacy.accounting import Guarantee
 from engine.story.modules import plain_names
 from engine.studies.price import price_steps
 from engine.studies.repeat import repeated, usual
@@ -31,9 +30,9 @@ from pages.report.repeats import Repeats
 from pages.shell.runs import Shown, nothing_for
 from pages.shell.settings import Settings, Source, filled
 from pages.shell.task import Task
-from tests.ui.history import back, behind
+from tests.ui.steps import Open, address, own_table, press, visit
 
-ROOT = Path(__file__).resolve().parents[2]
+SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
 WILD = ("<b>x</b>", 'say "hi" & bye', "two\nlines", "$x^2$", "</svg><script>alert(1)</script>")
 
 
@@ -44,33 +43,38 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(repeats, "PATIENCE", 60.0)
 
 
-def address(app: AppTest) -> dict[str, str]:
-    """The query parameters, each once."""
-    found = app.query_params
-    return {k: v if isinstance(v, str) else v[0] for k, v in found.items()}
+def shown_of(name: str, key: str, n: int, seed: int = 0, **values: Any) -> Shown:
+    """A run on a bundled network, as pages have it."""
+    data = load_dataset(name, n=n)
+    result = run(key, data, seed=seed, **values)
+    return Shown(Settings(Source(name, n, 0), key, filled(key, values)), data, result)
+
+
+def brief(run: Shown, theme: str = "light", **lines: str) -> Brief:
+    """The report without repetitions."""
+    return brief_of(run, None, Heading(**lines), theme)
 
 
 def body(app: AppTest) -> str:
     return next(h.value for h in app.get("html") if 'class="report"' in h.value)
 
 
-def test_the_sentence_is_computed_from_results(open_app: Callable[..., AppTest]) -> None:
+def test_the_sentence_is_computed_from_results(open_app: Open) -> None:
     app = open_app(data="cancer", n="2000", epsilon="2", seed="3")
-    app.switch_page("pages/report/page.py").run()
-    assert not app.exception
-    data = load_dataset("cancer", n=2000)
-    params = {"epsilon": 2.0}
-    one = run("priv_pc", data, seed=3, **params).counts
+    visit(app, "report")
+    shown = shown_of("cancer", "priv_pc", 2000, 3, epsilon=2.0)
+    one, m = shown.result.counts, shown.result.metrics
     assert one is not None
-    many = usual([o.counts.found for o in repeated("priv_pc", data, params, range(30))])
+    assert m is not None
+    many = usual(
+        [o.counts.found for o in repeated("priv_pc", shown.data, {"epsilon": 2.0}, range(30))]
+    )
     found = body(app)
     assert f"With this privacy: {one.found} of 4 true links found, " in found
     assert f"<li><b>{one.found}</b>" in found.split("Where the links go")[1]
     spread = f"{many.low}" if many.low == many.high else f"{many.low} to {many.high}"
     assert f"In {many.inside} of 30 repetitions {spread} were found" in found
     assert len(re.findall(r'<figure><img alt="[^"]', found)) == 3  # graph, hundred figures, curve
-    m = run("priv_pc", data, seed=3, **params).metrics
-    assert m is not None
     assert f"directed F1 {m.directed_f1:.2f}, SHD {m.shd})" in found
     assert "at most 89 times in 100" in found  # e^2 / (1 + e^2), rounded up
     labels = {b.label for b in app.get("download_button")}
@@ -87,7 +91,7 @@ def joined(said: str) -> str:
     return "".join(said.replace("\xad", "").split()).replace("-", "")
 
 
-def test_page_html_pdf_slides_and_zip_say_the_same(open_app: Callable[..., AppTest]) -> None:
+def test_page_html_pdf_slides_and_zip_say_the_same(open_app: Open) -> None:
     lines = {"question": "May we <publish> #this?", "author": "Dr. *A*", "date": "1 May 2026"}
     asked = {f"report.{name}": line for name, line in lines.items()}
     app = open_app("report", data="asia", n="5000", epsilon="1", **asked)
@@ -131,56 +135,41 @@ def text_of(page: str) -> str:
     return joined(html.unescape(re.sub(r"<[^>]+>", "", page)))
 
 
-@pytest.mark.parametrize(
-    ("question", "said"),
-    [
-        ("", ""),
-        ("Does smoking cause bronchitis?", "“Smoking”"),
-        ("How much does smoking affect bronchitis?", words.NO_ANSWER),
-        ("Does smoking cause baldness?", words.NO_ANSWER),
-        ("Why?", words.NO_ANSWER),
-        ("Is xray linked to asia?", "no direct link"),
-    ],
-)
-def test_the_typed_question_is_answered_or_not(question: str, said: str) -> None:
+QUESTIONS = {
+    "": "",
+    "Does smoking cause bronchitis?": "“Smoking”",
+    "How much does smoking affect bronchitis?": words.NO_ANSWER,
+    "Does smoking cause baldness?": words.NO_ANSWER,
+    "Why?": words.NO_ANSWER,
+    "Is xray linked to asia?": "no direct link",
+}
+
+
+def test_the_typed_question_is_answered_or_not() -> None:
     data = load_dataset("asia", n=20_000)
     result = run("pc", data, statistic="g2")
     titles = dict(zip(data.names, plain_names("asia", data.names), strict=True))
-    found = words.answer(question, data, result, titles)
-    assert said in found
-    assert bool(found) == bool(question)
-
-
-def test_who_types_fast_loses_nothing(open_app: Callable[..., AppTest]) -> None:
-    """The browser that sends a second line may not know yet what the first did to the address."""
-    app = open_app("report", data="cancer", n="2000")
-    before = address(app)
-    app.text_input(key="report-question").set_value("Why?").run()
-    behind(app, before)
-    app.text_input(key="report-author").set_value("Me").run()
-    assert address(app)["report.question"] == "Why?"
-    assert address(app)["report.author"] == "Me"
-    back(app, before)
-    assert app.text_input(key="report-question").value == ""
+    for question, answer in QUESTIONS.items():
+        found = words.answer(question, data, result, titles)
+        assert answer in found
+        assert bool(found) == bool(question)
 
 
 def test_a_slide_of_a_large_graph_draws_what_the_question_is_about() -> None:
-    data, names = load_dataset("alarm", n=5_000), {"CO", "BP"}
-    result = run("marginal_pc", data, epsilon=3.0, seed=0)
-    one = Shown(Settings(Source("alarm", 5_000, 0), "marginal_pc"), data, result)
-    part = brief_of(one, None, Heading(question="Does CO act on BP?"), "light").part
+    one, names = shown_of("alarm", "pc", 5_000), {"CO", "BP"}
+    part = brief(one, question="Does CO act on BP?").part
     assert part is not None
-    names |= {name for link in result.skeleton if {*link} & {"CO", "BP"} for name in link}
+    names |= {name for link in one.result.skeleton if {*link} & {"CO", "BP"} for name in link}
     boxes = set(re.findall(r"<text[^>]*>([^<]+)</text>", part.svg))
     assert 2 < len(boxes) <= 10
     assert {"Cardiac output", "Blood pressure"} <= boxes
     assert boxes >= set(plain_names("alarm", sorted(names)))
-    assert brief_of(one, None, Heading(question="Which?"), "light").part is None
+    assert brief(one, question="Which?").part is None
 
 
 def test_a_link_is_as_thick_as_it_is_stable() -> None:
-    data = load_dataset("asia", n=5000)
-    result = run("priv_pc", data, seed=0)
+    shown = shown_of("asia", "priv_pc", 5000)
+    data, result = shown.data, shown.result
     made = list(repeated("priv_pc", data, {}, range(25)))
     work = Repeats(Task("", (lambda: None, ()), parts=made))
     drawn = report.stable(report.links(data, result), result, work)
@@ -196,40 +185,12 @@ def test_a_link_is_as_thick_as_it_is_stable() -> None:
 
 
 def test_the_page_stays_one_and_the_slides_five_whatever_is_on_them() -> None:
-    data = load_dataset("alarm", n=2000)
-    values = {"epsilon": 0.5}
-    settings = Settings(Source("alarm", 2000, 0), "priv_pc", filled("priv_pc", values))
-    shown = Shown(settings, data, run("priv_pc", data, **values))
     lines = {"question": "Who? " * 32, "author": "A. " * 26, "date": "W" * 40}
-    made = replace(brief(shown, **lines), limits=("What nobody knows. " * 20,) * 6)
+    made = brief(shown_of("alarm", "priv_pc", 2000, epsilon=0.5), **lines)
+    made = replace(made, limits=("What nobody knows. " * 20,) * 6)
     for pdf, pages in ((report_files.sheet(made), 1), (report_files.slides(made), 5)):
         assert len(PdfReader(io.BytesIO(pdf)).pages) == pages
         assert joined("What nobody knows. " * 20) in words_of(pdf)
-
-
-def test_a_pdf_brings_its_letters_and_no_date_of_its_own() -> None:
-    sheet = PdfReader(io.BytesIO(report_files.sheet(brief(own_run(), author="A. Person"))))
-    fonts = [f.get_object() for f in sheet.pages[0]["/Resources"]["/Font"].values()]
-    kinds = [f["/DescendantFonts"][0].get_object()["/FontDescriptor"] for f in fonts]
-    assert all("/FontFile2" in kind or "/FontFile3" in kind for kind in kinds)
-    assert "SourceSansPro" in str([f["/BaseFont"] for f in fonts])
-    assert sheet.metadata is not None
-    assert sheet.metadata.author == "A. Person"
-    assert sheet.metadata.creation_date is None
-
-
-def test_presenter_mode_is_in_the_address(open_app: Callable[..., AppTest]) -> None:
-    app = open_app("report", data="cancer", n="2000", present="1")
-    assert address(app)["present"] == "true"
-    assert not app.get("download_button")
-    app.button(key="report-present").click().run()
-    assert "present" not in app.query_params
-    assert app.get("download_button")
-
-
-def brief(run: Shown, theme: str = "light", **lines: str) -> Brief:
-    """The report without repetitions."""
-    return brief_of(run, None, Heading(**lines), theme)
 
 
 def own_run() -> Shown:
@@ -243,84 +204,53 @@ def own_run() -> Shown:
 
 
 def test_own_data_get_no_score_no_repetition_and_no_seed() -> None:
+    """And the file opens offline, with their names as text; a PDF brings its letters."""
     shown = own_run()
     assert repeats.repeats_of(shown) is None
-    page = report_files.page(shown, brief(shown))
-    assert "known link" not in page
-    assert "invented" not in page
-    assert "repetitions" not in page
-    words = [
-        page,
-        words_of(report_files.sheet(brief(shown))),
-        words_of(report_files.slides(brief(shown))),
-    ]
+    made = brief(shown, author="A. Person")
+    page, sheet = report_files.page(shown, made), report_files.sheet(made)
+    for no in ("known link", "invented", "repetitions", "<script", "<b>x</b>"):
+        assert no not in page
+    told = [joined(page), words_of(sheet), words_of(report_files.slides(made))]
     for hidden in ("58264917", shown.data.fingerprint, "mine <i>.csv", "mine &lt;i&gt;.csv", "F1"):
-        assert not any(joined(hidden) in joined(said) for said in words), hidden
+        assert not any(joined(hidden) in words for words in told), hidden
     assert "each repetition would spend budget" in page
-
-
-def test_the_file_opens_offline_and_names_are_text() -> None:
-    shown = own_run()
-    page = report_files.page(shown, brief(shown))
-    assert "<script" not in page
-    assert "<b>x</b>" not in page
     assert "&lt;b&gt;x&lt;/b&gt;" in page
     assert "&lt;/svg&gt;&lt;script&gt;" in page
     # Namespaces are names, not addresses that anything is fetched from.
-    addresses = re.findall(r"(?<!xmlns=\")(?<!xmlns:xlink=\")https?://[^\s\"'<]+", page)
-    assert addresses == []
+    assert not re.findall(r"(?<!xmlns=\")(?<!xmlns:xlink=\")https?://[^\s\"'<]+", page)
     assert page.count("<svg") == 2  # the graph and the hundred figures
-
-
-def test_pictures_hold_names_as_text_and_say_what_they_are() -> None:
-    shown = own_run()
     drawn = brief(shown, "dark").graph
     assert "<script" not in drawn.svg
     assert "$x^2$" in drawn.svg  # no mathematics is set
     assert 'aria-label="Learned graph: 8 nodes' in drawn.svg
     assert drawn.png.startswith(b"\x89PNG")
+    read = PdfReader(io.BytesIO(sheet))
+    fonts = [f.get_object() for f in read.pages[0]["/Resources"]["/Font"].values()]
+    kinds = [f["/DescendantFonts"][0].get_object()["/FontDescriptor"] for f in fonts]
+    assert all("/FontFile2" in kind or "/FontFile3" in kind for kind in kinds)
+    assert "SourceSansPro" in str([f["/BaseFont"] for f in fonts])
+    assert read.metadata is not None
+    assert (read.metadata.author, read.metadata.creation_date) == ("A. Person", None)
 
 
-def test_a_run_without_privacy_has_no_curve_and_says_so() -> None:
-    data = load_dataset("cancer", n=2000)
-    shown = Shown(Settings(algorithm="pc", params=filled("pc", {})), data, run("pc", data))
-    assert repeats.repeats_of(shown) is None
-    made = brief(shown)
-    assert made.curve is None
-    assert made.headline.startswith("Without privacy: ")
-    assert "The data were read as they are" in made.promise.sentence
-
-
-def test_own_data_on_the_page(open_app: Callable[..., AppTest]) -> None:
+def test_own_data_on_the_page(open_app: Open) -> None:
     """From the upload to the report: one release, not one more."""
     app = open_app("table")
-    app.selectbox(key="data-network").set_value("own").run()
-    table = (ROOT / "sample_data" / "asia_2000.csv").read_bytes()
-    app.file_uploader(key="data-file").set_value(("mine.csv", table, "text/csv")).run()
-    edges = (ROOT / "sample_data" / "asia_edges.csv").read_bytes()
+    own_table(app, (SAMPLES / "asia_2000.csv").read_bytes())
+    edges = (SAMPLES / "asia_edges.csv").read_bytes()
     app.file_uploader(key="data-truth").set_value(("e.csv", edges, "text/csv")).run()
-    app.query_params.clear()  # as a browser does on the way to another page
-    app.switch_page("pages/run/page.py").run()
-    app.button(key="run").click().run()
-
-    def spent() -> list[list[Guarantee]]:
-        return [list(meter.values()) for meter in app.session_state["own_costs"].values()]
-
-    before = spent()
-    assert [len(costs) for costs in before] == [1]
-    app.switch_page("pages/report/page.py").run()
-    assert not app.exception
+    visit(app, "run")
+    press(app, "run")
+    visit(app, "report")
     found = re.sub(r"base64,[^\"]*", "", body(app))  # a picture may spell anything
-    assert "known link" not in found
-    assert "F1" not in found
-    assert "invented" not in found
+    assert not [no for no in ("known link", "F1", "invented") if no in found]
     assert "Real data: nothing here says" in found
     assert len(re.findall(r'<figure><img alt="[^"]', found)) == 2  # graph, hundred figures
-    assert "seed" not in app.query_params
     app.text_input(key="report-question").set_value("Is Mr. X ill?").run()
     assert "Is Mr. X ill?" in body(app)
-    assert not [name for name in app.query_params if name.startswith("report.")]
-    assert spent() == before
+    assert not [name for name in address(app) if name == "seed" or name.startswith("report.")]
+    assert [len(meter) for meter in app.session_state["own_costs"].values()] == [1]
 
 
 @pytest.mark.parametrize(
@@ -335,9 +265,7 @@ def test_own_data_on_the_page(open_app: Callable[..., AppTest]) -> None:
 def test_a_promise_that_protects_nobody_is_red_and_says_so(
     key: str, values: dict[str, object]
 ) -> None:
-    data = load_dataset("cancer", n=2000)
-    result = run(key, data, **values)
-    shown = Shown(Settings(algorithm=key, params=filled(key, values)), data, result)
+    shown = shown_of("cancer", key, 2000, **values)
     for theme, red in (("light", "#a8321f"), ("dark", "#ff9580")):
         part = view.body(brief(shown, theme), theme, inline=True).split('class="promise">')[1]
         assert part.split("</figure>")[0].count(f'fill="{red}"') == 200  # a hundred, all of them
@@ -347,19 +275,17 @@ def test_a_promise_that_protects_nobody_is_red_and_says_so(
 
 
 def test_a_simulated_model_is_no_published_network_and_a_weight_no_sureness() -> None:
-    data = load_dataset("sem:er:5:6:gaussian", n=3000)
-    result = run("gram_notears", data, epsilon=5.0, seed=1)
-    shown = Shown(Settings(Source(data.name, 3000), "gram_notears"), data, result)
-    made = brief_of(shown, None, Heading(), "light")
+    made = brief(shown_of("sem:er:5:6:gaussian", "gram_notears", 3000, 1, epsilon=5.0))
     assert "drawn from a simulated linear model “SEM" in made.limits[0]
     assert made.note == "The thicker a line, the larger its weight in the linear model."
 
 
-def test_without_noise_the_report_has_the_steps_of_the_run_page() -> None:
+def test_a_run_without_privacy_says_so_and_has_the_steps_of_the_run_page_and_no_curve() -> None:
     """Nothing is repeated there, which would have counted them."""
-    data = load_dataset("cancer", n=2000)
-    result = run("pc", data)
-    made = brief_of(
-        Shown(Settings(Source("cancer", 2000), "pc"), data, result), None, Heading(), "light"
-    )
-    assert len(made.price) == 2 + len(price_steps(data, "pc", result.params)) == 4
+    shown = shown_of("cancer", "pc", 2000)
+    assert repeats.repeats_of(shown) is None
+    made = brief(shown)
+    assert made.curve is None
+    assert made.headline.startswith("Without privacy: ")
+    assert "The data were read as they are" in made.promise.sentence
+    assert len(made.price) == 2 + len(price_steps(shown.data, "pc", shown.result.params)) == 4
