@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 
-from streamlit.testing.v1 import AppTest
+import pytest
+from streamlit.runtime.scriptrunner import RerunData
+from streamlit.testing.v1 import AppTest, local_script_runner
 
 from engine.data.schema import Schema
 
@@ -73,3 +76,18 @@ def own_table(
         words = json.dumps(schema.to_json()) if isinstance(schema, Schema) else schema
         app.file_uploader(key=f"{page}-schema").set_value(("s.json", words.encode(), "text/json"))
     give(app, f"{page}-file", content, name)
+
+
+def behind(app: AppTest, query: Mapping[str, str]) -> None:
+    """The browser still has an address of before; whatever is pressed next brings that."""
+    app.query_params.clear()
+    app.query_params.update(query)
+
+
+def back(app: AppTest, query: Mapping[str, str]) -> None:
+    """Back or Forward is pressed, and leads to this address."""
+    behind(app, query)
+    with pytest.MonkeyPatch.context() as patch:
+        gone = partial(RerunData, is_history_navigation=True)
+        patch.setattr(local_script_runner, "RerunData", gone)
+        app.run()

@@ -1,36 +1,77 @@
-"""Every declared page: it opens with a heading and something below it, and it stays small."""
+"""Every declared page: its file, its addresses, what it loads and what a server prepares."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import runpy
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from pages.shell import ASKS, FOLDER, PAGES, PageEntry
+from tests.ui.steps import Open, address, told
 
-MOST_LINES = 150
+ROOT = Path(__file__).resolve().parents[2]
+MOST_LINES, MOST_MODULES = 150, 90
 
 
 def test_every_file_is_declared_once_and_every_declaration_has_a_file() -> None:
+    """A page's file is composition only."""
     files = set(FOLDER.glob("*/page.py"))
     assert {page.name for page in PAGES} == {file.parent.name for file in files}
     assert len(PAGES) == len({page.title for page in PAGES}) == 8
+    assert max(len(file.read_text(encoding="utf-8").splitlines()) for file in files) <= MOST_LINES
 
 
-@pytest.mark.parametrize("entry", PAGES, ids=lambda p: p.name)
-def test_a_page_is_composition_only(entry: PageEntry) -> None:
-    assert len(entry.file.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+LEADS = [(word, page) for page in PAGES for word in (page.name, *page.old)]
 
 
-OLD = [(old, page) for page in PAGES for old in page.old]
-
-
-@pytest.mark.parametrize(("old", "page"), OLD, ids=lambda p: p if isinstance(p, str) else p.name)
-def test_an_old_address_leads_to_the_page_that_holds_it(
-    open_app: Callable[..., AppTest], old: str, page: PageEntry
+@pytest.mark.parametrize(("word", "page"), LEADS, ids=[word for word, _ in LEADS])
+def test_an_address_leads_to_the_page_that_holds_it(
+    open_app: Open, word: str, page: PageEntry
 ) -> None:
-    app = open_app(old, data="cancer")
-    assert "".join(app.query_params["data"]) == "cancer"
-    assert f">{page.title}</h1>" in " ".join(h.value for h in app.get("html"))
-    assert {k: "".join(v) for k, v in app.query_params.items()}.items() >= ASKS.get(old, {}).items()
+    app = open_app(word, data="cancer")
+    assert f">{page.title}</h1>" in told(app, "html")
+    assert sum(".stMainBlockContainer" in h.value for h in app.get("html")) == 1
+    if word in page.old:
+        assert address(app).items() >= {"data": "cancer", **ASKS.get(word, {})}.items()
+
+
+_VISIT = """
+import sys
+from pages import worker
+from pages.shell import task
+from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
+
+worker.begin()  # what works in a process of its own is loaded there
+app = AppTest.from_file("app.py", default_timeout=60)
+app._page_hash = calc_hash("run")
+app.run()
+for one in list(task._shared()[1].values()):
+    assert one.wait(60)
+app.run()  # with what they found
+assert not app.exception
+assert any("headline" in h.value for h in app.get("html"))
+print(*(name for name in sys.modules if name.split(".")[0] in ("engine", "pages")))
+"""
+
+
+def test_opening_run_loads_what_a_run_needs() -> None:
+    visited = subprocess.run(
+        [sys.executable, "-c", _VISIT], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    loaded = visited.stdout.split()
+    assert "pages.run.view" in loaded
+    assert len(loaded) <= MOST_MODULES
+    others = ("engine.story", "engine.release", "engine.audit")
+    assert not [m for m in loaded if m.startswith(others)]
+
+
+def test_what_a_fresh_server_prepares_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    # In the server a failure would only be a line of its log, and a slow first page.
+    monkeypatch.setattr("pages.worker._in_use", False)  # put back: other tests patch what runs here
+    serve = runpy.run_path(str(ROOT / "scripts" / "serve.py"))
+    serve["prepare"]()
+    assert set(serve["LIBRARIES"]) <= set(sys.modules)

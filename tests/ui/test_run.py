@@ -19,8 +19,7 @@ from pages import worker
 from pages.run import form as run_form
 from pages.shell import runs, settings, task
 from pages.shell.state import defaults
-from tests.ui.history import behind
-from tests.ui.steps import Open, address, metrics, press, told, visit
+from tests.ui.steps import Open, address, behind, metrics, press, told, visit
 
 ASIA = load_dataset("asia", n=100_000, seed=0)
 TESTS = "CI tests"
