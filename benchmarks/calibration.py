@@ -25,7 +25,7 @@ from scipy.optimize import minimize
 from benchmarks.random_networks import random_dataset
 from benchmarks.written import put
 from engine import run
-from engine.graphs.metrics import truth_cpdag
+from engine.graphs.known import truth_cpdag
 from engine.marginals import confidence
 from engine.marginals.diagnostics import MarginalDiagnostics
 

@@ -33,7 +33,8 @@ from engine import load_dataset, run
 from engine.context import Step
 from engine.data.dataset import Dataset
 from engine.graphs.cpdag import Adjacency, SeparatingSets
-from engine.graphs.metrics import compare, truth_cpdag
+from engine.graphs.known import truth_cpdag
+from engine.graphs.metrics import compare
 from engine.graphs.weighed_colliders import (
     MOST_INDEPENDENCE,
     SHOWN,

@@ -36,8 +36,8 @@ from engine.effects.effect import REVERSE, Effect, effect_of
 from engine.effects.plausible import Plausible, plausible
 from engine.effects.truth import joint
 from engine.graphs.cpdag import matrix_of
-from engine.graphs.known import reachable
-from engine.graphs.metrics import compare, truth_cpdag
+from engine.graphs.known import reachable, truth_cpdag
+from engine.graphs.metrics import compare
 from engine.marginals.citest import NoisyTests
 from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.marginals.levels import merged
@@ -232,8 +232,7 @@ def unequal_of(case: str, n: int, seed: int) -> dict[str, Any]:
 
     def scores(graph: np.ndarray) -> list[float]:
         found = compare(graph, truth)
-        links = np.triu(graph | graph.T).sum()
-        return [found.skeleton_f1 or 0.0, 1 - found.extra / max(links, 1)]
+        return [found.skeleton_f1 or 0.0, found.precision]
 
     diagnostics: list[Any] = [part.diagnostics for part in parts]
     out: dict[str, Any] = {"weighted": scores(search_on(data, diagnostics, max(epsilons)).cpdag)}

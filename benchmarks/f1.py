@@ -28,7 +28,8 @@ from benchmarks.utility import ADDED, DELTA, REPLACED, SMALL, peer, published
 from benchmarks.written import put
 from engine import load_dataset, run
 from engine.data.dataset import Dataset
-from engine.graphs.metrics import Metrics, compare, truth_cpdag
+from engine.graphs.known import truth_cpdag
+from engine.graphs.metrics import Scores, compare
 from engine.marginals.citest import NoisyTests
 from engine.privacy.accounting import Guarantee
 from engine.studies.detectability import Shape
@@ -131,12 +132,12 @@ def everything(tests: NoisyTests) -> NDArray[np.bool_]:
     return np.triu(np.ones((tests.d, tests.d), dtype=bool), 1)
 
 
-def one(cell: Cell, number: int) -> Metrics:
+def one(cell: Cell, number: int) -> Scores:
     """The scores of a run of a cell."""
     return scores(cell.column, sample(cell.dataset, number), cell.epsilon, number)
 
 
-def scores(column: str, data: Dataset, epsilon: float, seed: int) -> Metrics:
+def scores(column: str, data: Dataset, epsilon: float, seed: int) -> Scores:
     """The scores of a column's run on a dataset with a known truth."""
     if column in RIVALS:
         found = RIVALS[column](data, Guarantee(epsilon, DELTA), seed)

@@ -17,9 +17,9 @@ from engine.errors import InputError
 from engine.graphs.cpdag import Adjacency, digraph_of, matrix_of, pairs_of
 from engine.graphs.edges import Edge, annotated, edge_frame, edges, svg
 from engine.graphs.formats import dot
-from engine.graphs.known import Known, known_of, truth_mpdag
+from engine.graphs.known import Known, known_of, truth_cpdag
 from engine.graphs.links import LinkClass
-from engine.graphs.metrics import Counts, Metrics, Scores, classify, compare, count
+from engine.graphs.metrics import Counts, Scores, classify, compare, count
 from engine.graphs.picture import Svg
 from engine.knowledge import Knowledge
 from engine.params import Parameters
@@ -118,7 +118,7 @@ class RunResult:
         return count(self.classes, self.reference_cpdag)
 
     @cached_property
-    def metrics(self) -> Metrics | None:
+    def metrics(self) -> Scores | None:
         """How the graph compares with the identifiable part of the truth."""
         return None if self.truth is None else compare(self.matrix, self.reference_cpdag)
 
@@ -334,4 +334,4 @@ def reference_of(
     """
     if algorithm(key).directs_all:
         return matrix_of(truth, names)
-    return truth_mpdag(truth, names, knowledge)
+    return truth_cpdag(truth, names, knowledge)

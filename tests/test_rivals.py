@@ -14,7 +14,8 @@ from scipy.stats import chisquare
 from benchmarks import f1, rivals
 from benchmarks.mst import rho_of
 from engine import Dataset, load_dataset, run
-from engine.graphs.metrics import compare, truth_cpdag
+from engine.graphs.known import truth_cpdag
+from engine.graphs.metrics import compare
 from engine.privacy.accounting import Guarantee, mu_to_epsilon
 from engine.tables.store import store_of
 

@@ -19,11 +19,7 @@ SeparatingSets = Mapping[frozenset[int], Sequence[frozenset[int]]]
 
 def matrix_of(graph: nx.DiGraph, names: Sequence[str]) -> Adjacency:
     """The (d, d) boolean matrix of a DiGraph, in the order of ``names``."""
-    index = {name: i for i, name in enumerate(names)}
-    out = np.zeros((len(names), len(names)), dtype=bool)
-    for a, b in graph.edges:
-        out[index[a], index[b]] = True
-    return out
+    return np.asarray(nx.to_numpy_array(graph, names, dtype=bool, weight=None))
 
 
 def digraph_of(matrix: Adjacency, names: Sequence[str]) -> nx.DiGraph:
@@ -38,11 +34,6 @@ def pairs_of(matrix: Adjacency, names: Sequence[str]) -> set[frozenset[str]]:
     """The skeleton of a matrix as unordered pairs of names."""
     pairs = np.argwhere(np.triu(matrix | matrix.T, 1)).tolist()
     return {frozenset((names[i], names[j])) for i, j in pairs}
-
-
-def complete(d: int) -> Adjacency:
-    """The complete graph's matrix."""
-    return ~np.eye(d, dtype=bool)
 
 
 def unordered(pairs: Iterable[frozenset[str]]) -> list[tuple[str, str]]:

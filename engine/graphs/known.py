@@ -14,7 +14,6 @@ import numpy as np
 
 from engine.graphs.cpdag import Adjacency, SeparatingSets, matrix_of
 from engine.graphs.meek import FixedArrows, cpdag, cpdag_of_dag, meek
-from engine.graphs.metrics import truth_cpdag
 from engine.knowledge import ORIENTS, Knowledge
 
 
@@ -170,12 +169,10 @@ def mpdag_of_dag(dag: Adjacency, known: Known | None) -> Adjacency:
 
 
 @lru_cache(maxsize=64)
-def truth_mpdag(
+def truth_cpdag(
     truth: nx.DiGraph, names: tuple[str, ...], knowledge: Knowledge | None = None
 ) -> Adjacency:
     """What data and knowledge can tell of the true graph at best, columns in order of ``names``."""
-    if not knowledge:
-        return truth_cpdag(truth, names)
-    matrix = mpdag_of_dag(matrix_of(truth, names), Known(knowledge, names))
+    matrix = mpdag_of_dag(matrix_of(truth, names), known_of(knowledge, names))
     matrix.flags.writeable = False  # kept for every later run on the same data
     return matrix

@@ -6,14 +6,15 @@ Units are pixels of the frame at zoom 1, origin at its centre, y downwards.
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 import networkx as nx
 import numpy as np
+from numpy.typing import ArrayLike
 
 Point = tuple[float, float]
+Curve = tuple[Point, Point, Point]  # start, middle and end of a quadratic curve
 NODE_HEIGHT = 30.0
 GAP = 14.0
 _LAYERED = 20  # larger graphs have too many edges that pass a layer
@@ -39,9 +40,9 @@ def place(graph: nx.DiGraph, width: float, height: float, gap: float = GAP) -> d
         return dict.fromkeys(graph, (0.0, 0.0))
     sparse = graph.number_of_edges() <= 1.3 * len(graph)
     if len(graph) <= _LAYERED and sparse and nx.is_directed_acyclic_graph(graph):
-        wires, layers = _ordered_layers(graph)
+        layers = _layers(graph)
         if all(_row_width(row) <= width for row in layers) and len(layers) * 50 <= height:
-            return _straighten(wires, layers, width, height)
+            return _in_layers(graph, layers, width, height)
     return _spread(graph, width, height, gap)
 
 
@@ -63,33 +64,20 @@ def scale_of(nodes: int, width: float, height: float) -> float:
 # What a drawing asks -----------------------------------------------------------------------
 
 
-def frame(
-    names: Sequence[str], positions: Mapping[str, Point], edge: float
-) -> tuple[float, float, float, float]:
-    """Left, right, top and bottom of a frame that holds every box, ``edge`` wider all around."""
-    xs, ys = zip(*(positions[n] for n in names), strict=True)
-    half, tall = max(map(box_width, names)) / 2 + edge, NODE_HEIGHT / 2 + edge
-    return min(xs) - half, max(xs) + half, min(ys) - tall, max(ys) + tall
-
-
-def other_boxes(a: str, b: str, positions: Mapping[str, Point]) -> np.ndarray:
-    """The boxes of all nodes but a and b: shape (n, 3), middle and width of each."""
-    others = [(*at, box_width(name)) for name, at in positions.items() if name not in (a, b)]
-    return np.array(others).reshape(-1, 3)
-
-
 _BOWS = (0.15, -0.15, 0.25, -0.25, 0.35, -0.35, 0.45, -0.45)  # of a curve, clockwise above 0
 
 
 def flattest(a: str, b: str, positions: Mapping[str, Point]) -> float:
     """The bow of a line from a to b: 0 is straight, else the least that crosses fewest boxes."""
-    boxes = other_boxes(a, b, positions)
-    best, fewest = 0.0, hits(positions[a], positions[b], 0.0, boxes)
-    for bow in _BOWS:
+    start, end = positions[a], positions[b]
+    others = [(*at, box_width(name)) for name, at in positions.items() if name not in (a, b)]
+    boxes = np.array(others).reshape(-1, 3)
+    best, fewest = 0.0, math.inf
+    for bow in (0.0, *_BOWS):
+        if (found := _hits((start, via(start, end, bow), end), boxes)) < fewest:
+            best, fewest = bow, found
         if not fewest:
             break
-        if (found := hits(positions[a], positions[b], bow, boxes)) < fewest:
-            best, fewest = bow, found
     return best
 
 
@@ -101,125 +89,75 @@ def via(start: Point, end: Point, bow: float) -> Point:
     return ax + reach * math.sin(angle), ay + reach * math.cos(angle)
 
 
-def hits(start: Point, end: Point, bow: float, boxes: np.ndarray) -> int:
-    """How many boxes a curve touches."""
-    (ax, ay), (bx, by) = start, end
-    t, middle = _ALONG, via(start, end, bow)
-    x = (1 - t) ** 2 * ax + 2 * t * (1 - t) * middle[0] + t**2 * bx
-    y = (1 - t) ** 2 * ay + 2 * t * (1 - t) * middle[1] + t**2 * by
-    near_x = np.abs(x[None] - boxes[:, :1]) < boxes[:, 2:] / 2 + 3
-    near_y = np.abs(y[None] - boxes[:, 1:2]) < NODE_HEIGHT / 2 + 3
-    return int((near_x & near_y).any(axis=1).sum())
+def along(curve: Curve, shares: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """Points of the curve at n shares of it, and its directions there; both (n, 2)."""
+    t, (start, middle, end) = np.asarray(shares)[:, None], np.array(curve)
+    points = (1 - t) ** 2 * start + 2 * t * (1 - t) * middle + t**2 * end
+    return points, (1 - t) * (middle - start) + t * (end - middle)
+
+
+def _hits(curve: Curve, boxes: np.ndarray) -> int:
+    """How many boxes (n, 3), middle and width of each, a curve touches."""
+    half = np.column_stack([boxes[:, 2], np.full(len(boxes), NODE_HEIGHT)]) / 2 + 3
+    near = np.abs(along(curve, _ALONG)[0] - boxes[:, None, :2]) < half[:, None]
+    return int(near.all(axis=2).any(axis=1).sum())
 
 
 # Layers ---------------------------------------------------------------------------------
 
 
-def _ordered_layers(graph: nx.DiGraph) -> tuple[nx.DiGraph, list[list[Hashable]]]:
-    """Layers from the top, ordered to cross few edges, and the edges between next layers.
-
-    A tuple in a layer stands for an edge that passes through it.
-    """
-    level: dict[Hashable, int] = {}
+def _layers(graph: nx.DiGraph) -> list[list[str]]:
+    """The nodes by the longest path that ends at them; one without causes next to its effects."""
+    level: dict[str, int] = {}
     for k, row in enumerate(nx.topological_generations(graph)):
         level.update(dict.fromkeys(row, k))
     for node in reversed(list(nx.topological_sort(graph))):
         below = [level[child] for child in graph.successors(node)]
         if below and not graph.in_degree(node):
             level[node] = min(below) - 1
-    wires = nx.DiGraph()
-    wires.add_nodes_from(graph)
-    for a, b in graph.edges:
-        steps = [(a, b, k) for k in range(level[a] + 1, level[b])]
-        level.update({step: step[2] for step in steps})
-        nx.add_path(wires, [a, *steps, b])
-    layers: list[list[Hashable]] = [[] for _ in range(max(level.values(), default=0) + 1)]
-    for node in _by_component(wires):
-        layers[level[node]].append(node)
-    return wires, _fewest_crossings(wires, layers)
+    return [[n for n in level if level[n] == k] for k in range(max(level.values()) + 1)]
 
 
-def _by_component(graph: nx.DiGraph) -> list[Hashable]:
-    parts = sorted(nx.weakly_connected_components(graph), key=len, reverse=True)
-    order = {node: k for k, node in enumerate(nx.lexicographical_topological_sort(graph, key=str))}
-    return [node for part in parts for node in sorted(part, key=order.__getitem__)]
+def _row_width(row: list[str]) -> float:
+    return sum(box_width(name) + GAP for name in row)
 
 
-def _fewest_crossings(wires: nx.DiGraph, layers: list[list[Hashable]]) -> list[list[Hashable]]:
-    """Sort every layer by the mean place of its neighbours, down and up; keep the best seen."""
-    best, fewest = [list(row) for row in layers], _crossings(wires, layers)
-    for sweep in range(_SWEEPS):
-        down = sweep % 2 == 0
-        order = range(1, len(layers)) if down else range(len(layers) - 2, -1, -1)
-        for k in order:
-            fixed = {node: i for i, node in enumerate(layers[k - 1 if down else k + 1])}
-            near = wires.predecessors if down else wires.successors
-            mean = {n: _mean([fixed[m] for m in near(n)], i) for i, n in enumerate(layers[k])}
-            layers[k].sort(key=mean.__getitem__)
-        if (count := _crossings(wires, layers)) < fewest:
-            best, fewest = [list(row) for row in layers], count
-    return best
-
-
-def _mean(values: list[float], otherwise: float) -> float:
-    return sum(values) / len(values) if values else otherwise
-
-
-def _crossings(wires: nx.DiGraph, layers: list[list[Hashable]]) -> int:
-    at = {node: i for row in layers for i, node in enumerate(row)}
-    total = 0
-    for row in layers:
-        ends: list[int] = []
-        for _, b in sorted((at[a], at[b]) for a in row for b in wires.successors(a)):
-            place = bisect_right(ends, b)
-            total += len(ends) - place
-            ends.insert(place, b)
-    return total
-
-
-def _width(node: Hashable) -> float:
-    return box_width(node) if isinstance(node, str) else 24.0
-
-
-def _row_width(row: list[Hashable]) -> float:
-    return sum(_width(node) + GAP for node in row)
-
-
-def _straighten(
-    wires: nx.DiGraph, layers: list[list[Hashable]], width: float, height: float
+def _in_layers(
+    graph: nx.DiGraph, layers: list[list[str]], width: float, height: float
 ) -> dict[str, Point]:
-    """Give every layer a height, and its nodes places near their neighbours' mean."""
-    step = min(height / max(1, len(layers)), 130.0)
-    x: dict[Hashable, float] = {}
-    for row in layers:
-        share = width / len(row)
-        x.update({node: (k + 0.5) * share - width / 2 for k, node in enumerate(row)})
-    for _ in range(12):
+    """Give every layer a height, and its nodes places near their neighbours' mean.
+
+    They start where :func:`_least_stress` puts them, so that few lines cross.
+    """
+    step = min(height / len(layers), 130.0)
+    names = list(graph)
+    x = {name: at[0] for name, at in zip(names, _least_stress(_joined(graph), names), strict=True)}
+    for _ in range(_SWEEPS):
         for row in (*layers, *reversed(layers)):
-            wanted = [_mean([x[m] for m in nx.all_neighbors(wires, n)], x[n]) for n in row]
-            x.update(_packed(row, wanted, width))
+            near = {n: [x[m] for m in nx.all_neighbors(graph, n)] or [x[n]] for n in row}
+            wanted = {n: sum(places) / len(places) for n, places in near.items()}
+            row.sort(key=wanted.__getitem__)
+            x.update(_packed(row, [wanted[n] for n in row], width))
     low, high = min(x.values()), max(x.values())
     stretch = min(3.0, max(1.0, 0.72 * width / (high - low))) if high > low else 1.0
     middle, top = (low + high) / 2, -step * (len(layers) - 1) / 2
-    return {
-        node: ((x[node] - middle) * stretch, top + k * step)
-        for k, row in enumerate(layers)
-        for node in row
-        if isinstance(node, str)
+    at = {
+        n: ((x[n] - middle) * stretch, top + k * step) for k, row in enumerate(layers) for n in row
     }
+    return {name: at[name] for name in names}
 
 
-def _packed(row: list[Hashable], wanted: list[float], width: float) -> dict[Hashable, float]:
+def _packed(row: list[str], wanted: list[float], width: float) -> dict[str, float]:
     """Places in the row's order, near those wanted, boxes apart, inside the frame."""
     right, left = [], []
     edge = -width / 2
     for node, want in zip(row, wanted, strict=True):
-        right.append(max(want, edge + _width(node) / 2))
-        edge = right[-1] + _width(node) / 2 + GAP
+        right.append(max(want, edge + box_width(node) / 2))
+        edge = right[-1] + box_width(node) / 2 + GAP
     edge = width / 2
     for node, want in zip(reversed(row), reversed(wanted), strict=True):
-        left.append(min(want, edge - _width(node) / 2))
-        edge = left[-1] - _width(node) / 2 - GAP
+        left.append(min(want, edge - box_width(node) / 2))
+        edge = left[-1] - box_width(node) / 2 - GAP
     middle = [(a + b) / 2 for a, b in zip(right, reversed(left), strict=True)]
     return dict(zip(row, middle, strict=True))
 
@@ -227,13 +165,17 @@ def _packed(row: list[Hashable], wanted: list[float], width: float) -> dict[Hash
 # Spread ---------------------------------------------------------------------------------
 
 
-def _spread(graph: nx.DiGraph, width: float, height: float, gap: float) -> dict[str, Point]:
+def _joined(graph: nx.DiGraph) -> nx.Graph:
+    """The graph without directions, invisible edges between its parts: one layout holds them."""
     loose = graph.to_undirected()
     parts = sorted(nx.connected_components(loose), key=len, reverse=True)
-    # Invisible edges join the parts, so that one layout holds them all.
     loose.add_edges_from((min(parts[0]), min(part)) for part in parts[1:])
+    return loose
+
+
+def _spread(graph: nx.DiGraph, width: float, height: float, gap: float) -> dict[str, Point]:
     names = list(graph)
-    xs, ys = _long_side_down(_least_stress(loose, names), wide=width > height)
+    xs, ys = _long_side_down(_least_stress(_joined(graph), names), wide=width > height)
     at = [
         [x * (width - 110), y * (height - NODE_HEIGHT)]
         for x, y in zip(_evened(xs), _evened(ys), strict=True)

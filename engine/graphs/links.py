@@ -28,14 +28,13 @@ class LinkClass(StrEnum):
 class Mark:
     """How a class of links is named and drawn.
 
-    ``word`` names it in legends and tables; ``one`` and ``many`` count it in a sentence, with {n}
-    for the number and {of} for the number of true links. ``dash`` is in pixels, ``width`` in pixels
-    of the line, ``marker`` a sign at its middle.
+    ``word`` names it in legends and tables; ``said`` counts it in a sentence, with {n} for the
+    number, {of} for the number of true links, and [s] where more than one have an s. ``dash`` is in
+    pixels, ``width`` in pixels of the line, ``marker`` a sign at its middle.
     """
 
     word: str
-    one: str
-    many: str
+    said: str
     light: str
     dark: str
     dash: tuple[int, ...] = ()
@@ -48,7 +47,7 @@ class Mark:
 
     def counted(self, n: int, of: int = 0) -> str:
         """The class counted, as a part of a sentence."""
-        words = self.one if (of or n) == 1 else self.many
+        words = self.said.replace("[s]", "" if (of or n) == 1 else "s")
         return words.format(n=f"{n:,}" if n else "no" if "{of}" not in words else "0", of=f"{of:,}")
 
 
@@ -60,49 +59,34 @@ _PURPLE, _ORANGE = ("#a8467f", "#dd8fbb"), ("#b34700", "#e69f00")
 # Dash, width and marker tell the classes apart without their colours. What was not tested to the
 # end is fainter than what was missed: nothing was found out about it.
 MARKS: Mapping[LinkClass | None, Mark] = {
-    None: Mark("Link", "{n} link", "{n} links", *_GREY),
-    LinkClass.FOUND: Mark(
-        "Found", "{n} of {of} true link found", "{n} of {of} true links found", *_BLUE, width=3.0
-    ),
+    None: Mark("Link", "{n} link[s]", *_GREY),
+    LinkClass.FOUND: Mark("Found", "{n} of {of} true link[s] found", *_BLUE, width=3.0),
     LinkClass.UNIDENTIFIED: Mark(
         "Found, direction not identifiable",
-        "{n} with a direction that the data cannot identify",
-        "{n} with directions that the data cannot identify",
+        "{n} whose direction the data cannot identify",
         *_GREEN,
         width=3.0,
         marker="circle",
     ),
     LinkClass.LINE: Mark(
-        "Found, without its arrow",
-        "{n} without its arrow",
-        "{n} without their arrows",
-        *_PURPLE,
-        (16, 4),
-        3.0,
+        "Found, without its arrow", "{n} without an arrow", *_PURPLE, (16, 4), 3.0
     ),
-    LinkClass.REVERSED: Mark(
-        "Found, reversed", "{n} reversed", "{n} reversed", *_PURPLE, (16, 4), 3.0, "diamond"
-    ),
+    LinkClass.REVERSED: Mark("Found, reversed", "{n} reversed", *_PURPLE, (16, 4), 3.0, "diamond"),
     LinkClass.FALSE_POSITIVE: Mark(
-        "False positive", "{n} false positive", "{n} false positives", *_ORANGE, (9, 5), 2.4
+        "False positive", "{n} false positive[s]", *_ORANGE, (9, 5), 2.4
     ),
-    LinkClass.MISSED: Mark("Missed", "{n} missed", "{n} missed", *_GREY, (2, 6)),
+    LinkClass.MISSED: Mark("Missed", "{n} missed", *_GREY, (2, 6)),
     LinkClass.UNTESTED: Mark(
-        "Not tested to the end",
-        "{n} pair not tested to the end",
-        "{n} pairs not tested to the end",
-        *_FAINT,
-        (1, 9),
-        1.6,
+        "Not tested to the end", "{n} pair[s] not tested to the end", *_FAINT, (1, 9), 1.6
     ),
 }
 
 
 def marks_data(theme: str) -> dict[str, dict[str, Any]]:
     """The table in JSON types, for what the browser draws itself."""
-    said = ("word", "one", "many", "width", "marker")
+    same = ("word", "said", "width", "marker")
     return {
-        kind.value: {name: getattr(mark, name) for name in said}
+        kind.value: {name: getattr(mark, name) for name in same}
         | {"ink": mark.ink(theme), "dash": " ".join(map(str, mark.dash)) or "none"}
         for kind, mark in MARKS.items()
         if kind is not None

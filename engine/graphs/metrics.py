@@ -12,17 +12,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 
-import networkx as nx
 import numpy as np
 
-from engine.graphs.cpdag import Adjacency, matrix_of
+from engine.graphs.cpdag import Adjacency
 from engine.graphs.links import LinkClass
-from engine.graphs.meek import cpdag_of_dag
 
 # What a table or chart says of a result: a causal graph is its arrows, so the skeleton's score
-# never stands alone. Fields of Metrics and their names; the first two are shares, SHD is a count.
+# never stands alone. Fields of Scores and their names; the first two are shares, SHD is a count.
 SCORES = {"skeleton_f1": "skeleton F1", "directed_f1": "directed F1", "shd": "SHD"}
 
 
@@ -40,20 +37,6 @@ class Scores:
     precision: float
     recall: float
     shd: int
-
-
-@dataclass(frozen=True)
-class Metrics(Scores):
-    """Scores of a graph as it stands, every link in it counted, with the numbers behind them.
-
-    Where a run ended early that includes pairs not tested to the end: :class:`Counts` leaves those
-    apart.
-    """
-
-    correct: int
-    wrong_direction: int
-    extra: int
-    missed: int
 
 
 @dataclass(frozen=True)
@@ -162,21 +145,6 @@ def count(classes: Mapping[tuple[int, int], LinkClass], truth: Adjacency) -> Cou
     )
 
 
-def compare(learned: Adjacency, truth: Adjacency) -> Metrics:
-    """Metrics of one CPDAG matrix against another; both (d, d) boolean, same order of nodes."""
-    counts = count(classify(learned, truth), truth)
-    return Metrics(
-        **vars(counts.scores),
-        correct=counts.right + counts.claimed,
-        wrong_direction=counts.reversed + counts.lines,
-        extra=counts.invented,
-        missed=counts.missed,
-    )
-
-
-@lru_cache(maxsize=64)
-def truth_cpdag(truth: nx.DiGraph, names: tuple[str, ...]) -> Adjacency:
-    """The CPDAG matrix of the true DAG, columns in the order of ``names``."""
-    matrix = cpdag_of_dag(matrix_of(truth, names))
-    matrix.flags.writeable = False  # kept for every later run on the same data
-    return matrix
+def compare(learned: Adjacency, truth: Adjacency) -> Scores:
+    """Scores of one CPDAG matrix against another; both (d, d) boolean, same order of nodes."""
+    return count(classify(learned, truth), truth).scores

@@ -13,7 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from engine.graphs.layout import NODE_HEIGHT, Point, box_width, flattest, frame, via
+from engine.graphs.layout import (
+    NODE_HEIGHT,
+    Curve,
+    Point,
+    along,
+    box_width,
+    flattest,
+    via,
+)
 from engine.graphs.links import MARKS, LinkClass, Mark
 
 FONT = "'Source Sans 3', 'Source Sans Pro', 'DejaVu Sans', system-ui, sans-serif"
@@ -114,12 +122,16 @@ def graph_svg(
 ) -> Svg:
     """The graph at the given positions, every name in its box, every line in its class's mark."""
     inks = inks or Inks()
-    left, right, top, bottom = frame(names, positions, _EDGE)
+    xs, ys = zip(*(positions[name] for name in names), strict=True)
+    half, tall = max(map(box_width, names)) / 2 + _EDGE, NODE_HEIGHT / 2 + _EDGE
+    width, height = max(xs) - min(xs) + 2 * half, max(ys) - min(ys) + 2 * tall
     curves = [_curve(link, positions) for link in links]
     body = "".join(_line(k, c, inks) for k, c in zip(links, curves, strict=True))
-    body += _labels(links, curves, names, positions, inks)
+    boxes = [(*positions[n], _wide(n) / 2 + 2, NODE_HEIGHT / 2 + 2, 100.0) for n in names]
+    body += _labels(links, curves, boxes, inks)
     body += "".join(_node(name, positions[name], inks) for name in names)
-    return sheet(body, (left, top, right - left, bottom - top), alt=alt, paper=inks.paper)
+    view = min(xs) - half, min(ys) - tall, width, height
+    return sheet(body, view, alt=alt, paper=inks.paper)
 
 
 def people_svg(lit: int, chance: str, beyond: str, edge: str, *, across: int = 10, alt: str) -> Svg:
@@ -132,9 +144,6 @@ def people_svg(lit: int, chance: str, beyond: str, edge: str, *, across: int = 1
         body += tag("circle", cx=x, cy=y + 6.5, r=4.0, **inks)
         body += tag("path", d=f"M{x - 6:.1f} {y + 24:.1f}v-6q0 -5.5 6 -5.5t6 5.5v6z", **inks)
     return sheet(body, (0, 0, across * wide, 100 / across * tall), alt=alt)
-
-
-Curve = tuple[Point, Point, Point]  # start, middle and end of a quadratic curve
 
 
 def _node(name: str, at: Point, inks: Inks) -> str:
@@ -214,52 +223,30 @@ def _polygon(points: Sequence[Point]) -> str:
 
 
 def _labels(
-    links: Sequence[Link],
-    curves: Sequence[Curve],
-    names: Sequence[str],
-    positions: Mapping[str, Point],
-    inks: Inks,
+    links: Sequence[Link], curves: Sequence[Curve], boxes: Sequence[tuple[float, ...]], inks: Inks
 ) -> str:
     """The labels, each at its own line where it touches least: no box and no label if it can."""
-    if not any(link.label for link in links):
-        return ""
     # Middle and half sizes of what is in the way, and how much it is: boxes, lines' points, labels.
-    taken = [(*positions[n], _wide(n) / 2 + 2, NODE_HEIGHT / 2 + 2, 100.0) for n in names]
-    taken += [(*_on(c, t)[0], 0.0, 0.0, 1.0) for c in curves for t in np.linspace(0, 1, 21)]
-    drawn = ""
+    points = [point for c in curves for point in along(c, np.linspace(0, 1, 21))[0].tolist()]
+    taken, drawn = [*boxes, *((x, y, 0.0, 0.0, 1.0) for x, y in points)], ""
     for link, curve in zip(links, curves, strict=True):
         if not link.label:
             continue
-        half = _LETTER * len(link.label) + 1, _TALL
-        there = np.array(taken)
-        x, y = min(_beside(curve, half), key=lambda at: _cost(at, half, there))
-        taken.append((x, y, *half, 100.0))
+        half = np.array([_LETTER * len(link.label) + 1, _TALL])
+        spots, there = _beside(curve, half), np.array(taken)
+        near = (abs(spots[:, None] - there[:, :2]) < there[:, 2:4] + half).all(axis=2)
+        x, y = spots[np.argmin(near @ there[:, 4])].tolist()
+        taken.append((x, y, *half.tolist(), 100.0))
         words = {"text_anchor": "middle", "font_size": 11, "fill": inks.font}
         drawn += tag("text", escape(link.label), x=x, y=y + 4.0, **words)
     return drawn
 
 
-def _on(curve: Curve, t: float) -> tuple[Point, Point]:
-    """A point of the curve, and its direction there."""
-    (ax, ay), (mx, my), (bx, by) = curve
-    s = 1 - t
-    at = s * s * ax + 2 * s * t * mx + t * t * bx, s * s * ay + 2 * s * t * my + t * t * by
-    return at, (s * (mx - ax) + t * (bx - mx), s * (my - ay) + t * (by - my))
-
-
-def _beside(curve: Curve, half: Point) -> list[Point]:
-    """Middles of a label at either side of its line, clear of it."""
-    found = []
-    for t in _PLACES:
-        (x, y), (dx, dy) = _on(curve, float(t))
-        length = math.hypot(dx, dy) or 1.0
-        across, down = dy / length, -dx / length
-        clear = half[0] * abs(across) + half[1] * abs(down)
-        away = [side * (clear + room) for room in (3, 12) for side in (1, -1)]
-        found += [(x + far * across, y + far * down) for far in away]
-    return found
-
-
-def _cost(at: Point, half: Point, taken: np.ndarray) -> float:
-    near = np.abs(taken[:, :2] - at) < taken[:, 2:4] + half
-    return float(taken[near.all(axis=1), 4].sum())
+def _beside(curve: Curve, half: np.ndarray) -> np.ndarray:
+    """Middles (n, 2) of a label of such half sizes at either side of its line, clear of it."""
+    at, way = along(curve, _PLACES)
+    length = np.maximum(np.hypot(way[:, 0], way[:, 1]), 1e-9)
+    across = np.column_stack([way[:, 1], -way[:, 0]]) / length[:, None]
+    clear = (abs(across) * half).sum(axis=1)
+    away = np.array([side * (clear + room) for room in (3, 12) for side in (1, -1)]).T
+    return np.asarray(at[:, None] + away[:, :, None] * across[:, None]).reshape(-1, 2)

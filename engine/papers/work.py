@@ -17,7 +17,8 @@ import pandas as pd
 
 from engine.data.dataset import Dataset
 from engine.data.networks import load_dataset
-from engine.graphs.metrics import compare, truth_cpdag
+from engine.graphs.known import truth_cpdag
+from engine.graphs.metrics import compare
 from engine.registry import ALGORITHMS
 from engine.result import RunResult
 from engine.runner import run

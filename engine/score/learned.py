@@ -10,9 +10,9 @@ import numpy as np
 from engine.algorithm import Diagnostics
 from engine.data.dataset import Dataset
 from engine.graphs.cpdag import Adjacency
-from engine.graphs.known import Known, mpdag_of_dag
+from engine.graphs.known import Known, mpdag_of_dag, truth_cpdag
 from engine.graphs.meek import cpdag_of_dag
-from engine.graphs.metrics import compare, truth_cpdag
+from engine.graphs.metrics import compare
 from engine.score.acyclicity import Matrix, is_acyclic, prune
 
 

@@ -14,8 +14,8 @@ import networkx as nx
 from engine.data.dataset import Dataset
 from engine.data.networks import SAMPLE_DATA, folder
 from engine.graphs.cpdag import matrix_of
+from engine.graphs.known import truth_cpdag
 from engine.graphs.layout import box_width, place, scale_of
-from engine.graphs.metrics import truth_cpdag
 from engine.studies.scenes import pair_states
 
 BROWSER = folder("browser", "static/scene")  # modules and style sheets of moving pictures

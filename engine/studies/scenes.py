@@ -24,7 +24,7 @@ from engine.data.dataset import Dataset
 from engine.data.networks import SAMPLE_DATA, load_dataset
 from engine.errors import InputError
 from engine.graphs.cpdag import Adjacency
-from engine.graphs.metrics import truth_cpdag
+from engine.graphs.known import truth_cpdag
 from engine.registry import algorithm
 from engine.result import RunResult
 from engine.runner import run

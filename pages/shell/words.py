@@ -40,7 +40,7 @@ LABELS = {
     "scores": "Two scores (the paper)",
 }
 
-# What the pages call the scores against a truth, and the fields of Metrics they are.
+# What the pages call the scores against a truth, and the fields of Scores they are.
 SCORES = {title[0].upper() + title[1:]: field for field, title in metrics.SCORES.items()}
 NOTHING = "nothing"  # what can be proven where no finite ε holds
 

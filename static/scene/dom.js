@@ -27,7 +27,7 @@ export function dress(root, table) {
 
 /** A class counted, as a part of a sentence. */
 export function counted(kind, n, of = 0) {
-  const {one, many} = marks[kind], words = (of || n) === 1 ? one : many;
+  const words = marks[kind].said.replace("[s]", (of || n) === 1 ? "" : "s");
   return words.replace("{n}", n || words.includes("{of}") ? figure(n) : "no").replace("{of}", of);
 }
 

@@ -17,7 +17,7 @@ import pytest
 from engine import ALGORITHMS, Dataset, InputError, load_dataset, run
 from engine.algorithm import Algorithm
 from engine.context import Step
-from engine.graphs.metrics import Metrics
+from engine.graphs.metrics import Scores
 from engine.params import Parameters, Spec, relevant
 from engine.privacy.accounting import Guarantee
 from engine.privacy.budget import PRESETS
@@ -205,7 +205,7 @@ def check_result(result: RunResult, data: Dataset, key: str) -> None:
     assert {frozenset(e) for e in result.cpdag.edges} == result.skeleton
     assert (result.metrics is None) == (data.truth is None)
     if result.metrics is not None:
-        assert isinstance(result.metrics, Metrics)
+        assert isinstance(result.metrics, Scores)
         for name in ("skeleton_f1", "directed_f1", "precision", "recall"):
             assert 0 <= getattr(result.metrics, name) <= 1
         assert isinstance(result.metrics.shd, int)

@@ -9,7 +9,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from engine.graphs.cpdag import Adjacency, complete, digraph_of, matrix_of, pairs_of, unordered
+from engine.graphs.cpdag import Adjacency, digraph_of, matrix_of, pairs_of, unordered
 from engine.graphs.meek import cpdag, cpdag_of_dag, meek
 
 
@@ -166,5 +166,4 @@ def test_matrices_and_names() -> None:
     assert set(digraph_of(matrix, ("a", "b", "c")).edges) == set(dag.edges)
     assert pairs_of(matrix, ("a", "b", "c")) == {frozenset("ab"), frozenset("bc")}
     assert unordered(pairs_of(matrix, ("a", "b", "c"))) == [("a", "b"), ("b", "c")]
-    assert complete(3).sum() == 6
     assert set(digraph_of(np.zeros((2, 2), bool), ("x", "y")).nodes) == {"x", "y"}

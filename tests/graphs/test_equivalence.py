@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from engine.graphs.climbing import climbed, neighbours
-from engine.graphs.cpdag import Adjacency, complete
+from engine.graphs.cpdag import Adjacency
 from engine.graphs.equivalence import MOST_COLUMNS, classes
 from engine.graphs.known import Known
 from engine.graphs.meek import cpdag_of_dag
@@ -43,7 +43,7 @@ SKELETONS = {
     "star": skeleton(5, [(0, 1), (0, 2), (0, 3), (0, 4)]),
     "circle": skeleton(4, [(0, 1), (1, 2), (2, 3), (0, 3)]),
     "circle and a chord": skeleton(5, [(0, 1), (1, 2), (2, 3), (0, 3), (1, 3), (3, 4)]),
-    "complete": complete(4),
+    "complete": ~np.eye(4, dtype=bool),
     "nothing": skeleton(3, []),
 }
 
@@ -77,7 +77,7 @@ def test_wide_skeletons_are_refused() -> None:
 
 def test_neighbours_differ_by_one_link_and_are_dags() -> None:
     dag = np.triu(SKELETONS["circle and a chord"])
-    found = list(neighbours(dag, complete(5)))
+    found = list(neighbours(dag, ~np.eye(5, dtype=bool)))
     keys = {n.tobytes() for n in found}
     expected = set()
     for i, j in combinations(range(5), 2):
@@ -98,17 +98,17 @@ def test_a_climb_ends_where_no_neighbour_is_better() -> None:
     def value(dag: Adjacency) -> float:
         return float(worth[dag].sum())
 
-    for start in (np.zeros((5, 5), dtype=bool), np.triu(complete(5))):
-        top = climbed(start, value, complete(5))
+    for start in (np.zeros((5, 5), dtype=bool), np.triu(~np.eye(5, dtype=bool))):
+        top = climbed(start, value, ~np.eye(5, dtype=bool))
         assert value(top) >= value(start)
-        assert all(value(n) <= value(top) for n in neighbours(top, complete(5)))
+        assert all(value(n) <= value(top) for n in neighbours(top, ~np.eye(5, dtype=bool)))
 
 
 def test_a_climb_keeps_to_what_is_known_and_to_what_may_be_added() -> None:
     known = Known(Knowledge(required={("a", "b")}, forbidden={("c", "a")}), NAMES[:4])
     start = np.zeros((4, 4), dtype=bool)
     start[0, 1] = True
-    addable = complete(4)
+    addable = ~np.eye(4, dtype=bool)
     addable[2, 3] = addable[3, 2] = False
     for dag in neighbours(start, addable, known):
         assert dag[0, 1]

@@ -17,7 +17,7 @@ from engine.graphs.known import (
     mpdag_of_dag,
     oriented,
     reachable,
-    truth_mpdag,
+    truth_cpdag,
 )
 from engine.graphs.meek import FixedArrows, cpdag, cpdag_of_dag
 from engine.graphs.separation import Separation
@@ -109,7 +109,7 @@ def test_with_the_oracle_pc_finds_the_true_mpdag(name: str, use: str, stable: bo
     free = run("pc", data, statistic="oracle", stable=stable, max_order=8)
     found = run("pc", data, statistic="oracle", stable=stable, max_order=8, knowledge=known)
     assert data.truth is not None
-    assert (found.matrix == truth_mpdag(data.truth, data.names, known)).all()
+    assert (found.matrix == truth_cpdag(data.truth, data.names, known)).all()
     assert found.metrics is not None
     assert found.metrics.directed_f1 == 1.0
     assert (found.ci_tests < free.ci_tests) == (use == "full")

@@ -11,8 +11,8 @@ import pytest
 
 from engine import load_dataset, run
 from engine.graphs import weighed_colliders
+from engine.graphs.known import truth_cpdag
 from engine.graphs.meek import cpdag_of_dag
-from engine.graphs.metrics import truth_cpdag
 from engine.graphs.weighed_colliders import (
     MOST_LOG_ODDS,
     arrow_probabilities,

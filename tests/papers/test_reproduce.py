@@ -12,7 +12,7 @@ import pytest
 
 from engine import load_dataset, run
 from engine.__main__ import main
-from engine.graphs.metrics import truth_cpdag
+from engine.graphs.known import truth_cpdag
 from engine.papers import published as papers
 from engine.papers.reproduce import STUDIES
 from engine.papers.table import MARKS, Row, document, load, number

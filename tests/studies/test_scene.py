@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from engine import InputError, load_dataset, read_csv, run
+from engine.graphs.known import truth_cpdag
 from engine.graphs.links import LinkClass
-from engine.graphs.metrics import truth_cpdag
 from engine.studies import scenes
 from engine.studies.scenes import (
     ALGORITHMS,

@@ -8,7 +8,7 @@ import pytest
 
 from engine import InputError
 from engine.data.networks import load_network
-from engine.graphs.metrics import truth_cpdag
+from engine.graphs.known import truth_cpdag
 from engine.teaching.turning import CYCLE, _turned, questions, turning
 
 

@@ -175,7 +175,7 @@ def scene_marks(app: AppTest, result: RunResult) -> None:
     assert set(scene.marks_data("light")) == set(LinkClass)
     for kind, mark in scene.marks_data("dark").items():
         table = MARKS[LinkClass(kind)]
-        assert (mark["ink"], mark["word"], mark["one"]) == (table.dark, table.word, table.one)
+        assert (mark["ink"], mark["word"], mark["said"]) == (table.dark, table.word, table.said)
         assert mark["dash"] == (" ".join(map(str, table.dash)) or "none")
     inks = {m.light for m in MARKS.values()} | {m.dark for m in MARKS.values()}
     for name in ("scene", "search", "arrows"):
