@@ -33,7 +33,6 @@ from engine import load_dataset, run
 from engine.context import Step
 from engine.data.dataset import Dataset
 from engine.graphs.cpdag import Adjacency, SeparatingSets
-from engine.graphs.known import truth_cpdag
 from engine.graphs.metrics import compare
 from engine.graphs.weighed_colliders import (
     MOST_INDEPENDENCE,
@@ -156,8 +155,7 @@ def one(cell: Cell, number: int) -> tuple[float, float, float, float]:
         values["epsilon"] = cell.epsilon
     result = run(cell.algorithm, data, seed=number, **values)
     assert result.metrics is not None
-    assert data.truth is not None
-    skeleton, truth = result.matrix | result.matrix.T, truth_cpdag(data.truth, data.names)
+    skeleton, truth = result.matrix | result.matrix.T, result.reference_cpdag
 
     def turned(weights: Weights) -> float:
         return compare(orient(skeleton, weights, SHOWN).cpdag, truth).directed_f1
