@@ -247,7 +247,7 @@ def test_progress_is_told_and_a_run_is_stopped() -> None:
 # A plan ---------------------------------------------------------------------------------
 
 
-def test_a_plan_is_a_sentence_a_frame_and_a_curve() -> None:
+def test_a_plan_is_a_sentence_a_frame_and_a_table() -> None:
     seen: list[Any] = []
     found = plan(
         SCHEMA, rows=3_000, epsilon=[0.3, 3], algorithms="marginal_pc", draws=2, on_step=seen.append
@@ -257,7 +257,7 @@ def test_a_plan_is_a_sentence_a_frame_and_a_curve() -> None:
     assert len(seen) > 2
     assert "\n" not in repr(found)
     html = found._repr_html_()
-    assert html.count("<svg ") == 1
+    assert html.count("<table ") == 1
     assert "No row was read" in html
     nothing = plan(SCHEMA, rows=3_000, algorithms="marginal_pc", stop=lambda: True)
     assert "Stopped" in nothing._repr_html_()

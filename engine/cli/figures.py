@@ -22,16 +22,6 @@ def _runs(path: str) -> list[TrialResult]:
         return list(store.results())
 
 
-def _table(path: str, keys: Sequence[str] = ()) -> Any:
-    """A study's runs, of some algorithms or all; InputError where there is none."""
-    table = frame(_runs(path))
-    if keys:
-        table = table[table["algorithm"].isin(keys)]
-    if table.empty:
-        raise InputError(f"{path} holds no such run.")
-    return table
-
-
 def figure_command(argv: Sequence[str]) -> int:
     """A study's curves as a file for a paper, with its caption and its numbers."""
     parser = Parser(
@@ -50,8 +40,11 @@ def figure_command(argv: Sequence[str]) -> int:
     from engine.studies.figures import figure  # here: only figures need matplotlib
 
     out = Path(args.out)
-    keys = [] if args.algorithm is None else parts(args.algorithm, "--algorithm")
-    table = _table(args.study, keys)
+    table = frame(_runs(args.study))
+    if args.algorithm is not None:
+        table = table[table["algorithm"].isin(parts(args.algorithm, "--algorithm"))]
+    if table.empty:
+        raise InputError(f"{args.study} holds no such run.")
     rows = {} if args.n is None else dict.fromkeys(table["dataset"], args.n)
     how: Any = {"kind": out.suffix.lstrip(".").lower(), "columns": args.columns, "rows": rows}
     for path in figure(table, args.y, x=args.x, **how).write(out):

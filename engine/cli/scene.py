@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from engine.cli.flags import Parser, parts, progress
 from engine.cli.interrupts import ending, interruptible
 from engine.data.networks import load_dataset
 from engine.errors import InputError
-from engine.studies.scenes import ALGORITHMS, COARSE, DRAWS, EPSILONS, empty_scene, fill
+from engine.studies.scenes import ALGORITHMS, COARSE, DRAWS, EPSILONS, make_scene
 
 
 def scene_command(argv: Sequence[str]) -> int:
@@ -31,9 +32,10 @@ def scene_command(argv: Sequence[str]) -> int:
     if args.draws < 1:
         raise InputError("--draws must be at least 1.")
     keys, epsilons = parts(args.algorithm, "--algorithm"), COARSE if args.coarse else EPSILONS
-    scene = empty_scene(load_dataset(args.dataset, n=args.n), keys, epsilons, args.draws)
+    data = load_dataset(args.dataset, n=args.n)
     with interruptible() as cancelled:
-        whole = fill(scene, cancelled, lambda k, of: progress(f"{k}/{of} runs", last=k == of))
-    if whole:
+        how: Any = {"on_frame": lambda k, of: progress(f"{k}/{of} runs", last=k == of)}
+        scene = make_scene(data, keys, epsilons, args.draws, cancelled=cancelled, **how)
+    if scene is not None:
         Path(args.out).write_text(json.dumps(scene.as_dict()) + "\n", encoding="utf-8")
     return ending(cancelled, None)

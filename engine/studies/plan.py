@@ -109,7 +109,7 @@ class Forecast:
     Examples:
         >>> levels = (("no", "yes"),) * 3
         >>> request = PlanRequest(("smoke", "tar", "cough"), levels, rows=3_000, links=2)
-        >>> [one] = forecasts(request, [1.0], ["marginal_pc"], draws=2)
+        >>> [one] = plan(request, epsilon=1.0, algorithms="marginal_pc", draws=2).forecasts
         >>> one.algorithm, one.epsilon, one.draws, one.links.median
         ('marginal_pc', 1.0, 2, 2.0)
     """
@@ -169,13 +169,9 @@ class PlanRequest:
             ("links", 1 if self.links is None else self.links, 1, math.comb(columns, 2)),
             ("strength", self.strength, 0.01, 2),
         ):
-            if not low <= value <= most:
+            whole = isinstance(value, int) or name == "strength"
+            if not whole or not low <= value <= most:
                 raise InputError(f"{name} must be from {low:,} to {most:,}; {value} is not.")
-
-    @property
-    def shape(self) -> Shape:
-        """Levels of each column, and rows."""
-        return Shape(tuple(map(len, self.levels)), self.rows)
 
     def dataset(self, draw: int, seed: int = 0) -> Dataset:
         """Rows of the ``draw``-th simulated network.
@@ -239,81 +235,11 @@ def one_run(key: str, data: Dataset, epsilon: float, delta: float, seed: int) ->
     return counts.true, counts.found, counts.invented, *scores, wrong, counts.learned
 
 
-def forecasts(
-    request: PlanRequest,
-    epsilons: Sequence[float],
-    keys: Sequence[str] | None = None,
-    *,
-    delta: float = 1e-6,
-    draws: int = DRAWS,
-    seed: int = 0,
-    empty: int = null.DRAWS,
-    cancelled: Callable[[], bool] = lambda: False,
-    on_progress: Callable[[Progress], None] = lambda progress: None,
-) -> list[Forecast]:
-    """What each algorithm will find at each epsilon, from public facts alone.
-
-    Network by network, so that a stop keeps a forecast from the networks that were finished; then
-    on ``empty`` tables of independent columns (0: none).
-
-    Args:
-        request: Columns, levels, rows, and what is expected of the links.
-        epsilons: Strict totals.
-        keys: Algorithms; all that are strict by default.
-        delta: Of every total.
-        draws: Networks to simulate.
-        seed: Of the simulation.
-        empty: Tables of independent columns, a forecast.
-        cancelled: Polled.
-        on_progress: Called after each run.
-
-    Returns:
-        One forecast for each algorithm and epsilon: bands over the networks.
-
-    Raises:
-        InputError: Where the request, an algorithm or an epsilon does not fit.
-
-    Examples:
-        >>> levels = (("no", "yes"),) * 3
-        >>> request = PlanRequest(("smoke", "tar", "cough"), levels, rows=3_000)
-        >>> [f] = forecasts(request, [1.0], ["marginal_pc"], draws=3)
-        >>> f.links.median, 0 <= f.found.median <= f.links.high
-        (3.0, True)
-    """
-    from engine.studies.study import Progress  # else every page imports what runs a study
-
-    settings = [(k, {"epsilon": e, "delta": delta}) for k in planned_algorithms(keys)
-                for e in epsilons]  # fmt: skip
-    for key, values in settings:  # before the first run, not after some minutes
-        algorithm(key).params.build(values)
-    counts: list[list[Counts]] = [[] for _ in settings]
-    nothing: list[Invented | None] = [None] * len(settings)
-    dataset = lru_cache(maxsize=1)(request.dataset)
-    done, start = 0, time.monotonic()
-    turns = [*range(draws), *([draws] if empty else [])]  # the last: tables without a link
-    for draw, (at, (key, values)) in product(turns, enumerate(settings)):
-        if cancelled():
-            break
-        if draw < draws:
-            run_at = values["epsilon"], delta
-            counts[at].append(one_run(key, dataset(draw, seed), *run_at, seed=draw))
-        else:
-            nothing[at] = invented(key, request.shape, values, draws=empty, cancelled=cancelled)
-        done += 1 if draw < draws else empty
-        on_progress(Progress.steady(done, len(settings) * (draws + empty), start))
-    return [
-        _forecast(request.rows, key, values["epsilon"], found, none)
-        for (key, values), found, none in zip(settings, counts, nothing, strict=True)
-        if found
-    ]
-
-
 def _forecast(
     rows: int, key: str, epsilon: float, found: Sequence[Counts], nothing: Invented | None
 ) -> Forecast:
     bands = dict(zip(BANDS, map(Band.of, zip(*found, strict=True)), strict=True))
-    below, above = ends_for(rows, ENDS[kind_of(key)])
-    bands["f1"] = bands["f1"].stretched(below, above, LEAST_END)
+    bands["f1"] = bands["f1"].stretched(*ends_for(rows, ENDS[kind_of(key)]), LEAST_END)
     return Forecast(key, epsilon, draws=len(found), nothing=nothing, **bands)
 
 
@@ -368,7 +294,7 @@ def epsilon_range(forecasts: Sequence[Forecast], target: float) -> EpsilonRange:
 class Plan:
     """Forecasts for a schema: ``request`` is what was asked, ``forecasts`` one for each answer.
 
-    ``print`` shows a table, a notebook curves too.
+    ``print`` and a notebook show it as a table.
 
     Examples:
         >>> from engine import Column, Schema
@@ -462,24 +388,9 @@ class Plan:
         return "\n".join([self.table.to_string(index=False), self.sentence, self.notes])
 
     def _repr_html_(self) -> str:
-        """The sentence, the curves, the table and the notes."""
-        shown = self._curves() + self.table.to_html(index=False, border=0) if self.forecasts else ""
+        """The sentence, the table and the notes."""
+        shown = self.table.to_html(index=False, border=0) if self.forecasts else ""
         return f"<p><b>{escape(self.sentence)}</b></p>{shown}<p>{escape(self.notes)}</p>"
-
-    def _curves(self) -> str:
-        """Skeleton F1 against epsilon as SVG; "" without matplotlib."""
-        from engine.studies.figures import Panel, Series, inline  # here, as it loads pandas
-
-        series: list[Series] = []
-        for key, own in self.frame.sort_values("epsilon").groupby("algorithm", sort=False):
-            x, y, low, high = (own[c].tolist() for c in ("epsilon", "f1", "f1_low", "f1_high"))
-            title = algorithm(str(key)).title
-            series.append(Series(title, x, y, low=low, high=high, style=len(series)))
-        try:
-            panel = Panel("", series, x_label="ε", y_label="Skeleton F1", y_range=(0.0, 1.0))
-            return inline(panel, "Expected skeleton F1 against ε")
-        except InputError:
-            return ""
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -524,7 +435,7 @@ def _band(band: Band, digits: int) -> str:
 
 
 def plan(
-    schema: Schema,
+    schema: Schema | PlanRequest,
     *,
     rows: int | None = None,
     epsilon: float | Sequence[float] = (0.1, 1.0, 3.0),
@@ -533,6 +444,7 @@ def plan(
     links: int | None = None,
     strength: float = 1.0,
     draws: int = DRAWS,
+    empty: int = null.DRAWS,
     seed: int = 0,
     target: float = TARGET,
     on_step: Callable[[Progress], None] = lambda progress: None,
@@ -540,8 +452,12 @@ def plan(
 ) -> Plan:
     """What a budget will buy on a table of this schema, from public facts alone.
 
+    Network by network, so that a stop keeps a forecast from the networks that were finished; then
+    on ``empty`` tables of independent columns.
+
     Args:
-        schema: Columns and their levels; a draft will do, since nothing is promised of a plan.
+        schema: Columns and their levels; a draft will do, since nothing is promised of a plan. Or a
+            whole request, which states rows, links and strength.
         rows: How many records there are; the schema's number where it states one.
         epsilon: Strict totals to try.
         delta: Of every total.
@@ -549,16 +465,17 @@ def plan(
         links: How many links are expected; about 1.2 for each column unless given.
         strength: How strong they are, 1 as in the bundled networks, .5 half as strong.
         draws: Networks to simulate.
+        empty: Tables of independent columns, a forecast (0: none).
         seed: Of the simulation.
         target: A skeleton F1 that is wanted.
         on_step: Called with the progress after each run.
         stop: A ``threading.Event``, or what is called to ask; what was finished is kept.
 
     Returns:
-        Forecasts, which ``print`` shows as a table and a notebook as curves and a table.
+        A forecast for each algorithm and epsilon, which ``print`` and a notebook show as a table.
 
     Raises:
-        InputError: Where the request does not fit.
+        InputError: Where the request, an algorithm or an epsilon does not fit.
 
     Examples:
         >>> two = {"type": "ordered", "levels": ("no", "yes")}
@@ -568,15 +485,42 @@ def plan(
         >>> found.frame["links"].tolist()
         [3.0]
     """
-    if not isinstance(schema, Schema):
+    from engine.studies.study import Progress  # else every page imports what runs a study
+
+    if isinstance(schema, Schema):
+        n = schema.rows if rows is None else rows
+        if n is None:
+            raise InputError("Say how many records there are: rows=3000, a whole number.")
+        request = PlanRequest(schema.names, schema.levels, n, links, strength)
+    elif isinstance(schema, PlanRequest):
+        request = schema
+    else:
         raise InputError("A plan is for a Schema: Schema.draft(frame), or load_schema(path).")
-    n = rows if rows is not None else schema.rows
-    if isinstance(n, bool) or not isinstance(n, int):
-        raise InputError("Say how many records there are: rows=3000, a whole number.")
-    request = PlanRequest(schema.names, schema.levels, n, links, strength)
-    epsilons = [epsilon] if isinstance(epsilon, int | float) else list(epsilon)
-    keys = [algorithms] if isinstance(algorithms, str) else algorithms
+    keys = planned_algorithms([algorithms] if isinstance(algorithms, str) else algorithms)
+    epsilons = [epsilon] if isinstance(epsilon, int | float) else epsilon
+    settings = [(k, {"epsilon": float(e), "delta": delta}) for k in keys for e in epsilons]
+    for key, values in settings:  # before the first run, not after some minutes
+        algorithm(key).params.build(values)
+    counts: list[list[Counts]] = [[] for _ in settings]
+    nothing: list[Invented | None] = [None] * len(settings)
+    dataset = lru_cache(maxsize=1)(request.dataset)
+    shape = Shape(tuple(map(len, request.levels)), request.rows)
     stopped = (lambda: False) if stop is None else asking(stop)
-    how: Any = {"delta": delta, "draws": draws, "seed": seed, "cancelled": stopped}
-    found = forecasts(request, list(map(float, epsilons)), keys, on_progress=on_step, **how)
-    return Plan(request, tuple(found), target)
+    done, start = 0, time.monotonic()
+    turns = [*range(draws), *([draws] if empty else [])]  # the last: tables without a link
+    for draw, (at, (key, values)) in product(turns, enumerate(settings)):
+        if stopped():
+            break
+        if draw < draws:
+            counts[at].append(one_run(key, dataset(draw, seed), **values, seed=draw))
+        else:
+            nothing[at] = invented(key, shape, values, draws=empty, cancelled=stopped)
+        done += 1 if draw < draws else empty
+        on_step(Progress.steady(done, len(settings) * (draws + empty), start))
+    made = zip(settings, counts, nothing, strict=True)
+    return Plan(
+        request,
+        tuple(_forecast(request.rows, key, values["epsilon"], found, none)
+              for (key, values), found, none in made if found),
+        target,
+    )  # fmt: skip

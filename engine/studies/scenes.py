@@ -11,10 +11,10 @@ import base64
 import json
 import math
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -40,35 +40,17 @@ _KEPT = SAMPLE_DATA / "scenes"
 
 # What became of a pair (i, j), i < j, in one draw.
 ABSENT, LINE, FORTH, BACK, UNTESTED = range(5)
-_NOT_DRAWN = 255
-
 States = NDArray[np.uint8]
-
-
-@dataclass(frozen=True)
-class Frame:
-    """One run of a scene: which algorithm, place of its epsilon, and its draw (the run's seed)."""
-
-    algorithm: str
-    at: int
-    draw: int
 
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """The frames of a dataset that there are; more may be added while a page shows it.
+    """The frames of a dataset.
 
     ``states[key]`` (epsilons, draws, pairs) holds ABSENT, LINE (no direction), FORTH (i -> j), BACK
-    or UNTESTED for the pairs i < j in the order of ``itertools.combinations``; 255 marks a frame
-    that was not run yet. ``free[key]`` (pairs,) is the same for the algorithm without privacy that
-    this one is compared with: PC by its best test, G2. ``steps[key]`` are the searches without
-    noise that belong to a method's price, known once the scene is whole.
-
-    Examples:
-        >>> from engine import load_dataset
-        >>> scene = empty_scene(load_dataset("cancer", n=2_000), ["marginal_pc"], [1.0], draws=2)
-        >>> fill(scene), scene.states["marginal_pc"].shape, scene.epsilons
-        (True, (1, 2, 10), (1.0,))
+    or UNTESTED for the pairs i < j in the order of ``itertools.combinations``. ``free`` (pairs,) is
+    the same for the algorithm without privacy that all are compared with: PC by its best test, G2.
+    ``steps[key]`` are the searches without noise that belong to a method's price.
     """
 
     data: Dataset
@@ -76,40 +58,12 @@ class Scene:
     draws: int
     states: Mapping[str, States]
     free: States
-    steps: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    steps: Mapping[str, list[dict[str, Any]]]
 
-    def run(self, frame: Frame) -> RunResult:
-        """The run behind a frame."""
-        return run(
-            frame.algorithm,
-            self.data,
-            seed=frame.draw,
-            trace=False,
-            epsilon=self.epsilons[frame.at],
-            guarantee="strict",
-        )
-
-    def add(self, frame: Frame) -> None:
-        """Make a frame's run and keep what became of the pairs."""
-        self.states[frame.algorithm][frame.at, frame.draw] = states_of(self.run(frame))
-
-    def missing(self) -> Iterator[Frame]:
-        """What was not run yet: one draw of every epsilon first, far apart ones before others."""
-        apart = sorted(range(len(self.epsilons)), key=lambda at: f"{at:016b}"[::-1])
-        for draw in range(self.draws):
-            for at in apart:
-                for key, states in self.states.items():
-                    if states[at, draw, 0] == _NOT_DRAWN:
-                        yield Frame(key, at, draw)
-
-    def price(self) -> None:
-        """Find the steps of each method's price."""
-        for key in self.states:
-            params = algorithm(key).params.build({"epsilon": self.epsilons[-1]})
-            self.steps[key] = [
-                {"kind": s.kind, "statistic": s.statistic, "found": s.counts.found}
-                for s in price_steps(self.data, key, params)
-            ]
+    def run(self, key: str, at: int, draw: int) -> RunResult:
+        """The run behind a frame: an algorithm at a place of epsilon; the draw is its seed."""
+        how: Any = {"seed": draw, "trace": False, "guarantee": "strict"}
+        return run(key, self.data, epsilon=self.epsilons[at], **how)
 
     def as_dict(self) -> dict[str, Any]:
         """JSON types; states are bytes in base64, deflated (RFC 1950)."""
@@ -130,7 +84,7 @@ class Scene:
                 {
                     "key": key,
                     "title": algorithm(key).title,
-                    "steps": self.steps.get(key, []),
+                    "steps": self.steps[key],
                     "states": packed(states),
                 }
                 for key, states in self.states.items()
@@ -138,72 +92,61 @@ class Scene:
         }  # fmt: skip
 
 
-def empty_scene(
+def make_scene(
     data: Dataset,
     keys: Sequence[str] = ALGORITHMS,
     epsilons: Sequence[float] = EPSILONS,
     draws: int = DRAWS,
-) -> Scene:
-    """A scene without a frame.
+    *,
+    cancelled: Callable[[], bool] = lambda: False,
+    on_frame: Callable[[int, int], None] = lambda done, of: None,
+) -> Scene | None:
+    """Every frame of a dataset.
 
     Args:
         data: A bundled network's rows, 2 to ``MOST_COLUMNS`` columns.
         keys: Algorithms, all run with ``guarantee="strict"``.
         epsilons: Totals, ascending.
         draws: Of the noise, at each epsilon.
+        cancelled: Polled before each run.
+        on_frame: Called with (runs made, runs in all) after each.
+
+    Returns:
+        The scene; None where it was stopped.
 
     Raises:
         InputError: Where it cannot be drawn: too many columns, or no public truth.
 
     Examples:
         >>> from engine import load_dataset
-        >>> scene = empty_scene(load_dataset("cancer", n=2_000), ["priv_pc"], [0.1, 1.0], draws=3)
-        >>> scene.states["priv_pc"].shape, len(list(scene.missing()))
-        ((2, 3, 10), 6)
+        >>> scene = make_scene(load_dataset("cancer", n=2_000), ["marginal_pc"], [1.0], draws=2)
+        >>> scene.states["marginal_pc"].shape, scene.epsilons
+        ((1, 2, 10), (1.0,))
     """
     if data.truth is None or not data.public:
         raise InputError("A scene counts against a known graph: choose a bundled network.")
     if not 2 <= data.d <= MOST_COLUMNS:
         raise InputError(f"A scene draws 2 to {MOST_COLUMNS} columns; {data.name} has {data.d}.")
     shape = (len(epsilons), draws, math.comb(data.d, 2))
-    return Scene(
-        data=data,
-        epsilons=tuple(epsilons),
-        draws=draws,
-        states={key: np.full(shape, _NOT_DRAWN, np.uint8) for key in keys},
-        free=states_of(run("pc", data, seed=0, trace=False, statistic="g2")),
-    )
-
-
-def fill(
-    scene: Scene,
-    cancelled: Callable[[], bool] = lambda: False,
-    on_frame: Callable[[int, int], None] = lambda done, of: None,
-) -> bool:
-    """Make the runs that are missing.
-
-    Args:
-        scene: Filled in place, one draw of every epsilon first.
-        cancelled: Polled before each run.
-        on_frame: Called with (runs made, runs in all) after each.
-
-    Returns:
-        False if it was stopped before the end.
-
-    Examples:
-        >>> from engine import load_dataset
-        >>> scene = empty_scene(load_dataset("cancer", n=2_000), ["priv_pc"], [1.0], draws=2)
-        >>> fill(scene), len(list(scene.missing()))
-        (True, 0)
-    """
-    waiting = list(scene.missing())
-    for done, frame in enumerate(waiting):
+    states = {key: np.zeros(shape, np.uint8) for key in keys}
+    free = states_of(run("pc", data, seed=0, trace=False, statistic="g2"))
+    scene = Scene(data, tuple(epsilons), draws, states, free, {k: _steps(data, k) for k in keys})
+    frames = list(product(keys, range(len(epsilons)), range(draws)))
+    for done, (key, at, draw) in enumerate(frames, 1):
         if cancelled():
-            return False
-        scene.add(frame)
-        on_frame(done + 1, len(waiting))
-    scene.price()
-    return True
+            return None
+        states[key][at, draw] = states_of(scene.run(key, at, draw))
+        on_frame(done, len(frames))
+    return scene
+
+
+def _steps(data: Dataset, key: str) -> list[dict[str, Any]]:
+    """The steps of a method's price."""
+    params = algorithm(key).params.build({})
+    return [
+        {"kind": s.kind, "statistic": s.statistic, "found": s.counts.found}
+        for s in price_steps(data, key, params)
+    ]
 
 
 def states_of(result: RunResult) -> States:

@@ -1,7 +1,7 @@
 """A study: every trial of a grid once, in this process, in worker processes or on a Dask cluster.
 
 ``sweep`` runs it as an iterator of results; ``estimate`` says what it would take. Workers are
-joblib's: loky's, which start without the program's main module (a script needs no guard), or a Dask
+loky's processes, which start without the program's main module (a script needs no guard), or a Dask
 cluster's. A worker keeps the datasets it has met, with every table and score counted so far.
 """
 
@@ -10,10 +10,12 @@ from __future__ import annotations
 import math
 import os
 import signal
-from collections import Counter, defaultdict, deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from threading import Lock, Thread
 from time import monotonic, sleep
 from typing import Any
@@ -48,19 +50,16 @@ Started = Callable[[Sequence[Trial]], None]
 EXECUTORS = ("serial", "processes")
 CONNECT_SECONDS = 5.0
 PATIENCE = 30.0  # seconds for a worker to come back where there is none
+IDLE = 300  # seconds after which processes without work end
 BATCH_SECONDS = 0.2  # of work that a worker is given at once
 MOST_LOST = 3  # times that workers may end in one study
 _MET_MOST = 2  # datasets a worker keeps: each may hold hundreds of megabytes of tables
 _WATCH = 0.5
-_PILOT = 0.1  # share of the runs of a dataset and algorithm that come first
-_MANY = 40  # runs of a dataset from which on its tables may be counted twice
-_FIRST = "first"  # stands for the parameters of a run that counted its dataset's tables
+_POLL = 0.1  # between two looks for a stop
 _KEPT = "what was finished is kept, and the same command goes on from there"
-# What joblib, loky and distributed raise where a worker has gone, by name: none need be imported.
-_GONE = {
-    *("TerminatedWorkerError", "BrokenProcessPool", "KilledWorker", "CancelledError"),
-    *("FutureCancelledError", "FuturesCancelledError", "ShutdownExecutorError"),
-}
+# What loky and distributed raise where a worker has gone, by name: neither need be imported.
+_GONE = ("TerminatedWorkerError", "BrokenProcessPool", "KilledWorker", "CancelledError")
+_THREADS = ("OMP", "OPENBLAS", "MKL", "BLIS", "NUMBA")  # what counts its own threads
 
 
 @dataclass(frozen=True)
@@ -100,9 +99,9 @@ def sweep(
 ) -> Iterator[TrialResult]:
     """Run every trial of datasets x algorithms x parameters x seeds.
 
-    What is asked for is checked at once; trials run as the iterator is consumed. A tenth of them,
-    spread over all datasets, algorithms and settings, comes first: from then on it is known how
-    long the others take.
+    What is asked for is checked at once; trials run as the iterator is consumed. The first seed
+    of every dataset, algorithm and setting comes first: from then on it is known how long the
+    others take.
 
     Args:
         datasets: A name, a dataset, or several.
@@ -157,27 +156,34 @@ def _results(
     start, done, left = monotonic(), 0, TimeLeft(study.trials)
     alone = executor == "serial" or (executor, workers) == ("processes", 1)
     with held(store) as kept:
-        found = [r for t in study.trials if (r := kept.get(t))] if kept else []
-        there = {result.trial for result in found}
-        holds = len(study.datasets) if alone else _MET_MOST
-        missing = pilots_first([t for t in study.trials if t not in there], holds)
+        found, missing = _kept(kept, study)
         new = (
             _serial(study, missing, cancelled, on_start)
             if alone
             else _parallel(executor, workers, study, missing, left, cancelled, on_start)
         )
-        for fresh, batches in ((False, [found]), (True, new)):
-            for batch in batches:
-                if fresh and kept is not None:
-                    kept.put(batch)
-                for result in batch:
-                    left.note(result, fresh=fresh)
-                    done, now = done + 1, monotonic() - start
-                    rest = left.seconds(now) if fresh else None
-                    reused = len(found) if fresh else done
-                    if on_progress is not None:
-                        on_progress(Progress(done, len(study.trials), reused, now, rest))
-                    yield result
+        for batch in chain([found], new):
+            if kept is not None and batch is not found:
+                kept.put(batch)
+            for result in batch:
+                left.note(result, fresh=batch is not found)
+                done, now = done + 1, monotonic() - start
+                if on_progress is not None:
+                    rest = left.seconds(now)
+                    on_progress(Progress(done, len(study.trials), len(found), now, rest))
+                yield result
+
+
+def _kept(store: ResultStore | None, study: Study) -> tuple[Batch, list[Trial]]:
+    """The results that a store holds, and the trials that are left in the order to run them in.
+
+    The first seed of every dataset comes first: from then on it is known how long others take.
+    """
+    got = {trial: None if store is None else store.get(trial) for trial in study.trials}
+    missing = [trial for trial, result in got.items() if result is None]
+    first = study.trials[0].seed
+    missing.sort(key=lambda trial: trial.seed != first)
+    return [result for result in got.values() if result is not None], missing
 
 
 def _serial(
@@ -194,10 +200,6 @@ def _serial(
         yield [result]
 
 
-class _Stopped(Exception):
-    """The study was cancelled."""
-
-
 def _parallel(
     executor: str,
     workers: int,
@@ -209,62 +211,59 @@ def _parallel(
 ) -> Iterator[Batch]:
     """Run trials on workers; batches come in the order they finish in.
 
-    Where a worker has gone with its trials, what is missing is given out again.
+    Where a worker has gone with its trials, those are given out again.
     """
-    from joblib import delayed
-
-    missing = dict.fromkeys(trials)
-
-    def tasks() -> Iterator[Any]:
-        """Trials of one dataset for ``BATCH_SECONDS``; drawn as workers ask for more."""
-        waiting = deque(missing)
-        while waiting and not cancelled():
-            batch, seconds = [waiting.popleft()], 0.0
-            while (each := left.each(batch[-1])) and waiting:
-                seconds += each
-                if seconds > BATCH_SECONDS or waiting[0].fingerprint != batch[0].fingerprint:
-                    break
-                batch.append(waiting.popleft())
-            on_start(batch)
-            yield delayed(_run_batch)(study.datasets[batch[0].fingerprint], batch)
-
+    waiting, lost = deque(trials), 0
     with _Pool(executor, workers) as pool:
-        for lost in range(MOST_LOST + 1):
-            try:
-                for batch in pool.run(tasks(), cancelled):
-                    for result in batch:
-                        del missing[result.trial]
-                    yield batch
-                return
-            except _Stopped:
-                return
-            except InputError:
-                raise
-            except Exception as error:
-                pool.wait()
-                gone = type(error).__name__ in _GONE
-                if not gone or lost == MOST_LOST:
-                    reason = f"{type(error).__name__}: {error}".partition("\n")[0][:200]
-                    why = "Workers ended again and again, for want of memory perhaps"
-                    first = why if gone else f"A worker failed ({reason})"
-                    raise WorkerError(f"{first}; {_KEPT}.") from error
+        while (waiting or pool.running) and not cancelled():
+            while waiting and len(pool.running) < pool.places():
+                batch = _batch(waiting, left)
+                on_start(batch)
+                pool.submit(study.datasets[batch[0].fingerprint], batch)
+            for future in wait(pool.running, _POLL, FIRST_COMPLETED).done:
+                try:
+                    results: Batch = future.result()
+                except InputError:
+                    raise
+                except Exception as error:
+                    gone = type(error).__name__ in _GONE
+                    lost += 1
+                    if not gone or lost > MOST_LOST:
+                        reason = f"{type(error).__name__}: {error}".partition("\n")[0][:200]
+                        why = "Workers ended again and again, for want of memory perhaps"
+                        first = why if gone else f"A worker failed ({reason})"
+                        raise WorkerError(f"{first}; {_KEPT}.") from error
+                    waiting.extendleft(chain(*pool.running.values()))
+                    pool.running.clear()  # a broken pool ends them all
+                    break
+                del pool.running[future]
+                yield results
+
+
+def _batch(waiting: deque[Trial], left: TimeLeft) -> list[Trial]:
+    """The next trials of one dataset, for ``BATCH_SECONDS`` of work."""
+    batch, seconds = [waiting.popleft()], 0.0
+    while waiting and (each := left.each(batch[-1])):
+        seconds += each
+        if seconds > BATCH_SECONDS or waiting[0].fingerprint != batch[0].fingerprint:
+            break
+        batch.append(waiting.popleft())
+    return batch
 
 
 class _Pool:
-    """Workers for the length of a study: loky's processes, or a Dask cluster's."""
+    """Workers for the length of a study: loky's processes, or a Dask cluster's.
+
+    ``running`` are the batches that are out; what still is at the end is called off.
+    """
 
     def __init__(self, executor: str, workers: int):
+        self.running: dict[Future[Batch], list[Trial]] = {}
+        self._address, self._workers, self._seen = executor, workers, monotonic()
         self._client: Any = None
-        self._address, self._look_at = executor, 0.0
-        # One thread each: the results must not depend on how many cores there are. Without a limit
-        # on arrays joblib writes large ones, private ones too, to a file in /dev/shm.
-        self._how: dict[str, Any] = {
-            **{"backend": "loky", "n_jobs": workers, "max_nbytes": None},
-            **{"inner_max_num_threads": 1, "initializer": _begin, "initargs": (os.getpid(),)},
-        }
         if executor != "processes":
             self._client, _ = connect(executor, CONNECT_SECONDS)
-            self._how = {"backend": "dask", "client": self._client}
+            self._cluster, self._look_at = self._client.get_executor(pure=False), 0.0
 
     def __enter__(self) -> _Pool:
         return self
@@ -272,37 +271,44 @@ class _Pool:
     def __exit__(self, *_: object) -> None:
         if self._client is not None:
             self._client.close()  # calls off what has not begun; the cluster runs on
+        elif self.running:
+            self._loky().shutdown(kill_workers=True)
 
-    def wait(self) -> None:
-        """WorkerError where the scheduler has gone, or no worker comes back: joblib runs here."""
-        sleep(_WATCH)  # a scheduler that ends takes its workers along first
-        end = monotonic() + PATIENCE
-        while self._client and not present(self._client, self._address, _KEPT):
-            if monotonic() > end:
-                raise WorkerError(f"The last worker of the cluster has ended; {_KEPT}.")
-            sleep(_WATCH)
+    def _loky(self) -> Any:
+        """The processes, new ones where they broke; they stay for the next study for a while."""
+        from joblib.externals.loky import get_reusable_executor
 
-    def run(self, tasks: Iterator[Any], cancelled: Cancelled) -> Iterator[Batch]:
-        """Results in the order they finish in; raises _Stopped once cancelled."""
-        from joblib import Parallel, parallel_config
+        # One thread each: the results must not depend on how many cores there are.
+        return get_reusable_executor(
+            self._workers,
+            timeout=IDLE,
+            initializer=_begin,
+            initargs=(os.getpid(),),
+            env={f"{name}_NUM_THREADS": "1" for name in _THREADS},
+        )
 
-        class Stoppable(Parallel):
-            """Asks, each time it waits for a result, whether to go on waiting."""
+    def submit(self, data: Dataset, batch: list[Trial]) -> None:
+        """Give out a batch."""
+        if self._client is None:
+            with _without_interrupts():
+                future = self._loky().submit(_run_batch, data, batch)
+        else:
+            future = self._cluster.submit(_run_batch, data, batch)
+        self.running[future] = batch
 
-            def _wait_retrieval(parallel) -> bool:
-                if not parallel._jobs:
-                    if cancelled():
-                        raise _Stopped
-                    if self._client and monotonic() > self._look_at:
-                        self._look_at = monotonic() + _WATCH
-                        present(self._client, self._address, _KEPT)
-                return bool(super()._wait_retrieval())
+    def places(self) -> int:
+        """How many batches may be out, two a worker.
 
-        # Made in here: outside of the configuration it would silently run one by one.
-        with parallel_config(**self._how), _without_interrupts():
-            results = Stoppable(return_as="generator_unordered", batch_size=1)(tasks)
-        with closing(results):
-            yield from results
+        Raises WorkerError where the scheduler has gone, or no worker comes back.
+        """
+        now = monotonic()
+        if self._client is not None and now > self._look_at:
+            self._workers = len(present(self._client, self._address, _KEPT))
+            self._look_at = now + _WATCH
+            self._seen = now if self._workers else self._seen
+        if now > self._seen + PATIENCE and self._client is not None:
+            raise WorkerError(f"The last worker of the cluster has ended; {_KEPT}.")
+        return 2 * self._workers
 
 
 @contextmanager
@@ -355,86 +361,54 @@ def _run_batch(data: Dataset, trials: list[Trial]) -> Batch:
 # Time left --------------------------------------------------------------------------------
 
 
-def pilots_first(trials: Sequence[Trial], holds: int) -> list[Trial]:
-    """The trials, a tenth of each dataset's and algorithm's before the others.
-
-    The tenth is spread over the settings of the first seeds. ``holds`` is how many datasets a
-    worker keeps tables of: where there are more, those of few trials have no such tenth, as their
-    tables would be counted again.
-    """
-    sizes = Counter(trial.fingerprint for trial in trials)
-    groups: dict[tuple[str, str], list[Trial]] = defaultdict(list)
-    for trial in trials:
-        groups[trial.fingerprint, trial.algorithm].append(trial)
-    first: set[Trial] = set()
-    for (fingerprint, _), group in groups.items():
-        if len(sizes) <= holds or sizes[fingerprint] >= _MANY:
-            count = min(len(group), max(2, math.ceil(_PILOT * len(group))))
-            settings = len({trial.params for trial in group})
-            end = min(len(group), settings * math.ceil(count / settings)) - 1
-            first.update(group[round(at)] for at in np.linspace(0, end, count))
-    return sorted(trials, key=lambda trial: trial not in first)
-
-
 class TimeLeft:
     """The seconds that the runs to come will take, from those so far.
 
-    By dataset, algorithm and setting: each setting's mean, where none was seen its group's, and
-    for a group of which nothing was seen the slowest's. A dataset's first run counts its tables and
-    is no measure of the others.
+    Each setting's mean; where none was seen that of its dataset and algorithm, of its dataset, of
+    all. A dataset's first run counts its tables and is no measure of the others.
     """
 
     def __init__(self, trials: Iterable[Trial]):
-        self._waiting = Counter((t.fingerprint, t.algorithm, t.params) for t in trials)
-        # (dataset, algorithm) -> parameters -> seconds and runs
-        self._took: dict[tuple[str, str], dict[str, tuple[float, int]]] = defaultdict(dict)
+        self._waiting = Counter(map(_kind, trials))
+        self._took: dict[tuple[str, ...], tuple[float, int]] = {}  # seconds and runs
+        self._met: set[str] = set()
         self.worked = 0.0
-        self._marks = deque([(0.0, 0.0)])  # (seconds elapsed, seconds of work done)
 
     def note(self, result: TrialResult, *, fresh: bool) -> None:
         """A run is there; one from the store took no time, but says how long its kind takes."""
-        self._waiting[result.fingerprint, result.algorithm, result.params] -= 1
+        kind = _kind(result)
+        self._waiting[kind] -= 1
         if math.isnan(result.seconds):  # private rows: their clock is an output
             return
-        took = self._took[result.fingerprint, result.algorithm]
-        name = _FIRST if fresh and _FIRST not in took else result.params
-        total, count = took.get(name, (0.0, 0))
-        took[name] = total + result.seconds, count + 1
+        counts = fresh and kind[0] not in self._met
+        self._met.add(kind[0])
+        for level in range(1 if counts else len(kind) + 1):
+            seconds, runs = self._took.get(kind[:level], (0.0, 0))
+            self._took[kind[:level]] = seconds + result.seconds, runs + 1
         self.worked += result.seconds * fresh
 
-    def _mean(self, fingerprint: str, key: str, params: str = "") -> float | None:
-        """Seconds of a setting, else of the mean setting; None where none was seen but a first."""
-        took = self._took.get((fingerprint, key), {})
-        if params in took:
-            return took[params][0] / took[params][1]
-        means = [total / count for name, (total, count) in took.items() if name != _FIRST]
-        return sum(means) / len(means) if means else None
+    def _mean(self, kind: tuple[str, ...], least: int) -> float | None:
+        """Mean seconds at the finest level with a run, ``least`` the coarsest; None for none."""
+        for level in range(len(kind), least - 1, -1):
+            if took := self._took.get(kind[:level]):
+                return took[0] / took[1]
+        return None
 
     def each(self, trial: Trial) -> float | None:
         """Seconds that a trial's kind takes; None before one with counted tables was seen."""
-        return self._mean(trial.fingerprint, trial.algorithm, trial.params)
+        return self._mean(_kind(trial), 2)
 
     def seconds(self, elapsed: float) -> float | None:
         """Seconds to come, where ``elapsed`` went by for the runs so far; None before the first."""
-        if elapsed - self._marks[-1][0] >= _WATCH / 2:
-            self._marks.append((elapsed, self.worked))
-        while len(self._marks) > 1 and elapsed - self._marks[1][0] >= max(10.0, 0.3 * elapsed):
-            self._marks.popleft()  # the machine may have been emptier then
-        since, done = self._marks[0]
-        pace = (elapsed - since) / (self.worked - done) if self.worked > done else 1.0
-        work = self.work()
-        return None if work is None else work * pace
+        return self.work() * elapsed / self.worked if self.worked else None
 
-    def work(self) -> float | None:
-        """Seconds of all runs to come on one core; None before the first run."""
-        whole = {g: self._mean(*g) or took[_FIRST][0] for g, took in self._took.items()}
-        if not whole:
-            return None
-        slowest, work = max(whole.values()), 0.0
-        for (fingerprint, key, params), count in self._waiting.items():
-            mean = self._mean(fingerprint, key, params)
-            work += count * (mean or whole.get((fingerprint, key), slowest))
-        return work
+    def work(self) -> float:
+        """Seconds of all runs to come on one core; 0 before the first run."""
+        return sum(n * (self._mean(kind, 0) or 0.0) for kind, n in self._waiting.items() if n)
+
+
+def _kind(trial: Trial) -> tuple[str, ...]:
+    return trial.fingerprint, trial.algorithm, trial.params
 
 
 # Before the start ---------------------------------------------------------------------------
@@ -477,21 +451,17 @@ def estimate(
     """
     study = study_of(datasets, algorithms, parameters, seeds)
     with held(store) as kept:
-        found = [r for t in study.trials if (r := kept.get(t))] if kept else []
-    there = {result.trial for result in found}
-    known = {(result.fingerprint, result.algorithm) for result in found if not result.own}
-    missing = [trial for trial in study.trials if trial not in there]
+        found, missing = _kept(kept, study)
     left, stands = TimeLeft(study.trials), {k: _public(d) for k, d in study.datasets.items()}
     for result in found:
         left.note(result, fresh=False)
     end, cut = monotonic() + patience, False
-    for trial in pilots_first(missing, len(stands)):
-        if (trial.fingerprint, trial.algorithm) not in known and not cut:
+    for trial in missing:
+        if not cut:
             result = run_trial(stands[trial.fingerprint], trial, lambda: monotonic() > end)
             left.note(result, fresh=True)
             cut = monotonic() > end
-    seconds = (left.worked + (left.work() or 0.0)) / workers
-    return Estimate(len(study.trials), len(found), seconds, cut)
+    return Estimate(len(study.trials), len(found), (left.worked + left.work()) / workers, cut)
 
 
 def _public(data: Dataset) -> Dataset:

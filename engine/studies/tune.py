@@ -2,9 +2,8 @@
 
 A search tries the algorithm's default and points of a Sobol sequence over its declared parameters;
 successive halving (Jamieson and Talwalkar, AISTATS 2016) gives twice the seeds to the better half
-of them, round after round. What a candidate's neighbours did counts a little for it too: one seed
-says little. The winner of a search looks better than it is, so its score is reported on seeds, and
-on request on datasets, that the search never used.
+of them, round after round. The winner of a search looks better than it is, so its score is reported
+on seeds, and on request on datasets, that the search never used.
 """
 
 from __future__ import annotations
@@ -12,13 +11,12 @@ from __future__ import annotations
 import math
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from engine.data.dataset import Dataset
 from engine.errors import InputError, did_you_mean
@@ -31,7 +29,6 @@ from engine.studies.trial import Datasets, TrialResult, canonical, loaded
 if TYPE_CHECKING:
     import pandas as pd
 
-Array = NDArray[np.float64]
 OBJECTIVES = {"skeleton_f1": "Skeleton F1", "directed_f1": "Directed F1"}
 EPSILONS = tuple(float(f"{10 ** (k / 4):.3g}") for k in range(-8, 9))  # .01 to 100
 SEEDS = 20  # of each epsilon of an answer, and of a report
@@ -39,9 +36,6 @@ TARGET = 0.8
 FRESH = 1_000_000  # the first seed of a report: no search counts so far
 MOST = 20_000  # runs of one search
 _ROUNDS = 5  # half of the candidates with twice the new seeds, so that all cost the same
-_REACH = 0.05  # how near a neighbour is, in widths of an axis
-_HEARD = 8  # runs of a neighbour that count at most
-_DOUBT = 4  # runs of the average candidate that each is given besides its own
 _NEVER = {"epsilon", "delta", "guarantee"}  # what one pays is not found, it is given
 _ORACLE = "oracle"  # asks the true graph
 
@@ -268,15 +262,6 @@ def _axis(spec: Spec, rows: int) -> Axis | None:
 # The search -----------------------------------------------------------------------------
 
 
-@dataclass(eq=False)
-class Candidate:
-    """A setting that is tried: its parameters, where it lies, and the scores of its runs so far."""
-
-    params: dict[str, Any]
-    place: Array
-    scores: list[float] = field(default_factory=list)
-
-
 @dataclass(frozen=True, eq=False)
 class Tuned:
     """What a search found.
@@ -357,51 +342,39 @@ def tune(
     check_target(1.0, objective)
     if not data or not 20 <= runs <= MOST:
         raise InputError(f"A search takes a dataset, and 20 to {MOST:,} runs; {runs:,} it is not.")
+    build = algorithm(key).params.build
     tried = _candidates(key, fixed, names, data, max(2, runs // (_ROUNDS * len(data))), seed)
     rounds = [max(2, math.ceil(len(tried) / 2**k)) for k in range(_ROUNDS)]
     planned = sum(c << k for k, c in enumerate(rounds)) * len(data)
-    play = _Player(key, fixed, objective, planned + 2 * SEEDS * len(others or data), how)
-    alive, first = tried, 0
-    for k, most in enumerate(rounds):
-        alive = sorted(alive, key=_smoothed(tried), reverse=True)[:most] if k else alive
-        made = play(alive, data, range(first, first + (1 << k)))
-        for one, seeds in zip(alive, made, strict=True):
-            one.scores += [score for some in seeds for score in some]
-        first += 1 << k
-    best = max(alive, key=_smoothed(tried))
-    made = play([best, tried[0]], others or data, range(FRESH, FRESH + SEEDS))
-    fresh, default = (Score.of(map(fmean, seeds)) for seeds in made)
-    return Tuned(
-        key, dict(fixed), best.params, objective, Score.of(best.scores), fresh, default,
-        play.done, not how.get("cancelled", bool)(),
-    )  # fmt: skip
+    planned += 2 * SEEDS * len(others or data)
+    done, start, on_progress = 0, time.monotonic(), how.pop("on_progress", lambda progress: None)
 
-
-class _Player:
-    """Plays candidates, counts their runs and reports how far the whole search is."""
-
-    def __init__(
-        self, key: str, fixed: Mapping[str, Any], objective: str, planned: int, how: dict[str, Any]
-    ):
-        self.key, self.fixed, self.objective, self.planned = key, fixed, objective, planned
-        self.done, self._start, self._on = 0, time.monotonic(), how.get("on_progress")
-        self._how = {**how, "on_progress": self._count}
-
-    def _count(self, progress: Progress) -> None:
-        self.done += 1
-        if self._on is not None:
-            self._on(Progress.steady(self.done, self.planned, self._start))
-
-    def __call__(
-        self, some: Sequence[Candidate], on: Sequence[Dataset], seeds: range
-    ) -> list[list[list[float]]]:
-        """Each candidate's scores: seed by seed, one a dataset."""
-        build = algorithm(self.key).params.build
-        grids = [{**self.fixed, **c.params} for c in some]
+    def play(some: Sequence[int], on: Sequence[Dataset], seeds: range) -> list[list[float]]:
+        """The scores of each of these candidates: a mean over the datasets for every seed."""
+        nonlocal done
+        grids = [{**fixed, **tried[k]} for k in some]
         found: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
-        for r in sweep(on, self.key, grids, seeds, **self._how):
-            found[r.params][r.seed].append(score_of(r, self.objective))
-        return [list(found[canonical(build(grid))].values()) for grid in grids]
+        for r in sweep(on, key, grids, seeds, **how):
+            found[r.params][r.seed].append(score_of(r, objective))
+            done += 1
+            on_progress(Progress.steady(done, planned, start))
+        return [list(map(fmean, found[canonical(build(grid))].values())) for grid in grids]
+
+    scores: dict[int, list[float]] = {k: [] for k in range(len(tried))}
+    mean = lambda k: fmean(scores[k] or [-math.inf])  # noqa: E731
+    alive, first = list(scores), 0
+    for k, most in enumerate(rounds):
+        alive = sorted(alive, key=mean, reverse=True)[:most]
+        for one, made in zip(alive, play(alive, data, range(first, first + (1 << k))), strict=True):
+            scores[one] += made
+        first += 1 << k
+    best = max(alive, key=mean)
+    report = play([best, 0], others or data, range(FRESH, FRESH + SEEDS))
+    fresh, default = map(Score.of, report)
+    return Tuned(
+        key, dict(fixed), tried[best], objective, Score.of(scores[best]), fresh, default,
+        done, not how.get("cancelled", bool)(),
+    )  # fmt: skip
 
 
 def _candidates(
@@ -411,7 +384,7 @@ def _candidates(
     data: Sequence[Dataset],
     count: int,
     seed: int,
-) -> list[Candidate]:
+) -> list[dict[str, Any]]:
     """The default setting, then points spread evenly; those that do not fit are passed over."""
     from scipy.stats import qmc  # here: it takes a third of a second
 
@@ -419,7 +392,7 @@ def _candidates(
     over = [a for a in axes(key, min(d.n for d in data), names) if a.name not in fixed]
     if not over:
         raise InputError(f"{key} has nothing left to search over.")
-    found = [Candidate({}, np.full(len(over), math.inf))]
+    found: list[dict[str, Any]] = [{}]
     points = qmc.Sobol(len(over), scramble=True, rng=np.random.default_rng(seed))
     for point in points.random(1 << math.ceil(math.log2(4 * count))):
         params = {a.name: a.at(float(x)) for a, x in zip(over, point, strict=True)}
@@ -427,28 +400,9 @@ def _candidates(
             algorithm(key).params.build({**fixed, **params})
         except InputError:
             continue
-        if len(found) < count and all(one.params != params for one in found):
-            found.append(Candidate(params, np.array(point)))
+        if len(found) < count and params not in found:
+            found.append(params)
     return found
-
-
-def _smoothed(candidates: Sequence[Candidate]) -> Callable[[Candidate], float]:
-    """A candidate's mean, drawn to its neighbours' and to all's: luck passes."""
-    done = [c for c in candidates if c.scores]
-    places = np.array([c.place for c in done])
-    means = np.array([np.mean(c.scores) for c in done])
-    heard = np.array([min(len(c.scores), _HEARD) for c in done])
-
-    def score(one: Candidate) -> float:
-        if not one.scores:
-            return -math.inf
-        with np.errstate(invalid="ignore"):
-            far = ((places - one.place) ** 2).sum(axis=1) / (2 * _REACH**2)
-        weights = np.exp(-np.nan_to_num(far, nan=math.inf)) * heard
-        weights[[c is one for c in done]] = len(one.scores)
-        return float((weights @ means + _DOUBT * means.mean()) / (weights.sum() + _DOUBT))
-
-    return score
 
 
 def score_of(result: TrialResult, objective: str) -> float:

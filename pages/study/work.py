@@ -10,7 +10,7 @@ from typing import Any
 from engine.data.dataset import Dataset
 from engine.registry import algorithm
 from engine.studies.margins import Margins, margins
-from engine.studies.plan import Plan, PlanRequest, forecasts
+from engine.studies.plan import Plan, PlanRequest, plan
 from engine.studies.study import Progress, sweep
 from engine.studies.trial import TrialResult
 from engine.studies.tune import EPSILONS, FRESH, SEEDS, Answer, Tuned, tune, which_epsilon
@@ -142,8 +142,7 @@ def forecast(
     target: float,
 ) -> Plan:
     """A plan, from public facts alone."""
-    found = forecasts(
-        request, epsilons, algorithms, delta=delta, draws=12, empty=5, cancelled=tell,
-        on_progress=_told(tell),
+    return plan(
+        request, epsilon=epsilons, algorithms=algorithms, delta=delta, draws=12, empty=5,
+        target=target, stop=tell, on_step=_told(tell),
     )  # fmt: skip
-    return Plan(request, tuple(found), target)

@@ -12,7 +12,7 @@ from engine.release.budgeted import Budget
 from engine.release.checking import check, combined, moments_of, with_knowledge
 from engine.release.file import Release
 from engine.release.pooling import drift
-from engine.studies.plan import Forecast, PlanRequest, forecasts
+from engine.studies.plan import Forecast, PlanRequest, plan
 from pages.worker import Tell
 
 CHARGED = "charged"
@@ -59,7 +59,6 @@ def forecast(
     tell: Tell, question: PlanRequest, epsilon: float, delta: float, key: str, draws: int
 ) -> Forecast:
     """What a release at (epsilon, delta) finds in random networks of a schema."""
-    (found,) = forecasts(
-        question, [epsilon], [key], delta=delta, draws=draws, empty=0, cancelled=tell
-    )
+    asked: Any = {"epsilon": epsilon, "delta": delta, "algorithms": key}
+    (found,) = plan(question, **asked, draws=draws, empty=0, stop=tell).forecasts
     return found

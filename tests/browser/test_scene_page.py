@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from engine import load_dataset, run
-from engine.studies.scenes import Frame, kept_scene, read_scene
+from engine.studies.scenes import kept_scene, read_scene
 from pages.report import files as report_files
 from pages.report.brief import brief_of
 from pages.report.form import Heading
@@ -45,7 +45,7 @@ def numbers(page: Page) -> dict[str, float]:
 def counted(kept: Any, shown: dict[str, Any]) -> dict[str, float]:
     """What the engine says of the same frame, run again."""
     at = kept.epsilons.index(shown["epsilon"])
-    result = kept.run(Frame(shown["algorithm"], at, shown["draw"]))
+    result = kept.run(shown["algorithm"], at, shown["draw"])
     counts = result.counts
     assert counts is not None
     return {

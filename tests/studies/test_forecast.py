@@ -43,11 +43,15 @@ from engine.studies.plan import (
     one_run,
     planned_algorithms,
 )
-from engine.studies.plan import (
-    forecasts as plan,
-)
 
 FAST = ["gauss_pc", "em_pc"]
+
+
+def plan(
+    request: PlanRequest, epsilons: list[float], keys: list[str], **more: Any
+) -> list[Forecast]:
+    """The forecasts of a request."""
+    return list(forecast.plan(request, epsilon=epsilons, algorithms=keys, **more).forecasts)
 
 
 def schema(tmp_path: Path, content: Any) -> str:
@@ -284,9 +288,7 @@ def test_a_forecast_counts_as_a_run_does() -> None:
 def test_a_stop_keeps_what_is_finished() -> None:
     data, seen = load_dataset("cancer", n=10), []
     question = PlanRequest(data.names, data.levels, 500)
-    found = plan(
-        question, [1.0], FAST, draws=9, cancelled=lambda: len(seen) >= 3, on_progress=seen.append
-    )
+    found = plan(question, [1.0], FAST, draws=9, stop=lambda: len(seen) >= 3, on_step=seen.append)
     assert [f.draws for f in found] == [2, 1]
     assert seen[-1].total == 18 + 2 * null.DRAWS
 
@@ -369,7 +371,6 @@ def test_what_is_printed_is_a_table_with_the_answer_below() -> None:
     assert "Stopped before" in str(Plan(QUESTION, ()))
     page = found._repr_html_()
     assert "Priv-PC" in page
-    assert "<svg" in page
 
 
 def test_a_band_wider_than_half_says_nothing() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,11 +19,9 @@ from engine.studies.scenes import (
     DRAWS,
     EPSILONS,
     FEW,
-    Frame,
-    empty_scene,
-    fill,
     kept_scene,
     kept_scenes,
+    make_scene,
     pair_states,
     read_scene,
     states_of,
@@ -38,17 +38,16 @@ def test_random_frames_of_a_kept_scene_are_the_engines(name: str) -> None:
         if kept.epsilons != EPSILONS and key != ALGORITHMS[0]:
             continue  # seconds a run
         for _ in range(SEVERAL):
-            frame = Frame(key, int(rng.integers(len(kept.epsilons))), int(rng.integers(kept.draws)))
-            again = states_of(kept.run(frame))
-            assert (again == states[frame.at, frame.draw]).all(), frame
+            at, draw = int(rng.integers(len(kept.epsilons))), int(rng.integers(kept.draws))
+            assert (states_of(kept.run(key, at, draw)) == states[at, draw]).all(), (key, at, draw)
 
 
 @pytest.mark.parametrize("name", kept_scenes())
 def test_a_kept_scene_is_whole(name: str) -> None:
     content = kept_scene(name)
     kept = read_scene(content)
-    assert not list(kept.missing())
     assert kept.as_dict() == content
+    assert all(states.max() <= scenes.UNTESTED for states in kept.states.values())
     free = run("pc", kept.data, seed=0, statistic="g2")
     assert (kept.free == states_of(free)).all()
     assert (kept.epsilons, kept.draws) in ((EPSILONS, DRAWS), (COARSE, FEW))
@@ -78,24 +77,25 @@ def test_states_tell_what_the_metrics_tell() -> None:
         assert kinds.count(LinkClass.FOUND) == int(((real > 0) & (mine == real)).sum())
 
 
-def test_one_draw_of_every_epsilon_comes_first_and_a_stop_keeps_what_there_is() -> None:
-    scene = empty_scene(load_dataset("cancer", n=2000), ["priv_pc"], [0.1, 1.0], draws=3)
-    first = [frame.draw for frame in scene.missing()]
-    assert first == [0, 0, 1, 1, 2, 2]  # two values of epsilon
-    seen: list[int] = []
-    assert not fill(scene, lambda: len(seen) == 4, lambda done, of: seen.append(done))
-    left = list(scene.missing())
-    assert left == [Frame("priv_pc", 0, 2), Frame("priv_pc", 1, 2)]
-    assert fill(scene)
-    assert not list(scene.missing())
+def test_a_stop_makes_no_scene_and_the_rest_are_runs() -> None:
+    data, seen = load_dataset("cancer", n=2000), list[int]()
+    asked: Any = (data, ["priv_pc"], [0.1, 1.0], 3)
+    assert make_scene(*asked, cancelled=lambda: len(seen) == 4,
+                      on_frame=lambda done, of: seen.append(done)) is None  # fmt: skip
+    scene = make_scene(*asked)
+    assert scene is not None
+    alone = run("priv_pc", data, seed=2, epsilon=1.0)
+    assert (scene.states["priv_pc"][1, 2] == states_of(alone)).all()
+    again = read_scene(json.loads(json.dumps(scene.as_dict())))
+    assert again.as_dict() == scene.as_dict()
 
 
 def test_what_cannot_be_drawn_says_so() -> None:
     with pytest.raises(InputError, match="columns"):
-        empty_scene(load_dataset("hailfinder", n=200))
+        make_scene(load_dataset("hailfinder", n=200))
     rows = "".join(f"{k % 2},{k // 3 % 2},{k // 5 % 2}\n" for k in range(200))
     with pytest.raises(InputError, match="bundled"):
-        empty_scene(read_csv(f"a,b,c\n{rows}".encode()))
+        make_scene(read_csv(f"a,b,c\n{rows}".encode()))
     with pytest.raises(InputError, match="engine scene"):
         kept_scene("win95pts")
 
