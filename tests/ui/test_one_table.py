@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +13,7 @@ from engine.data.schema import Column, Schema
 from engine.privacy.accounting import Guarantee
 from engine.release.budget import VARIABLE, Budgets
 from pages.shell import PAGES
+from tests.ui.steps import Open, own_table, press, visit
 
 NAME, ROWS = "ledgerfile", 417
 COLUMNS = ("zebra", "yak", "xerus")
@@ -27,28 +27,14 @@ def table(columns: tuple[str, ...], rows: int) -> bytes:
     return "\n".join(lines).encode()
 
 
-def schema(columns: tuple[str, ...]) -> bytes:
-    stated = [Column(name=n, type="unordered", levels=("no", "yes")) for n in columns]
-    return json.dumps(Schema(tuple(stated)).to_json()).encode()
+def schema(columns: tuple[str, ...]) -> Schema:
+    return Schema(tuple(Column(name=n, type="unordered", levels=("no", "yes")) for n in columns))
 
 
-def visit(app: AppTest, page: str, **query: str) -> None:
-    """To another page by the menu, which leaves the address of the last one behind."""
-    app.query_params.clear()
-    for name, word in query.items():
-        app.query_params[name] = word
-    app.switch_page(f"pages/{page}/page.py").run()
-    assert not app.exception, page
-
-
-def give(app: AppTest, name: str, content: bytes, declared: bytes | None) -> None:
+def give(app: AppTest, name: str, content: bytes, declared: Schema | None) -> None:
     """Upload a file with its schema on the Data page; without one where ``declared`` is None."""
     visit(app, "table")
-    app.selectbox(key="data-network").set_value("own").run()
-    if declared is not None:
-        app.file_uploader(key="data-schema").set_value(("s.json", declared, "text/json"))
-    app.file_uploader(key="data-file").set_value((f"{name}.csv", content, "text/csv")).run()
-    assert not app.exception
+    own_table(app, content, declared, name=f"{name}.csv")
 
 
 def leaves(block: object) -> Iterator[str]:
@@ -65,9 +51,7 @@ def said(app: AppTest) -> str:
 
 
 @pytest.fixture
-def used(
-    open_app: Callable[..., AppTest], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> AppTest:
+def used(open_app: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     """A session in which every page has something to say of its own file."""
     path = tmp_path / "budgets.db"
     monkeypatch.setenv(VARIABLE, str(path))
@@ -75,24 +59,20 @@ def used(
     app = open_app("table")
     give(app, NAME, table(COLUMNS, ROWS), schema(COLUMNS))
     visit(app, "run")
-    app.button(key="run").click().run()
-    app.button(key="pin").click().run()
+    press(app, "run", "pin")
     visit(app, "table", step="release")
     app.checkbox(key="release-sure").set_value(True).run()
-    app.button(key="release-go").click().run()
-    assert not app.exception
+    press(app, "release-go")
     assert app.session_state["task-release"].result is not None
     return app
 
 
 # Says nothing of missing numbers, so a file that has one is refused.
-STRICT = json.dumps(
-    Schema(tuple(Column(name=n, type="numeric", bounds=(0.0, 9.0)) for n in "ab")).to_json()
-).encode()
+STRICT = Schema(tuple(Column(name=n, type="numeric", bounds=(0.0, 9.0)) for n in "ab"))
 
 
 @pytest.mark.parametrize("declared", [None, STRICT], ids=["found", "stated"])
-def test_a_file_that_cannot_be_read_leaves_no_table(used: AppTest, declared: bytes | None) -> None:
+def test_a_file_that_cannot_be_read_leaves_no_table(used: AppTest, declared: Schema | None) -> None:
     if declared is None:  # there is something to leave, as in the other case
         for page, step in (("run", ""), ("table", "release"), ("table", "table")):
             visit(used, page, step=step)
@@ -124,33 +104,26 @@ def test_another_file_takes_the_place_and_what_was_paid_for_is_kept_apart(used: 
     assert "Released under" in " ".join(s.value for s in used.success)
 
 
-def test_the_same_file_by_a_schema_keeps_what_was_found_in_it(
-    open_app: Callable[..., AppTest],
-) -> None:
+def test_the_same_file_by_a_schema_keeps_what_was_found_in_it(open_app: Open) -> None:
     app = open_app("run")
-    app.selectbox(key="run-network").set_value("own").run()
-    content = table(COLUMNS, ROWS)
-    app.file_uploader(key="run-file").set_value((f"{NAME}.csv", content, "text/csv")).run()
-    app.button(key="run").click().run()
+    own_table(app, table(COLUMNS, ROWS), page="run", name=f"{NAME}.csv")
+    press(app, "run")
     before = app.session_state["shown"]
-    declared = schema(COLUMNS)
-    app.file_uploader(key="run-schema").set_value(("s.json", declared, "text/json")).run()
+    own_table(app, table(COLUMNS, ROWS), schema(COLUMNS), page="run", name=f"{NAME}.csv")
     assert app.session_state["shown"] is before
     assert [*app.session_state["own_costs"][NAME].values()] == [Guarantee(float("inf"), 0.0)]
 
 
-def test_of_a_file_that_cannot_be_read_its_own_fault_is_said(
-    open_app: Callable[..., AppTest],
-) -> None:
+def test_of_a_file_that_cannot_be_read_its_own_fault_is_said(open_app: Open) -> None:
     """Not that of the one before it, which the same settings were refused for."""
     app = open_app("table")
     give(app, "first", b"a,b\n0,1\n1,1\n", None)
     visit(app, "run")
-    app.button(key="run").click().run()
+    press(app, "run")
     assert "it holds one value only" in app.main.error[0].value
     give(app, "second", b"a,b\n0,1\n1\n", None)
     assert not app.main.warning  # of columns that nobody has seen nothing is said
     visit(app, "run")
     assert not [e.value for e in app.main.error if "it holds" in e.value]
-    app.button(key="run").click().run()
+    press(app, "run")
     assert "Line 3 of second.csv has another number" in app.main.error[0].value

@@ -15,6 +15,7 @@ from pages import worker
 from pages.shell import own, task
 from pages.shell.task import ENDED, Task
 from pages.worker import Tell
+from tests.ui.steps import Open, give, told, visit
 
 ROWS = b"sex,smokes\n" + b"f,yes\nm,no\nf,no\nm,yes\n" * 5
 DRAFT = Schema.draft(ROWS)
@@ -50,38 +51,26 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
     found.opened.set()
 
 
-def opened(open_app: Callable[..., AppTest], page: str = "table") -> AppTest:
-    app = open_app(page)
-    prefix = "data" if page == "table" else page
-    app.selectbox(key=f"{prefix}-network").set_value("own").run()
+@pytest.fixture
+def app(open_app: Open) -> AppTest:
+    app = open_app("table")
+    app.selectbox(key="data-network").set_value("own").run()
     return app
 
 
-def give(app: AppTest, content: bytes, what: str = "data-file", name: str = "mine.csv") -> None:
-    app.file_uploader(key=what).set_value((name, content, "text/csv")).run()
-    assert not app.exception
-
-
-def told(app: AppTest) -> str:
-    parts = (app.markdown, app.subheader, app.caption, app.warning, app.info, app.error)
-    return " ".join(one.value for part in parts for one in part).replace("\\", "")
-
-
-def test_a_large_table_ends_as_a_small_one(
-    open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_large_table_ends_as_a_small_one(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its rows, its gaps, its refusal and its schema; each as if it were read at once."""
     seen = []
     for bound in (10**6, 0):
         monkeypatch.setattr(worker, "LARGE", bound)
-        app = opened(open_app)
-        said = []
+        app, said = open_app("table"), []
+        app.selectbox(key="data-network").set_value("own").run()
         for content in (ROWS, GAPS, BAD, ROWS):
-            give(app, content)
+            give(app, "data-file", content)
             said.append(told(app))
-        give(app, b"{}", "data-schema", "s.json")
+        give(app, "data-schema", b"{}", "s.json")
         assert "This is no schema" in told(app)  # which of the files is at fault
-        give(app, SCHEMA, "data-schema", "s.json")
+        give(app, "data-schema", SCHEMA, "s.json")
         said.append(told(app))
         data, file = app.session_state["own_data"], app.session_state["own_file"]
         assert (data.n, data.declared, file.schema.rows) == (20, True, 20)
@@ -92,11 +81,8 @@ def test_a_large_table_ends_as_a_small_one(
     assert "mine.csv" in seen[1][2]
 
 
-def test_a_reading_says_how_far_it_is_and_can_be_stopped(
-    open_app: Callable[..., AppTest], gate: Gate
-) -> None:
-    app = opened(open_app)
-    give(app, ROWS)
+def test_a_reading_says_how_far_it_is_and_can_be_stopped(app: AppTest, gate: Gate) -> None:
+    give(app, "data-file", ROWS)
     assert "mine.csv is being read." in told(app)
     assert "Running **the reading of mine.csv** · 0 MB · 0 s" in told(app)
     assert app.session_state["own_data"] is None
@@ -108,18 +94,13 @@ def test_a_reading_says_how_far_it_is_and_can_be_stopped(
     assert app.session_state["own_data"] is None
 
 
-def test_a_table_dropped_at_the_door_has_one_place_and_one_bar(
-    open_app: Callable[..., AppTest], gate: Gate
-) -> None:
+def test_a_table_dropped_at_the_door_has_one_place_and_one_bar(open_app: Open, gate: Gate) -> None:
     app = open_app("table")
-    give(app, ROWS, "drop-file")
+    give(app, "drop-file", ROWS)
     for _ in range(2):  # as it begins, and at a later look
-        assert [str(f.key) for f in app.file_uploader if str(f.key)[-5:] == "-file"] == [
-            "data-file"
-        ]
-        assert [str(b.key) for b in app.button if str(b.key)[-5:] == "-stop"] == [
-            "readingdata-stop"
-        ]
+        keys = [str(e.key) for e in (*app.file_uploader, *app.button)]
+        found = [key for key in keys if key.endswith(("-file", "-stop"))]
+        assert found == ["data-file", "readingdata-stop"]
         app.run()
 
 
@@ -129,14 +110,10 @@ def finished(app: AppTest, job: Task) -> None:
     assert not app.exception
 
 
-def test_what_was_read_waits_on_whatever_page_one_is(
-    open_app: Callable[..., AppTest], gate: Gate
-) -> None:
-    app = opened(open_app)
-    give(app, ROWS)
+def test_what_was_read_waits_on_whatever_page_one_is(app: AppTest, gate: Gate) -> None:
+    give(app, "data-file", ROWS)
     job = app.session_state["task-reading"]
-    app.query_params.clear()
-    app.switch_page("pages/run/page.py").run()
+    visit(app, "run")
     app.selectbox(key="run-network").set_value("sachs").run()
     gate.opened.set()
     finished(app, job)
@@ -146,13 +123,12 @@ def test_what_was_read_waits_on_whatever_page_one_is(
 
 
 def test_another_file_takes_the_place_of_one_that_is_being_read(
-    open_app: Callable[..., AppTest], gate: Gate, monkeypatch: pytest.MonkeyPatch
+    app: AppTest, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    app = opened(open_app)
-    give(app, ROWS)
+    give(app, "data-file", ROWS)
     first = app.session_state["task-reading"]
     monkeypatch.setattr(worker, "LARGE", 10**6)
-    give(app, ROWS + ROWS.partition(b"\n")[2], name="other.csv")
+    give(app, "data-file", ROWS + ROWS.partition(b"\n")[2], "other.csv")
     assert first.stopping
     assert app.session_state["own_data"].n == 40
     gate.opened.set()
@@ -162,30 +138,29 @@ def test_another_file_takes_the_place_of_one_that_is_being_read(
 
 
 def test_a_reading_whose_process_is_lost_is_one_sentence(
-    open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+    app: AppTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def lost(*_: object, **__: object) -> None:
         raise EOFError
 
     monkeypatch.setattr(own, "plain", lost)
-    app = opened(open_app)
-    give(app, ROWS)
+    give(app, "data-file", ROWS)
     assert [e.value for e in app.error] == [ENDED]
 
 
 def test_two_columns_are_read_beside_the_page_and_can_be_stopped(
-    open_app: Callable[..., AppTest], gate: Gate
+    open_app: Open, gate: Gate
 ) -> None:
     app = open_app("pairs")
     app.radio(key="pairs-source").set_value("Your own CSV").run()
     app.text_input(key="pairs-bounds").set_value("0, 40, 0, 400").run()
     rows = "a,b\n" + "\n".join(f"{i % 41},{(i % 41 - 20) ** 2}" for i in range(60))
-    give(app, rows.encode(), "pairs-csv")
+    give(app, "pairs-csv", rows)
     assert "the reading of mine.csv goes on" in told(app)
     app.button(key="pairs-table-stop").click().run()
     app.run()
     assert "Stopped before the table was read; upload it again to read it." in told(app)
-    give(app, rows.encode(), "pairs-csv", "again.csv")
+    give(app, "pairs-csv", rows, "again.csv")
     job = app.session_state["task-pairs-table"]
     gate.opened.set()
     finished(app, job)

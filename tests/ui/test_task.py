@@ -60,21 +60,22 @@ def test_a_task_reports_and_keeps_what_it_has_when_it_is_stopped(
     assert after.complete
 
 
-@pytest.mark.parametrize(
-    ("fn", "problem"),
-    [(refuses, "No."), (breaks, "The work failed inside the program (ZeroDivisionError).")],
-)
-def test_an_error_is_a_message_and_the_process_goes_on(
-    processes: None, fn: Callable[..., Any], problem: str
-) -> None:
-    before = begun(pid)
-    assert before.wait(20)
-    task = begun(fn)
+def ended(fn: Callable[..., Any], *args: Any) -> Task:
+    task = begun(fn, *args)
     assert task.wait(20)
-    assert task.problem == problem
-    after = begun(pid)
-    assert after.wait(20)
-    assert after.result == before.result
+    return task
+
+
+def test_an_error_is_a_message_and_the_process_goes_on(
+    processes: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = ended(pid).result
+    assert ended(refuses).problem == "No."
+    assert ended(breaks).problem == "The work failed inside the program (ZeroDivisionError)."
+    assert ended(doubled, b"x" * 3_000_000).result == b"x" * 6_000_000  # through the pipe
+    assert ended(pid).result == before
+    monkeypatch.setattr("pages.worker.IDLE", 0.0)  # too old to be given another task
+    assert ended(pid).result not in (before, os.getpid())
 
 
 def test_what_does_not_hear_a_stop_is_killed_and_nothing_else(processes: None) -> None:
@@ -87,34 +88,9 @@ def test_what_does_not_hear_a_stop_is_killed_and_nothing_else(processes: None) -
     with pytest.raises(ProcessLookupError):
         os.kill(task.parts[0], 0)
     assert not other.done
-    other.stop(5)
-    assert other.result == "stopped"
-
-
-def test_a_killed_process_is_a_message(processes: None) -> None:
-    task = begun(deaf)
-    until(lambda: task.parts)
-    os.kill(task.parts[0], signal.SIGKILL)
-    assert task.wait(2)
-    assert task.problem == work.ENDED
-    after = begun(pid)
-    assert after.wait(20)
-    assert after.result not in (task.parts[0], os.getpid())
-
-
-def test_a_process_without_work_ends(processes: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = begun(pid)
-    assert first.wait(20)
-    monkeypatch.setattr("pages.worker.IDLE", 0.0)  # too old to be given another task
-    second = begun(pid)
-    assert second.wait(20)
-    assert first.result != second.result
-
-
-def test_large_input_and_output_go_through_the_pipe(processes: None) -> None:
-    task = begun(doubled, b"x" * 3_000_000)
-    assert task.wait(20)
-    assert task.result == b"x" * 6_000_000
+    os.kill(other.parts[0], signal.SIGKILL)
+    assert other.wait(2)
+    assert other.problem == work.ENDED
 
 
 def test_first_come_first_served() -> None:
@@ -140,18 +116,16 @@ def test_a_closed_tab_ends_its_task_after_the_grace(
 ) -> None:
     """At work and in line."""
     line, there = Line(1), [True]
-    first = begun(listens, line=line) if place else None
+    first = [begun(listens, line=line)] * place
     monkeypatch.setattr(work, "_session", lambda: ("a", lambda: there[0]))
     task = begun(listens, line=line, grace=0.3)
-    assert not task.wait(0.5)
-    there[0] = False
-    assert not task.wait(0.1)
-    there[0] = True  # it came back in time
-    assert not task.wait(0.5)
+    for here, ends in ((True, 0.4), (False, 0.1), (True, 0.4)):  # it came back in time
+        there[0] = here
+        assert not task.wait(ends)
     there[0] = False
     assert task.wait(1)
-    if first is not None:
-        first.stop(5)
+    for one in first:
+        one.stop(5)
 
 
 def test_a_place_holds_one_task_and_stops_the_one_before(state: None) -> None:
