@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -13,6 +13,7 @@ from engine.teaching.neighbours import guess_bound, moves
 from pages.learn import class_mode, rooms
 from pages.learn.rooms import Rooms
 from pages.learn.tour import neighbours_of
+from tests.ui.steps import Open
 
 PAIR = neighbours_of("cancer", "Smoker", "Cancer").at(2.0)
 
@@ -85,7 +86,7 @@ def said(app: AppTest) -> str:
     return " ".join([*(m.value for m in app.markdown), *(h.value for h in app.get("html"))])
 
 
-def test_a_phone_votes_and_the_wall_shows_it(open_app: Callable[..., AppTest], fresh: None) -> None:
+def test_a_phone_votes_and_the_wall_shows_it(open_app: Open, fresh: None) -> None:
     wall = open_app("learn", step="person", network="cancer")
     wall.button(key="learn-room-open").click().run()
     (code,) = class_mode.rooms()._rooms

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from pages.learn.shuffle import ALGORITHMS
 from pages.learn.steps import STEPS, WAY
 from pages.learn.tour import PEOPLE, ROWS
 from pages.shell.settings import bundled
+from tests.ui.steps import Open
 
 
 def address(app: AppTest) -> dict[str, str]:
@@ -33,7 +33,7 @@ def address(app: AppTest) -> dict[str, str]:
     return {k: v if isinstance(v, str) else v[0] for k, v in found.items()}
 
 
-def test_the_way_through_the_tour(open_app: Callable[..., AppTest]) -> None:
+def test_the_way_through_the_tour(open_app: Open) -> None:
     app = open_app("learn")
     for step in WAY[1:3]:
         app.button(key="learn-next").click().run()
@@ -49,7 +49,7 @@ def test_the_way_through_the_tour(open_app: Callable[..., AppTest]) -> None:
     assert not app.exception
 
 
-def test_a_shuffles_legend_names_what_its_pictures_hold(open_app: Callable[..., AppTest]) -> None:
+def test_a_shuffles_legend_names_what_its_pictures_hold(open_app: Open) -> None:
     """Nothing is missed in a picture that draws no missed link."""
     app = open_app("learn", step="shuffle", data="cancer", shuffles="1", epsilon="0.5")
     said = [h.value for h in app.get("html")]
@@ -66,9 +66,7 @@ def data_of(app: AppTest) -> dict[str, Any]:
     return found
 
 
-def test_everybodys_answers_and_every_replacement_are_the_engines(
-    open_app: Callable[..., AppTest],
-) -> None:
+def test_everybodys_answers_and_every_replacement_are_the_engines(open_app: Open) -> None:
     given = data_of(open_app("learn", step="person", data="survey"))
     data = bundled("survey", PEOPLE, 0)
     asked = query(data, *data.names[:2])
@@ -87,9 +85,7 @@ def test_everybodys_answers_and_every_replacement_are_the_engines(
 
 
 @pytest.mark.parametrize("scale", ["p", "z"])
-def test_what_is_dragged_on_the_sieve_has_the_engines_numbers(
-    open_app: Callable[..., AppTest], scale: str
-) -> None:
+def test_what_is_dragged_on_the_sieve_has_the_engines_numbers(open_app: Open, scale: str) -> None:
     query = {"sieve.scale": scale, "sieve.threshold": "0.15", "sieve.tweak": "0.03"}
     given = data_of(open_app("learn", step="sieve", data="cancer", **query))
     data = bundled("cancer", ROWS, 0)
@@ -111,7 +107,7 @@ def test_what_is_dragged_on_the_sieve_has_the_engines_numbers(
         assert (sample["a"], sample["b"], sample["sd"]) == sieve.noise(data)
 
 
-def test_curates_coins_are_the_runs_own_first_plan(open_app: Callable[..., AppTest]) -> None:
+def test_curates_coins_are_the_runs_own_first_plan(open_app: Open) -> None:
     app = open_app("learn", step="orders", data="cancer", **{"plan.beta1": "0.35"})
     given, data = data_of(app), bundled("cancer", ROWS, 0)
     assert (given["betas"][given["at"]["one"]], given["betas"][given["at"]["two"]]) == (0.35, 0.4)
@@ -124,7 +120,7 @@ def test_curates_coins_are_the_runs_own_first_plan(open_app: Callable[..., AppTe
         assert np.allclose(given["plans"][hand][at], expected)
 
 
-def test_the_purses_are_those_of_the_scenes_own_runs(open_app: Callable[..., AppTest]) -> None:
+def test_the_purses_are_those_of_the_scenes_own_runs(open_app: Open) -> None:
     given = data_of(open_app("learn", step="once", data="cancer", seed="2"))
     scene = read_scene(kept_scene("cancer"))
     rng = np.random.default_rng(5)
@@ -144,7 +140,7 @@ def test_the_purses_are_those_of_the_scenes_own_runs(open_app: Callable[..., App
             assert gone == {p for p, state in enumerate(frame) if state == ABSENT}
 
 
-def test_a_search_is_played_as_it_was_run(open_app: Callable[..., AppTest]) -> None:
+def test_a_search_is_played_as_it_was_run(open_app: Open) -> None:
     given = data_of(open_app("learn", step="search", data="survey"))
     data = bundled("survey", ROWS, 0)
     result = run("pc", data, seed=0, statistic="oracle")
@@ -158,7 +154,7 @@ def test_a_search_is_played_as_it_was_run(open_app: Callable[..., AppTest]) -> N
     assert gone == given["end"].count(ABSENT)
 
 
-def test_what_if_counts_real_runs_and_leads_to_a_plan(open_app: Callable[..., AppTest]) -> None:
+def test_what_if_counts_real_runs_and_leads_to_a_plan(open_app: Open) -> None:
     app = open_app("learn", step="now", data="cancer")
     app.select_slider(key="learn-people").set_value(1_000).run()
     results = [run(METHOD, bundled("cancer", 1_000, 0), seed=s, epsilon=1.0) for s in range(DRAWS)]
@@ -172,7 +168,7 @@ def test_what_if_counts_real_runs_and_leads_to_a_plan(open_app: Callable[..., Ap
     assert app.number_input(key="plan-rows").value == 1_000
 
 
-def test_draw_again_adds_six_outcomes(open_app: Callable[..., AppTest]) -> None:
+def test_draw_again_adds_six_outcomes(open_app: Open) -> None:
     app = open_app("learn", step="draws", data="cancer")
     assert any("All 6 draws" in m.value for m in app.markdown)
     app.button(key="learn-draw").click().run()

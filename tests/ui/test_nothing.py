@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pandas as pd
 import pytest
@@ -12,14 +12,13 @@ from streamlit.testing.v1 import AppTest
 from engine import load_dataset, run
 from engine.studies import null
 from engine.studies.detectability import Invented, Shape
-from engine.studies.null import invented
 from pages.learn.shuffle import ALGORITHMS, NONE, links_of
 from pages.shell import task
 from pages.shell.runs import shape_of
 from pages.shell.settings import Source
 from pages.worker import false_links
+from tests.ui.steps import Open, press, told
 
-Open = Callable[..., AppTest]
 QUICK = {"data": "asia", "n": "3000", "algorithm": "em_pc", "epsilon": "0.3"}
 START = "On independent data of this size, this setting gives"
 
@@ -33,16 +32,6 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     task._shared.clear()
 
 
-def count(key: str, shape: Shape, **values: object) -> Invented:
-    found = invented(key, shape, values, draws=null.DRAWS)
-    assert found is not None
-    return found
-
-
-def captions(app: AppTest) -> list[str]:
-    return [str(c.value) for c in app.caption]
-
-
 def table(app: AppTest, column: str) -> pd.DataFrame:
     """The table on the page that has a column."""
     return next(f.value for f in app.dataframe if column in f.value)
@@ -54,11 +43,14 @@ def test_a_count_comes_in_the_background(open_app: Open, monkeypatch: pytest.Mon
         "engine.studies.null.invented", lambda *_, **__: time.sleep(0.5) or Invented((3, 3))
     )
     app = open_app(**QUICK)
-    assert any(c.startswith("Counting false positives of this setting") for c in captions(app))
+    assert any(
+        c.startswith("Counting false positives of this setting")
+        for c in [c.value for c in app.caption]
+    )
     for one in task._shared()[1].values():
         assert one.wait(20)
     app.run()
-    assert f"{START} about 3 false positives." in captions(app)
+    assert f"{START} about 3 false positives." in [c.value for c in app.caption]
 
 
 def test_a_count_that_takes_too_long_is_of_fewer_tables(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,22 +84,15 @@ def test_shuffle_waits_for_a_guess_and_shows_what_is_invented(open_app: Open) ->
     app = open_app("learn", step="shuffle", network="cancer", total="2")
     assert app.button(key="learn-shuffle").disabled
     app.button_group(key="learn-shuffle-guess").set_value([NONE]).run()
-    app.button(key="learn-shuffle").click().run()
-    assert not app.exception
+    press(app, "learn-shuffle")
     assert app.query_params["shuffles"] in ("1", ["1"])
     found = table(app, "After")
     assert len(found) == len(ALGORITHMS)
-    told = next(
-        m.value
-        for m in app.markdown
-        if "all of them are false positives" in m.value or f"**{NONE}** does" in m.value
-    )
+    (answer,) = [m.value for m in app.markdown if "You said" in m.value]
+    assert "all of them are false positives" in answer or f"**{NONE}** does" in answer
     for name, after in zip(found["Algorithm"], found["After"], strict=True):
-        assert (name in told.split(" still ")[0]) == (after > 0)
-    assert "You said" in told
-    picture = " ".join(h.value for h in app.get("html"))
-    for name, after in zip(found["Algorithm"], found["After"], strict=True):
-        assert f"{name}: {after} link" in picture
+        assert (name in answer.split(" still ")[0]) == (after > 0)
+        assert f"{name}: {after} link" in told(app, "html")
 
 
 def test_an_address_holds_the_shuffles(open_app: Open) -> None:

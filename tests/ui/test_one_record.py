@@ -7,7 +7,6 @@ of a record may still send it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
@@ -23,6 +22,7 @@ from streamlit.testing.v1 import AppTest
 from engine.release.budget import VARIABLE, Budgets
 from pages.table import expected
 from tests.boundary.alike import DECLARED, ODD, Twice, table
+from tests.ui.steps import Open
 
 # What a clock says of public data and of a charge. Streamlit's own timing (page_profile) and what
 # is seen while one waits are left out by their types.
@@ -99,7 +99,7 @@ CASES = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_no_message_and_no_file_is_another_one_s(
-    open_app: Callable[..., AppTest], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str
+    open_app: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str
 ) -> None:
     walked, strange = CASES[case]
     monkeypatch.setattr(expected, "DRAWS", 2)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +14,11 @@ from engine.teaching.pairwise import EPSILONS
 from pages.pairs import batch, form, view
 from pages.shell import state
 from pages.shell import words as text
+from tests.ui.steps import Open
 
 
 @pytest.fixture(scope="module")
-def pairs_page(open_app: Callable[..., AppTest]) -> AppTest:
+def pairs_page(open_app: Open) -> AppTest:
     """One session, in which one choice follows another."""
     return open_app("pairs")
 
@@ -52,7 +52,7 @@ def test_every_release(pairs_page: AppTest, release: str) -> None:
     assert any(whose in c.value for c in pairs_page.caption)
 
 
-def test_the_script_gives_the_same_decision(open_app: Callable[..., AppTest]) -> None:
+def test_the_script_gives_the_same_decision(open_app: Open) -> None:
     app = open_app("pairs")
     there: dict[str, Any] = {}
     exec(app.code[0].value, there)
@@ -82,7 +82,7 @@ def test_the_headline_says_how_often_the_model_is_right(
     assert "7 real pairs whose cause is known it is right on 10 to 90 %" in words(pairs_page)
 
 
-def test_without_data_there_is_one_sentence(open_app: Callable[..., AppTest]) -> None:
+def test_without_data_there_is_one_sentence(open_app: Open) -> None:
     app = open_app("pairs")
     for source in ("Tübingen file", "Your own CSV"):
         app.radio(key="pairs-source").set_value(source).run()
@@ -90,9 +90,7 @@ def test_without_data_there_is_one_sentence(open_app: Callable[..., AppTest]) ->
         assert len(app.info) == 1
 
 
-def test_own_data_show_nothing_exact_before_they_are_asked_to(
-    open_app: Callable[..., AppTest],
-) -> None:
+def test_own_data_show_nothing_exact_before_they_are_asked_to(open_app: Open) -> None:
     app = open_app("pairs")
     rows = "\n".join(f"{i % 41},{(i % 41 - 20) ** 2}" for i in range(120))
     app.radio(key="pairs-source").set_value("Your own CSV").run()
@@ -116,7 +114,7 @@ def test_own_data_show_nothing_exact_before_they_are_asked_to(
     assert any("nothing below is private" in w.value for w in app.warning)
 
 
-def test_the_batch(open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_batch(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batch, "BATCH_ROWS", 400)
     app = open_app("pairs")
     app.button(key="pairs-batch-run").click().run()
@@ -137,7 +135,7 @@ def test_the_batch(open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyP
 
 
 def test_an_error_of_the_program_in_the_batch_is_one_sentence(
-    open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = open_app("pairs")
 
