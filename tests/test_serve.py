@@ -5,16 +5,9 @@ from __future__ import annotations
 import ast
 import asyncio
 import gzip
-import os
 import re
 import socket
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -29,46 +22,9 @@ from engine.errors import InputError
 from pages import mode
 from pages.shell import PAGES
 from scripts import serve
+from tests.serving import ask, served
 
 ROOT = Path(__file__).resolve().parents[1]
-
-
-@contextmanager
-def served(folder: Path, **environment: str) -> Iterator[str]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    at = ["--server.address", "127.0.0.1", "--server.port", str(port)]
-    command = [sys.executable, str(ROOT / "scripts" / "serve.py"), "--server.headless", "true", *at]
-    with (folder / "log").open("wb") as log:
-        server = subprocess.Popen(
-            command, cwd=folder, stdout=log, stderr=log, env={**os.environ, **environment}
-        )
-    (folder / "pid").write_text(str(server.pid))
-    try:
-        url = f"http://127.0.0.1:{port}"
-        for _ in range(300):
-            if ask(f"{url}/_stcore/health")[0] == 200:
-                break
-            time.sleep(0.2)
-        yield url
-    finally:
-        server.terminate()
-        server.wait(20)
-
-
-def ask(
-    url: str, method: str = "GET", body: bytes | Iterator[bytes] | None = None, **headers: str
-) -> tuple[int, bytes]:
-    request = urllib.request.Request(url, body, headers, method=method)  # type: ignore[arg-type]
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    try:
-        with opener.open(request, timeout=30) as answer:
-            return answer.status, answer.read()
-    except urllib.error.HTTPError as error:
-        return error.code, error.read()
-    except OSError:
-        return 0, b""
 
 
 TOKEN = "2|00000000|" + "ab" * 16 + "|1"  # anyone makes one up for their own browser

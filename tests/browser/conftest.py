@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import signal
-import socket
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,11 +13,10 @@ import pytest
 
 from engine.release.budget import VARIABLE
 from tests.browser.steps import SIZE, settle
+from tests.serving import ROOT, served
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
-
-ROOT = Path(__file__).resolve().parents[2]
 
 # The headless shell is the same browser without a window, and needs two thirds of the time.
 CHROMIUM_NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
@@ -41,7 +32,6 @@ CHROMIUM_ARGS = [
     # every page would compile all its scripts again.)
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
-START_SECONDS = 60.0
 # A fresh server knows every page by its address. What a setting invents on nothing is counted
 # beside every ε, on two tables here: enough for a sentence, as is a short probe of a study.
 FEW_DRAWS = """import runpy, sys
@@ -68,34 +58,11 @@ def chromium_path() -> str:
 
 @pytest.fixture(scope="package")
 def app_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The app on a free port of this machine; yields its address without a closing slash."""
-    port = _free_port()
-    url = f"http://127.0.0.1:{port}"
-    log = tmp_path_factory.mktemp("app") / "streamlit.log"
-    command = [
-        *(sys.executable, "-c", FEW_DRAWS),
-        *("--server.address", "127.0.0.1"),
-        *("--server.port", str(port)),
-        *("--server.headless", "true"),
-        *("--server.fileWatcherType", "none"),
-        *("--browser.gatherUsageStats", "false"),
-    ]
-    with log.open("wb") as out:
-        # A session of its own, so that the server and all it started end together.
-        process = subprocess.Popen(
-            command,
-            cwd=ROOT,
-            env={**os.environ, VARIABLE: str(log.parent / "budgets.db")},
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-    try:
-        _wait_until_healthy(process, url, log)
+    """The running app; yields its address without a closing slash."""
+    folder = tmp_path_factory.mktemp("app")
+    budgets = {VARIABLE: str(folder / "budgets.db")}
+    with served(folder, ("-c", FEW_DRAWS), ROOT, **budgets) as url:
         yield url
-    finally:
-        _end_group(process)
 
 
 @pytest.fixture(scope="package")
@@ -174,37 +141,3 @@ def screenshots() -> Path:
     folder = ROOT / "artifacts" / "screenshots"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def _wait_until_healthy(process: subprocess.Popen[bytes], url: str, log: Path) -> None:
-    # No proxy: an http_proxy in the environment must not be asked for this machine.
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    give_up = time.monotonic() + START_SECONDS
-    while time.monotonic() < give_up and process.poll() is None:
-        try:
-            with opener.open(f"{url}/_stcore/health", timeout=2):
-                return
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.2)
-    tail = "\n".join(log.read_text(errors="replace").splitlines()[-20:])
-    state = "ended" if process.poll() is not None else f"was not ready in {START_SECONDS:.0f} s"
-    pytest.fail(f"the app {state}; the end of its log:\n{tail}", pytrace=False)
-
-
-def _end_group(process: subprocess.Popen[bytes]) -> None:
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        try:
-            os.killpg(process.pid, number)
-        except ProcessLookupError:
-            break
-        try:
-            process.wait(timeout=5)
-        except subprocess.TimeoutExpired:
-            continue
-    process.wait()

@@ -1,0 +1,68 @@
+"""The app as a server of its own, for tests that ask it over the network."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+SERVE = (str(ROOT / "scripts" / "serve.py"),)
+
+
+@contextmanager
+def served(
+    folder: Path, command: tuple[str, ...] = SERVE, cwd: Path | None = None, **environment: str
+) -> Iterator[str]:
+    """The app on a free port of this machine, ready; its log and its number stand in the folder."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    at = ["--server.address", "127.0.0.1", "--server.port", str(port), "--server.headless", "true"]
+    with (folder / "log").open("wb") as log:
+        # A session of its own, so that the server and all it started end together.
+        server = subprocess.Popen(
+            [sys.executable, *command, *at, "--server.fileWatcherType", "none"],
+            cwd=cwd or folder,
+            env={**os.environ, **environment},
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+    (folder / "pid").write_text(str(server.pid))
+    url, end = f"http://127.0.0.1:{port}", time.monotonic() + 60
+    try:
+        while ask(f"{url}/_stcore/health")[0] != 200:
+            if server.poll() is not None or time.monotonic() > end:
+                pytest.fail("no server:\n" + (folder / "log").read_text()[-2000:], pytrace=False)
+            time.sleep(0.2)
+        yield url
+    finally:
+        os.killpg(server.pid, signal.SIGTERM)
+        server.wait(20)
+
+
+def ask(
+    url: str, method: str = "GET", body: bytes | Iterator[bytes] | None = None, **headers: str
+) -> tuple[int, bytes]:
+    """The status and the answer; status 0 where nobody answers."""
+    request = urllib.request.Request(url, body, headers, method=method)  # type: ignore[arg-type]
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(request, timeout=30) as answer:
+            return answer.status, answer.read()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read()
+    except OSError:
+        return 0, b""
