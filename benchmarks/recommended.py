@@ -15,7 +15,7 @@ import argparse
 import json
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from benchmarks.written import put
 from engine import ALGORITHMS, load_dataset
 from engine.data.networks import NETWORKS, load_network
 from engine.runner import run
-from engine.studies.recommended import KEPT, SCORES, Recommended, Score, Study, read
+from engine.studies.recommended import KEPT, Score, study
 from engine.studies.tune import Tuned, tunable, tune
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
@@ -33,10 +33,12 @@ SETTINGS, RESULTS = DOCS / "reference" / "recommended.md", DOCS / "research" / "
 ROWS, MOST = 20_000, 25
 FIRST, TOLD = 3_000, 20  # the first sample of a report, and how many runs it has
 EPSILONS = (0.1, 1.0, 10.0)
+SCORES = ("skeleton_f1", "directed_f1")
 TESTING = ("curate_pc", "em_pc", "gauss_pc", "priv_pc", "svt_pc")
 GRADIENTS = ("noleaks", "curate_notears")
 OURS = ("marginal_pc", "gram_notears")
 RUNS = {**dict.fromkeys(TESTING, 450), **dict.fromkeys(GRADIENTS, 240)}
+Content = dict[str, Any]  # of the file, or of one of its cells
 LEFT = ("stable",)  # PC-stable costs tests and is no number of the papers
 GRADIENT_COLUMNS = 12  # a descent on more takes seconds
 
@@ -109,64 +111,60 @@ def _written(found: Mapping[str, Sequence[float]]) -> dict[str, list[float | Non
     return {name: _row(Score.of(values)) for name, values in found.items()}
 
 
-def kept() -> dict[str, Any]:
-    """The file's content."""
-    if KEPT.exists():
-        content: dict[str, Any] = json.loads(KEPT.read_text(encoding="utf-8"))
-        return content
-    where = {key: searched(key) for key in RUNS}
-    return {"rows": ROWS, "searched": where, "told": halves()[1], "cells": []}
+def kept() -> Content:
+    """The file's content, or what it begins with."""
+    found = {key: searched(key) for key in RUNS}
+    content = {"rows": ROWS, "searched": found, "told": halves()[1], "cells": []}
+    return json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else content
 
 
-def number(score: Score) -> str:
-    """``.951 ± .004``; no error where all runs came to the same."""
-    if score.runs == 0:
+def number(row: Sequence[float | None]) -> str:
+    """``.951 ± .004`` of a mean, its error and the runs; no error where all came to the same."""
+    mean, error, runs = row
+    if not runs:
         return "–"
-    error = f" ± {score.error:.3f}" if score.error else ""
-    return f"{score.mean:.3f}{error}".replace("0.", ".")
+    return f"{mean:.3f}{f' ± {error:.3f}' if error else ''}".replace("0.", ".")
 
 
-def settings_table(found: Study) -> str:
+def settings_table(found: Content) -> str:
     """What was chosen, and what it came to where it was searched for."""
     heads = ("", "ε", "setting", "runs", "skeleton F1, fresh seeds", "default")
     lines = ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
-    for one in ordered(found):
-        if one.runs:
-            said = ", ".join(f"{k} = {v}" for k, v in one.params.items()) or "the default"
-            cells = (
-                ALGORITHMS[one.algorithm].title, f"{one.epsilon:g}", said, f"{one.runs:,}",
-                number(one.fresh), number(one.default),
-            )  # fmt: skip
-            lines.append("| " + " | ".join(cells) + " |")
+    chosen = {(one.algorithm, one.epsilon): one.params for one in study()}
+    for (key, epsilon), one in sorted(cells(found).items()):
+        if one["runs"]:
+            said = ", ".join(f"{k} = {v}" for k, v in chosen[key, epsilon].items()) or "the default"
+            first = ALGORITHMS[key].title, f"{epsilon:g}", said, f"{one['runs']:,}"
+            values = (*first, number(one["fresh"]), number(one["default"]))
+            lines.append("| " + " | ".join(values) + " |")
     return "\n".join(lines)
 
 
-def told_table(found: Study) -> str:
+def told_table(found: Content) -> str:
     """Every setting on the networks that no search saw."""
-    keys = [k for k in (*OURS, *TESTING, *GRADIENTS) if any(a == k for a, _ in found.cells)]
+    known = cells(found)
+    keys = [k for k in (*OURS, *TESTING, *GRADIENTS) if any(a == k for a, _ in known)]
     heads = ("", "ε", "setting", *(ALGORITHMS[key].title for key in keys))
     lines = ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
-    for name, epsilon, which in product(found.reported_on, found.epsilons, ("tuned", "default")):
-        cells = [_told(found.cells.get((key, epsilon)), name, which) for key in keys]
+    for name, epsilon, which in product(found["told"], EPSILONS, ("tuned", "default")):
+        told = [_told(known.get((key, epsilon)), name, which) for key in keys]
         first = name.capitalize(), f"{epsilon:g}", which
-        lines.append("| " + " | ".join((*first, *cells)) + " |")
+        lines.append("| " + " | ".join((*first, *told)) + " |")
     return "\n".join(lines)
 
 
-def _told(one: Recommended | None, name: str, which: str) -> str:
-    if one is None or (which == "tuned" and not one.runs):
+def _told(one: Content | None, name: str, which: str) -> str:
+    if one is None or (which == "tuned" and not one["runs"]):
         return "–"
-    reported = next(r for r in one.reported if r.network == name)
-    scores = reported.tuned if which == "tuned" else reported.default
-    return " / ".join(number(scores[score]) for score in SCORES)
+    return " / ".join(number(one["reported"][name][which][score]) for score in SCORES)
 
 
-def ordered(found: Study) -> Iterator[Recommended]:
-    """By algorithm and epsilon."""
-    yield from (found.cells[key] for key in sorted(found.cells))
+def cells(found: Content) -> dict[tuple[str, float], Content]:
+    """The file's cells by algorithm and epsilon."""
+    return {(c["algorithm"], c["epsilon"]): c for c in found["cells"]}
 
 
-TABLES: dict[str, Callable[[Study], str]] = {
+TABLES: dict[str, Callable[[Content], str]] = {
     "benchmarks.recommended settings": settings_table,
     "benchmarks.recommended": told_table,
 }
@@ -180,7 +178,7 @@ def main() -> None:
     options = parser.parse_args()
     for key, epsilon in () if options.tables else product(options.algorithms.split(","), EPSILONS):
         content = kept()
-        if (key, epsilon) in {(c["algorithm"], c["epsilon"]) for c in content["cells"]}:
+        if (key, epsilon) in cells(content):
             continue
         start = time.process_time()
         content["cells"].append(cell(key, epsilon))
@@ -188,7 +186,7 @@ def main() -> None:
         print(key, epsilon, content["cells"][-1]["params"], f"{time.process_time() - start:.0f} s",
               flush=True)  # fmt: skip
     for mark, write in TABLES.items():
-        put(SETTINGS if mark.endswith("settings") else RESULTS, mark, write(read(kept())))
+        put(SETTINGS if mark.endswith("settings") else RESULTS, mark, write(kept()))
 
 
 if __name__ == "__main__":

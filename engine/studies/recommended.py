@@ -22,7 +22,6 @@ from engine.registry import algorithm
 
 KEPT = SAMPLE_DATA / "recommended.json"
 _FAR = math.log(math.sqrt(10) * 1.001)  # how far an epsilon may be from one that was studied
-SCORES, SIDES = ("skeleton_f1", "directed_f1"), ("tuned", "default")
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,33 +50,20 @@ class Score:
 
 
 @dataclass(frozen=True, eq=False)
-class Reported:
-    """Scores of one setting on one network, by name: each run has its own sample and seed.
-
-    ``tuned`` is the recommended setting's, ``default`` the default setting's, on the same samples.
-    """
-
-    network: str
-    tuned: Mapping[str, Score]
-    default: Mapping[str, Score]
-
-
-@dataclass(frozen=True, eq=False)
 class Recommended:
-    """What was chosen for an algorithm at an epsilon.
+    """What a study chose for an algorithm at an epsilon, and what it is worth.
 
-    ``searched`` are the values that the search chose, none where no setting beat the defaults.
-    ``fresh`` and ``default`` are both settings' scores on the networks searched on, with fresh
-    seeds; ``reported`` on the others. ``runs`` is how many the search took.
+    ``rows``: n of the study. ``searched`` are the values that the search on the networks ``on``
+    chose, none where no setting beat the defaults. ``elsewhere``: by name of a network that no
+    search saw, the skeleton F1 of the setting and of the default on the same samples and seeds.
     """
 
     algorithm: str
     epsilon: float
+    rows: int
     searched: Mapping[str, Any]
-    runs: int
-    fresh: Score
-    default: Score
-    reported: tuple[Reported, ...]
+    on: Sequence[str]
+    elsewhere: Mapping[str, tuple[Score, Score]]
 
     @cached_property
     def params(self) -> dict[str, Any]:
@@ -88,40 +74,28 @@ class Recommended:
         return {s.name: full[s.name] for s in effective if s.name in self.searched}
 
     @property
-    def elsewhere(self) -> float:
-        """The mean skeleton F1 over the networks that it is scored on."""
-        return fmean(r.tuned["skeleton_f1"].mean for r in self.reported)
-
-    @property
     def better(self) -> bool:
         """Whether it beats the default there by more than the error of their mean difference."""
-        pairs = [(r.tuned["skeleton_f1"], r.default["skeleton_f1"]) for r in self.reported]
+        pairs = self.elsewhere.values()
         gap = sum(tuned.mean - default.mean for tuned, default in pairs)
-        error = math.hypot(*(one.error for pair in pairs for one in pair if one.runs > 1))
-        return bool(self.params) and gap > error
-
-
-@dataclass(frozen=True, eq=False)
-class Study:
-    """All that was chosen, where it was searched for and scored, and on how many rows."""
-
-    rows: int
-    searched: Mapping[str, Sequence[str]]
-    reported_on: Sequence[str]
-    cells: Mapping[tuple[str, float], Recommended]
-
-    @property
-    def epsilons(self) -> list[float]:
-        """Those that were studied."""
-        return sorted({epsilon for _, epsilon in self.cells})
+        return bool(self.params) and gap > math.hypot(*(s.error for pair in pairs for s in pair))
 
 
 @cache
-def study() -> Study:
-    """The study that comes with the project; empty where its file does not, as in a wheel."""
+def study() -> tuple[Recommended, ...]:
+    """What comes with the project; nothing where its file does not, as in a wheel."""
     if not KEPT.exists():
-        return Study(0, {}, (), {})
-    return read(json.loads(KEPT.read_text(encoding="utf-8")))
+        return ()
+    content = json.loads(KEPT.read_text(encoding="utf-8"))
+    return tuple(
+        Recommended(
+            c["algorithm"], c["epsilon"], content["rows"], c["params"],
+            content["searched"][c["algorithm"]],
+            {name: (Score(*found["tuned"]["skeleton_f1"]), Score(*found["default"]["skeleton_f1"]))
+             for name, found in c["reported"].items()},
+        )
+        for c in content["cells"] if c["runs"]
+    )  # fmt: skip
 
 
 def recommended(key: str, epsilon: float, rows: int) -> Recommended | None:
@@ -140,17 +114,8 @@ def recommended(key: str, epsilon: float, rows: int) -> Recommended | None:
         >>> recommended("marginal_pc", 1.0, 20_000) is None  # ours were not tuned here
         True
     """
-    near = 0.5 <= rows / max(study().rows, 1) <= 2
-    found = _nearest(key, epsilon) if near else None
-    return found if found is not None and found.better else None
-
-
-def _nearest(key: str, epsilon: float) -> Recommended | None:
-    own = [one for one in study().cells.values() if one.algorithm == key and one.runs]
-    if not own or not 0 < epsilon < math.inf:
-        return None
-    nearest = min(own, key=lambda one: abs(math.log(one.epsilon / epsilon)))
-    return nearest if abs(math.log(nearest.epsilon / epsilon)) <= _FAR else None
+    found = [one for one in _nearest(epsilon) if one.algorithm == key]
+    return next((one for one in found if 0.5 <= rows / one.rows <= 2 and one.better), None)
 
 
 def ranked(epsilon: float) -> list[Recommended]:
@@ -159,26 +124,13 @@ def ranked(epsilon: float) -> list[Recommended]:
     At the study's n, by the mean skeleton F1 over the networks that no search saw; algorithms that
     were not tuned are left out.
     """
-    found = [_nearest(key, epsilon) for key in dict.fromkeys(k for k, _ in study().cells)]
-    tuned = [one for one in found if one is not None and one.runs]
-    return sorted(tuned, key=lambda one: -one.elsewhere)
+    mean = lambda one: fmean(tuned.mean for tuned, _ in one.elsewhere.values())  # noqa: E731
+    return sorted(_nearest(epsilon), key=mean, reverse=True)
 
 
-def read(content: Mapping[str, Any]) -> Study:
-    """A study from the file's content."""
-    found = {}
-    for c in content["cells"]:
-        reported = tuple(
-            Reported(name, *({s: _score(both[which][s]) for s in SCORES} for which in SIDES))
-            for name, both in c["reported"].items()
-        )
-        key, epsilon, fresh, default = c["algorithm"], c["epsilon"], c["fresh"], c["default"]
-        found[key, epsilon] = Recommended(
-            key, epsilon, c["params"], c["runs"], _score(fresh), _score(default), reported
-        )
-    return Study(content["rows"], content["searched"], content["told"], found)
-
-
-def _score(written: Sequence[Any]) -> Score:
-    mean, error, runs = written
-    return Score(math.nan if mean is None else mean, math.nan if error is None else error, runs)
+def _nearest(epsilon: float) -> list[Recommended]:
+    if not 0 < epsilon < math.inf:
+        return []
+    far = lambda e: abs(math.log(e / epsilon))  # noqa: E731
+    at = min((one.epsilon for one in study()), key=far, default=math.inf)
+    return [one for one in study() if one.epsilon == at and far(at) <= _FAR]

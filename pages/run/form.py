@@ -14,7 +14,7 @@ from engine.algorithm import Algorithm
 from engine.params import Parameters, param
 from engine.privacy.budget import PRESETS
 from engine.registry import algorithm
-from engine.studies.recommended import Recommended, Study, recommended, study
+from engine.studies.recommended import Recommended, recommended
 from pages.shell import words as text
 from pages.shell.form import (
     algorithm_choice,
@@ -136,30 +136,29 @@ def help_of(key: str, values: Mapping[str, Any]) -> str:
     """What is said of the preset before it is chosen."""
     found = found_for(key, values)
     if found is None:
-        return text.plain(
-            f"At this n and ε no setting is known that beats the default; the study is of "
-            f"{study().rows:,} rows. Which ε? searches for a best setting."
+        return (
+            "At this n and ε no setting is known that beats the default. Which ε? searches for a "
+            "best setting."
         )
-    return text.plain(sentence(found, study()))
+    return text.plain(sentence(found))
 
 
 def why(key: str, values: Mapping[str, Any]) -> None:
     """A sentence on the preset where it is what the form shows."""
     found = found_for(key, values)
     if found is not None and laid_over(found, values) == filled(key, values):
-        st.caption(f"{text.plain(sentence(found, study()))} All of it: `{STUDY}`.")
+        st.caption(f"{text.plain(sentence(found))} All of it: `{STUDY}`.")
 
 
-def sentence(found: Recommended, made: Study) -> str:
+def sentence(found: Recommended) -> str:
     """What was recommended, from which networks, and what it is worth on others."""
-    where = _and(made.searched[found.algorithm])
+    where = _and(found.on)
     at = f"{NAME} at ε = {text.number(found.epsilon)}"
     worth = ", ".join(
-        f"{r.network.capitalize()} {r.tuned['skeleton_f1'].mean:.2f} "
-        f"(default {r.default['skeleton_f1'].mean:.2f})"
-        for r in found.reported
+        f"{name.capitalize()} {tuned.mean:.2f} (default {default.mean:.2f})"
+        for name, (tuned, default) in found.elsewhere.items()
     )
-    return f"{at}, {made.rows:,} rows: tuned on {where}; skeleton F1 elsewhere: {worth}."
+    return f"{at}, {found.rows:,} rows: tuned on {where}; skeleton F1 elsewhere: {worth}."
 
 
 def _and(names: Any) -> str:

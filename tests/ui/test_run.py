@@ -132,8 +132,8 @@ def test_the_recommended_setting_is_the_studys(open_app: Open) -> None:
     params = defaults(ALGORITHMS["priv_pc"].params) | app.session_state["state_chosen"]
     assert {**params, **found.params} == params
     assert (params["epsilon"], params["guarantee"]) == (0.3, "strict")
-    worth = found.reported[0].tuned["skeleton_f1"].mean
-    assert f"Earthquake {worth:.2f} (default" in told(app, "caption")
+    tuned, _ = found.elsewhere["earthquake"]
+    assert f"Earthquake {tuned.mean:.2f} (default" in told(app, "caption")
     enter(app, "run-n", 100_000)
     assert "Recommended" not in app.pills(key="presets").options  # the study says nothing of that n
     assert not app.exception
