@@ -158,6 +158,16 @@ def test_votes_and_medians_are_of_the_blocks_that_were_dealt() -> None:
     by_block = dealt.p_values(*q, G2)
     assert votes.p_values(q, dealt).tolist() == by_block.tolist() != votes.p_values(q).tolist()
     assert votes.of(q, dealt) == (by_block > 0.1).sum()
+    decided = set()  # independent by the majority, and by more than a fifth, of five blocks
+    params = PrivPCParameters(statistic="g2", blocks=5)
+    votes = Votes(ASIA, params, Randomness(0))
+    for x, y in itertools.combinations(range(ASIA.d), 2):
+        share = (votes.p_values(Query(x, y, ())) > 0.1).mean()
+        for tweak, asked in ((0.0, 0.5), (0.3, 0.2)):
+            score, cutoff, _ = votes.gap(Query(x, y, ()), None, tweak, 1.0)
+            assert (score > cutoff) == (share > asked)
+        decided.add(round(share, 1))
+    assert len(decided) >= 4
     median = Median(ASIA, PrivPCParameters(statistic="g2", blocks=3, guarantee="published"),
                     Randomness(0))  # fmt: skip
     assert median.of(q, dealt) == sorted(by_block)[1]
