@@ -135,11 +135,6 @@ def _again(argv: Sequence[str]) -> int:
         description="Write a release out again.",
         example="release --again 1 --out again.json",
     )
-    parser.add_argument(
-        "--resume",
-        action="store_true",
-        help="end the last release that was charged and cut short, of the same data, for free",
-    )
     parser.add_argument("--again", metavar="ID", required=True, help="see engine budget show")
     _add_out_flags(parser)
     args = parser.parse_args(argv)

@@ -271,9 +271,10 @@ def test_signed_checked_kept_and_written_again(
     assert main(["release", "--again", charge["release"], "--out", again]) == 0
     assert Path(again).read_bytes() == Path(out).read_bytes()
     assert Path(again).with_suffix(".html").read_bytes() == Path(page).read_bytes()
-    assert main(["release", f"--again={charge['release']}", "--out", again]) == 2
+    for more in ((), ("--resume",)):  # the file is there; nothing is resumed where one is kept
+        assert main(["release", f"--again={charge['release']}", "--out", again, *more]) == 2
     assert len(Budgets().show("ward").charges) == 1
-    capsys.readouterr()
+    assert "--resume" in capsys.readouterr().err
     assert main(["key"]) == 0
     Path(key).write_text(capsys.readouterr().out)
     for given in (key, Path(key).read_text().strip()):
