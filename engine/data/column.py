@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -24,23 +24,8 @@ GAP_LEVELS = (MISSING_LEVEL, "no answer", "gap")  # levels that are there for em
 # level of any, the most frequent, the sum of numbers, how many rows there are.
 TAKES = ("first", "last", "any", "most", "sum", "count")
 ADDED = ("sum", "count")  # numbers made of all rows, cut afterwards
+DELIMITERS = (",", ";", "\t", "|")
 PARTS = ("year", "month")  # of a date, which is then a number
-
-_GAP = {"other": MISSING_LEVEL}
-_ICD = (
-    *("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII", "XIII", "XIV"),
-    *("XV", "XVI", "XVII", "XVIII", "XIX", "XX", "XXI", "XXII"),
-)
-# Facts that many columns share, stated by their nature and read off no table.
-TEMPLATES: Mapping[str, Mapping[str, Any]] = {
-    "age in tens": {"type": "numeric", "cuts": range(10, 91, 10), "other": LEVEL},
-    "yes/no": {"type": "ordered", "levels": ("no", "yes", MISSING_LEVEL), **_GAP},
-    "0/1": {"type": "ordered", "levels": ("0", "1", MISSING_LEVEL), **_GAP},
-    "Likert 1–5": {"type": "ordered", "levels": (*"12345", MISSING_LEVEL), **_GAP},
-    "counts 0/1/2/3–5/6+": {"type": "numeric", "cuts": (1, 2, 3, 6), "other": LEVEL},
-    "ICD-10 chapters": {"type": "unordered", "levels": (*_ICD, MISSING_LEVEL), **_GAP},
-    "years in fives": {"type": "numeric", "cuts": range(1950, 2031, 5), "other": LEVEL},
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +65,8 @@ class Column:
             raise InputError(
                 f"Every column of a schema needs a name: text of 1 to {MOST_TEXT} characters."
             )
+        for what in ("levels", "bounds", "cuts"):
+            object.__setattr__(self, what, _listed(getattr(self, what), what))
         for fault in self._faults():
             raise InputError(f"The column {show(self.name)} {fault}.")
 
@@ -106,25 +93,21 @@ class Column:
             yield f"has no {self.take}, which is a number; give cuts or bounds"
 
     def _wrong_numbers(self) -> Iterator[str]:
-        cuts, bounds, bins = self.cuts, self.bounds, self.bins
-        if self.levels:
-            yield "is numeric; give bounds and bins, or cuts, not levels"
-        if cuts and bounds is not None:
-            yield "has both bounds and cuts; give only one of them"
-        if bounds is None and not (isinstance(cuts, tuple) and cuts and all(map(_is_number, cuts))):
-            yield "needs bounds (two numbers, the lower one first), or cuts (a list of numbers)"
-        if bounds is not None:
-            pair = isinstance(bounds, tuple) and len(bounds) == 2 and all(map(_is_number, bounds))
-            if not pair or not -HUGE < bounds[0] < bounds[1] < HUGE:
-                yield "needs bounds (two numbers, the lower one first), or cuts"
-            if isinstance(bins, bool) or not isinstance(bins, int) or not 2 <= bins <= MAX_LEVELS:
-                yield f"needs bins that are a whole number from 2 to {MAX_LEVELS}"
+        bounds, bins = self.bounds, self.bins
+        if self.levels or bool(self.cuts) == (bounds is not None):
+            yield "is numeric: it needs either cuts, or bounds and bins, and no levels"
+        if not all(map(_is_number, bounds or self.cuts)):
+            yield "has bounds or cuts that are no finite numbers"
+        if bounds is not None and (len(bounds) != 2 or not -HUGE < bounds[0] < bounds[1] < HUGE):
+            yield "needs bounds (two numbers, the lower one first)"
+        if type(bins) is not int or not 2 <= bins <= MAX_LEVELS:
+            yield f"needs bins that are a whole number from 2 to {MAX_LEVELS}"
         points = self.points()
         if len(points) >= MAX_LEVELS or max(map(abs, points)) >= HUGE:
             yield f"has more than {MAX_LEVELS - 1} cuts, or one beyond {HUGE:g}"
         if (np.diff(points) <= 0).any():
             yield "has cuts that are no increasing numbers, or bounds too close for its bins"
-        if self.other == LEVEL and len(points) + 1 == MAX_LEVELS:
+        if self.size > MAX_LEVELS:
             yield f"has {MAX_LEVELS} bins and no room for a level of gaps"
         if self.other not in (None, LEVEL) and not _is_number(self.other):
             yield f'has an other value that is neither a number nor "{LEVEL}"'
@@ -180,6 +163,15 @@ def interval_labels(cuts: Sequence[float] | np.ndarray) -> tuple[str, ...]:
     return (f"< {points[0]}", *inner, f">= {points[-1]}")
 
 
+def _listed(value: Any, what: str) -> tuple[Any, ...] | None:
+    """A collection of texts or numbers as a tuple of plain Python values."""
+    if value is None:
+        return None
+    if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
+        raise InputError(f'"{what}" in a schema is a list.')
+    return tuple(one.item() if isinstance(one, np.generic) else one for one in value)
+
+
 def _is_name(value: Any) -> bool:
     return _is_text(value) and bool(value.strip())
 
@@ -221,26 +213,22 @@ class Dialect:
     """How text is written; no record decides it.
 
     ``encoding`` "utf-8", "utf-16" or "latin-1"; ``delimiter`` None is the one that cuts the header
-    line into most names; ``decimal`` "." or ","; ``thousands`` "", ",", ".", " " or "'".
+    line into most names; ``decimal`` "." or ",".
     """
 
     encoding: str = "utf-8"
     delimiter: str | None = None
     decimal: str = "."
-    thousands: str = ""
 
     def __post_init__(self) -> None:
         for what, value, known in (
             ("encoding", self.encoding, ("utf-8", "utf-16", "latin-1")),
-            ("delimiter", self.delimiter, (None, ",", ";", "\t", "|")),
+            ("delimiter", self.delimiter, (None, *DELIMITERS)),
             ("decimal", self.decimal, (".", ",")),
-            ("thousands", self.thousands, ("", ",", ".", " ", "'")),
         ):
             if value not in known:
                 listed = ", ".join(repr(word) for word in known if word)
                 raise InputError(f"The {what} of a table is one of {listed}, not {show(value)}.")
-        if self.thousands == self.decimal:
-            raise InputError("decimal and thousands must differ; say both.")
 
 
 PLAIN = Dialect()

@@ -11,11 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from engine.data.column import GAP_LEVELS, LEVEL, MAX_LEVELS, MISSING_LEVEL, Column, Dialect
-from engine.data.intake import GAPS, Cell, Relation, listed, number, opened, trimmed
-from engine.errors import DataError, InputError
+import numpy as np
 
-ROWS = 50_000  # that cut points are found in; levels are found in all rows
+from engine.data.column import GAP_LEVELS, LEVEL, MAX_LEVELS, MISSING_LEVEL, Column, Dialect
+from engine.data.intake import Cell, number
+from engine.data.sources import Relation, opened, quoted
+from engine.errors import DataError
+
 FEW = 10  # numbers with at most so many values are levels
 PARTS = 5  # levels that more of them are proposed to be cut into
 _LEAST_UNIQUE = 20  # rows from which all-different values look like an id
@@ -74,135 +76,108 @@ class Found:
 
 
 def survey(
-    source: Any,
-    *,
-    query: str | None = None,
-    sheet: str | None = None,
-    **said: str | None,
+    source: Any, *, query: str | None = None, sheet: str | None = None, **said: str | None
 ) -> tuple[tuple[Found, ...], Dialect]:
     """Every column with a name, and how text is written; DataError for what is no table."""
-    if source is None:
-        raise InputError("There is no table to look at: give a frame or the path of a file.")
     dialect = Dialect(**{word: value for word, value in said.items() if value is not None})
     with opened(source, dialect, query, sheet) as table:
-        [[rows]] = table.rows("count(*)")
-        if rows < 2:
-            held = "one row" if rows else "no rows"
-            raise DataError(
-                f"{table.label} has {held} of data below its header line; give at least 2."
-            )
-        if said.get("decimal") is None and said.get("thousands") is None:
-            dialect = _guessed(table, dialect)
-        named = [name for name in table.names if name.strip()]
-        return tuple(_look(table._replace(dialect=dialect), name, rows) for name in named), dialect
+        found, table = look(table, source, guess="decimal" not in said)
+        return found, table.dialect
 
 
-def _guessed(table: Relation, dialect: Dialect) -> Dialect:
-    """How numbers are written, where all commas of a column say so."""
-    comma, grouped = r"[+-]?\d*,\d+([eE][+-]?\d+)?", r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?"
-    apart = any(f"delim='{sign}'" in table.sql for sign in ";\t")  # no comma ends a cell
-    for k, kind in enumerate(table.types):
-        if kind != "VARCHAR":
-            continue
-        text = trimmed(f"c{k}")
-        gap = f"lower(coalesce({text}, '')) IN ({listed(GAPS)})"
-        counts = [f"count(*) FILTER (regexp_full_match({text}, '{p}'))" for p in (comma, grouped)]
-        counts.append(f"count(*) FILTER (try_cast({text} AS DOUBLE) IS NULL AND NOT ({gap}))")
-        [[commas, groups, others]] = table.rows(", ".join(counts))
-        if others and commas == others and (groups < others or apart):
-            return replace(dialect, decimal=",")
-        if others and groups == others:
-            return replace(dialect, thousands=",")
-    return dialect
+def look(table: Relation, source: Any, *, guess: bool = True) -> tuple[tuple[Found, ...], Relation]:
+    """Every column with a name; and the table, with the decimal sign that its numbers have."""
+    [[rows]] = table.rows("count(*)")
+    if rows < 2:
+        held = "one row" if rows else "no rows"
+        raise DataError(f"{table.label} has {held} of data below its header line; give at least 2.")
+    if guess and _decimal_commas(table):
+        table = table._replace(dialect=replace(table.dialect, decimal=","))
+    ordered = {
+        str(name): tuple(map(str, kind.categories))
+        for name, kind in getattr(getattr(source, "dtypes", None), "items", tuple)()
+        if getattr(kind, "ordered", False)
+    }
+    named = [name for name in table.names if name.strip()]
+    return tuple(_look(table, name, rows, ordered.get(name, ())) for name in named), table
 
 
-def _look(table: Relation, name: str, rows: int) -> Found:
-    """What a column holds, from its distinct texts where there are few and from counts else."""
+def _decimal_commas(table: Relation) -> bool:
+    """Whether all cells of a column that are no numbers have a comma, which ends no cell there."""
+    if not any(f"delim={quoted(sign)}" in table.sql for sign in ";\t"):
+        return False
+    for name in table.names:
+        cell = Cell.of(table, name)
+        commas = f"regexp_full_match({cell.text}, '[+-]?\\d*,\\d+([eE][+-]?\\d+)?')"
+        wordy = f"try_cast({cell.text} AS DOUBLE) IS NULL AND NOT {cell.gap}"
+        [[like, others]] = table.rows(f"count(*) FILTER ({commas}), count(*) FILTER ({wordy})")
+        if 0 < others == like:
+            return True
+    return False
+
+
+def _look(table: Relation, name: str, rows: int, ordered: tuple[str, ...]) -> Found:
+    """What a column holds, from its distinct texts; ``ordered`` are the levels that it declares."""
     cell = Cell.of(table, name)
-    moment = f"CASE WHEN contains({cell.text}, '-') THEN try_cast({cell.text} AS TIMESTAMP) END"
-    held = f"FILTER (NOT {cell.gap})"
-    [[missing, distinct, numbers, dates, first, last]] = table.rows(
-        f"count(*) FILTER ({cell.gap}), approx_count_distinct({cell.text}) {held}, "
-        f"count(*) FILTER (NOT {cell.gap} AND coalesce(isfinite({cell.number}), false)), "
-        f"count({moment}) {held}, min({moment}), max({moment})"
+    table.con.execute(
+        f"CREATE OR REPLACE TEMP TABLE words AS SELECT w, n, {number('w', table.dialect.decimal)} "
+        "AS v, CASE WHEN contains(w, '-') THEN try_cast(w AS TIMESTAMP) END AS day FROM (SELECT "
+        f"{cell.text} AS w, count(*) AS n FROM {table.sql} WHERE NOT {cell.gap} GROUP BY 1)"
     )
-    held, whole = rows - missing, numbers == rows - missing
-    found = Found(name, "constant", distinct, missing)
-    if name in table.levels and len(table.levels[name]) in range(2, MAX_LEVELS + 1):
-        return replace(found, kind="ordered", levels=tuple(table.levels[name]))
+    [[held, distinct, least, most, numbers, whole, dates, first, last]] = table.con.execute(
+        "SELECT coalesce(sum(n), 0)::BIGINT, count(*), min(n), max(n), count(*) FILTER "
+        "(isfinite(v)), bool_and(v = floor(v)), count(day), min(day), max(day) FROM words"
+    ).fetchall()
+    numeric = numbers == distinct
+    found = Found(name, "constant", distinct, rows - held)
+    if 2 <= len(ordered) <= MAX_LEVELS:
+        return replace(found, kind="ordered", levels=ordered)
     words: list[Any] = []
     if distinct <= 4 * MAX_LEVELS:
-        key = cell.number if whole else f"lower({cell.text})"
         words = table.con.execute(
-            f"SELECT {key}, mode({cell.text} ORDER BY {cell.text}), count(*) FROM {table.sql} "
-            f"WHERE NOT {cell.gap} GROUP BY 1 ORDER BY 1"
+            f"SELECT {'v' if numeric else 'lower(w)'}, first(w ORDER BY n DESC, w) FROM words "
+            "GROUP BY 1 ORDER BY 1"
         ).fetchall()
         found = replace(found, distinct=len(words))
-    if not held or len(words) == 1:
+    if found.distinct < 2:
         return found
-    if dates == held:
+    if dates == distinct:
         return replace(found, kind="date", years=(first.year, last.year))
-    if words and len(words) <= (FEW if whole else MAX_LEVELS - 1):
-        named = len(words) > FEW and _ID.search(name) is not None
-        if not whole and (named or len(words) == held >= _LEAST_UNIQUE):
-            return replace(found, kind="id", rows_each=held / len(words))
-        kind = "ordered" if whole else "unordered"
-        return replace(found, kind=kind, levels=_levels(words, whole))
-    return _many(table, replace(found, kind="text"), cell, held, whole)
+    each = held / distinct
+    named = _ID.search(name) is not None and distinct > (MAX_LEVELS if numeric else FEW)
+    evenly = each > 1.5 and (least == most or (not numeric and most < 4 * each))
+    evenly = evenly and distinct > (FEW if numeric else MAX_LEVELS - 1)
+    if (whole or not numeric) and (distinct == held >= _LEAST_UNIQUE or named or evenly):
+        return replace(found, kind="id", rows_each=each)
+    if words and len(words) <= (FEW if numeric else MAX_LEVELS - 1):
+        kind = "ordered" if numeric else "unordered"
+        return replace(found, kind=kind, levels=_levels(words, numeric))
+    return (
+        replace(found, kind="numeric", cuts=_cuts(table))
+        if numeric
+        else replace(found, kind="text")
+    )
 
 
-def _levels(words: Sequence[Any], numbers: bool) -> tuple[str, ...]:
-    """Of distinct values (number, text, count) the levels: numbers ascending, words by name."""
-    texts = [str(text) for _, text, _ in words]
-    if not numbers:
-        return tuple(sorted(texts, key=natural_key))
+def _levels(words: Sequence[tuple[Any, str]], numeric: bool) -> tuple[str, ...]:
+    """Of distinct values and their texts the levels: numbers ascending, words by name."""
+    texts = [text for _, text in words]
+    if not numeric:
+        # Runs of digits by their value: x2 before x10.
+        padded = {text: re.sub("[0-9]+", lambda run: run[0].zfill(20), text) for text in texts}
+        return tuple(sorted(texts, key=lambda text: (padded[text].casefold(), text)))
     if sorted(map(str.lower, texts)) == ["false", "true"]:
         return "false", "true"
-    small = (value == int(value) and abs(value) < 2**53 for value, _, _ in words)
-    return tuple(
-        str(int(value)) if whole else repr(value)
-        for (value, _, _), whole in zip(words, small, strict=True)
-    )
+    whole = (value == int(value) and abs(value) < 2**53 for value, _ in words)
+    return tuple(str(int(v)) if w else repr(v) for (v, _), w in zip(words, whole, strict=True))
 
 
-def _many(table: Relation, found: Found, cell: Cell, held: int, numbers: bool) -> Found:
-    """A column of many values: an id, numbers to cut, or text."""
-    each = (
-        f"SELECT {cell.text} AS w, count(*) AS n FROM {table.sql} WHERE NOT {cell.gap} GROUP BY 1"
-    )
-    value = number("w", table.dialect)
-    [[distinct, least, most, whole]] = table.con.execute(
-        f"SELECT count(*), min(n), max(n), "
-        f"coalesce(bool_and({value} = floor({value})), true) "
-        f"FROM (SELECT * FROM ({each}) LIMIT 5000000)"
-    ).fetchall()
-    found = replace(found, distinct=distinct)
-    alone = distinct == held >= _LEAST_UNIQUE and (not numbers or whole)
-    evenly = held / distinct > 1.5 and (
-        least == most or (not numbers and most < 4 * held / distinct)
-    )
-    named = bool(_ID.search(found.name)) and distinct > MAX_LEVELS
-    if alone or (distinct > FEW and (named or evenly) and (not numbers or whole)):
-        return replace(found, kind="id", rows_each=held / distinct)
-    if not numbers:
-        return found
-    points = ", ".join(f"quantile_cont({cell.number}, {k / PARTS})" for k in range(1, PARTS))
-    few = f"(SELECT * FROM {table.sql} LIMIT {ROWS})"
-    columns = ", ".join(f"c{k}" for k in range(len(table.names)))
-    asked = f"SELECT min({cell.number}), max({cell.number}), median({cell.number}), {points} "
-    [[low, high, middle, *cuts]] = table.con.execute(
-        f"{asked} FROM {few} t({columns}) WHERE isfinite({cell.number})"
-    ).fetchall()
-    rounded = sorted({float(f"{point:.3g}") for point in cuts})
-    inner = tuple(cut for cut in rounded if low < cut <= high) or (float(middle),)
-    return replace(found, kind="numeric", cuts=inner)
-
-
-def natural_key(text: str) -> tuple[list[Any], str]:
-    """Sort key: upper and lower case alike, runs of digits by their value ("x2" < "x10")."""
-    parts: list[Any] = re.split("([0-9]+)", text.casefold())
-    # Digit runs compare as (length, digits): their value, without converting huge numbers.
-    for k in range(1, len(parts), 2):
-        run = parts[k].lstrip("0")
-        parts[k] = len(run), run
-    return parts, text
+def _cuts(table: Relation) -> tuple[float, ...]:
+    """Points that cut a column's numbers into parts of about as many rows each."""
+    found = table.con.execute("SELECT v, n FROM words ORDER BY v").fetchnumpy()
+    values, below = found["v"], np.cumsum(found["n"])
+    shares = np.arange(1, PARTS) / PARTS
+    points = values[np.searchsorted(below, [*shares * below[-1], below[-1] / 2])]
+    *rounded, middle = (float(f"{point:.3g}") for point in points)
+    inner = tuple(cut for cut in sorted(set(rounded)) if values[0] < cut <= values[-1])
+    return inner or (middle,)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
+from contextlib import ExitStack
 
 import networkx as nx
 
+from engine.data.column import DELIMITERS
 from engine.data.dataset import refuse_cycle
-from engine.data.intake import DELIMITERS, Source, read_bytes
+from engine.data.sources import Source, located
 from engine.data.spreadsheets import unsafe
 from engine.errors import DataError, did_you_mean, show
 
-MOST_BYTES = 50_000_000
 EDGE_HEADERS = frozenset({("from", "to"), ("source", "target"), ("parent", "child")})
 
 
@@ -22,29 +23,25 @@ def read_edges(source: Source, names: Sequence[str]) -> nx.DiGraph:
     Raises DataError where a line is malformed, a name is not a column, or edges form a
     loop or a cycle.
     """
-    raw, label = read_bytes(source, MOST_BYTES)
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise DataError(f"{label} is not UTF-8 text; save it as CSV in UTF-8.") from None
+    with ExitStack() as stack:
+        label, path = located(stack, source)
+        try:
+            text = path.read_text("utf-8-sig")
+        except (OSError, UnicodeDecodeError):
+            raise DataError(f"{label} cannot be read as UTF-8 text; check the file.") from None
+    numbered = enumerate(text.splitlines(), 1)
+    lines = [(k, _cells(line, names)) for k, line in numbered if line.strip()]
+    if lines and tuple(map(str.casefold, lines[0][1])) in EDGE_HEADERS:
+        lines = lines[not set(lines[0][1]) <= set(names) :]
     graph = nx.DiGraph()
     graph.add_nodes_from(names)
-    lines = [(k, line) for k, line in enumerate(text.splitlines(), 1) if line.strip()]
-    if len(lines) > len(names) ** 2:  # before each is looked at
-        raise DataError(f"{label} has more lines than the columns have pairs; give an edge once.")
-    for number, line in lines:
-        cells = _cells(line, names)
-        header = number == lines[0][0] and tuple(map(str.casefold, cells)) in EDGE_HEADERS
-        if header and not set(cells) <= set(names):
-            continue
+    for number, cells in lines:
         where = f"Line {number} of {label}"
         if len(cells) != 2 or not all(cells):
             raise DataError(f"{where} is not an edge; write it as from,to or from -> to.")
         for cell in set(cells) - set(names):
             hint = did_you_mean(cell, names)
             raise DataError(f"{where} names {show(cell)}, which is not a column.{hint}")
-        if cells[0] == cells[1]:
-            raise DataError(f"{where} is an edge from {show(cells[0])} to itself; delete it.")
         graph.add_edge(*cells)
     if not graph.edges:
         raise DataError(f"{label} has no edges; give one edge a line, or leave the truth out.")

@@ -22,7 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.data.dataset import Dataset
-from engine.data.intake import Source, read_numbers
+from engine.data.intake import read_numbers
+from engine.data.sources import Source
 from engine.errors import DataError, InputError, did_you_mean, show
 
 Values = NDArray[np.float64]

@@ -12,9 +12,11 @@ import numpy as np
 
 from engine.data.column import LEVEL, PLAIN, Dialect
 from engine.data.dataset import Dataset, frozen
+from engine.data.draft import look
 from engine.data.edge_list import read_edges
-from engine.data.intake import Named, Source, Unforeseen, framed, opened, project, read_bytes
+from engine.data.intake import Unforeseen, project
 from engine.data.schema import Schema
+from engine.data.sources import Source, framed, opened
 from engine.errors import DataError, InputError, did_you_mean, show
 
 
@@ -27,8 +29,7 @@ def read_csv(source: Source, schema: Schema | None = None, **options: Any) -> Da
             which finds them in the rows, and no guarantee is given.
         options: ``truth``, likewise text: one edge a line, ``from,to`` or ``from -> to``; ``name``,
             what the dataset is called, the file's name by default; ``encoding`` ("utf-8", "utf-16"
-            or "latin-1"), ``delimiter``, ``decimal`` or ``thousands``, where the schema's dialect
-            does not say it.
+            or "latin-1"), ``delimiter`` or ``decimal``, where the schema's dialect does not say it.
 
     Returns:
         A private dataset of d columns: distinct rows of codes, and how often each occurs.
@@ -91,14 +92,12 @@ def read(
     if not isinstance(schema, Schema | None):
         raise InputError("The schema is a Schema: Schema.draft(frame), or load_schema(path).")
     said = _dialect(PLAIN if schema is None else schema.dialect, dialect)
-    if schema is None:
-        if hasattr(source, "read"):  # it is read twice: once to look, once by what was found
-            source = Named(*read_bytes(source))
-        schema = Schema.draft(source, query=query, sheet=sheet, **dialect)
-        said = schema.dialect
-    elif isinstance(source, np.ndarray):
+    if schema is not None and isinstance(source, np.ndarray):
         source = framed(source, schema.names)
-    with opened(source, said, query, sheet, schema.rows) as table:
+    with opened(source, said, query, sheet, getattr(schema, "rows", None)) as table:
+        if schema is None:
+            looked, table = look(table, source, guess="decimal" not in dialect)
+            schema = Schema.proposed(looked, table.dialect)
         found, unforeseen = project(table, schema.columns, schema.person)
         label = table.label
     n = int(found[1].sum())

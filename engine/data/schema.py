@@ -9,18 +9,15 @@ column's ``other``, and where none is stated such a table is refused.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from engine.data.column import (
     LEVEL,
     MOST_COLUMNS,
     PLAIN,
     TAKES,
-    TEMPLATES,
     Column,
     Dialect,
     Person,
@@ -39,9 +36,11 @@ from engine.knowledge import (
 
 __all__ = ["LEVEL", "Column", "Person", "Schema", "load_schema", "parse_schema"]
 
+if TYPE_CHECKING:
+    from engine.data.draft import Found
+
 FORMAT = "dp-causal-explorer/schema"
 _TOP = ("format", "version", "rows", "person", "dialect", "columns", "knowledge")
-_LISTS = {"levels", "bounds", "cuts"}
 
 
 class _Named(type):
@@ -115,10 +114,10 @@ class Schema(metaclass=_Named):
 
         Args:
             source: A frame or a file, as for :func:`engine.read_table`.
-            options: ``query``, ``sheet``, ``encoding``, ``decimal`` or ``thousands``, as there.
+            options: ``query``, ``sheet``, ``encoding``, ``delimiter`` or ``decimal``, as there.
 
         Returns:
-            A schema with the levels found in all rows, and cut points of the first 50,000.
+            A schema with the levels found in all rows, and cut points.
 
         Raises:
             InputError: In one sentence for a table that is none, or without two columns of use.
@@ -134,7 +133,11 @@ class Schema(metaclass=_Named):
         """
         from engine.data.draft import survey
 
-        found, dialect = survey(source, **options)
+        return cls.proposed(*survey(source, **options))
+
+    @classmethod
+    def proposed(cls, found: Sequence[Found], dialect: Dialect) -> Schema:
+        """A draft of columns as they were found; DataError without two columns of use."""
         left_out = tuple((one.name, why) for one in found if (why := one.why_out()) is not None)
         columns = tuple(column for one in found if (column := one.proposed()) is not None)
         if len(columns) < 2:
@@ -150,8 +153,7 @@ class Schema(metaclass=_Named):
 
         Args:
             as_found: Columns with facts that are right as they stand.
-            facts: By column: its levels in order, fields of :class:`Column` (such as "cuts"), or a
-                template's name (:data:`TEMPLATES`).
+            facts: By column: its levels in order, or fields of :class:`Column` (such as "cuts").
 
         Raises:
             InputError: For a column that there is not, or facts that do not fit.
@@ -274,28 +276,12 @@ def _wrong_person(column: Column, person: Person | None) -> str | None:
 
 
 def _facts(name: str, said: Any) -> dict[str, Any]:
-    """Fields of a column from what a person says of it: levels, fields, or a template's name."""
-    if isinstance(said, str):
-        if said not in TEMPLATES:
-            hint = did_you_mean(said, TEMPLATES)
-            raise InputError(
-                f"There is no template {show(said)}; there are {', '.join(TEMPLATES)}.{hint}"
-            )
-        said = TEMPLATES[said]
-    if isinstance(said, Mapping):
-        facts = {str(key): value for key, value in said.items()}
-        fields = [key for key in Column.__dataclass_fields__ if key not in ("name", "stated")]
-        check_fields(facts, fields, f"column {show(name)}")
-    elif isinstance(said, Iterable):
-        facts = {"levels": said}
-    else:
-        raise InputError(f"Say of column {show(name)} its levels, its cuts or a template.")
-    for key in _LISTS & facts.keys():
-        value = facts[key]
-        if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
-            raise InputError(f'"{key}" in a schema is a list.')
-        plain = (v.item() if isinstance(v, np.generic) else v for v in value)
-        facts[key] = tuple(map(str, plain)) if key == "levels" else tuple(plain)
+    """Fields of a column from what a person says of it: levels, or fields."""
+    facts = dict(said) if isinstance(said, Mapping) else {"levels": said}
+    fields = [key for key in Column.__dataclass_fields__ if key not in ("name", "stated")]
+    check_fields(facts, fields, f"column {show(name)}")
+    if isinstance(facts.get("levels"), Iterable) and not isinstance(facts["levels"], str):
+        facts["levels"] = tuple(map(str, facts["levels"]))
     return facts
 
 
@@ -347,15 +333,11 @@ def parse_schema(content: Any) -> Schema:
 
 
 def _parse_column(content: Any) -> Column:
-    facts = dict(check_fields(content, tuple(Column.__dataclass_fields__), "schema's column"))
+    check_fields(content, tuple(Column.__dataclass_fields__), "schema's column")
     for key in ("name", "type"):
-        if key not in facts:
+        if key not in content:
             raise InputError(f'A column of the schema has no "{key}".')
-    for key in _LISTS & facts.keys():
-        if not isinstance(facts[key], list):
-            raise InputError(f'"{key}" in a schema is a list.')
-        facts[key] = tuple(facts[key])
-    return Column(**facts)
+    return Column(**content)
 
 
 def load_schema(source: str | os.PathLike[str] | bytes) -> Schema:

@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from engine import InputError
-from engine.data.column import LEVEL, MISSING_LEVEL, TEMPLATES, Column, Dialect, Person
+from engine.data.column import LEVEL, MISSING_LEVEL, Column, Dialect, Person
 from engine.data.draft import FEW, Found
 from engine.data.schema import Schema
 from engine.errors import show
@@ -29,7 +29,7 @@ KINDS = {
 }
 ORDERED, UNORDERED, NUMERIC, YEAR, MONTH = KINDS
 REFUSE, OWN_LEVEL = "(refuse the table)", "a level of their own"
-BY_HAND, ORDERLESS = "(by hand)", "(no order)"
+ORDERLESS = "(no order)"
 TAKEN = {
     "the first row's": "first",
     "the last row's": "last",
@@ -55,12 +55,6 @@ class Card(Parameters):
         "persons, and each card says how their rows become one.",
     )
     kind: str = param(UNORDERED, "What it is", choices=tuple(KINDS))
-    template: str = param(
-        BY_HAND,
-        "By its nature",
-        choices=(BY_HAND, *TEMPLATES),
-        help="Levels and cut points that follow from what a column is, not from your rows.",
-    )
     levels: str = param(
         "",
         "Levels",
@@ -90,7 +84,7 @@ def drafts(found: Sequence[Found]) -> dict[str, Draft]:
 
 def _draft(found: Found) -> Draft:
     column = found.proposed()
-    card = state.defaults(Card) | {"out": column is None, "filled": BY_HAND}
+    card = state.defaults(Card) | {"out": column is None}
     first, last = found.years or (0, 0)
     decades = range(first // 10 * 10 + 10, last + 1, 10) if last - first > 20 else ()
     cuts: Iterable[float] = decades or range(first + 1, last + 1)[:60]
@@ -176,18 +170,6 @@ def split(typed: str) -> tuple[str, ...]:
     return tuple(filter(None, map(str.strip, parts)))
 
 
-def fill(card: Draft) -> None:
-    """Apply the chosen template to a card; it still has to be stated."""
-    card["filled"], card["stated"] = card["template"], False
-    if (facts := TEMPLATES.get(card["template"])) is None:
-        return
-    card["kind"] = next(kind for kind, (type_, _) in KINDS.items() if type_ == facts["type"])
-    if card["kind"] == NUMERIC:
-        card["cuts"], card["gaps"] = ", ".join(f"{cut:g}" for cut in facts["cuts"]), OWN_LEVEL
-    else:
-        card["levels"], card["other"] = " | ".join(facts["levels"]), facts["other"]
-
-
 # On the page ----------------------------------------------------------------------------
 
 
@@ -231,7 +213,7 @@ def _control(card: Draft, name: str, key: str, among: Sequence[str] = ()) -> Non
 def _stating(column: Found, card: Draft, *, key: str, persons: bool) -> None:
     kinds = tuple(k for k, (_, part) in KINDS.items() if part is None or column.kind == "date")
     levels = (*split(card["levels"]), REFUSE)
-    names = ["kind", "template"]
+    names = ["kind"]
     if card["kind"] in _LEVELS["kind"]:
         names += ["levels", "other"]
     elif card["kind"] in _CUTS["kind"]:
@@ -241,7 +223,4 @@ def _stating(column: Found, card: Draft, *, key: str, persons: bool) -> None:
         for place, name in zip(st.columns(2, gap="small"), names[k : k + 2], strict=False):
             with place:
                 _control(card, name, key, {"kind": kinds, "other": levels}.get(name, ()))
-    if card["template"] != card["filled"]:
-        fill(card)
-        st.rerun()
     _control(card, "stated", key)

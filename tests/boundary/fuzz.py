@@ -297,7 +297,7 @@ def _again(releases: Any) -> Any:
 def found_in_rows(chance: random.Random, folder: Path, found: Found) -> list[str]:
     """A table without a whole schema: levels and cut points alone, or nothing at all."""
     shape, n = Text(separator=chance.choice(",;")), 20
-    # What a comma means follows from one record: a decimal in the first, thousands in the second.
+    # What a comma means follows from one record: a decimal sign in the first.
     ages = chance.choice(
         (
             [f"{chance.randrange(1, 99)},{chance.randrange(100, 999)}" for _ in range(n)],

@@ -13,7 +13,7 @@ from unittest import mock
 import pytest
 
 from engine import runner
-from engine.data import intake
+from engine.data import intake, sources
 from engine.data.dataset import Dataset
 from engine.data.schema import Schema
 from tests.boundary import fuzz
@@ -53,36 +53,36 @@ def drafts_count() -> AbstractContextManager[Any]:
 
 def without_blank_rows() -> AbstractContextManager[Any]:
     """A workbook's blank rows are no records."""
-    usual = intake._stored
-    without = mock.Mock(side_effect=lambda *args: usual(*args[:3], None))
-    return mock.patch.object(intake, "_stored", without)
+    usual = sources._stored
+    without = mock.Mock(side_effect=lambda asked, rows: usual(asked._replace(least=None), rows))
+    return mock.patch.object(sources, "_stored", without)
 
 
 def short_lines() -> AbstractContextManager[Any]:
     """A line has at most 100,000 characters."""
-    usual = intake._text
+    usual = sources._text
 
     def text(*args: Any) -> Any:
         sql, names = usual(*args)
         return f"{sql[:-1]}, max_line_size=100000)", names
 
-    return mock.patch.object(intake, "_text", text)
+    return mock.patch.dict(sources._READERS, text=text)
 
 
 @contextmanager
 def two_readers() -> Iterator[None]:
     """A quotation mark sends the file to a reader that keeps the blanks around a cell."""
-    staged, trimmed, careful = intake._staged, intake.trimmed, False
+    staged, trimmed, careful = sources._staged, intake.trimmed, False
 
-    def look(stack: Any, path: Path, *rest: Any) -> Any:
+    def look(asked: Any, path: Path) -> Any:
         nonlocal careful
         careful = b'"' in path.read_bytes()
-        return staged(stack, path, *rest)
+        return staged(asked, path)
 
     def cut(cell: str) -> str:
         return cell if careful else trimmed(cell)
 
-    with mock.patch.multiple(intake, _staged=look, trimmed=cut):
+    with mock.patch.object(sources, "_staged", look), mock.patch.object(intake, "trimmed", cut):
         yield
 
 
@@ -93,14 +93,15 @@ def two_rows() -> AbstractContextManager[Any]:
     def scaled(cls: Any, table: Any, *args: Any) -> Any:
         cell = usual(cls, table, *args)
         most = f"(SELECT max({cell.number}) FROM {table.sql} WHERE isfinite({cell.number}))"
-        return replace(cell, number=f"({cell.number} * 100 / {most})", quick=None)
+        scaled_number = f"({cell.number} * 100 / {most})"
+        return replace(cell, number=scaled_number, quick=scaled_number)
 
     return mock.patch.object(intake.Cell, "of", classmethod(scaled))
 
 
 def guessed_types() -> AbstractContextManager[Any]:
     """The type of a frame's column follows from all of its cells."""
-    return mock.patch.object(intake, "_worded", lambda source: source)
+    return mock.patch.object(sources, "_worded", lambda source: source)
 
 
 def files_order() -> AbstractContextManager[Any]:
@@ -108,9 +109,7 @@ def files_order() -> AbstractContextManager[Any]:
     usual = intake._taken
 
     def taken(column: Any, j: int) -> str:
-        other = column.other_code or 0
-        known = f"(CASE WHEN e{j} >= {column.size} THEN {other} ELSE e{j} END)"
-        return f"arg_max({known}, place)" if column.take == "last" else usual(column, j)
+        return f"arg_max(e{j}, place)" if column.take == "last" else usual(column, j)
 
     return mock.patch.object(intake, "_taken", taken)
 

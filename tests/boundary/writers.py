@@ -75,7 +75,6 @@ class Text:
     encoding: str = "utf-8"
     mark: bool = False
     packed: bool = False
-    above: str = ""
     quoted: bool = False
     spaced: bool = False
     last: bool = True
@@ -85,21 +84,16 @@ class Text:
     @classmethod
     def some(cls, chance: random.Random) -> Text:
         """One dialect of many."""
-        separator = chance.choice(",;\t|")
-        above = chance.choice(("", "", "# by hand{}", f"sep={separator}{{}}"))
         return cls(
-            separator,
-            chance.choice(("\n", "\n", "\r\n", "\r")),
+            chance.choice(",;\t|"),
+            chance.choice(("\n", "\r\n")),
             chance.choice(("utf-8", "utf-8", "utf-16", "latin-1")),
             mark=chance.random() < 0.2,
             packed=chance.random() < 0.1,
-            above=above,
             quoted=chance.random() < 0.2,
             spaced=chance.random() < 0.1,
             last=chance.random() < 0.8,
-            numbers=chance.choice(
-                ({}, {}, {"decimal": ","}, {"thousands": ","}, {"decimal": ",", "thousands": "."})
-            ),
+            numbers=chance.choice(({}, {"decimal": ","})),
         )
 
     def dialect(self) -> Dialect:
@@ -109,15 +103,13 @@ class Text:
     def fits(self, record: Record) -> bool:
         """Whether the encoding has all of its characters, and its lines end as lines do."""
         known = self.encoding != "latin-1" or all(ord(c) < 256 for cell in record for c in cell)
-        wrong = {"\n": "\r", "\r": "\n"}.get(self.end)
-        if wrong is None:
-            return known and not any(re.search("\r(?!\n)", cell) for cell in record)
-        return known and not any(wrong in cell for cell in record)
+        wrong = "\r" if self.end == "\n" else "\r(?!\n)"
+        return known and not any(re.search(wrong, cell) for cell in record)
 
     def write(self, table: Sequence[Record], folder: Path, chance: random.Random) -> Any:
         """The bytes."""
         lines = [self._line(record, chance) for record in (NAMES, *table)]
-        text = self.above.format(self.end) + self.end.join(lines) + self.end * self.last
+        text = self.end.join(lines) + self.end * self.last
         raw = ("\ufeff" * (self.mark and self.encoding == "utf-8") + text).encode(self.encoding)
         return gzip.compress(raw, 1) if self.packed else raw
 
@@ -136,14 +128,11 @@ class Text:
         return [meaning(column, cell, **self.numbers) for column, cell in cells]
 
 
-def number(word: str, decimal: str = ".", thousands: str = "") -> float | None:
+def number(word: str, decimal: str = ".") -> float | None:
     """The number that a cell's text is; None for none."""
     if word.lower() in ("true", "false"):
         return float(word.lower() == "true")
-    grouped = rf"[+-]?\d{{1,3}}(\{thousands}\d{{3}})+(\{decimal}\d*)?" if thousands else "(?!)"
-    if re.fullmatch(grouped, word, re.ASCII):
-        word = word.replace(thousands, "").replace(decimal, ".")
-    elif decimal == ",":
+    if decimal == ",":
         word = "" if "." in word else word.replace(",", ".")
     plain = re.fullmatch(r"[+-]?(\d[\d_]*\.?\d*|\.\d+)([eE][+-]?\d+)?", word, re.ASCII)
     return float(word) if plain and abs(float(word)) < float("inf") else None

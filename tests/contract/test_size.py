@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 MOST = {
     # declared types of the reader
     # a warning names the line that read the table, and a schema says how persons become rows
-    "engine/data": 2162,
+    "engine/data": 2042,
     # what is said of an ε before a run is a module of its own: Run loads no forecast for it
     # a report's curve has the colours of the theme
     "engine/studies": 2454,
@@ -66,7 +66,7 @@ MOST = {
     # imports of the drawer in the engine
     "pages/draw": 931,
     # a wide column for the report's graph, and on slides the part that the question is about
-    "pages": 8661,
+    "pages": 8643,
     # signs of the classes of links in the scene's legend
     # and the hundred figures next to the dial, and the story's own start and style
     # and a dial that leaves the crowd as it is
@@ -82,7 +82,7 @@ MOST = {
     # ways in that a table's cells take, and a press while work ends
     # letters in every step of Learn; kept scenes of large networks; a slide's part
     # a vote's cutoff, against the majority of the blocks
-    "tests": 23909,
+    "tests": 23886,
     # a picture of the layers from their contracts; sentences of the documents drawn to be checked
     # and imports of names that moved
     "benchmarks scripts": 3799,

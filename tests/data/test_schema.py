@@ -6,12 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 
 from engine import InputError, read_csv
 from engine.__main__ import main
-from engine.data.column import TEMPLATES, Column
+from engine.data.column import Column
 from engine.data.schema import FORMAT, Schema, load_schema, parse_schema
 
 
@@ -152,13 +151,6 @@ def test_whole_numbers_too_long_for_an_integer_are_numbers() -> None:
     stated = load_schema(json.dumps(schema(long, cut)).encode())
     data = read_csv(b"b,c\n1e29,1e25\n9e29,1e26\n,7\n", schema=stated)
     assert data.codes.tolist() == [[0, 0], [0, 1], [1, 2]]
-
-
-def test_templates_are_columns() -> None:
-    frame = pd.DataFrame({"a": [0, 1] * 5, "b": list("xy") * 5})
-    for name in TEMPLATES:
-        assert Schema.draft(frame).state(a=name).columns[0].size > 2
-    assert Schema.draft(frame).state(a="age in tens").levels[0][:2] == ("< 10", "[10, 20)")
 
 
 def test_it_is_written_anew_where_that_is_said(tmp_path: Path) -> None:

@@ -205,10 +205,6 @@ def test_gaps_are_a_level_of_their_own_and_are_told(data_page: AppTest) -> None:
     assert app.selectbox(key="card-0-gaps").value == cards.OWN_LEVEL
     state(app, 0, 1)
     assert counts(app.session_state["own_data"], "age")["missing"] == GAPS
-    # A template says what a column is by its nature; it still has to be stated.
-    app.selectbox(key="card-0-template").set_value("age in tens").run()
-    assert app.text_input(key="card-0-cuts").value.startswith("10, 20, 30")
-    assert not app.toggle(key="card-0-stated").value
 
 
 def test_before_a_release_many_cells_are_a_question_and_its_price_and_worth_are_said(
