@@ -101,6 +101,9 @@ def test_runs_on_own_data_add_up_with_secret_noise(app: AppTest) -> None:
     assert len(found) == 2
     assert "2 runs on these data, together ε = 2" in told(app, "caption")
     assert address(app)["data"] == "own"
+    visit(app, "report")  # which makes no run more
+    assert "Real data: nothing here says" in told(app, "html")
+    assert [len(meter) for meter in app.session_state["own_costs"].values()] == [2]
 
 
 def test_a_run_that_dies_is_counted(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:

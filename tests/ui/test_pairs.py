@@ -41,17 +41,6 @@ def test_the_votes_gap_is_what_its_probability_is_of(pairs_page: AppTest, epsilo
     assert vote["Right"] == pytest.approx(1 - turned if right else turned, abs=1e-9)
 
 
-@pytest.mark.parametrize("release", ["difference", "scores", "vote"])
-def test_every_release(pairs_page: AppTest, release: str) -> None:
-    pairs_page.radio(key="pairs-release").set_value(release)
-    pairs_page.select_slider(key="pairs-epsilon").set_value(1.0).run()
-    assert not pairs_page.exception
-    spent = next(m for m in pairs_page.metric if m.label == "ε spent")
-    assert spent.value == "1"
-    whose = "every row" if release == "vote" else "test half's rows"
-    assert any(whose in c.value for c in pairs_page.caption)
-
-
 def test_the_script_gives_the_same_decision(open_app: Open) -> None:
     app = open_app("pairs")
     there: dict[str, Any] = {}
@@ -132,21 +121,3 @@ def test_the_batch(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not any(said in c.value for c in app.caption)
     app.number_input(key="pairs-ridge").set_value(0.5).run()
     assert any(said in c.value for c in app.caption)
-
-
-def test_an_error_of_the_program_in_the_batch_is_one_sentence(
-    open_app: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    app = open_app("pairs")
-
-    def fails(*_: object, **__: object) -> None:
-        raise ZeroDivisionError
-
-    monkeypatch.setattr("pages.pairs.work.picture", fails)
-    app.button(key="pairs-batch-run").click().run()
-    assert app.session_state["task-pairs-batch"].wait(30)
-    app.run()
-    assert not app.exception
-    (error,) = app.error
-    assert "The work failed inside the program" in error.value
-    assert any(c.value.startswith("Stopped: 0 of 30 pairs") for c in app.caption)

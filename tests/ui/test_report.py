@@ -8,7 +8,6 @@ import json
 import re
 import zipfile
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -30,9 +29,8 @@ from pages.report.repeats import Repeats
 from pages.shell.runs import Shown, nothing_for
 from pages.shell.settings import Settings, Source, filled
 from pages.shell.task import Task
-from tests.ui.steps import Open, address, own_table, press, visit
+from tests.ui.steps import Open, address, visit
 
-SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
 WILD = ("<b>x</b>", 'say "hi" & bye', "two\nlines", "$x^2$", "</svg><script>alert(1)</script>")
 
 
@@ -232,25 +230,6 @@ def test_own_data_get_no_score_no_repetition_and_no_seed() -> None:
     assert "SourceSansPro" in str([f["/BaseFont"] for f in fonts])
     assert read.metadata is not None
     assert (read.metadata.author, read.metadata.creation_date) == ("A. Person", None)
-
-
-def test_own_data_on_the_page(open_app: Open) -> None:
-    """From the upload to the report: one release, not one more."""
-    app = open_app("table")
-    own_table(app, (SAMPLES / "asia_2000.csv").read_bytes())
-    edges = (SAMPLES / "asia_edges.csv").read_bytes()
-    app.file_uploader(key="data-truth").set_value(("e.csv", edges, "text/csv")).run()
-    visit(app, "run")
-    press(app, "run")
-    visit(app, "report")
-    found = re.sub(r"base64,[^\"]*", "", body(app))  # a picture may spell anything
-    assert not [no for no in ("known link", "F1", "invented") if no in found]
-    assert "Real data: nothing here says" in found
-    assert len(re.findall(r'<figure><img alt="[^"]', found)) == 2  # graph, hundred figures
-    app.text_input(key="report-question").set_value("Is Mr. X ill?").run()
-    assert "Is Mr. X ill?" in body(app)
-    assert not [name for name in address(app) if name == "seed" or name.startswith("report.")]
-    assert [len(meter) for meter in app.session_state["own_costs"].values()] == [1]
 
 
 @pytest.mark.parametrize(

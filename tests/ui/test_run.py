@@ -46,10 +46,6 @@ def enter(app: AppTest, key: str, *values: float) -> None:
         app.number_input(key=key).set_value(value).run()
 
 
-def links_drawn(app: AppTest) -> list[int]:
-    return [f.proto.srcdoc.count('"from":') for f in app.get("iframe")]
-
-
 def test_it_opens_with_graphs_of_every_node_and_no_external_address(app: AppTest) -> None:
     assert not address(app)  # the default needs no link
     assert app.get("iframe")
@@ -203,20 +199,6 @@ def test_a_change_is_called_stale_until_it_is_run_or_runs_at_once_where_that_is_
     assert messages(app) == [CHANGED]
 
 
-def test_an_exhausted_budget_is_explained(open_app: Open) -> None:
-    app = open_app(data="child", n="5000", epsilon="0.1")
-    assert "The budget ran out at order" in headline(app)
-    run_ = app.session_state["shown"].result
-    assert run_.untested
-    assert f"{len(run_.untested):,} pairs not tested to the end" in headline(app)
-    whole = run_.metrics
-    said = f"recall {whole.recall:.2f}, precision {whole.precision:.2f}, skeleton F1"
-    assert said in told(app, "caption")
-    before = links_drawn(app)
-    app.toggle(key="run-waiting").set_value(False).run()
-    assert links_drawn(app)[-1] == before[-1] - len(run_.untested)
-
-
 def test_bad_values_give_one_sentence_and_lose_nothing(app: AppTest) -> None:
     before = metrics(app)
     epsilon = "epsilon must be at least"
@@ -234,21 +216,6 @@ def test_bad_values_give_one_sentence_and_lose_nothing(app: AppTest) -> None:
         assert metrics(app) == before
         enter(app, key, good)
         assert not app.error
-
-
-def test_why_view_answers_for_removed_and_kept_edges(app: AppTest) -> None:
-    app.session_state["run-details"] = "Why did this edge go?"
-    result = run("priv_pc", ASIA, seed=0)
-    app.run()
-    removed = next(p for p in result.separating_sets if p not in result.skeleton)
-    for pair, word in ((removed, "went at order"), (next(iter(result.skeleton)), "stayed")):
-        names = tuple(sorted(pair, key=ASIA.names.index))
-        app.selectbox(key="run-pair").set_value(names).run()
-        reason = next(m.value for m in app.markdown if word in m.value)
-        assert all(name in reason for name in names)
-        about = [s.index + 1 for s in result.steps if s.x and {s.x, s.y} == pair]
-        assert list(app.dataframe[0].value["Step"]) == about
-        assert any("simulation only" in column for column in app.dataframe[0].value.columns)
 
 
 def test_a_link_brings_the_same_run(app: AppTest, open_app: Open) -> None:
