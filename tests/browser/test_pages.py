@@ -37,6 +37,8 @@ BODY = (
 )
 FIRST = ("learn", "pairs", "table", "trust")  # Run and Report say it of themselves
 OPEN_MENU = '[data-testid="stExpandSidebarButton"]'
+_CAP = """() => { const cap = document.createElement("div"); cap.id = "cap";
+  cap.style = "position: fixed; inset: 0; z-index: 999999"; document.body.append(cap); }"""
 WHOLE = """() => !document.querySelector('[data-testid="stSkeleton"]')"""
 
 
@@ -126,3 +128,10 @@ def test_axe_sees_a_faint_heading(visitor: tuple[Page, list[str]]) -> None:
     heading.evaluate("(e) => { e.style.color = 'rgb(128 128 128 / 10%)'; }")
     assert [found.split(":")[0] for found in serious(visitor[0], COLOUR)] == ["color-contrast"]
     heading.evaluate("(e) => { e.style.color = ''; }")
+
+
+def test_what_is_covered_is_seen(page: Page) -> None:
+    page.evaluate(_CAP)
+    found = page.evaluate(COVERED)
+    page.evaluate("() => document.getElementById('cap').remove()")
+    assert len(found["covered"]) == found["asked"] > 10
