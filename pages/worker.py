@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engine import ALGORITHMS, Dataset, RunResult, load_dataset, run
@@ -30,18 +31,18 @@ if TYPE_CHECKING:
 
 Tell = Callable[..., bool]
 
-IDLE = 120.0  # seconds after which a process without work ends
+SPARE = 2  # processes without work that are kept
 LOOK = 0.05  # seconds between two looks for a stop: each takes as long as many a CI test
 COUNTED = 60.0  # seconds for counting false links at one setting
 _EVERY = 0.25  # seconds between two reports of progress
 
 
 def _serve(pipe: Any, parent: int) -> None:
-    """Do one task after the other, until there is none for a while."""
+    """Do one task after the other."""
     os.nice(5)  # pages go first
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     with suppress(EOFError, OSError):
-        while pipe.poll(IDLE):
+        while True:
             if (call := pipe.recv()) is not None:  # None: a stop that came after the end
                 pipe.send(_answer(pipe, *call))
             del call
@@ -84,12 +85,7 @@ class Process:
         self.process = context.Process(target=_serve, args=(theirs, os.getpid()), daemon=False)
         self.process.start()
         theirs.close()
-        self.since = time.monotonic()
         atexit.register(self.end)  # Python would wait for it; as a daemon it could start none
-
-    def usable(self) -> bool:
-        """Whether it is alive and will stay so until it has a task."""
-        return self.process.is_alive() and time.monotonic() - self.since < IDLE - 5.0
 
     def end(self) -> None:
         """Kill it."""
@@ -125,18 +121,18 @@ def in_use() -> bool:
 def take() -> Process:
     """A process without work."""
     with suppress(IndexError):
-        while True:
-            found = _idle.pop()
-            if found.usable():
-                return found
+        while not (found := _idle.pop()).process.is_alive():
             found.end()
+        return found
     return Process()
 
 
 def give_back(process: Process) -> None:
     """It has done its work."""
-    process.since = time.monotonic()
-    _idle.append(process)
+    if len(_idle) < SPARE:
+        _idle.append(process)
+    else:
+        process.end()
 
 
 # Work of every page -----------------------------------------------------------------------
@@ -200,7 +196,6 @@ def ready(tell: Tell) -> None:
 # A person's files read as tables -----------------------------------------------------------
 
 LARGE = 5_000_000  # bytes: fewer take .3 s at most, less than a process takes to begin
-Bounds = tuple[tuple[float, float], tuple[float, float]]
 
 
 @dataclass(frozen=True)
@@ -217,37 +212,26 @@ class Upload:
         return found
 
 
-@dataclass(frozen=True)
-class Reading:
-    """How a table is read: by a schema, or its file, or as its draft says."""
+def large(*args: Any) -> bool:
+    """Whether reading the files among these takes longer than beginning a process does.
 
-    file: Upload
-    truth: Upload | None = None
-    schema: Schema | Upload | None = None
-    name: str = "data"
-
-    @property
-    def large(self) -> bool:
-        """Whether it is read in a separate process."""
-        parts = (self.file, self.truth, self.schema)
-        return large(*(part for part in parts if isinstance(part, Upload)))
+    So may reading what is packed.
+    """
+    files = [one.raw for one in args if isinstance(one, Upload)]
+    packed = any(raw.startswith((b"\x1f\x8b", b"PK", b"PAR1")) for raw in files)
+    return packed or sum(map(len, files)) > LARGE
 
 
-def large(*files: Upload) -> bool:
-    """Whether reading them takes longer than beginning a process; so may what is packed."""
-    packed = any(file.raw.startswith((b"\x1f\x8b", b"PK", b"PAR1")) for file in files)
-    return packed or sum(len(file.raw) for file in files) > LARGE
-
-
-def table(asked: Reading) -> tuple[Dataset, Schema | None]:
+def table(
+    file: Upload, truth: Upload | None, schema: Schema | Upload | None
+) -> tuple[Dataset, Schema | None]:
     """The table, and the schema that it was read by; InputError in one sentence."""
     from engine.data.reading import read
 
-    schema = asked.schema
     if isinstance(schema, Upload):
         schema = load_schema(schema.raw)
-    truth = None if asked.truth is None else asked.truth.raw
-    return read(asked.file.open(), schema, truth=truth, name=asked.name), schema
+    edges, name = None if truth is None else truth.raw, Path(file.name).stem
+    return read(file.open(), schema, truth=edges, name=name), schema
 
 
 def columns(file: Upload) -> tuple[tuple[Found, ...], Dialect]:
@@ -255,17 +239,3 @@ def columns(file: Upload) -> tuple[tuple[Found, ...], Dialect]:
     from engine.data.draft import survey
 
     return survey(file.open())
-
-
-def pair(file: Upload, bounds: Bounds | None) -> Dataset:
-    """Two columns of numbers."""
-    from engine.data.pairs import read_pair
-
-    return read_pair(file.open(), bounds)
-
-
-def tuebingen(file: Upload) -> tuple[Dataset, ...]:
-    """The pairs of a person's copy."""
-    from engine.data.pairs import read_tuebingen
-
-    return read_tuebingen(file.open())

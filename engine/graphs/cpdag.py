@@ -19,13 +19,13 @@ SeparatingSets = Mapping[frozenset[int], Sequence[frozenset[int]]]
 
 def matrix_of(graph: nx.DiGraph, names: Sequence[str]) -> Adjacency:
     """The (d, d) boolean matrix of a DiGraph, in the order of ``names``."""
-    return np.asarray(nx.to_numpy_array(graph, names, dtype=bool, weight=None))
+    whole = nx.compose(nx.empty_graph(names, nx.DiGraph), graph)  # a column may have no edge
+    return np.asarray(nx.to_numpy_array(whole, names, dtype=bool, weight=None))
 
 
 def digraph_of(matrix: Adjacency, names: Sequence[str]) -> nx.DiGraph:
     """A DiGraph on ``names``; an undirected edge is both directions."""
-    graph = nx.DiGraph()
-    graph.add_nodes_from(names)
+    graph = nx.empty_graph(names, nx.DiGraph)
     graph.add_edges_from((names[i], names[j]) for i, j in np.argwhere(matrix).tolist())
     return graph
 

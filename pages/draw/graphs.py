@@ -28,8 +28,7 @@ from pages.draw.links import (
     weighted,
     widths,
 )
-from pages.shell.inks import PALETTES
-from pages.shell.words import theme
+from pages.shell.words import PALETTES, theme
 
 CPDAG, DAG, OVERLAY = "CPDAG", "DAG", "Overlay"
 SMALL, LARGE = 12, 30  # columns up to which no link is hidden; and from which graphs start overlaid

@@ -22,8 +22,7 @@ from engine.percent import percent, probability
 from engine.score.learned import ScoreDiagnostics
 from engine.summary import FINE, NOTHING
 from pages.shell import words as text
-from pages.shell.inks import PALETTES
-from pages.shell.words import number
+from pages.shell.words import PALETTES, number
 
 if TYPE_CHECKING:
     from engine.studies.figures import Panel

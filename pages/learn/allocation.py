@@ -19,10 +19,10 @@ from pages.draw import charts
 from pages.draw.charts import bars
 from pages.draw.scene import mount
 from pages.learn.search import perfect
-from pages.learn.tour import Tour
+from pages.learn.tour import Tour, nearest, places
 from pages.shell import state
 from pages.shell import words as text
-from pages.shell.state import Draft, nearest, places, spec_of
+from pages.shell.state import Draft, spec_of
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,9 +16,8 @@ from engine.story.modules import plain_names
 from engine.teaching.neighbours import NeighbourTest, guess_bound
 from pages import mode
 from pages.learn.rooms import Room, Rooms
-from pages.shell.inks import ink
 from pages.shell.state import Place
-from pages.shell.words import number, plain, safe
+from pages.shell.words import ink, number, plain, safe
 
 NAMES = ("A", "B")
 NAME = "room"  # in the address

@@ -14,10 +14,9 @@ from pages.draw.charts import Group, grouped
 from pages.learn.tour import Tour, run_of
 from pages.shell import state
 from pages.shell.form import parameters
-from pages.shell.inks import ink
 from pages.shell.present import presenting
 from pages.shell.settings import OWN
-from pages.shell.words import number
+from pages.shell.words import ink, number
 
 PEOPLE = (300, 1_000, 3_000, 10_000, 30_000, 100_000)
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)

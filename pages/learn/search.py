@@ -27,9 +27,8 @@ from pages.draw.links import ENTRY, found_links, graph_picture, sample
 from pages.draw.scene import mount
 from pages.learn.tour import Tour, shown_run
 from pages.shell import words as text
-from pages.shell.inks import palette
 from pages.shell.runs import Shown
-from pages.shell.words import theme
+from pages.shell.words import palette, theme
 
 PERFECT, EXACT, PRIVATE = "Perfect tests", "These data, no noise", "These data, private"
 SHOWN = "The Run page's run"

@@ -18,11 +18,11 @@ from engine.teaching import sieving
 from engine.teaching.sieving import Array, Sieve
 from engine.theory import best_subsample
 from pages.draw.scene import mount
-from pages.learn.tour import Tour, shown_run
+from pages.learn.tour import Tour, nearest, places, shown_run
 from pages.shell import state
 from pages.shell.form import parameters
 from pages.shell.settings import MOST_SEED
-from pages.shell.state import Draft, nearest, places, spec_of
+from pages.shell.state import Draft, spec_of
 
 FIRST_Z = 8.0  # |z| from here on is drawn at the edge
 _ROUNDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)

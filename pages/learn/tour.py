@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 
 from engine import Dataset, RunResult, run
-from engine.params import Parameters, param
+from engine.params import Parameters, Spec, param
 from engine.story.modules import plain_names
 from engine.teaching.lessons import query
 from engine.teaching.neighbours import NeighbourTest, farthest
-from pages.shell import state, watch_keys
+from pages.shell import listen, state
 from pages.shell.form import parameters
 from pages.shell.present import presenting
 from pages.shell.settings import MOST_SEED, bundled
@@ -94,6 +94,44 @@ def neighbours_of(network: str, x: str, y: str) -> NeighbourTest:
     return farthest(data, query(data, x, y), 1.0)
 
 
+def places(spec: Spec) -> list[float]:
+    """Every place of a field's slider."""
+    assert spec.low is not None
+    assert spec.high is not None
+    assert spec.step is not None
+    count = round((spec.high - spec.low) / spec.step)
+    return [round(spec.low + k * spec.step, 6) for k in range(count + 1)]
+
+
+def nearest(places: Sequence[float], value: float) -> int:
+    """Which of the places lies nearest to a value."""
+    return min(range(len(places)), key=lambda k: abs(places[k] - value))
+
+
+# Arrow keys step as a presenter's remote control does, where nothing in focus takes them itself.
+_KEYS = """
+const TAKEN = "input, select, textarea, canvas, svg, [role=slider], [role=radio], [role=tab],"
+  + " [role=application], [contenteditable], [role=dialog]";
+export default function ({data}) {
+  const press = (key) => document.querySelector(`.st-key-${key} button:not([disabled])`)?.click();
+  const hear = (e) => {
+    const at = e.composedPath()[0];
+    if (e.ctrlKey || e.metaKey || e.altKey || e.shiftKey || e.defaultPrevented) { return; }
+    if (at.closest && at.closest(TAKEN)) { return; }
+    if (document.querySelector('[data-testid="stPopoverBody"]')) { return; }
+    if (data.keys[e.key]) { press(data.keys[e.key]); }
+  };
+  document.addEventListener("keydown", hear);
+  return () => document.removeEventListener("keydown", hear);
+}
+"""
+
+
+def _watch_keys(keys: Mapping[str, str]) -> None:
+    """Let a key press the button of this key: {"ArrowRight": "learn-next"}."""
+    listen("key_watch", _KEYS, key="key-watch-state", data={"keys": dict(keys)})
+
+
 # The settings, and the way from step to step ----------------------------------------------
 
 
@@ -126,7 +164,7 @@ def ways(keys: Mapping[str, str], now: str) -> None:
     place = order.index(now)
     st.html(f"<style>{_NARROW}</style>")
     leave = {"Escape": "learn-present"} if presenting() else {}
-    watch_keys({"ArrowRight": "learn-next", "ArrowLeft": "learn-back"} | leave)
+    _watch_keys({"ArrowRight": "learn-next", "ArrowLeft": "learn-back"} | leave)
     with st.container(key="learn-ways", horizontal=True, vertical_alignment="center"):
         _button("Back", "learn-back", order[max(0, place - 1)], disabled=place == 0)
         # An aside has no place among the steps: the one that it stands under is marked.

@@ -14,15 +14,17 @@ from engine.data.pairs import CAUSES, HELD_OUT, MECHANISMS, NOISES, WHERE, simul
 from engine.pairs.decision import Setting
 from engine.params import Parameters, param
 from engine.teaching.pairwise import EPSILONS, Picture, picture
-from pages import mode, worker
+from pages import mode
+from pages.pairs import work
+from pages.pairs.work import Bounds
 from pages.shell import own, state
 from pages.shell import words as text
 from pages.shell.form import bound, parameters
-from pages.shell.own import costs_of, promised
+from pages.shell.own import on_meter
 from pages.shell.settings import MOST_SEED
 from pages.shell.state import Draft, kept
 from pages.shell.task import drop, find, watch
-from pages.worker import Bounds, Upload
+from pages.worker import Upload
 
 SIMULATED, FILE, OWN_PAIR = "Simulated", "Tübingen file", "Your own CSV"
 PROTECTS = (
@@ -86,7 +88,7 @@ def _file() -> None:
         f"{WHERE}"
     )
     file = st.file_uploader("cdt-0.6.0 wheel", type=["whl", "zip"], key="pairs-wheel")
-    _read(_COPY, file, worker.tuebingen)
+    _read(_COPY, file, work.tuebingen)
     if pairs := tuebingen():
         bound(
             st.selectbox,
@@ -116,7 +118,7 @@ def _own() -> None:
     if file is None:
         return
     try:
-        _read(_TABLE, file, worker.pair, _bounds(_kept()["bounds"]))
+        _read(_TABLE, file, work.pair, _bounds(_kept()["bounds"]))
     except InputError as error:
         drop(_TABLE)
         _kept()["problem"] = str(error)
@@ -133,7 +135,7 @@ def _read(name: str, file: Any, function: Callable[..., Any], *args: Any) -> Non
     if file is not None and st.session_state.get(f"{name}-seen") != seen:
         st.session_state[f"{name}-seen"] = seen
         upload = Upload(file.name, file.getvalue())
-        own.read(name, upload, function, upload, *args, about=None)
+        own.read(name, function, upload, *args, about=None)
     watch(name)  # what came of it is found by what draws the pair
 
 
@@ -210,8 +212,7 @@ def released(d: Draft, data: Dataset) -> RunResult:
         values |= {"protect": "test"} if data.public else {}
     if data.public:
         return run("anm", data, seed=int(d["seed"]), **values)
-    costs, key = costs_of(data), object()
-    costs[key] = promised("anm", values, data)
+    settle = on_meter("anm", values, data)
     result = run("anm", data, **values)
-    costs[key] = result.spent
+    settle(result.spent)
     return result

@@ -21,8 +21,8 @@ from pages.draw.charts import Axis, Curve, curves
 from pages.pairs.form import SIMULATED, setting_of
 from pages.shell import words as text
 from pages.shell.export import as_csv, as_json, download, run_record
-from pages.shell.inks import PLAIN, ink, see_through
 from pages.shell.state import Draft
+from pages.shell.words import PLAIN, ink, see_through
 
 FIGURE2_EPSILONS = (1.0, 10.0)
 RIDGES = tuple(10 ** (k / 3 - 4) for k in range(13))

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine import Dataset
+from engine.data.pairs import read_pair, read_tuebingen
 from engine.pairs.decision import Setting
 from engine.teaching.pairwise import picture
-from pages.worker import Tell
+from pages.worker import Tell, Upload
+
+Bounds = tuple[tuple[float, float], tuple[float, float]]
 
 
 def pictures(tell: Tell, datasets: Sequence[Dataset], setting: Setting) -> None:
@@ -16,3 +19,13 @@ def pictures(tell: Tell, datasets: Sequence[Dataset], setting: Setting) -> None:
         if tell(done / len(datasets), f"{done} of {len(datasets)} pairs"):
             return
         tell(part=(data.name, picture(data, setting, 0)))
+
+
+def pair(file: Upload, bounds: Bounds | None) -> Dataset:
+    """Two columns of numbers."""
+    return read_pair(file.open(), bounds)
+
+
+def tuebingen(file: Upload) -> tuple[Dataset, ...]:
+    """The pairs of a person's copy."""
+    return read_tuebingen(file.open())

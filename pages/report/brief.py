@@ -39,8 +39,8 @@ from pages.report.form import Heading
 from pages.report.repeats import Repeats
 from pages.report.words import LEAST
 from pages.shell import words as text
-from pages.shell.inks import PALETTES
-from pages.shell.runs import Shown, nothing_for
+from pages.shell.runs import Shown, counted, nothing_for
+from pages.shell.words import PALETTES
 
 _FRAME = 420.0, 260.0  # of a graph, half as wide as a page on a desk
 _LARGE, _MOST = 20, 10  # columns of a graph that a slide holds, and of the part of a larger one
@@ -82,7 +82,6 @@ def brief_of(run: Shown, repeats: Repeats | None, heading: Heading, theme: str) 
     shown = stable(links(data, result), result, repeats)
     summary = result.summary(scored=_known(data))
     promise = summary.promise
-    count = nothing_for(run)
     points = [] if repeats is None else repeats.points
     each = f"Lines: the middle of {points[0].of} repetitions at each ε. " if points else ""
     return Brief(
@@ -101,7 +100,7 @@ def brief_of(run: Shown, repeats: Repeats | None, heading: Heading, theme: str) 
         people=people_picture(promise.right, promise.level, alt=_people(promise), theme=theme),
         curve=_curve(result, repeats, theme),
         curve_note=f"{each}Bands: nine in ten of them.",
-        limits=words.limits(data, result, None if count is None else count.found),
+        limits=words.limits(data, result, counted(nothing_for(run))),
         details=words.details(data, result),
         made=_made(run),
     )

@@ -25,9 +25,8 @@ from pages.report.repeats import Repeats
 from pages.report.view import STYLE, body
 from pages.shell import words as text
 from pages.shell.export import download
-from pages.shell.inks import PALETTES
 from pages.shell.runs import Shown
-from pages.shell.words import safe
+from pages.shell.words import PALETTES, safe
 
 _SHEET = """
 body {font-family: "Source Sans 3", "Source Sans Pro", system-ui, sans-serif; color: #1a2230;

@@ -12,7 +12,7 @@ from pages.shell import words as text
 from pages.shell.runs import nothing_for
 from pages.shell.settings import drafted_source
 from pages.shell.state import Draft
-from pages.shell.task import Task, look_again
+from pages.shell.task import Task, bar, look_again
 from pages.shell.words import theme
 
 EVERY = 2.5  # seconds between two looks at running repetitions
@@ -40,7 +40,7 @@ def main() -> None:
         with st.container(key="notes"):  # apart from what is looked at again: it is typed into
             form.fields(typed)
     if job is not None:  # another run's numbers must not stand under this link
-        runs.progress_view()
+        bar(runs.TASK)
         return
     if problem := runs.refusal():
         st.error(text.plain(problem), icon=":material/error:")
@@ -52,8 +52,9 @@ def main() -> None:
 
 def _counting(run: runs.Shown) -> list[Task]:
     """What is counted for the page."""
-    counted = [repeats.repeats_of(run), nothing_for(run)]
-    return [one.task for one in counted if one is not None]
+    found = repeats.repeats_of(run)
+    counted = [None if found is None else found.task, nothing_for(run)]
+    return [task for task in counted if task is not None]
 
 
 def _content(run: runs.Shown, typed: Draft) -> None:

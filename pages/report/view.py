@@ -9,8 +9,7 @@ from pages.draw.links import Picture, legend_of
 from pages.report.brief import Brief
 from pages.report.repeats import REPETITIONS, Repeats
 from pages.shell import words as text
-from pages.shell.inks import promise_html
-from pages.shell.words import safe
+from pages.shell.words import promise_html, safe
 
 STYLE = (
     price.STYLE

@@ -16,6 +16,14 @@ from pages.shell.words import number
 LEAST = 20  # fewer repetitions say nothing about a range
 
 
+_JOINED = re.compile(r" (?==\s[\d.])|(?<= =) (?=[\d.])|(?<=\d) (?=%)")
+
+
+def together(words: str) -> str:
+    """The words with no line end inside "ε = 3" or "82 %": a number stays with its sign."""
+    return _JOINED.sub("\N{NO-BREAK SPACE}", words)
+
+
 def range_sentence(outcomes: Sequence[Repetition]) -> str:
     """How much of the headline is luck; empty with too few repetitions."""
     if len(outcomes) < LEAST:
@@ -94,7 +102,7 @@ def details(data: Dataset, result: RunResult) -> list[str]:
     if result.ledger.cap is not None and not result.ledger.undefended:
         if result.spent.delta > 0:
             failing = f"The promise may fail with probability δ = {number(result.spent.delta)}."
-            said.append(text.together(failing))
+            said.append(together(failing))
         said.append(text.RESEARCH_TOOL)
     return said
 

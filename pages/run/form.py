@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from engine.algorithm import Algorithm
-from engine.params import Parameters, param
 from engine.privacy.budget import PRESETS
 from engine.registry import algorithm
 from engine.studies.recommended import Recommended, recommended
@@ -43,16 +41,7 @@ _KEPT = 5.0  # seconds: who went elsewhere meanwhile finds no run begun when com
 
 
 MOST = 3  # pinned runs
-
-
-@dataclass(frozen=True, kw_only=True)
-class Pinned(Parameters):
-    """The pinned runs on public data, as the address has them."""
-
-    pins: str = param("", "Pinned runs", high=20_000)
-
-
-OWN_PINS: Place[list[Shown]] = Place("pins_own", list)  # runs on own data stand in no address
+PINS: Place[list[Shown]] = Place("pinned", list)
 
 
 def settings_form() -> bool:

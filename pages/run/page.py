@@ -10,9 +10,10 @@ from pages.run.form import settings_form
 from pages.run.view import outcome
 from pages.shell import drafted_strip, runs, show_strip
 from pages.shell import words as text
-from pages.shell.inks import promise_html
 from pages.shell.runs import Shown
 from pages.shell.settings import drafted
+from pages.shell.task import bar
+from pages.shell.words import promise_html
 
 
 def main() -> None:
@@ -37,7 +38,7 @@ def main() -> None:
     old = runs.stale(now) or job is not None
     with st.container(key="notice"):
         if job is not None:
-            runs.progress_view()
+            bar(runs.TASK)
         else:
             notice(run, old)
     st.html(f"<style>.st-key-result{{opacity:{0.4 if old else 1}}}</style>")
@@ -49,9 +50,9 @@ def main() -> None:
 def notice(run: Shown, old: bool) -> None:
     """One box of fixed height: what was refused, what is stale, or what was found."""
     if problem := runs.refusal():
-        st.error(text.plain(problem), icon=":material/error:")
-    elif runs.stopped(drafted()):
-        st.warning("Stopped early; below is the last result.", icon=":material/stop_circle:")
+        stopped = problem == runs.STOPPED
+        say, mark = (st.warning, "stop_circle") if stopped else (st.error, "error")
+        say(text.plain(problem), icon=f":material/{mark}:")
     elif old:
         st.warning("Settings changed – press Run.", icon=":material/update:")
     else:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from urllib.parse import parse_qsl, urlencode
-
 import pandas as pd
 import streamlit as st
 
@@ -14,53 +12,29 @@ from engine.registry import ALGORITHMS, algorithm
 from pages.draw import show
 from pages.draw.graphs import LARGE, draw_graph
 from pages.draw.links import found_links, weighted
-from pages.run.form import MOST, OWN_PINS, Pinned, laid_over
-from pages.shell import form, state
+from pages.run.form import MOST, PINS, laid_over
+from pages.shell import form
 from pages.shell import words as text
-from pages.shell.runs import Counts, Nothing, Shown, compute, nothing_for, watch_counts
-from pages.shell.settings import Columns, Settings, in_force
-from pages.shell.state import Draft
+from pages.shell.runs import Count, Shown, compute, counted, nothing_for, watch_counts
+from pages.shell.settings import Settings, in_force
 
 LETTERS = "ABC"
 HERE = "On screen"
 _REFUSED = "pins_refused"  # why a run was not pinned, to be said once
 
 
-def _named() -> Draft:
-    return state.of(Pinned, "run.")
-
-
 def pins() -> list[Shown]:
     """The session's pinned runs; those on a file that another has replaced are gone."""
-    found: list[Shown] = []
-    for words in filter(None, _named()["pins"].split("|")):
-        try:
-            found.append(compute(Settings.from_query(dict(parse_qsl(words)))))
-        except InputError as error:
-            st.session_state[_REFUSED] = str(error)
-    return [*found, *(run for run in OWN_PINS.get() if in_force(run.data))][:MOST]
-
-
-def _keep(pinned: list[Shown]) -> None:
-    OWN_PINS.put([run for run in pinned if run.settings.seed is None])
-    public = [run.settings for run in pinned if run.settings.seed is not None]
-    _named()["pins"] = "|".join(urlencode(settings.to_query()) for settings in public)
+    PINS.put([run for run in PINS.get() if in_force(run.data)])
+    return PINS.get()
 
 
 def pin(run: Shown) -> None:
     """Add a run, once, while there is room."""
-    pinned = pins()
-    if run in pinned or any(p.settings == run.settings for p in pinned if run.data.public):
+    if any(p is run or (run.data.public and p.settings == run.settings) for p in pins()):
         st.session_state[_REFUSED] = "This run is pinned already."
-    elif len(pinned) < MOST:
-        _keep([*pinned, run])
-
-
-def unpin(place: int) -> None:
-    """Let a run go."""
-    pinned = pins()
-    del pinned[place]
-    _keep(pinned)
+    elif len(pins()) < MOST:
+        pins().append(run)
 
 
 def pin_published(run: Shown) -> None:
@@ -118,7 +92,7 @@ def pins_view(run: Shown) -> None:
 def _graph(run: Shown, k: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"**{LETTERS[k]} · {text.plain(title(run))}**")
-        st.button("Unpin", key=f"unpin-{k}", on_click=unpin, args=(k,))
+        st.button("Unpin", key=f"unpin-{k}", on_click=pins().__delitem__, args=(k,))
     data, result = run.data, run.result
     links = found_links(result, waiting=data.d <= LARGE, missed=True)
     draw_graph(f"{LETTERS[k]}: {title(run)}", data, weighted(links, result), result)
@@ -126,7 +100,7 @@ def _graph(run: Shown, k: int) -> None:
 
 
 def _scores(runs: dict[str, Shown]) -> None:
-    def draw(found: Counts) -> None:
+    def draw(found: list[Count]) -> None:
         rows: dict[str, list[str]] = {}
         for run, count in zip(runs.values(), found, strict=True):
             for name, value in _counted(run, count).items():
@@ -142,7 +116,7 @@ def _names(runs: dict[str, Shown]) -> list[str]:
     return [f"{name} · {title(run)}" for name, run in runs.items()]
 
 
-def _counted(run: Shown, count: Nothing | None) -> dict[str, str]:
+def _counted(run: Shown, count: Count) -> dict[str, str]:
     """Counts and scores of the links tested to the end, and what the run took."""
     result = run.result
     counts, m = result.counts, result.metrics_tested
@@ -162,10 +136,11 @@ def _counted(run: Shown, count: Nothing | None) -> dict[str, str]:
     }
 
 
-def _cell(count: Nothing | None) -> str:
-    if count is not None and count.running:
+def _cell(count: Count) -> str:
+    if count is not None and not count.done:
         return "…"
-    return count.found.about if count is not None and count.found is not None else "–"
+    found = counted(count)
+    return "–" if found is None else found.about
 
 
 def _score(m: Scores | None, field: str) -> str:
@@ -200,10 +175,9 @@ def settings_table(runs: dict[str, Shown]) -> pd.DataFrame:
 def _settings(run: Shown) -> dict[str, str]:
     """Every setting of a run by its title, as text; not the seed of own data."""
     source, shown = run.settings.source, run.settings.params
-    columns = Columns(run.data.names, run.data.truth)
     out = {"Dataset": run.data.name, "Rows n": f"{run.data.n:,}"}
     out |= {} if source.own else {"Data seed": f"{source.seed}"}
-    out["What is known"] = form.known_label(columns, run.result.knowledge)
+    out["What is known"] = form.known_label(run.data, run.result.knowledge)
     for spec in algorithm(run.result.algorithm).params.specs():
         if spec.name in shown:
             value = shown[spec.name]

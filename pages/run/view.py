@@ -16,12 +16,11 @@ from engine.search.diagnostics import Allocation
 from pages.draw.charts import Axis, Curve, Group, bars, curves, figure, grouped
 from pages.draw.graphs import comparison
 from pages.run import work
-from pages.run.form import MOST, OWN_PINS, Pinned
-from pages.shell import state, watch_node
-from pages.shell.inks import palette, style_of
+from pages.run.form import MOST, PINS
+from pages.shell import listen
 from pages.shell.runs import Shown
 from pages.shell.task import Task, look_again, shared
-from pages.shell.words import UNITS, number
+from pages.shell.words import UNITS, number, palette, style_of
 
 HEIGHT = 250  # pixels of each of the three charts
 PATIENCE = 0.3  # seconds that the page waits for the curve before it is drawn
@@ -32,17 +31,13 @@ def outcome(run: Shown) -> None:
     """Graphs and charts; then pinned runs, effects and everything else."""
     comparison(run.data, run.result, key="run", more=lambda: _pin_button(run))
     charts(run)
-    if _pinned():
+    if PINS.get():
         _pins().pins_view(run)
     if getattr(run.result.diagnostics, "released", None) is not None:
         from pages.draw.effect import how_much  # what comes with tables that were released
 
         how_much(run.result, "run")
     more(run)
-
-
-def _pinned() -> bool:
-    return bool(state.of(Pinned, "run.")["pins"] or OWN_PINS.get())
 
 
 def _pins() -> ModuleType:
@@ -57,7 +52,7 @@ def _pin_button(run: Shown) -> None:
         "Pin",
         key="pin",
         on_click=lambda: _pins().pin(run),
-        disabled=_pinned() and len(_pins().pins()) >= MOST,
+        disabled=len(PINS.get()) >= MOST,
         icon=":material/push_pin:",
         help=f"Keeps this run to compare others with; {MOST} at most.",
     )
@@ -213,7 +208,7 @@ def more(run: Shown) -> None:
     chosen = st.session_state.get("run-node")
     chosen = chosen if chosen in run.data.names else None
     st.session_state["run-node"] = chosen
-    watch_node(chosen or "", _clicked)
+    _watch_node(chosen or "")
     box = st.expander(
         "More: scores, reasons, edges, ledger, files", key="run-more", on_change="rerun"
     )
@@ -225,5 +220,29 @@ def more(run: Shown) -> None:
         tabs(run)
 
 
-def _clicked(name: str) -> None:
-    st.session_state["run-node"] = name or None
+# Graphs live in frames: a click travels to the page here, and the chosen node to every frame.
+_NODE = """
+export default function ({data, setStateValue}) {
+  const tell = () => document.querySelectorAll("iframe").forEach(
+    (f) => f.contentWindow && f.contentWindow.postMessage({bringOut: data.node || ""}, "*"));
+  const hear = (e) => {
+    if (!e.data) { return; }
+    if (e.data.graphReady && data.node) { tell(); }
+    if (typeof e.data.graphNode === "string") {
+      data = {...data, node: e.data.graphNode}; tell(); setStateValue("node", data.node); }
+  };
+  window.addEventListener("message", hear);
+  tell();
+  return () => window.removeEventListener("message", hear);
+}
+"""
+
+
+def _watch_node(chosen: str) -> None:
+    """Bring the chosen node out in every graph ("" for none), and keep the one that is clicked."""
+    key = "node-watch-state"
+
+    def clicked() -> None:
+        st.session_state["run-node"] = st.session_state[key].get("node") or None
+
+    listen("node_watch", _NODE, key=key, data={"node": chosen}, on_node_change=clicked)

@@ -5,7 +5,6 @@ A new page is a folder with a ``page.py`` and a line in :data:`PAGES`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,7 +16,7 @@ from engine import Dataset, InputError, RunResult
 from engine.registry import algorithm
 from pages.shell import state
 from pages.shell import words as text
-from pages.shell.settings import MODEL, data_for, drafted_source
+from pages.shell.settings import data_for, drafted_source
 from pages.shell.task import OPEN, find
 from pages.shell.words import safe, theme
 
@@ -61,18 +60,6 @@ PAGES = (
 # What an old address asks of the page that it leads to.
 ASKS = {"sieve": {"step": "sieve"}, "budget": {"step": "orders"}}
 
-# Words of old links to Learn.
-_LEARN = {"network": "data", "total": "epsilon", "draw": "seed"}
-
-
-def today(query: dict[str, str]) -> dict[str, str]:
-    """The words of an old link as they are now."""
-    if ":" in (name := query.get("data", "")):
-        return query | dict(zip(("data", *MODEL), name.split(":"), strict=False))
-    if "step" in query:
-        return {_LEARN.get(name, name): word for name, word in query.items()}
-    return query
-
 
 def main() -> None:
     """Set the app up and run the page that is open."""
@@ -94,7 +81,7 @@ def main() -> None:
         initial_sidebar_state=340,
     )
     led = any(page.url_path in known.old for known in PAGES)  # it is left at once
-    state.begin("" if led else page.title, today)
+    state.begin("" if led else page.title)
     said = st.empty()
     page.run()
     if refused := state.refused():
@@ -111,9 +98,7 @@ def menu() -> list[st.Page]:
     # The default page is served at /, whatever its name; a hidden copy answers to its own address.
     shown = [st.Page(first.file, title=first.title, default=True, url_path="home")]
     shown += [st.Page(page.file, title=page.title, url_path=page.name) for page in rest]
-    hidden = [
-        st.Page(first.file, title=first.title, url_path=first.name, visibility="hidden"),
-    ]
+    hidden = [st.Page(first.file, title=first.title, url_path=first.name, visibility="hidden")]
     hidden += [
         st.Page(partial(_lead, page, old), title=page.title, url_path=old, visibility="hidden")
         for page in PAGES
@@ -124,8 +109,7 @@ def menu() -> list[st.Page]:
 
 def _lead(page: PageEntry, old: str) -> None:
     """An old address leads to the page that holds what stood there."""
-    asked = today(st.query_params.to_dict()) | ASKS.get(old, {})
-    st.switch_page(page.file, query_params=asked)
+    st.switch_page(page.file, query_params=st.query_params.to_dict() | ASKS.get(old, {}))
 
 
 # The header ------------------------------------------------------------------------------------
@@ -207,64 +191,16 @@ export default function ({data, setTriggerValue}) {
   return () => { clearInterval(timer); document.removeEventListener("keydown", tab, true); };
 }
 """
-# Graphs live in frames: a click travels to the page here, and the chosen node to every frame.
-_NODE = """
-export default function ({data, setStateValue}) {
-  const tell = () => document.querySelectorAll("iframe").forEach(
-    (f) => f.contentWindow && f.contentWindow.postMessage({bringOut: data.node || ""}, "*"));
-  const hear = (e) => {
-    if (!e.data) { return; }
-    if (e.data.graphReady && data.node) { tell(); }
-    if (typeof e.data.graphNode === "string") {
-      data = {...data, node: e.data.graphNode}; tell(); setStateValue("node", data.node); }
-  };
-  window.addEventListener("message", hear);
-  tell();
-  return () => window.removeEventListener("message", hear);
-}
-"""
-# Arrow keys step as a presenter's remote control does, where nothing in focus takes them itself.
-_KEYS = """
-const TAKEN = "input, select, textarea, canvas, svg, [role=slider], [role=radio], [role=tab],"
-  + " [role=application], [contenteditable], [role=dialog]";
-export default function ({data}) {
-  const press = (key) => document.querySelector(`.st-key-${key} button:not([disabled])`)?.click();
-  const hear = (e) => {
-    const at = e.composedPath()[0];
-    if (e.ctrlKey || e.metaKey || e.altKey || e.shiftKey || e.defaultPrevented) { return; }
-    if (at.closest && at.closest(TAKEN)) { return; }
-    if (document.querySelector('[data-testid="stPopoverBody"]')) { return; }
-    if (data.keys[e.key]) { press(data.keys[e.key]); }
-  };
-  document.addEventListener("keydown", hear);
-  return () => document.removeEventListener("keydown", hear);
-}
-"""
-_COMPONENTS = {"theme_watch": _THEME, "node_watch": _NODE, "key_watch": _KEYS}
 
 
-def _mount(name: str, **options: Any) -> Any:
-    component = st.components.v2.component(name, js=_COMPONENTS[name])
+def listen(name: str, script: str, **options: Any) -> None:
+    """Mount a component that is nothing but a script of the browser's."""
+    component = st.components.v2.component(name, js=script)
     with st.container(key=name.replace("_", "-")):
-        return component(**options)
+        component(**options)
 
 
 def watch_theme() -> None:
     """Run the page again whenever the browser shows another theme than it was drawn for."""
     drawn = {"theme": theme()}
-    _mount("theme_watch", key="theme-watch-state", data=drawn, on_theme_change=lambda: None)
-
-
-def watch_node(chosen: str, changed: Callable[[str], None]) -> None:
-    """Bring the chosen node out in every graph ("" for none); ``changed`` gets a clicked one."""
-    key = "node-watch-state"
-
-    def clicked() -> None:
-        changed(str(st.session_state[key].get("node") or ""))
-
-    _mount("node_watch", key=key, data={"node": chosen}, on_node_change=clicked)
-
-
-def watch_keys(keys: Mapping[str, str]) -> None:
-    """Let a key press the button of this key: {"ArrowRight": "learn-next"}."""
-    _mount("key_watch", key="key-watch-state", data={"keys": dict(keys)})
+    listen("theme_watch", _THEME, key="theme-watch-state", data=drawn, on_theme_change=lambda: None)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import mimetypes
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -34,12 +33,9 @@ def as_csv(table: pd.DataFrame) -> str:
     return table_csv(table)
 
 
-_KINDS = {".db": "application/vnd.sqlite3", ".parquet": "application/vnd.apache.parquet"}
-
-
 def download(title: str, make: Callable[[], str | bytes], name: str, *, key: str) -> None:
     """A button that makes its file only when it is pressed."""
-    kind = _KINDS.get(Path(name).suffix) or mimetypes.guess_type(name)[0] or "text/plain"
+    kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
     st.download_button(
         title, make, name, kind, key=key, on_click="ignore", icon=":material/download:"
     )

@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
 
-from engine import InputError, Knowledge
+from engine import Dataset, InputError, Knowledge
 from engine.algorithm import Algorithm
 from engine.data.networks import NETWORKS, load_network
 from engine.graphs.known import ready_sets
@@ -24,7 +24,6 @@ from pages.shell.settings import (
     OWN,
     SEM,
     VISIT,
-    Columns,
     data_for,
     draft,
     drafted_known,
@@ -317,18 +316,13 @@ def picker(*, key: str, seeded: bool = True) -> None:
 def known_button(key: str) -> None:
     """Opens the dialog on what is known of the form's dataset; its label says how much that is."""
     source = drafted_source()
-    if source.name in NETWORKS:  # without drawing its rows
-        network = load_network(source.name)
-        columns = Columns(network.names, network.dag())
-    else:
-        try:
-            data = data_for(source)
-        except InputError:
-            return
-        columns = Columns(data.names, data.truth)
+    try:
+        data = data_for(source)
+    except InputError:
+        return
     known = drafted_known(source)
     if st.button(
-        f"What is known: {known_label(columns, known)}",
+        f"What is known: {known_label(data, known)}",
         key=f"{key}-known",
         icon=":material/account_tree:",
         width="stretch",
@@ -336,15 +330,15 @@ def known_button(key: str) -> None:
     ):
         from pages.shell.knowledge import known_dialog
 
-        known_dialog(columns)
+        known_dialog(data)
 
 
-def known_label(columns: Columns, known: Knowledge | None) -> str:
+def known_label(data: Dataset, known: Knowledge | None) -> str:
     """What is known in two or three words."""
     if not known:
         return "nothing"
     arrows = len(known.forbidden) + len(known.required)
-    for name, found in ({} if columns.truth is None else ready_sets(columns.truth)).items():
+    for name, found in ({} if data.truth is None else ready_sets(data.truth)).items():
         if found.tiers == known.tiers and not arrows:
             return name
     counted = {"tier": len(known.tiers), "arrow": arrows}

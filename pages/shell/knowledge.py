@@ -6,20 +6,20 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
-from engine import InputError, Knowledge, load_knowledge
+from engine import Dataset, InputError, Knowledge, load_knowledge
 from engine.graphs.cpdag import matrix_of
 from engine.graphs.known import Known, ready_sets
 from engine.knowledge import FULL, MOST_BYTES, ORIENTS
 from pages import mode
 from pages.shell import words as text
-from pages.shell.settings import Columns, draft_known, drafted_known, drafted_source
+from pages.shell.export import download
+from pages.shell.settings import draft_known, drafted_known, drafted_source
 from pages.shell.task import OPEN
 
 _FOLDER = Path(__file__).resolve().parents[2] / "static" / "known"
@@ -43,7 +43,7 @@ PUBLIC = (
 
 
 @st.dialog("What is known", width="large", on_dismiss="rerun")
-def known_dialog(data: Columns) -> None:
+def known_dialog(data: Dataset) -> None:
     """What is known of a dataset with these columns, as the form has it."""
     OPEN.put(True)
     st.caption(PUBLIC)
@@ -78,12 +78,7 @@ def _keep(known: Knowledge) -> None:
     draft_known(known)
 
 
-@cache
-def _read(name: str) -> str:
-    return (_FOLDER / name).read_text(encoding="utf-8")
-
-
-def _board(data: Columns, known: Knowledge) -> None:
+def _board(data: Dataset, known: Knowledge) -> None:
     """The component; what it says is kept where it does not contradict itself."""
     content: dict[str, Any] = {
         "names": list(data.names),
@@ -104,11 +99,12 @@ def _board(data: Columns, known: Knowledge) -> None:
         except InputError as error:
             st.session_state[_PROBLEM] = str(error)
 
-    component = st.components.v2.component("known", js=_read("board.js"), css=_read("board.css"))
+    script, style = ((_FOLDER / f"board.{end}").read_text("utf-8") for end in ("js", "css"))
+    component = st.components.v2.component("known", js=script, css=style)
     component(key=_BOARD, data=content, on_known_change=changed)
 
 
-def settles(data: Columns, known: Knowledge) -> str:
+def settles(data: Dataset, known: Knowledge) -> str:
     """How many directions it decides by itself, so that nobody takes them for findings."""
     on = Known(known, data.names)
     if data.truth is not None:
@@ -118,29 +114,23 @@ def settles(data: Columns, known: Knowledge) -> str:
     return f"This knowledge settles the direction of **{turned} of {pairs}** pairs by itself."
 
 
-def _files(data: Columns, known: Knowledge) -> None:
-    file = st.file_uploader(
+def _files(data: Dataset, known: Knowledge) -> None:
+    def read() -> None:
+        file = st.session_state["known-file"]
+        try:
+            found = load_knowledge(b"" if file is None else file.getvalue())
+            found.check_names(data.names)
+            _keep(found)
+        except InputError as error:
+            st.session_state[_PROBLEM] = None if file is None else str(error)
+
+    st.file_uploader(
         "From a file: ours (JSON) or Tetrad's",
         type=["json", "txt", "prior"],
         key="known-file",
         max_upload_size=MOST_BYTES // 1_000_000,
+        on_change=read,
     )
-    if file is not None and st.session_state.get("known-read") != file.file_id:
-        st.session_state["known-read"] = file.file_id
-        try:
-            found = load_knowledge(file.getvalue())
-            found.check_names(data.names)
-            _keep(found)
-        except InputError as error:
-            st.session_state[_PROBLEM] = str(error)
-        st.rerun(scope="fragment")
     if known:
-        st.download_button(
-            "Save (JSON)",
-            json.dumps(known.to_json(), indent=1),
-            "known.json",
-            "application/json",
-            key="known-save",
-            on_click="ignore",
-            icon=":material/download:",
-        )
+        content = json.dumps(known.to_json(), indent=1)
+        download("Save (JSON)", lambda: content, "known.json", key="known-save")

@@ -12,7 +12,7 @@ from typing import Any
 
 import streamlit as st
 
-from engine import Dataset, InputError
+from engine import Dataset
 from engine.data.column import MAX_LEVELS, MOST_COLUMNS
 from engine.data.schema import Schema
 from engine.knowledge import MOST_BYTES
@@ -22,8 +22,8 @@ from pages import mode, worker
 from pages.shell import words as text
 from pages.shell.settings import OWN, OWN_DATA, OWN_FILE, OWN_PROBLEM, OwnFile, draft
 from pages.shell.state import Place, kept
-from pages.shell.task import RUNS, Task, drop, find, start, watch
-from pages.worker import Reading, Upload, plain
+from pages.shell.task import RUNS, Task, bar, drop, find, start
+from pages.worker import Upload, plain
 
 STOPPED = "Stopped before the table was read; upload it again to read it."
 LIMITS = (
@@ -34,7 +34,6 @@ LIMITS = (
 )
 KINDS = ("csv", "tsv", "txt", "gz", "parquet", "arrow", "feather", "xlsx", "xls")
 TASK = "reading"
-_SEEN: Place[tuple[str, ...] | None] = Place("own_seen")  # the files that were taken last
 
 
 def upload(*, key: str) -> None:
@@ -46,78 +45,65 @@ def upload(*, key: str) -> None:
         size = f"{current.n:,} rows, {current.d} columns"
         st.markdown(f"**{text.plain(current.name)}** · {size}")
     title = "Replace the file" if current is not None else "A table: drop a file here"
-    file = st.file_uploader(title, type=list(KINDS), key=f"{key}-file", help=LIMITS)
-    truth = st.file_uploader(
+    took: dict[str, Any] = {"on_change": take, "args": (key,)}
+    file = st.file_uploader(title, type=list(KINDS), key=f"{key}-file", help=LIMITS, **took)
+    st.file_uploader(
         "True edges (optional)",
         type=["csv", "txt"],
         key=f"{key}-truth",
         help="One edge a line: from,to or from -> to. Without it there are no scores.",
+        **took,
     )
-    declared = st.file_uploader(
+    st.file_uploader(
         "Schema (optional)",
         type=["json"],
         key=f"{key}-schema",
         max_upload_size=MOST_BYTES // 1_000_000,
         help="What is public about the columns; without it no guarantee is given. The step Columns "
         "writes one.",
+        **took,
     )
-    if file is not None:
-        take(file, truth, declared)
     if find(TASK) is not None:
-        if watch(TASK, at=key) is not None:  # it ended while the page was drawn
-            st.rerun()
+        bar(TASK, at=key)
     elif (file is not None or current is not None) and (problem := OWN_PROBLEM.get()):
         st.error(text.plain(problem), icon=":material/error:")
 
 
-def read(name: str, file: Upload, function: Callable[..., Any], *args: Any, about: Any) -> Task:
-    """Begin to read a file, in the session's place of that name."""
-    title = f"the reading of {text.plain(file.name)}"
-    task = start(name, title, plain, function, *args, about=about, patience=0.0, line=RUNS)
+def read(name: str, function: Callable[..., Any], file: Upload, *args: Any, about: Any) -> Task:
+    """Begin to read a file, in the session's place of that name; a small one is read at once."""
+    title, here = f"the reading of {text.plain(file.name)}", not worker.large(file, *args)
+    options: dict[str, Any] = {"about": about, "patience": 0.0, "line": RUNS, "here": here}
+    wait = 60.0 if here else None
+    task = start(name, title, plain, function, file, *args, wait=wait, **options)
     task.phrase = f"{len(file.raw) / 1e6:.0f} MB"
     return task
 
 
-def take(file: Any, truth: Any, declared: Any) -> None:
-    """An uploaded table comes into force, whatever comes of reading it; with its truth and schema.
-
-    The same files are read once; the same bytes, uploaded again, keep what was read from them.
+def take(key: str) -> None:
+    """What was uploaded comes into force, whatever comes of reading it: a table with its truth and
+    schema. The same bytes, uploaded again, keep what was read from them.
     """
-    seen = tuple(one.file_id if one is not None else "" for one in (file, truth, declared))
-    if _SEEN.get() == seen:
+    given = {part: st.session_state.get(f"{key}-{part}") for part in ("file", "truth", "schema")}
+    if given["file"] is None:
         return
-    _SEEN.put(seen)
+    came = {part: Upload(one.name, one.getvalue()) for part, one in given.items() if one}
+    file, truth = came["file"], came.get("truth")
     if (before := OWN_FILE.get()) is not None:
         before.empty()
-    raw = file.getvalue()
-    readings = kept("own_readings", {}).setdefault(hashlib.sha256(raw).hexdigest(), set())
-    edges = None if truth is None else Upload("edges", truth.getvalue())
-    taken = OwnFile(raw, file.name, edges, seen[0], readings=readings)
-    OWN_FILE.put(taken)
+    readings = kept("own_readings", {}).setdefault(hashlib.sha256(file.raw).hexdigest(), set())
+    OWN_FILE.put(taken := OwnFile(file, truth, given["file"].file_id, readings=readings))
     OWN_DATA.put(None)
-    schema = None if declared is None else Upload(declared.name, declared.getvalue())
-    try:
-        begin(taken, taken.by(schema))
-    except InputError as error:
-        OWN_PROBLEM.put(str(error))
-    st.rerun()  # what stands above must not speak of the file before
+    begin(taken, came.get("schema"))
 
 
-def begin(file: OwnFile, asked: Reading) -> None:
-    """Read a small table at once; a large one in the place of what was being read.
-
-    Raises InputError in one sentence for a small one that cannot be read; :func:`settle` says it of
-    a large one.
-    """
+def begin(file: OwnFile, schema: Schema | Upload | None) -> None:
+    """Read a table, in the place of what was being read; :func:`settle` keeps what comes of it."""
     drop(TASK)
-    if not asked.large:
-        _keep(file, *worker.table(asked))
-        return
-    draft()["data"] = OWN
-    if OWN_DATA.get() is None:
-        OWN_PROBLEM.put(f"{file.name} is being read.")
-    read(TASK, asked.file, worker.table, asked, about=file)
+    OWN_PROBLEM.put(f"{file.upload.name} is being read.")
+    read(TASK, worker.table, file.upload, file.truth, schema, about=file)
     settle()
+    if find(TASK) is not None or OWN_PROBLEM.get() is None:
+        draft()["data"] = OWN
 
 
 def settle() -> None:
@@ -126,38 +112,19 @@ def settle() -> None:
     if task is None or not task.done:
         return
     drop(TASK)
+    OWN_PROBLEM.put(problem(task) or None)
     if task.result is None:
-        OWN_PROBLEM.put(str(task.error or problem(task)))
         return
-    chosen = draft()["data"]
-    _keep(task.about, *task.result)
-    draft()["data"] = chosen  # which may be another by now
-
-
-def problem(task: Task) -> str:
-    """Why nothing was read."""
-    return STOPPED if task.stopping else task.problem
-
-
-def _keep(file: OwnFile, data: Dataset, schema: Schema | None) -> None:
-    """What was read becomes the session's own data, and is selected."""
+    file, (data, schema) = task.about, task.result
     if schema is not None:
         file.schema = replace(schema, rows=data.n)
     file.readings.add(data.identity)
     OWN_DATA.put(data)
-    OWN_PROBLEM.put(None)
-    draft()["data"] = OWN
 
 
-# Cells that match no level ---------------------------------------------------------------------
-
-OWN_AGREED: Place[str] = Place("own_agreed", str)  # the data with agreed unforeseen cells
-
-
-def asks(data: Dataset) -> bool:
-    """Whether many cells count as an answer that match no level, and nobody has agreed."""
-    some = any(one.asks for one in data.unforeseen_cells)
-    return some and OWN_AGREED.get() != data.identity
+def problem(task: Task) -> str:
+    """Why nothing was read; "" where something was."""
+    return STOPPED if task.stopping and task.result is None else task.problem
 
 
 # What runs on one file have cost in this session: each from before its first draw, at what it may
@@ -176,3 +143,18 @@ def promised(key: str, params: Mapping[str, Any], data: Dataset) -> Guarantee:
 def costs_of(data: Dataset) -> Meter:
     """The meter of a person's file, by its name: other bins or a truth make no new file of it."""
     return OWN_COSTS.get().setdefault(data.name, {})
+
+
+def on_meter(
+    key: str, params: Mapping[str, Any], data: Dataset
+) -> Callable[[Guarantee | None], None]:
+    """Put a run on the meter, before it begins; what is returned settles it: None for no cost."""
+    meter, cost = costs_of(data), object()
+    meter[cost] = promised(key, params, data)
+
+    def settle(spent: Guarantee | None) -> None:
+        del meter[cost]
+        if spent is not None:
+            meter[cost] = spent
+
+    return settle

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -26,7 +25,7 @@ from pages.shell.settings import (
     in_force,
 )
 from pages.shell.state import Place
-from pages.shell.task import RUNS, Task, drop, find, look_again, shared, start, watch
+from pages.shell.task import RUNS, Task, drop, find, look_again, shared, start
 from pages.worker import false_links, search
 
 
@@ -46,18 +45,13 @@ class Shown(Asked):
 
 
 TASK = "run"  # the session's place for a run that goes on
+STOPPED = "Stopped early; below is the last result."
 SHOWN: Place[Shown | None] = Place("shown")  # the run on screen
-REFUSED: Place[tuple[Settings, str] | None] = Place("refused")  # what did not run, and why
-STOPPED: Place[Settings | None] = Place("stopped")  # what was stopped before it had a graph
-_MOST_KEPT = 32
+FAILED: Place[tuple[Settings, str] | None] = Place("failed")  # what has no result, and why
+# Seconds a row that the session's last run of an algorithm on a dataset took.
+_PACES: Place[dict[tuple[str, str], float]] = Place("paces", dict)
 QUICK = 1.0  # seconds: what takes less is run without being asked; a first run counts tables, too
 SMALL = 12  # columns; a search on so few takes less than the way to a process
-
-
-@st.cache_resource(show_spinner=False)
-def _paces() -> OrderedDict[tuple[str, str], float]:
-    """Seconds a row that the last run of an algorithm on a bundled dataset took."""
-    return OrderedDict()
 
 
 def quick(now: Settings) -> bool:
@@ -66,10 +60,9 @@ def quick(now: Settings) -> bool:
     Where the last such run took less than ``QUICK``, measured; never on own data, where a run is
     spent, and not where these very settings were refused or stopped.
     """
-    if now.source.own or stopped(now) or refusal() is not None:
+    if now.source.own or refusal() is not None:
         return False
-    pace = _paces().get((now.source.name, now.algorithm))
-    return pace is not None and pace * now.source.n < QUICK
+    return _PACES.get().get((now.source.name, now.algorithm), QUICK) * now.source.n < QUICK
 
 
 def begun(settings: Settings, name: str = TASK, wait: float | None = None) -> Task:
@@ -82,36 +75,20 @@ def begun(settings: Settings, name: str = TASK, wait: float | None = None) -> Ta
     call = name, title, search, settings.algorithm, data, settings.seed, settings.asked
     about: dict[str, Any] = {"about": Asked(settings, data), "line": RUNS, "wait": wait}
     if settings.seed is None:
-        from pages.shell.own import costs_of, promised
+        from pages.shell.own import on_meter
 
-        meter, cost = costs_of(data), object()
-        meter[cost] = promised(settings.algorithm, settings.params, data)
+        settle = on_meter(settings.algorithm, settings.params, data)
 
-        def settle(task: Task) -> None:
+        def ended(task: Task) -> None:
             if task.result is not None:
-                meter[cost] = task.result.spent
+                settle(task.result.spent)
             elif task.error is not None:  # refused, or stopped, before anything was drawn
-                del meter[cost]
+                settle(None)
 
-        return start(*call, ended=settle, **about)
-    paces, such = _paces(), (settings.source.name, settings.algorithm)
-
-    def pace(task: Task) -> None:
-        if task.result is not None and not task.stopping:
-            paces[such] = task.result.seconds / data.n
-            while len(paces) > _MOST_KEPT:
-                paces.popitem(last=False)
-
+        return start(*call, ended=ended, **about)
     # A page that is loaded again goes on with its own run.
     key = data.identity, data.name, settings.algorithm, *settings.asked.items(), settings.seed
-    return start(*call, key=key, ended=pace, here=data.d <= SMALL, **about)
-
-
-def _ended(settings: Settings, task: Task) -> Shown:
-    """What came of a task that has ended; raises InputError."""
-    if task.result is None:
-        raise InputError(task.problem)
-    return Shown(settings, task.about.data, task.result)
+    return start(*call, key=key, here=data.d <= SMALL, **about)
 
 
 def compute(settings: Settings) -> Shown:
@@ -119,7 +96,9 @@ def compute(settings: Settings) -> Shown:
     task = begun(settings, "computed")
     while not task.wait(0.5):
         pass
-    return _ended(settings, task)
+    if task.result is None:
+        raise InputError(task.problem)
+    return Shown(settings, task.about.data, task.result)
 
 
 def freeze(settings: Settings) -> None:
@@ -131,13 +110,11 @@ def freeze(settings: Settings) -> None:
     if before is not None and before.about.settings == settings:
         return
     drop(TASK)
-    REFUSED.put(None)
-    STOPPED.put(None)
+    FAILED.put(None)
     try:
         begun(settings)
     except InputError as error:
-        REFUSED.put((settings, str(error)))
-        return
+        FAILED.put((settings, str(error)))
     settle()
 
 
@@ -151,39 +128,28 @@ def job() -> Task | None:
     return going
 
 
-def progress_view() -> None:
-    """The session's run that goes on."""
-    if watch(TASK) is not None:  # it ended while the page was drawn
-        st.rerun()
-
-
 def settle() -> None:
     """Show what came of a run that has ended meanwhile."""
     done = find(TASK)
     if done is None or not done.done:
         return
-    settings = done.about.settings
+    settings, result = done.about.settings, done.result
     drop(TASK)
-    try:
-        found = _ended(settings, done)
-    except InputError as error:
-        REFUSED.put((settings, str(error)))
-        return
-    if found.result.status == "cancelled" and not decided(found.result):
-        STOPPED.put(settings)
-        return
-    SHOWN.put(found)
+    if result is None:
+        FAILED.put((settings, done.problem))
+    elif result.status == "cancelled" and not decided(result):
+        FAILED.put((settings, STOPPED))
+    else:
+        SHOWN.put(Shown(settings, done.about.data, result))
+        if result.status != "cancelled":
+            pace = result.seconds / done.about.data.n
+            _PACES.get()[settings.source.name, settings.algorithm] = pace
 
 
 def decided(result: RunResult) -> bool:
     """Whether a stopped run got far enough for its graph to say anything."""
     weights = getattr(result.diagnostics, "weights", None)
     return result.ci_tests > 0 or (weights is not None and bool((weights != 0).any()))
-
-
-def stopped(now: Settings) -> bool:
-    """Whether these settings' run was stopped before it had anything to show."""
-    return STOPPED.get() == now
 
 
 def shown() -> Shown:
@@ -218,20 +184,20 @@ def follow() -> None:
 
 
 def refusal() -> str | None:
-    """Why the settings now in the form could not be run, if they were tried.
+    """Why the settings now in the form have no result, if they were tried.
 
     A person's file that cannot be read is none of the settings: of another one its own fault is
     said.
     """
-    refused, now = REFUSED.get(), drafted()
-    if not refused or refused[0] != now:
+    failed, now = FAILED.get(), drafted()
+    if not failed or failed[0] != now:
         return None
     if now.source.own:
         try:
             data_for(now.source)
         except InputError as error:
             return str(error)
-    return refused[1]
+    return failed[1]
 
 
 def stale(now: Settings) -> bool:
@@ -251,34 +217,15 @@ def write_link(settings: Settings) -> None:
 # columns, levels, rows. Two pages that show the same setting look at the same count.
 
 
-@dataclass(frozen=True)
-class Nothing:
-    """Simulated tables of a shape that hold nothing, and what one setting makes of them."""
-
-    task: Task
-
-    @property
-    def running(self) -> bool:
-        """Whether it is still counted."""
-        return not self.task.done
-
-    @property
-    def found(self) -> Invented | None:
-        """The count, once there is one."""
-        return self.task.result if self.task.complete else None
-
-    @property
-    def sentence(self) -> str:
-        """The count in words; "" where there is none."""
-        if self.running:
-            return "Counting false positives of this setting on independent columns …"
-        return "" if self.found is None else self.found.sentence
+Count = Task | None  # of one setting; None where it is not one
 
 
-Counts = Sequence[Nothing | None]  # one for each setting; None where it is not one
+def counted(count: Count) -> Invented | None:
+    """The count, once there is one."""
+    return count.result if count is not None and count.complete else None
 
 
-def nothing_of(key: str, shape: Shape, params: Mapping[str, Any]) -> Nothing | None:
+def nothing_of(key: str, shape: Shape, params: Mapping[str, Any]) -> Count:
     """The count for a setting, begun if need be; None where the setting is not one."""
     values = filled(key, params)
     try:
@@ -287,10 +234,10 @@ def nothing_of(key: str, shape: Shape, params: Mapping[str, Any]) -> Nothing | N
         return None
     asked = key, shape, values
     place = "nothing", key, shape, tuple(values.items())
-    return Nothing(shared(place, f"{algorithm(key).title}: false links", false_links, *asked))
+    return shared(place, f"{algorithm(key).title}: false links", false_links, *asked)
 
 
-def nothing_for(run: Shown) -> Nothing | None:
+def nothing_for(run: Shown) -> Count:
     """The count for a run's setting, on the shape of its data."""
     return nothing_of(run.result.algorithm, Shape.of(run.data), run.settings.params)
 
@@ -313,7 +260,7 @@ def count_line(key: str, shape: Shape | None, params: Mapping[str, Any], place: 
     """
     with st.container(key=f"nothing-{place}"):
         if shape is not None:
-            watch_counts(lambda: [nothing_of(key, shape, params)], _say)
+            watch_counts(lambda: [nothing_of(key, shape, params)], lambda found: _say(*found))
 
 
 def warn(key: str, shape: Shape | None, values: Mapping[str, Any], *, brief: bool = False) -> None:
@@ -337,11 +284,13 @@ def warn(key: str, shape: Shape | None, values: Mapping[str, Any], *, brief: boo
         st.warning(said, icon=":material/visibility_off:")
 
 
-def _say(found: Counts) -> None:
-    if found[0] is not None and found[0].sentence:
-        st.caption(found[0].sentence)
+def _say(count: Count) -> None:
+    if count is not None and not count.done:
+        st.caption("Counting false positives of this setting on independent columns …")
+    elif (found := counted(count)) is not None:
+        st.caption(found.sentence)
 
 
-def watch_counts(find: Callable[[], Counts], draw: Callable[[Counts], None]) -> None:
+def watch_counts(find: Callable[[], list[Count]], draw: Callable[[list[Count]], None]) -> None:
     """Draw counts; while one of them goes on, again and again."""
-    look_again(lambda: [one.task for one in find() if one is not None], lambda: draw(find()))
+    look_again(lambda: [one for one in find() if one is not None], lambda: draw(find()))

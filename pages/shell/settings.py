@@ -5,14 +5,12 @@ link has it, and the data themselves: bundled ones are shared by all, uploads ne
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-import networkx as nx
 import streamlit as st
 
 from engine import Dataset, InputError, Knowledge, load_dataset, load_knowledge
@@ -25,10 +23,10 @@ from engine.registry import GRAPHS as GRAPH_ALGORITHMS
 from engine.registry import algorithm
 from pages import mode
 from pages.shell import state
-from pages.shell.state import Draft, Place, Query, as_word, defaults
+from pages.shell.state import Draft, Place, Query, as_word
 
 if TYPE_CHECKING:  # without an own file nobody waits for it
-    from pages.worker import Reading, Upload
+    from pages.worker import Upload
 
 OWN, SEM = "own", "sem"
 MOST_SEED = state.LARGEST
@@ -40,13 +38,6 @@ _NOISE = "Fixes every draw of noise: the run can be repeated."
 _SHAPES = "Erdős–Rényi: every edge is equally likely. Scale-free: a few nodes have many."
 _OWN_TERM = "Of each variable's own term, with variance 1; weights are ±0.5 to ±2."
 _EDGES = "Scale-free: rounded to a whole number for each node."
-
-
-class Columns(NamedTuple):
-    """What a dataset has that knowledge is about: its names, and the truth if it is known."""
-
-    names: tuple[str, ...]
-    truth: nx.DiGraph | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,9 +56,9 @@ class Visit(Parameters):
     sem_noise: str = param("gaussian", "Model noise", choices=NOISES, help=_OWN_TERM)
     algorithm: str = param("priv_pc", "Algorithm", choices=GRAPH_ALGORITHMS)
     seed: int = param(0, "Noise seed", low=0, high=MOST_SEED, help=_NOISE)
-    known: str = param("", "What is known", high=20_000)
 
 
+FACTS = (Spec(name="known", kind="text", default="", title="What is known", high=20_000),)
 VISIT = {spec.name: spec for spec in Visit.specs()}
 
 
@@ -116,43 +107,16 @@ class Settings:
 
     def to_query(self) -> Query:
         """The settings as query parameters; never data, and no seed that hides a person."""
-        query = {"data": self.source.name, "algorithm": self.algorithm}
+        query = dict(zip(("data", *MODEL), self.source.name.split(":"), strict=False))
         if not self.source.own:
             query |= {"n": str(self.source.n), "sample": str(self.source.seed)}
             if self.known:
-                query["known"] = word_of(self.known, self.source.name)
+                query[f"{self.source.name}-known"] = word_of(self.known, self.source.name)
         if self.seed is not None:
             query["seed"] = str(self.seed)
         known = {s.name for s in algorithm(self.algorithm).params.specs()}
-        return query | {k: as_word(v) for k, v in self.params.items() if k in known}
-
-    @classmethod
-    def from_query(cls, query: Mapping[str, str]) -> Settings:
-        """Settings from a link; raises InputError in one sentence where they do not fit."""
-        drawn = defaults(Visit) | _named(Visit.specs(), query, "n", "sample", "seed")
-        source = Source(query.get("data", "asia"), drawn["n"], drawn["sample"])
-        if source.own:
-            raise InputError(
-                "This link was made with a person's own data, which a link never carries: "
-                "upload the file, then press Run."
-            )
-        parse_name(source.name) if source.simulated else load_network(source.name)
-        check_rows(source)
-        chosen = algorithm(query.get("algorithm", "priv_pc"))
-        if (columns := chosen.columns) is not None:
-            raise InputError(
-                f"{chosen.title} takes data of {columns} columns: it has a page of its own."
-            )
-        values = _named(chosen.params.specs(), query)
-        chosen.params.build(values)
-        known = known_from(query["known"], source.name) if "known" in query else None
-        return cls(source, chosen.key, filled(chosen.key, values), drawn["seed"], known)
-
-
-def _named(specs: Iterable[Spec], query: Mapping[str, str], *only: str) -> dict[str, Any]:
-    """The values that a link names; ParameterError for one that does not fit."""
-    asked = [s for s in specs if s.name in query and s.name in (only or query)]
-    return {s.name: s.check(s.parse(query[s.name])) for s in asked}
+        values = {"algorithm": self.algorithm, **self.params}
+        return query | {k: as_word(v) for k, v in values.items() if k in {*known, "algorithm"}}
 
 
 @cache
@@ -168,8 +132,10 @@ def word_of(known: Knowledge, name: str) -> str:
     return next((word for word, found in ready(name).items() if found == known), exact)
 
 
-def known_from(word: str, name: str) -> Knowledge:
+def known_from(word: str, name: str) -> Knowledge | None:
     """What an address says is known of a dataset; InputError in one sentence where it is none."""
+    if not word:
+        return None
     sets = ready(name)
     if word in sets:
         return sets[word]
@@ -202,9 +168,8 @@ def check_rows(source: Source) -> None:
 
 # As the form has it ----------------------------------------------------------------------------
 
-# What is known of a person's own columns; their names are in no address: (fingerprint, facts).
-_OWN_KNOWN: Place[tuple[str, Knowledge | None]] = Place("own_known", lambda: ("", None))
-_KNOWN_OF: Place[str] = Place("known_of", str)  # the public dataset of which it is known
+# What is known of a person's own columns, whose names are in no address: fingerprint -> facts.
+_OWN_KNOWN: Place[dict[str, Knowledge | None]] = Place("own_known", dict)
 
 
 def draft() -> Draft:
@@ -237,34 +202,29 @@ def drafted() -> Settings:
     return Settings(source, form["algorithm"], params, seed, drafted_known(source))
 
 
-def drafted_known(source: Source) -> Knowledge | None:
-    """What the form says is known of this dataset; what names other columns is not known of it.
+def facts_of(source: Source) -> Draft:
+    """What the form says is known of a public dataset, as an address has it."""
+    return state.of(FACTS, f"{source.name}-")
 
-    Of own data the schema may say it.
-    """
-    if not source.own:
-        word = draft()["known"]
-        if word and not state.arrived() and _KNOWN_OF.get() not in ("", source.name):
-            word = draft()["known"] = ""
-        _KNOWN_OF.put(source.name if word else "")
-        with suppress(InputError):
-            return known_from(word, source.name) if word else None
-        return None
-    fingerprint, known = _OWN_KNOWN.get()
-    if fingerprint == source.fingerprint:
-        return known
-    data = own_data()
-    return data.schema.knowledge if data is not None and data.schema is not None else None
+
+def drafted_known(source: Source) -> Knowledge | None:
+    """What the form says is known of this dataset; of own data the schema may say it."""
+    if source.own:
+        data = own_data()
+        said = None if data is None or data.schema is None else data.schema.knowledge
+        return _OWN_KNOWN.get().get(source.fingerprint, said)
+    with suppress(InputError):
+        return known_from(facts_of(source)["known"], source.name)
+    return None
 
 
 def draft_known(known: Knowledge | None) -> None:
     """What is known of the dataset that the form names."""
     source = drafted_source()
     if source.own:
-        _OWN_KNOWN.put((source.fingerprint, known or None))
+        _OWN_KNOWN.get()[source.fingerprint] = known or None
     else:
-        draft()["known"] = word_of(known, source.name) if known else ""
-        _KNOWN_OF.put(source.name if known else "")
+        facts_of(source)["known"] = word_of(known, source.name) if known else ""
 
 
 def stated(schema: Schema) -> Schema:
@@ -288,28 +248,16 @@ class OwnFile:
     ``readings`` are the identities of all datasets that were read from it.
     """
 
-    raw: bytes = field(repr=False)
-    name: str
+    upload: Upload
     truth: Upload | None = field(repr=False)  # the true edges that came with it
     identity: str
     schema: Schema | None = None
     proposal: Any = field(default=None, repr=False)
     readings: set[str] = field(default_factory=set, repr=False)
 
-    @property
-    def stem(self) -> str:
-        """The file's name without its ending."""
-        return Path(self.name).stem
-
     def empty(self) -> None:
         """Let go of what was in it: Streamlit keeps what was replaced until the next click."""
-        self.raw, self.truth, self.proposal = b"", None, None
-
-    def by(self, schema: Schema | Upload | None) -> Reading:
-        """How the columns are read that a schema declares, or its file as it was uploaded."""
-        from pages.worker import Reading, Upload
-
-        return Reading(Upload(self.name, self.raw), self.truth, schema, self.stem)
+        self.upload, self.truth, self.proposal = replace(self.upload, raw=b""), None, None
 
 
 OWN_DATA: Place[Dataset | None] = Place("own_data")

@@ -25,7 +25,7 @@ without the control lost what its link said (docs/decisions/streamlit.md).
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from typing import Any, Generic, TypeVar
 
 import streamlit as st
@@ -37,22 +37,15 @@ T = TypeVar("T")
 Draft = MutableMapping[str, Any]  # what a form shows, apart from any widget
 
 
-def nothing() -> Any:
-    """None: what a place holds before anything was put there."""
-    return None
-
-
 class Place(Generic[T]):
     """One value of the session; ``name`` is its key and ``first()`` what it holds until set."""
 
-    def __init__(self, name: str, first: Callable[[], T] = nothing):
+    def __init__(self, name: str, first: Callable[[], Any] = lambda: None):
         self._name, self._first = name, first
 
     def get(self) -> T:
         """What is there."""
-        if self._name not in st.session_state:
-            st.session_state[self._name] = self._first()
-        found: T = st.session_state[self._name]
+        found: T = st.session_state.setdefault(self._name, self._first())
         return found
 
     def put(self, value: T) -> None:
@@ -72,9 +65,7 @@ def kept(name: str, fresh: Draft) -> Draft:
 
 
 Query = dict[str, str]
-SHARED = frozenset(
-    ("data", "n", "sample", "algorithm", "epsilon", "delta", "guarantee", "seed", "known")
-)
+SHARED = frozenset(("data", "n", "sample", "algorithm", "epsilon", "delta", "guarantee", "seed"))
 LARGEST = 2**53 - 1  # the largest whole number that a browser's field holds
 PRESENT = "present"  # whether the page is presented
 ASIDE = ("step", "room")  # words that a page reads by itself: they are of one look, not of a visit
@@ -190,20 +181,6 @@ def spec_of(fields: type[Parameters], name: str) -> Spec:
     return next(spec for spec in fields.specs() if spec.name == name)
 
 
-def places(spec: Spec) -> list[float]:
-    """Every place of a field's slider."""
-    assert spec.low is not None
-    assert spec.high is not None
-    assert spec.step is not None
-    count = round((spec.high - spec.low) / spec.step)
-    return [round(spec.low + k * spec.step, 6) for k in range(count + 1)]
-
-
-def nearest(places: Sequence[float], value: float) -> int:
-    """Which of the places lies nearest to a value."""
-    return min(range(len(places)), key=lambda k: abs(places[k] - value))
-
-
 # The address ----------------------------------------------------------------------------------
 
 
@@ -224,13 +201,12 @@ def words(specs: Iterable[Spec], values: Mapping[str, Any], prefix: str = "") ->
     }
 
 
-def begin(page: str, today: Callable[[Query], Query] = Query) -> None:
+def begin(page: str) -> None:
     """Take what the address says, where the browser brought it; before a page is drawn.
 
     On a page that is open an address may be one of before: who presses and types fast is ahead of
     the browser. There it counts where Back or Forward was pressed, and nowhere else. After those,
-    what the page had read and the address does not name is at its default. ``today`` turns the
-    words of an old link into those of now.
+    what the page had read and the address does not name is at its default.
     """
     if alone() is not None:
         return
@@ -245,7 +221,7 @@ def begin(page: str, today: Callable[[Query], Query] = Query) -> None:
     _REFUSED.get().clear()
     _WRITTEN.put((page, written if page == before else {}))
     if came:
-        _ASKED.get().update(today(now))
+        _ASKED.get().update(now)
         if went:
             for key in _PAGES.get().get(page, set()) - set(now):
                 _CHOSEN.get().pop(key, None)

@@ -217,10 +217,8 @@ def _session() -> tuple[str, Callable[[], bool]]:
 OPEN: Place[bool] = Place("dialog", bool)  # whether a dialog is; a page drawn again has none
 
 
-@st.cache_resource(show_spinner=False)
-def _shared() -> tuple[threading.Lock, OrderedDict[Hashable, Task]]:
-    """The server's tasks that have a key, those that were asked for last at the end."""
-    return threading.Lock(), OrderedDict()
+# The server's tasks that have a key, those that were asked for last at the end.
+_lock, _shared = threading.Lock(), OrderedDict[Hashable, Task]()
 
 
 def shared(key: Hashable, title: str, fn: Callable[..., Any], *args: Any, **options: Any) -> Task:
@@ -228,15 +226,15 @@ def shared(key: Hashable, title: str, fn: Callable[..., Any], *args: Any, **opti
 
     For work that every page asks for again while it needs it, on public data alone.
     """
-    lock, tasks = _shared()
-    with lock:
-        task = tasks.get(key)
+    with _lock:
+        task = _shared.get(key)
         if task is None or (task.done and not task.complete) or task.stopping:
-            task = tasks[key] = Task(title, (fn, args), **options)
+            task = _shared[key] = Task(title, (fn, args), **options)
             task.begin()
-        tasks.move_to_end(key)
-        for old in [k for k, other in tasks.items() if other.done][: max(0, len(tasks) - _KEPT)]:
-            del tasks[old]
+        _shared.move_to_end(key)
+        done = [k for k, other in _shared.items() if other.done]
+        for old in done[: max(0, len(_shared) - _KEPT)]:
+            del _shared[old]
     task.seen()
     task.wait(AT_ONCE)
     return task
@@ -294,12 +292,20 @@ def watch(
     if task is None or task.done:
         return task
 
+    bar(name, more, at)
+    return None
+
+
+def bar(name: str, more: Callable[[Task], object] = lambda task: None, at: str = "") -> None:
+    """The bar of the session's task of that name, as if it went on: the next look sees its end."""
+    task = find(name)
+    assert task is not None
+
     def draw() -> None:
         progress(task, key=f"{name}{at}-stop")
         more(task)
 
     look_again(lambda: [task], draw, going=True)
-    return None
 
 
 def look_again(
@@ -354,9 +360,3 @@ def progress(task: Task, *, key: str) -> None:
             help="Stops it and keeps what was finished until then.",
             width=140,
         )
-
-
-def left(seconds: float) -> str:
-    """A time left, in words."""
-    least = f"{seconds / 60:.0f} min" if seconds > 120 else f"{max(1.0, seconds):.0f} s"
-    return f"about {least} left"

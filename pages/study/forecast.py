@@ -14,8 +14,8 @@ from pages.draw.charts import Axis, Curve, curves
 from pages.shell import journey, state, task
 from pages.shell import words as text
 from pages.shell.form import title_of
-from pages.shell.inks import style_of
 from pages.shell.settings import drafted, own_file
+from pages.shell.words import style_of
 from pages.study import work
 from pages.study.form import asked_by, plan_fields
 from pages.study.more import best

@@ -26,9 +26,9 @@ from pages.shell import task
 from pages.shell import words as text
 from pages.shell.export import download
 from pages.shell.form import title_of
-from pages.shell.inks import palette, style_of
 from pages.shell.settings import Settings, drafted, filled, parameters_of
 from pages.shell.state import Place
+from pages.shell.words import palette, style_of
 from pages.study import work
 from pages.study.form import epsilon_now
 from pages.study.view import answers_of, of_form, results_of

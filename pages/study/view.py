@@ -15,8 +15,8 @@ from pages.draw import charts
 from pages.draw.charts import Axis, Curve, curves
 from pages.shell import words as text
 from pages.shell.form import title_of
-from pages.shell.inks import PLAIN, style_of
 from pages.shell.task import Task
+from pages.shell.words import PLAIN, style_of
 from pages.study.work import Asked
 
 Parts = Sequence[Sequence[TrialResult]]

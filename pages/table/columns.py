@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -15,12 +16,10 @@ from pages.draw import show
 from pages.shell import export, form, journey, own
 from pages.shell import words as text
 from pages.shell.form import bound
-from pages.shell.own import OWN_AGREED, asks
-from pages.shell.settings import OwnFile, own_data
-from pages.shell.state import Draft, kept
+from pages.shell.settings import OWN_PROBLEM, OwnFile, own_data
+from pages.shell.state import Draft, Place, kept
 from pages.shell.task import drop, find, watch
 from pages.table import cards
-from pages.worker import Upload
 
 ABOUT = (
     "A guarantee protects what is in the rows; what a column can hold counts as public, so state "
@@ -55,7 +54,12 @@ def builder(file: OwnFile) -> None:
         drop(_LOOK)
     if file.schema is not None:
         content = json.dumps(file.schema.to_json(), ensure_ascii=False, indent=1)
-        export.download("Schema (JSON)", lambda: content, f"{file.stem}_schema.json", key="schema")
+        export.download(
+            "Schema (JSON)",
+            lambda: content,
+            f"{Path(file.upload.name).stem}_schema.json",
+            key="schema",
+        )
 
 
 def _looked_at(file: OwnFile) -> bool:
@@ -65,13 +69,9 @@ def _looked_at(file: OwnFile) -> bool:
     """
     if file.proposal is not None:
         return True
-    table = Upload(file.name, file.raw)
-    if not worker.large(table):
-        file.proposal = worker.columns(table)
-        return True
     task = find(_LOOK)
     if task is None or task.about is not file:
-        own.read(_LOOK, table, worker.columns, table, about=file)
+        own.read(_LOOK, worker.columns, file.upload, about=file)
     task = watch(_LOOK)
     if task is None:
         return False
@@ -104,9 +104,16 @@ def _cards(file: OwnFile) -> None:
         f"{len(cards.used(drafts, order)) - left} of the used columns are stated by you (public); "
         f"{left} are as found in your data (not public)."
     )
-    if st.button("Read the table by this schema", key="schema-use", type="primary"):
-        own.begin(file, file.by(cards.schema_of(drafts, dialect, order)))
-        st.rerun()
+
+    def use() -> None:
+        try:
+            own.begin(file, cards.schema_of(drafts, dialect, order))
+        except InputError as error:
+            OWN_PROBLEM.put(str(error))
+
+    st.button("Read the table by this schema", key="schema-use", type="primary", on_click=use)
+    if (problem := OWN_PROBLEM.get()) and find(own.TASK) is None:
+        st.error(text.plain(problem))
 
 
 def _order(drafts: dict[str, Draft]) -> str:
@@ -160,6 +167,15 @@ def known_view(schema: Schema | None) -> None:
         st.markdown(f"- **{text.plain(column.name)}**: {text.plain(' | '.join(column.labels))}")
 
 
+OWN_AGREED: Place[str] = Place("own_agreed", str)  # the data with agreed unforeseen cells
+
+
+def asks(data: Dataset) -> bool:
+    """Whether many cells count as an answer that match no level, and nobody has agreed."""
+    some = any(one.asks for one in data.unforeseen_cells)
+    return some and OWN_AGREED.get() != data.identity
+
+
 def unforeseen(data: Dataset, *, key: str) -> None:
     """The cells that match no level, for their owner; a question where many are answers."""
     if not data.unforeseen_cells:
@@ -176,6 +192,5 @@ def unforeseen(data: Dataset, *, key: str) -> None:
                 "what they mean? If not, give the column such a level, or one for missing values.",
                 icon=":material/help:",
             )
-            if st.button("Yes, count them so", key=f"{key}-agree"):
-                OWN_AGREED.put(data.identity)
-                st.rerun()
+            agree: dict[str, Any] = {"on_click": OWN_AGREED.put, "args": (data.identity,)}
+            st.button("Yes, count them so", key=f"{key}-agree", **agree)

@@ -24,17 +24,17 @@ from pages import mode
 from pages.draw import show
 from pages.shell import form, journey, runs, state
 from pages.shell import words as text
-from pages.shell.own import asks
 from pages.shell.settings import in_force, own_file, stated
-from pages.shell.state import Place, kept
-from pages.shell.task import RUNS, Task, find, start, watch
+from pages.shell.state import Draft, Place, kept
+from pages.shell.task import RUNS, Task, bar, find, start
 from pages.table import expected, share
-from pages.table.columns import unforeseen
+from pages.table.columns import asks, unforeseen
 from pages.table.work import CHARGED, release
 
 TASK = "release"
 PATIENCE = 5.0  # seconds that a release has after a stop: one that is charged should be kept
 _LAST: Place[tuple[Release, Dataset] | None] = Place("released")
+_REFUSED: Place[str] = Place("budget_refused", str)  # why none was declared, to be said once
 FOR_EVER = "A total is declared once, outlives this session, and nothing takes a charge back."
 
 
@@ -74,14 +74,17 @@ def budgets() -> list[Budget]:
         )
         d = kept("budget_new", state.defaults(Declared))
         form.parameters(Declared.specs(), d, key="new")
-        if st.button("Declare", key="new-budget"):
-            try:
-                mode.budgets().new(str(d["name"]), d["epsilon"], d["delta"])
-            except InputError as error:
-                st.error(text.plain(str(error)))
-            else:
-                st.rerun()
+        st.button("Declare", key="new-budget", on_click=_declare, args=(d,))
+        if problem := _REFUSED.take():
+            st.error(text.plain(problem))
     return found
+
+
+def _declare(d: Draft) -> None:
+    try:
+        mode.budgets().new(str(d["name"]), d["epsilon"], d["delta"])
+    except InputError as error:
+        _REFUSED.put(str(error))
 
 
 def _table(found: Sequence[Budget]) -> None:
@@ -131,6 +134,7 @@ def spend(data: Dataset, book: Sequence[Budget]) -> None:
     if file is None or file.schema is None or not data.declared:
         st.info("Declare the schema of your file first: state its columns in the step Columns.")
         return
+    schema = file.schema
     unforeseen(data, key="release")
     if asks(data):
         return
@@ -154,7 +158,7 @@ def spend(data: Dataset, book: Sequence[Budget]) -> None:
             form.parameter(shown, d, key="release")
     asked = {"epsilon": float(d["epsilon"]), "delta": float(d["delta"])}
     _remaining(fitting[d["budget"]], asked["epsilon"])
-    expected.expect(file.schema, data.n, asked["epsilon"], asked["delta"])
+    expected.expect(schema, data.n, asked["epsilon"], asked["delta"])
     runs.warn(COVERED[0], Shape.of(data), asked)
     runs.count_line(COVERED[0], Shape.of(data), asked, "release")
     title, key = "Sign it with my key", "release-sign"
@@ -162,10 +166,13 @@ def spend(data: Dataset, book: Sequence[Budget]) -> None:
     form.known_button("release")
     words = f"Spend ε = {text.number(d['epsilon'])} of “{d['budget']}” for good"
     form.bound(st.checkbox, words, d, "sure", key="release-sure")
-    if st.button("Release", key="release-go", type="primary", disabled=not d["sure"]):
-        begin(data, stated(file.schema), asked, str(d["budget"]), sign=bool(d["sign"]))
+
+    def go() -> None:
+        begin(data, stated(schema), asked, str(d["budget"]), sign=bool(d["sign"]))
         d["sure"] = False
-        st.rerun()  # the box is not ticked any more
+
+    options: dict[str, Any] = {"type": "primary", "disabled": not d["sure"], "on_click": go}
+    st.button("Release", key="release-go", **options)
 
 
 def _remaining(budget: Budget, epsilon: float) -> None:
@@ -204,8 +211,7 @@ def going() -> bool:
 
 def live() -> None:
     """How far the release is, what is left, and what it would cost to stop it."""
-    if watch(TASK, more=_how_far) is not None:  # it ended while the page was drawn
-        st.rerun()
+    bar(TASK, more=_how_far)
 
 
 def _how_far(task: Task) -> None:

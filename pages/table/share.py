@@ -28,7 +28,7 @@ from pages.draw import show
 from pages.draw.effect import Ask, effects
 from pages.shell import export
 from pages.shell import words as text
-from pages.shell.inks import palette
+from pages.shell.words import palette
 from pages.table import expected
 
 _WIDE = re.compile(r'viewBox="\S+ \S+ ([\d.]+) ')

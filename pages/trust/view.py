@@ -22,8 +22,8 @@ from pages import mode
 from pages.draw.charts import Axis, Curve, curves, figure
 from pages.draw.show import table
 from pages.shell import words as text
-from pages.shell.inks import PLAIN, ink, palette, style_of
 from pages.shell.task import Task, drop, find, start, watch
+from pages.shell.words import PLAIN, ink, palette, style_of
 from pages.trust.work import attack_file
 
 EXAMPLE = SAMPLE_DATA / "audit.json"

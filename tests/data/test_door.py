@@ -125,7 +125,7 @@ def by_command(path: Path, schema: Path, capsys: Any, monkeypatch: Any) -> Datas
 def by_page(path: Path, schema: Path) -> Dataset:
     """What the page reads of two uploads."""
     table, stated = (worker.Upload(p.name, p.read_bytes()) for p in (path, schema))
-    return worker.table(worker.Reading(table, schema=stated))[0]
+    return worker.table(table, None, stated)[0]
 
 
 def by_python(source: Any, schema: Schema) -> Dataset:

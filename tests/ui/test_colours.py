@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from engine.studies.figures import COLOURS
-from pages.shell.inks import PALETTES
+from pages.shell.words import PALETTES
 
 Array = NDArray[np.float64]
 # Machado, Oliveira and Fernandes (2009), severity 1, on linear RGB.

@@ -24,6 +24,7 @@ from engine.story.modules import plainly, words
 from pages.draw import links, show
 from pages.draw.charts import Axis, bars, curves
 from pages.draw.graphs import render_graph
+from pages.report.words import together
 from pages.shell import export
 from pages.shell import words as text
 
@@ -34,7 +35,7 @@ SHOWN = "0 1 0.0175 35.7 148 1,892 1e-6 2.5e9 nothing – -0.286"
 def test_numbers_and_words() -> None:
     assert " ".join(map(text.number, NUMBERS)) == SHOWN
     assert text.number(148.4, 2) == "148"  # few digits never turn into exponents
-    kept = text.together("At ε = 3: 82 % of 7; T = .1, m = best")
+    kept = together("At ε = 3: 82 % of 7; T = .1, m = best")
     assert kept == "At ε\xa0=\xa03: 82\xa0% of 7; T\xa0=\xa0.1, m = best"
     assert text.safe("<b>") == "&lt;b&gt;"
     assert text.plain("*a* $x$ :red[b]") == r"\*a\* \$x\$ \:red\[b\]"

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
 
 import pytest
 import streamlit as st
@@ -106,9 +105,13 @@ def test_learn_after_run(open_app: Open) -> None:
 
 
 def test_pins(open_app: Open) -> None:
-    pinned = ({"algorithm": "pc"}, {"algorithm": "marginal_pc", "epsilon": "3"})
-    words = "|".join(urlencode({**CANCER, **one}) for one in pinned)
-    agrees("run pins", shown(open_app("run", **CANCER, **{"run.pins": words})))
+    app = open_app("run", **CANCER, algorithm="pc")
+    for key, epsilon in (("pc", 1.0), ("marginal_pc", 3.0), ("priv_pc", 1.0)):
+        app.selectbox(key="run-algorithm").set_value(key).run()
+        if key == "marginal_pc":
+            app.number_input(key="param-epsilon").set_value(epsilon).run()
+        clicked(app, "run", *(["pin"] if key != "priv_pc" else []))
+    agrees("run pins", shown(app))
 
 
 CLICKS = {"pairs": (), "report": (), "scene": (), "trust": (), "study": ("study-find",)}

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks import knowledge as measured
 from benchmarks.knowledge import kept
-from engine import InputError, Knowledge, load_dataset
+from engine import InputError, Knowledge, load_dataset, read_csv
 from engine.effects.effect import effect_of
 from engine.effects.estimate import Interval
 from engine.effects.plausible import Plausible
@@ -26,17 +26,18 @@ from tests.ui.steps import Open, told
 TRUTH = load_dataset("asia", n=10).truth
 assert TRUTH is not None
 SETS = ready_sets(TRUTH)
-COLUMNS = settings.Columns(tuple(TRUTH), TRUTH)
+MARGINAL = {"data": "asia", "algorithm": "marginal_pc", "n": "20000"}
+ASIA = load_dataset("asia", n=10)
 
 
 def test_ready_sets_are_true_and_settle_more_and_more() -> None:
     assert list(SETS) == ["two tiers", "four tiers", "complete order"]
     for found in SETS.values():
         assert all(found.allows(a, b) for a, b in TRUTH.edges)
-    said = [knowledge.settles(COLUMNS, SETS[name]) for name in SETS]
+    said = [knowledge.settles(ASIA, SETS[name]) for name in SETS]
     assert said[0] == "This knowledge settles **3 of 8** true directions by itself."
     assert "8 of 8" in said[2]
-    own = settings.Columns(("a", "b", "c"), None)
+    own = read_csv(b"a,b,c\n0,0,1\n1,0,0\n0,1,1\n")
     assert knowledge.settles(own, Knowledge(roots=["a"])) == (
         "This knowledge settles the direction of **2 of 3** pairs by itself."
     )
@@ -46,7 +47,7 @@ def test_the_buttons_words() -> None:
     tiers = Knowledge(tiers=[["asia"], ["smoke"]], required=[("tub", "lung")])
     stated = (None, SETS["four tiers"], tiers, Knowledge(roots=["asia"]))
     said = ["nothing", "four tiers", "2 tiers, 1 arrow", "a little"]
-    assert [form.known_label(COLUMNS, one) for one in stated] == said
+    assert [form.known_label(ASIA, one) for one in stated] == said
 
 
 @pytest.mark.parametrize(
@@ -56,10 +57,8 @@ def test_a_link_carries_it(stated: Knowledge) -> None:
     word = word_of(stated, "asia")
     assert known_from(word, "asia") == stated
     assert word.startswith("{") == (stated not in SETS.values())
-    settings = Settings(Source("asia"), "priv_pc", {}, 0, stated)
-    again = Settings.from_query({**settings.to_query()})
-    assert again.known == stated
-    assert Settings(Source("own"), "priv_pc", {}, None, stated).to_query().get("known") is None
+    assert Settings(Source("asia"), "priv_pc", {}, 0, stated).to_query()["asia-known"] == word
+    assert "known" not in " ".join(Settings(Source("own"), "priv_pc", {}, None, stated).to_query())
     assert ready("sem:er:10:20:gaussian") == {}
 
 
@@ -70,7 +69,7 @@ def test_a_link_that_says_nonsense_is_refused(word: str) -> None:
 
 
 def test_a_run_that_knows_says_what_it_knew(open_app: Open) -> None:
-    app = open_app("run", data="asia", algorithm="marginal_pc", n="20000", known="four-tiers")
+    app = open_app("run", **MARGINAL, **{"asia-known": "four-tiers"})
     result = app.session_state["shown"].result
     assert result.knowledge == SETS["four tiers"]
     assert any("What is known: four tiers" in b.label for b in app.button)
@@ -87,7 +86,7 @@ def test_a_run_that_knows_says_what_it_knew(open_app: Open) -> None:
 
 
 def test_effects_under_a_run(open_app: Open) -> None:
-    app = open_app("run", data="asia", algorithm="marginal_pc", n="20000", known="complete-order")
+    app = open_app("run", **MARGINAL, **{"asia-known": "complete-order"})
     app.session_state["run-effects"] = True
     app.run()
     app.selectbox(key="run-effect-cause").set_value("smoke").run()

@@ -47,7 +47,7 @@ def test_a_count_comes_in_the_background(open_app: Open, monkeypatch: pytest.Mon
         c.startswith("Counting false positives of this setting")
         for c in [c.value for c in app.caption]
     )
-    for one in task._shared()[1].values():
+    for one in task._shared.values():
         assert one.wait(20)
     app.run()
     assert f"{START} about 3 false positives." in [c.value for c in app.caption]

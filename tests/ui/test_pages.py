@@ -49,7 +49,7 @@ worker.begin()  # what works in a process of its own is loaded there
 app = AppTest.from_file("app.py", default_timeout=60)
 app._page_hash = calc_hash("run")
 app.run()
-for one in list(task._shared()[1].values()):
+for one in list(task._shared.values()):
     assert one.wait(60)
 app.run()  # with what they found
 assert not app.exception

@@ -128,6 +128,7 @@ def test_another_file_takes_the_place_of_one_that_is_being_read(
     give(app, "data-file", ROWS)
     first = app.session_state["task-reading"]
     monkeypatch.setattr(worker, "LARGE", 10**6)
+    monkeypatch.setattr(own, "plain", worker.plain)
     give(app, "data-file", ROWS + ROWS.partition(b"\n")[2], "other.csv")
     assert first.stopping
     assert app.session_state["own_data"].n == 40

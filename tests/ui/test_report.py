@@ -97,7 +97,7 @@ def test_page_html_pdf_slides_and_zip_say_the_same(open_app: Open) -> None:
     found, nothing = repeats.repeats_of(shown), nothing_for(shown)
     assert found is not None
     assert nothing is not None
-    nothing.task.wait(60)
+    nothing.wait(60)
     app.run()
     made = brief_of(shown, found, Heading(**lines), "light")
     told = [made.headline, made.spread, made.promise.sentence, made.promise.terms, *made.limits]

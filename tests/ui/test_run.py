@@ -106,7 +106,7 @@ def test_fields_follow_each_other_and_leave_the_result(app: AppTest) -> None:
     assert app.select_slider(key="param-epsilon-slider").value == 0.37
     app.select_slider(key="param-epsilon-slider").set_value(5.0).run()
     assert app.number_input(key="param-epsilon").value == 5.0
-    assert any("148" in c.value and "e^ε" in c.value for c in app.caption)  # e^5 = 148.4
+    assert any("right at most 100 times" in c.value for c in app.caption)  # 99.3, rounded up
     app.selectbox(key="run-algorithm").set_value("pc").run()
     assert "epsilon" not in parameters_shown(app)
     app.selectbox(key="run-algorithm").set_value("priv_pc").run()
@@ -242,7 +242,7 @@ def test_simulated_models_are_offered_and_travel_in_links(app: AppTest, open_app
     app.selectbox(key="run-algorithm").set_value("notears").run()
     press(app, "run")
     assert "SEM, Scale-free, Gumbel" in told(app, "html")
-    again = open_app(data="sem:sf:6:7:gumbel", n="2000", algorithm="notears")
+    again = open_app(**dict(app.query_params))
     assert metrics(again)["SHD"] == metrics(app)["SHD"]
     assert again.number_input(key="run-sem_nodes").value == 6
     visit(again, "table")
@@ -252,14 +252,14 @@ def test_simulated_models_are_offered_and_travel_in_links(app: AppTest, open_app
     ("query", "words"),
     [
         (
-            {"data": "atlantis", "algorithm": "magic", "seed": "x"},
+            {"data": "atlantis", "algorithm": "magic", "seed": "y"},
             ["data must be one of", "algorithm must be one of", "seed must be a whole number"],
         ),
         ({"epsilon": "-3"}, ["epsilon must be at least"]),
         ({"n": "999999999"}, ["Rows n must be from"]),
         ({"data": "own"}, ["Upload a table"]),
-        ({"data": "sem:x:1:0"}, ["sem_graph must be one of"]),
-        ({"data": "sem:er:1:0"}, ["A simulated model has 2 to 200 nodes"]),
+        ({"data": "sem", "sem_graph": "x"}, ["sem_graph must be one of"]),
+        ({"data": "sem", "sem_nodes": "1"}, ["A simulated model has 2 to 200 nodes"]),
     ],
 )
 def test_a_broken_link_gives_one_sentence_and_the_default(
@@ -267,8 +267,8 @@ def test_a_broken_link_gives_one_sentence_and_the_default(
 ) -> None:
     app = open_app(**query)
     assert all(text in told(app, "error") for text in words)
-    # with own data chosen nothing of a public run is shown
-    assert ("Asia" in told(app, "html")) == ("own" not in query.values())
+    # with own data chosen nothing of a public run is shown; a model with a default graph is run
+    assert ("Asia" in told(app, "html")) == {"own", "x"}.isdisjoint(query.values())
 
 
 # Long runs ------------------------------------------------------------------------------
@@ -359,18 +359,20 @@ def test_a_run_that_ends_while_its_page_is_drawn(
 ) -> None:
     """Between the look whether one goes on and its bar: the page is drawn once more, with it."""
     start(app, slow, 905)
-    watch = runs.watch
+    bar = task.bar
 
-    def ends(name: str) -> task.Task | None:
+    def ends(name: str) -> None:
         slow.go.set()
         going = task.find(name)
         assert going is not None
         assert going.wait(60)
-        return watch(name)
+        bar(name)
 
-    monkeypatch.setattr(runs, "watch", ends)
+    monkeypatch.setattr(task, "bar", ends)
     app.run()
     assert not app.exception
+    assert "run-stop" in buttons(app)
+    app.run()  # as its next look does
     assert "run-stop" not in buttons(app)
     assert metrics(app)[TESTS] == str(run("priv_pc", ASIA, seed=905).ci_tests)
 

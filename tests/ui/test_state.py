@@ -143,7 +143,8 @@ def test_a_field_begins_with_what_it_is_told(open_app: Open) -> None:
     """The telling is lost where another run begins before it was sent: a browser then shows what
     the field begins with, its least number or first choice, and sends that back as chosen.
     """
-    app = open_app("run", data="sem:sf:12:24:gumbel", n="3000", sample="7", epsilon="2")
+    model = {"sem_graph": "sf", "sem_nodes": "12", "sem_edges": "24", "sem_noise": "gumbel"}
+    app = open_app("run", data="sem", n="3000", sample="7", epsilon="2", **model)
     app.run()  # in which nothing is told any more
     numbers = {field.key: field.proto for field in app.number_input}
     asked = {"run-sem_nodes": 12, "run-sem_edges": 24, "run-n": 3000, "run-sample": 7}

@@ -74,7 +74,8 @@ def test_an_error_is_a_message_and_the_process_goes_on(
     assert ended(breaks).problem == "The work failed inside the program (ZeroDivisionError)."
     assert ended(doubled, b"x" * 3_000_000).result == b"x" * 6_000_000  # through the pipe
     assert ended(pid).result == before
-    monkeypatch.setattr("pages.worker.IDLE", 0.0)  # too old to be given another task
+    monkeypatch.setattr("pages.worker.SPARE", 0)  # from here on none is kept
+    assert ended(pid).result == before
     assert ended(pid).result not in (before, os.getpid())
 
 
@@ -178,8 +179,8 @@ def test_the_server_keeps_so_many_results(state: None, monkeypatch: pytest.Monke
     monkeypatch.setattr(work, "_KEPT", 2)
     for key in range(5):
         assert work.shared(key, "it", pid).wait(5)
-    assert list(work._shared()[1])[-2:] == [3, 4]
-    assert len(work._shared()[1]) <= 3
+    assert list(work._shared)[-2:] == [3, 4]
+    assert len(work._shared) <= 3
 
 
 def page() -> None:
