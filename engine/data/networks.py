@@ -14,7 +14,6 @@ import networkx as nx
 import numpy as np
 
 from engine.data.dataset import Dataset, frozen
-from engine.data.pairs import parse_pair, simulate_pair
 from engine.data.simulated import parse_name, simulate_sem
 from engine.errors import InputError, did_you_mean, show
 
@@ -170,6 +169,8 @@ def load_dataset(name: str, n: int = 100_000, seed: int = 0) -> Dataset:
     if name.startswith("sem:"):
         return simulate_sem(*parse_name(name), n=n, seed=seed)
     if name.startswith("pair:"):
+        from engine.data.pairs import parse_pair, simulate_pair  # graphs need none of it
+
         return simulate_pair(*parse_pair(name), n=n, seed=seed)
     network = load_network(name)
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(_STREAM,)))

@@ -62,11 +62,11 @@ MOST = {
     # at its first step
     # a link that is pressed as a run ends is followed
     # a button that is pressed as work ends is seen
-    "pages/shell": 1953,
+    "pages/shell": 1774,
     # imports of the drawer in the engine
-    "pages/draw": 931,
+    "pages/draw": 928,
     # a wide column for the report's graph, and on slides the part that the question is about
-    "pages": 8643,
+    "pages": 8478,
     # signs of the classes of links in the scene's legend
     # and the hundred figures next to the dial, and the story's own start and style
     # and a dial that leaves the crowd as it is
@@ -82,7 +82,7 @@ MOST = {
     # ways in that a table's cells take, and a press while work ends
     # letters in every step of Learn; kept scenes of large networks; a slide's part
     # a vote's cutoff, against the majority of the blocks
-    "tests": 23766,
+    "tests": 23756,
     # a picture of the layers from their contracts; sentences of the documents drawn to be checked
     # and imports of names that moved
     "benchmarks scripts": 3799,
