@@ -13,7 +13,7 @@ from engine.errors import InputError, did_you_mean, show
 from engine.params import Spec
 
 # The key of each algorithm, which is the name of its module in engine.algorithms, and its title:
-# a menu shows them all and imports none (tests/contract/test_registry.py compares).
+# a menu shows them all and imports none (tests/contract/test_algorithms.py compares).
 TITLES = {
     "pc": "PC (no privacy)",
     "priv_pc": "Priv-PC",

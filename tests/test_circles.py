@@ -2,109 +2,59 @@
 
 from __future__ import annotations
 
-import ast
 from pathlib import Path
 
+import grimp
 import networkx as nx
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
-ROOTS = {"engine": ["engine"], "pages": ["pages", "app.py"]}
 
-
-def modules(roots: list[str]) -> dict[str, Path]:
-    """Dotted name -> file, for every Python file under the roots."""
-    found: dict[str, Path] = {}
-    for root in roots:
-        top = ROOT / root
-        for path in [top] if top.is_file() else sorted(top.rglob("*.py")):
-            parts = path.relative_to(ROOT).with_suffix("").parts
-            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
-    return found
-
-
-def package_of(name: str, path: Path) -> str:
-    """The folder that the module lies in, as a dotted name; "" for the top level."""
-    return name if path.name == "__init__.py" else name.rpartition(".")[0]
-
-
-def room_of(name: str, path: Path) -> str:
-    """What a folder circle is about: the module's folder, or the file if it lies at the top.
+def circles(root: str) -> tuple[list[list[str]], list[list[str]]]:
+    """Groups of files, and of folders, that import each other: in functions, for type checkers.
 
     Files at the top are rooms of their own: engine.errors is below every folder, engine.runner
     above.
     """
-    package = package_of(name, path)
-    return package if "." in package else name
+    graph = grimp.build_graph(root, exclude_type_checking_imports=False, cache_dir=None)
+    files = nx.DiGraph(
+        (here, there)
+        for here in graph.modules
+        for there in graph.find_modules_directly_imported_by(here)
+    )
+    packages = {name.rpartition(".")[0] for name in graph.modules}
+
+    def room(name: str) -> str:
+        folder = name if name in packages else name.rpartition(".")[0]
+        return folder if "." in folder else name
+
+    folders = nx.DiGraph((room(a), room(b)) for a, b in files.edges if room(a) != room(b))
+    assert files.number_of_edges() > 1  # the imports were found at all
+    return tuple(  # type: ignore[return-value]
+        sorted(sorted(c) for c in nx.strongly_connected_components(g) if len(c) > 1)
+        for g in (files, folders)
+    )
 
 
-def imported(name: str, path: Path, known: dict[str, Path]) -> set[str]:
-    """The known modules that a file imports: anywhere in it, for type checkers, by a string."""
-    found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
-            found |= {str(one.value) for one in node.args if isinstance(one, ast.Constant)}
-        elif isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            base = node.module or ""
-            if node.level:
-                above = package_of(name, path).split(".")
-                base = ".".join([*above[: len(above) - node.level + 1], *filter(None, [base])])
-            for alias in node.names:
-                # "from package import module" means the module, not the package's file.
-                whole = f"{base}.{alias.name}"
-                found.add(whole if whole in known else base)
-    return {target for target in found if target in known and target != name}
-
-
-def graphs(roots: list[str]) -> tuple[nx.DiGraph, nx.DiGraph]:
-    """(imports between files, imports between folders)."""
-    known = modules(roots)
-    files, folders = nx.DiGraph(), nx.DiGraph()
-    files.add_nodes_from(known)
-    for name, path in known.items():
-        for target in imported(name, path, known):
-            files.add_edge(name, target)
-            here, there = room_of(name, path), room_of(target, known[target])
-            if here != there:
-                folders.add_edge(here, there)
-    return files, folders
-
-
-def circles(graph: nx.DiGraph) -> list[list[str]]:
-    """The groups of nodes that reach each other."""
-    return sorted(sorted(c) for c in nx.strongly_connected_components(graph) if len(c) > 1)
-
-
-@pytest.mark.parametrize("root", ROOTS)
+@pytest.mark.parametrize("root", ["engine", "pages"])
 def test_no_circle_by_file_or_folder(root: str) -> None:
-    files, folders = graphs(ROOTS[root])
-    assert files.number_of_edges() > 20  # the imports were found at all
-    assert circles(files) == []
-    assert circles(folders) == []
+    assert circles(root) == ([], [])
 
 
 def test_a_circle_would_be_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
     for name, code in {
-        "pkg/__init__": "",
-        "pkg/a/__init__": "",
-        "pkg/b/__init__": "",
-        "pkg/a/one": "from pkg.b import two\n",
-        "pkg/b/two": "import pkg.b.three\n",
-        "pkg/b/three": "def later():\n    from ..a.four import x\n",
-        "pkg/a/four": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import pkg.a.one\n",
-        "pkg/five": "from . import six\n",
-        "pkg/six": "import pkg.five\n",
-        "pkg/seven": "from importlib import import_module\nimport_module('pkg.eight')\n",
-        "pkg/eight": "import pkg.seven\n",
+        "a/__init__": "",
+        "b/__init__": "",
+        "a/one": "def later():\n    from circular.b import two\n",
+        "b/two": "import circular.b.three\n",
+        "b/three": "import typing\nif typing.TYPE_CHECKING:\n    import circular.a.one\n",
+        "four": "from . import five\n",
+        "five": "import circular.four\n",
+        "__init__": "",
     }.items():
-        path = tmp_path / f"{name}.py"
+        path = tmp_path / "circular" / f"{name}.py"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(code)
-    monkeypatch.setitem(globals(), "ROOT", tmp_path)
-    files, folders = graphs(["pkg"])
-    by_files = [["pkg.a.four", "pkg.a.one", "pkg.b.three", "pkg.b.two"]]
-    beside = [["pkg.eight", "pkg.seven"], ["pkg.five", "pkg.six"]]
-    assert circles(files) == by_files + beside
-    assert circles(folders) == [["pkg.a", "pkg.b"], *beside]
+    top = ["circular.five", "circular.four"]
+    by_file = ["circular.a.one", "circular.b.three", "circular.b.two"]
+    assert circles("circular") == ([by_file, top], [["circular.a", "circular.b"], top])

@@ -90,11 +90,16 @@ def test_what_a_loop_is_made_from_is_all_in_the_files_that_it_is_kept_for() -> N
     assert set(tests._cache.sources) == {"engine.marginals.kernels", "engine.marginals.linear"}
 
 
-def test_a_place_that_can_be_written_to_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_place_that_was_given_or_can_be_written_to_stays(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.delenv(compiled.PLACE, raising=False)
     assert not compiled.settle()
     assert compiled.PLACE not in os.environ
     assert not engine.PASSING
+    monkeypatch.setenv(compiled.PLACE, "somewhere")
+    monkeypatch.setattr(compiled, "_takes_files", lambda folder: False)
+    assert not compiled.settle()
 
 
 def test_nowhere_to_write_gives_a_passing_place_with_what_was_compiled(
@@ -109,16 +114,3 @@ def test_nowhere_to_write_gives_a_passing_place_with_what_was_compiled(
     # Where numba will look: the name is its own.
     folder = tmp_path / _CacheLocator.get_suitable_cache_subpath(kendall.__file__)
     assert any(path.name.startswith("kendall.") for path in folder.glob("*.nbi"))
-
-
-def test_a_folder_that_somebody_gave_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(compiled.PLACE, "somewhere")
-    monkeypatch.setattr(compiled, "_takes_files", lambda folder: False)
-    assert not compiled.settle()
-
-
-def test_a_folder_is_tried_and_not_guessed(tmp_path: Path) -> None:
-    assert compiled._takes_files(tmp_path / "new")
-    blocked = tmp_path / "file"
-    blocked.write_text("")
-    assert not compiled._takes_files(blocked / "below")

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from engine import InputError, Knowledge, load_dataset, load_knowledge
+from engine import InputError, Knowledge, load_knowledge
 from engine.data.schema import Column, Schema, parse_schema
-from engine.knowledge import ORIENTS, _cycle, parse_knowledge
+from engine.knowledge import ORIENTS, parse_knowledge
 
 WHOLE = Knowledge(
     tiers=[["age", "sex"], ["smoke"], ["cough"]],
@@ -129,19 +129,15 @@ def test_what_would_take_all_memory_or_could_not_be_written_is_one_sentence(
         load_knowledge(raw)
 
 
-@pytest.mark.slow
 def test_a_long_way_of_required_arrows_is_walked_once() -> None:
     """A chain of 60,000 is no cycle; closed it is one, and the sentence cuts it."""
     names = [f"{k:05d}" for k in range(60_000)]
     chain = list(pairwise(names))
     begun = time.process_time()
-    assert _cycle(chain) == []
-    found = _cycle([*chain, (names[-1], names[0])])
-    assert time.process_time() - begun < 10  # looked for in a list of the way it is minutes
-    assert found == [*names, names[0]]
-    with pytest.raises(InputError) as told:
-        Knowledge(required=[*chain[:99], (names[99], names[0])])
-    assert "00005 → … → 00000; drop one" in str(told.value)
+    Knowledge(required=chain)
+    with pytest.raises(InputError, match="00005 → … → 00000; drop one"):
+        Knowledge(required=[*chain, (names[-1], names[0])])
+    assert time.process_time() - begun < 20  # looked for in a list of the way it is minutes
 
 
 def test_json_there_and_back(tmp_path: Path) -> None:
@@ -205,9 +201,3 @@ def test_knowledge_is_a_part_of_a_schema() -> None:
     assert "knowledge" not in Schema(columns).to_json()
     with pytest.raises(InputError, match="names 'smok', and no column is called so"):
         Schema(columns, knowledge=Knowledge(roots=["smok"]))
-
-
-def test_names_of_another_table_are_refused() -> None:
-    names = load_dataset("asia", n=100).names
-    with pytest.raises(InputError, match="Did you mean 'smoke'"):
-        Knowledge(roots=["smok"]).check_names(names)

@@ -88,26 +88,6 @@ def test_a_pair_is_chosen_as_often_as_the_exponential_mechanism_does() -> None:
     assert chisquare(seen, runs * weight / weight.sum()).pvalue > 1e-3
 
 
-def test_rare_levels_become_one_and_come_back_evenly() -> None:
-    one = mst.Measured((0,), np.array([900.0, 2.0, 90.0, 1.0]), np.ones(4))
-    new = mst.merging(one, least=10.0)
-    assert (one.value @ new).tolist() == [900.0, 90.0, 3.0]
-    assert mst.merging(one, least=2_000.0).shape == (4, 4)  # all rare: none merged
-    back = mst._unmerged(np.repeat([0, 1, 2], 1_000), new, np.random.default_rng(0))
-    assert np.bincount(back)[[0, 2]].tolist() == [1_000, 1_000]
-    assert 400 < (back == 1).sum() < 600
-
-
-def test_the_records_have_the_tables_margins_and_nothing_more() -> None:
-    tables = {(0,): np.array([60.0, 40.0]), (0, 1): np.array([[50.0, 10.0], [5.0, 35.0]]),
-              (1, 2): np.array([[11.0, 44.0], [36.0, 9.0]])}  # fmt: skip
-    made = mst.records(tables, [(0, 1), (1, 2)], 100_000, np.random.default_rng(1))
-    for (a, b), table in list(tables.items())[1:]:
-        counted = np.zeros((2, 2))
-        np.add.at(counted, (made[:, a], made[:, b]), 1)
-        assert counted / 1_000 == pytest.approx(table, abs=0.01)
-
-
 def test_with_a_large_budget_a_tree_is_found() -> None:
     """Cancer's skeleton is a tree: its synthetic table has the links and the schema."""
     data = load_dataset("cancer", n=20_000, seed=0)

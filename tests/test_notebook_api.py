@@ -7,14 +7,12 @@ import threading
 from pathlib import Path
 from typing import Any
 
-import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
 
 import engine
 from engine import Budget, InputError, Schema, load_dataset, load_release, load_schema, plan, run
-from engine.release.page import release_drawn
 
 RNG = np.random.default_rng(7)
 FRAME = load_dataset("asia", n=3_000, seed=7).to_frame().astype(str)
@@ -26,6 +24,18 @@ def of(**columns: Any) -> pd.DataFrame:
 
 
 TWO = [1, 2] * 10
+
+
+def test_a_frames_values_are_words_in_their_order() -> None:
+    """Mixed objects and periods as text, truth values, and categories in the order they state."""
+    ordered = pd.Categorical(["lo", "hi"] * 10, categories=["lo", "hi"])
+    years = pd.PeriodIndex(["2021", "2020"] * 10, freq="Y")
+    frame = of(a=[1, "x", 2.5, (1, 2)] * 5, b=[True, False] * 10, c=ordered, d=years, e=TWO)
+    mixed, *others = engine.read_table(frame).levels
+    assert mixed == ("1", "2.5", "(1, 2)", "x")
+    assert others == [("false", "true"), ("lo", "hi"), ("2020", "2021"), ("1", "2")]
+
+
 ODD: dict[str, tuple[Any, str]] = {
     "nothing": (None, "no table to look at"),
     "a number": (5, "not of the type int"),
@@ -57,30 +67,6 @@ def test_what_is_no_table_is_one_sentence(case: str) -> None:
         run("marginal_pc", data, epsilon=1.0, **more)
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 300
-
-
-READ: dict[str, tuple[Any, tuple[tuple[str, ...], ...]]] = {
-    "mixed objects": (
-        of(a=[1, "x", 2.5, (1, 2)] * 5, b=TWO),
-        (("1", "2.5", "(1, 2)", "x"), ("1", "2")),
-    ),
-    "booleans": (of(a=[True, False] * 10, b=TWO), (("false", "true"), ("1", "2"))),
-    "categories in their order": (
-        of(a=pd.Categorical(["lo", "hi"] * 10, categories=["lo", "hi"]), b=TWO),
-        (("lo", "hi"), ("1", "2")),
-    ),
-    "periods": (
-        of(a=pd.PeriodIndex(["2021", "2020"] * 10, freq="Y"), b=TWO),
-        (("2020", "2021"), ("1", "2")),
-    ),
-    "an array of whole numbers": (np.array([TWO, TWO[::-1]]).T, (("1", "2"), ("1", "2"))),
-}
-
-
-@pytest.mark.parametrize("case", READ)
-def test_what_is_a_table_is_read(case: str) -> None:
-    frame, levels = READ[case]
-    assert engine.read_table(frame).levels == levels
 
 
 # What is shown --------------------------------------------------------------------------
@@ -175,18 +161,6 @@ def test_a_drafted_column_survives_the_file_as_one(tmp_path: Path) -> None:
     draft.save(tmp_path / "s.json")
     assert load_schema(tmp_path / "s.json") == draft
     assert load_schema(tmp_path / "s.json").waiting == draft.names[1:]
-
-
-def test_what_looks_like_an_identifier_or_text_is_left_out() -> None:
-    n = 100
-    frame = of(
-        id=np.arange(n),
-        note=[f"text {k}" for k in range(n)],
-        one=["same"] * n,
-        kind=["a", "b"] * 50,
-        size=RNG.normal(size=n).round(3),
-    )
-    assert Schema.draft(frame).names == ("kind", "size")
 
 
 STATED: dict[str, tuple[Any, tuple[str, ...]]] = {
@@ -288,6 +262,8 @@ def test_a_release_from_frame_to_file_and_back(tmp_path: Path) -> None:
     assert set(again.to_networkx().edges) >= set(paid.release.cpdag)
     assert "probably" in paid._repr_html_() or "No link" in paid._repr_html_()
     assert no_row_in(paid._repr_html_() + repr(paid), FRAME)
+    with pytest.raises(InputError, match="'gml' is none"):
+        paid.to_text("gml")
     with pytest.raises(InputError, match="none is overwritten"):
         paid.save(place)
     # The name is known from here on, with its total.
@@ -335,21 +311,6 @@ def test_a_release_of_persons_says_so(tmp_path: Path) -> None:
     page = (paid.save(tmp_path / "r.json")).with_suffix(".html").read_text(encoding="utf-8")
     assert "replace one person with all of their rows" in page
     assert 0 < load_release(tmp_path / "r.json").check() <= 1
-
-
-def test_everything_of_the_task_is_importable_from_engine() -> None:
-    for name in engine.__all__:
-        assert getattr(engine, name) is not None
-    assert engine.release.__name__ == "engine.release"
-
-
-def test_networkx_reads_what_is_written(tmp_path: Path) -> None:
-    paid = Budget("w", epsilon=3, delta=1e-5, path=tmp_path / "b.db").release(FRAME, SCHEMA, 1)
-    graph = nx.parse_graphml(paid.to_text("graphml"))
-    drawn = np.argwhere(release_drawn(paid.release)).tolist()  # lines, as on every picture
-    assert set(graph.edges) == {(paid.names[i], paid.names[j]) for i, j in drawn}
-    with pytest.raises(InputError, match="'gml' is none"):
-        paid.to_text("gml")
 
 
 # First guesses --------------------------------------------------------------------------

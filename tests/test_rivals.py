@@ -11,7 +11,7 @@ import pytest
 from scipy.optimize import brentq
 from scipy.stats import chisquare
 
-from benchmarks import f1, rivals
+from benchmarks import rivals
 from benchmarks.mst import rho_of
 from engine import Dataset, load_dataset, run
 from engine.graphs.known import truth_cpdag
@@ -113,18 +113,6 @@ def test_a_family_is_chosen_as_often_as_the_exponential_mechanism_does() -> None
     assert weight.max() > 1.5 * weight.min()  # so that even choices would be seen
 
 
-def test_parents_are_the_largest_sets_that_fit() -> None:
-    for most in (1.0, 4.0, 6.0, 12.0, 100.0):
-        fits = [
-            s
-            for k in range(4)
-            for s in combinations((0, 1, 2), k)
-            if not s or 2 * math.prod(CARDS[j] for j in s) <= most
-        ]
-        largest = {s for s in fits if not any(set(s) < set(t) for t in fits)}
-        assert set(rivals._parents([2, 0, 1], CARDS, 3, most)) == largest
-
-
 def test_the_whole_table_is_the_nearest_of_its_sum() -> None:
     rng = np.random.default_rng(3)
     noisy = rng.normal(20.0, 30.0, 400)
@@ -155,18 +143,3 @@ def test_with_a_large_budget_a_tree_is_found(key: str) -> None:
     again = rivals.RIVALS[key](data, Guarantee(1e4, 1e-6), 0)
     assert again is not None
     assert np.array_equal(found, again)
-
-
-def test_the_table_has_links_of_nothing_beside_f1() -> None:
-    """Chow and Liu's tree of five columns has four links, also where nothing is."""
-    cells = [f1.Cell("chow_liu", name, 1.0) for name in ("cancer", f1.NOTHING + "cancer")]
-    runs = {cell: np.array(three(cell)) for cell in cells}
-    assert (runs[cells[1]][:, 2] == 4).all()
-    line = f1.beside_peers(runs).splitlines()[-1]
-    assert line.startswith("| Cancer | 1 | – | – | – | ")
-    assert ", 4.0 | – | – | 3 |" in line
-
-
-def three(cell: f1.Cell) -> list[list[float]]:
-    found = [f1.one(cell, i) for i in range(3)]
-    return [[m.skeleton_f1, m.directed_f1, m.shd] for m in found]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -21,7 +22,8 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     # From a copy of what a wheel is made of: a build leaves folders behind where it runs.
     source = folder / "source"
     for part in ("engine", "sample_data", "static"):
-        _copy(ROOT / part, source / part)
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / part, source / part, ignore=ignored)
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         (source / name).write_bytes((ROOT / name).read_bytes())
     target = folder / "site"  # pip builds the wheel and unpacks it there
@@ -40,14 +42,6 @@ def _take_kernels_along(target: Path) -> None:
             os.utime(place, ns=(path.stat().st_atime_ns, path.stat().st_mtime_ns))
         if path.suffix in (".nbi", ".nbc") and place.parent.parent.is_dir():
             place.parent.mkdir(exist_ok=True)
-            place.write_bytes(path.read_bytes())
-
-
-def _copy(source: Path, target: Path) -> None:
-    for path in source.rglob("*"):
-        if path.is_file() and "__pycache__" not in path.parts:
-            place = target / path.relative_to(source)
-            place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(path.read_bytes())
 
 

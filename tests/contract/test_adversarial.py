@@ -113,17 +113,3 @@ def test_no_rule_overspends(move: Move, method: str, options: dict[str, float]) 
     assert largest > 0.8  # the attempts are real
     # These two ask for ever less outside basic composition, and may never be refused.
     assert refused > 0 or move in (greedy, stubborn)
-
-
-def test_the_sum_apart_from_the_ledger_would_notice() -> None:
-    """A ledger whose check is broken fails the comparison above."""
-
-    class Broken(Ledger):
-        def _spent_with(self, *events: object) -> int | None:
-            return 0
-
-    ledger = Broken(Guarantee(1.0, 1e-6))
-    session = RunContext(randomness=Randomness(0), ledger=ledger)
-    for _ in range(3):
-        laplace(session, 0.0, sensitivity=0.5, scale=1.0)
-    assert total_of(ledger).epsilon == pytest.approx(1.5)

@@ -10,18 +10,14 @@ from functools import cache
 from itertools import product
 from typing import Any
 
-import networkx as nx
 import numpy as np
 import pytest
 
 from engine import ALGORITHMS, Dataset, InputError, load_dataset, run
-from engine.algorithm import Algorithm
 from engine.context import Step
-from engine.graphs.metrics import Scores
-from engine.params import Parameters, Spec, relevant
+from engine.params import Parameters, Spec
 from engine.privacy.accounting import Guarantee
 from engine.privacy.budget import PRESETS
-from engine.privacy.ledger import Charge, Ledger
 from engine.registry import GRAPHS, NON_PRIVATE, TITLES
 from engine.result import RunResult
 from tests.contract.conftest import short
@@ -37,20 +33,13 @@ STATUSES = {"complete", "budget_exhausted", "cancelled"}
 PARENT = {key: "pc" for key, a in ALGORITHMS.items() if a.parent == "pc"}
 
 
-def names_of(algorithm: Algorithm) -> set[str]:
-    return {spec.name for spec in algorithm.params.specs()}
-
-
 def has(key: str, *names: str) -> bool:
-    return set(names) <= names_of(ALGORITHMS[key])
+    return set(names) <= {spec.name for spec in ALGORITHMS[key].params.specs()}
 
 
-def guarantees(key: str) -> tuple[str, ...]:
-    return ALGORITHMS[key].guarantees
-
-
-CASES = [(key, g) for key in PRIVATE for g in guarantees(key)]
-STRICT = [key for key in PRIVATE if "strict" in guarantees(key)]
+CASES = [(key, g) for key in PRIVATE for g in ALGORITHMS[key].guarantees]
+EVERY = [*CASES, *((key, None) for key in KEYS if key not in PRIVATE)]
+STRICT = [key for key in PRIVATE if "strict" in ALGORITHMS[key].guarantees]
 
 
 def seen(result: RunResult) -> tuple[Any, ...]:
@@ -121,24 +110,6 @@ def test_declarations_are_the_real_parameters(key: str) -> None:
         setattr(built, next(iter(fields)), 1)
 
 
-@pytest.mark.parametrize(
-    ("values", "shown"),
-    [
-        ({}, {"block"}),
-        ({"guarantee": "published"}, {"protect", "ridge", "width", "score_width"}),
-        ({"release": "scores", "score": "iqr"}, {"protect", "ridge", "width", "tune"}),
-        ({"release": "vote"}, {"block"}),
-    ],
-)
-def test_a_form_of_pairs_shows_what_its_release_takes(
-    values: dict[str, str], shown: set[str]
-) -> None:
-    specs = ALGORITHMS["anm"].params.specs()
-    always = {"epsilon", "delta", "guarantee", "score", "release"}
-    found = relevant(specs, {s.name: s.default for s in specs} | values)
-    assert {s.name for s in found} == always | shown
-
-
 def outside(spec: Spec) -> list[Any]:
     """Values that the declaration excludes."""
     if spec.kind == "bool":
@@ -190,38 +161,24 @@ def test_unknown_parameters_are_refused(key: str, sample: Dataset) -> None:
 
 
 def check_result(result: RunResult, data: Dataset, key: str) -> None:
-    """Types and consistency of every field of the public API."""
-    assert isinstance(result, RunResult)
+    """Consistency of the fields of the public API."""
     assert result.algorithm == key
     assert result.names == data.names
     assert result.fingerprint == data.fingerprint
     assert result.matrix.shape == (data.d, data.d)
     assert result.matrix.dtype == bool
     assert not result.matrix.diagonal().any()
-    assert isinstance(result.skeleton, set)
     assert all(isinstance(p, frozenset) and len(p) == 2 for p in result.skeleton)
-    assert isinstance(result.cpdag, nx.DiGraph)
     assert set(result.cpdag.nodes) == set(data.names)
     assert {frozenset(e) for e in result.cpdag.edges} == result.skeleton
     assert (result.metrics is None) == (data.truth is None)
     if result.metrics is not None:
-        assert isinstance(result.metrics, Scores)
         for name in ("skeleton_f1", "directed_f1", "precision", "recall"):
             assert 0 <= getattr(result.metrics, name) <= 1
-        assert isinstance(result.metrics.shd, int)
-    assert isinstance(result.ci_tests, int)
-    assert isinstance(result.ci_tests_by_order, tuple)
     assert sum(result.ci_tests_by_order) == result.ci_tests
-    assert isinstance(result.spent, Guarantee)
     assert result.spent.epsilon >= 0
     assert 0 <= result.spent.delta <= 1
-    assert result.claimed is None or isinstance(result.claimed, Guarantee)
-    assert isinstance(result.ledger, Ledger)
-    assert all(isinstance(c, Charge) for c in result.ledger)
-    assert isinstance(result.steps, tuple)
-    assert all(isinstance(s, Step) for s in result.steps)
     assert [s.index for s in result.steps] == list(range(len(result.steps)))
-    assert isinstance(result.seconds, float)
     assert result.status in STATUSES
     for pair, sets in result.separating_sets.items():
         assert pair not in result.skeleton
@@ -260,47 +217,38 @@ def test_without_privacy_the_seed_is_idle(key: str, sample: Dataset) -> None:
     assert run(key, sample).spent.epsilon == math.inf
 
 
-@pytest.mark.parametrize(("key", "guarantee"), CASES)
-def test_the_trace_carries_the_whole_ledger(key: str, guarantee: str, sample: Dataset) -> None:
+@pytest.mark.parametrize(("key", "guarantee"), EVERY)
+def test_the_trace_carries_the_whole_ledger_and_its_reasons(
+    key: str, guarantee: str | None, sample: Dataset
+) -> None:
     heard: list[Step] = []
-    options = {"epsilon": 1.0, "guarantee": guarantee, **short(key, 1.0)}
+    options = {**({"guarantee": guarantee, "epsilon": 1.0} if guarantee else {}), **short(key, 1.0)}
     result = run(key, sample, seed=2, on_step=heard.append, **options)
     assert [c for step in result.steps for c in step.charges] == list(result.ledger)
     assert tuple(heard) == result.steps
-    assert all(c.event.describe() for c in result.ledger)
     spent = [step.spent for step in result.steps]
     assert spent == sorted(spent)
+    for step in result.steps:
+        if step.x is not None:
+            assert step.reason
+            assert step.reason[0].islower() or step.reason.startswith("G")
+            assert not step.reason.endswith(".")
     if guarantee == "strict":
         assert result.claimed is None
         assert result.spent.epsilon == 1.0
         assert result.spent.delta <= result.params.as_dict()["delta"]
         assert spent[-1] <= 1.0 + 1e-6
-    else:
+    elif guarantee == "published":
         assert result.claimed is not None
         assert result.ledger.cap is None
-
-
-@pytest.mark.parametrize("key", KEYS)
-def test_raw_values_ride_along_for_public_data_only(key: str, sample: Dataset) -> None:
-    private = dataclasses.replace(sample, public=False)
-    options = {} if key not in PRIVATE else {"epsilon": 1.0}
-    result = run(key, private, seed=2, **options, **short(key, 1.0))
-    assert result.steps
-    assert all(step.internal is None for step in result.steps)
-
-
-@pytest.mark.parametrize(
-    ("key", "guarantee"), [*CASES, *((k, None) for k in KEYS if k not in PRIVATE)]
-)
-def test_a_step_about_a_pair_carries_its_reason(
-    key: str, guarantee: str | None, sample: Dataset
-) -> None:
-    options = {} if guarantee is None else {"guarantee": guarantee, "epsilon": 5.0}
-    for step in run(key, sample, seed=2, **options, **short(key, 5.0)).steps:
-        if step.x is not None:
-            assert step.reason
-            assert step.reason[0].islower() or step.reason.startswith("G")
-            assert not step.reason.endswith(".")
+    if guarantee == "strict" and key in PARENT:  # no value without a charge, and none asked twice
+        released = [s for s in result.steps if s.value is not None and s.x is not None]
+        assert len({(s.x, s.y, s.given) for s in released}) == len(released)
+        assert all(s.charges for s in released)
+    # Raw values ride along for public data only.
+    own = run(key, dataclasses.replace(sample, public=False), seed=2, **options)
+    assert own.steps
+    assert all(step.internal is None for step in own.steps)
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -427,16 +375,6 @@ def test_the_budget_does_run_out(asia: Dataset) -> None:
         assert [c for step in result.steps for c in step.charges] == list(result.ledger)
 
 
-@pytest.mark.parametrize("key", [k for k in STRICT if k in PARENT])
-def test_every_answer_is_charged(key: str, sample: Dataset) -> None:
-    """No released value without its own charge, and none for a query asked before."""
-    result = run(key, sample, seed=4, epsilon=5.0)
-    released = [s for s in result.steps if s.value is not None and s.x is not None]
-    questions = [(s.x, s.y, s.given) for s in released]
-    assert len(set(questions)) == len(questions)
-    assert all(len(s.charges) >= 1 for s in released)
-
-
 # Without noise --------------------------------------------------------------------------
 
 
@@ -477,15 +415,6 @@ def test_huge_budget_recovers_the_parent(
         assert (private.matrix == parent.matrix).all()
 
 
-@pytest.mark.parametrize("key", list(PARENT))
-def test_a_small_budget_does_not(key: str) -> None:
-    """So that the test above can fail."""
-    data = network("asia", n=3000, seed=2)
-    parent = run("pc", data, variant="strict", threshold=ALGORITHMS[key].params().cutoff)
-    noisy = [run(key, data, epsilon=0.1, seed=s, trace=False) for s in range(5)]
-    assert any(r.skeleton != parent.skeleton for r in noisy)
-
-
 # Odd data -------------------------------------------------------------------------------
 
 
@@ -519,11 +448,18 @@ def odd_data() -> dict[str, Dataset]:
 
 @pytest.mark.parametrize("what", list(odd_data()))
 @pytest.mark.parametrize(
-    ("key", "guarantee"), [*CASES, *((k, None) for k in KEYS if k not in PRIVATE)]
+    ("key", "options"),
+    [
+        *(
+            (k, {**({"guarantee": g, "epsilon": 1.0} if g else {}), **short(k, 1.0)})
+            for k, g in EVERY
+        ),
+        *(("pc", {"statistic": statistic}) for statistic in ("spearman", "g2", "chi2")),
+    ],
+    ids=str,
 )
-def test_odd_data(key: str, guarantee: str | None, what: str) -> None:
+def test_odd_data(key: str, options: dict[str, Any], what: str) -> None:
     data = odd_data()[what]
-    options = {} if guarantee is None else {"guarantee": guarantee, "epsilon": 1.0}
     one = ALGORITHMS[key]
     if one.columns not in (None, data.d) or data.n < one.min_rows:
         with pytest.raises(InputError) as caught:
@@ -531,17 +467,10 @@ def test_odd_data(key: str, guarantee: str | None, what: str) -> None:
         assert str(caught.value).endswith(".")
         assert "\n" not in str(caught.value)
         return
-    result = run(key, data, seed=3, **options, **short(key, 1.0))
+    result = run(key, data, seed=3, **options)
     check_result(result, data, key)
     assert result.metrics is None
-    if guarantee == "strict":
+    if options.get("guarantee") == "strict":
         assert total_of(result.ledger).epsilon <= 1 + 1e-6
-
-
-@pytest.mark.parametrize("statistic", ["kendall", "spearman", "g2", "chi2"])
-@pytest.mark.parametrize("what", list(odd_data()))
-def test_odd_data_with_every_statistic(what: str, statistic: str) -> None:
-    result = run("pc", odd_data()[what], statistic=statistic)
-    check_result(result, odd_data()[what], "pc")
-    if what == "all rows alike":
+    if key == "pc" and what == "all rows alike":
         assert not result.skeleton  # a constant column is independent of everything

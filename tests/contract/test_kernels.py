@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from engine import compiled, load_dataset, registry
-from engine.compiled import KERNELS, kernel
 from pages.worker import search
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -72,20 +71,6 @@ def test_a_run_of_every_algorithm_compiles_each_loop_for_one_set_of_types(
     assert len(told["counts"]) > 60
     assert told["several"] == {}
     assert told["others"] == []  # what is declared is what was compiled
-
-
-def test_a_constant_is_no_type_of_its_own() -> None:
-    @kernel("i8(i8)")
-    def twice(x):  # type: ignore[no-untyped-def]
-        return 2 * x
-
-    @kernel("i8(i8)")
-    def both(x):  # type: ignore[no-untyped-def]
-        return twice(x) + twice(3) + twice(4)
-
-    assert both(1) == 16
-    assert len(twice.signatures) == 1
-    del KERNELS[twice], KERNELS[both]
 
 
 def test_the_first_visitor_of_marginal_pc_is_told_why_it_takes_longer(

@@ -6,7 +6,6 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-import numpy as np
 import pytest
 
 from engine import ALGORITHMS, Dataset, InputError, Knowledge, load_dataset, run
@@ -171,10 +170,3 @@ def test_a_pair_is_asked_without_knowledge() -> None:
 def test_a_name_of_no_column_is_refused() -> None:
     with pytest.raises(InputError, match="Did you mean 'smoke'"):
         ran("pc", None, knowledge=Knowledge(roots=["smokes"]))
-
-
-def test_knowledge_is_not_read_off_rows() -> None:
-    """The same facts for other rows: what they bar is the same, bit for bit."""
-    one, other = Known(KNOWN, asia().names), Known(KNOWN, load_dataset("asia", n=50).names)
-    for field in ("barred", "required", "apart", "may_precede"):
-        assert np.array_equal(getattr(one, field), getattr(other, field))

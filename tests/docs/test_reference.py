@@ -67,33 +67,20 @@ def test_a_function_says_its_parameters_and_errors(name: str) -> None:
         assert "Raises" in parts
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("name", NAMED)
 def test_the_examples_run(name: str) -> None:
-    function = found(name)
-    assert "Examples" in sections(function.__doc__)
-    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
-    scope = dict(vars(inspect.getmodule(function)))  # type: ignore[arg-type]
-    [test] = doctest.DocTestFinder(recurse=False).find(function, globs=scope)
-    told: list[str] = []
-    runner.run(test, out=told.append)
-    assert runner.tries > 0
-    assert runner.failures == 0, "".join(told)
-
-
-CLASSES = [name for name in NAMED if not inspect.isfunction(found(name))]
-
-
-@pytest.mark.parametrize("name", CLASSES)
-def test_the_examples_of_a_class_and_of_its_methods_run(name: str) -> None:
-    one = found(name) if inspect.isclass(found(name)) else type(found(name))
+    """Of a function, of a class and of its methods, of an object's class."""
+    one = found(name)
+    if not inspect.isfunction(one) and not inspect.isclass(one):
+        one = type(one)
     assert ">>>" in one.__doc__
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
     scope = dict(vars(inspect.getmodule(one)))  # type: ignore[arg-type]
-    told: list[str] = []
+    said: list[str] = []
     for test in doctest.DocTestFinder().find(one, globs=scope):
-        runner.run(test, out=told.append)
+        runner.run(test, out=said.append)
     assert runner.tries > 0
-    assert runner.failures == 0, "".join(told)
+    assert runner.failures == 0, "".join(said)
 
 
 def public(tree: ast.Module | ast.ClassDef, before: str = "") -> Iterator[tuple[str, ast.AST]]:

@@ -32,7 +32,7 @@ ALPHA = 1e-6
 
 
 def from_epsilon(event: e.Event) -> float:
-    """Zero-concentrated cost of whatever has a pure epsilon."""
+    """Zero-concentrated cost of a pure epsilon, or of one that fails with probability delta."""
     epsilon = epsilon_of(event)
     return min(epsilon, epsilon * epsilon / 2)
 
@@ -351,12 +351,6 @@ ABOVE_THRESHOLD = Mechanism(
 # Propose, test, release; release if stable ------------------------------------------------
 
 
-def approximate_rho(event: Any) -> float:
-    """(epsilon, delta)-DP is delta-approximate zCDP of a pure step's cost."""
-    epsilon = epsilon_of(event)
-    return min(epsilon, epsilon * epsilon / 2)
-
-
 def propose_test_release_fits(s: RunContext) -> bool:
     """Noise on the release; and how often a distance at the threshold passes each of two tests."""
     threshold = 1 + math.log(1 / 1e-3) / 0.8
@@ -398,7 +392,7 @@ PROPOSE_TEST_RELEASE = Mechanism(
             e.ProposeTestReleaseEvent,
             st.builds(e.ProposeTestReleaseEvent, scales, small, st.integers(1, 3), scales),
             lambda v: v.step * (1 + v.tests),
-            approximate_rho,
+            from_epsilon,
             lambda v: v.slack / 2 * v.tests,
         ),
     ),
@@ -415,7 +409,7 @@ STABLE_RELEASE = Mechanism(
             e.StableEvent,
             st.builds(e.StableEvent, scales, small, st.booleans()),
             lambda v: v.stated_epsilon if v.defended else math.inf,
-            approximate_rho,
+            from_epsilon,
             lambda v: v.delta,
         ),
     ),
@@ -462,8 +456,3 @@ def every_release() -> dict[str, Callable[[RunContext, float, float], float]]:
         for m in MECHANISMS.values()
         for release in m.releases()
     }
-
-
-def has_pure_epsilon(cost: Cost) -> bool:
-    """Whether the event is a pure one: an epsilon and no delta, and a rho that follows from it."""
-    return cost.epsilon is not no_pure_epsilon and cost.delta is nothing and cost is not UNDEFENDED

@@ -33,7 +33,7 @@ def total_of(ledger: Ledger) -> Guarantee:
     elif ledger.method == "gdp":
         assert all(type(event) is e.GaussianEvent for event in events)
         mu = math.sqrt(math.fsum((v.sensitivity / v.sigma) ** 2 for v in events))  # type: ignore[union-attr]
-        epsilon, delta = _gaussian_epsilon(mu, inner_delta), ledger.cap.delta
+        epsilon, delta = gaussian_epsilon(mu, inner_delta), ledger.cap.delta
     else:
         assert ledger.renyi_order is not None
         cost = math.fsum(renyi_of(event, ledger.renyi_order) for event in events)
@@ -45,11 +45,11 @@ def total_of(ledger: Ledger) -> Guarantee:
     return Guarantee(epsilon, delta)
 
 
-def _gaussian_epsilon(mu: float, delta: float) -> float:
+def gaussian_epsilon(mu: float, delta: float) -> float:
     """Where the curve of Gaussian DP (Dong, Roth and Su 2022, Corollary 2.13) meets delta."""
 
     def above(epsilon: float) -> float:
         tail = norm.sf(epsilon / mu - mu / 2)
         return float(tail - math.exp(epsilon + norm.logsf(epsilon / mu + mu / 2)) - delta)
 
-    return float(brentq(above, 0.0, mu**2 + 10 * mu + 1)) if above(0.0) > 0 else 0.0
+    return float(brentq(above, 0.0, mu**2 + 10 * mu + 1, xtol=1e-13)) if above(0.0) > 0 else 0.0

@@ -5,15 +5,11 @@ from __future__ import annotations
 import math
 
 import pytest
-from dp_accounting.rdp import compute_epsilon
-from scipy.optimize import brentq
 from scipy.stats import norm
 
-from engine import ALGORITHMS
 from engine.errors import InputError
 from engine.privacy.accounting import (
     Guarantee,
-    _interval,
     advanced_total,
     analytic_gaussian_sigma,
     compose,
@@ -21,14 +17,14 @@ from engine.privacy.accounting import (
     gaussian_delta,
     mu_budget,
     mu_to_epsilon,
-    renyi_to_epsilon,
     rho_budget,
     rho_to_epsilon,
     sampled_delta,
     sampled_epsilon,
     unsampled,
 )
-from engine.privacy.budget import HAIR, PRESETS, PrivateBudget, shares
+from engine.privacy.budget import HAIR, shares
+from tests.privacy.readd import gaussian_epsilon
 
 
 def test_no_cost_and_endless_cost_need_no_delta() -> None:
@@ -41,26 +37,10 @@ def test_no_cost_and_endless_cost_need_no_delta() -> None:
     assert mu_to_epsilon(math.inf, 1e-6) == math.inf
 
 
-@pytest.mark.parametrize("order", [1.5, 4.0, 64.0])
-def test_renyi_conversion_is_dp_accountings(order: float) -> None:
-    wanted, _ = compute_epsilon([order], [0.7], 1e-6)
-    assert renyi_to_epsilon(0.7, order, 1e-6) == pytest.approx(wanted, rel=1e-12)
-
-
-def by_curve(mu: float, delta: float) -> float:
-    """Dong, Roth and Su 2022, Corollary 2.13, solved for epsilon."""
-
-    def above(epsilon: float) -> float:
-        tail = norm.sf(epsilon / mu - mu / 2)
-        return float(tail - math.exp(epsilon + norm.logsf(epsilon / mu + mu / 2)) - delta)
-
-    return float(brentq(above, 0.0, mu**2 + 10 * mu + 1, xtol=1e-13))
-
-
 @pytest.mark.parametrize("mu", [0.05, 0.3, 1.0, 4.0, 12.0])
 def test_gaussian_dp_becomes_epsilon_by_its_curve(mu: float) -> None:
     for delta in (1e-9, 1e-3):
-        assert mu_to_epsilon(mu, delta) == pytest.approx(by_curve(mu, delta), rel=1e-8)
+        assert mu_to_epsilon(mu, delta) == pytest.approx(gaussian_epsilon(mu, delta), rel=1e-8)
 
 
 def test_so_little_noise_is_needed_that_epsilon_is_zero() -> None:
@@ -80,31 +60,19 @@ def test_the_curve_at_its_ends() -> None:
 # Composition --------------------------------------------------------------------------
 
 
-def test_compositions_of_unequal_steps() -> None:
-    """sum, and with S the sum of squares and L = ln(1/delta): the three closed forms."""
-    steps, delta = [0.1, 0.4, 0.0, 1.3], 1e-5
-    squares, log = sum(e * e for e in steps), math.log(1e5)
-    assert compose(steps, delta, "basic") == pytest.approx(1.8)
-    linear = sum(e * (math.exp(e) - 1) for e in steps)
-    assert compose(steps, delta, "advanced") == pytest.approx(math.sqrt(2 * log * squares) + linear)
-    assert compose(steps, delta, "curate") == pytest.approx(squares + math.sqrt(2 * log * squares))
-    assert compose(steps, delta) == pytest.approx(squares / 2 + 2 * math.sqrt(squares / 2 * log))
-
-
-@pytest.mark.parametrize("delta", [0.0, 1.0, -0.1, 1.1, math.nan])
-def test_delta_lies_strictly_between_its_ends(delta: float) -> None:
-    with pytest.raises(InputError, match="strictly between 0 and 1"):
-        compose([0.1], delta)
-    with pytest.raises(InputError):
-        compose_any_pure([0.1], delta)
-
-
-@pytest.mark.parametrize("steps", [[-1e-9], [0.1, -0.1], [math.nan], [0.1, math.nan]])
-def test_a_step_costs_a_number_of_at_least_zero(steps: list[float]) -> None:
-    with pytest.raises(InputError, match="at least 0"):
-        compose(steps, 1e-6)
-    with pytest.raises(InputError):
-        compose_any_pure(steps, 1e-6)
+@pytest.mark.parametrize(
+    ("steps", "delta", "sentence"),
+    [
+        *(([0.1], delta, "strictly between 0 and 1") for delta in (0.0, 1.0, -0.1, 1.1, math.nan)),
+        *(([0.1, step], 1e-6, "at least 0") for step in (-1e-9, math.nan)),
+    ],
+)
+def test_what_is_no_cost_or_no_delta_is_refused(
+    steps: list[float], delta: float, sentence: str
+) -> None:
+    for total in (compose, compose_any_pure):
+        with pytest.raises(InputError, match=sentence):
+            total(steps, delta)
 
 
 def test_numerical_composition_never_exceeds_the_sum() -> None:
@@ -117,12 +85,6 @@ def test_numerical_composition_never_exceeds_the_sum() -> None:
     both = compose([0.5] * 20 + [0.1] * 20, 1e-6, "pld")
     assert compose([0.5] * 20, 1e-6, "pld") < both < 12
     assert both > compose([0.4] * 20, 1e-6, "pld")
-
-
-def test_losses_are_cut_finer_than_the_steps_and_no_finer_than_memory_allows() -> None:
-    assert _interval(1.0, 1.0) == 1e-3
-    assert _interval(0.02, 1.0) == pytest.approx(2e-4)
-    assert _interval(0.001, 5.0) == pytest.approx(5e-4)
 
 
 def test_advanced_total_is_the_papers() -> None:
@@ -149,6 +111,14 @@ def test_a_sample_costs_less_and_back(epsilon: float, rate: float) -> None:
     assert found < epsilon
 
 
+def test_all_rows_are_no_sample_and_no_delta_is_above_a_half() -> None:
+    total = Guarantee(700.0, 0.3)
+    assert unsampled(total, 1.0) is total
+    assert sampled_epsilon(700.0, 1.0) == 700.0
+    assert unsampled(Guarantee(1.0, 1e-6), 0.1).delta == sampled_delta(1e-6, 0.1) == 1e-6 / 0.1
+    assert sampled_delta(0.4, 0.5) == 0.5  # 0.8 would be no statement
+
+
 def test_of_huge_epsilons_a_rate_is_a_mere_shift() -> None:
     assert sampled_epsilon(1e4, 0.1) == pytest.approx(1e4 + math.log(0.1), rel=1e-15)
     assert unsampled(Guarantee(1e4, 1e-9), 0.1).epsilon == pytest.approx(1e4 - math.log(0.1))
@@ -158,18 +128,6 @@ def test_of_huge_epsilons_a_rate_is_a_mere_shift() -> None:
         assert unsampled(Guarantee(epsilon, 0.0), 0.1).epsilon == pytest.approx(
             500 - math.log(0.1), rel=1e-12
         )
-
-
-def test_all_rows_are_no_sample() -> None:
-    total = Guarantee(700.0, 0.3)
-    assert unsampled(total, 1.0) is total
-    assert sampled_epsilon(700.0, 1.0) == 700.0
-
-
-def test_deltas_of_a_sample() -> None:
-    assert sampled_delta(1e-6, 0.1) == pytest.approx(1e-5)
-    assert sampled_delta(0.4, 0.5) == 0.5  # 0.8 would be no statement
-    assert unsampled(Guarantee(1.0, 1e-6), 0.1).delta == pytest.approx(1e-5)
 
 
 # The budget a person declares ---------------------------------------------------------
@@ -182,30 +140,8 @@ def test_shares_are_the_total_in_equal_parts() -> None:
     assert method == "zcdp"
     assert rho_to_epsilon(1000 * each**2 / 2, 1e-6) == pytest.approx(2.0, rel=1e-9)
     assert 1000 * each**2 / 2 < rho_budget(2.0, 1e-6)
-    assert HAIR == 1e-12
     # the better of the two, on either side of where they meet
     for count in range(1, 200):
         each = shares(Guarantee(2.0, 1e-6), count)[1]
         rho = rho_budget(2.0, 1e-6) / count
         assert each == pytest.approx(max(2.0 / count, math.sqrt(2 * rho)), rel=1e-9)
-
-
-def test_a_budget_is_its_total_and_its_guarantee() -> None:
-    declared = PrivateBudget(epsilon=3.0, delta=1e-4)
-    assert declared.total == Guarantee(3.0, 1e-4)
-    assert declared.strict
-    assert not PrivateBudget(guarantee="published").strict
-    assert PrivateBudget().total == Guarantee(1.0, 1e-6)
-    specs = {s.name: s for s in PrivateBudget.specs()}
-    assert (specs["epsilon"].low, specs["epsilon"].high) == (1e-6, 1e7)
-    assert (specs["delta"].low, specs["delta"].high) == (1e-15, 0.1)
-    assert set(ALGORITHMS["marginal_pc"].presets) == {"Strong privacy", "Loose"}
-    assert ALGORITHMS["priv_pc"].presets == PRESETS
-    assert not ALGORITHMS["pc"].presets
-    assert specs["epsilon"].log
-    assert specs["delta"].log
-    assert PRESETS == {
-        "Strong privacy": {"guarantee": "strict", "epsilon": 0.1},
-        "Paper setting": {"guarantee": "published", "epsilon": 1.0, "delta": 1e-3},
-        "Loose": {"guarantee": "strict", "epsilon": 10.0},
-    }

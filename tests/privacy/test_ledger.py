@@ -5,18 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.privacy.accounting import (
     Guarantee,
     analytic_gaussian_sigma,
     compose,
-    compose_any_pure,
     gaussian_delta,
     mu_budget,
     mu_to_epsilon,
@@ -25,7 +23,6 @@ from engine.privacy.accounting import (
 )
 from engine.privacy.budget import shares
 from engine.privacy.events import (
-    AboveThresholdEvent,
     AnalyticGaussianEvent,
     Event,
     ExponentialEvent,
@@ -34,8 +31,9 @@ from engine.privacy.events import (
     ProposeTestReleaseEvent,
     SmoothEvent,
     StableEvent,
-    SubsampledEvent,
+    SubsampledGaussianEvent,
     UndefendedEvent,
+    renyi,
 )
 from engine.privacy.ledger import BudgetExhausted, Ledger
 from tests.privacy.mechanisms_table import (
@@ -43,52 +41,26 @@ from tests.privacy.mechanisms_table import (
     UNDEFENDED,
     delta_of,
     epsilon_of,
-    has_pure_epsilon,
+    renyi_of,
     rho_of,
 )
 from tests.privacy.readd import total_of
 
-scales = st.floats(0.01, 100)
 events = st.one_of([cost.examples for cost in COSTS if cost is not UNDEFENDED])
-pure_events = st.one_of([cost.examples for cost in COSTS if has_pure_epsilon(cost)])
-epsilons = st.lists(st.floats(0, 3), max_size=12)
 deltas = st.sampled_from([1e-12, 1e-6, 1e-3])
 
 
 # Events -------------------------------------------------------------------------------
 
 
-@given(events)
-def test_costs_agree_with_an_independent_reading_of_the_fields(event: Event) -> None:
+@given(events, st.floats(1.5, 40))
+def test_costs_agree_with_an_independent_reading_of_the_fields(event: Event, order: float) -> None:
     assert event.epsilon == pytest.approx(epsilon_of(event), rel=1e-12)
     assert event.rho == pytest.approx(rho_of(event), rel=1e-12)
     # one part of a billion, where the two differ in how the tails are subtracted
     assert event.delta == pytest.approx(delta_of(event), rel=1e-9, abs=1e-15)
-    assert event.describe()
-
-
-@given(pure_events)
-def test_a_pure_event_costs_at_most_what_every_pure_event_does(event: Event) -> None:
-    assert event.delta == 0
-    assert event.rho <= event.epsilon**2 / 2 * (1 + 1e-12)
-    assert event.rho <= event.epsilon
-
-
-@given(scales, st.floats(0.1, 10), st.floats(1.01, 20))
-def test_more_noise_costs_less(sensitivity: float, scale: float, factor: float) -> None:
-    for make in (LaplaceEvent, GaussianEvent):
-        assert make(sensitivity, scale * factor).rho <= make(sensitivity, scale).rho
-        assert make(sensitivity * factor, scale).rho >= make(sensitivity, scale).rho
-
-
-@given(scales, scales, st.floats(0.001, 1), st.floats(0.001, 1))
-def test_a_smaller_sample_costs_less(s: float, b: float, one: float, other: float) -> None:
-    inner = LaplaceEvent(s, b)
-    low, high = sorted((one, other))
-    assert SubsampledEvent(inner, low).epsilon <= SubsampledEvent(inner, high).epsilon * (1 + 1e-9)
-    assert SubsampledEvent(inner, 1.0).epsilon == pytest.approx(inner.epsilon, rel=1e-9)
-    # below the first-order bound of small steps, above rate * epsilon
-    assert SubsampledEvent(inner, low).epsilon >= low * inner.epsilon * (1 - 1e-9)
+    if not isinstance(event, SubsampledGaussianEvent):  # test_events.py: it takes a planner's time
+        assert renyi(event, order) == pytest.approx(renyi_of(event, order), rel=1e-12)
 
 
 def test_gaussian_rho_is_its_renyi_divergence() -> None:
@@ -120,48 +92,19 @@ def test_exponential_rho_covers_its_renyi_divergence() -> None:
 # Accounting ---------------------------------------------------------------------------
 
 
-@given(epsilons, deltas, st.sampled_from(["basic", "advanced", "curate", "zcdp"]), st.randoms())
-def test_composition_ignores_order(
-    steps: list[float], delta: float, method: str, random: object
-) -> None:
-    shuffled = list(steps)
-    random.shuffle(shuffled)  # type: ignore[attr-defined]
-    assert compose(steps, delta, method) == pytest.approx(
-        compose(shuffled, delta, method), rel=1e-12
-    )
-
-
-@given(epsilons, st.floats(0, 3), deltas, st.sampled_from(["basic", "advanced", "curate", "zcdp"]))
-def test_composition_is_monotone(
-    steps: list[float], more: float, delta: float, method: str
-) -> None:
-    total = compose(steps, delta, method)
-    assert compose([*steps, more], delta, method) >= total * (1 - 1e-12)
-    assert compose([e * 1.1 for e in steps], delta, method) >= total * (1 - 1e-12)
-    if method != "basic":
-        assert compose(steps, delta / 10, method) >= total * (1 - 1e-12)
-
-
-# Smaller than 1e-150 their squares lose digits, on both sides in different ways.
-@given(st.lists(st.just(0.0) | st.floats(1e-150, 3), max_size=12), deltas)
-def test_zcdp_is_never_above_curates_form(steps: list[float], delta: float) -> None:
-    """rho + 2 sqrt(rho L) with rho = sum/2 against sum + sqrt(2 L sum)."""
-    assert compose(steps, delta, "zcdp") <= compose(steps, delta, "curate") * (1 + 1e-12)
-
-
-@settings(max_examples=15)
-@given(
-    st.lists(st.sampled_from([0.05, 0.1, 0.5, 1.0]), min_size=1, max_size=20), deltas, st.randoms()
-)
-def test_pld_is_the_tightest(steps: list[float], delta: float, random: object) -> None:
-    laplace, worst = compose(steps, delta, "pld"), compose_any_pure(steps, delta)
-    shuffled = list(steps)
-    random.shuffle(shuffled)  # type: ignore[attr-defined]
-    assert compose(shuffled, delta, "pld") == pytest.approx(laplace, rel=1e-9)
-    slack = 1e-3 * len(steps)  # discretisation
-    assert laplace <= worst + slack
-    for method in ("basic", "advanced", "zcdp"):
-        assert worst <= compose(steps, delta, method) + slack
+@given(st.lists(st.floats(0, 3), max_size=12), deltas)
+def test_compositions_are_their_closed_forms(steps: list[float], delta: float) -> None:
+    """Sums; with S the sum of squares and L = ln(1/delta) the three forms of the sources."""
+    squares, log = math.fsum(e * e for e in steps), math.log(1 / delta)
+    linear = math.fsum(e * math.expm1(e) for e in steps)
+    for method, wanted in (
+        ("basic", math.fsum(steps)),
+        ("advanced", math.sqrt(2 * log * squares) + linear),
+        ("curate", squares + math.sqrt(2 * log * squares)),
+        ("zcdp", squares / 2 + 2 * math.sqrt(squares / 2 * log)),
+    ):
+        assert compose(steps, delta, method) == pytest.approx(wanted, rel=1e-9)
+    assert compose(steps, delta) == compose(steps, delta, "zcdp")
 
 
 @given(st.floats(1e-6, 1e4), deltas)
@@ -179,7 +122,9 @@ def test_zcdp_conversion_covers_the_exact_gaussian(rho: float, delta: float) -> 
 # Ledger -------------------------------------------------------------------------------
 
 
-@given(st.lists(events, max_size=30), st.floats(0.01, 50), st.sampled_from(["basic", "zcdp"]))
+@given(
+    st.lists(events, max_size=30), st.floats(0.01, 50), st.sampled_from(["basic", "zcdp", "gdp"])
+)
 def test_whatever_is_charged_the_cap_holds(charges: list[Event], cap: float, method: str) -> None:
     ledger = Ledger(Guarantee(cap, 1e-6), method=method)
     kept: list[Event] = []
@@ -191,12 +136,11 @@ def test_whatever_is_charged_the_cap_holds(charges: list[Event], cap: float, met
         except BudgetExhausted:
             assert (len(ledger), ledger.used) == before
     assert [c.event for c in ledger] == kept
-    if method == "basic":
-        assert math.fsum(map(epsilon_of, kept)) <= cap * (1 + 1e-8)
-        assert math.fsum(map(delta_of, kept)) <= 1e-6 * (1 + 1e-9)
-    else:
-        assert all(delta_of(event) == 0 for event in kept)  # the cap's own delta is the method's
-        assert rho_to_epsilon(math.fsum(map(rho_of, kept)), 1e-6) <= cap * (1 + 1e-8)
+    total = total_of(ledger)
+    assert total.epsilon <= cap * (1 + 1e-8)
+    assert total.delta <= 1e-6 * (1 + 1e-9)
+    # Elsewhere the cap's own delta is the method's.
+    assert method == "basic" or all(delta_of(event) == 0 for event in kept)
     assert ledger.used_epsilon <= cap * (1 + 1e-8)
     assert ledger.defended.epsilon in (0, cap)
 
@@ -244,63 +188,6 @@ def test_equal_shares_fit_exactly(total: Guarantee, count: int) -> None:
         ledger.charge(LaplaceEvent(each * 1e-3, 1.0))
 
 
-Strategy = Callable[[Ledger, np.random.Generator, float], Event]
-
-ADVERSARIES: dict[str, Strategy] = {
-    # each sees the ledger and the last noisy answer, and picks its next event
-    "half of what is left": lambda led, rng, last: LaplaceEvent(max(led.left, 1e-12) / 2, 1.0),
-    "all that is left, twice": lambda led, rng, last: LaplaceEvent(max(led.left, 1e-3), 1.0),
-    "many tiny": lambda led, rng, last: LaplaceEvent(1e-3, 1.0),
-    "more after a large answer": lambda led, rng, last: LaplaceEvent(0.01 + abs(last), 1.0),
-    "random mixtures": lambda led, rng, last: [
-        LaplaceEvent(rng.exponential(0.2), 1.0),
-        AboveThresholdEvent(rng.exponential(0.1), 1.0, 2.0),
-        GaussianEvent(rng.exponential(0.1), 1.0),
-        SubsampledEvent(LaplaceEvent(rng.exponential(1.0), 1.0), 0.1),
-        UndefendedEvent("why not"),
-    ][rng.integers(5)],
-    "tiny, then as large as rounding lets in": lambda led, rng, last: LaplaceEvent(
-        led.left * (1 + 1e-8) if led.left < 0.5 * led.limit else 0.3 * led.limit, 1.0
-    ),
-}
-
-
-def larger_share(ledger: Ledger, rng: np.random.Generator, last: float) -> GaussianEvent:
-    """A Gaussian release, the larger the last answer was."""
-    return GaussianEvent(max(abs(last), 0.1) * math.sqrt(2 * ledger.limit) / 4, 1.0)
-
-
-@pytest.mark.parametrize(
-    ("name", "method"), [*product(ADVERSARIES, ("basic", "zcdp")), ("a larger share", "gdp")]
-)
-def test_adaptive_adversaries_cannot_overspend(name: str, method: str) -> None:
-    """Two hundred seeds each; the total is added up from the events' own fields."""
-    spend, largest = {**ADVERSARIES, "a larger share": larger_share}[name], 0.0
-    for seed in range(200):
-        rng = np.random.default_rng(seed)
-        cap = Guarantee(float(rng.choice([0.1, 1.0, 10.0])), 1e-6)
-        ledger, last, kept = Ledger(cap, method=method), 0.0, 0
-        for _ in range(60):
-            event = spend(ledger, rng, last)
-            try:
-                ledger.charge(event)
-                kept += 1
-                last = float(rng.laplace())
-            except BudgetExhausted:
-                last = 0.0
-        events_kept = [c.event for c in ledger]
-        if method == "basic":
-            total = math.fsum(map(epsilon_of, events_kept))
-        elif method == "zcdp":
-            total = rho_to_epsilon(math.fsum(map(rho_of, events_kept)), cap.delta)
-        else:
-            total = total_of(ledger).epsilon
-        assert total <= cap.epsilon * (1 + (1e-6 if method == "gdp" else 2e-9))
-        assert kept == len(ledger) > 0
-        largest = max(largest, total / cap.epsilon)
-    assert largest > 0.9 or method != "gdp"  # the attempts are real
-
-
 def analytic(rng: np.random.Generator, delta: float) -> AnalyticGaussianEvent:
     """A Gaussian release of the given delta at an epsilon of 1e-5 to 1e-3."""
     epsilon = float(10 ** rng.uniform(-5, -3))
@@ -342,21 +229,6 @@ def test_adaptive_adversaries_cannot_overspend_delta(name: str, rate: float) -> 
         largest = max(largest, total / cap.delta)
     assert largest > 0.9  # the attempts are real
     assert refused > 100
-
-
-def test_delta_of_several_events_together_must_fit() -> None:
-    ledger = Ledger(Guarantee(1.0, 1e-6))
-    third = StableEvent(1e-4, 0.4e-6)
-    assert ledger.affords(third, third)
-    assert not ledger.affords(third, third, third)
-    ledger.charge(third)
-    assert ledger.affords(third)
-    assert not ledger.affords(third, third)
-    ledger.charge(third)
-    with pytest.raises(BudgetExhausted):
-        ledger.charge(third)
-    ledger.charge(StableEvent(1e-4, 0.2e-6))  # all of it
-    assert len(ledger) == 3
 
 
 # Gaussian DP --------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from engine.privacy import events, mechanisms
 from engine.privacy.accounting import Guarantee
 from engine.privacy.ledger import BudgetExhausted, Ledger
 from engine.randomness import Randomness
+from tests.contract.test_randomness import Deaf
 from tests.privacy.mechanisms_table import (
     COSTS,
     DRAWS_NOTHING,
@@ -158,21 +159,9 @@ def test_above_threshold_opens_only_with_room_for_what_its_answer_leads_to(room:
 # Without noise --------------------------------------------------------------------------
 
 
-class Silent:
-    """A generator that draws nothing but zeros: what is left is what a mechanism computes."""
-
-    def laplace(self, loc: float, scale: float, size: Any = None) -> Any:
-        return loc if size is None else np.full(size, loc)
-
-    def normal(self, loc: float, scale: float, size: Any = None) -> Any:
-        return loc if size is None else np.full(size, loc)
-
-    def gumbel(self, size: Any = None) -> Any:
-        return np.zeros(size)
-
-
 def silent() -> RunContext:
-    return RunContext(randomness=Randomness(Silent()), ledger=Ledger())  # type: ignore[arg-type]
+    """Nothing but zeros is drawn: what is left is what a mechanism computes."""
+    return RunContext(randomness=Deaf(), ledger=Ledger())
 
 
 def test_of_several_distances_one_is_enough_and_the_value_is_the_answer() -> None:

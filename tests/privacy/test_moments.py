@@ -27,7 +27,6 @@ from engine.marginals.moments import (
     release_pairs,
     release_tables,
     release_triples,
-    rounding,
 )
 from engine.marginals.sensitivity import all_pairs_change, tables_change
 from engine.privacy.accounting import Guarantee
@@ -38,6 +37,7 @@ from engine.randomness import Randomness
 from engine.tables.store import Store, store_of
 
 RUNS = 400
+CARDS = (2, 3, 2, 4)
 RHO = 50.0  # so little noise that no margin comes near the end of its range
 PAIRS = [(0, 1), (0, 2), (1, 3)]
 TRIPLES = [(0, 1, 2), (1, 2, 3)]
@@ -123,75 +123,53 @@ def test_noise_is_what_the_moments_state(name: str) -> None:
         assert 5 * math.sqrt(2 / entries) < 0.26
 
 
-def test_a_second_release_is_averaged_by_its_noise() -> None:
-    """Four times the rho in all: half the standard deviation, where the weights are alike."""
-    once, again = released(0, with_triples), released(0, twice)
-    change = tables_change(TRIPLES[:1], store().rows.cardinalities)
-    second = change / (2 * 3 * RHO) / 400**2
-    old = once.variance(*TRIPLES[0])
-    assert again.variance(*TRIPLES[0]) == pytest.approx(1 / (1 / old + 1 / second))
-    assert again.variance(*TRIPLES[1]) == once.variance(*TRIPLES[1])
-
-
 @pytest.mark.parametrize(
-    ("make", "rho", "change"),
+    ("make", "tables", "weights"),
     [
         (
-            lambda s: release_pairs(s, store(), 0.7),
-            0.7,
-            lambda cards: all_pairs_change(cards, one_way_weight(cards)),
+            lambda s: release_pairs(s, store(), 0.2),
+            [*SINGLES, *EVERY_PAIR],
+            [one_way_weight(CARDS)] * 4 + [1.0] * 6,
         ),
         (
-            lambda s: refine_pairs(s, store(), released(0), PAIRS, 0.3),
-            0.3,
-            lambda cards: tables_change(
-                [(0,), (1,), (2,), (3,), *PAIRS],
-                cards,
-                [*(ONE_WAY * math.sqrt(k) for k in (2, 2, 1, 1)), 1.0, 1.0, 1.0],
-            ),
+            lambda s: refine_pairs(s, store(), released(0), PAIRS, 0.2),
+            [*SINGLES, *PAIRS],
+            [*(ONE_WAY * math.sqrt(k) for k in (2, 2, 1, 1)), 1.0, 1.0, 1.0],
         ),
-        (
-            lambda s: refine_pairs(s, store(), released(0), [], 0.3),
-            0.3,
-            lambda cards: tables_change([(0,), (1,), (2,), (3,)], cards, [ONE_WAY] * 4),
-        ),
-        (
-            lambda s: release_triples(s, store(), released(0), TRIPLES, 0.2),
-            0.2,
-            lambda cards: tables_change(TRIPLES, cards),
-        ),
+        (lambda s: refine_pairs(s, store(), released(0), [], 0.2), SINGLES, [ONE_WAY] * 4),
+        (lambda s: release_triples(s, store(), released(0), TRIPLES, 0.2), TRIPLES, [1.0] * 2),
         (
             lambda s: release_tables(s, store(), released(0), ALL, 0.2),
-            0.2,
-            lambda cards: tables_change([*EVERY_TRIPLE, *ALL], cards),
+            [*EVERY_TRIPLE, *ALL],
+            [1.0] * 5,
         ),
         (
             lambda s: release_tables(s, store(), released(0, with_triples), ALL, 0.2),
-            0.2,
-            lambda cards: tables_change([(0, 1, 3), (0, 2, 3), *ALL], cards),
+            [(0, 1, 3), (0, 2, 3), *ALL],
+            [1.0] * 3,
         ),
         (
             lambda s: release_orders(s, store(), released(0), 0.2),
-            0.2,
-            lambda cards: tables_change([*EVERY_TRIPLE, *ALL], cards, [1.0] * 4 + [ORDER_WEIGHT]),
+            [*EVERY_TRIPLE, *ALL],
+            [1.0] * 4 + [ORDER_WEIGHT],
         ),
     ],
     ids=["all pairs", "pairs again", "margins alone", "triples", "whole", "the rest", "all orders"],
 )
 def test_a_release_costs_the_rho_that_was_asked(
-    make: Callable[[RunContext], object], rho: float, change: Callable[[tuple[int, ...]], float]
+    make: Callable[[RunContext], object], tables: list[tuple[int, ...]], weights: list[float]
 ) -> None:
     session = RunContext(Randomness(1), Ledger())
     make(session)
     (charge,) = session.ledger
     assert isinstance(charge.event, GaussianEvent)
-    assert charge.rho == pytest.approx(rho, rel=1e-12)
-    assert charge.event.sensitivity**2 == pytest.approx(change(store().rows.cardinalities))
+    assert charge.rho == pytest.approx(0.2, rel=1e-12)
+    assert charge.event.sensitivity**2 == pytest.approx(tables_change(tables, CARDS, weights))
 
 
 def test_triples_that_would_be_too_noisy_cost_nothing() -> None:
     moments, session = released(0), RunContext(Randomness(1), Ledger())
-    noise = math.sqrt(tables_change(TRIPLES, store().rows.cardinalities) / (2 * 0.2)) / 400
+    noise = math.sqrt(tables_change(TRIPLES, CARDS) / (2 * 0.2)) / 400
     assert not release_triples(session, store(), moments, TRIPLES, 0.2, most=noise)
     assert len(session.ledger) == 0
     assert not moments.higher
@@ -241,20 +219,11 @@ def test_a_margin_is_a_distribution_and_its_block_follows() -> None:
     assert clear.two == pytest.approx(two / 400, abs=0.05)
 
 
-def test_rounding_grows_with_rows_and_the_root_of_the_weight() -> None:
-    plain = rounding(10_000)
-    assert plain == 2 * ((1 << 14) + 8) * 2.0**-53 * 10_000
-    assert rounding(20_000) == 2 * plain
-    assert rounding(10_000, 4.0) == 2 * plain
-    assert rounding(10_000, 0.25) == plain  # a root below 1 takes nothing off
-
-
 def test_the_weight_of_margins_balances_their_noise_with_the_pairs() -> None:
     """w = sqrt(a / (2 b)): (1 + 1 / (2 w)) (a + b w) is smallest there; never below a tenth."""
-    cards = (2, 3, 2, 4)
-    a = all_pairs_change(cards, 0.0)
-    b = all_pairs_change(cards, 1.0) - a
-    w = one_way_weight(cards)
+    a = all_pairs_change(CARDS, 0.0)
+    b = all_pairs_change(CARDS, 1.0) - a
+    w = one_way_weight(CARDS)
     assert w == pytest.approx(math.sqrt(a / (2 * b)))
     loss = [(1 + 1 / (2 * v)) * (a + b * v) for v in (w / 1.1, w, w * 1.1)]
     assert loss[1] == min(loss)

@@ -5,7 +5,7 @@ For every registered algorithm with a strict guarantee, under every test, score 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,6 @@ from engine.audit.neighbours import (
     from_dataset,
     known,
     many,
-    neighbours,
 )
 from engine.audit.replay import NOTHING, Finding, differences, replay, transcript
 from engine.data.dataset import Dataset
@@ -159,49 +158,6 @@ def test_what_a_result_does_not_show_is_compared_too(monkeypatch: pytest.MonkeyP
         )
         found = replay(ALGORITHMS["marginal_pc"], pair, params, 0)
         assert found.faults == ("what the result holds but does not show differs",)
-
-
-def climb(
-    badness: Callable[[Neighbours], float], start: Neighbours, proposals: int, seed: int = 0
-) -> tuple[Neighbours, float]:
-    """Change rows, or the replaced record, while the pair gets no better; the worst, and how bad.
-
-    A proposal moves from one row to all rows that hold a record to another record, every order of
-    magnitude alike: extreme tables are reached in few steps.
-    """
-    rng = np.random.default_rng(seed)
-    levels = np.array(start.data.cardinalities)
-    codes, row = np.array(start.data.codes, dtype=int), start.row
-    record = np.array(start.other.codes[row], dtype=int)
-    found, worst = start, badness(start)
-    for _ in range(proposals):
-        rows, new = codes.copy(), record.copy()
-        if rng.integers(3) == 0:
-            new = rng.integers(levels)
-        else:
-            alike = np.flatnonzero((codes == codes[rng.integers(len(codes))]).all(axis=1))
-            count = int(np.exp(rng.uniform(0, np.log(len(alike) + 0.5)))) or 1
-            rows[rng.choice(alike, min(count, len(alike)), replace=False)] = rng.integers(levels)
-        pair = neighbours(start.name, rows, row, new.tolist(), levels.tolist(), start.words)
-        value = badness(pair)
-        if value >= worst:
-            codes, record, found, worst = rows, new, pair, value
-    return found, worst
-
-
-def test_a_climb_comes_near_the_bound_and_never_past_it() -> None:
-    """Kendall's conditional bound on small tables, found from a random start."""
-    algorithm = ALGORITHMS["gauss_pc"]
-    params = algorithm.params.build({"epsilon": 5.0, "tests": 4})
-
-    def badness(pair: Neighbours) -> float:
-        return replay(algorithm, pair, params, 0).largest
-
-    start = next(many(seed=4, count=1, kinds=("strata",)))
-    pair, worst = climb(badness, start, proposals=150)
-    assert badness(start) < 0.6
-    assert 0.8 < worst <= 1
-    assert np.count_nonzero((pair.data.codes != pair.other.codes).any(axis=1)) == 1
 
 
 # Faults that a replay must find ---------------------------------------------------------

@@ -180,8 +180,9 @@ def test_climbing_stays_below_where_it_is_not_exact(d: int, chance: float) -> No
     assert 0.9 * bound < Moved(tables, cards, weighted(tables)).climbed(2, 3) <= bound
 
 
-@pytest.mark.parametrize(("d", "chance"), [(37, 0.5), (60, 0.15)])
-@pytest.mark.parametrize("share", [0.6, 0.9, 0.99, 1.01])
+@pytest.mark.parametrize(
+    ("d", "chance", "share"), [(37, 0.5, 0.6), (37, 0.5, 0.99), (60, 0.15, 0.9), (60, 0.15, 1.01)]
+)
 def test_another_bound_ends_it_early_and_changes_no_number(
     d: int, chance: float, share: float
 ) -> None:
@@ -213,21 +214,6 @@ def test_the_stop_button_is_asked_before_every_step() -> None:
             tables_change(tables, [2] * 60, weighted(tables), check)
 
 
-@pytest.mark.parametrize("d", [4, 9, 18, 40])
-@pytest.mark.parametrize("chance", [0.1, 0.4, 0.9])
-def test_never_looser_than_bounds_of_their_own(d: int, chance: float) -> None:
-    """Pairs by the best tangent or one by one, with the one-way tensors' own worst case on top."""
-    rng = np.random.default_rng([d, round(10 * chance)])
-    cards = rng.choice([2, 2, 3, 4], d).tolist()
-    tables = list(dict.fromkeys([*chosen(d, chance, rng), (0, 1)]))
-    weights = weighted(tables)
-    pairs = [(t, changes([cards[i] for i in t])) for t in tables if len(t) == 2]
-    alone = 2 * sum(w for t, w in zip(tables, weights, strict=True) if len(t) == 1)
-    apart = sum(float(c.max()) for _, c in pairs)
-    before = min(sensitivity._tangent(pairs, d), apart) + alone
-    assert tables_change(tables, cards, weights) <= before * (1 + 1e-9)
-
-
 def test_the_order_of_names_does_not_matter() -> None:
     """A table of 2, 3 and 4 levels, its variables named in any order, twice in one release."""
     cards = (4, 2, 3)
@@ -241,23 +227,6 @@ def test_what_adding_up_may_lose_is_added() -> None:
     found = tables_change([(0,)] * 10_000, [2])
     assert found == 20_000 * (1 + 10_000 * 2.0**-52)
     assert tables_change([(0,)], [2]) == 2 * (1 + sensitivity.ROUNDING)
-
-
-def test_a_table_of_just_the_widest_is_exact() -> None:
-    """Three pairs of three variables, summed over the first: a table of three."""
-    tables = [(0, 1), (0, 2), (1, 2)]
-    parts = parts_of(tables, [2, 2, 2], [1.0] * 3)
-    assert largest_sum(parts, 3) == (pytest.approx(tables_change(tables, [2, 2, 2])), True)
-    assert not largest_sum(parts, 2)[1]
-
-
-def test_the_tangent_of_a_sum_without_pairs_is_its_maximum() -> None:
-    """And the stop button is asked for each function."""
-    asked: list[int] = []
-    parts = [((i,), np.array([0.0, value])) for i, value in enumerate((3.0, -1.0, 0.5))]
-    found = sensitivity._tangent(parts, 3, lambda: asked.append(1))
-    assert found == pytest.approx(3.5, rel=1e-6)
-    assert len(asked) == 3
 
 
 @pytest.mark.parametrize("one_way", [0.0, 0.3, 5.0])
