@@ -129,6 +129,7 @@ def test_what_would_take_all_memory_or_could_not_be_written_is_one_sentence(
         load_knowledge(raw)
 
 
+@pytest.mark.slow
 def test_a_long_way_of_required_arrows_is_walked_once() -> None:
     """A chain of 60,000 is no cycle; closed it is one, and the sentence cuts it."""
     names = [f"{k:05d}" for k in range(60_000)]
