@@ -51,6 +51,11 @@ class Scene:
     or UNTESTED for the pairs i < j in the order of ``itertools.combinations``. ``free`` (pairs,) is
     the same for the algorithm without privacy that all are compared with: PC by its best test, G2.
     ``steps[key]`` are the searches without noise that belong to a method's price.
+
+    Examples:
+        >>> scene = read_scene(kept_scene("cancer"))
+        >>> scene.data.n, len(scene.epsilons), scene.draws
+        (100000, 40, 50)
     """
 
     data: Dataset
