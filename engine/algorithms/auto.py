@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from engine.algorithm import Algorithm, Outcome
 from engine.algorithms import gram_notears, marginal_pc
@@ -37,20 +36,10 @@ class AutoParameters(PrivateBudget):
     )
 
 
-@dataclass(frozen=True)
-class Choice:
-    """What is run, and why, as a sentence."""
-
-    algorithm: Algorithm
-    reason: str
-
-    def build(self, params: AutoParameters) -> Any:
-        """The algorithm's parameters: its own settings under the same budget."""
-        return self.algorithm.params.build(params.as_dict())
-
-
-def choose(cardinalities: Sequence[int], n: int, total: Guarantee, *, numeric: bool) -> Choice:
-    """What suits a table under a budget.
+def choose(
+    cardinalities: Sequence[int], n: int, total: Guarantee, *, numeric: bool
+) -> tuple[Algorithm, str]:
+    """What suits a table under a budget, and why, as a sentence.
 
     Args:
         cardinalities: Each column's number of levels.
@@ -59,9 +48,9 @@ def choose(cardinalities: Sequence[int], n: int, total: Guarantee, *, numeric: b
         numeric: Whether the columns are numbers with stated bounds.
 
     Examples:
-        >>> choose((5,) * 10, 100_000, Guarantee(1.0, 1e-6), numeric=True).algorithm.key
+        >>> choose((5,) * 10, 100_000, Guarantee(1.0, 1e-6), numeric=True)[0].key
         'gram_notears'
-        >>> choose((5,) * 10, 3_000, Guarantee(1.0, 1e-6), numeric=True).algorithm.key
+        >>> choose((5,) * 10, 3_000, Guarantee(1.0, 1e-6), numeric=True)[0].key
         'marginal_pc'
     """
     noise = hidden(cardinalities, n, total)
@@ -74,27 +63,27 @@ def choose(cardinalities: Sequence[int], n: int, total: Guarantee, *, numeric: b
     else:
         chosen = marginal_pc.ALGORITHM
         why = f"{shape} the noise hides more of the numbers than of the levels they are cut into"
-    return Choice(chosen, f"Chosen: {chosen.title}, because {why}.")
+    return chosen, f"Chosen: {chosen.title}, because {why}."
 
 
-def choice_for(data: Dataset, params: AutoParameters) -> Choice:
+def choice_for(data: Dataset, params: AutoParameters) -> tuple[Algorithm, str]:
     """What suits a dataset: of it the levels, the bounds and the number of rows are read."""
     numeric = data.bounds is not None
     return choose(data.cardinalities, data.n, params.total, numeric=numeric)
 
 
 def ledger(data: Dataset, params: AutoParameters) -> Ledger:
-    """The chosen algorithm's own."""
-    chosen = choice_for(data, params)
-    assert chosen.algorithm.ledger is not None
-    return chosen.algorithm.ledger(data, chosen.build(params))
+    """The chosen algorithm's own, with its own settings under the same budget."""
+    chosen, _ = choice_for(data, params)
+    assert chosen.ledger is not None
+    return chosen.ledger(data, chosen.params.build(params.as_dict()))
 
 
 def run(data: Dataset, params: AutoParameters, context: RunContext) -> Outcome:
     """The chosen algorithm's run, which says what was chosen."""
-    chosen = choice_for(data, params)
-    outcome = chosen.algorithm.run(data, chosen.build(params), context)
-    return replace(outcome, diagnostics=replace(outcome.diagnostics, chosen=chosen.reason))
+    chosen, reason = choice_for(data, params)
+    outcome = chosen.run(data, chosen.params.build(params.as_dict()), context)
+    return replace(outcome, diagnostics=replace(outcome.diagnostics, chosen=reason))
 
 
 ALGORITHM = Algorithm(

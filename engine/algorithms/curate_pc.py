@@ -26,7 +26,6 @@ from engine.search.allocation import (
     NOTHING,
     Objective,
     Price,
-    Vector,
     allocate,
     likely_tests,
     most_tests,
@@ -176,10 +175,10 @@ class CuratePC(TestByTest):
         orders, tests = self._expected(order, graph)
         budget = self._context.ledger.left if self._params.strict else self._left
         epsilons = allocate(tests, budget, self._price, self._objective(orders))
-        self._order, self._epsilon = order, float(epsilons[0])
-        if float(self._price.cost(tests, epsilons)[0]) <= NOTHING * self._total:
-            raise BudgetExhausted("The plan leaves nothing for this order's tests.")
+        self._order, self._epsilon = order, epsilons[0]
         costs = self._price.cost(tests, epsilons)
+        if float(costs[0]) <= NOTHING * self._total:
+            raise BudgetExhausted("The plan leaves nothing for this order's tests.")
         self.planned.append(
             tuple(
                 OrderBudget(int(k), int(t), float(e), float(c))
@@ -204,7 +203,7 @@ class CuratePC(TestByTest):
         self.spent.append(OrderBudget(self._order, self._tests, self._epsilon, cost))
         self._order, self._tests = -1, 0
 
-    def _expected(self, order: int, graph: Graph) -> tuple[list[int], Vector]:
+    def _expected(self, order: int, graph: Graph) -> tuple[list[int], tuple[float, ...]]:
         """The orders still to come that can have tests, and how many each is planned for.
 
         Published: e_i C(d - 2, j). Strict: as many as the released graph admits, or a guess where
@@ -221,7 +220,7 @@ class CuratePC(TestByTest):
             if count > 0 or k == order:
                 orders.append(k)
                 counts.append(max(1, count))
-        return orders, np.array(counts, dtype=float)
+        return orders, tuple(map(float, counts))
 
     def _objective(self, orders: list[int]) -> Objective:
         """Lemma 1's rates: the distance from T to each margin, in units of the sensitivity."""
@@ -233,7 +232,7 @@ class CuratePC(TestByTest):
         units = np.array([self._largest_sensitivity(k) for k in orders])
         # A threshold of 0 has margins infinitely far away, or none: no difference, and no error.
         rate1, rate2 = (np.nan_to_num(m / units, nan=0.0, posinf=MOST_RATE) for m in (low, high))
-        return Objective(rate1, rate2, p.c1, p.c2)
+        return Objective(tuple(rate1.tolist()), tuple(rate2.tolist()), p.c1, p.c2)
 
     def _largest_sensitivity(self, order: int) -> float:
         by_levels = sorted(range(self._data.d), key=lambda c: -self._data.cardinalities[c])

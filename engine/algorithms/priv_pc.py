@@ -17,10 +17,9 @@ from engine.privacy.accounting import Guarantee, advanced_total
 from engine.privacy.budget import shares
 from engine.privacy.ledger import Ledger
 from engine.search.diagnostics import SearchDiagnostics
-from engine.search.noisy_score import NoisyTestParameters, least_unit, noisy_score
+from engine.search.noisy_score import NoisyTestParameters, SparseVector, least_unit, noisy_score
 from engine.search.pc import pc
 from engine.search.skeleton import Graph, Query, TestByTest
-from engine.search.sparse_vector import SparseVector
 from engine.theory import best_subsample, sieve_epsilon
 
 USUAL_TWEAK = 0.02

@@ -15,10 +15,9 @@ from engine.privacy.accounting import advanced_total
 from engine.privacy.budget import shares
 from engine.privacy.ledger import Ledger
 from engine.search.diagnostics import SearchDiagnostics
-from engine.search.noisy_score import NoisyTestParameters, least_unit, noisy_score
+from engine.search.noisy_score import NoisyTestParameters, SparseVector, least_unit, noisy_score
 from engine.search.pc import pc
 from engine.search.skeleton import Query, TestByTest
-from engine.search.sparse_vector import SparseVector
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -60,8 +60,8 @@ class Objective:
     Delta). ``rate1`` and ``rate2`` hold one value an order.
     """
 
-    rate1: Vector
-    rate2: Vector
+    rate1: tuple[float, ...]
+    rate2: tuple[float, ...]
     c1: float
     c2: float
 
@@ -77,12 +77,11 @@ class Objective:
         c1 = c2 = 1 and equal rates it is a sum of exponentials of linear functions of the budgets,
         and its logarithm is convex.
         """
-        first = _telescope(math.log(max(self.c1, 1e-300) / 2), self.rate1, epsilon, plus=True)
-        second = _telescope(math.log(1 - self.c2 / 2), self.rate2, epsilon, plus=False)
+        rate1, rate2 = np.array(self.rate1), np.array(self.rate2)
+        first = _telescope(math.log(max(self.c1, 1e-300) / 2), rate1, epsilon, plus=True)
+        second = _telescope(math.log(1 - self.c2 / 2), rate2, epsilon, plus=False)
         total = float(logsumexp(np.concatenate([first[0], second[0]])))
-        return total, -(
-            self.rate1 * np.exp(first[1] - total) + self.rate2 * np.exp(second[1] - total)
-        )
+        return total, -(rate1 * np.exp(first[1] - total) + rate2 * np.exp(second[1] - total))
 
 
 def _telescope(
@@ -104,36 +103,23 @@ def _telescope(
     return k * log_limit + half + after, before + half + after
 
 
-def allocate(tests: Vector, budget: float, price: Price, objective: Objective) -> Vector:
-    """Budgets of one test of each remaining order that solve (3), shape (orders,).
+@lru_cache(maxsize=1024)  # the runs of a study begin with the same plan, whatever their noise
+def allocate(
+    tests: tuple[float, ...], budget: float, price: Price, objective: Objective
+) -> tuple[float, ...]:
+    """Budgets of one test of each remaining order that solve (3).
 
     Minimises (2) under the total cost and falling budgets. The steps between consecutive budgets
     are the variables, so that falling is a bound. Sequential quadratic programming, from a second
     start too where the problem is not convex.
     """
-    rates = tuple(objective.rate1.tolist()), tuple(objective.rate2.tolist())
-    problem = (price, *rates, objective.c1, objective.c2)
-    return np.array(_allocated(tuple(tests.tolist()), budget, *problem))
-
-
-@lru_cache(maxsize=1024)  # the runs of a study begin with the same plan, whatever their noise
-def _allocated(
-    counts: tuple[float, ...],
-    budget: float,
-    price: Price,
-    rate1: tuple[float, ...],
-    rate2: tuple[float, ...],
-    c1: float,
-    c2: float,
-) -> tuple[float, ...]:
-    tests, objective = np.array(counts), Objective(np.array(rate1), np.array(rate2), c1, c2)
     # The cost of order j is a_j e_j^2 + b_j e_j, so (3)'s constraint is one quadratic inequality.
-    a, b = price.coefficients(tests)
+    a, b = price.coefficients(np.array(tests))
     if budget <= 0:
-        return (0.0,) * tests.size
-    share = budget / tests.size  # every order the same of the total
+        return (0.0,) * len(tests)
+    share = budget / len(tests)  # every order the same of the total
     own = np.array([uniform_epsilon(*each, share) for each in zip(a, b, strict=True)])
-    equal = _fit(np.ones_like(tests), a, b, budget)
+    equal = _fit(np.ones_like(a), a, b, budget)
     starts = [_fit(np.minimum.accumulate(own), a, b, budget)]
     if not objective.convex:
         starts.append(equal)

@@ -142,9 +142,23 @@ class RankStatistic(Statistic):
     largest_p = 0.5
     bounded = True
 
+    def sums(self, counts: Counts, strict: bool) -> tuple[float, float]:
+        """(numerator, weight) over the strata that count; z is numerator / sqrt(weight)."""
+        raise TypeError(f"{type(self).__name__} must define sums().")
+
+    def weight(self, n: int) -> float:
+        """The inverse variance of the statistic on n > 1 rows, which strict z are divided by."""
+        raise TypeError(f"{type(self).__name__} must define weight().")
+
     def z(self, table: ArrayLike, variant: str) -> float:
         """The z-score, positive for concordance; NaN where untestable."""
-        raise TypeError(f"{type(self).__name__} must define z().")
+        counts = checked(table, variant)
+        strict = variant == "strict"
+        numerator, weight = self.sums(counts, strict)
+        if strict:
+            n = int(counts.sum())
+            return numerator / math.sqrt(self.weight(n)) if n > 1 else 0.0
+        return numerator / math.sqrt(weight) if weight > 0 else math.nan
 
     def constant(self, levels: int) -> float:
         """c of a conditional test on variables with at least so many levels each."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from engine.compiled import kernel
-from engine.statistics.base import RankStatistic, checked
+from engine.statistics.base import Counts, RankStatistic
 
 
 @kernel()
@@ -80,12 +80,7 @@ def kendall_z(table: ArrayLike, variant: str = "strict") -> float:
         >>> round(kendall_z(strata, "published"), 6), round(kendall_z(strata, "strict"), 6)
         (3.266199, 3.215995)
     """
-    counts = checked(table, variant)
-    numerator, weight = _kendall_sums(counts, variant == "strict")
-    if variant == "strict":
-        n = int(counts.sum())
-        return numerator / math.sqrt(_kendall_weight(n)) if n > 1 else 0.0
-    return numerator / math.sqrt(weight) if weight > 0 else math.nan
+    return KENDALL.z(table, variant)
 
 
 class Kendall(RankStatistic):
@@ -94,9 +89,14 @@ class Kendall(RankStatistic):
     key, label = "kendall", "Kendall's τ"
     by_strata = False
 
-    def z(self, table: ArrayLike, variant: str) -> float:
-        """:func:`kendall_z`."""
-        return kendall_z(table, variant)
+    def sums(self, counts: Counts, strict: bool) -> tuple[float, float]:
+        """:func:`_kendall_sums`."""
+        numerator, weight = _kendall_sums(counts, strict)
+        return numerator, weight
+
+    def weight(self, n: int) -> float:
+        """w(n) = 9 n (n - 1) / (2 (2n + 5))."""
+        return float(_kendall_weight(n))
 
     def constant(self, levels: int) -> float:
         """3 (3L - 4) / (L - 1) with L the smaller number of levels."""

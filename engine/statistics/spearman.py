@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from engine.compiled import kernel
-from engine.statistics.base import RankStatistic, checked
+from engine.statistics.base import Counts, RankStatistic
 
 
 @kernel()
@@ -81,12 +81,7 @@ def spearman_z(table: ArrayLike, variant: str = "strict") -> float:
         >>> round(spearman_z(strata, "published"), 6), round(spearman_z(strata, "strict"), 6)
         (3.268544, 3.253516)
     """
-    counts = checked(table, variant)
-    numerator, weight = _spearman_sums(counts, variant == "strict")
-    if variant == "strict":
-        n = int(counts.sum())
-        return numerator / math.sqrt(n - 1) if n > 1 else 0.0
-    return numerator / math.sqrt(weight) if weight > 0 else math.nan
+    return SPEARMAN.z(table, variant)
 
 
 class Spearman(RankStatistic):
@@ -94,9 +89,14 @@ class Spearman(RankStatistic):
 
     key, label = "spearman", "Spearman's ρ"
 
-    def z(self, table: ArrayLike, variant: str) -> float:
-        """:func:`spearman_z`."""
-        return spearman_z(table, variant)
+    def sums(self, counts: Counts, strict: bool) -> tuple[float, float]:
+        """:func:`_spearman_sums`."""
+        numerator, weight = _spearman_sums(counts, strict)
+        return numerator, weight
+
+    def weight(self, n: int) -> float:
+        """n - 1."""
+        return n - 1.0
 
     def constant(self, levels: int) -> float:
         """10, or 6 where a variable is binary."""

@@ -35,7 +35,7 @@ def _count_cells(columns, which, strides, index, weights, cells):  # type: ignor
 
     ``columns`` (d, k) contiguous rows; ``which`` the columns of the query; ``strides`` and the
     scratch ``index`` (_BLOCK,) of the narrowest type that holds a cell's number; ``weights`` (k,)
-    int32, or empty where every row counts once.
+    int32.
     """
     # Cell number of row r: sum over the query's columns i of columns[which[i]][r] * strides[i]. It
     # is built for a block of rows at a time, column by column, so that the inner loops vectorise
@@ -44,7 +44,6 @@ def _count_cells(columns, which, strides, index, weights, cells):  # type: ignor
     lanes = _LANES if cells <= _LANE_CELLS else 1
     sums = np.zeros((lanes, cells), np.int32)
     a, b, c, d = sums[0], sums[1 % lanes], sums[2 % lanes], sums[3 % lanes]
-    weighted = weights.size > 0
     for start in range(0, k, _BLOCK):
         size = min(_BLOCK, k - start)
         for r in range(size):
@@ -54,23 +53,14 @@ def _count_cells(columns, which, strides, index, weights, cells):  # type: ignor
             for r in range(size):
                 index[r] += column[r] * stride
         whole = size - size % _LANES
-        if weighted:
-            w = weights[start : start + size]
-            for r in range(0, whole, _LANES):
-                a[index[r]] += w[r]
-                b[index[r + 1]] += w[r + 1]
-                c[index[r + 2]] += w[r + 2]
-                d[index[r + 3]] += w[r + 3]
-            for r in range(whole, size):
-                a[index[r]] += w[r]
-        else:
-            for r in range(0, whole, _LANES):
-                a[index[r]] += 1
-                b[index[r + 1]] += 1
-                c[index[r + 2]] += 1
-                d[index[r + 3]] += 1
-            for r in range(whole, size):
-                a[index[r]] += 1
+        w = weights[start : start + size]
+        for r in range(0, whole, _LANES):
+            a[index[r]] += w[r]
+            b[index[r + 1]] += w[r + 1]
+            c[index[r + 2]] += w[r + 2]
+            d[index[r + 3]] += w[r + 3]
+        for r in range(whole, size):
+            a[index[r]] += w[r]
     out = a.astype(np.int64)
     for lane in range(1, lanes):
         out += sums[lane]
@@ -100,8 +90,8 @@ def layout(sizes: tuple[int, ...]) -> tuple[int, NDArray[np.unsignedinteger]]:
 class Rows:
     """Coded rows with weights: a dataset folded, or a subsample of it.
 
-    ``codes`` (k, d), columns contiguous; ``weights`` (k,) int32, or empty where every row counts
-    once; ``cardinalities`` the public number of levels of each column; ``n`` the sum of weights.
+    ``codes`` (k, d), columns contiguous; ``weights`` (k,) int32; ``cardinalities`` the public
+    number of levels of each column; ``n`` the sum of weights.
     """
 
     codes: NDArray[np.unsignedinteger]
@@ -137,7 +127,7 @@ class Rows:
         distinct, stratum = np.unique(keys, return_inverse=True)
         cell = (stratum * shape[1] + self.codes[:, x]) * shape[2] + self.codes[:, y]
         out = np.zeros(len(distinct) * shape[1] * shape[2], np.int64)
-        np.add.at(out, cell, self.weights if self.weights.size else 1)
+        np.add.at(out, cell, self.weights)
         return out.reshape(len(distinct), *shape[1:])
 
     def counts(self, columns: Sequence[int]) -> NDArray[np.int64]:
@@ -155,7 +145,7 @@ class Rows:
             marks = np.zeros((len(at), first[-1]), kind)
             np.put_along_axis(marks, at, 1, axis=1)
             times = self.weights[start : start + _BLOCK, None].astype(kind)
-            total += (marks.T @ (marks * times if times.size else marks)).astype(np.int32)
+            total += (marks.T @ (marks * times)).astype(np.int32)
         return total
 
     def cells(self, columns: Sequence[int]) -> NDArray[np.int32]:

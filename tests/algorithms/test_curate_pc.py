@@ -18,7 +18,7 @@ from engine.theory import kendall_p_bound, lemma1
 
 
 def objective(orders, rate=20.0, c=1.0):
-    rates = np.full(orders, rate)
+    rates = (rate,) * orders
     return Objective(rates, rates, c, c)
 
 
@@ -30,7 +30,7 @@ def test_lemma1_bounds_the_error_of_a_simulated_test():
 
 
 def test_the_objective_is_that_of_lemma1():
-    epsilon, o = np.array([0.3, 0.1, 0.02]), Objective(np.full(3, 5.0), np.full(3, 7.0), 0.6, 0.9)
+    epsilon, o = np.array([0.3, 0.1, 0.02]), Objective((5.0,) * 3, (7.0,) * 3, 0.6, 0.9)
     q = [lemma1(e, 1.0, 1.0, beta1=5.0, beta2=7.0, c1=0.6, c2=0.9) for e in epsilon]
     expected = math.prod(a for a, _ in q) + 1 - math.prod(1 - b for _, b in q)
     limit = 0.3**3 + 1 - 0.55**3
@@ -61,8 +61,8 @@ def test_the_gradient_is_the_differences(c):
 @pytest.mark.parametrize("method", ["curate", "zcdp", "basic"])
 @pytest.mark.parametrize("budget", [0.3, 3.0, 30.0, 1e6])
 def test_the_plan_spends_the_budget_and_falls(budget, method):
-    tests, price = np.array([28.0, 168.0, 420.0, 60.0]), Price(method, 1e-6)
-    e = allocate(tests, budget, price, objective(4))
+    tests, price = (28.0, 168.0, 420.0, 60.0), Price(method, 1e-6)
+    e = np.array(allocate(tests, budget, price, objective(4)))
     assert np.sum(price.cost(tests, e)) == pytest.approx(budget)
     assert np.all(np.diff(e) <= 1e-9 * e[0])
     assert np.all(e >= 0)
@@ -71,15 +71,15 @@ def test_the_plan_spends_the_budget_and_falls(budget, method):
 @pytest.mark.parametrize("c", [1.0, 0.6])
 @pytest.mark.parametrize("budget", [0.5, 5.0, 50.0])
 def test_the_plan_is_no_worse_than_a_grid(budget, c):
-    tests, price, o = np.array([10.0, 30.0, 30.0]), Price("curate", 1e-6), objective(3, 20.0, c)
+    tests, price, o = (10.0, 30.0, 30.0), Price("curate", 1e-6), objective(3, 20.0, c)
     best = math.inf
     for shape in itertools.product(np.linspace(0, 1, 21), repeat=2):
         e = np.array([1.0, max(shape), min(shape)])
-        a, b = price.coefficients(tests)
+        a, b = price.coefficients(np.array(tests))
         quadratic, linear = a @ e**2, b @ e
         scale = 2 * budget / (linear + math.sqrt(linear**2 + 4 * quadratic * budget))
         best = min(best, o.log_excess(scale * e)[0])
-    assert o.log_excess(allocate(tests, budget, price, o))[0] <= best + 1e-9
+    assert o.log_excess(np.array(allocate(tests, budget, price, o)))[0] <= best + 1e-9
 
 
 def test_most_tests_bounds_what_a_graph_admits():

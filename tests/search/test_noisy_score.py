@@ -16,9 +16,8 @@ from engine.privacy.accounting import Guarantee
 from engine.privacy.events import LaplaceEvent
 from engine.privacy.ledger import BudgetExhausted, Ledger
 from engine.randomness import Randomness
-from engine.search.noisy_score import Median, NoisyScore, Votes, least_unit
+from engine.search.noisy_score import Median, NoisyScore, SparseVector, Votes, least_unit
 from engine.search.skeleton import Graph, Query
-from engine.search.sparse_vector import SparseVector
 from engine.statistics import kendall_z
 from engine.statistics.likelihood import G2
 from engine.tables.store import store_of

@@ -52,7 +52,7 @@ def test_table_is_the_plain_count(x: int, y: int, given_: tuple[int, ...], n: in
     expected = plain_table(data, x, y, given_)
     store = Store(data)
     assert (store.table(x, y, given_) == expected).all()
-    unfolded = Rows(np.array(data.codes, order="F"), np.empty(0, np.int32), data.cardinalities, n)
+    unfolded = Rows(np.array(data.codes, order="F"), np.ones(n, np.int32), data.cardinalities, n)
     assert (unfolded.table(x, y, given_) == expected).all()
 
 
@@ -63,7 +63,7 @@ def test_sparse_tables_are_the_occupied_strata(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setattr(store_module, "DENSE_CELLS", 100)
     sparse = Store(data).rows.table(3, 4, (0, 1, 2))
     assert (sparse == dense[dense.any(axis=(1, 2))]).all()
-    whole = Rows(np.array(data.codes, order="F"), np.empty(0, np.int32), data.cardinalities, n)
+    whole = Rows(np.array(data.codes, order="F"), np.ones(n, np.int32), data.cardinalities, n)
     assert (whole.table(3, 4, (0, 1, 2)) == sparse).all()
 
 
