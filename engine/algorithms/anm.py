@@ -139,13 +139,8 @@ class AnmParameters(PrivateBudget):
 
     def setting(self) -> Setting:
         """The public choices, as the protocol wants them."""
-        return Setting(
-            ridge=self.ridge,
-            width=self.width,
-            score_width=self.score_width,
-            protect=self.protect,
-            variant=self.guarantee,
-        )
+        same = {name: getattr(self, name) for name in ("ridge", "width", "score_width", "protect")}
+        return Setting(**same, variant=self.guarantee)
 
     def terms(self, data: Dataset, pair: Pair, context: RunContext) -> Terms:
         """Everything that a release of the pair needs."""
@@ -156,11 +151,8 @@ class AnmParameters(PrivateBudget):
             setting=self.setting(),
             score=self.measures(data.n),
             release=self.releases,
-            epsilon=self.epsilon,
-            delta=self.delta,
-            strict=self.strict,
             rows=self.block_rows(data.n),
-            tune=self.tune,
+            **{name: getattr(self, name) for name in ("epsilon", "delta", "strict", "tune")},
         )
 
 

@@ -7,6 +7,7 @@ that hold.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -18,16 +19,13 @@ from engine.privacy.accounting import Guarantee, analytic_gaussian_sigma
 from engine.score.acyclicity import Matrix, acyclicity
 from engine.score.budgets import INCREMENTS, initial_for, iterations, schedule
 from engine.score.descent import (
-    GradientPlan,
     NoisyDescentParameters,
     claimed_sensitivity,
     descend,
     ledger,
-    proportional,
     published_data,
     published_gradient,
     quasi_newton,
-    strict_run,
 )
 from engine.score.optimiser import Trace, least_squares
 
@@ -68,9 +66,6 @@ class CurateNotearsParameters(NoisyDescentParameters):
         return schedule(first, iterations(self.epsilon, first, self.increment), self.increment)
 
 
-ENCODING_SHARE = 0.05  # of a strict total, for the column means or one-way tables
-
-
 def published(
     data: Dataset, params: CurateNotearsParameters, context: RunContext, trace: Trace
 ) -> None:
@@ -94,19 +89,6 @@ def published(
     quasi_newton(gradient, value, len(epsilons), l1, trace, context.known)
 
 
-def gradient_plan(params: CurateNotearsParameters) -> GradientPlan:
-    """A strict total, shared so that the gradients' epsilons keep the increment's ratios."""
-    return GradientPlan(params.total, ENCODING_SHARE, proportional(params.epsilons()))
-
-
-def strict(
-    data: Dataset, params: CurateNotearsParameters, context: RunContext, trace: Trace
-) -> None:
-    """Every gradient gets its share."""
-    clip = params.clip_at(strict=True)
-    strict_run(data, params, clip, gradient_plan(params), params.epsilons(), context, trace)
-
-
 def claimed(trace: Trace, params: CurateNotearsParameters) -> Guarantee:
     """The paper's total: the epsilons of the gradients taken, and ``delta`` for each."""
     return Guarantee(sum(trace.epsilon), params.delta * len(trace.epsilon))
@@ -114,8 +96,9 @@ def claimed(trace: Trace, params: CurateNotearsParameters) -> Guarantee:
 
 def run(data: Dataset, params: CurateNotearsParameters, context: RunContext) -> Outcome:
     """Published: ``epsilon`` is the total by the paper's sum, ``delta`` a gradient. Strict: cap."""
-    work, plan_made = (strict if params.strict else published), params.epsilons()
-    return descend(data, params, context, work, lambda trace: claimed(trace, params), plan_made)
+    plan = params.epsilons()
+    total = partial(claimed, params=params)
+    return descend(data, params, context, published, total, plan, planned_epsilon=plan)
 
 
 ALGORITHM = Algorithm(

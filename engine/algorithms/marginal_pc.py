@@ -17,7 +17,7 @@ is in docs/explanation/marginal_pc.md, the measurements in docs/research/margina
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
@@ -37,6 +37,7 @@ from engine.graphs.weighed_colliders import (
     Orientation,
     collider_weights,
     orient,
+    separators,
     with_arrows,
 )
 from engine.marginals import confidence
@@ -332,19 +333,6 @@ def _edges(graph: Graph) -> list[Pair]:
     return [(x, y) for x in range(graph.d) for y in graph.adjacent(x) if x < y]
 
 
-def _separators(graph: Graph, x: int, y: int, largest: int) -> Iterator[tuple[int, ...]]:
-    """Neighbour sets of two and more that might separate the pair."""
-    found: set[tuple[int, ...]] = set()
-    known = graph.known
-    for side, other in ((x, y), (y, x)):
-        near = [z for z in graph.adjacent(side) if z != other]
-        if known is not None:
-            near = [z for z in near if known.may_separate(z, x, y)]
-        for order in range(2, largest + 1):
-            found.update(combinations(near, order))
-    yield from sorted(found)
-
-
 def wanted_triples(
     tests: NoisyTests, graph: Graph, largest: int, context: RunContext
 ) -> list[Triple]:
@@ -354,11 +342,14 @@ def wanted_triples(
     some dependence; of each, what the test with products needs.
     """
     wanted: set[tuple[int, ...]] = set()
+    skeleton = graph.matrix()
     for x, y in _edges(graph):
         if y not in graph.open(x):
             continue
         scored = []
-        for s in _separators(graph, x, y, largest):
+        for s in separators(skeleton, x, y, largest, graph.known):
+            if len(s) < 2:
+                continue
             context.check()
             scored.append((tests.test(x, y, s).leak_bayes, s))
         for bayes, s in sorted(scored)[:SEPARATORS]:

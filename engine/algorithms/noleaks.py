@@ -14,14 +14,12 @@ from engine.params import param
 from engine.privacy.accounting import Guarantee, analytic_gaussian_sigma
 from engine.score.acyclicity import Matrix
 from engine.score.descent import (
-    GradientPlan,
     NoisyDescentParameters,
     claimed_sensitivity,
     descend,
     ledger,
     published_data,
     published_gradient,
-    strict_run,
 )
 from engine.score.optimiser import Trace, doubled_bounds, dual_ascent, least_squares, penalised
 
@@ -41,7 +39,6 @@ class NoleaksParameters(NoisyDescentParameters):
     )
 
 
-ENCODING_SHARE = 0.05  # of a strict total, for the column means or one-way tables
 H_TOLERANCE = 1e-8
 
 
@@ -78,19 +75,6 @@ def published(data: Dataset, params: NoleaksParameters, context: RunContext, tra
         pass
 
 
-def gradient_plan(params: NoleaksParameters) -> GradientPlan:
-    """A strict total, shared equally among the gradients."""
-    equal = (1 / params.gradients,) * params.gradients
-    return GradientPlan(params.total, ENCODING_SHARE, equal)
-
-
-def strict(data: Dataset, params: NoleaksParameters, context: RunContext, trace: Trace) -> None:
-    """Every gradient gets the same."""
-    clip, each = params.clip_at(strict=True), params.epsilon / params.gradients
-    epsilons = [each] * params.gradients
-    strict_run(data, params, clip, gradient_plan(params), epsilons, context, trace)
-
-
 def claimed(trace: Trace, params: NoleaksParameters) -> Guarantee:
     """The paper's total: the gradients' epsilons and deltas added up."""
     count = len(trace.epsilon)
@@ -99,8 +83,8 @@ def claimed(trace: Trace, params: NoleaksParameters) -> Guarantee:
 
 def run(data: Dataset, params: NoleaksParameters, context: RunContext) -> Outcome:
     """Published: ``epsilon`` and ``delta`` a gradient, the total is their sum. Strict: the cap."""
-    work = strict if params.strict else published
-    return descend(data, params, context, work, lambda trace: claimed(trace, params))
+    equal = [params.epsilon / params.gradients] * params.gradients
+    return descend(data, params, context, published, partial(claimed, params=params), equal)
 
 
 ALGORITHM = Algorithm(

@@ -87,16 +87,17 @@ def separators(
 
     What is known keeps them to what may be an ancestor of a or b.
     """
-    sides = [np.flatnonzero(skeleton[side]).tolist() for side in (a, b)]
-    if known is not None:
-        sides = [[z for z in near if known.may_separate(z, a, b)] for near in sides]
-    found: dict[tuple[int, ...], None] = {(): None}
-    for size in range(1, largest + 1):
-        for near in sides:
-            for chosen in combinations(near, size):
-                found[chosen] = None
-                if len(found) == MOST_SETS:
-                    return list(found)
+    may = [
+        z not in (a, b) and (known is None or known.may_separate(z, a, b))
+        for z in range(len(skeleton))
+    ]
+    sides = [np.flatnonzero(skeleton[side] & may).tolist() for side in (a, b)]
+    sets = (s for size in range(largest + 1) for near in sides for s in combinations(near, size))
+    found: dict[tuple[int, ...], None] = {}
+    for chosen in sets:
+        found[chosen] = None
+        if len(found) == MOST_SETS:
+            break
     return list(found)
 
 

@@ -51,17 +51,22 @@ def descend(
     data: Dataset,
     params: NoisyDescentParameters,
     context: RunContext,
-    work: Callable[[Dataset, Any, RunContext, Trace], None],
+    published: Callable[[Dataset, Any, RunContext, Trace], None],
     claimed: Callable[[Trace], Guarantee],
+    epsilons: Sequence[float],
     planned_epsilon: tuple[float, ...] = (),
 ) -> Outcome:
-    """Let ``work`` fill the trace, prune its last weights, and report; keeps what was reached.
+    """Let a run fill the trace, prune its last weights, and report; keeps what was reached.
 
-    ``claimed`` is the paper's total of the gradients that were taken, asked in published mode only.
+    A strict run shares its total among gradients in the ratios of ``epsilons``; a published one is
+    its paper's own, and ``claimed`` the paper's total of the gradients that were taken.
     """
     trace = Trace(np.zeros((data.d, data.d)))
     with keeping(trace):
-        work(data, params, context, trace)
+        if params.strict:
+            strict_run(data, params, epsilons, context, trace)
+        else:
+            published(data, params, context, trace)
     threshold = params.edge_threshold(data, not params.strict)
     result = learned(trace.weights, threshold, known=context.known)
     context.close()
@@ -158,6 +163,8 @@ def published_data(
 
 # Strict -----------------------------------------------------------------------------
 
+ENCODING_SHARE = 0.05  # of a strict total, for the column means or one-way tables
+
 
 @dataclass(frozen=True)
 class GradientPlan:
@@ -251,16 +258,15 @@ def scores_from(
 
 def strict_run(
     data: Dataset,
-    params: LinearParameters,
-    clip: float,
-    plan: GradientPlan,
+    params: NoisyDescentParameters,
     epsilons: Sequence[float],
     context: RunContext,
     trace: Trace,
 ) -> None:
     """Clipped rows, public plan, capped total; ``epsilons`` are what the trace reports a step."""
+    plan = GradientPlan(params.total, ENCODING_SHARE, proportional(epsilons))
     rows = strict_records(data, params.scores(), plan, context)
-    radius = norm_limit(clip, data.d)
+    radius = norm_limit(params.clip_at(strict=True), data.d)
     sigmas = plan.sigmas(2 * radius / data.n)
     unit = float(encoding_of(data).half.max())  # of the rows, in the columns' own units
     l1 = params.l1(data) / unit**2
