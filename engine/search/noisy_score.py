@@ -316,10 +316,6 @@ class Median(Votes):
         """The threshold itself."""
         return threshold
 
-    def noise_sensitivity(self, q: Query, n: int | None = None) -> float:
-        """The range: used only where no release is drawn from it."""
-        return 1.0
-
     def defended_ratio(self, q: Query, n: int | None = None) -> float:
         """Not bounded in a sparse vector."""
         return math.inf

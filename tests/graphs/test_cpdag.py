@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from itertools import combinations, permutations, product
+from itertools import combinations, permutations
 
 import networkx as nx
 import numpy as np
@@ -11,17 +11,7 @@ import pytest
 
 from engine.graphs.cpdag import Adjacency, digraph_of, matrix_of, pairs_of, unordered
 from engine.graphs.meek import cpdag, cpdag_of_dag, meek
-
-
-def graph(d: int, *edges: str) -> Adjacency:
-    """Edges "0>1" directed and "0-1" undirected."""
-    out = np.zeros((d, d), dtype=bool)
-    for edge in edges:
-        a, b = int(edge[0]), int(edge[2])
-        out[a, b] = True
-        out[b, a] = edge[1] == "-"
-    return out
-
+from tests.graphs.small import all_dags, graph
 
 # Each rule alone: before, after. A node is left out and the rule no longer fires.
 RULES = {
@@ -70,19 +60,6 @@ def test_meek_leaves_other_patterns_alone(edges: tuple[str, ...]) -> None:
 def test_rule_4_needs_the_far_ends_apart() -> None:
     before = graph(4, "0-1", "1>2", "2>3", "0-3", "0-2", "1>3")
     assert meek(before)[3, 0]
-
-
-def all_dags(d: int) -> list[Adjacency]:
-    pairs = list(combinations(range(d), 2))
-    dags = []
-    for states in product((0, 1, 2), repeat=len(pairs)):
-        a = np.zeros((d, d), dtype=bool)
-        for (i, j), state in zip(pairs, states, strict=True):
-            if state:
-                a[(i, j) if state == 1 else (j, i)] = True
-        if nx.is_directed_acyclic_graph(nx.from_numpy_array(a, create_using=nx.DiGraph)):
-            dags.append(a)
-    return dags
 
 
 def colliders(dag: Adjacency) -> frozenset[tuple[int, int, int]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations, product
+from itertools import combinations
 
 import networkx as nx
 import numpy as np
@@ -14,6 +14,7 @@ from engine.graphs.equivalence import MOST_COLUMNS, classes
 from engine.graphs.known import Known
 from engine.graphs.meek import cpdag_of_dag
 from engine.knowledge import Knowledge
+from tests.graphs.small import dags_on
 
 NAMES = tuple("abcdef")
 
@@ -23,19 +24,6 @@ def skeleton(d: int, links: list[tuple[int, int]]) -> Adjacency:
     for i, j in links:
         out[i, j] = out[j, i] = True
     return out
-
-
-def every_dag(links: Adjacency) -> list[Adjacency]:
-    """By brute force: every way to turn the links that closes no cycle."""
-    pairs = np.argwhere(np.triu(links)).tolist()
-    found = []
-    for turned in product((False, True), repeat=len(pairs)):
-        dag = np.zeros_like(links)
-        for (i, j), back in zip(pairs, turned, strict=True):
-            dag[(j, i) if back else (i, j)] = True
-        if nx.is_directed_acyclic_graph(nx.DiGraph(list(map(tuple, np.argwhere(dag))))):
-            found.append(dag)
-    return found
 
 
 SKELETONS = {
@@ -53,7 +41,7 @@ def test_classes_are_those_of_all_dags(name: str) -> None:
     links = SKELETONS[name]
     found = classes(links)
     expected: dict[bytes, int] = {}
-    for dag in every_dag(links):
+    for dag in dags_on(links):
         key = cpdag_of_dag(dag).tobytes()
         expected[key] = expected.get(key, 0) + 1
     assert {c.graph.tobytes(): len(c.members) for c in found} == expected

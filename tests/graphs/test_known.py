@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations, permutations, product
+from itertools import combinations, permutations
 
 import networkx as nx
 import numpy as np
@@ -24,20 +24,9 @@ from engine.graphs.separation import Separation
 from engine.graphs.weighed_colliders import arrow_probabilities, orient, unshielded
 from engine.knowledge import ORIENTS
 from engine.score.acyclicity import is_acyclic
+from tests.graphs.small import all_dags
 
 NAMES = "abcd"
-
-
-def all_dags(d: int) -> list[Adjacency]:
-    """Every DAG of d nodes: 25 of three, 543 of four."""
-    pairs, found = list(combinations(range(d), 2)), []
-    for marks in product((0, 1, 2), repeat=len(pairs)):
-        dag = np.zeros((d, d), dtype=bool)
-        for (i, j), mark in zip(pairs, marks, strict=True):
-            dag[i, j], dag[j, i] = mark == 1, mark == 2
-        if is_acyclic(dag):
-            found.append(dag)
-    return found
 
 
 def drawn(rng: np.random.Generator, dag: Adjacency) -> Knowledge:

@@ -9,20 +9,10 @@ import numpy as np
 import pytest
 
 from engine import load_dataset, run
-from engine.graphs.cpdag import Adjacency
 from engine.graphs.known import truth_cpdag
 from engine.graphs.links import LinkClass
 from engine.graphs.metrics import Counts, classify, compare, count
-
-
-def graph(d: int, *edges: str) -> Adjacency:
-    out = np.zeros((d, d), dtype=bool)
-    for edge in edges:
-        a, b = int(edge[0]), int(edge[2])
-        out[a, b] = True
-        out[b, a] = edge[1] == "-"
-    return out
-
+from tests.graphs.small import graph
 
 # truth: 0 -> 2 <- 1, 2 -> 3, 3 - 4
 TRUTH = graph(5, "0>2", "1>2", "2>3", "3-4")

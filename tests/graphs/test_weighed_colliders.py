@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from itertools import combinations, product
+from itertools import combinations
 
-import networkx as nx
 import numpy as np
 import pytest
 
@@ -20,6 +19,7 @@ from engine.graphs.weighed_colliders import (
     orient,
     unshielded,
 )
+from tests.graphs.small import dags_on, has_cycle
 
 
 def matrix(d: int, *arrows: tuple[int, int]) -> np.ndarray:
@@ -33,22 +33,6 @@ def random_dag(rng: np.random.Generator, d: int) -> np.ndarray:
     dag = np.triu(rng.random((d, d)) < rng.uniform(0.2, 0.9), 1)
     order = rng.permutation(d)
     return dag[np.ix_(order, order)]
-
-
-def dags_on(skeleton: np.ndarray) -> list[np.ndarray]:
-    """Every acyclic weighed_colliders."""
-    edges, d = np.argwhere(np.triu(skeleton)).tolist(), len(skeleton)
-    found = []
-    for turned in product((False, True), repeat=len(edges)):
-        ends = zip(edges, turned, strict=True)
-        dag = matrix(d, *((j, i) if t else (i, j) for (i, j), t in ends))
-        if not has_cycle(dag):
-            found.append(dag)
-    return found
-
-
-def has_cycle(directed: np.ndarray) -> bool:
-    return not nx.is_directed_acyclic_graph(nx.DiGraph(directed.astype(int)))
 
 
 @pytest.mark.parametrize("seed", range(4))
