@@ -87,11 +87,10 @@ def separators(
 
     What is known keeps them to what may be an ancestor of a or b.
     """
-    may = [
-        z not in (a, b) and (known is None or known.may_separate(z, a, b))
-        for z in range(len(skeleton))
-    ]
-    sides = [np.flatnonzero(skeleton[side] & may).tolist() for side in (a, b)]
+    others = [z for z in range(len(skeleton)) if z not in (a, b)]
+    if known is not None:
+        others = [z for z in others if known.may_separate(z, a, b)]
+    sides = [[z for z in others if skeleton[side, z]] for side in (a, b)]
     sets = (s for size in range(largest + 1) for near in sides for s in combinations(near, size))
     found: dict[tuple[int, ...], None] = {}
     for chosen in sets:

@@ -151,8 +151,7 @@ def published_data(
         ),
         label="encoding and line search",
     )
-    frequencies = [c / data.n for c in level_counts(data)]
-    encoding = encoding_of(data, kind, frequencies)
+    encoding = encoding_of(data, kind, [c / data.n for c in level_counts(data)])
     scale = np.full(data.d, PUBLISHED_SCALE) if data.bounds is None else encoding.half
     everything = records(data, encoding)
     means = everything.mean()
@@ -174,7 +173,6 @@ class GradientPlan:
     """
 
     total: Guarantee
-    encoding_share: float
     shares: tuple[float, ...]
 
     @property
@@ -184,11 +182,11 @@ class GradientPlan:
 
     def encoding_sigma(self, sensitivity: float) -> float:
         """Noise of the released means or frequencies."""
-        return sensitivity / math.sqrt(2 * self.rho * self.encoding_share)
+        return sensitivity / math.sqrt(2 * self.rho * ENCODING_SHARE)
 
     def sigmas(self, sensitivity: float) -> tuple[float, ...]:
         """Noise of each gradient: Delta / sqrt(2 rho_k)."""
-        left = self.rho * (1 - self.encoding_share)
+        left = self.rho * (1 - ENCODING_SHARE)
         return tuple(sensitivity / math.sqrt(2 * left * share) for share in self.shares)
 
 
@@ -230,10 +228,9 @@ def noisy_scores(
     data: Dataset, kind: str, sigma: float, context: RunContext
 ) -> tuple[Encoding, NDArray[np.float64]]:
     """Scores from noisy one-way tables, and the means they imply."""
-    exact = [c / data.n for c in level_counts(data)]
     noisy = gaussian(
         context,
-        np.concatenate(exact),
+        np.concatenate(level_counts(data)) / data.n,
         sensitivity=math.sqrt(2 * data.d) / data.n,
         sigma=sigma,
         label="one-way tables",
@@ -264,13 +261,12 @@ def strict_run(
     trace: Trace,
 ) -> None:
     """Clipped rows, public plan, capped total; ``epsilons`` are what the trace reports a step."""
-    plan = GradientPlan(params.total, ENCODING_SHARE, proportional(epsilons))
+    plan = GradientPlan(params.total, proportional(epsilons))
     rows = strict_records(data, params.scores(), plan, context)
     radius = norm_limit(params.clip_at(strict=True), data.d)
     sigmas = plan.sigmas(2 * radius / data.n)
     unit = float(encoding_of(data).half.max())  # of the rows, in the columns' own units
-    l1 = params.l1(data) / unit**2
-    strict_descent(rows, radius, sigmas, epsilons, l1, context, trace)
+    strict_descent(rows, radius, sigmas, epsilons, params.l1(data) / unit**2, context, trace)
 
 
 DUAL_STEPS = 12  # rounds of the augmented Lagrangian that a strict run plans for

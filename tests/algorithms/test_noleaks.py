@@ -124,7 +124,7 @@ def test_cap_is_never_exceeded_and_nearly_used(epsilon: float) -> None:
 
 def test_strict_noise_scale() -> None:
     """Each gradient's noise is Delta / sqrt(2 rho_k): checked on what was drawn."""
-    plan = GradientPlan(Guarantee(1.0, 1e-6), 0.05, proportional([1, 2, 3]))
+    plan = GradientPlan(Guarantee(1.0, 1e-6), proportional([1, 2, 3]))
     assert sum(plan.shares) == pytest.approx(1)
     sigmas = plan.sigmas(0.3)
     rho = [0.3**2 / (2 * s**2) for s in sigmas]
@@ -175,7 +175,7 @@ def test_numeric_data_keep_relative_variances() -> None:
     data = load_dataset("sem:er:4:4:gaussian", n=2_000)
     params = NoleaksParameters(epsilon=1e6)
     session = RunContext(Randomness(0), noleaks.ledger(data, params), names=data.names)
-    plan = GradientPlan(params.total, 0.05, proportional([1.0] * params.gradients))
+    plan = GradientPlan(params.total, proportional([1.0] * params.gradients))
     rows = strict_records(data, "ordinal", plan, session)
     ratio = rows.covariance() / np.cov(data.values.T, bias=True)
     assert ratio.max() / ratio.min() == pytest.approx(1, abs=0.1)
