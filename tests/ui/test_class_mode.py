@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from engine import InputError
 from engine.percent import percent
@@ -13,7 +12,7 @@ from engine.teaching.neighbours import guess_bound, moves
 from pages.learn import class_mode, rooms
 from pages.learn.rooms import Rooms
 from pages.learn.tour import neighbours_of
-from tests.ui.steps import Open
+from tests.ui.steps import Open, press, told
 
 PAIR = neighbours_of("cancer", "Smoker", "Cancer").at(2.0)
 
@@ -82,34 +81,30 @@ def fresh() -> Iterator[None]:
     class_mode.rooms.clear()
 
 
-def said(app: AppTest) -> str:
-    return " ".join([*(m.value for m in app.markdown), *(h.value for h in app.get("html"))])
-
-
 def test_a_phone_votes_and_the_wall_shows_it(open_app: Open, fresh: None) -> None:
     wall = open_app("learn", step="person", network="cancer")
-    wall.button(key="learn-room-open").click().run()
+    press(wall, "learn-room-open")
     (code,) = class_mode.rooms()._rooms
     room = class_mode.rooms().find(code)
     assert room is not None
-    assert f"?room={code}" in said(wall)
+    assert f"?room={code}" in told(wall)
     phones = [open_app("learn", room=code) for _ in range(2)]
     for phone, guess in zip(phones, "AB", strict=True):
         assert "step" not in phone.query_params
-        phone.button(key=f"ballot-{guess}").click().run()
-        assert f"You say **{guess}**" in said(phone)
+        press(phone, f"ballot-{guess}")
+        assert f"You say **{guess}**" in told(phone)
     assert room.counts() == (1, 1)
     wall.run()
-    assert said(wall).count(">1</b>") == 2
-    wall.button(key="learn-room-show").click().run()
-    assert "Right so far: 1 of 2 (50 %)" in said(wall)
-    assert percent(guess_bound(room.pair.epsilon), 1) in said(wall)
+    assert told(wall).count(">1</b>") == 2
+    press(wall, "learn-room-show")
+    assert "Right so far: 1 of 2 (50 %)" in told(wall)
+    assert percent(guess_bound(room.pair.epsilon), 1) in told(wall)
     for phone, guess in enumerate(phones):
         guess.run()
-        assert ("You were right." in said(guess)) == (phone == room.which)
+        assert ("You were right." in told(guess)) == (phone == room.which)
         assert all(b.disabled for b in guess.button)
-    wall.button(key="learn-room-next").click().run()
+    press(wall, "learn-room-next")
     assert room.counts() == (0, 0)
-    wall.button(key="learn-room-close").click().run()
+    press(wall, "learn-room-close")
     phones[0].run()
     assert "no such room" in phones[0].info[0].value

@@ -24,26 +24,16 @@ from pages.learn.shuffle import ALGORITHMS
 from pages.learn.steps import STEPS, WAY
 from pages.learn.tour import PEOPLE, ROWS
 from pages.shell.settings import bundled
-from tests.ui.steps import Open
-
-
-def address(app: AppTest) -> dict[str, str]:
-    """The query parameters, each once."""
-    found = app.query_params
-    return {k: v if isinstance(v, str) else v[0] for k, v in found.items()}
+from tests.ui.steps import Open, address, press, told
 
 
 def test_the_way_through_the_tour(open_app: Open) -> None:
     app = open_app("learn")
-    for step in WAY[1:3]:
-        app.button(key="learn-next").click().run()
-        assert address(app)["step"] == step.key
-    app.button(key="learn-aside-draws").click().run()
-    assert address(app)["step"] == "draws"  # an aside, from which the way goes on
-    app.button(key="learn-next").click().run()
-    assert address(app)["step"] == WAY[3].key
-    app.button(key="learn-back").click().run()
-    assert address(app)["step"] == WAY[2].key
+    next_, back = "learn-next", "learn-back"
+    presses = (next_, next_, "learn-aside-draws", next_, back)
+    steps = (WAY[1].key, WAY[2].key, "draws", WAY[3].key, WAY[2].key)  # an aside goes on, too
+    for button, step in zip(presses, steps, strict=True):
+        assert address(press(app, button))["step"] == step
     app = open_app("learn", step="nonsense", epsilon="-3", data="<b>")
     assert address(app).get("step", STEPS[0].key) == STEPS[0].key
     assert not app.exception
@@ -170,6 +160,6 @@ def test_what_if_counts_real_runs_and_leads_to_a_plan(open_app: Open) -> None:
 
 def test_draw_again_adds_six_outcomes(open_app: Open) -> None:
     app = open_app("learn", step="draws", data="cancer")
-    assert any("All 6 draws" in m.value for m in app.markdown)
-    app.button(key="learn-draw").click().run()
-    assert any("All 12 draws" in m.value for m in app.markdown)
+    assert "All 6 draws" in told(app)
+    press(app, "learn-draw")
+    assert "All 12 draws" in told(app)

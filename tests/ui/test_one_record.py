@@ -22,7 +22,7 @@ from streamlit.testing.v1 import AppTest
 from engine.release.budget import VARIABLE, Budgets
 from pages.table import expected
 from tests.boundary.alike import DECLARED, ODD, Twice, table
-from tests.ui.steps import Open
+from tests.ui.steps import Open, own_table, press, visit
 
 # What a clock says of public data and of a charge. Streamlit's own timing (page_profile) and what
 # is seen while one waits are left out by their types.
@@ -54,39 +54,27 @@ class Wire:
         monkeypatch.setattr(st, "download_button", offered)
 
 
-def visit(app: AppTest, page: str, **query: str) -> None:
-    app.query_params.clear()
-    for name, word in query.items():
-        app.query_params[name] = word
-    app.switch_page(f"pages/{page}/page.py").run()
-
-
 def journey(app: AppTest, content: bytes) -> None:
     """One's own table on every page that has something to say of it."""
-    app.selectbox(key="data-network").set_value("own").run()
-    app.file_uploader(key="data-schema").set_value(("s.json", DECLARED.encode(), "text/json"))
-    app.file_uploader(key="data-file").set_value(("mine.csv", content, "text/csv")).run()
+    own_table(app, content, DECLARED)
     visit(app, "run")
     app.session_state["run-details"] = "Download and share"
     for key in ("svt_pc", "priv_pc", "marginal_pc"):
         app.selectbox(key="run-algorithm").set_value(key).run()
-        app.button(key="run").click().run()
-    app.button(key="pin").click().run()
+        press(app, "run")
+    press(app, "pin")
     for page in ("study", "report", "learn"):
         visit(app, page)
     visit(app, "table", step="release")
     app.checkbox(key="release-sure").set_value(True).run()
-    app.button(key="release-go").click().run()
+    press(app, "release-go")
     assert app.session_state["task-release"].result is not None
     visit(app, "table")
-    assert not app.exception
 
 
 def undeclared(app: AppTest, content: bytes) -> None:
     """One's own table of which nothing is stated."""
-    app.selectbox(key="data-network").set_value("own").run()
-    app.file_uploader(key="data-file").set_value(("mine.csv", content, "text/csv")).run()
-    assert not app.exception
+    own_table(app, content)
 
 
 USUAL = ("yes", "yes", "y", "77.5")

@@ -14,17 +14,13 @@ from engine.teaching.pairwise import EPSILONS
 from pages.pairs import batch, form, view
 from pages.shell import state
 from pages.shell import words as text
-from tests.ui.steps import Open
+from tests.ui.steps import Open, press, told
 
 
 @pytest.fixture(scope="module")
 def pairs_page(open_app: Open) -> AppTest:
     """One session, in which one choice follows another."""
     return open_app("pairs")
-
-
-def words(app: AppTest) -> str:
-    return " ".join(m.value for m in [*app.subheader, *app.markdown])
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
@@ -60,15 +56,15 @@ def test_the_headline_says_how_often_the_model_is_right(
     assert len(right) == 8
     least, most = min(right), max(right)
     pairs_page.radio(key="pairs-release").set_value(release).run()
-    assert f"99 real pairs whose cause is known it is right on {100 * least:.0f}" in words(
+    assert f"99 real pairs whose cause is known it is right on {100 * least:.0f}" in told(
         pairs_page
     )
-    assert f"to {100 * most:.0f} % without any privacy" in words(pairs_page)
+    assert f"to {100 * most:.0f} % without any privacy" in told(pairs_page)
     assert pairs_page.subheader[0].value.startswith("If the model holds")
     (tmp_path / "other.json").write_text('{"pairs": 7, "ways": [{"right": 0.1}, {"right": 0.9}]}')
     monkeypatch.setattr(view, "KEPT", tmp_path / "other.json")
     pairs_page.run()
-    assert "7 real pairs whose cause is known it is right on 10 to 90 %" in words(pairs_page)
+    assert "7 real pairs whose cause is known it is right on 10 to 90 %" in told(pairs_page)
 
 
 def test_without_data_there_is_one_sentence(open_app: Open) -> None:
@@ -94,9 +90,9 @@ def test_own_data_show_nothing_exact_before_they_are_asked_to(open_app: Open) ->
     places = [leaf.type for leaf in app.main if leaf.type in ("html", "button")]
     assert places.index("button") > 0, places  # the page's title comes first
     assert len(app.get("plotly_chart")) == 0
-    assert "explains" not in words(app)
-    app.button(key="pairs-go").click().run()
-    assert "explains" in words(app)
+    assert "explains" not in told(app)
+    press(app, "pairs-go")
+    assert "explains" in told(app)
     assert len(app.get("plotly_chart")) == 0
     app.toggle(key="pairs-look").set_value(True).run()
     assert len(app.get("plotly_chart")) > 0
@@ -106,7 +102,7 @@ def test_own_data_show_nothing_exact_before_they_are_asked_to(open_app: Open) ->
 def test_the_batch(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batch, "BATCH_ROWS", 400)
     app = open_app("pairs")
-    app.button(key="pairs-batch-run").click().run()
+    press(app, "pairs-batch-run")
     job = app.session_state["task-pairs-batch"]
     assert job.wait(120)
     app.run()
