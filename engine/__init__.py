@@ -50,30 +50,22 @@ __all__ = [
     "sweep",
 ]
 
-_HOMES = {
-    "ALGORITHMS": "engine.registry",
-    "Budget": "engine.release.budgeted",
-    "BudgetedRelease": "engine.release.budgeted",
-    "Column": "engine.data.schema",
-    "Dataset": "engine.data.dataset",
-    "InputError": "engine.errors",
-    "Knowledge": "engine.knowledge",
-    "Person": "engine.data.schema",
-    "Plan": "engine.studies.plan",
-    "PrivateGraph": "engine.estimator",
-    "RunResult": "engine.result",
-    "Schema": "engine.data.schema",
-    "combine": "engine.release.budgeted",
-    "load_dataset": "engine.data.networks",
-    "load_knowledge": "engine.knowledge",
-    "load_release": "engine.release.budgeted",
-    "load_schema": "engine.data.schema",
-    "plan": "engine.studies.plan",
-    "read_csv": "engine.data.reading",
-    "read_table": "engine.data.reading",
-    "run": "engine.runner",
-    "sweep": "engine.studies.study",
+_NAMES = {
+    "data.dataset": "Dataset",
+    "data.networks": "load_dataset",
+    "data.reading": "read_csv read_table",
+    "data.schema": "Column Person Schema load_schema",
+    "errors": "InputError",
+    "estimator": "PrivateGraph",
+    "knowledge": "Knowledge load_knowledge",
+    "registry": "ALGORITHMS",
+    "release.budgeted": "Budget BudgetedRelease combine load_release",
+    "result": "RunResult",
+    "runner": "run",
+    "studies.plan": "Plan plan",
+    "studies.study": "sweep",
 }
+_HOMES = {name: f"engine.{home}" for home, names in _NAMES.items() for name in names.split()}
 
 # Parts of the package that scripts reach as attributes, and what has to be imported for them.
 _PARTS = {

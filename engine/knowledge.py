@@ -10,12 +10,14 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations, permutations
+from itertools import permutations
 from pathlib import Path
 from typing import Any, Self
+
+import networkx as nx
 
 from engine.errors import InputError, did_you_mean, show, way, writable
 
@@ -176,47 +178,10 @@ class Knowledge:
         """Read a file, as :func:`load_knowledge`."""
         return load_knowledge(source)
 
-    def to_tetrad(self) -> str:
-        """Tetrad's knowledge file; roots and leaves become forbidden arrows of the names here."""
-        for name in self.names:
-            if re.search(r"\s", name):
-                raise InputError(f"Tetrad takes no name with a space, such as {show(name)}.")
-        rows = ["/knowledge", "addtemporal"]
-        rows += [f"{k + 1} {' '.join(tier)}" for k, tier in enumerate(self.tiers)]
-        pairs = permutations(self.names, 2)
-        barred = {(a, b) for a, b in pairs if b in self.roots or a in self.leaves}
-        for word, arrows in (("forbiddirect", self.forbidden | barred), ("requiredirect", None)):
-            named = sorted(self.required if arrows is None else arrows)
-            rows += ["", word, *(f"{a} {b}" for a, b in named)]
-        return "\n".join(rows) + "\n"
-
     @classmethod
     def from_tetrad(cls, text: str) -> Self:
         """Knowledge from the text of Tetrad's file: addtemporal, forbiddirect, requiredirect."""
         return cls(**_tetrad(text))
-
-    @classmethod
-    def from_causal_learn(cls, known: Any, names: Sequence[str]) -> Self:
-        """Knowledge from causal-learn's ``BackgroundKnowledge``.
-
-        ``names`` are the table's, which its patterns are matched with.
-        """
-        tiers = known.tier_map
-        grouped = [[node.get_name() for node in tiers[k]] for k in sorted(tiers)]
-        forbidden = {(a.get_name(), b.get_name()) for a, b in known.forbidden_rules_specs}
-        required = {(a.get_name(), b.get_name()) for a, b in known.required_rules_specs}
-        forbidden |= set(_matched(known.forbidden_pattern_rules_specs, names))
-        required |= set(_matched(known.required_pattern_rules_specs, names))
-        closed = getattr(known, "forbidden_within_tiers", ())  # added in 0.1.4
-        forbidden |= within([node.get_name() for node in tiers[k]] for k in closed)
-        return cls(tiers=grouped, forbidden=forbidden, required=required)  # type: ignore[arg-type]
-
-
-def _matched(rules: Iterable[tuple[str, str]], names: Sequence[str]) -> Iterator[Arrow]:
-    for cause, effect in rules:
-        for a, b in permutations(names, 2):
-            if re.match(cause, a) and re.match(effect, b):
-                yield a, b
 
 
 def _listed(value: Any) -> list[Any]:
@@ -246,24 +211,12 @@ def _arrows(value: Any, what: str) -> set[Arrow]:
 
 def _cycle(arrows: Iterable[Arrow]) -> list[str]:
     """A directed cycle of the arrows, its first name at both ends; empty where there is none."""
-    after: dict[str, list[str]] = {}
-    for a, b in sorted(arrows):
-        after.setdefault(a, []).append(b)
-    done: set[str] = set()
-    for start in after:
-        path = {start: iter(after[start])}  # in the order of the way
-        while path:
-            here = next(reversed(path))
-            b = next(path[here], "")  # no name is empty
-            if not b:
-                done.add(here)
-                del path[here]
-            elif b in path:
-                names = list(path)
-                return [*names[names.index(b) :], b]
-            elif b not in done:
-                path[b] = iter(after.get(b, []))
-    return []
+    graph = nx.DiGraph(sorted(arrows))
+    loops = [part for part in nx.strongly_connected_components(graph) if len(part) > 1]
+    if not loops:
+        return []
+    found = [a for a, _ in nx.find_cycle(graph, min(map(min, loops)))]
+    return [*found, found[0]]
 
 
 def _tetrad(text: str) -> dict[str, Any]:
@@ -394,9 +347,3 @@ def write_json(content: Any, path: str | os.PathLike[str], *, overwrite: bool = 
         ) from None
     except (OSError, ValueError):
         raise InputError(f"{show(str(path))} cannot be written; give another place.") from None
-
-
-def within(tiers: Iterable[Sequence[str]]) -> frozenset[Arrow]:
-    """Both arrows of every pair in a tier: to forbid what is within."""
-    pairs = (pair for tier in tiers for pair in combinations(tier, 2))
-    return frozenset(arrow for a, b in pairs for arrow in ((a, b), (b, a)))
