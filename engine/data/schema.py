@@ -177,12 +177,15 @@ class Schema(metaclass=_Named):
 
     def keep(self, *names: str) -> Schema:
         """The same with these columns alone, in the order given; InputError for one it has not."""
-        by_name = {column.name: column for column in self.columns}
+        self._check_known(names, "keep")
+        return replace(self, columns=tuple(self.columns[self.names.index(n)] for n in names))
+
+    def _check_known(self, names: Iterable[str], verb: str) -> None:
+        """Raise InputError for a name that is no column's."""
         for name in names:
-            if name not in by_name:
-                hint = did_you_mean(str(name), by_name)
-                raise InputError(f"The schema has no column {show(name)} to keep.{hint}")
-        return replace(self, columns=tuple(by_name[name] for name in names))
+            if name not in self.names:
+                hint = did_you_mean(str(name), self.names)
+                raise InputError(f"The schema has no column {show(name)} to {verb}.{hint}")
 
     def by_person(self, id: str, order: str | None = None, **takes: str) -> Schema:
         """The same with persons as records.
@@ -201,10 +204,7 @@ class Schema(metaclass=_Named):
             >>> schema.by_person("patient", smokes="any", coughs="most").person.id
             'patient'
         """
-        for name in takes:
-            if name not in self.names:
-                hint = did_you_mean(name, self.names)
-                raise InputError(f"The schema has no column {show(name)} to take.{hint}")
+        self._check_known(takes, "take")
         columns = (
             replace(column, take=takes.get(column.name, column.take))
             for column in self.columns

@@ -26,7 +26,7 @@ def test_neighbouring_files_are_read_charged_and_written_alike() -> None:
     found = fuzz.fuzz(seconds=600, most=CASES)
     assert not found.findings, found.findings[:5]
     assert found.counts["declared"] > CASES / 2
-    for what in ("Text", "Excel", "Parquet", "Sqlite", "PandasFrame", "persons", "releases"):
+    for what in ("Text", "Excel", "Arrow", "Sqlite", "PandasFrame", "persons", "releases"):
         assert found.counts[what], what
     assert found.counts["runs that claim a finite ε"] > found.counts["runs that claim nothing"] > 0
 

@@ -13,6 +13,7 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Any
 from xml.sax.saxutils import escape
 from zipfile import ZipFile
@@ -213,16 +214,19 @@ class Excel(Typed):
 
     def write(self, table: Sequence[Record], folder: Path, chance: random.Random) -> Any:
         """The path of a new workbook."""
-        rows = [self._row(1, NAMES, chance)]
-        rows += [self._row(k, record, chance) for k, record in enumerate(table, 2)]
-        return workbook(_new(folder, ".xlsx"), "".join(rows))
+        return self.save(_new(folder, ".xlsx"), [NAMES, *table], chance)
+
+    def save(self, path: Path, table: Sequence[Record], chance: random.Random) -> Path:
+        """Write a workbook with these rows of texts."""
+        rows = [self._row(k, record, chance) for k, record in enumerate(table, 1)]
+        return workbook(path, "".join(rows))
 
     def fits(self, record: Record) -> bool:
         """XML has no control characters."""
         return not any(map(_ILLEGAL.search, record))
 
     def _row(self, k: int, record: Sequence[str], chance: random.Random) -> str:
-        cells = (self._cell(f"{c}{k}", v, chance) for c, v in zip("ABCDE", record, strict=True))
+        cells = (self._cell(f"{ascii_uppercase[j]}{k}", v, chance) for j, v in enumerate(record))
         return f'<row r="{k}">{"".join(cells)}</row>'
 
     def _cell(self, place: str, cell: str, chance: random.Random) -> str:
@@ -263,32 +267,18 @@ def arrow_table(table: Sequence[Record]) -> pa.Table:
     return pa.table(arrays, list(NAMES))
 
 
-class Parquet(Typed):
-    """A Parquet file of several row groups."""
+class Arrow(Typed):
+    """A Parquet file of several row groups, an Arrow file, or an Arrow table in memory."""
 
     def write(self, table: Sequence[Record], folder: Path, chance: random.Random) -> Any:
-        """The path of a new file."""
-        path = _new(folder, ".parquet")
-        parquet.write_table(arrow_table(table), path, row_group_size=chance.choice((5, 1000)))
-        return path
-
-
-class Feather(Typed):
-    """An Arrow file."""
-
-    def write(self, table: Sequence[Record], folder: Path, chance: random.Random) -> Any:
-        """The path of a new file."""
-        path = _new(folder, ".feather")
-        feather.write_feather(arrow_table(table), path, compression="uncompressed")
-        return path
-
-
-class ArrowFrame(Typed):
-    """An Arrow table in memory."""
-
-    def write(self, table: Sequence[Record], folder: Path, chance: random.Random) -> Any:
-        """The table."""
-        return arrow_table(table)
+        """The table, or the path of a new file."""
+        found, kind = arrow_table(table), chance.choice((".parquet", ".feather", ""))
+        path = _new(folder, kind)
+        if kind == ".parquet":
+            parquet.write_table(found, path, row_group_size=chance.choice((5, 1000)))
+        elif kind == ".feather":
+            feather.write_feather(found, path, compression="uncompressed")
+        return path if kind else found
 
 
 def loose(record: Record, chance: random.Random) -> Record:
@@ -334,7 +324,7 @@ def form(chance: random.Random) -> Any:
     """One form of many; text half of the time."""
     if chance.random() < 0.5:
         return Text.some(chance)
-    kinds = (Excel, Parquet, Feather, ArrowFrame, PandasFrame, Sqlite)
+    kinds = (Excel, Arrow, Arrow, PandasFrame, Sqlite)
     return chance.choice(kinds)()
 
 

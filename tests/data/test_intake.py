@@ -9,6 +9,7 @@ import zipfile
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import duckdb
@@ -24,7 +25,7 @@ from engine.data import sources
 from engine.data.column import Column, Dialect, Person
 from engine.data.reading import read
 from pages.worker import Upload, columns
-from tests.boundary.writers import meaning
+from tests.boundary.writers import Excel, meaning
 from tests.boundary.writers import workbook as write_workbook
 
 N = 240
@@ -115,24 +116,9 @@ def stated(name: str, source: Any) -> Schema:
 
 
 def workbook(frame: pd.DataFrame, path: Path) -> Path:
-    """An Excel file of the frame: numbers as numbers, truth values as such, dates as text."""
-
-    def cell(place: str, value: Any) -> str:
-        if pd.isna(value):
-            return ""
-        if isinstance(value, bool | np.bool_):
-            return f'<c r="{place}" t="b"><v>{int(value)}</v></c>'
-        if isinstance(value, int | float):
-            return f'<c r="{place}"><v>{value}</v></c>'
-        words = str(value).replace("&", "&amp;").replace("<", "&lt;")
-        return f'<c r="{place}" t="inlineStr"><is><t xml:space="preserve">{words}</t></is></c>'
-
-    rows = [list(frame.columns), *frame.astype(object).values.tolist()]
-    lines = [
-        f'<row r="{i}">{"".join(cell(f"{chr(65 + j)}{i}", v) for j, v in enumerate(row))}</row>'
-        for i, row in enumerate(rows, 1)
-    ]
-    return write_workbook(path, "".join(lines))
+    """An Excel file of the frame: numbers as numbers, all else as text."""
+    cells = [["" if pd.isna(v) else str(v) for v in row] for row in frame.astype(object).values]
+    return Excel().save(path, [tuple(frame.columns), *map(tuple, cells)], Random(0))
 
 
 def ways_in(frame: pd.DataFrame, folder: Path) -> dict[str, Any]:
