@@ -18,7 +18,7 @@ from pages.shell import state
 from pages.shell import words as text
 from pages.shell.settings import data_for, drafted_source
 from pages.shell.task import OPEN, find
-from pages.shell.words import safe, theme
+from pages.shell.words import palette, safe, theme
 
 FOLDER = Path(__file__).resolve().parents[1]
 # A file of our own: a named icon would be fetched from the internet.
@@ -69,6 +69,7 @@ def main() -> None:
 
         own.settle()
     inks = {name: st.get_option(f"theme.{theme()}.{option}") for name, option in _INKS.items()}
+    inks["muted"] = palette().muted
     root = "; ".join(f"--{name}: {ink or 'inherit'}" for name, ink in inks.items())
     st.html(STYLE)
     st.html(f"<style>:root {{{root}}}{_DARK if theme() == 'dark' else ''}</style>")
