@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from engine.cli.flags import (
@@ -62,9 +60,6 @@ def _parser(specs: Sequence[Spec]) -> Parser:
     )
     parser.add_argument("--search-seed", type=int, default=0, help="seed of what is tried")
     parser.add_argument("--out", metavar="FILE", help="keep runs here; what is there is reused")
-    parser.add_argument(
-        "--figure", metavar="FILE", help="with --target: draw it, a .pdf, .svg or .png"
-    )
     where_flags(parser, workers=1)
     add_knowledge_flag(parser, ready=True)
     add_json_flag(parser)
@@ -80,8 +75,6 @@ def tune_command(argv: Sequence[str]) -> int:
     specs = list(declared(keys).values())
     args = _parser(specs).parse_args(argv)
     fixed = {s.name: "strict" for s in specs if s.name == "guarantee"} | values(args, specs)
-    if args.figure is not None and args.target is None:
-        raise InputError("--figure draws what --target finds; give both.")
     data, held_out = _data(args)
     over = [] if args.over is None else parts(args.over, "--over")
     answers: dict[str, Answer] = {}
@@ -105,12 +98,6 @@ def tune_command(argv: Sequence[str]) -> int:
         luck = "" if math.isnan(found.gap) else f"It looked {found.gap:+.3f} better than it is. "
         first = [answer.sentence for answer in answers.values()]
         print(*first, f"{keys[0]}: {found.sentence}", f"{luck}{found.runs} runs.", sep="\n")
-    if args.figure is not None:
-        from engine.studies.figures import answers_figure  # here: it loads pandas
-
-        out = Path(args.figure)
-        for path in answers_figure(answers, kind=out.suffix.lstrip(".").lower()).write(out):
-            print(path, file=sys.stderr)
     return ending(cancelled, args.out)
 
 

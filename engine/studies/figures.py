@@ -1,8 +1,8 @@
 """Figures for a paper: PDF, SVG or PNG, with the caption and the numbers in files next to it.
 
-The one module that knows matplotlib: a study's curves, answers to "which
-epsilon", and the panels of the papers' reproduction. Lines differ in colour, dash and mark, so that
-they do in grey and for readers who do not tell red from green.
+The one module that knows matplotlib: a study's curves, and the panels of the papers' reproduction.
+Lines differ in colour, dash and mark, so that they do in grey and for readers who do not tell red
+from green.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from engine.data.spreadsheets import table_csv
 from engine.errors import InputError, need
 from engine.registry import ALGORITHMS
 from engine.studies.summary import bands, varied
-from engine.studies.tune import OBJECTIVES, Answer
 
 KINDS = ("pdf", "svg", "png")
 COLUMNS = {1: 3.4, 2: 7.0}  # inches of a paper's one or two columns
@@ -311,27 +310,3 @@ def listed(words: Iterable[object]) -> str:
     """Words with commas and an "and"."""
     *most, last = [str(word) for word in words]
     return f"{', '.join(most)} and {last}" if most else last
-
-
-# Which epsilon ----------------------------------------------------------------------------
-
-
-def answers_figure(answers: Mapping[str, Answer], *, kind: str = "pdf", columns: int = 1) -> Figure:
-    """The curves of one or several answers of one target, by name; arguments as :func:`figure`."""
-    first = next(iter(answers.values()))
-    series, numbers = [], []
-    for at, (name, answer) in enumerate(answers.items()):
-        points = answer.points.sort_values("x").assign(curve=name)
-        ends = points[["sure_low", "sure_high"]].to_numpy()
-        shown = points.assign(low=ends[:, 0], high=ends[:, 1])
-        series.append(_curve(name, shown, at, points["x"]))
-        numbers.append(points)
-    level = [first.points["x"].min(), first.points["x"].max()]
-    series.append(Series("target", level, [first.target] * 2, colour="#555555", dash=DASHES[2]))
-    what = OBJECTIVES[first.objective]
-    panel = Panel("", series, "ε", what, y_range=(0.0, 1.02))
-    content = draw([panel], kind=kind, width=_width(columns), across=1)
-    said = " ".join(f"{name}: {answer.sentence}" for name, answer in answers.items())
-    seeds = len({r.seed for r in first.results})
-    much = f"Median over {seeds} seeds; the band is its 90 % interval."
-    return Figure(content, f"{what} against ε. {said} {much}", pd.concat(numbers))

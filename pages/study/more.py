@@ -31,7 +31,7 @@ from pages.shell.state import Place
 from pages.shell.words import palette, style_of
 from pages.study import work
 from pages.study.form import epsilon_now
-from pages.study.view import answers_of, of_form, results_of
+from pages.study.view import of_form, results_of
 from pages.study.work import Asked
 
 BEST, MAP, MARGINS = "study-best", "study-map", "study-margins"
@@ -259,16 +259,16 @@ def _edges(results: list[TrialResult], truth: nx.DiGraph | None) -> None:
 
 
 def _files(results: list[TrialResult], asked: Asked) -> None:
-    from engine.studies.figures import answers_figure
-    from engine.studies.summary import frame, runs_table
+    from engine.studies.figures import figure
+    from engine.studies.summary import TESTED, frame, runs_table
 
-    named = {title_of(k): a for k, a in answers_of(results, asked).items()}
-    if named:
-        made = answers_figure(named, kind="svg")
-        paper_figure(
-            lambda kind, columns: answers_figure(named, kind=kind, columns=columns).content,
-            made.data, made.caption, name="which-epsilon", key="study",
-        )  # fmt: skip
+    make_figure = partial(figure, frame(results), TESTED[asked.objective],
+                          rows={asked.dataset: asked.rows})  # fmt: skip
+    made = make_figure(kind="svg")
+    paper_figure(
+        lambda kind, columns: make_figure(kind=kind, columns=columns).content,
+        made.data, made.caption, name="which-epsilon", key="study",
+    )  # fmt: skip
     with st.container(horizontal=True):
         for kind in ("csv", "parquet"):
             make = partial(runs_table, frame(results), kind)
