@@ -15,9 +15,10 @@ from engine.papers.curate import (
     curate_figure4,
     curate_table5,
     curate_table6,
+    curate_table7,
 )
 from engine.papers.pairs import pairs_accuracy, pairs_figure1, pairs_figure2, pairs_table2
-from engine.papers.priv_pc import figure1, figure1_gaussian, table3
+from engine.papers.priv_pc import figure1, figure1_gaussian, table2, table3
 from engine.papers.table import Row, document, load, save
 from engine.papers.theorems import theorems
 from engine.papers.work import Work
@@ -26,9 +27,11 @@ STUDIES: dict[str, Callable[[Work], list[Row]]] = {
     "theorems": theorems,
     "figure1": figure1,
     "figure1-gaussian": figure1_gaussian,
+    "table2": table2,
     "table3": table3,
     "curate-table5": curate_table5,
     "curate-table6": curate_table6,
+    "curate-table7": curate_table7,
     "curate-figure3": curate_figure3,
     "curate-figure4": curate_figure4,
     "pairs-table2": pairs_table2,

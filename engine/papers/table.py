@@ -36,9 +36,7 @@ CPDAG's arcs, where an undirected edge counts as two: the truth of Asia has eigh
 such arcs, and the papers' tables say ten, of a list of the authors' own. **Claimed ε** is the
 paper's total for a run, **proven ε** what our ledger can prove for it
 ([privacy](../explanation/privacy.md)). ± is the largest standard error of a mean in the row.
-The papers' seconds (Priv-PC table 2, CURATE table 7) are those of other machines and programs, and
-are not compared. Numbers of several networks are in the order {orders}; a reason that is missing is
-the one above.
+Numbers of several networks are in the order {orders}; a reason that is missing is the one above.
 
 """
 # The networks of each paper, in the order of the numbers of a row.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -136,7 +137,9 @@ def measure(
 ) -> Values:
     """What one run found, counted and cost."""
     rows = network(data, n) if isinstance(data, str) else data
+    start = time.process_time()
     result = run(key, rows, seed=seed, trace=False, **values)
+    seconds = time.process_time() - start
     assert result.metrics is not None
     claimed = result.claimed.epsilon if result.claimed else NAN
     oracle = getattr(result.diagnostics, "oracle", None)
@@ -154,6 +157,7 @@ def measure(
         "deleted": len(result.separating_sets),
         "claimed": claimed,
         "spent": result.spent.epsilon,
+        "seconds": seconds,
     }
     if isinstance(data, str):
         pc = reference(data, n, threshold).matrix
@@ -207,6 +211,19 @@ def at_total(curve: pd.DataFrame, total: float, column: str) -> float:
 def largest(table: pd.DataFrame, column: str, networks: Sequence[str]) -> list[float]:
     """On each network the mean at the largest epsilon."""
     return by_network(table[table["epsilon"] == table["epsilon"].max()], column, networks)[0]
+
+
+def timed(work: Work, key: str, values: Values, name: str, runs: int) -> tuple[float, float]:
+    """Seconds of one core: of a run on data of which nothing is counted, and of a later one."""
+    data = load_dataset(name, n=work.n)  # a new object
+    seconds = []
+    for seed in range(1 + (work.seeds or runs)):
+        start = time.process_time()
+        run(key, data, seed=seed, trace=False, **values)
+        seconds.append(time.process_time() - start)
+        if work.cancelled():
+            raise KeyboardInterrupt
+    return seconds[0], float(np.mean(seconds[1:]))
 
 
 def write_curves(
