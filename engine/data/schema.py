@@ -280,9 +280,9 @@ def _facts(name: str, said: Any) -> dict[str, Any]:
     facts = dict(said) if isinstance(said, Mapping) else {"levels": said}
     fields = [key for key in Column.__dataclass_fields__ if key not in ("name", "stated")]
     check_fields(facts, fields, f"column {show(name)}")
-    if isinstance(facts.get("levels"), Iterable) and not isinstance(facts["levels"], str):
-        facts["levels"] = tuple(map(str, facts["levels"]))
-    return facts
+    if isinstance(facts.get("levels", ()), str | int | float | None):
+        raise InputError(f"{show(name)} is stated by its levels or by fields such as cuts.")
+    return {k: tuple(map(str, v)) if k == "levels" else v for k, v in facts.items()}
 
 
 def _column(name: str, facts: dict[str, Any]) -> Column:
