@@ -16,8 +16,8 @@ from engine import InputError, load_dataset, sweep
 from engine.data.schema import Column, Schema
 from engine.errors import show
 from engine.release.budget import Budgets
-from engine.release.make import make
 from engine.studies.figures import chart
+from tests.release.samples import make
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 
 from engine.cli.flags import Parser, add_json_flag
 from engine.release.budget import Budget, Budgets
-from engine.release.vault import Vault
 
 
 def budget_command(argv: Sequence[str]) -> None:
@@ -50,9 +49,8 @@ def _show(argv: Sequence[str]) -> None:
     args = parser.parse_args(argv)
     book = Budgets()
     found = [book.show(args.name)] if args.name is not None else list(book.all())
-    vault = Vault(book)
-    vault.check()
-    kept = {budget.name: vault.ids(budget) for budget in found}
+    book.check()
+    kept = {budget.name: book.ids(budget) for budget in found}
     if args.json:
         print(json.dumps([_record(budget, kept[budget.name]) for budget in found]))
     else:

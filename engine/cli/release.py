@@ -26,15 +26,14 @@ from engine.knowledge import load_knowledge
 from engine.params import Spec
 from engine.registry import declared
 from engine.release.budget import Budgets
-from engine.release.budgeted import Budget, BudgetedRelease, combine, load_release
+from engine.release.budgeted import BudgetedRelease, combine, load_release
 from engine.release.file import Release, canonical, load, loads
-from engine.release.make import Stopped
+from engine.release.make import Budget, Stopped
 from engine.release.page import combined_words, doubt_words, to_html
 from engine.release.places import check_place, check_places, page_of, save
 from engine.release.settings import COVERED, covered
 from engine.release.signature import own_key, signed
 from engine.release.synthetic import LABEL, synthetic
-from engine.release.vault import Vault
 
 
 def release_command(argv: Sequence[str]) -> int:
@@ -139,7 +138,7 @@ def _again(argv: Sequence[str]) -> int:
     _add_out_flags(parser)
     args = parser.parse_args(argv)
     out = check_places(args.out)
-    kept = Vault(Budgets()).get(args.again)
+    kept = Budgets().get(args.again)
     if args.sign:
         found = signed(loads(kept.text.encode()), own_key())
         _write(canonical(found), to_html(found), out, kept.id)

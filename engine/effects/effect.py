@@ -220,16 +220,16 @@ def effect_of(
     Raises:
         InputError: For names or levels that there are not.
     """
-    x, y = _column(names, cause), _column(names, effect)
+    x, y = column_of(names, cause), column_of(names, effect)
     if x == y:
         raise InputError("Cause and effect are two different columns.")
     if sets not in SETS:
         raise InputError(f"What to adjust for is one of {', '.join(SETS)}, not {show(sets)}.")
-    chosen = _level(levels[x], cause, level, _yes(levels[x]))
-    compared = _level(levels[x], cause, base, 0 if chosen else len(levels[x]) - 1)
+    chosen = level_of(levels[x], cause, level, _yes(levels[x]))
+    compared = level_of(levels[x], cause, base, 0 if chosen else len(levels[x]) - 1)
     if chosen == compared:
         raise InputError(f"Compare two different levels of {show(cause)}.")
-    hit = _level(levels[y], effect, event, _yes(levels[y]))
+    hit = level_of(levels[y], effect, event, _yes(levels[y]))
     acts, reverse, wanted = _weighed(dags, x, y, sets) if dags.dags else (None, 0.0, [])
     answers, refusal = [], None if dags.dags else UNTIMELY
     if reverse >= REVERSE:
@@ -316,7 +316,8 @@ def _unless_wide(found: Effect) -> Effect:
     return replace(found, refusal=refusal)
 
 
-def _column(names: Sequence[str], name: str) -> int:
+def column_of(names: Sequence[str], name: str) -> int:
+    """Where a column stands; InputError for one that there is not."""
     if name not in names:
         raise InputError(f"There is no column {show(name)}.{did_you_mean(str(name), names)}")
     return list(names).index(name)
@@ -330,7 +331,8 @@ def _yes(levels: Sequence[str]) -> int:
     return len(levels) - 1
 
 
-def _level(levels: Sequence[str], name: str, level: str | None, default: int) -> int:
+def level_of(levels: Sequence[str], name: str, level: str | None, default: int = 0) -> int:
+    """The code of a column's level, or of its default; InputError for one that there is not."""
     if level is None:
         return default
     if level not in levels:

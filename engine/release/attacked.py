@@ -11,9 +11,9 @@ from collections.abc import Callable
 
 from engine.audit.release import PROPOSALS, attack
 from engine.audit.replay import Finding
-from engine.release.checking import SECONDS, check
+from engine.release.checking import SECONDS, check, requested
 from engine.release.file import Release
-from engine.release.settings import covered, empty
+from engine.release.settings import covered
 
 HALF = 0.5  # of what was charged: an answer that was moved further shows a charge of half
 
@@ -34,12 +34,12 @@ def attack_release(
     """
     check(release, seconds)
     end, every = time.monotonic() + seconds, len(release.releases) * (proposals + 1)
-    chosen = covered(release.algorithm)
+    request = requested(release)
     return attack(
-        chosen,
-        chosen.params.build(release.params),
+        covered(release.algorithm),
+        request.params,
         release.releases,
-        empty(release.schema, release.rows),
+        request.empty,
         proposals=proposals,
         cancelled=lambda: cancelled() or time.monotonic() > end,
         watch=lambda found: watch(found.pairs / every),

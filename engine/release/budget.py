@@ -11,6 +11,13 @@ binds it to public facts, the number of records and the columns' names: a table 
 or with columns of which neither has all of the other's, is taken for other records and refused.
 Other levels of the same columns, or fewer columns, are the same records, and have no total of their
 own. Charges add up by basic composition, in decimals as they were typed: ten times 0.1 is 1.
+
+Every release is kept for its maker in a private folder next to the file, before it is shown: what
+has been paid for is not lost with a closed tab or a mistyped place, and can be written out again as
+often as one likes, which costs nothing. A release's id is the number of its charge and the
+beginning of its file's digest. Every table that was drawn is kept until then, so that a release
+that ends between its charge and its file can go on from there under the same charge. What was drawn
+and did not reach the disk has been seen by nobody.
 """
 
 from __future__ import annotations
@@ -26,19 +33,21 @@ from decimal import ROUND_DOWN, Context, Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
-from engine.errors import InputError, did_you_mean
+from engine.errors import InputError, did_you_mean, show
 from engine.privacy.accounting import Guarantee
-from engine.release.places import data_path, private_folder
+from engine.release.file import MOST_DELTA, MOST_EPSILON, Release, canonical, digest
+from engine.release.page import to_html
+from engine.release.places import data_path, private_folder, save
+from engine.release.settings import Request
 
 VARIABLE = "DP_CAUSAL_EXPLORER_BUDGETS"  # another file, for a shared disk or a test
 APPLICATION_ID = int.from_bytes(b"DPCB", "big")
 VERSION = 1
 BUSY_SECONDS = 30.0
-MOST_EPSILON, MOST_DELTA = Decimal(10_000_000), Decimal("0.1")
-# New names are of ASCII, and no two look the same: equal but for case, for the sign between two
-# words, or for characters that many fonts draw alike. A second one would have a second total.
+# New names are of ASCII, and no two are equal but for case or the signs between two words. A second
+# one would have a second total.
 _NAME = re.compile(r"(?=.{1,60}\Z)[A-Za-z0-9][A-Za-z0-9._-]*( [A-Za-z0-9._-]+)*")
-_ALIKE = (("rn", "m"), ("vv", "w"), ("cl", "d"), ("0", "o"), ("1", "l"), ("5", "s"), ("8", "b"))
+_DIGITS = 8  # of a file's digest, in the release's id
 _SCHEMA = (
     "CREATE TABLE budgets (name TEXT PRIMARY KEY, epsilon TEXT NOT NULL, delta TEXT NOT NULL)",
     "CREATE TABLE charges (id INTEGER PRIMARY KEY, name TEXT NOT NULL REFERENCES budgets (name), "
@@ -53,11 +62,6 @@ _ADDED = (
     "CREATE TABLE IF NOT EXISTS bound (name TEXT PRIMARY KEY, rows INTEGER, columns TEXT)",
     "CREATE TABLE IF NOT EXISTS unfinished (id INTEGER PRIMARY KEY, request TEXT NOT NULL)",
 )
-
-
-def default_path() -> Path:
-    """Where this user's budgets are kept."""
-    return data_path("budgets.db", VARIABLE)
 
 
 @dataclass(frozen=True)
@@ -85,7 +89,7 @@ class Budget:
     charges: tuple[Charged, ...]
     rows: int | None = None
     columns: tuple[str, ...] = ()
-    unfinished: Mapping[int, Any] = field(default_factory=dict)
+    unfinished: Mapping[int, Request] = field(default_factory=dict)
 
     @property
     def spent(self) -> tuple[Decimal, Decimal]:
@@ -136,6 +140,15 @@ def plain(value: Decimal) -> Decimal:
     return whole.quantize(Decimal(1)) if value == whole else value.normalize()
 
 
+@dataclass(frozen=True)
+class Kept:
+    """A release's two files, word for word."""
+
+    id: str
+    text: str
+    page: str
+
+
 class Budgets:
     """The file of budgets. Raises InputError, one sentence, for a file that cannot be used.
 
@@ -150,7 +163,8 @@ class Budgets:
     """
 
     def __init__(self, path: str | os.PathLike[str] | None = None):
-        self.path = default_path() if path is None else Path(path)
+        self.path = data_path("budgets.db", VARIABLE) if path is None else Path(path)
+        self.folder = self.path.with_name(f"{self.path.name}.releases")
 
     def new(self, name: str, epsilon: float | str, delta: float | str) -> Budget:
         """Declare a budget; a name that is there already, or looks like one, is refused."""
@@ -163,7 +177,7 @@ class Budgets:
         with self._transaction(create=True) as connection:
             self.path.chmod(0o600)
             for (other,) in connection.execute("SELECT name FROM budgets"):
-                if _drawn(name) == _drawn(other):
+                if _bare(name) == _bare(other):
                     same = "a total is never changed" if name == other else "which looks the same"
                     raise InputError(f"There is a budget {other!r} already, {same}.")
             connection.execute(
@@ -186,12 +200,12 @@ class Budgets:
             return tuple(_read(connection, name) for (name,) in rows)
 
     def charge(
-        self, name: str, cost: Guarantee, what: str, request: Mapping[str, Any] | None = None
+        self, name: str, cost: Guarantee, what: str, request: Request | None = None
     ) -> Budget:
         """Put (epsilon, delta) on a budget, for good, before anything is drawn.
 
-        ``request`` is what a release asks for, JSON-ready, with its "rows" and "columns"; it is
-        kept until :meth:`finished`. Returns the budget as it then is, this charge the last of it.
+        ``request`` is what a release asks for; it is kept until :meth:`finished`. Returns the
+        budget as it then is, this charge the last of it.
         InputError, and no charge, where the total does not afford it or the table is another.
         """
         epsilon, delta = map(plain, _amounts(cost.epsilon, cost.delta, "A charge"))
@@ -208,8 +222,8 @@ class Budgets:
                 (budget.name, str(epsilon), str(delta), what),
             )
             if request is not None:
-                _bind(connection, budget, request["rows"], request["columns"])
-                asked = (made.lastrowid, json.dumps(request))
+                _bind(connection, budget, request.rows, request.schema.names)
+                asked = (made.lastrowid, json.dumps(request.to_json()))
                 connection.execute("INSERT INTO unfinished VALUES (?, ?)", asked)
             return _read(connection, name)
 
@@ -217,6 +231,73 @@ class Budgets:
         """The release of this charge is made: what was asked for is kept no longer."""
         with self._transaction() as connection:
             connection.execute("DELETE FROM unfinished WHERE id = ?", (number,))
+
+    def prepare(self) -> None:
+        """Make the folder; InputError, before anything is charged, where none can be kept."""
+        private_folder(self.folder)
+        self.check()
+
+    def drawn(self, charge: int) -> Path:
+        """Where the noisy tables of a charge's release are kept while it is made."""
+        return self.folder / f"drawn-{charge}.jsonl"
+
+    def keep(self, charge: int, release: Release) -> str:
+        """Write a release's file and page, and let go of what it was made of; its id."""
+        path = self.folder / f"{charge}-{digest(release)[:_DIGITS]}.json"
+        try:
+            for place, text in (
+                (path.with_suffix(".html"), to_html(release)),
+                (path, canonical(release)),
+            ):
+                if not place.exists():  # else it was cut short later
+                    save(text, place)
+        except OSError as error:
+            raise InputError(f"The release could not be kept: {error.strerror}.") from None
+        self.finished(charge)
+        self.drawn(charge).unlink(missing_ok=True)
+        return path.stem
+
+    def ids(self, budget: Budget) -> dict[int, str]:
+        """Charge -> id, for the charges of a budget of which the release is kept."""
+        numbers = {charge.number for charge in budget.charges}
+        return {charge: path.stem for charge, path in self._all() if charge in numbers}
+
+    def check(self) -> None:
+        """InputError where releases are kept that no charge accounts for: spent budget is back.
+
+        So it is once an old copy of the budgets took the place of the newest: the charges since are
+        gone, or their numbers were given out a second time.
+        """
+        charged = {c.number for budget in self.all() for c in budget.charges}
+        kept = [charge for charge, _ in self._all()]
+        if lost := len(kept) - len(charged.intersection(kept)):
+            raise InputError(
+                f"{self.path} is an older copy: {lost} of the kept releases are on no "
+                "budget, so more is spent than the budgets say. Put the newest copy back; until "
+                "then nothing is released."
+            )
+
+    def get(self, wanted: str) -> Kept:
+        """A release by its id, or by the number of its charge; InputError if there is none."""
+        found = [path for charge, path in self._all() if wanted in (path.stem, str(charge))]
+        if len(found) != 1:
+            raise InputError(
+                f"There is no release {show(wanted)}; python -m engine budget show lists them."
+            )
+        try:
+            texts = (
+                p.read_text(encoding="utf-8") for p in (found[0], found[0].with_suffix(".html"))
+            )
+            return Kept(found[0].stem, *texts)
+        except (OSError, ValueError):
+            raise InputError(f"The kept release {found[0].stem} cannot be read.") from None
+
+    def _all(self) -> list[tuple[int, Path]]:
+        """Charge and file of all kept releases."""
+        found = [
+            (path.stem.partition("-")[0], path) for path in sorted(self.folder.glob("*-*.json"))
+        ]
+        return [(int(charge), path) for charge, path in found if charge.isdecimal()]
 
     @contextmanager
     def _transaction(self, *, create: bool = False) -> Iterator[sqlite3.Connection]:
@@ -294,7 +375,7 @@ def _read(connection: sqlite3.Connection, wanted: str) -> Budget:
         tuple(Charged(number, what, *_kept(e, d), at) for number, what, e, d, at in charges),
         bound[0][0] if bound else None,
         tuple(json.loads(bound[0][1])) if bound else (),
-        {number: json.loads(request) for number, request in asked},
+        {number: Request.parse(json.loads(request)) for number, request in asked},
     )
 
 
@@ -338,9 +419,6 @@ def _sentence(path: Path, error: object) -> str:
     return f"{path} is damaged and was left as it is; restore it from a copy."
 
 
-def _drawn(name: str) -> str:
-    """What is left once all that looks alike is the same."""
-    found = re.sub(r"[ ._-]+", " ", name).replace("I", "l").casefold()  # I is drawn as a small l
-    for one, other in _ALIKE:
-        found = found.replace(one, other)
-    return found
+def _bare(name: str) -> str:
+    """A name without what tells it from one that looks the same."""
+    return re.sub(r"[ ._-]+", " ", name).casefold()

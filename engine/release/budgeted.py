@@ -1,9 +1,9 @@
-"""Budgets and releases as a notebook holds them: spend once, look, combine, save."""
+"""Releases as a notebook holds them: look, ask, combine, save."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -12,20 +12,15 @@ from typing import TYPE_CHECKING, Any
 import networkx as nx
 import numpy as np
 
-from engine.context import Step
 from engine.data.dataset import Dataset
-from engine.data.reading import as_dataset
-from engine.data.schema import Schema
 from engine.effects.effect import Effect
-from engine.errors import InputError, cut, show
+from engine.errors import InputError
 from engine.graphs.edges import annotated, edge_frame
 from engine.graphs.formats import FORMATS
 from engine.knowledge import Knowledge
 from engine.privacy.accounting import Guarantee
-from engine.release import budget as books
 from engine.release.checking import check, combined, question, with_knowledge
 from engine.release.file import Release, canonical, load, neighbours
-from engine.release.make import make
 from engine.release.page import (
     combined_words,
     doubt_words,
@@ -35,160 +30,10 @@ from engine.release.page import (
     to_html,
 )
 from engine.release.places import check_places, page_of, save
-from engine.release.settings import COVERED
-from engine.release.signature import own_key
 from engine.release.synthetic import consistent_dag, synthetic
-from engine.runner import Stop, asking
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-class Budget:
-    """A total (epsilon, delta) for the records that a name stands for, kept beyond this session.
-
-    A name that is new is declared with its total, once and for all; a known one is opened, and
-    refuses another total. Nothing takes a charge back.
-
-    Args:
-        name: What you call these records, whatever file they come in.
-        epsilon: The total ε over all releases.
-        delta: The total δ.
-        path: Another file of budgets than the one in your data folder.
-
-    Raises:
-        InputError: For a name that is not there and comes without a total, or another total.
-
-    Examples:
-        >>> import tempfile
-        >>> place = Path(tempfile.mkdtemp()) / "budgets.db"
-        >>> ward = Budget("ward-7", epsilon=3, delta=1e-5, path=place)
-        >>> ward
-        <Budget 'ward-7': ε 3 of 3 left, δ 1e-05 of 1e-05>
-        >>> Budget("ward-7", path=place).left
-        Guarantee(epsilon=3.0, delta=1e-05)
-    """
-
-    def __init__(
-        self,
-        name: str,
-        epsilon: float | str | None = None,
-        delta: float | str | None = None,
-        *,
-        path: str | os.PathLike[str] | None = None,
-    ):
-        self._book = books.Budgets(path)
-        if epsilon is None or name in {one.name for one in self._book.all()}:
-            found = self._book.show(name)  # InputError for a name that is not there
-        else:
-            found = self._book.new(name, epsilon, 1e-6 if delta is None else delta)
-        for what, said, total in (("ε", epsilon, found.epsilon), ("δ", delta, found.delta)):
-            if said is not None and books.amount(said) != total:
-                raise InputError(
-                    f"Budget {name!r} has the total {what} = {total:g}, which is never changed to "
-                    f"{show(said)}; leave it out, or give another name."
-                )
-        self.name = name
-
-    def __repr__(self) -> str:
-        """One line."""
-        return f"<Budget {self.name!r}: {self._book.show(self.name).remaining}>"
-
-    @property
-    def left(self) -> Guarantee:
-        """What can still be charged."""
-        epsilon, delta = self._book.show(self.name).left
-        return Guarantee(float(epsilon), float(delta))
-
-    @property
-    def charges(self) -> tuple[books.Charged, ...]:
-        """What was charged, oldest first."""
-        return self._book.show(self.name).charges
-
-    def _repr_html_(self) -> str:
-        """What is left, and what was charged."""
-        said = escape(repr(self)[1:-1])
-        rows = "".join(
-            f"<tr><td>{c.at} UTC</td><td>ε {c.epsilon:f}</td><td>{escape(c.what)}</td></tr>"
-            for c in self.charges
-        )
-        return f"<p><b>{said}</b></p><table>{rows}</table>"
-
-    def release(
-        self,
-        data: Any,
-        schema: Schema | None = None,
-        epsilon: float = 1.0,
-        *,
-        delta: float | None = None,
-        algorithm: str = COVERED[0],
-        sign: bool = False,
-        on_charged: Callable[[], None] = lambda: None,
-        on_step: Callable[[Step], None] | None = None,
-        stop: Stop | None = None,
-        resume: bool = False,
-        **values: Any,
-    ) -> BudgetedRelease:
-        """Charge this budget, then release; a crash in between leaves the charge.
-
-        Args:
-            data: A frame, array or file, read by the schema; or a Dataset that was.
-            schema: The declared public facts, every column stated.
-            epsilon: What this release costs.
-            delta: Likewise; unless said the same share of the total as epsilon is.
-            algorithm: One with a hardened sampler.
-            sign: Whether to sign it with your key.
-            on_charged: Called once the charge is on the disk.
-            on_step: Sees each step as it happens.
-            stop: A ``threading.Event``, or what is called to ask: free before the charge, after
-                it the charge stays.
-            resume: End the last release that was charged and cut short, at the settings that it
-                had, of the same data; nothing is charged.
-            values: More parameters of the algorithm.
-
-        Returns:
-            The release, kept in the vault next to the budgets.
-
-        Raises:
-            InputError: In one sentence, and nothing is charged, where the request does not fit.
-        """
-        table = _declared(data, schema)
-        assert table.schema is not None
-        kept: list[str] = []
-        asked = {"epsilon": epsilon, **({} if delta is None else {"delta": delta}), **values}
-        made = make(
-            table,
-            table.schema,
-            algorithm,
-            asked,
-            name=self.name,
-            budgets=self._book,
-            signer=own_key() if sign else None,
-            cancelled=(lambda: False) if stop is None else asking(stop),
-            on_charged=on_charged,
-            on_step=on_step,
-            on_kept=kept.append,
-            resume=resume,
-        )
-        return BudgetedRelease(made, kept[0] if kept else None)
-
-
-def _declared(data: Any, schema: Schema | None) -> Dataset:
-    """The table under its declared schema; InputError, before anything is read, where it waits."""
-    if isinstance(schema, Schema) and schema.waiting:
-        raise InputError(
-            f"What {cut(', '.join(schema.waiting))} can hold was found in the data and is not "
-            "public: state it (schema.state), or leave the column out (schema.keep)."
-        )
-    table = as_dataset(data, schema)
-    if not table.declared:
-        raise InputError("A release needs a declared schema: Schema.draft(frame).state(...).")
-    if not isinstance(data, Dataset) and (many := [u for u in table.unforeseen_cells if u.asks]):
-        raise InputError(
-            f"Nothing was charged: {many[0]}. If that is right, read the table first and release "
-            "what was read: data = read_table(table, schema)."
-        )
-    return table
 
 
 @dataclass(frozen=True, repr=False)
@@ -200,7 +45,7 @@ class BudgetedRelease:
 
     Examples:
         >>> import tempfile
-        >>> from engine import Schema, load_dataset
+        >>> from engine import Budget, Schema, load_dataset
         >>> frame = load_dataset("cancer", n=1_000).to_frame()
         >>> schema = Schema.draft(frame).state(*frame.columns)
         >>> place = Path(tempfile.mkdtemp()) / "budgets.db"
@@ -292,7 +137,7 @@ class BudgetedRelease:
 
         Examples:
             >>> import tempfile
-            >>> from engine import Knowledge, Schema, load_dataset
+            >>> from engine import Budget, Knowledge, Schema, load_dataset
             >>> place = Path(tempfile.mkdtemp()) / "budgets.db"
             >>> frame = load_dataset("cancer", n=100_000).to_frame()
             >>> schema = Schema.draft(frame).state(*frame.columns)
@@ -344,7 +189,7 @@ def combine(
 
     Examples:
         >>> import tempfile
-        >>> from engine import Schema, load_dataset
+        >>> from engine import Budget, Schema, load_dataset
         >>> place = Path(tempfile.mkdtemp()) / "budgets.db"
         >>> frame = load_dataset("cancer", n=2_000).to_frame()
         >>> schema = Schema.draft(frame).state(*frame.columns)
@@ -373,7 +218,7 @@ def load_release(path: str | os.PathLike[str]) -> BudgetedRelease:
 
     Examples:
         >>> import tempfile
-        >>> from engine import Schema, load_dataset
+        >>> from engine import Budget, Schema, load_dataset
         >>> folder = Path(tempfile.mkdtemp())
         >>> frame = load_dataset("cancer", n=1_000).to_frame()
         >>> schema = Schema.draft(frame).state(*frame.columns)

@@ -17,8 +17,9 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,7 +31,7 @@ from engine.algorithms.marginal_pc import (
     planned_releases,
 )
 from engine.algorithms.marginal_pc import release as release_tables
-from engine.context import Cancelled, RunContext
+from engine.context import RunContext
 from engine.data.dataset import Dataset
 from engine.effects.effect import Effect, effect_of
 from engine.effects.plausible import plausible
@@ -46,7 +47,7 @@ from engine.privacy.sources import Replay
 from engine.release.file import Release, findings
 from engine.release.noise import ALARM, goodness_of_fit_p
 from engine.release.pooling import assembled, pooled
-from engine.release.settings import Ask, built, covered, empty, known_in
+from engine.release.settings import Ask, Request
 from engine.runner import one_thread
 from engine.tables.store import store_of
 
@@ -54,8 +55,7 @@ _STATED = ("name", "algorithm", "params", "rows", "schema", "total", "labels", "
 SECONDS = 120.0  # a check's timeout; an honest file of 76 columns takes a few
 
 
-@dataclass(frozen=True, eq=False)
-class Tables:
+class Tables(NamedTuple):
     """What was released: tests on it, the empty rows (levels merged) and parameters it belongs to.
 
     ``whole`` says that the tensors of all orders are there, ``labels`` what each release is called.
@@ -86,20 +86,13 @@ def check(release: Release, seconds: float = SECONDS) -> float:
 
     Examples:
         >>> import tempfile
-        >>> from dataclasses import replace
         >>> from pathlib import Path
-        >>> from engine import load_dataset
-        >>> from engine.data.schema import Column, Schema
-        >>> from engine.release.budget import Budgets
-        >>> from engine.release.make import make
-        >>> rows = load_dataset("cancer", n=1_000)
-        >>> named = zip(rows.names, rows.levels, strict=True)
-        >>> schema = Schema(tuple(Column(name=n, type="ordered", levels=some) for n, some in named))
-        >>> budgets = Budgets(Path(tempfile.mkdtemp()) / "budgets.db")
-        >>> budget = budgets.new("ward", epsilon=3, delta=1e-5)
-        >>> data, asked = replace(rows, schema=schema), {"epsilon": 1}
-        >>> release = make(data, schema, "marginal_pc", asked, name="ward", budgets=budgets)
-        >>> 0 < check(release) <= 1
+        >>> from engine import Budget, Schema, load_dataset
+        >>> frame = load_dataset("cancer", n=1_000).to_frame()
+        >>> schema = Schema.draft(frame).state(*frame.columns)
+        >>> place = Path(tempfile.mkdtemp()) / "budgets.db"
+        >>> ward = Budget("ward", epsilon=3, delta=1e-5, path=place)
+        >>> 0 < check(ward.release(frame, schema).release) <= 1
         True
     """
     return checked(release, seconds)[0]
@@ -149,25 +142,27 @@ def tables_of(release: Release, cancelled: Ask = lambda: False) -> Tables:
     """
     if release.parts:
         return _pool(release, [tables_of(part, cancelled) for part in release.parts])
-    covered(release.algorithm)
-    asked = {**release.params, "epsilon": release.total.epsilon, "delta": release.total.delta}
-    params, _ = built(release.algorithm, asked)
+    request = requested(release)
+    params = request.params
     if json.dumps(params.as_dict()) != json.dumps(dict(release.params)):
         raise InputError("The release's parameters are not those of its (ε, δ).")
     assert isinstance(params, MarginalPCParameters)
-    rows = empty(release.schema, release.rows)
-    data = merged(rows)  # what is planned is planned of these
+    data = merged(request.empty)  # what is planned is planned of these
     cards, n = data.cardinalities, data.n
     if len(release.releases) != planned_releases(cards, n, params.total, params.ordinal).number:
         raise InputError("The file holds more or fewer releases than its algorithm makes.")
-    source, ledger = Replay(release.releases), Ledger(params.total, method="gdp")
-    context = RunContext(
-        source, ledger, data.names, trace=False, cancelled=cancelled, known=known_in(rows)
-    )
+    ledger = Ledger(params.total, method="gdp")
+    context = request.context(Replay(release.releases), ledger, cancelled)
     with _ending():
         tests = release_tables(store_of(data), params, params.order_limit(data), context)
     labels = tuple(charge.label for charge in ledger)
     return Tables(tests, data, params, known_whole(cards, n, params.total), labels)
+
+
+def requested(release: Release) -> Request:
+    """What a release that is not combined says it was asked for."""
+    asked = {**release.params, "epsilon": release.total.epsilon, "delta": release.total.delta}
+    return Request(release.algorithm, asked, release.rows, release.schema)
 
 
 def _pool(release: Release, tables: Sequence[Tables]) -> Tables:
@@ -175,7 +170,7 @@ def _pool(release: Release, tables: Sequence[Tables]) -> Tables:
     moments = pooled([each.tests.moments for each in tables])
     best = max(tables, key=lambda each: each.params.total.epsilon).params
     tests = NoisyTests(moments, ordinal=best.ordinal, leaks=False, whole=bool(moments.higher))
-    data = merged(empty(release.schema, moments.n))
+    data = merged(replace(requested(release), rows=moments.n).empty)
     return Tables(tests, data, best, all(each.whole for each in tables))
 
 
@@ -186,7 +181,7 @@ def derived(
     found = tables_of(release, cancelled) if tables is None else tables
     known = known_of(release.knowledge, release.names)
     context = RunContext(
-        Replay(()), Ledger(), found.data.names, trace=False, cancelled=cancelled, known=known
+        *(Replay(()), Ledger(), release.names), trace=False, cancelled=cancelled, known=known
     )
     with _ending():
         return conclude(found.data, found.tests, found.params, context, found.whole)
@@ -194,8 +189,7 @@ def derived(
 
 def rederived(release: Release) -> Release:
     """The release with the graph that follows from it, unsigned."""
-    derivable = findings(derived(release), release.names)
-    return replace(release, **derivable, signature=None)
+    return replace(release, **findings(derived(release), release.names), signature=None)
 
 
 @contextmanager
@@ -204,8 +198,6 @@ def _ending() -> Iterator[None]:
     try:
         with one_thread():
             yield
-    except Cancelled:
-        raise InputError("Stopped: nothing is said of the file.") from None
     except (np.linalg.LinAlgError, ArithmeticError):
         raise InputError(
             "The algorithm does not come to an end with the release's numbers."
@@ -232,14 +224,12 @@ def _same(said: Sequence[tuple[Any, ...]], found: Sequence[tuple[Any, ...]]) -> 
     )
 
 
-def moments_of(
-    release: Release, cancelled: Callable[[], bool] = lambda: False
-) -> tuple[Moments, tuple[tuple[str, ...], ...]]:
+def moments_of(release: Release) -> tuple[Moments, tuple[tuple[str, ...], ...]]:
     """The released tensors with their noise, and the levels they are of, from the file alone.
 
     Columns of many levels are merged before their release, by a rule on the schema.
     """
-    tables = tables_of(release, cancelled)
+    tables = tables_of(release)
     return tables.tests.moments, tables.data.levels
 
 
@@ -288,12 +278,5 @@ def question(release: Release) -> Callable[..., Effect]:
     found, names = outcome.diagnostics, release.names
     assert isinstance(found, MarginalDiagnostics)
     assert found.released is not None
-    moments, dags = (
-        found.released,
-        plausible(found, outcome.cpdag, known_of(release.knowledge, names)),
-    )
-
-    def ask(cause: str, effect: str, **options: Any) -> Effect:
-        return effect_of(moments, names, found.levels, dags, cause, effect, **options)
-
-    return ask
+    dags = plausible(found, outcome.cpdag, known_of(release.knowledge, names))
+    return partial(effect_of, found.released, names, found.levels, dags)

@@ -19,9 +19,10 @@ states falls below :data:`ALARM` with probability at most :data:`ALARM`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.marginals.contrasts import Array
 from engine.marginals.moments import Heard, Moments, one_way_weight
@@ -42,11 +43,8 @@ def goodness_of_fit_p(first: Released, moments: Moments) -> float:
 
     ``first`` is the release of all pairs; ``moments`` hold those that came after it.
     """
-    start = All(first, moments)
-    logs = [
-        whole_numbers(start, moments.heard),
-        twice_the_same(start, moments.heard),
-    ]
+    start = as_it_came(first, moments)
+    logs = [test(start, moments.heard) for test in (whole_numbers, twice_the_same)]
     return min(1.0, math.exp(-max(_log_mean(logs), 0.0)))
 
 
@@ -55,32 +53,24 @@ def _log_mean(logs: Iterable[float]) -> float:
     return float(np.logaddexp.reduce(found) - math.log(len(found)))
 
 
-class All:
-    """The first release, as it came: ``one`` (D,) and ``two`` (D, D) over n, with their noise."""
-
-    def __init__(self, first: Released, moments: Moments):
-        cards = moments.cardinalities
-        self.n, self.cardinalities, self._at = moments.n, cards, moments.at
-        weight, values = one_way_weight(cards), first.values / moments.n
-        block = np.repeat(np.arange(len(cards)), [r - 1 for r in cards])
-        self.upper = np.nonzero(np.triu(block[:, None] < block[None, :]))
-        size = len(block)
-        self.one = values[:size] / math.sqrt(weight)
-        self.two = np.zeros((size, size))
-        self.two[self.upper] = values[size:]
-        self.variance_two = (first.sigma / moments.n) ** 2
-        self.variance_one = self.variance_two / weight
-        self.units = np.concatenate([_units(r) for r in cards])
-
-    def tensor_of(self, variables: tuple[int, ...]) -> tuple[Array, float]:
-        """One or two variables' tensor and its noise variance."""
-        if len(variables) == 1:
-            return self.one[self._at[variables[0]]], self.variance_one
-        i, j = variables
-        return self.two[np.ix_(self._at[i], self._at[j])], self.variance_two
+def as_it_came(first: Released, moments: Moments) -> Moments:
+    """The first release by itself: all columns and, above the diagonal, all pairs."""
+    cards, d = moments.cardinalities, moments.d
+    weight, values = one_way_weight(cards), first.values / moments.n
+    size, variance = sum(cards) - d, (first.sigma / moments.n) ** 2
+    two = np.zeros((size, size))
+    two[_upper(cards)] = values[size:]
+    noise = np.full(d, variance / weight), np.full((d, d), variance)
+    return Moments(moments.n, cards, values[:size] / math.sqrt(weight), two, *noise)
 
 
-def whole_numbers(start: All, heard: Iterable[Heard]) -> float:
+def _upper(cards: Sequence[int]) -> tuple[NDArray[np.intp], ...]:
+    """Where the pairs' contrasts stand in (D, D)."""
+    block = np.repeat(np.arange(len(cards)), [r - 1 for r in cards])
+    return np.nonzero(block[:, None] < block[None, :])
+
+
+def whole_numbers(start: Moments, heard: Iterable[Heard]) -> float:
     """log E of the first test.
 
     With u in (0, 1] twice the distance to the nearest whole number, u^(-1/2) / 2 has mean 1 if u is
@@ -88,15 +78,17 @@ def whole_numbers(start: All, heard: Iterable[Heard]) -> float:
     1 + 2 sum exp(-2 pi^2 s^2 k^2). u below a few steps of the grid counts as these few: that takes
     more off the mean than the grid's steps can add to it.
     """
-    units = np.outer(start.units, start.units)[start.upper]
-    found = _excess(start.n * start.one, start.units, start.n**2 * start.variance_one)
-    found += _excess(start.n * start.two[start.upper], units, start.n**2 * start.variance_two)
+    n, upper = start.n, _upper(start.cardinalities)
+    single = np.concatenate([_units(r) for r in start.cardinalities])
+    pairs = np.outer(single, single)[upper]
+    found = _excess(n * start.one, single, n**2 * start.variance(0))
+    found += _excess(n * start.two[upper], pairs, n**2 * start.noise_two[0, 0])
     for one in heard:
         units = np.ones(())
         for i in one.variables:
             units = np.multiply.outer(units, _units(start.cardinalities[i]))
         value = one.value.reshape(units.shape)
-        found += _excess(start.n * value, units, start.n**2 * one.variance)
+        found += _excess(n * value, units, n**2 * one.variance)
     return found
 
 
@@ -123,7 +115,7 @@ def density(spread: Array) -> Array:
     return waves
 
 
-def twice_the_same(start: All, heard: Iterable[Heard]) -> float:
+def twice_the_same(start: Moments, heard: Iterable[Heard]) -> float:
     """log E of the second test, the mean of exp(-t S) (1 + 2t)^(K/2) over :data:`THETAS`.
 
     S is the sum over all K numbers that were released again; chi-square's Laplace transform makes
@@ -132,10 +124,12 @@ def twice_the_same(start: All, heard: Iterable[Heard]) -> float:
     known: dict[tuple[int, ...], tuple[Array, float]] = {}
     total, count = 0.0, 0
     for one in heard:
-        if len(one.variables) > 2 and one.variables not in known:
+        if one.variables not in known and len(one.variables) > 2:
             known[one.variables] = one.value, one.variance
             continue
-        before, variance = known.get(one.variables) or start.tensor_of(one.variables)
+        if one.variables not in known:
+            known[one.variables] = start.tensor_of(*one.variables), start.variance(*one.variables)
+        before, variance = known[one.variables]
         total += float(np.sum((one.value - before) ** 2)) / one.variance
         count += one.value.size
         weight = variance / (variance + one.variance)

@@ -52,16 +52,6 @@ def to_html(release: Release) -> str:
         f"<p>{escape(doubt_words(release))}</p>",
         "<h2>One-way tables, with their noise</h2>",
         _table(("Column", "Level", "Share", "±"), _margins(release)),
-        "<h2>What was released</h2>",
-        _table(
-            ("Release", "Numbers", "ℓ2 sensitivity", "σ"),
-            [
-                (label, f"{len(one.steps):,}", f"{one.sensitivity:.5g}", f"{one.sigma:.5g}")
-                for each in release.parts or (release,)
-                for label, one in zip(each.labels, each.releases, strict=True)
-            ],
-        ),
-        f"<p>{escape(', '.join(f'{k} {v}' for k, v in release.versions.items()))}</p>",
     ]
     title = f"<title>{escape(release.name)}: a private release</title>"
     return (
@@ -105,16 +95,8 @@ def edge_words(release: Release) -> list[tuple[str, ...]]:
 
 def doubt_words(release: Release) -> str:
     """How many of the links are probably false positives, by their own confidences."""
-    shown = len(release.confidence)
     wrong = round(sum(1 - confidence for _, _, confidence in release.confidence))
-    if shown == 0:
-        return "No link is shown, so none is false."
-    if shown == 1:
-        return f"This one link is probably {'false' if wrong else 'real'}."
-    if wrong == 0:
-        return f"Probably none of these {shown} links is false."
-    verb = "is" if wrong == 1 else "are"
-    return f"About {wrong} of these {shown} links {verb} probably false."
+    return f"Links that are probably false: {wrong} of {len(release.confidence)}."
 
 
 def confidence_words(release: Release) -> str:

@@ -106,7 +106,13 @@ def assembled(parts: Sequence[Release], applied: Knowledge | None) -> Release:
         pair = f"{show(one.name)} and {show(other.name)}"
         if one.releases[0].steps == other.releases[0].steps:
             raise InputError(f"{pair} are one release: its people would be counted twice.")
-        _refuse_different(one, other, pair)
+        theirs = _facts(other)
+        for what, value in _facts(one).items():
+            if theirs.get(what) != value:
+                raise InputError(
+                    f"{pair} differ in {what}: {show(value)} against {show(theirs.get(what))}. "
+                    "Combine releases of one schema and one search."
+                )
     if applied is not None:
         applied.check_names(parts[0].names)
     best = max(parts, key=lambda part: part.total.epsilon)
@@ -125,28 +131,10 @@ def assembled(parts: Sequence[Release], applied: Knowledge | None) -> Release:
     )
 
 
-def _refuse_different(one: Release, other: Release, pair: str) -> None:
-    """InputError, with the first difference, unless both are of one schema and one search."""
-    a, b = ([*r.schema.columns, r.schema.person] for r in (one, other))
-    for k in range(max(len(a), len(b))):
-        left, right = (some[k] if k < len(some) else None for some in (a, b))
-        if left != right:
-            raise InputError(
-                f"{pair} have different schemas: {_difference(left, right)}. Combine releases of "
-                "one schema."
-            )
-    for name, value in one.params.items():
-        if name not in ("epsilon", "delta") and other.params.get(name) != value:
-            raise InputError(f"{pair} were made with different parameters: {show(name)}.")
-
-
-def _difference(left: Any, right: Any) -> str:
-    """The first fact in which two columns, or rules for persons, differ."""
-    if type(left) is not type(right) or getattr(left, "name", 0) != getattr(right, "name", 0):
-        named = [getattr(each, "name", "no more columns") for each in (left, right)]
-        return f"column {show(named[0])} against {show(named[1])}"
-    pairs = [(k, v, vars(right)[k]) for k, v in vars(left).items() if v != vars(right)[k]]
-    field, one, other = pairs[0]
-    return (
-        f"{field!r} of {show(getattr(left, 'name', 'person'))}: {show(one)} against {show(other)}"
-    )
+def _facts(release: Release) -> dict[str, Any]:
+    """What releases that are combined agree in, by what it is called."""
+    found = {"their columns": release.names, "who a person is": release.schema.person}
+    for column in release.schema.columns:
+        found |= {f"{field!r} of {show(column.name)}": v for field, v in vars(column).items()}
+    asked = {k: v for k, v in release.params.items() if k not in ("epsilon", "delta")}
+    return found | {f"the parameter {name!r}": value for name, value in asked.items()}

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from engine.algorithm import Algorithm
+from engine.algorithm import Algorithm, Outcome
+from engine.context import RunContext, Step
 from engine.data.dataset import Dataset
-from engine.data.schema import Schema
+from engine.data.schema import Schema, parse_schema
 from engine.errors import InputError
-from engine.graphs.known import Known, known_of
+from engine.graphs.known import known_of
 from engine.params import Parameters
 from engine.privacy.accounting import Guarantee
+from engine.privacy.ledger import Ledger
 from engine.privacy.sources import DISTANCE
+from engine.randomness import Randomness
 from engine.registry import algorithm
+from engine.runner import one_thread
 
 COVERED = ("marginal_pc",)
 Ask = Callable[[], bool]
+OnStep = Callable[[Step], None] | None
 
 
 def covered(key: str) -> Algorithm:
@@ -48,25 +53,63 @@ def allowance(total: Guarantee) -> float:
     return cost
 
 
-def built(key: str, values: Mapping[str, Any]) -> tuple[Parameters, Guarantee]:
-    """The algorithm's parameters, and the (epsilon, delta) that the release costs."""
-    params: Any = covered(key).params.build(values)
-    total = Guarantee(float(params.epsilon), float(params.delta))
-    return replace(params, delta=params.delta - allowance(total)), total
+@dataclass(frozen=True)
+class Request:
+    """What a release asks for, public facts alone: an algorithm, its values, rows and schema."""
 
+    algorithm: str
+    values: Mapping[str, Any]
+    rows: int
+    schema: Schema
 
-def empty(schema: Schema, rows: int) -> Dataset:
-    """Rows of the schema that hold nothing: all of the first level, folded into one.
+    @classmethod
+    def parse(cls, content: Mapping[str, Any]) -> Request:
+        """A request from its JSON value."""
+        schema = parse_schema(content["schema"])
+        return cls(content["algorithm"], content["values"], content["rows"], schema)
 
-    They carry the schema, so that what it states of the causes is known of them too.
-    """
-    codes = np.zeros((1, len(schema.columns)), dtype=np.uint8)
-    found = Dataset.from_codes(
-        codes, schema.names, schema.levels, name="empty", public=True, weights=[rows]
-    )
-    return replace(found, schema=schema)
+    def to_json(self) -> dict[str, Any]:
+        """Its JSON value."""
+        return vars(self) | {"schema": self.schema.to_json()}
 
+    @property
+    def total(self) -> Guarantee:
+        """The (epsilon, delta) that the release costs."""
+        asked: Any = covered(self.algorithm).params.build(self.values)
+        return Guarantee(float(asked.epsilon), float(asked.delta))
 
-def known_in(data: Dataset) -> Known | None:
-    """What the data's schema states of the causes."""
-    return known_of(None if data.schema is None else data.schema.knowledge, data.names)
+    @property
+    def params(self) -> Parameters:
+        """The algorithm's parameters, of which delta is smaller by :func:`allowance`."""
+        total, chosen = self.total, covered(self.algorithm)
+        return chosen.params.build({**self.values, "delta": total.delta - allowance(total)})
+
+    @property
+    def empty(self) -> Dataset:
+        """The rows without what they hold: all of the first level, as one weighted row."""
+        codes = np.zeros((1, len(self.schema.columns)), dtype=np.uint8)
+        facts = self.schema.names, self.schema.levels
+        found = Dataset.from_codes(codes, *facts, name="empty", public=True, weights=[self.rows])
+        return replace(found, schema=self.schema)
+
+    def context(
+        self, source: Randomness, ledger: Ledger, cancelled: Ask, on_step: OnStep = None
+    ) -> RunContext:
+        """What a run under the schema's knowledge takes its noise from; ``on_step`` sees it."""
+        return RunContext(
+            *(source, ledger, self.schema.names),
+            trace=on_step is not None,
+            on_step=on_step,
+            cancelled=cancelled,
+            known=known_of(self.schema.knowledge, self.schema.names),
+        )
+
+    def run(
+        self, data: Dataset, source: Randomness, cancelled: Ask, on_step: OnStep = None
+    ) -> tuple[RunContext, Outcome]:
+        """One run on the rows, or on others of the schema."""
+        chosen, params = covered(self.algorithm), self.params
+        assert chosen.ledger is not None
+        context = self.context(source, chosen.ledger(data, params), cancelled, on_step)
+        with one_thread():  # so that whoever reads the file adds up in the same order
+            return context, chosen.run(data, params, context)

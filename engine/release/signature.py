@@ -33,14 +33,9 @@ _EIGHTH = 0x05FC536D880238B13933C6D305ACDFD5F098EFF289F4C345B027B2C28F95E826
 _SMALL = frozenset({0, 1, _PRIME - 1, _EIGHTH, _PRIME - _EIGHTH})
 
 
-def default_path() -> Path:
-    """Where this user's private key is kept."""
-    return data_path("signing-key.pem", VARIABLE)
-
-
 def own_key(path: Path | None = None) -> Ed25519PrivateKey:
     """This person's key, made on first use; InputError for a file that is none or not private."""
-    place = path if path is not None else default_path()
+    place = path or data_path("signing-key.pem", VARIABLE)
     if not place.exists():
         _make(place)
     if os.name == "posix" and place.stat().st_mode & 0o077:

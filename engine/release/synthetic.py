@@ -7,13 +7,14 @@ was not released (interactions of three and more) is not in them, and no record 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import networkx as nx
 import numpy as np
 
 from engine.data.dataset import Dataset
-from engine.errors import InputError, did_you_mean, show
+from engine.effects.effect import column_of, level_of
+from engine.errors import InputError
 from engine.marginals.contrasts import Array, helmert
 from engine.marginals.moments import Moments
 from engine.randomness import Randomness
@@ -46,19 +47,13 @@ def synthetic(
 
     Examples:
         >>> import tempfile
-        >>> from dataclasses import replace
         >>> from pathlib import Path
-        >>> from engine import load_dataset
-        >>> from engine.data.schema import Column, Schema
-        >>> from engine.release.budget import Budgets
-        >>> from engine.release.make import make
-        >>> rows = load_dataset("cancer", n=1_000)
-        >>> named = zip(rows.names, rows.levels, strict=True)
-        >>> schema = Schema(tuple(Column(name=n, type="ordered", levels=some) for n, some in named))
-        >>> budgets = Budgets(Path(tempfile.mkdtemp()) / "budgets.db")
-        >>> budget = budgets.new("ward", epsilon=3, delta=1e-5)
-        >>> data, asked = replace(rows, schema=schema), {"epsilon": 1}
-        >>> release = make(data, schema, "marginal_pc", asked, name="ward", budgets=budgets)
+        >>> from engine import Budget, Schema, load_dataset
+        >>> frame = load_dataset("cancer", n=1_000).to_frame()
+        >>> schema = Schema.draft(frame).state(*frame.columns)
+        >>> place = Path(tempfile.mkdtemp()) / "budgets.db"
+        >>> ward = Budget("ward", epsilon=3, delta=1e-5, path=place)
+        >>> release = ward.release(frame, schema).release
         >>> synthetic(release, rows=50).codes.shape
         (50, 5)
     """
@@ -66,7 +61,11 @@ def synthetic(
         raise InputError(f"A synthetic table has 2 to {MOST_ROWS:,} rows; {rows} is not.")
     check(release)
     (moments, levels), rng = moments_of(release), Randomness(seed)
-    dag, held = consistent_dag(release), _held(release.names, levels, do or {})
+    held: dict[int, int] = {}
+    for name, level in (do or {}).items():
+        node = column_of(release.names, name)
+        held[node] = level_of(levels[node], name, level)
+    dag = consistent_dag(release)
     dag.remove_edges_from([arc for node in held for arc in list(dag.in_edges(node))])
     codes = np.zeros((rows, len(release.names)), dtype=np.uint8)
     for node in nx.lexicographical_topological_sort(dag):
@@ -84,23 +83,6 @@ def synthetic(
         public=True,
         notes=(LABEL, *(f"{name} was set to {level}." for name, level in (do or {}).items())),
     )
-
-
-def _held(
-    names: Sequence[str], levels: Sequence[Sequence[str]], do: Mapping[str, str]
-) -> dict[int, int]:
-    """Column -> code of the columns that are set; InputError for names and levels there are not."""
-    held: dict[int, int] = {}
-    for name, level in do.items():
-        if name not in names:
-            raise InputError(f"There is no column {show(name)}.{did_you_mean(name, names)}")
-        node = list(names).index(name)
-        if level not in levels[node]:
-            raise InputError(
-                f"{show(name)} has no level {show(level)}; it has {', '.join(levels[node][:12])}."
-            )
-        held[node] = list(levels[node]).index(level)
-    return held
 
 
 def consistent_dag(release: Release) -> nx.DiGraph:

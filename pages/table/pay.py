@@ -18,7 +18,6 @@ from engine.registry import algorithm
 from engine.release.budget import Budget, plain
 from engine.release.file import Release
 from engine.release.settings import COVERED
-from engine.release.vault import Vault
 from engine.studies.detectability import Shape
 from pages import mode
 from pages.draw import show
@@ -62,7 +61,7 @@ def budgets() -> list[Budget]:
     found: list[Budget] = []
     try:
         found = list(mode.budgets().all())
-        Vault(mode.budgets()).check()
+        mode.budgets().check()
     except InputError as error:
         st.error(text.plain(str(error)))
     if found:
@@ -102,11 +101,11 @@ def _table(found: Sequence[Budget]) -> None:
 
 def again(budgets: Sequence[Budget]) -> None:
     """Releases made before, offered again: a closed tab loses nothing."""
-    vault = Vault(mode.budgets())
+    book = mode.budgets()
     found = {
         ids[c.number]: f"{c.at} UTC · {budget.name} · ε = {c.epsilon:f}"
         for budget in budgets
-        for ids in [vault.ids(budget)]
+        for ids in [book.ids(budget)]
         for c in budget.charges
         if c.number in ids
     }
@@ -117,7 +116,7 @@ def again(budgets: Sequence[Budget]) -> None:
         said = lambda name: f"{found[name]} · {name}"  # noqa: E731
         chosen = st.selectbox("Release", list(found)[::-1], format_func=said, key="kept-release")
         try:
-            files = vault.get(chosen)
+            files = book.get(chosen)
         except InputError as error:
             st.error(text.plain(str(error)))
             return

@@ -8,9 +8,9 @@ from typing import Any
 
 from engine import Dataset, Knowledge
 from engine.data.schema import Schema
-from engine.release.budgeted import Budget
 from engine.release.checking import check, combined, moments_of, with_knowledge
 from engine.release.file import Release
+from engine.release.make import Budget
 from engine.release.pooling import drift
 from engine.studies.plan import Forecast, PlanRequest, plan
 from pages.worker import Tell

@@ -19,8 +19,7 @@ from engine.privacy import sources
 from engine.release.attacked import attack_release
 from engine.release.budget import Budgets
 from engine.release.file import Release, canonical
-from engine.release.make import make
-from tests.release.samples import Schema, asia_schema
+from tests.release.samples import Schema, asia_schema, make
 
 COLUMNS, ROWS = 7, 5_000  # the fewest columns for which triples are charged
 LABELS = ("all pairs", "pairs again", "triples", "whole tables", "pairs again")

@@ -27,7 +27,7 @@ from unittest import mock
 
 import numpy as np
 
-from engine import runner
+from engine import Budget, runner
 from engine.audit.instrumented import ROUNDING, Diverged, Instrumented
 from engine.audit.replay import moved
 from engine.data.dataset import Dataset
@@ -269,14 +269,8 @@ def same_releases(one: Dataset, other: Dataset, stated: Any, found: Found) -> li
         ):
             budgets = Budgets(Path(folder) / "budgets.db")
             budgets.new("a", epsilon=1, delta=1e-6)
-            made = making.make(
-                data,
-                stated,
-                "marginal_pc",
-                {"epsilon": 1.0, "delta": 1e-6},
-                name="a",
-                budgets=budgets,
-            )
+            own = dataclasses.replace(data, schema=stated)
+            made = Budget("a", path=budgets.path).release(own, delta=1e-6).release
             charged.append(str(budgets.show("a").left))
         files.append(json.dumps(to_json(made)))
         source = _again(made.releases)

@@ -11,7 +11,7 @@ import pytest
 
 from engine import ALGORITHMS, Knowledge
 from engine.__main__ import main
-from engine.release import vault
+from engine.release import make
 from engine.release.budget import VARIABLE
 from engine.release.signature import VARIABLE as KEY
 from tests.boundary.alike import DECLARED, ODD, Twice, table
@@ -110,7 +110,7 @@ def test_nor_does_a_release_that_is_cut_short_nor_what_follows_from_several(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The disk is full at the second table: the drawn tables and the request are on it too."""
-    cut, append = set[Path](), vault.append
+    cut, append = set[Path](), make.append
 
     def full(text: str, path: Path) -> None:
         if path.exists() and path.name == "drawn-1.jsonl" and path not in cut:
@@ -118,7 +118,7 @@ def test_nor_does_a_release_that_is_cut_short_nor_what_follows_from_several(
             raise OSError(28, "No space left on device")
         append(text, path)
 
-    monkeypatch.setattr(vault, "append", full)
+    monkeypatch.setattr(make, "append", full)
     asked = [
         "budget new ward --epsilon 9 --delta 1e-4",
         "budget new other --epsilon 9 --delta 1e-4",

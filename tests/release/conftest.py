@@ -6,8 +6,7 @@ import pytest
 
 from engine.release.budget import Budgets
 from engine.release.file import Release
-from engine.release.make import make
-from tests.release.samples import asia_schema, own_asia
+from tests.release.samples import asia_schema, make, own_asia
 
 
 @pytest.fixture(scope="session")

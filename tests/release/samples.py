@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from engine import Dataset, Knowledge, load_dataset
+from dataclasses import replace
+from typing import Any
+
+from engine import Budget, Dataset, Knowledge, load_dataset
 from engine.data.schema import Column, Schema
+from engine.release.budget import Budgets
+from engine.release.file import Release
 
 ROWS = 5_000
 KNOWN = Knowledge(
@@ -34,3 +39,11 @@ def schema_of(*sizes: int) -> Schema:
     levels = [tuple(map(str, range(size))) for size in sizes]
     named = zip("abcdefgh", levels, strict=False)
     return Schema(tuple(Column(name=n, type="ordered", levels=some) for n, some in named))
+
+
+def make(
+    data: Dataset, schema: Schema, key: str, values: Any, name: str, budgets: Budgets, **more: Any
+) -> Release:
+    """A release that the budget ``name`` pays, of codes that belong to the schema."""
+    budget, own = Budget(name, path=budgets.path), replace(data, schema=schema)
+    return budget.release(own, algorithm=key, **values, **more).release

@@ -26,12 +26,11 @@ from engine.release.checking import (
     with_knowledge,
 )
 from engine.release.file import DISJOINT, Release, canonical, digest, load, loads
-from engine.release.make import make
 from engine.release.page import combined_words, drift_words, to_html
 from engine.release.pooling import drift, pooled, weights
 from engine.release.signature import verify, verify_page
 from tests.effects.models import exact, noisy
-from tests.release.samples import KNOWN, asia_schema
+from tests.release.samples import KNOWN, asia_schema, make
 
 KEPT = Path(__file__).parents[1] / "known_answer" / "releases"
 SIZES, EPSILONS = (8_000, 7_000, 5_000), (1.0, 3.0, 0.5)
@@ -230,10 +229,10 @@ def test_what_cannot_be_combined_is_refused(wards: list[Release], both: Release)
         (with_knowledge(one, KNOWN), "are one release"),
         (both, "are one release"),
         (replace(two, schema=Schema((columns[0], levels, *columns[2:]))), "'levels' of 'tub'"),
-        (replace(two, schema=Schema(columns[:-1])), "column 'dysp' against 'no more columns'"),
+        (replace(two, schema=Schema(columns[:-1])), "their columns"),
         (
             replace(two, params={**two.params, "threshold": 0.3}),
-            "different parameters: 'threshold'",
+            "differ in the parameter 'threshold'",
         ),
         (with_knowledge(two, KNOWN), "state different knowledge"),
     ):

@@ -16,10 +16,9 @@ from engine.release.budget import Budgets
 from engine.release.budgeted import BudgetedRelease
 from engine.release.checking import check
 from engine.release.file import Release, canonical, load
-from engine.release.make import make
 from engine.release.page import confidence_words, to_html
 from engine.release.synthetic import synthetic
-from tests.release.samples import KNOWN, asia_schema
+from tests.release.samples import KNOWN, asia_schema, make
 
 
 @pytest.fixture(scope="module")

@@ -24,11 +24,10 @@ from engine.release import synthetic as drawing
 from engine.release.budget import Budgets
 from engine.release.checking import check, moments_of
 from engine.release.file import MOST_ROWS, Release, Signature, canonical, digest, findings, loads
-from engine.release.make import make
 from engine.release.noise import ALARM
 from engine.release.page import release_drawn, to_html
 from engine.release.synthetic import consistent_dag, synthetic
-from tests.release.samples import schema_of
+from tests.release.samples import make, schema_of
 
 Change = Callable[[Any], object]
 
@@ -113,6 +112,8 @@ REFUSED: dict[str, dict[str, Change]] = {
         "a step that is no whole number": put(*STEP, 1.5),
         "an endless sigma": put("releases", 0, "sigma", math.inf),
         "an endless parameter": put("params", "magic", math.inf),
+        "an epsilon of 401 digits": put("guarantee", "epsilon", 10**400),
+        "a sigma of 401 digits": put("releases", 0, "sigma", 10**400),
         "a name that is a number": put("name", 1),
         "a signature in numbers": put("signature", SIGNED | {"public_key": 1}),
         "half a signature": put("signature", {"kind": "Ed25519"}),
@@ -130,14 +131,10 @@ REFUSED: dict[str, dict[str, Change]] = {
         "a number less": lambda c: c["releases"][0]["steps"].pop(),
         "a number more": lambda c: c["releases"][0]["steps"].append(1),
     },
-    "a number of 401 digits": {
-        "an epsilon without end": put("guarantee", "epsilon", 10**400),
-        "a sigma without end": put("releases", 0, "sigma", 10**400),
-    },
     "no release: its JSON needs": {"another format": put("format", "dp")},
     "reads versions 3 and 4": {"another version": put("version", 2)},
     "this is no schema|column": {"no schema": put("schema", None)},
-    "of the release is not as this program writes it": {
+    "is not laid out as|its digest is another's": {
         "a sigma that is true": put("releases", 0, "sigma", True),
         "a sigma in words": put("releases", 0, "sigma", "1"),
         "a whole epsilon": put("guarantee", "epsilon", 8),
@@ -230,25 +227,16 @@ def test_a_file_is_read_to_its_limit_and_a_byte_further(tmp_path: Path) -> None:
             reading.read_bytes(missing, 9)
 
 
-def test_a_number_has_at_most_twenty_digits(small: Release) -> None:
-    raw = canonical(small).encode()
-    for digits, words in ((20, "a part of it, is not JSON"), (21, "a number of 21 digits")):
-        long = raw.replace(b'"steps":[', b'"steps":[' + b"1" * digits + b",", 1)
-        first = f"[{'1' * digits},".encode()
-        with pytest.raises(InputError, match=words):
-            loads(long.replace(first + str(small.releases[0].steps[0]).encode() + b",", first))
-
-
 def test_a_file_is_read_to_the_byte(small: Release) -> None:
     raw = canonical(small).encode()
     half, whole = b'"epsilon":8.0', b'"epsilon":8'
     for wrong, words in (
-        (raw.replace(half, whole, 1), "'guarantee' of the release is not as"),
-        (raw.replace(half, b'"epsilon":8.00', 1), "is not laid out as|'guarantee'"),
-        (raw.replace(b'"rows":600', b'"rows":601'), "its digest is that of another"),
-        (raw.replace(b'"name":"ward"', b'"name":"wart"', 1), "its digest is that of another"),
-        (raw.replace(b'["0","1"]', b'["1","0"]', 1), "its digest is that of another"),
-        (raw.replace(b'{"format"', b'{"new":1,"format"', 1), "'new' of the release is not as"),
+        (raw.replace(half, whole, 1), "digest|is not laid out as"),
+        (raw.replace(half, b'"epsilon":8.00', 1), "is not laid out as"),
+        (raw.replace(b'"rows":600', b'"rows":601'), "its digest is another's"),
+        (raw.replace(b'"name":"ward"', b'"name":"wart"', 1), "its digest is another's"),
+        (raw.replace(b'["0","1"]', b'["1","0"]', 1), "its digest is another's"),
+        (raw.replace(b'{"format"', b'{"new":1,"format"', 1), "is not laid out as"),
         (raw.replace(b'"signature":null', b'"signature":null '), "is not laid out as"),
         (raw.replace(b'"rows":', b'"rows": '), "is not laid out as"),
         (raw + b"\n", "is not laid out as"),
@@ -256,7 +244,7 @@ def test_a_file_is_read_to_the_byte(small: Release) -> None:
         (raw.replace(half, b'"epsilon":NaN', 1), "not JSON in UTF-8"),
         (b"\xef\xbb\xbf" + raw, "not JSON in UTF-8"),
         (b"\xff" + raw, "not JSON in UTF-8"),
-        (b"[" * 100_000, "nested deeper than any release"),
+        (b"[" * 100_000, "not JSON in UTF-8"),
         (b"[" * 5, "not JSON in UTF-8"),
     ):
         assert wrong != raw
@@ -336,11 +324,9 @@ def test_numbers_that_are_too_good_are_refused_below_the_alarm(
     assert asked == [small.releases[0]] * 2
 
 
-def test_a_check_ends_in_time_and_can_be_stopped(small: Release) -> None:
+def test_a_check_ends_in_time(small: Release) -> None:
     with pytest.raises(InputError, match="longer than 0 seconds, so nothing is said"):
         check(small, seconds=0.0)
-    with pytest.raises(InputError, match="Stopped: nothing is said"):
-        moments_of(small, lambda: True)
     assert moments_of(small)[1] == small.schema.levels
 
 

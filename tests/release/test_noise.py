@@ -18,16 +18,15 @@ from engine.privacy.sources import Released
 from engine.release.budget import Budgets
 from engine.release.checking import check, moments_of
 from engine.release.file import Release
-from engine.release.make import make
 from engine.release.noise import (
     ALARM,
-    All,
+    as_it_came,
     density,
     goodness_of_fit_p,
     twice_the_same,
     whole_numbers,
 )
-from tests.release.samples import asia_schema, own_asia
+from tests.release.samples import asia_schema, make, own_asia
 
 HONEST = 12
 
@@ -90,7 +89,7 @@ def test_honest_releases_are_not_doubted(book: Budgets) -> None:
 # The two tests by themselves, on many more noises than releases can be made ------------------
 
 
-def drawn(rng: np.random.Generator) -> tuple[All, list[Heard]]:
+def drawn(rng: np.random.Generator) -> tuple[Moments, list[Heard]]:
     """Three columns with 2, 3 and 4 levels: all pairs, then one pair and its columns once more."""
     cards, n = (2, 3, 4), 900
     size = sum(r - 1 for r in cards)
@@ -98,7 +97,7 @@ def drawn(rng: np.random.Generator) -> tuple[All, list[Heard]]:
     sigma = 2.0**26
     first = Released(1.0, sigma, 0, tuple(int(s) for s in np.rint(rng.normal(0, sigma, entries))))
     zero = Moments(n, cards, np.zeros(size), np.zeros((size, size)), np.ones(3), np.ones((3, 3)))
-    start = All(first, zero)
+    start = as_it_came(first, zero)
     heard = []
     for names, shape in (((0,), (1,)), ((1,), (2,)), ((0, 1), (1, 2))):
         variance = (sigma / n) ** 2 / 2
@@ -149,11 +148,11 @@ def test_whole_numbers_alone_find_what_has_no_noise(
 ) -> None:
     honest = released(book)
     moments, _ = moments_of(honest)
-    assert whole_numbers(All(honest.releases[0], moments), ()) < 0
+    assert whole_numbers(as_it_came(honest.releases[0], moments), ()) < 0
     with_noise(monkeypatch, 0.0)
     bare = released(book)
     moments, _ = moments_of(bare)
-    assert whole_numbers(All(bare.releases[0], moments), ()) > 50
+    assert whole_numbers(as_it_came(bare.releases[0], moments), ()) > 50
 
 
 def test_numbers_made_whole_are_found(book: Budgets) -> None:

@@ -18,9 +18,7 @@ from engine.privacy.accounting import Guarantee
 from engine.privacy.sources import Hardened
 from engine.release.budget import VARIABLE, Budgets
 from engine.release.checking import check
-from engine.release.make import make
-from engine.release.vault import Vault
-from tests.release.samples import asia_schema, own_asia
+from tests.release.samples import asia_schema, make, own_asia
 from tests.release.test_budget import forked
 
 ASKED = own_asia(), asia_schema(), "marginal_pc", {"epsilon": 1.0, "threshold": 0.4}
@@ -55,7 +53,7 @@ def test_what_was_drawn_is_kept_and_the_rest_is_drawn(
             make(*ASKED, name="ward", budgets=book)
     assert "engine release --resume ends it" in told.value.__notes__[0]
     (number,) = book.show("ward").unfinished
-    lines = Vault(book).drawn(number)
+    lines = book.drawn(number)
     kept = [json.loads(line)["steps"] for line in lines.read_text().splitlines()] if after else []
     assert len(kept) == after
     if after:
@@ -69,7 +67,7 @@ def test_what_was_drawn_is_kept_and_the_rest_is_drawn(
     assert len(budget.charges) == 1
     assert not budget.unfinished
     assert not lines.exists()
-    assert Vault(book).ids(budget) == {number: f"{number}-{Vault(book).get('1').id[2:]}"}
+    assert book.ids(budget) == {number: f"{number}-{book.get('1').id[2:]}"}
     with pytest.raises(InputError, match="No release of budget 'ward' waits"):
         make(*ASKED, name="ward", budgets=book, resume=True)
 
@@ -85,7 +83,7 @@ def test_a_release_that_ended_before_it_was_noted(
     assert list(book.show("ward").unfinished) == [1]
     make(*ASKED[:3], {}, name="ward", budgets=book, resume=True)
     assert not book.show("ward").unfinished
-    assert list(Vault(book).ids(book.show("ward"))) == [1]
+    assert list(book.ids(book.show("ward"))) == [1]
 
 
 def test_another_table_does_not_end_it(book: Budgets, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,7 +113,7 @@ def test_kill_9_loses_nothing_that_was_paid_for(tmp_path: Path) -> None:
         check(make(*ASKED, name="ward", budgets=book, resume=True))
     budget = book.show("ward")
     assert not budget.unfinished
-    assert len(budget.charges) == len(Vault(book).ids(budget)) == charged
+    assert len(budget.charges) == len(book.ids(budget)) == charged
 
 
 def test_the_command_line_resumes(

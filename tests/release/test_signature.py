@@ -18,7 +18,6 @@ from engine.release.file import Release, Signature, canonical, loads
 from engine.release.page import to_html
 from engine.release.signature import (
     VARIABLE,
-    default_path,
     own_key,
     public_key,
     public_key_in,
@@ -51,11 +50,12 @@ def test_the_key_is_made_once_and_private(tmp_path: Path) -> None:
 
 def test_where_the_key_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv(VARIABLE, str(tmp_path / "mine.pem"))
-    assert default_path() == tmp_path / "mine.pem"
+    own_key()
     monkeypatch.delenv(VARIABLE)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    assert default_path().name == "signing-key.pem"
-    assert default_path().parent.name == "dp-causal-explorer"
+    own_key()
+    found = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.pem")}
+    assert found == {"mine.pem", "dp-causal-explorer/signing-key.pem"}
 
 
 def test_two_processes_make_one_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

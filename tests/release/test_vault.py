@@ -19,12 +19,10 @@ from engine.release import signature
 from engine.release.budget import VARIABLE, Budgets
 from engine.release.checking import check
 from engine.release.file import Release, canonical, digest, load, loads
-from engine.release.make import make
 from engine.release.page import to_html
 from engine.release.places import check_place, save
 from engine.release.signature import own_key, public_text, verify
-from engine.release.vault import Vault
-from tests.release.samples import ROWS, asia_schema, own_asia
+from tests.release.samples import ROWS, asia_schema, make, own_asia
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -45,21 +43,20 @@ def asia(book: Budgets, **options: Any) -> Release:
 
 
 def test_a_release_is_kept_before_it_is_returned(book: Budgets) -> None:
-    told: list[str] = []
-    found = asia(book, on_kept=told.append)
-    (id_,) = told
-    kept = Vault(book).get(id_)
+    found = asia(book)
+    (id_,) = book.ids(book.show("asia")).values()
+    kept = book.get(id_)
     assert kept.text == canonical(found)
     assert kept.page == to_html(found)
-    assert Vault(book).ids(book.show("asia")) == {1: id_}
-    assert Vault(book).get("1") == kept
-    folder = Vault(book).folder
+    assert book.ids(book.show("asia")) == {1: id_}
+    assert book.get("1") == kept
+    folder = book.folder
     assert folder.stat().st_mode & 0o777 == 0o700
     assert len(list(folder.iterdir())) == 2
     assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {0o600}
     for wanted in ("2", "../b", "", "1-00000000"):
         with pytest.raises(InputError, match="no release"):
-            Vault(book).get(wanted)
+            book.get(wanted)
 
 
 @pytest.mark.parametrize("later", [0, 1])
@@ -70,14 +67,14 @@ def test_an_old_copy_of_the_budgets_is_noticed(
     asia(book)
     before = book.path.read_bytes()
     asia(book)
-    Vault(book).check()
+    book.check()
     book.path.write_bytes(before)
     for _ in range(later):
         book.charge("asia", Guarantee(1.0, 0.0), "a release that was never kept")
-        kept = Vault(book).folder / "2-aaaaaaaa.json"
+        kept = book.folder / "2-aaaaaaaa.json"
         kept.write_text("{}")
     with pytest.raises(InputError, match="is an older copy: 1 of the kept releases"):
-        Vault(book).check()
+        book.check()
     spent = book.show("asia").spent
     with pytest.raises(InputError, match="older copy"):
         asia(book)
@@ -91,7 +88,7 @@ def test_an_old_copy_of_the_budgets_is_noticed(
 
 
 def test_nothing_is_charged_where_nothing_can_be_kept(book: Budgets) -> None:
-    Vault(book).folder.write_text("in the way")
+    book.folder.write_text("in the way")
     with pytest.raises(InputError):
         asia(book)
     assert book.show("asia").charges == ()
@@ -100,32 +97,31 @@ def test_nothing_is_charged_where_nothing_can_be_kept(book: Budgets) -> None:
 def test_a_vault_that_fails_after_the_charge_loses_nothing(
     book: Budgets, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(self: Vault, charge: int, release: Release) -> str:
+    def full(self: Budgets, charge: int, release: Release) -> str:
         raise InputError("The disk is full.")
 
-    monkeypatch.setattr(Vault, "keep", full)
-    told: list[str] = []
-    check(asia(book, on_kept=told.append))
-    assert told == []
+    monkeypatch.setattr(Budgets, "keep", full)
+    check(asia(book))
+    assert book.ids(book.show("asia")) == {}
 
 
 def test_what_the_disk_refuses_or_loses_is_one_sentence(
     book: Budgets, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found, vault = asia(book), Vault(book)
-    id_ = vault.ids(book.show("asia"))[1]
+    found = asia(book)
+    id_ = book.ids(book.show("asia"))[1]
     assert id_ == f"1-{digest(found)[:8]}"
-    assert vault.get("1").text == canonical(found)
-    (vault.folder / f"{id_}.html").unlink()
+    assert book.get("1").text == canonical(found)
+    (book.folder / f"{id_}.html").unlink()
     with pytest.raises(InputError, match="cannot be read"):
-        vault.get("1")
+        book.get("1")
 
     def full(text: str, path: Path) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("engine.release.vault.save", full)
+    monkeypatch.setattr("engine.release.budget.save", full)
     with pytest.raises(InputError, match="could not be kept: No space left"):
-        vault.keep(2, found)
+        book.keep(2, found)
 
 
 # Places --------------------------------------------------------------------------------------
@@ -199,7 +195,7 @@ def test_a_place_taken_in_between_costs_no_release(
     assert main([*desk, "--out", str(tmp_path / "r.json")]) == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1
-    (id_,) = Vault(Budgets()).ids(Budgets().show("ward")).values()
+    (id_,) = Budgets().ids(Budgets().show("ward")).values()
     assert f"--again {id_}" in error
     assert (tmp_path / "r.json").read_text() == "paid for"
 
@@ -215,7 +211,7 @@ def test_what_could_be_written_nowhere_is_printed(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    for module in ("engine.release.vault", "engine.cli.release"):
+    for module in ("engine.release.budget", "engine.cli.release"):
         monkeypatch.setattr(f"{module}.save", full)
     assert main([*desk, "--out", str(tmp_path / "r.json")]) == 2
     said = capsys.readouterr()
@@ -235,7 +231,7 @@ def test_a_terminal_without_an_epsilon_ends_nothing(
     assert done.stdout.startswith(b"other: \\u03b5 3 of 3 left")
 
 
-@pytest.mark.parametrize("when", ["_run", "_released"])
+@pytest.mark.parametrize("when", ["_charged", "_made"])
 def test_a_second_ctrl_c_says_whether_it_is_charged(
     when: str,
     desk: list[str],
@@ -247,10 +243,10 @@ def test_a_second_ctrl_c_says_whether_it_is_charged(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("engine.cli.release.ignore_signals", lambda: None)
-    monkeypatch.setattr(f"engine.release.make.{when}", pressed)
+    monkeypatch.setattr(f"engine.release.make.Budget.{when}", pressed)
     assert main([*desk, "--out", str(tmp_path / "r.json")]) == 130
     charged = len(Budgets().show("ward").charges)
-    assert charged == (when == "_released")
+    assert charged == (when == "_made")
     said = "stay charged to budget 'ward'" if charged else "nothing was charged"
     assert said in capsys.readouterr().err
 
@@ -295,7 +291,7 @@ def test_signed_checked_kept_and_written_again(
         assert capsys.readouterr().err.count("\n") == 1
     kept = Path(again).with_name("bare.json")  # one without a signature is signed later
     kept.write_text(canonical(replace(load(out), signature=None)))
-    (stored,) = Vault(Budgets()).folder.glob("1-*.json")
+    (stored,) = Budgets().folder.glob("1-*.json")
     stored.write_text(kept.read_text())
     assert main(["release", "--again", "1", "--sign", "--out", later]) == 0
     assert load(kept).signature is None

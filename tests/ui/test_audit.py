@@ -16,10 +16,9 @@ from engine.privacy.budget import PUBLISHED, STRICT
 from engine.release.attacked import attack_release, strength, verdict
 from engine.release.budget import Budgets
 from engine.release.file import canonical
-from engine.release.make import make
 from pages.trust import view as audits
 from pages.trust.view import replay_ratios, sentence
-from tests.release.samples import asia_schema, own_asia
+from tests.release.samples import asia_schema, make, own_asia
 
 Open = Callable[..., AppTest]
 

@@ -16,18 +16,16 @@ from engine.privacy.accounting import Guarantee
 from engine.release.budget import VARIABLE, Budgets
 from engine.release.checking import check
 from engine.release.file import DISJOINT, canonical, loads
-from engine.release.make import make
 from engine.release.page import doubt_words, to_html
 from engine.release.pooling import WARN
 from engine.release.signature import VARIABLE as KEY
 from engine.release.signature import own_key, public_text
-from engine.release.vault import Vault
 from pages.shell import export
 from pages.table import expected
 from pages.table import pay as releases
 from pages.table.work import CHARGED
 from pages.worker import Tell
-from tests.release.samples import asia_schema, own_asia
+from tests.release.samples import asia_schema, make, own_asia
 from tests.ui.steps import Open, give, own_table, press, step, told
 
 Files = list[tuple[str, bytes, str]]
@@ -104,9 +102,9 @@ def test_a_release_from_upload_to_check(open_app: Open, book: Budgets) -> None:
     assert "digest" in app.error[-1].value
     again = open_app("table", step="release")  # another session: what was paid for is still there
     own_table(again, WARD)
-    (id_,) = Vault(book).ids(book.show("ward")).values()
+    (id_,) = book.ids(book.show("ward")).values()
     assert again.selectbox(key="kept-release").value == id_
-    assert Vault(book).get(id_).text == canonical(found)
+    assert book.get(id_).text == canonical(found)
 
 
 def test_a_release_is_signed_from_the_page(
