@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from engine import Budget, InputError, Schema
+from engine import Budget, InputError
 from engine.__main__ import main
 from engine.privacy.accounting import Guarantee
 from engine.privacy.sources import Hardened
@@ -51,7 +51,9 @@ def test_what_was_drawn_is_kept_and_the_rest_is_drawn(
         cut(patch, after)
         with pytest.raises(RuntimeError, match="power cut") as told:
             make(*ASKED, name="ward", budgets=book)
+    assert "stay charged to budget 'ward'" in told.value.__notes__[0]
     assert "engine release --resume ends it" in told.value.__notes__[0]
+    assert Budget("ward", path=book.path).left.epsilon == 2
     (number,) = book.show("ward").unfinished
     lines = book.drawn(number)
     kept = [json.loads(line)["steps"] for line in lines.read_text().splitlines()] if after else []
@@ -164,16 +166,3 @@ def test_a_budget_belongs_to_one_table(book: Budgets) -> None:
     with pytest.raises(InputError, match="belongs to a table of 5,000 records with"):
         make(*other, name="ward", budgets=book)
     assert len(book.show("ward").charges) == 1
-
-
-def test_a_notebook_s_budget_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    frame = own_asia().to_frame()
-    schema = Schema.draft(frame).state(*frame.columns)
-    ward = Budget("ward", epsilon=3, delta=1e-5, path=tmp_path / "b.db")
-    with monkeypatch.context() as patch:
-        cut(patch, 2)
-        with pytest.raises(RuntimeError):
-            ward.release(frame, schema, epsilon=2)
-    paid = ward.release(frame, schema, resume=True)
-    assert (paid.spent.epsilon, ward.left.epsilon) == (2.0, 1.0)
-    assert "0 more releases of ε = 2" in repr(ward)

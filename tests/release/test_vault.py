@@ -17,7 +17,6 @@ from engine.__main__ import main
 from engine.privacy.accounting import Guarantee
 from engine.release import signature
 from engine.release.budget import VARIABLE, Budgets
-from engine.release.checking import check
 from engine.release.file import Release, canonical, digest, load, loads
 from engine.release.page import to_html
 from engine.release.places import check_place, save
@@ -92,17 +91,6 @@ def test_nothing_is_charged_where_nothing_can_be_kept(book: Budgets) -> None:
     with pytest.raises(InputError):
         asia(book)
     assert book.show("asia").charges == ()
-
-
-def test_a_vault_that_fails_after_the_charge_loses_nothing(
-    book: Budgets, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(self: Budgets, charge: int, release: Release) -> str:
-        raise InputError("The disk is full.")
-
-    monkeypatch.setattr(Budgets, "keep", full)
-    check(asia(book))
-    assert book.ids(book.show("asia")) == {}
 
 
 def test_what_the_disk_refuses_or_loses_is_one_sentence(
