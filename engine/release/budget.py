@@ -44,9 +44,10 @@ VARIABLE = "DP_CAUSAL_EXPLORER_BUDGETS"  # another file, for a shared disk or a 
 APPLICATION_ID = int.from_bytes(b"DPCB", "big")
 VERSION = 1
 BUSY_SECONDS = 30.0
-# New names are of ASCII, and no two are equal but for case or the signs between two words. A second
-# one would have a second total.
+# New names are of ASCII, and no two look the same: equal but for case, for the sign between two
+# words, or for characters that many fonts draw alike. A second one would have a second total.
 _NAME = re.compile(r"(?=.{1,60}\Z)[A-Za-z0-9][A-Za-z0-9._-]*( [A-Za-z0-9._-]+)*")
+_ALIKE = (("rn", "m"), ("vv", "w"), ("cl", "d"), ("0", "o"), ("1", "l"), ("5", "s"), ("8", "b"))
 _DIGITS = 8  # of a file's digest, in the release's id
 _SCHEMA = (
     "CREATE TABLE budgets (name TEXT PRIMARY KEY, epsilon TEXT NOT NULL, delta TEXT NOT NULL)",
@@ -420,5 +421,8 @@ def _sentence(path: Path, error: object) -> str:
 
 
 def _bare(name: str) -> str:
-    """A name without what tells it from one that looks the same."""
-    return re.sub(r"[ ._-]+", " ", name).casefold()
+    """What is left of a name once all that looks alike is the same."""
+    found = re.sub(r"[ ._-]+", " ", name).replace("I", "l").casefold()  # I is drawn as a small l
+    for one, other in _ALIKE:
+        found = found.replace(one, other)
+    return found
