@@ -320,7 +320,6 @@ GUESSES: dict[str, tuple[Any, str]] = {
     "a budget for what is not private": (lambda: run("pc", FRAME, epsilon=1), "is not private"),
     "another word for a seed": (lambda: run("priv_pc", FRAME, random_state=1), "mean seed"),
     "a schema that is inferred": (lambda: Schema.infer(FRAME), "'draft'"),
-    "the module of releases": (lambda: engine.release(FRAME), "a budget releases"),
     "levels for a reader": (lambda: engine.read_csv(b"a,b", levels={}), "stated by a schema"),
 }
 

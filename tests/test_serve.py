@@ -33,7 +33,7 @@ KNOWN = {**SENT, "Cookie": f"_streamlit_xsrf={TOKEN}", "X-Xsrftoken": TOKEN}
 BOMB = gzip.compress(b"a,b\n") + gzip.compress(b"0" * 100_000_000) * 6
 FILES = (  # field of the page, file, what the page says of it
     ("drop-file", "t.csv.gz", BOMB, "Line 2 of t.csv.gz is longer than 2 MB"),
-    ("check-file", "deep.json", b"[" * 9_000_000, "nested deeper"),
+    ("check-file", "deep.json", b"[" * 9_000_000, "is not JSON in UTF-8"),
     ("check-file", "big.json", b"[" * 31_000_000, "too large for a release"),
 )
 SERVED, NO, NONE = {200}, {0, 400, 403, 413}, {400, 404}
