@@ -44,11 +44,11 @@ ODD: dict[str, tuple[Any, str]] = {
     "complex numbers in a frame": (of(a=[1j, 2] * 10, b=TWO), "a type that is not read"),
     "a column twice": (
         pd.DataFrame([[1, 2, 3]] * 4, columns=["a", "a", "b"]),
-        "is not read",
+        "are called 'a'; rename",
     ),
     "one column": (of(a=TWO), "fewer than two columns"),
-    "a series": (pd.Series(TWO), "is not read"),
-    "an empty frame": (pd.DataFrame(), "cannot be read as a table"),
+    "a series": (pd.Series(TWO), "A single column is no table"),
+    "an empty frame": (pd.DataFrame(), "fewer than two columns"),
     "no such file": ("nowhere.csv", "no file 'nowhere.csv'"),
     "many words": (
         of(a=np.char.add("w", np.arange(30_000).astype(str)), b=np.arange(30_000) % 2),

@@ -261,8 +261,9 @@ def _frame(asked: _Asked) -> _Found:
     """A pandas, Polars or Arrow table."""
     import pyarrow as pa
 
+    frame = _worded(asked.source, asked.label)
     try:
-        table = pa.table(_worded(asked.source))
+        table = pa.table(frame)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         raise DataError(
             "The frame has a column of a type that is not read; make it text, numbers or dates."
@@ -276,7 +277,7 @@ def _frame(asked: _Asked) -> _Found:
 _WORDED = ("period", "interval", "object", "category")
 
 
-def _worded(frame: Any) -> Any:
+def _worded(frame: Any, label: str) -> Any:
     """A frame of pandas with text for what has no type of its own; any other table as it is."""
     if type(frame).__module__.partition(".")[0] != "pandas":
         return frame
@@ -284,6 +285,7 @@ def _worded(frame: Any) -> Any:
         raise DataError("A single column is no table; give a frame of two columns or more.")
     out = frame.reset_index(drop=True)
     out.columns = [str(name) for name in out.columns]
+    _check_names(out.columns, label)
     for place, kind in enumerate(out.dtypes):
         if str(kind).partition("[")[0] in _WORDED:
             out.isetitem(place, out.iloc[:, place].astype(object).map(_word).astype("string"))

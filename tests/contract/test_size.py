@@ -21,7 +21,8 @@ ROOT = Path(__file__).resolve().parents[2]
 MOST = {
     # declared types of the reader
     # a warning names the line that read the table, and a schema says how persons become rows
-    "engine/data": 2040,
+    # names of a frame are checked before Arrow refuses them in its own words
+    "engine/data": 2042,
     # what is said of an ε before a run is a module of its own: Run loads no forecast for it
     # a report's curve has the colours of the theme
     "engine/studies": 2435,
