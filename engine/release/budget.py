@@ -81,7 +81,7 @@ class Budget:
     """A named total and its charges, oldest first.
 
     ``rows`` and ``columns`` are the table it is bound to, None and none before its first release;
-    ``unfinished`` has what was asked for, by the number of the charge, where no release followed.
+    ``unfinished`` has what was asked for, JSON, by its charge, where no release followed.
     """
 
     name: str
@@ -90,7 +90,7 @@ class Budget:
     charges: tuple[Charged, ...]
     rows: int | None = None
     columns: tuple[str, ...] = ()
-    unfinished: Mapping[int, Request] = field(default_factory=dict)
+    unfinished: Mapping[int, Any] = field(default_factory=dict)
 
     @property
     def spent(self) -> tuple[Decimal, Decimal]:
@@ -376,7 +376,7 @@ def _read(connection: sqlite3.Connection, wanted: str) -> Budget:
         tuple(Charged(number, what, *_kept(e, d), at) for number, what, e, d, at in charges),
         bound[0][0] if bound else None,
         tuple(json.loads(bound[0][1])) if bound else (),
-        {number: Request.parse(json.loads(request)) for number, request in asked},
+        {number: json.loads(request) for number, request in asked},
     )
 
 

@@ -28,7 +28,7 @@ from engine.privacy.accounting import Guarantee
 from engine.privacy.sources import Hardened, Replay
 from engine.randomness import Randomness
 from engine.release import budget as books
-from engine.release.budgeted import BudgetedRelease, combine, load_release
+from engine.release.budgeted import BudgetedRelease
 from engine.release.file import MOST_ROWS, Release, findings, parse_released
 from engine.release.places import append
 from engine.release.settings import COVERED, Ask, OnStep, Request, covered
@@ -36,7 +36,6 @@ from engine.release.signature import own_key, signed
 from engine.runner import Stop, asking
 from engine.version import __version__
 
-__all__ = ["Budget", "BudgetedRelease", "Stopped", "combine", "load_release"]
 _PACKAGES = ("numpy", "opendp", "scipy")
 
 
@@ -176,7 +175,8 @@ class Budget:
         unfinished = self._book.show(self.name).unfinished
         if not unfinished:
             raise InputError(f"No release of budget {self.name!r} waits to be ended.")
-        number, asked = max(unfinished.items())
+        number = max(unfinished)
+        asked = Request.parse(unfinished[number])
         columns = table.schema.columns if table.schema else ()
         if (asked.rows, asked.schema.columns) != (table.n, columns):
             raise InputError(

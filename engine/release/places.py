@@ -75,9 +75,12 @@ def _write(file: IO[str], text: str) -> None:
 
 
 def private_folder(path: Path) -> None:
-    """Make a folder for its owner alone; InputError, one sentence, where that fails."""
+    """Make a folder for its owner alone, and those above it that are missing; InputError, one
+    sentence, where that fails.
+    """
     try:
-        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for place in (*reversed(path.parents), path):  # mkdir gives its mode to the last alone
+            place.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
         raise InputError(f"The folder {path} cannot be made: {error.strerror}.") from None
     if not os.access(path, os.W_OK | os.X_OK):

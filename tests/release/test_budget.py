@@ -30,7 +30,7 @@ KILLS = 10  # scripts/kill_releases.py kills as many as one likes
 
 @pytest.fixture
 def book(tmp_path: Path) -> Budgets:
-    return Budgets(tmp_path / "folder" / "budgets.db")
+    return Budgets(tmp_path / "above" / "folder" / "budgets.db")
 
 
 def test_a_total_is_kept_and_never_passed(book: Budgets) -> None:
@@ -49,7 +49,8 @@ def test_a_total_is_kept_and_never_passed(book: Budgets) -> None:
 
 def test_a_name_is_declared_once(book: Budgets) -> None:
     book.new("ward", 1, 0)
-    assert book.path.stat().st_mode & 0o077 == 0
+    for place in (book.path, book.path.parent, book.path.parent.parent):
+        assert place.stat().st_mode & 0o077 == 0
     with pytest.raises(InputError, match="already"):
         book.new("ward", 2, 0)
     with pytest.raises(InputError, match="Did you mean 'ward'"):

@@ -6,6 +6,7 @@ import json
 import os
 import random
 import signal
+import sqlite3
 import time
 from pathlib import Path
 from typing import Any
@@ -96,6 +97,12 @@ def test_another_table_does_not_end_it(book: Budgets, monkeypatch: pytest.Monkey
     other = own_asia(100), asia_schema(100), "marginal_pc", {}
     with pytest.raises(InputError, match="is of another table: 5,000 records of asia"):
         make(*other, name="ward", budgets=book, resume=True)
+    with sqlite3.connect(book.path) as connection:  # a schema that another version wrote
+        connection.execute("UPDATE unfinished SET request = replace(request, 'levels', 'l')")
+    with pytest.raises(InputError, match="schema"):
+        make(*other, name="ward", budgets=book, resume=True)
+    assert list(book.show("ward").unfinished) == [1]
+    assert len(book.charge("ward", Guarantee(1.0, 0.0), "other").charges) == 2
 
 
 def test_kill_9_loses_nothing_that_was_paid_for(tmp_path: Path) -> None:
