@@ -105,14 +105,15 @@ def checked(release: Release, seconds: float = SECONDS) -> tuple[float, Outcome]
         made = assembled(release.parts, release.applied)
         if any(getattr(made, field) != getattr(release, field) for field in _STATED):
             raise InputError("The combined file states something else than its releases do.")
+    tables = []
     for one in release.parts or (release,):
-        tables = tables_of(one, late)
-        if tables.labels != one.labels:
+        tables.append(tables_of(one, late))
+        if tables[-1].labels != one.labels:
             raise InputError("The releases of the file are not those of its algorithm.")
         if release.parts:
-            _compare(one, derived(one, tables, late))
-        doubt = min(doubt, goodness_of_fit_p(one.releases[0], tables.tests.moments))
-    outcome = derived(release, cancelled=late)
+            _compare(one, derived(one, tables[-1], late))
+        doubt = min(doubt, goodness_of_fit_p(one.releases[0], tables[-1].tests.moments))
+    outcome = derived(release, _pool(release, tables) if release.parts else tables[0], late)
     _compare(release, outcome)
     if doubt < ALARM:
         raise InputError(
