@@ -11,7 +11,7 @@ dataset, one n, one ε, one guarantee and one seed a visit, on every page until 
     d["seeds"]                         # what is set, else what a link names, else the default
     d.update(epsilon=2.5, delta=1e-6)  # a preset, from a callback: one step of Back
     st.page_link(page, query_params=state.words(specs, values))           # a link that sets them
-    state.arrived()                    # whether a link, Reload, Back or Forward led to this look
+    state.arrived()                    # whether a link, Reload, Back or Forward led here: said once
 
 What a page reads is in its address, unless it is the default; nobody writes an address by hand. A
 value that a control cannot show (another algorithm's choice) is the default there and stays for
@@ -78,7 +78,7 @@ _PAGES: Place[dict[str, set[str]]] = Place("state_pages", dict)  # page -> the k
 _REFUSED: Place[list[str]] = Place("state_refused", list)  # why words of the link are not shown
 _INSTEAD: Place[Query | None] = Place("state_instead")  # what the address names of a run
 _WRITTEN: Place[tuple[str, Query]] = Place("state_written", lambda: ("", {}))
-_ARRIVED: Place[bool] = Place("state_arrived", bool)
+_ARRIVED: Place[bool] = Place("state_arrived", bool)  # until it was asked for
 _TOLD: Place[int] = Place("told", int)
 # Of each widget, the values it showed, each with the number of the update that set it.
 _UPDATES: Place[dict[str, list[tuple[int, str]]]] = Place("told_shown", dict)
@@ -215,7 +215,8 @@ def begin(page: str) -> None:
     context = get_script_run_ctx()
     went = context is not None and context.is_history_navigation
     came = (before != page and (bool(now) or went)) or (went and now != written)
-    _ARRIVED.put(came)
+    # A press ends a run at any line: what led here holds until it was asked for.
+    _ARRIVED.put(came or (before == page and _ARRIVED.get()))
     _WORDS.get().clear()
     _INSTEAD.put(None)
     _REFUSED.get().clear()
@@ -233,8 +234,8 @@ def page() -> str:
 
 
 def arrived() -> bool:
-    """Whether a link, Reload, Back or Forward is why the page is drawn."""
-    return _ARRIVED.get()
+    """Whether a link, Reload, Back or Forward led here since this was last asked."""
+    return _ARRIVED.take()
 
 
 def show(query: Query) -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from engine import ALGORITHMS, load_dataset, run
@@ -19,7 +20,7 @@ from pages import worker
 from pages.run import form as run_form
 from pages.shell import runs, settings, task
 from pages.shell.state import defaults
-from tests.ui.steps import Open, address, behind, metrics, press, told, visit
+from tests.ui.steps import Open, address, back, behind, metrics, press, told, visit
 
 ASIA = load_dataset("asia", n=100_000, seed=0)
 TESTS = "CI tests"
@@ -115,6 +116,20 @@ def test_fields_follow_each_other_and_leave_the_result(app: AppTest) -> None:
     assert metrics(app) == before
     app.segmented_control[0].set_value("Overlay").run()
     assert len(app.get("iframe")) == 1
+
+
+@pytest.mark.usefixtures("asked")
+def test_a_press_right_after_back_leaves_the_run_to_come(
+    app: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It ends the page that Back led to before its run is begun."""
+    with monkeypatch.context() as patch:
+        patch.setattr(runs, "follow", st.stop)
+        back(app, {"data": "cancer", "n": "2000"})
+    behind(app, {"data": "cancer", "n": "2000"})
+    app.run()
+    assert CHANGED not in messages(app)
+    assert address(app)["data"] == "cancer"
 
 
 def test_the_recommended_setting_is_the_studys(open_app: Open) -> None:
