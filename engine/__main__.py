@@ -38,7 +38,6 @@ _MODULES = {
     "check": ("check", "key"),
     "effect": ("effect",),
     "reproduce": ("reproduce",),
-    "completion": ("completion",),
 }
 COMMANDS = {word: f"engine.cli.{home}" for home, words in _MODULES.items() for word in words}
 ALIASES = {"twin": "synthetic"}
@@ -83,11 +82,6 @@ def main(argv: Sequence[str]) -> int:
         argv = [ALIASES.get(word, word) for word in argv[:1]] + list(argv[1:])
         if argv and argv[0] in ("--help", "-h", "help"):
             print(help_text())
-            return 0
-        if argv[:2] == ["complete", "--"]:
-            from engine.cli.completion import complete_words  # here: it loads the algorithms
-
-            print("\n".join(complete_words(argv[2:], command, list(COMMANDS))))
             return 0
         if not argv or argv[0] not in COMMANDS:
             hint = did_you_mean(argv[0], COMMANDS) if argv else ""

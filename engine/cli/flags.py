@@ -6,7 +6,7 @@ import argparse
 import sys
 import textwrap
 from collections.abc import Sequence
-from typing import Any, ClassVar, NoReturn
+from typing import Any, NoReturn
 
 from engine.data.dataset import Dataset
 from engine.data.networks import NETWORKS, load_dataset
@@ -19,23 +19,12 @@ from engine.registry import algorithm
 from engine.studies.trial import Said, ready_name
 
 
-class Asked(Exception):
-    """A parser was wanted for what it knows, and not to parse."""
-
-    def __init__(self, parser: Parser):
-        super().__init__(parser.prog)
-        self.parser = parser
-
-
 class Parser(argparse.ArgumentParser):
     """An argument parser with one-line error messages and an example at the end of its help.
 
     ``example`` is a command that works, without ``python -m engine``; its first word is the
-    parser's, unless ``prog`` says otherwise. While ``asked`` a parser
-    raises :class:`Asked` in the place of parsing: completion looks at its flags so.
+    parser's, unless ``prog`` says otherwise.
     """
-
-    asked: ClassVar[bool] = False
 
     def __init__(self, *, example: str, description: str | None = None, **more: Any):
         super().__init__(
@@ -44,13 +33,6 @@ class Parser(argparse.ArgumentParser):
             epilog=f"example:\n  python -m engine {example}",
             **{"prog": f"engine {example.partition(' ')[0]}", "allow_abbrev": False, **more},
         )
-        self.example = example
-
-    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """As usual; or nothing, and this parser is handed over."""
-        if Parser.asked:
-            raise Asked(self)
-        return super().parse_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
         """Raise InputError in the place of printing a usage text."""

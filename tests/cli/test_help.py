@@ -1,4 +1,4 @@
-"""Help that helps: what each word does, an example that works, completion, schemas."""
+"""Help that helps: what each word does, an example that works, schemas."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.__main__ import COMMANDS, EXAMPLES, command, main
-from engine.cli.completion import SHELLS, complete_words, parser_of
-from engine.cli.flags import Parser
+from engine.__main__ import COMMANDS, EXAMPLES, main
 from engine.data.schema import Schema
 
 PARTS = {
@@ -33,8 +31,19 @@ ELSEWHERE = {
 }
 
 
-def parser_at(path: tuple[str, ...]) -> Parser:
-    return parser_of(command(path[0]), list(path[1:]))
+Helped = Callable[[tuple[str, ...]], list[str]]
+
+
+@pytest.fixture
+def helped(capsys: Any) -> Helped:
+    """The lines of a word's help."""
+
+    def lines(path: tuple[str, ...]) -> list[str]:
+        with suppress(SystemExit):
+            assert not main([*path, "--help"])
+        return str(capsys.readouterr().out).rstrip().splitlines()
+
+    return lines
 
 
 @pytest.fixture(scope="module")
@@ -104,27 +113,19 @@ def test_a_word_that_there_is_not_is_one_line_with_a_hint(capsys: Any) -> None:
     assert told.count("\n") == 1
 
 
-@pytest.mark.parametrize("path", PATHS, ids=" ".join)
-def test_every_help_ends_with_an_example(path: tuple[str, ...]) -> None:
-    parser = parser_at(path)
-    shown = parser.format_help().rstrip().splitlines()
-    assert shown[-2] == "example:"
-    assert shown[-1] == f"  python -m engine {parser.example}"
-    assert parser.example.split()[0] == path[0]
-
-
-@pytest.mark.parametrize("word", [*COMMANDS, "twin"])
-def test_every_word_has_a_help(word: str, capsys: Any) -> None:
-    with suppress(SystemExit):
-        assert not main([word, "--help"])
-    assert "example:" in capsys.readouterr().out
+@pytest.mark.parametrize("path", [*PATHS, ("budget",), ("twin",)], ids=" ".join)
+def test_every_help_ends_with_an_example(path: tuple[str, ...], helped: Helped) -> None:
+    *_, head, example = helped(path)
+    assert head == "example:"
+    word = "synthetic" if path == ("twin",) else path[0]
+    assert example.split()[:4] == ["python", "-m", "engine", word]
 
 
 @pytest.mark.parametrize("path", [path for path in PATHS if path not in ELSEWHERE], ids=" ".join)
 def test_the_example_of_every_help_runs(
-    path: tuple[str, ...], at_desk: Callable[[str], str], desk: Path
+    path: tuple[str, ...], helped: Helped, at_desk: Callable[[str], str], desk: Path
 ) -> None:
-    example = parser_at(path).example
+    example = helped(path)[-1].removeprefix("  python -m engine ")
     if path == ("release",):  # the desk has its file already, and none is overwritten
         example = example.replace("release.json", "second.json")
     assert at_desk(example).strip() or "--out" in example
@@ -136,39 +137,6 @@ def test_an_example_outside_the_word_s_own_help_runs(
     drafted = at_desk(EXAMPLES[1].partition(" >")[0])
     content = json.loads(drafted)
     assert [column["stated"] for column in content["columns"]] == [False] * 3
-
-
-# Completion -----------------------------------------------------------------------------
-
-COMPLETED = {
-    "ru": {"run"},
-    "re": {"release", "reproduce"},
-    "run --algorithm gauss": {"gauss_pc"},
-    "run --dataset as": {"asia"},
-    "run --al": {"--algorithm"},
-    "run --algorithm priv_pc --tw": {"--tweak"},
-    "run --algorithm klingon --eps": {"--epsilon"},
-    "schema ch": {"check"},
-    "schema check --c": {"--csv", "--csv-encoding"},
-    "completion z": {"zsh"},
-    "klingon ": set(),
-    "schema draft tab": set(),
-}
-
-
-@pytest.mark.parametrize("typed", COMPLETED)
-def test_what_is_typed_is_completed(typed: str) -> None:
-    found = complete_words(typed.split(" "), command, list(COMMANDS))
-    assert set(found) == COMPLETED[typed]
-    assert not Parser.asked
-
-
-def test_the_shell_is_told(capsys: Any) -> None:
-    for shell in SHELLS:
-        assert main(["completion", shell]) == 0
-        assert "-m engine complete --" in capsys.readouterr().out
-    assert main(["complete", "--", "sche"]) == 0
-    assert capsys.readouterr().out == "schema\n"
 
 
 # Schemas --------------------------------------------------------------------------------
