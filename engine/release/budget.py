@@ -49,19 +49,15 @@ BUSY_SECONDS = 30.0
 _NAME = re.compile(r"(?=.{1,60}\Z)[A-Za-z0-9][A-Za-z0-9._-]*( [A-Za-z0-9._-]+)*")
 _ALIKE = (("rn", "m"), ("vv", "w"), ("cl", "d"), ("0", "o"), ("1", "l"), ("5", "s"), ("8", "b"))
 _DIGITS = 8  # of a file's digest, in the release's id
-_SCHEMA = (
-    "CREATE TABLE budgets (name TEXT PRIMARY KEY, epsilon TEXT NOT NULL, delta TEXT NOT NULL)",
-    "CREATE TABLE charges (id INTEGER PRIMARY KEY, name TEXT NOT NULL REFERENCES budgets (name), "
+# Budgets and their charges; the table that a budget is bound to, and what was asked for by charges
+# with a release that has not ended. Whatever of them a file lacks is made.
+_TABLES = (
+    "budgets (name TEXT PRIMARY KEY, epsilon TEXT NOT NULL, delta TEXT NOT NULL)",
+    "charges (id INTEGER PRIMARY KEY, name TEXT NOT NULL REFERENCES budgets (name), "
     "epsilon TEXT NOT NULL, delta TEXT NOT NULL, what TEXT NOT NULL, "
     "at TEXT NOT NULL DEFAULT (datetime('now')))",
-    f"PRAGMA application_id = {APPLICATION_ID}",
-    f"PRAGMA user_version = {VERSION}",
-)
-# In files that were made before them, too: the table that a budget is bound to, and what was asked
-# for by charges with a release that has not ended.
-_ADDED = (
-    "CREATE TABLE IF NOT EXISTS bound (name TEXT PRIMARY KEY, rows INTEGER, columns TEXT)",
-    "CREATE TABLE IF NOT EXISTS unfinished (id INTEGER PRIMARY KEY, request TEXT NOT NULL)",
+    "bound (name TEXT PRIMARY KEY, rows INTEGER, columns TEXT)",
+    "unfinished (id INTEGER PRIMARY KEY, request TEXT NOT NULL)",
 )
 
 
@@ -102,7 +98,7 @@ class Budget:
     def left(self) -> tuple[Decimal, Decimal]:
         """(epsilon, delta) that can still be charged."""
         epsilon, delta = self.spent
-        return plain(self.epsilon - epsilon), plain(self.delta - delta)
+        return (self.epsilon - epsilon).normalize(), (self.delta - delta).normalize()
 
     def takes(self, rows: int, columns: Sequence[str]) -> bool:
         """Whether a table of so many records and these columns may be the one it is bound to."""
@@ -129,16 +125,6 @@ class Budget:
         many = min(int(have // one) for have, one in pairs if one)
         plural = "release" if many == 1 else "releases"
         return f"{said}: {many} more {plural} of ε = {last.epsilon:f}, δ = {float(last.delta):.3g}"
-
-
-def plain(value: Decimal) -> Decimal:
-    """Without zeros at its end.
-
-    >>> print(plain(Decimal("0.0")), plain(Decimal("2.50")), plain(Decimal("10.0")))
-    0 2.5 10
-    """
-    whole = value.to_integral_value()
-    return whole.quantize(Decimal(1)) if value == whole else value.normalize()
 
 
 @dataclass(frozen=True)
@@ -205,11 +191,11 @@ class Budgets:
     ) -> Budget:
         """Put (epsilon, delta) on a budget, for good, before anything is drawn.
 
-        ``request`` is what a release asks for; it is kept until :meth:`finished`. Returns the
-        budget as it then is, this charge the last of it.
+        ``request`` is what a release asks for: its table is the budget's from the first on, and it
+        is kept until the release is. Returns the budget as it then is, this charge the last of it.
         InputError, and no charge, where the total does not afford it or the table is another.
         """
-        epsilon, delta = map(plain, _amounts(cost.epsilon, cost.delta, "A charge"))
+        epsilon, delta = (x.normalize() for x in _amounts(cost.epsilon, cost.delta, "A charge"))
         with self._transaction() as connection:
             budget = _read(connection, name)
             left = budget.left
@@ -223,27 +209,28 @@ class Budgets:
                 (budget.name, str(epsilon), str(delta), what),
             )
             if request is not None:
-                _bind(connection, budget, request.rows, request.schema.names)
-                asked = (made.lastrowid, json.dumps(request.to_json()))
-                connection.execute("INSERT INTO unfinished VALUES (?, ?)", asked)
+                names = request.schema.names
+                if not budget.takes(request.rows, names):
+                    raise InputError(
+                        f"Budget {name!r} belongs to a table of {budget.rows:,} records with the "
+                        f"columns {', '.join(budget.columns[:6])}{' …' * (len(budget.columns) > 6)}"
+                        "; other records need a budget of another name."
+                    )
+                table, asked = (name, request.rows, json.dumps(names)), request.to_json()
+                connection.execute("INSERT OR IGNORE INTO bound VALUES (?, ?, ?)", table)
+                waits = (made.lastrowid, json.dumps(asked))
+                connection.execute("INSERT INTO unfinished VALUES (?, ?)", waits)
             return _read(connection, name)
-
-    def finished(self, number: int) -> None:
-        """The release of this charge is made: what was asked for is kept no longer."""
-        with self._transaction() as connection:
-            connection.execute("DELETE FROM unfinished WHERE id = ?", (number,))
-
-    def prepare(self) -> None:
-        """Make the folder; InputError, before anything is charged, where none can be kept."""
-        private_folder(self.folder)
-        self.check()
 
     def drawn(self, charge: int) -> Path:
         """Where the noisy tables of a charge's release are kept while it is made."""
         return self.folder / f"drawn-{charge}.jsonl"
 
     def keep(self, charge: int, release: Release) -> str:
-        """Write a release's file and page, and let go of what it was made of; its id."""
+        """Write a release's file and page, and let go of what it was made of; its id.
+
+        What its charge asked for is kept no longer, either.
+        """
         path = self.folder / f"{charge}-{digest(release)[:_DIGITS]}.json"
         try:
             for place, text in (
@@ -254,7 +241,8 @@ class Budgets:
                     save(text, place)
         except OSError as error:
             raise InputError(f"The release could not be kept: {error.strerror}.") from None
-        self.finished(charge)
+        with self._transaction() as connection:
+            connection.execute("DELETE FROM unfinished WHERE id = ?", (charge,))
         self.drawn(charge).unlink(missing_ok=True)
         return path.stem
 
@@ -325,34 +313,19 @@ class Budgets:
 
 def _prepare(connection: sqlite3.Connection, path: Path, create: bool) -> None:
     """Make the tables in an empty file; refuse a file that is not ours or not whole."""
-    found = connection.execute("PRAGMA application_id").fetchone()[0]
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
-    tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    asked = ("PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_master")
+    found, version, tables = (connection.execute(sql).fetchone()[0] for sql in asked)
     if create and (found, version, tables) == (0, 0, 0):
-        for statement in _SCHEMA:
-            connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {VERSION}")
     elif found != APPLICATION_ID:
         raise InputError(f"{path} is not a file of budgets; give another in {VARIABLE}.")
     elif version != VERSION:
         raise InputError(f"{path} was written by another version; update this program.")
     elif connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
         raise sqlite3.DatabaseError("not whole")
-    for statement in _ADDED:
-        connection.execute(statement)
-
-
-def _bind(
-    connection: sqlite3.Connection, budget: Budget, rows: int, columns: Sequence[str]
-) -> None:
-    """Bind a budget to its first table; InputError for another."""
-    if not budget.takes(rows, columns):
-        raise InputError(
-            f"Budget {budget.name!r} belongs to a table of {budget.rows:,} records with the "
-            f"columns {', '.join(budget.columns[:6])}{' …' if budget.columns[6:] else ''}; other "
-            "records need a budget of another name."
-        )
-    bound = (budget.name, rows, json.dumps(list(columns)))
-    connection.execute("INSERT OR IGNORE INTO bound VALUES (?, ?, ?)", bound)
+    for table in _TABLES:
+        connection.execute(f"CREATE TABLE IF NOT EXISTS {table}")
 
 
 def _read(connection: sqlite3.Connection, wanted: str) -> Budget:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import networkx as nx
-import numpy as np
 
 from engine.data.dataset import Dataset
 from engine.effects.effect import Effect
@@ -106,10 +105,10 @@ class BudgetedRelease:
         """
         if kind not in FORMATS:
             raise InputError(f"A graph is written as {', '.join(FORMATS)}; {kind!r} is none.")
-        matrix = release_drawn(self.release)
         if directed:
-            matrix = np.zeros_like(matrix)
-            matrix[tuple(np.array(consistent_dag(self.release).edges, int).reshape(-1, 2).T)] = True
+            matrix = nx.to_numpy_array(consistent_dag(self.release), dtype=bool, weight=None)
+        else:
+            matrix = release_drawn(self.release)
         return FORMATS[kind].write(self.names, matrix)
 
     def check(self) -> float:

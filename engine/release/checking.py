@@ -24,12 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from engine.algorithm import Outcome
-from engine.algorithms.marginal_pc import (
-    MarginalPCParameters,
-    conclude,
-    known_whole,
-    planned_releases,
-)
+from engine.algorithms.marginal_pc import MarginalPCParameters, conclude, known_whole
 from engine.algorithms.marginal_pc import release as release_tables
 from engine.context import RunContext
 from engine.data.dataset import Dataset
@@ -150,8 +145,6 @@ def tables_of(release: Release, cancelled: Ask = lambda: False) -> Tables:
     assert isinstance(params, MarginalPCParameters)
     data = merged(request.empty)  # what is planned is planned of these
     cards, n = data.cardinalities, data.n
-    if len(release.releases) != planned_releases(cards, n, params.total, params.ordinal).number:
-        raise InputError("The file holds more or fewer releases than its algorithm makes.")
     ledger = Ledger(params.total, method="gdp")
     context = request.context(Replay(release.releases), ledger, cancelled)
     with _ending():

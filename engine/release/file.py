@@ -14,7 +14,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -132,16 +131,13 @@ def findings(outcome: Outcome, names: tuple[str, ...]) -> dict[str, Any]:
     matrix, found = outcome.cpdag, outcome.diagnostics
     assert isinstance(found, MarginalDiagnostics)
     links, arrows = found.edge_confidence, found.arrow_confidence
-    joined = [(i, j) for i, j in combinations(range(len(names)), 2) if matrix[i, j] or matrix[j, i]]
-    pairs = [(names[i], names[j]) for i, j in joined]
+    pairs = np.argwhere(np.triu(matrix | matrix.T, 1)).tolist()
     return {
         "cpdag": tuple(sorted((names[i], names[j]) for i, j in np.argwhere(matrix).tolist())),
-        "confidence": tuple(
-            (*pair, float(links[at])) for pair, at in zip(pairs, joined, strict=True)
-        ),
+        "confidence": tuple((names[i], names[j], float(links[i, j])) for i, j in pairs),
         "arrows": tuple(
-            (*pair, float(arrows[i, j]), float(arrows[j, i]))
-            for pair, (i, j) in zip(pairs, joined, strict=True)
+            (names[i], names[j], float(arrows[i, j]), float(arrows[j, i]))
+            for i, j in pairs
             if arrows
         ),
         "tables": tuple(tuple(names[i] for i in table) for table in found.released_tables),

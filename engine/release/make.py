@@ -30,8 +30,8 @@ from engine.randomness import Randomness
 from engine.release import budget as books
 from engine.release.budgeted import BudgetedRelease
 from engine.release.file import MOST_ROWS, Release, findings, parse_released
-from engine.release.places import append
-from engine.release.settings import COVERED, Ask, OnStep, Request, covered
+from engine.release.places import append, private_folder
+from engine.release.settings import COVERED, Ask, Request, covered
 from engine.release.signature import own_key, signed
 from engine.runner import Stop, asking
 from engine.version import __version__
@@ -123,7 +123,6 @@ class Budget:
         algorithm: str = COVERED[0],
         sign: bool = False,
         on_charged: Callable[[], None] = lambda: None,
-        on_step: OnStep = None,
         stop: Stop | None = None,
         resume: bool = False,
         **values: Any,
@@ -138,7 +137,6 @@ class Budget:
             algorithm: One with a hardened sampler.
             sign: Whether to sign it with your key.
             on_charged: Called once the charge is on the disk.
-            on_step: Sees each step as it happens.
             stop: A ``threading.Event``, or what is called to ask: free before the charge, after
                 it the charge stays.
             resume: End the last release that was charged and cut short, at the settings that it
@@ -154,7 +152,8 @@ class Budget:
         table = _declared(data, schema)
         signer = own_key() if sign else None
         cancelled = (lambda: False) if stop is None else asking(stop)
-        self._book.prepare()
+        private_folder(self._book.folder)  # where nothing can be kept, nothing is charged
+        self._book.check()
         if resume:
             number, request = self._waiting(table)
         else:
@@ -163,7 +162,7 @@ class Budget:
         on_charged()
         with self._paid(request.total):
             source = Resumable(self._book.drawn(number))
-            found = self._made(request, table, source, cancelled, on_step)
+            found = self._made(request, table, source, cancelled)
         found = found if signer is None else signed(found, signer)
         try:
             return BudgetedRelease(found, self._book.keep(number, found))
@@ -218,12 +217,10 @@ class Budget:
             error.add_note(stays)
             raise
 
-    def _made(
-        self, request: Request, table: Dataset, source: Resumable, cancelled: Ask, on_step: OnStep
-    ) -> Release:
+    def _made(self, request: Request, table: Dataset, source: Resumable, cancelled: Ask) -> Release:
         """The release that a charge paid for, as it was asked for then."""
         rows = replace(table, schema=request.schema)
-        context, outcome = request.run(rows, source, cancelled, on_step)
+        context, outcome = request.run(rows, source, cancelled)
         if outcome.status == "cancelled":
             raise Stopped("Stopped after the charge.")
         return Release(

@@ -19,10 +19,11 @@ states falls below :data:`ALARM` with probability at most :data:`ALARM`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from functools import reduce
+from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from engine.marginals.contrasts import Array
 from engine.marginals.moments import Heard, Moments, one_way_weight
@@ -43,8 +44,8 @@ def goodness_of_fit_p(first: Released, moments: Moments) -> float:
 
     ``first`` is the release of all pairs; ``moments`` hold those that came after it.
     """
-    start = as_it_came(first, moments)
-    logs = [test(start, moments.heard) for test in (whole_numbers, twice_the_same)]
+    before = as_it_came(first, moments)
+    logs = whole_numbers(moments, [*before, *moments.heard]), twice_the_same(before, moments.heard)
     return min(1.0, math.exp(-max(_log_mean(logs), 0.0)))
 
 
@@ -53,42 +54,35 @@ def _log_mean(logs: Iterable[float]) -> float:
     return float(np.logaddexp.reduce(found) - math.log(len(found)))
 
 
-def as_it_came(first: Released, moments: Moments) -> Moments:
-    """The first release by itself: all columns and, above the diagonal, all pairs."""
-    cards, d = moments.cardinalities, moments.d
+def as_it_came(first: Released, moments: Moments) -> list[Heard]:
+    """The first release by itself: the tensors of all columns, and of all pairs."""
+    at, cards = moments.at, moments.cardinalities
     weight, values = one_way_weight(cards), first.values / moments.n
-    size, variance = sum(cards) - d, (first.sigma / moments.n) ** 2
+    variance, size = (first.sigma / moments.n) ** 2, len(moments.one)
+    block = np.repeat(np.arange(len(at)), [len(mine) for mine in at])
     two = np.zeros((size, size))
-    two[_upper(cards)] = values[size:]
-    noise = np.full(d, variance / weight), np.full((d, d), variance)
-    return Moments(moments.n, cards, values[:size] / math.sqrt(weight), two, *noise)
+    two[block[:, None] < block[None, :]] = values[size:]
+    found = [
+        Heard((i,), values[mine] / math.sqrt(weight), variance / weight)
+        for i, mine in enumerate(at)
+    ]
+    pairs = combinations(range(len(at)), 2)
+    return found + [Heard(pair, two[np.ix_(at[pair[0]], at[pair[1]])], variance) for pair in pairs]
 
 
-def _upper(cards: Sequence[int]) -> tuple[NDArray[np.intp], ...]:
-    """Where the pairs' contrasts stand in (D, D)."""
-    block = np.repeat(np.arange(len(cards)), [r - 1 for r in cards])
-    return np.nonzero(block[:, None] < block[None, :])
-
-
-def whole_numbers(start: Moments, heard: Iterable[Heard]) -> float:
-    """log E of the first test.
+def whole_numbers(moments: Moments, heard: Iterable[Heard]) -> float:
+    """log E of the first test, over all tensors that were ``heard``.
 
     With u in (0, 1] twice the distance to the nearest whole number, u^(-1/2) / 2 has mean 1 if u is
     uniform. After the point, noise of spread s (in whole numbers) has a density of at most
     1 + 2 sum exp(-2 pi^2 s^2 k^2). u below a few steps of the grid counts as these few: that takes
     more off the mean than the grid's steps can add to it.
     """
-    n, upper = start.n, _upper(start.cardinalities)
-    single = np.concatenate([_units(r) for r in start.cardinalities])
-    pairs = np.outer(single, single)[upper]
-    found = _excess(n * start.one, single, n**2 * start.variance(0))
-    found += _excess(n * start.two[upper], pairs, n**2 * start.noise_two[0, 0])
+    n, found = moments.n, 0.0
     for one in heard:
-        units = np.ones(())
-        for i in one.variables:
-            units = np.multiply.outer(units, _units(start.cardinalities[i]))
-        value = one.value.reshape(units.shape)
-        found += _excess(n * value, units, n**2 * one.variance)
+        lengths = (_units(moments.cardinalities[i]) for i in one.variables)
+        units: Array = reduce(np.multiply.outer, lengths)
+        found += _excess(n * one.value.reshape(units.shape), units, n**2 * one.variance)
     return found
 
 
@@ -115,23 +109,21 @@ def density(spread: Array) -> Array:
     return waves
 
 
-def twice_the_same(start: Moments, heard: Iterable[Heard]) -> float:
+def twice_the_same(before: Iterable[Heard], heard: Iterable[Heard]) -> float:
     """log E of the second test, the mean of exp(-t S) (1 + 2t)^(K/2) over :data:`THETAS`.
 
     S is the sum over all K numbers that were released again; chi-square's Laplace transform makes
     the mean of each term at most 1, also where it is decided on the way which they are.
     """
-    known: dict[tuple[int, ...], tuple[Array, float]] = {}
+    known = {one.variables: (one.value, one.variance) for one in before}
     total, count = 0.0, 0
     for one in heard:
-        if one.variables not in known and len(one.variables) > 2:
+        if one.variables not in known:
             known[one.variables] = one.value, one.variance
             continue
-        if one.variables not in known:
-            known[one.variables] = start.tensor_of(*one.variables), start.variance(*one.variables)
-        before, variance = known[one.variables]
-        total += float(np.sum((one.value - before) ** 2)) / one.variance
+        value, variance = known[one.variables]
+        total += float(np.sum((one.value - value) ** 2)) / one.variance
         count += one.value.size
         weight = variance / (variance + one.variance)
-        known[one.variables] = before + weight * (one.value - before), variance * (1 - weight)
+        known[one.variables] = value + weight * (one.value - value), variance * (1 - weight)
     return _log_mean(-t * total + count / 2 * math.log1p(2 * t) for t in THETAS)

@@ -9,9 +9,9 @@ from html import escape
 
 import numpy as np
 
-from engine.graphs.cpdag import Adjacency
-from engine.graphs.edges import Edge, edges, svg
-from engine.graphs.formats import DIRECTED, UNDIRECTED
+from engine.graphs.cpdag import Adjacency, matrix_of
+from engine.graphs.edges import Edge, annotated, edges, svg
+from engine.graphs.formats import DIRECTED
 from engine.graphs.known import known_of
 from engine.graphs.weighed_colliders import SHOWN
 from engine.percent import percent, probability
@@ -79,11 +79,10 @@ def _origin(release: Release) -> str:
 
 def edge_words(release: Release) -> list[tuple[str, ...]]:
     """Every edge as it is drawn, its confidence, and those of its directions, which sum to 1."""
-    drawn = {frozenset((edge.cause, edge.effect)): edge for edge in release_edges(release)}
     directions = {(a, b): (p, q) for a, b, p, q in release.arrows}
     found: list[tuple[str, ...]] = []
-    for a, b, confidence in release.confidence:
-        edge, ways = drawn[frozenset((a, b))], "–"
+    for edge, (a, b, confidence) in zip(release_edges(release), release.confidence, strict=True):
+        ways = "–"
         mark = "—" if edge.kind != DIRECTED else "→" if edge.cause == a else "←"
         if (a, b) in directions:
             there, back = (round(p, 3) for p in directions[a, b])
@@ -183,11 +182,7 @@ def release_edges(release: Release) -> list[Edge]:
 
 def release_drawn(release: Release) -> Adjacency:
     """The (d, d) matrix for other tools: an arrow that pictures draw as a line is one there too."""
-    matrix, at = release.matrix, {name: i for i, name in enumerate(release.names)}
-    for edge in release_edges(release):
-        if edge.kind == UNDIRECTED:
-            matrix[at[edge.effect], at[edge.cause]] = True
-    return matrix
+    return matrix_of(annotated(release.names, release_edges(release)), release.names)
 
 
 def release_svg(release: Release) -> str:

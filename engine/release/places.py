@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
-from typing import IO
+from secrets import token_hex
 
 from platformdirs import user_data_path
 
@@ -42,16 +41,12 @@ def check_places(out: str | os.PathLike[str]) -> Path:
 
 def save(text: str, path: Path) -> None:
     """Write a new file whole or not at all, mode 600; InputError where there is one by now."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")  # mode 600
-    fresh = Path(name)
+    fresh = path.with_name(f".{path.name[:40]}.{token_hex(4)}")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            _write(file, text)
+        append(text, fresh, os.O_EXCL)
         try:
             os.link(fresh, path)  # a link never replaces a file
-        except FileExistsError:
-            raise
-        except OSError:  # a disk without links, such as a memory stick
+        except OSError:  # there is a file, or no links on this disk, such as a memory stick
             append(text, path, os.O_EXCL)
     except FileExistsError:
         raise InputError(
@@ -65,13 +60,9 @@ def append(text: str, path: Path, flags: int = os.O_APPEND) -> None:
     """Add text to a file of mode 600, on the disk before this returns."""
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | flags, 0o600)
     with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-        _write(file, text)
-
-
-def _write(file: IO[str], text: str) -> None:
-    file.write(text)
-    file.flush()
-    os.fsync(file.fileno())
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def private_folder(path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from engine.algorithm import Algorithm, Outcome
-from engine.context import RunContext, Step
+from engine.context import RunContext
 from engine.data.dataset import Dataset
 from engine.data.schema import Schema, parse_schema
 from engine.errors import InputError
@@ -25,7 +25,6 @@ from engine.runner import one_thread
 
 COVERED = ("marginal_pc",)
 Ask = Callable[[], bool]
-OnStep = Callable[[Step], None] | None
 
 
 def covered(key: str) -> Algorithm:
@@ -92,24 +91,16 @@ class Request:
         found = Dataset.from_codes(codes, *facts, name="empty", public=True, weights=[self.rows])
         return replace(found, schema=self.schema)
 
-    def context(
-        self, source: Randomness, ledger: Ledger, cancelled: Ask, on_step: OnStep = None
-    ) -> RunContext:
-        """What a run under the schema's knowledge takes its noise from; ``on_step`` sees it."""
-        return RunContext(
-            *(source, ledger, self.schema.names),
-            trace=on_step is not None,
-            on_step=on_step,
-            cancelled=cancelled,
-            known=known_of(self.schema.knowledge, self.schema.names),
-        )
+    def context(self, source: Randomness, ledger: Ledger, cancelled: Ask) -> RunContext:
+        """What a run under the schema's knowledge takes its noise from."""
+        names = self.schema.names
+        known = known_of(self.schema.knowledge, names)
+        return RunContext(source, ledger, names, trace=False, known=known, cancelled=cancelled)
 
-    def run(
-        self, data: Dataset, source: Randomness, cancelled: Ask, on_step: OnStep = None
-    ) -> tuple[RunContext, Outcome]:
+    def run(self, data: Dataset, source: Randomness, cancelled: Ask) -> tuple[RunContext, Outcome]:
         """One run on the rows, or on others of the schema."""
         chosen, params = covered(self.algorithm), self.params
         assert chosen.ledger is not None
-        context = self.context(source, chosen.ledger(data, params), cancelled, on_step)
+        context = self.context(source, chosen.ledger(data, params), cancelled)
         with one_thread():  # so that whoever reads the file adds up in the same order
             return context, chosen.run(data, params, context)

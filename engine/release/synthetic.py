@@ -87,13 +87,10 @@ def synthetic(
 
 def consistent_dag(release: Release) -> nx.DiGraph:
     """A DAG on the columns' positions with the release's edges; cycles of the CPDAG are broken."""
-    at = {name: i for i, name in enumerate(release.names)}
-    arcs = {(at[a], at[b]) for a, b in release.cpdag}
-    dag = nx.DiGraph()
-    dag.add_nodes_from(range(len(at)))
-    directed = sorted(arc for arc in arcs if arc[::-1] not in arcs)
-    undirected = sorted((a, b) for a, b in arcs if (b, a) in arcs and a < b)
-    for a, b in (*directed, *undirected):
+    matrix = release.matrix
+    dag = nx.empty_graph(len(matrix), nx.DiGraph)
+    directed, lines = matrix & ~matrix.T, np.triu(matrix & matrix.T)
+    for a, b in (*np.argwhere(directed).tolist(), *np.argwhere(lines).tolist()):
         dag.add_edge(*((b, a) if nx.has_path(dag, b, a) else (a, b)))
     return dag
 

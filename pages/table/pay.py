@@ -15,7 +15,7 @@ from engine import Dataset, InputError
 from engine.data.schema import Schema
 from engine.params import Parameters, param
 from engine.registry import algorithm
-from engine.release.budget import Budget, plain
+from engine.release.budget import Budget
 from engine.release.file import Release
 from engine.release.settings import COVERED
 from engine.studies.detectability import Shape
@@ -90,7 +90,7 @@ def _table(found: Sequence[Budget]) -> None:
     rows = [
         {
             "Budget": budget.name,
-            "ε left": f"{budget.left[0]:f} of {plain(budget.epsilon):f}",
+            "ε left": f"{budget.left[0]:f} of {budget.epsilon.normalize():f}",
             "δ left": f"{budget.left[1]:.3g} of {budget.delta:.3g}",
             "Releases": str(len(budget.charges)),
         }
@@ -176,7 +176,7 @@ def spend(data: Dataset, book: Sequence[Budget]) -> None:
 
 def _remaining(budget: Budget, epsilon: float) -> None:
     """What the budget has, and what this release would leave of it."""
-    name, after = text.plain(budget.name), plain(budget.left[0] - Decimal(str(epsilon)))
+    name, after = text.plain(budget.name), (budget.left[0] - Decimal(str(epsilon))).normalize()
     if after < 0:
         st.warning(
             f"“{name}” has ε = {budget.left[0]:f} left, which does not pay for this.",

@@ -177,8 +177,11 @@ REFUSED: dict[str, dict[str, Change]] = {
         "another cut-off": put("params", "threshold", 0.99),
         "one row more": put("rows", 601),
     },
-    "more or fewer releases": {"a release less": lambda c: c["releases"].pop()},
-    "releases of the file are not those": {"another label": put("releases", 0, "label", "x")},
+    "lacks a release": {"a release less": lambda c: c["releases"].pop()},
+    "releases of the file are not those": {
+        "another label": put("releases", 0, "label", "x"),
+        "a release more": lambda c: c["releases"].append(c["releases"][-1]),
+    },
     "hardened samplers": {"another algorithm": put("algorithm", "priv_pc")},
     "magic": {"an unknown algorithm": put("algorithm", "magic")},
 }

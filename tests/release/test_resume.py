@@ -19,6 +19,7 @@ from engine.privacy.accounting import Guarantee
 from engine.privacy.sources import Hardened
 from engine.release.budget import VARIABLE, Budgets
 from engine.release.checking import check
+from engine.release.places import save
 from tests.release.samples import asia_schema, make, own_asia
 from tests.release.test_budget import forked
 
@@ -79,9 +80,15 @@ def test_a_release_that_ended_before_it_was_noted(
     book: Budgets, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its files are kept already when it is ended once more."""
+
+    def failing(text: str, path: Path) -> None:
+        save(text, path)
+        if path.suffix == ".json":
+            raise RuntimeError("power cut")
+
     with monkeypatch.context() as patch:
-        patch.delattr(Budgets, "finished")
-        with pytest.raises(AttributeError):
+        patch.setattr("engine.release.budget.save", failing)
+        with pytest.raises(RuntimeError, match="power cut"):
             make(*ASKED, name="ward", budgets=book)
     assert list(book.show("ward").unfinished) == [1]
     make(*ASKED[:3], {}, name="ward", budgets=book, resume=True)
