@@ -15,7 +15,7 @@ import numpy as np
 
 from engine.data.column import GAP_LEVELS, LEVEL, MAX_LEVELS, MISSING_LEVEL, Column, Dialect
 from engine.data.intake import Cell, number
-from engine.data.sources import Relation, opened, quoted
+from engine.data.sources import Relation, opened
 from engine.errors import DataError
 
 FEW = 10  # numbers with at most so many values are levels
@@ -76,11 +76,11 @@ class Found:
 
 
 def survey(
-    source: Any, *, query: str | None = None, sheet: str | None = None, **said: str | None
+    source: Any, *, query: str | None = None, **said: str | None
 ) -> tuple[tuple[Found, ...], Dialect]:
     """Every column with a name, and how text is written; DataError for what is no table."""
     dialect = Dialect(**{word: value for word, value in said.items() if value is not None})
-    with opened(source, dialect, query, sheet) as table:
+    with opened(source, dialect, query) as table:
         found, table = look(table, source, guess="decimal" not in said)
         return found, table.dialect
 
@@ -104,7 +104,7 @@ def look(table: Relation, source: Any, *, guess: bool = True) -> tuple[tuple[Fou
 
 def _decimal_commas(table: Relation) -> bool:
     """Whether all cells of a column that are no numbers have a comma, which ends no cell there."""
-    if not any(f"delim={quoted(sign)}" in table.sql for sign in ";\t"):
+    if table.delimiter not in (";", "\t"):
         return False
     for name in table.names:
         cell = Cell.of(table, name)

@@ -57,7 +57,7 @@ def read_table(source: Any, schema: Schema | None = None, **options: Any) -> Dat
             pandas, Polars or Arrow table; an (n, d) array.
         schema: As for :func:`read_csv`.
         options: As for :func:`read_csv`; ``query``, SQL on a database file, which without it has
-            one table; ``sheet`` of a workbook, its first unless said.
+            one table.
 
     Returns:
         As for :func:`read_csv`.
@@ -83,7 +83,6 @@ def read(
     schema: Schema | None = None,
     *,
     query: str | None = None,
-    sheet: str | None = None,
     truth: Source | None = None,
     name: str | None = None,
     **dialect: str | None,
@@ -94,7 +93,7 @@ def read(
     said = _dialect(PLAIN if schema is None else schema.dialect, dialect)
     if schema is not None and isinstance(source, np.ndarray):
         source = framed(source, schema.names)
-    with opened(source, said, query, sheet, getattr(schema, "rows", None)) as table:
+    with opened(source, said, query, getattr(schema, "rows", None)) as table:
         if schema is None:
             looked, table = look(table, source, guess="decimal" not in dialect)
             schema = Schema.proposed(looked, table.dialect)

@@ -114,7 +114,7 @@ class Schema(metaclass=_Named):
 
         Args:
             source: A frame or a file, as for :func:`engine.read_table`.
-            options: ``query``, ``sheet``, ``encoding``, ``delimiter`` or ``decimal``, as there.
+            options: ``query``, ``encoding``, ``delimiter`` or ``decimal``, as there.
 
         Returns:
             A schema with the levels found in all rows, and cut points.

@@ -53,20 +53,13 @@ def drafts_count() -> AbstractContextManager[Any]:
 
 def without_blank_rows() -> AbstractContextManager[Any]:
     """A workbook's blank rows are no records."""
-    usual = sources._stored
-    without = mock.Mock(side_effect=lambda asked, rows: usual(asked._replace(least=None), rows))
-    return mock.patch.object(sources, "_stored", without)
+    usual = sources._sheet
+    return mock.patch.object(sources, "_sheet", lambda path, label, _: usual(path, label, None))
 
 
 def short_lines() -> AbstractContextManager[Any]:
     """A line has at most 100,000 characters."""
-    usual = sources._text
-
-    def text(*args: Any) -> Any:
-        sql, names = usual(*args)
-        return f"{sql[:-1]}, max_line_size=100000)", names
-
-    return mock.patch.dict(sources._READERS, text=text)
+    return mock.patch.object(sources, "_LONGEST", 100_000)
 
 
 @contextmanager
@@ -74,10 +67,10 @@ def two_readers() -> Iterator[None]:
     """A quotation mark sends the file to a reader that keeps the blanks around a cell."""
     staged, trimmed, careful = sources._staged, intake.trimmed, False
 
-    def look(asked: Any, path: Path) -> Any:
+    def look(stack: Any, path: Path, *asked: Any) -> Any:
         nonlocal careful
         careful = b'"' in path.read_bytes()
-        return staged(asked, path)
+        return staged(stack, path, *asked)
 
     def cut(cell: str) -> str:
         return cell if careful else trimmed(cell)
@@ -101,7 +94,7 @@ def two_rows() -> AbstractContextManager[Any]:
 
 def guessed_types() -> AbstractContextManager[Any]:
     """The type of a frame's column follows from all of its cells."""
-    return mock.patch.object(sources, "_worded", lambda source: source)
+    return mock.patch.object(sources, "_worded", lambda source: (source, None))
 
 
 def files_order() -> AbstractContextManager[Any]:

@@ -378,16 +378,16 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "an endless line": (b"a,b\nno,no\n" + b"s3cret" * 500_000 + b",no\n", "Line 3 of data is long"),
     "a name twice": (b"a,a\nno,no\n", "are called 'a'"),
     "one column": (b"a\nno\nyes\n", "fewer than two columns"),
-    "nothing": (b"", "is empty"),
+    "nothing": (b"", "fewer than two columns"),
     "a bomb": (gzip.compress(b"a,b\n") + gzip.compress(b"0" * 10**7), "Line 2 of data is longer"),
     "no rows": (b"a,b\n", "no rows"),
     "another column": (b"a,c\nno,no\nno,no\n", "no column 'b'"),
-    "no text": (b"\xff\x01,b\nno,no\n", "is not utf-8 text with a header line"),
+    "no text": (b"\xff\x01,b\nno,no\n", "not utf-8 text with a header line"),
     "old lines": (b"a,b\rno,s3cret\rno,no\r", "Line 1 of data has a carriage return"),
     "no workbook": (b"PK\x03\x04 s3cret", "cannot be read as a workbook"),
     "no parquet": (b"PAR1 s3cret", "cannot be read as parquet"),
     "no arrow": (b"ARROW1 s3cret", "cannot be read as arrow"),
-    "half a gzip": (gzip.compress(b"a,b\n" + b"no,s3cret\n" * 9999)[:60], "cannot be unpacked"),
+    "half a gzip": (gzip.compress(b"a,b\n" + b"no,s3cret\n" * 9999)[:60], "data is damaged"),
 }
 
 
