@@ -172,7 +172,7 @@ def located(stack: ExitStack, source: Any) -> tuple[str, Path]:
     return Path(name).name if isinstance(name, str) and name else "data", path
 
 
-def _memory(stack: ExitStack, chunks: Iterable[bytes]) -> Path:
+def _memory(stack: ExitStack, chunks: Iterable[bytes | bytearray]) -> Path:
     """The path of a file of these bytes in memory (or a private one that is deleted)."""
     if hasattr(os, "memfd_create"):
         file: Any = stack.enter_context(os.fdopen(os.memfd_create("table"), "wb"))
@@ -251,7 +251,7 @@ def _staged(
     try:
         with path.open("rb") as file:
             packed = file.read(2) == b"\x1f\x8b"
-        plain = stack.enter_context((gzip.open if packed else open)(path, "rb"))
+        plain: Any = stack.enter_context((gzip.open if packed else open)(path, "rb"))
         if plain.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
             encoding = "utf-16"  # no UTF-8 text begins so
         plain.seek(0)
@@ -268,7 +268,7 @@ def _staged(
         ) from None
 
 
-def _header(file: IO[bytes], label: str, delimiter: str | None) -> tuple[list[str], str]:
+def _header(file: Any, label: str, delimiter: str | None) -> tuple[list[str], str]:
     """The names and the delimiter, which no record decides; the lines below are well-formed."""
     start = file.read(_CHUNK)
     file.seek(0)
