@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import io
+import math
 import os
 import signal
 import threading
@@ -34,6 +35,8 @@ Tell = Callable[..., bool]
 SPARE = 2  # processes without work that are kept
 LOOK = 0.05  # seconds between two looks for a stop: each takes as long as many a CI test
 COUNTED = 60.0  # seconds for counting false links at one setting
+EPSILONS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)  # of a curve
+CURVE_RUNS, CURVE_SECONDS = 5, 12.0  # runs at each epsilon, and time for all of them
 _EVERY = 0.25  # seconds between two reports of progress
 
 
@@ -166,6 +169,20 @@ def search(
             tell(None, f"{at}{steps:,} steps")
 
     return run(key, met(data), seed=seed, on_step=count, cancelled=tell, **params)
+
+
+def curve(tell: Tell, key: str, data: Dataset, asked: Mapping[str, Any]) -> None:
+    """Parts: each epsilon with its F1 (low, middle, high), from 1 outwards, while there is time."""
+    from engine.studies.repeat import point, repeated
+
+    data, end = met(data), time.monotonic() + CURVE_SECONDS
+    for done, epsilon in enumerate(sorted(EPSILONS, key=lambda e: abs(math.log(e))), 1):
+        values = {**asked, "epsilon": epsilon}
+        stop = lambda: tell() or time.monotonic() > end  # noqa: E731
+        found = list(repeated(key, data, values, range(CURVE_RUNS), stop))
+        if len(found) < CURVE_RUNS:
+            return
+        tell(done / len(EPSILONS), part=(epsilon, *point(epsilon, found).f1))
 
 
 def plain(tell: Tell, function: Callable[..., Any], *args: Any) -> Any:

@@ -14,8 +14,8 @@ from typing import Any, cast
 import plotly.graph_objects as go
 import streamlit as st
 
+from pages.draw import ink, palette, see_through
 from pages.shell.settings import Settings
-from pages.shell.words import ink, palette, see_through
 
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 MARKERS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "triangle-down", "star")

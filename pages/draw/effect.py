@@ -14,8 +14,8 @@ from engine.effects.estimate import Interval
 from engine.effects.truth import interventional
 from engine.effects.words import of_hundred
 from engine.marginals.diagnostics import MarginalDiagnostics
+from pages.draw import palette, see_through
 from pages.shell import words as text
-from pages.shell.words import palette, see_through
 
 Ask = Callable[..., Effect]
 _ACROSS, _STEP = 10, 17  # figures a row, pixels each

@@ -18,6 +18,7 @@ from engine.graphs.cpdag import matrix_of
 from engine.graphs.layout import Point, flattest, frame_height, frame_scale, place
 from engine.graphs.links import MARKS, LinkClass
 from engine.graphs.picture import Link
+from pages.draw import PALETTES
 from pages.draw.links import (
     as_digraph,
     describe,
@@ -28,7 +29,7 @@ from pages.draw.links import (
     weighted,
     widths,
 )
-from pages.shell.words import PALETTES, theme
+from pages.shell.words import theme
 
 CPDAG, DAG, OVERLAY = "CPDAG", "DAG", "Overlay"
 SMALL, LARGE = 12, 30  # columns up to which no link is hidden; and from which graphs start overlaid

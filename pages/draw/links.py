@@ -21,8 +21,9 @@ from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.percent import percent, probability
 from engine.score.learned import ScoreDiagnostics
 from engine.summary import FINE, NOTHING
+from pages.draw import PALETTES
 from pages.shell import words as text
-from pages.shell.words import PALETTES, number
+from pages.shell.words import number
 
 if TYPE_CHECKING:
     from engine.studies.figures import Panel

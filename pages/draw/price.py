@@ -10,7 +10,8 @@ from engine.graphs.links import MARKS, LinkClass
 from engine.registry import algorithm
 from engine.studies import price as kinds
 from engine.studies.price import PriceStep
-from pages.shell.words import PALETTES, count, label, safe
+from pages.draw import PALETTES
+from pages.shell.words import count, label, safe
 
 TITLE = "Where the links go"
 STYLE = """

@@ -15,9 +15,10 @@ from engine.percent import percent
 from engine.story.modules import plain_names
 from engine.teaching.neighbours import NeighbourTest, guess_bound
 from pages import mode
+from pages.draw import ink
 from pages.learn.rooms import Room, Rooms
 from pages.shell.state import Place
-from pages.shell.words import ink, number, plain, safe
+from pages.shell.words import number, plain, safe
 
 NAMES = ("A", "B")
 NAME = "room"  # in the address

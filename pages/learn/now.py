@@ -9,14 +9,13 @@ import streamlit as st
 from engine.params import Parameters, param
 from engine.registry import algorithm
 from engine.studies.repeat import Repetition, outcome_of, usual
-from pages.draw import charts
+from pages.draw import charts, ink
 from pages.draw.charts import Group, grouped
 from pages.learn.tour import Tour, run_of
-from pages.shell import state
+from pages.shell import presenting, state
 from pages.shell.form import parameters
-from pages.shell.present import presenting
 from pages.shell.settings import OWN
-from pages.shell.words import ink, number
+from pages.shell.words import number
 
 PEOPLE = (300, 1_000, 3_000, 10_000, 30_000, 100_000)
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)

@@ -8,7 +8,7 @@ from pages.learn import class_mode
 from pages.learn.search import played_run, search_view
 from pages.learn.steps import BY_KEY, WAY, show_step
 from pages.learn.tour import draft, settings, tour, ways
-from pages.shell import present, show_strip
+from pages.shell import heading, show_strip
 from pages.shell.settings import bundled
 
 
@@ -24,7 +24,7 @@ def main() -> None:
         mine = (bundled(now.data, step.rows(now), 0),)
         show_strip("Learn", *(mine if other is None else (other.data, other.result)))
 
-    present.heading(strip, key="learn", more=lambda: settings(of_screen=other is None))
+    heading(strip, key="learn", more=lambda: settings(of_screen=other is None))
     ways({s.key: s.short for s in WAY}, step.under or step.key)
     show_step(step, now)
 

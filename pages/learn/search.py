@@ -20,7 +20,7 @@ from engine.studies.repeat import Repetition, outcome_of
 from engine.studies.scenes import ABSENT, BACK, FORTH, LINE, UNTESTED
 from engine.summary import links_words
 from engine.teaching.replay import scenes
-from pages.draw import charts
+from pages.draw import charts, palette
 from pages.draw.charts import bars
 from pages.draw.graphs import positions
 from pages.draw.links import ENTRY, found_links, graph_picture, sample
@@ -28,7 +28,7 @@ from pages.draw.scene import mount
 from pages.learn.tour import Tour, shown_run
 from pages.shell import words as text
 from pages.shell.runs import Shown
-from pages.shell.words import palette, theme
+from pages.shell.words import theme
 
 PERFECT, EXACT, PRIVATE = "Perfect tests", "These data, no noise", "These data, private"
 SHOWN = "The Run page's run"

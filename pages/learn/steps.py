@@ -16,7 +16,7 @@ from pages.learn.search import draws_view, search_view
 from pages.learn.shuffle import shuffle_view
 from pages.learn.sieve import sieve_view
 from pages.learn.tour import PEOPLE, ROWS, Tour, goto
-from pages.shell.present import presenting
+from pages.shell import presenting
 from pages.shell.words import safe
 
 

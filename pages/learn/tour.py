@@ -13,9 +13,8 @@ from engine.params import Parameters, Spec, param
 from engine.story.modules import plain_names
 from engine.teaching.lessons import query
 from engine.teaching.neighbours import NeighbourTest, farthest
-from pages.shell import listen, state
+from pages.shell import listen, presenting, state
 from pages.shell.form import parameters
-from pages.shell.present import presenting
 from pages.shell.settings import MOST_SEED, bundled
 from pages.shell.state import Draft
 

@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 
 from engine import Dataset, RunResult
 from engine.data.networks import SAMPLE_DATA
+from engine.data.spreadsheets import table_csv
 from engine.pairs.decision import BOTH, Decision, Setting
 from engine.percent import percent
 from engine.teaching.pairwise import EPSILONS, Picture, Way, over_ridge
-from pages.draw import charts, show
+from pages.draw import PLAIN, charts, ink, see_through, show
 from pages.draw.charts import Axis, Curve, curves
 from pages.pairs.form import SIMULATED, setting_of
 from pages.shell import words as text
-from pages.shell.export import as_csv, as_json, download, run_record
+from pages.shell.export import as_json, download, run_record
 from pages.shell.state import Draft
-from pages.shell.words import PLAIN, ink, see_through
 
 FIGURE2_EPSILONS = (1.0, 10.0)
 RIDGES = tuple(10 ** (k / 3 - 4) for k in range(13))
@@ -260,7 +260,7 @@ def files_view(data: Dataset, result: RunResult, found: Picture, d: Draft) -> No
         table = score_table(data, found, d)
         with st.container(horizontal=True):
             download("Decision (JSON)", lambda: as_json(record), f"{stem}.json", key="pairs-json")
-            download("Scores (CSV)", lambda: as_csv(table), f"{stem}.csv", key="pairs-table-csv")
+            download("Scores (CSV)", lambda: table_csv(table), f"{stem}.csv", key="pairs-table-csv")
         st.code(script(result, data.name, d), language=None)
 
 

@@ -12,6 +12,7 @@ from engine.graphs.layout import scale_of
 from engine.graphs.links import MARKS, LinkClass
 from engine.graphs.picture import Link
 from engine.graphs.weighed_colliders import SHOWN
+from engine.params import Parameters, param
 from engine.percent import percent
 from engine.score.learned import ScoreDiagnostics
 from engine.story.modules import plain_names
@@ -19,6 +20,7 @@ from engine.studies.figures import Panel, Series
 from engine.studies.price import PriceStep, price_steps
 from engine.studies.repeat import stability
 from engine.summary import NOTHING, Promise
+from pages.draw import PALETTES
 from pages.draw.graphs import positions
 from pages.draw.links import (
     Entry,
@@ -34,17 +36,32 @@ from pages.draw.links import (
     weighted,
 )
 from pages.draw.price import Step, reference_lines, steps_of
+from pages.forms import counted, nothing_for
 from pages.report import words
-from pages.report.form import Heading
 from pages.report.repeats import Repeats
 from pages.report.words import LEAST
 from pages.shell import words as text
-from pages.shell.runs import Shown, counted, nothing_for
-from pages.shell.words import PALETTES
+from pages.shell.runs import Shown
 
 _FRAME = 420.0, 260.0  # of a graph, half as wide as a page on a desk
 _LARGE, _MOST = 20, 10  # columns of a graph that a slide holds, and of the part of a larger one
 _THIN, _THICK = 1.4, 7.0  # of a link that no repetition has, and of one that all have
+
+
+@dataclass(frozen=True, kw_only=True)
+class Heading(Parameters):
+    """What a presenter types: the lines above the report's own sentence."""
+
+    question: str = param(
+        "", "Question", high=160, help="What the reader wants to know, in their words."
+    )
+    author: str = param("", "Author", high=80)
+    date: str = param("", "Date", high=40, help="As it should be read: 22 November 2026.")
+
+    @property
+    def signed(self) -> str:
+        """Author and date."""
+        return ", ".join(part for part in (self.author, self.date) if part)
 
 
 @dataclass(frozen=True)

@@ -15,18 +15,17 @@ from engine.percent import percent
 from engine.studies.bundle import bundle
 from engine.studies.scenes import kept_scene, kept_scenes
 from engine.summary import NOTHING
-from pages.draw import typeset
+from pages.draw import PALETTES, typeset
 from pages.draw.links import Picture
 from pages.draw.price import said
 from pages.draw.scene import Offline, given, offline
-from pages.report.brief import Brief, brief_of
-from pages.report.form import Heading
+from pages.report.brief import Brief, Heading, brief_of
 from pages.report.repeats import Repeats
 from pages.report.view import STYLE, body
 from pages.shell import words as text
 from pages.shell.export import download
 from pages.shell.runs import Shown
-from pages.shell.words import PALETTES, safe
+from pages.shell.words import safe
 
 _SHEET = """
 body {font-family: "Source Sans 3", "Source Sans Pro", system-ui, sans-serif; color: #1a2230;

@@ -5,16 +5,18 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.draw.effect import how_much
-from pages.report import files, form, repeats, view
-from pages.report.brief import brief_of
-from pages.shell import drafted_strip, journey, present, runs, show_strip
+from pages.forms import nothing_for
+from pages.report import files, repeats, view
+from pages.report.brief import Heading, brief_of
+from pages.shell import drafted_strip, heading, journey, presenting, runs, show_strip, state
 from pages.shell import words as text
-from pages.shell.runs import nothing_for
+from pages.shell.form import parameters
 from pages.shell.settings import drafted_source
-from pages.shell.state import Draft
+from pages.shell.state import Draft, defaults, kept
 from pages.shell.task import Task, bar, look_again
 from pages.shell.words import theme
 
+PAGE = "report"
 EVERY = 2.5  # seconds between two looks at running repetitions
 
 
@@ -28,17 +30,17 @@ def main() -> None:
         drafted_strip("Report")
         st.info("Run on your own table first: a report says what a run found.")
         return
-    typed = form.draft(run.settings.source.own)
+    typed = typed_lines(run.settings.source.own)
     settings = (run if job is None else job.about).settings
     runs.write_link(settings)
     # Another run's numbers must not be shown next to one that goes on.
     data, result = (run.data, run.result) if job is None else (job.about.data, None)
-    if not present.presenting():
+    if not presenting():
         journey.bar(journey.at("report"))
-    present.heading(lambda: show_strip("Report", data, result), key="report")
-    if not present.presenting():
+    heading(lambda: show_strip("Report", data, result), key="report")
+    if not presenting():
         with st.container(key="notes"):  # apart from what is looked at again: it is typed into
-            form.fields(typed)
+            fields(typed)
     if job is not None:  # another run's numbers must not stand under this link
         bar(runs.TASK)
         return
@@ -50,6 +52,18 @@ def main() -> None:
     look_again(lambda: _counting(run), lambda: _content(run, typed), EVERY)
 
 
+def typed_lines(own: bool) -> Draft:
+    """What is typed now, or what a link has; a question about a person's own data is theirs."""
+    return kept("report_own", defaults(Heading)) if own else state.of(Heading, f"{PAGE}.")
+
+
+def fields(form: Draft) -> None:
+    """The fields, in a row."""
+    for column, spec in zip(st.columns([3, 2, 1.4]), Heading.specs(), strict=True):
+        with column:
+            parameters([spec], form, key=PAGE)
+
+
 def _counting(run: runs.Shown) -> list[Task]:
     """What is counted for the page."""
     found = repeats.repeats_of(run)
@@ -59,12 +73,12 @@ def _counting(run: runs.Shown) -> list[Task]:
 
 def _content(run: runs.Shown, typed: Draft) -> None:
     found = repeats.repeats_of(run)
-    heading = form.Heading.build(typed)
-    view.show(brief_of(run, found, heading, theme()), found, theme())
+    lines = Heading.build(typed)
+    view.show(brief_of(run, found, lines, theme()), found, theme())
     how_much(run.result, "report")
-    if not present.presenting():
+    if not presenting():
         with st.container(key="notes-files"):
-            files.files_view(run, found, heading)
+            files.files_view(run, found, lines)
 
 
 main()

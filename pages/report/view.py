@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.draw import price
+from pages.draw import price, promise_html
 from pages.draw.links import Picture, legend_of
 from pages.report.brief import Brief
 from pages.report.repeats import REPETITIONS, Repeats
 from pages.shell import words as text
-from pages.shell.words import promise_html, safe
+from pages.shell.words import safe
 
 STYLE = (
     price.STYLE

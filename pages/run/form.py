@@ -13,16 +13,10 @@ from engine.algorithm import Algorithm
 from engine.privacy.budget import PRESETS
 from engine.registry import algorithm
 from engine.studies.recommended import Recommended, recommended
+from pages.forms import algorithm_choice, known_button, parameter_form, picker, shape_of
 from pages.shell import words as text
-from pages.shell.form import (
-    algorithm_choice,
-    known_button,
-    parameter,
-    parameter_form,
-    picker,
-    placed,
-)
-from pages.shell.runs import Shown, shape_of
+from pages.shell.form import parameter, placed
+from pages.shell.runs import Shown
 from pages.shell.settings import (
     VISIT,
     Settings,

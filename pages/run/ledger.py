@@ -21,7 +21,6 @@ _COUNTED = {
     "rdp": "charges add up as Rényi divergence of one order",
 }
 
-
 Tile = tuple[str, str, str]
 
 

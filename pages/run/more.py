@@ -8,12 +8,14 @@ from collections.abc import Sequence
 import streamlit as st
 
 from engine import InputError, RunResult
+from engine.data.spreadsheets import table_csv
 from engine.score.learned import ScoreDiagnostics
 from engine.studies.detectability import Shape
 from engine.studies.price import price_steps
 from pages.draw import price, show
+from pages.forms import count_line
 from pages.run import descent, ledger, trace
-from pages.shell import export, runs
+from pages.shell import export
 from pages.shell import words as text
 from pages.shell.own import costs_of
 from pages.shell.runs import Shown
@@ -52,7 +54,7 @@ def scores_view(run: Shown) -> None:
     for words in filter(None, (result.summary().ended, result.order_words)):
         st.caption(words)
     ledger.privacy_sentence(result)
-    runs.count_line(result.algorithm, Shape.of(run.data), run.settings.params, "run")
+    count_line(result.algorithm, Shape.of(run.data), run.settings.params, "run")
     if not run.data.public:
         own_data_costs(run)
 
@@ -146,7 +148,7 @@ def edges_view(run: Shown) -> None:
 
 def downloads(run: Shown) -> None:
     """The run as files, and its link."""
-    data, result, csv = run.data, run.result, export.as_csv
+    data, result, csv = run.data, run.result, table_csv
     name = f"{text.file_stem(data)}_{result.algorithm}"
     query = run.settings.to_query()
     files = {

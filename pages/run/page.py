@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from engine import RunResult
+from pages.draw import promise_html
 from pages.draw.graphs import prepare
 from pages.run.form import settings_form
 from pages.run.view import outcome
@@ -13,7 +14,6 @@ from pages.shell import words as text
 from pages.shell.runs import Shown
 from pages.shell.settings import drafted
 from pages.shell.task import bar
-from pages.shell.words import promise_html
 
 
 def main() -> None:

@@ -6,16 +6,17 @@ import pandas as pd
 import streamlit as st
 
 from engine import InputError
+from engine.data.spreadsheets import table_csv
 from engine.graphs.links import MARKS, LinkClass
 from engine.graphs.metrics import Scores
 from engine.registry import ALGORITHMS, algorithm
 from pages.draw import show
 from pages.draw.graphs import LARGE, draw_graph
 from pages.draw.links import found_links, weighted
+from pages.forms import Count, counted, known_label, nothing_for, watch_counts
 from pages.run.form import MOST, PINS, laid_over
-from pages.shell import form
 from pages.shell import words as text
-from pages.shell.runs import Count, Shown, compute, counted, nothing_for, watch_counts
+from pages.shell.runs import Shown, compute
 from pages.shell.settings import Settings, in_force
 
 LETTERS = "ABC"
@@ -157,7 +158,7 @@ def _table(title: str, table: pd.DataFrame, key: str) -> None:
     if key == "edges":
         from pages.shell import export
 
-        export.download(f"{title} (CSV)", lambda: export.as_csv(table), "compare.csv", key="pins")
+        export.download(f"{title} (CSV)", lambda: table_csv(table), "compare.csv", key="pins")
 
 
 def _differing(cells: dict[str, list[str]], name: str, runs: dict[str, Shown]) -> pd.DataFrame:
@@ -177,7 +178,7 @@ def _settings(run: Shown) -> dict[str, str]:
     source, shown = run.settings.source, run.settings.params
     out = {"Dataset": run.data.name, "Rows n": f"{run.data.n:,}"}
     out |= {} if source.own else {"Data seed": f"{source.seed}"}
-    out["What is known"] = form.known_label(run.data, run.result.knowledge)
+    out["What is known"] = known_label(run.data, run.result.knowledge)
     for spec in algorithm(run.result.algorithm).params.specs():
         if spec.name in shown:
             value = shown[spec.name]

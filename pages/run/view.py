@@ -13,14 +13,15 @@ from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.registry import algorithm
 from engine.score.learned import ScoreDiagnostics
 from engine.search.diagnostics import Allocation
+from pages import worker
+from pages.draw import palette, style_of
 from pages.draw.charts import Axis, Curve, Group, bars, curves, figure, grouped
 from pages.draw.graphs import comparison
-from pages.run import work
 from pages.run.form import MOST, PINS
 from pages.shell import listen
 from pages.shell.runs import Shown
 from pages.shell.task import Task, look_again, shared
-from pages.shell.words import UNITS, number, palette, style_of
+from pages.shell.words import UNITS, number
 
 HEIGHT = 250  # pixels of each of the three charts
 PATIENCE = 0.3  # seconds that the page waits for the curve before it is drawn
@@ -93,7 +94,7 @@ def curve_of(run: Shown) -> Task | None:
     if not run.data.public or run.data.truth is None or "epsilon" not in run.settings.asked:
         return None
     key = "f1", run.data.identity, run.settings.algorithm, repr(params)
-    task = shared(key, "F1 over ε", work.curve, run.settings.algorithm, run.data, params)
+    task = shared(key, "F1 over ε", worker.curve, run.settings.algorithm, run.data, params)
     task.wait(PATIENCE)
     return task
 
@@ -110,7 +111,7 @@ def _f1_chart(run: Shown, task: Task) -> None:
         high=[high for *_, high in points],
         style=style_of(run.result.algorithm),
     )
-    ends = min(work.EPSILONS[0], here) / 1.3, max(work.EPSILONS[-1], here) * 1.3
+    ends = min(worker.EPSILONS[0], here) / 1.3, max(worker.EPSILONS[-1], here) * 1.3
     drawn = curves(
         [line] if points else [],
         Axis("ε", log=True, ends=ends),

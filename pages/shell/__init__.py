@@ -5,6 +5,7 @@ A new page is a folder with a ``page.py`` and a line in :data:`PAGES`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,17 +14,23 @@ from typing import Any
 import streamlit as st
 
 from engine import Dataset, InputError, RunResult
+from engine.params import Spec
 from engine.registry import algorithm
 from pages.shell import state
 from pages.shell import words as text
 from pages.shell.settings import data_for, drafted_source
 from pages.shell.task import OPEN, find
-from pages.shell.words import palette, safe, theme
+from pages.shell.words import safe, theme
 
 FOLDER = Path(__file__).resolve().parents[1]
 # A file of our own: a named icon would be fetched from the internet.
 ICON, STYLE = Path(__file__).with_name("icon.svg"), Path(__file__).with_name("style.css")
-_INKS = {"aside": "sidebar.backgroundColor", "words": "textColor", "link": "linkColor"}
+_INKS = {
+    "aside": "sidebar.backgroundColor",
+    "words": "textColor",
+    "link": "linkColor",
+    "muted": "grayTextColor",
+}
 # The theme's primary colour carries white words on buttons; as words on dark it is too dim.
 _DARK = """
 .stApp button[data-variant="segmented_control"][aria-checked="true"] {
@@ -69,7 +76,6 @@ def main() -> None:
 
         own.settle()
     inks = {name: st.get_option(f"theme.{theme()}.{option}") for name, option in _INKS.items()}
-    inks["muted"] = palette().muted
     root = "; ".join(f"--{name}: {ink or 'inherit'}" for name, ink in inks.items())
     st.html(STYLE)
     st.html(f"<style>:root {{{root}}}{_DARK if theme() == 'dark' else ''}</style>")
@@ -161,6 +167,39 @@ def _html(title: str, cells: list[tuple[str, str, str]], badge: str, own: bool) 
         f'<div style="max-width:17rem;border:2px solid {edge};border-radius:.8rem;line-height:1.25;'
         f'padding:.1rem .6rem;font-size:.8rem">{mark} {safe(badge)}</div></div>{body}</div>'
     )
+
+
+# Presenter mode: the page alone, without what is around it (style.css hides that) --------------
+
+_ON = (Spec(name=state.PRESENT, kind="bool", default=False, title="Presenter mode"),)
+
+
+def presenting() -> bool:
+    """Whether the address asks for presenter mode."""
+    return bool(state.of(_ON)[state.PRESENT])
+
+
+def heading(strip: Callable[[], None], *, key: str, more: Callable[[], None] | None = None) -> None:
+    """The page's strip, and next to it the button that turns presenter mode on or off.
+
+    ``more`` draws buttons before it.
+    """
+    on = presenting()
+    head = st.container(key="head", horizontal=True, vertical_alignment="center", gap="medium")
+    with head.container(key="around", width="content"):
+        strip()
+    with head.container(key="presented" if on else "aside", horizontal=True, width="content"):
+        if more is not None:
+            more()
+        st.button(
+            "Show everything" if on else "Presenter mode",
+            key=f"{key}-present",
+            icon=":material/fullscreen_exit:" if on else ":material/slideshow:",
+            type="tertiary",
+            on_click=state.of(_ON).update,
+            args=({state.PRESENT: not on},),
+            help=None if on else "Hides navigation, sidebar and settings. The address says so.",
+        )
 
 
 # What the browser tells by itself ---------------------------------------------------------------

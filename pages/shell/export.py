@@ -7,11 +7,9 @@ import mimetypes
 from collections.abc import Callable
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from engine import Dataset, RunResult, __version__
-from engine.data.spreadsheets import table_csv
 from engine.serialise import result_dict
 
 
@@ -26,11 +24,6 @@ def run_record(data: Dataset, result: RunResult, settings: dict[str, str]) -> di
 def as_json(record: Any) -> str:
     """The record as JSON text."""
     return json.dumps(record, ensure_ascii=False, indent=1)
-
-
-def as_csv(table: pd.DataFrame) -> str:
-    """A table as CSV text, with no cell that a spreadsheet would compute."""
-    return table_csv(table)
 
 
 def download(title: str, make: Callable[[], str | bytes], name: str, *, key: str) -> None:

@@ -1,4 +1,4 @@
-"""Widgets bound to a draft, the forms that declared fields make, and the choice of a dataset."""
+"""Widgets bound to a draft, and the forms that declared fields make."""
 
 from __future__ import annotations
 
@@ -10,26 +10,8 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
 
-from engine import Dataset, InputError, Knowledge
-from engine.algorithm import Algorithm
-from engine.data.networks import NETWORKS, load_network
-from engine.graphs.known import ready_sets
 from engine.params import ParameterError, Spec, relevant
-from engine.registry import GRAPHS, TITLES
-from engine.studies.detectability import Shape
 from pages.shell import words as text
-from pages.shell.runs import count_line, warn
-from pages.shell.settings import (
-    MODEL,
-    OWN,
-    SEM,
-    VISIT,
-    data_for,
-    draft,
-    drafted_known,
-    drafted_source,
-    filled,
-)
 from pages.shell.state import Draft, alone, behind, heard, tell, unheard
 
 Widget = Callable[..., Any]
@@ -110,72 +92,10 @@ def _start(widget: Widget, value: Any, options: Mapping[str, Any]) -> dict[str, 
     return {"value": value if whole else float(value)} if inside else {}
 
 
-def title_of(key: str) -> str:
-    """The algorithm's name."""
-    return TITLES[key]
-
-
-def algorithm_choice(store: Draft, *, key: str) -> str:
-    """Which algorithm."""
-    options = {"options": list(GRAPHS), "format_func": title_of}
-    return str(bound(st.selectbox, "Algorithm", store, "algorithm", key=key, **options))
-
-
 # Declared fields ------------------------------------------------------------------------
 
-PRIVACY = ("epsilon", "guarantee")  # the fields that every private algorithm has, in sight
 ENDS = {"epsilon": ("strong privacy", "little privacy"), "delta": ("rarely fails", "may fail")}
-# What is an algorithm's own to turn, the most telling first.
-LEVERS = (
-    *("tweak", "beta1", "beta2", "subsample", "rounds", "tests", "clip", "gradients"),
-    *("initial", "radius", "caution", "threshold"),
-)
 _DECADES = 3  # a log slider reaches so far to both sides of the default
-
-
-def parameter_form(
-    algorithm: Algorithm,
-    values: Draft,
-    shape: Shape | None,
-    *,
-    levers: int = 0,
-    folded: Callable[[], object] = lambda: None,
-) -> None:
-    """Show a widget for each parameter that has an effect, bound to ``values``.
-
-    Privacy comes first, with a warning where ε is too small for data of this ``shape``, then so
-    many of the algorithm's own levers. The rest is folded away, behind what ``folded`` draws; that
-    comes first in time, for a preset sets all of them.
-    """
-    values.update(filled(algorithm.key, values))
-    sight = st.container()
-    before = relevant(algorithm.params.specs(), values)
-    changed = sum(values[s.name] != s.default for s in before if s.name not in PRIVACY)
-    title = f"More settings ({changed} changed)" if changed else "More settings"
-    with st.expander(title, key="param-more"):
-        folded()
-        values.update(filled(algorithm.key, values))
-        kinds = next((s.help for s in before if s.name == "guarantee"), None)
-        rows = None if shape is None else shape.rows
-        st.caption(text.epsilon_meaning(algorithm, values, rows), help=kinds)
-        count_line(algorithm.key, shape, values, "form")
-        rest = st.container()
-    specs = {s.name: s for s in relevant(algorithm.params.specs(), values)}
-    with sight:
-        for name in PRIVACY:
-            if name in specs:
-                # what a guarantee means is said below, where the rest unfolds
-                more = {"help": None} if name == "guarantee" else {}
-                parameter(specs.pop(name), values, key="param", **more)
-        first = [name for name in LEVERS if name in specs][:levers]
-        columns = st.columns(levers, gap="small") if first else []
-        for column, name in zip(columns, first, strict=False):
-            with column:
-                parameter(specs.pop(name), values, key="param")
-        warn(algorithm.key, shape, values, brief=True)
-    with rest:
-        for spec in specs.values():
-            parameter(spec, values, key="param")
 
 
 def parameters(specs: Iterable[Spec], values: Draft, *, key: str) -> None:
@@ -276,70 +196,3 @@ def _fits(spec: Spec, value: Any) -> bool:
     except ParameterError:
         return False
     return True
-
-
-# Which dataset, and what is known of it ---------------------------------------------------
-
-
-@st.cache_data(show_spinner=False)
-def _network_label(name: str) -> str:
-    """A dataset's name with its size."""
-    if name in (OWN, SEM):
-        return {OWN: "Your own data", SEM: "Simulated linear model (SEM)"}[name]
-    graph = load_network(name).dag()
-    return f"{name.capitalize()} · {len(graph)} nodes, {graph.number_of_edges()} edges"
-
-
-def picker(*, key: str, seeded: bool = True) -> None:
-    """The fields that choose a dataset, bound to the draft; ``seeded`` with their seed."""
-    form, options = draft(), [*NETWORKS, SEM, OWN]
-    about: dict[str, Any] = {"key": f"{key}-network", "format_func": _network_label}
-    bound(st.selectbox, "Dataset", form, "data", options=options, **about)
-    if form["data"] == OWN:
-        from pages.shell.own import upload  # without an own file nobody waits for it
-
-        upload(key=key)
-        return
-    if form["data"] == SEM:
-        columns = st.columns(2, gap="small")
-        for k, name in enumerate((MODEL[0], MODEL[3], *MODEL[1:3])):
-            with columns[k % 2]:
-                parameter(VISIT[name], form, key=key)
-    left, right = st.columns([3, 2], gap="small")
-    with left:
-        parameter(VISIT["n"], form, key=key, step=1000, help=None)
-    if seeded:
-        with right:
-            parameter(VISIT["sample"], form, key=key)
-
-
-def known_button(key: str) -> None:
-    """Opens the dialog on what is known of the form's dataset; its label says how much that is."""
-    source = drafted_source()
-    try:
-        data = data_for(source)
-    except InputError:
-        return
-    known = drafted_known(source)
-    if st.button(
-        f"What is known: {known_label(data, known)}",
-        key=f"{key}-known",
-        icon=":material/account_tree:",
-        width="stretch",
-        help="Facts that you state: public, and free of ε.",
-    ):
-        from pages.shell.knowledge import known_dialog
-
-        known_dialog(data)
-
-
-def known_label(data: Dataset, known: Knowledge | None) -> str:
-    """What is known in two or three words."""
-    if not known:
-        return "nothing"
-    arrows = len(known.forbidden) + len(known.required)
-    for name, found in ({} if data.truth is None else ready_sets(data.truth)).items():
-        if found.tiers == known.tiers and not arrows:
-            return name
-    counted = {"tier": len(known.tiers), "arrow": arrows}
-    return ", ".join(text.count(n, noun) for noun, n in counted.items() if n) or "a little"

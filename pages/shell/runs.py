@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-import streamlit as st
-
 from engine import Dataset, InputError, RunResult
-from engine.data.networks import NETWORKS, load_network
 from engine.registry import algorithm
-from engine.studies.detectability import Invented, Shape, all_unworkable, detectability
 from pages.shell import state
 from pages.shell import words as text
 from pages.shell.settings import (
     Settings,
-    Source,
-    check_rows,
     data_for,
     drafted,
     filled,
     in_force,
 )
 from pages.shell.state import Place
-from pages.shell.task import RUNS, Task, drop, find, look_again, shared, start
-from pages.worker import false_links, search
+from pages.shell.task import RUNS, Task, drop, find, start
+from pages.worker import search
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,88 +201,3 @@ def stale(now: Settings) -> bool:
 def write_link(settings: Settings) -> None:
     """The address names this run, unless it is the default."""
     state.show({} if settings == _default() else settings.to_query())
-
-
-# False positives under independence ----------------------------------------------------------
-#
-# Counted on every page on which ε is chosen, from public facts alone (:mod:`engine.studies.null`):
-# columns, levels, rows. Two pages that show the same setting look at the same count.
-
-
-Count = Task | None  # of one setting; None where it is not one
-
-
-def counted(count: Count) -> Invented | None:
-    """The count, once there is one."""
-    return count.result if count is not None and count.complete else None
-
-
-def nothing_of(key: str, shape: Shape, params: Mapping[str, Any]) -> Count:
-    """The count for a setting, begun if need be; None where the setting is not one."""
-    values = filled(key, params)
-    try:
-        algorithm(key).params.build(values)
-    except InputError:
-        return None
-    asked = key, shape, values
-    place = "nothing", key, shape, tuple(values.items())
-    return shared(place, f"{algorithm(key).title}: false links", false_links, *asked)
-
-
-def nothing_for(run: Shown) -> Count:
-    """The count for a run's setting, on the shape of its data."""
-    return nothing_of(run.result.algorithm, Shape.of(run.data), run.settings.params)
-
-
-def shape_of(source: Source) -> Shape | None:
-    """The shape of the data that a form names; None where there are none yet."""
-    try:
-        if source.name not in NETWORKS:
-            return Shape.of(data_for(source))
-        check_rows(source)  # of a network none are drawn
-        return Shape(tuple(map(len, load_network(source.name).states)), source.n)
-    except InputError:
-        return None
-
-
-def count_line(key: str, shape: Shape | None, params: Mapping[str, Any], place: str) -> None:
-    """One quiet line about a setting on data of this shape, which comes once it is known.
-
-    ``place`` says where on a page it stands: its room is kept there, so that nothing jumps.
-    """
-    with st.container(key=f"nothing-{place}"):
-        if shape is not None:
-            watch_counts(lambda: [nothing_of(key, shape, params)], lambda found: _say(*found))
-
-
-def warn(key: str, shape: Shape | None, values: Mapping[str, Any], *, brief: bool = False) -> None:
-    """A warning where little is to be had at an ε, or the plan leaves the answers to the noise.
-
-    Before anything is spent, of the strict guarantee alone; what a form has in the place of a
-    number says nothing here. ``brief``: the worst alone, without its reasons, where nothing is at
-    stake.
-    """
-    epsilon, delta = values.get("epsilon"), values.get("delta")
-    if shape is None or values.get("guarantee", "strict") != "strict":
-        return
-    if not isinstance(epsilon, int | float) or not epsilon > 0:
-        return
-    usual = delta if isinstance(delta, float) and 0 < delta < 1 else 1e-6
-    lines = [detectability(shape.rows, len(shape.cardinalities), [epsilon], usual)]
-    with suppress(InputError):  # the form says itself what does not fit
-        lines += all_unworkable([key], [(shape.cardinalities, shape.rows)], [epsilon], values)
-    found = [said for said in lines if said]
-    for said in [f"{found[-1].split(':')[0]}."] if brief and found else found:
-        st.warning(said, icon=":material/visibility_off:")
-
-
-def _say(count: Count) -> None:
-    if count is not None and not count.done:
-        st.caption("Counting false positives of this setting on independent columns …")
-    elif (found := counted(count)) is not None:
-        st.caption(found.sentence)
-
-
-def watch_counts(find: Callable[[], list[Count]], draw: Callable[[list[Count]], None]) -> None:
-    """Draw counts; while one of them goes on, again and again."""
-    look_again(lambda: [one for one in find() if one is not None], lambda: draw(find()))

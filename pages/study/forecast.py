@@ -8,14 +8,13 @@ import streamlit as st
 
 from engine import InputError
 from engine.data.schema import Schema
+from engine.registry import TITLES
 from engine.studies.plan import Plan, PlanRequest
-from pages.draw import charts, show
+from pages.draw import charts, show, style_of
 from pages.draw.charts import Axis, Curve, curves
 from pages.shell import journey, state, task
 from pages.shell import words as text
-from pages.shell.form import title_of
 from pages.shell.settings import drafted, own_file
-from pages.shell.words import style_of
 from pages.study import work
 from pages.study.form import asked_by, plan_fields
 from pages.study.more import best
@@ -79,7 +78,7 @@ def plan_view(found: Plan) -> None:
         f1 = [f.f1 for f in own]
         ends: Any = {end: [getattr(b, end) for b in f1] for end in ("low", "high")}
         lines.append(
-            Curve(name=title_of(key), x=[f.epsilon for f in own], y=[b.median for b in f1],
+            Curve(name=TITLES[key], x=[f.epsilon for f in own], y=[b.median for b in f1],
                   style=style_of(key), **ends)
         )  # fmt: skip
     lines.append(target_line(found.target, (min(EPSILONS), max(EPSILONS))))

@@ -7,20 +7,12 @@ from dataclasses import dataclass
 import streamlit as st
 
 from engine.params import Parameters, param
-from engine.registry import ALGORITHMS, GRAPHS, algorithm
+from engine.registry import ALGORITHMS, GRAPHS, TITLES, algorithm
 from engine.studies.tune import OBJECTIVES, SEEDS, TARGET
+from pages.forms import algorithm_choice, known_button, parameter_form, picker, shape_of
 from pages.shell import state
-from pages.shell.form import (
-    algorithm_choice,
-    bound,
-    known_button,
-    parameter_form,
-    parameters,
-    picker,
-    title_of,
-)
+from pages.shell.form import bound, parameters
 from pages.shell.journey import Guess
-from pages.shell.runs import shape_of
 from pages.shell.settings import (
     Settings,
     draft,
@@ -107,7 +99,7 @@ def settings_form() -> bool:
     parameter_form(chosen, parameters_of(chosen.key), shape_of(drafted_source()))
     bound(
         st.multiselect, "Compare with", d, "others", key="study-others",
-        options=[k for k in GRAPHS if k != chosen.key], format_func=title_of,
+        options=[k for k in GRAPHS if k != chosen.key], format_func=TITLES.__getitem__,
         help=specs["others"].help,
     )  # fmt: skip
     parameters([specs["seeds"]], d, key="study")
@@ -122,7 +114,7 @@ def plan_form() -> bool:
         st.session_state["plan-of"], d["rows"] = data.identity, data.n
     bound(
         st.multiselect, "Algorithms", d, "algorithms", key="plan-algorithms",
-        options=list(d.specs["algorithms"].choices), format_func=title_of,
+        options=list(d.specs["algorithms"].choices), format_func=TITLES.__getitem__,
     )  # fmt: skip
     rest = [s for s in d.specs.values() if s.name != "algorithms"]
     parameters(rest, d, key="plan")

@@ -12,28 +12,30 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from engine import Dataset, InputError
+from engine.data.spreadsheets import table_csv
+from engine.registry import TITLES
 from engine.story.modules import digested
+from engine.studies.figures import KINDS
 from engine.studies.margins import BETAS, CURATE, MOST_COLUMNS, THRESHOLDS
 from engine.studies.plan import PlanRequest
 from engine.studies.store import read_study, study_file
 from engine.studies.trial import TrialResult
 from engine.studies.tune import OBJECTIVES, Answer, Tuned, axes, tunable
-from pages.draw import charts, show
+from pages.draw import charts, palette, show, style_of
 from pages.draw.charts import Axis, Curve, curves, figure_of_runs, over_cells
-from pages.draw.paper import paper_figure
 from pages.draw.scene import mount
 from pages.shell import task
 from pages.shell import words as text
 from pages.shell.export import download
-from pages.shell.form import title_of
 from pages.shell.settings import Settings, drafted, filled, parameters_of
 from pages.shell.state import Place
-from pages.shell.words import palette, style_of
 from pages.study import work
 from pages.study.form import epsilon_now
 from pages.study.view import of_form, results_of
 from pages.study.work import Asked
 
+_WIDTHS = {1: "one column", 2: "two columns"}
+Make = Callable[[str, int], bytes]  # from a kind of file and a number of columns
 BEST, MAP, MARGINS = "study-best", "study-map", "study-margins"
 SIDE, SEEDS = 6, 5  # of a map: values along an axis, and runs of each cell
 _HAND: Place[dict[str, float]] = Place(
@@ -97,7 +99,7 @@ def best(where: Dataset | PlanRequest, asked: Asked) -> None:
     over = st.multiselect("Search over", names, default=own, key=f"{key}-over")
     if st.button(f"Search at ε = {epsilon:g}", key=f"{key}-search", icon=":material/search:"):
         task.start(
-            f"{key}-best", f"the best setting of {text.plain(title_of(asked.algorithm))}",
+            f"{key}-best", f"the best setting of {text.plain(TITLES[asked.algorithm])}",
             work.searched, where, asked, epsilon, over,
         )  # fmt: skip
     found = task.watch(f"{key}-best")
@@ -110,7 +112,7 @@ def best(where: Dataset | PlanRequest, asked: Asked) -> None:
     tuned, answer = found.result
     of, then, at, _ = found.call[1]
     mine = _same(then, asked) if isinstance(where, Dataset) else of == where
-    title = f"{title_of(tuned.key)} at ε = {at:g}"
+    title = f"{TITLES[tuned.key]} at ε = {at:g}"
     with of_form("study-tuned", f"This search belongs to another form: {title}.", old=not mine):
         st.markdown(text.plain(f"{title}. {tuned.sentence}"))
         if answer is not None:
@@ -162,7 +164,7 @@ def _map_view(found: task.Task, data: Dataset, titles: Mapping[str, str]) -> Non
         st.caption(text.plain(found.problem or "Nothing yet."))
         return
     if key != drafted().algorithm:
-        st.warning(text.plain(f"This map belongs to {title_of(key)}."))
+        st.warning(text.plain(f"This map belongs to {TITLES[key]}."))
     scores_of = frame(results).astype({"tested_skeleton_f1": float})
     wide = scores_of.pivot_table(index=y, columns=x, values="tested_skeleton_f1", aggfunc="mean")
     names = [[text.plain(f"{v:g}" if isinstance(v, float) else str(v)) for v in side]
@@ -229,7 +231,7 @@ def _tests(results: list[TrialResult]) -> None:
 
     points = bands(frame([r for r in results if "epsilon" in r.values]), "ci_tests")
     lines = [
-        Curve(name=title_of(str(key)), x=part["x"].tolist(), y=part["median"].tolist(),
+        Curve(name=TITLES[str(key)], x=part["x"].tolist(), y=part["median"].tolist(),
               style=style_of(str(key)))
         for key, part in points.groupby("algorithm")
     ]  # fmt: skip
@@ -239,7 +241,7 @@ def _tests(results: list[TrialResult]) -> None:
     )  # fmt: skip
     near, some = _near(results)
     orders = pd.DataFrame([r.ci_tests_by_order for r in some]).fillna(0).add_prefix("order ")
-    table = orders.groupby([title_of(r.algorithm) for r in some], sort=False).mean()
+    table = orders.groupby([TITLES[r.algorithm] for r in some], sort=False).mean()
     st.caption(
         f"Mean number of tests by order at ε = {near:g}; each costs its share of the budget."
     )
@@ -251,7 +253,7 @@ def _edges(results: list[TrialResult], truth: nx.DiGraph | None) -> None:
 
     near, some = _near(results)
     table = edge_stability(some, truth)
-    table = table.assign(algorithm=table["algorithm"].map(title_of), true=table["true"].eq(True))
+    table = table.assign(algorithm=table["algorithm"].map(TITLES), true=table["true"].eq(True))
     wide = table.pivot_table(index=["edge", "true"], columns="algorithm", values="share")
     wide = wide.reset_index().rename(columns={"edge": "Edge", "true": "True edge"})
     st.caption(f"In what share of the seeds each edge was found at ε = {near:g}.")
@@ -299,3 +301,27 @@ def _open() -> None:
     points = bands(table, "tested_skeleton_f1")
     points = points.drop(columns=["x"]).rename(columns=lambda name: name.replace("_", " "))
     show.table(points, alt="The study's points")
+
+
+# A chart as a paper prints it: a file, its numbers, and its caption ----------------------------
+
+
+def paper_figure(make: Make, data: pd.DataFrame, caption: str, *, name: str, key: str) -> None:
+    """Offer a figure as PDF, SVG or PNG (300 dpi), with its numbers, and the caption to copy.
+
+    The file is drawn when it is asked for.
+    """
+    with st.expander("Figure for a paper", key=f"{key}-paper"):
+        with st.container(horizontal=True, gap="large", vertical_alignment="bottom"):
+            kind = st.segmented_control(
+                "File", KINDS, default=KINDS[0], format_func=str.upper, key=f"{key}-kind",
+                required=True,
+            )  # fmt: skip
+            width = st.segmented_control(
+                "Width", list(_WIDTHS), default=1, format_func=lambda n: _WIDTHS[n],
+                key=f"{key}-columns", required=True,
+            )  # fmt: skip
+            end, columns = str(kind or KINDS[0]), int(width or 1)
+            download("Figure", lambda: make(end, columns), f"{name}.{end}", key=f"{key}-figure")
+            download("Numbers (CSV)", lambda: table_csv(data), f"{name}.csv", key=f"{key}-numbers")
+        st.code(caption, language=None, wrap_lines=True)

@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from engine.registry import TITLES
 from engine.studies.trial import TrialResult
 from engine.studies.tune import OBJECTIVES, Answer, answer_of
-from pages.draw import charts
+from pages.draw import PLAIN, charts, style_of
 from pages.draw.charts import Axis, Curve, curves
 from pages.shell import words as text
-from pages.shell.form import title_of
 from pages.shell.task import Task
-from pages.shell.words import PLAIN, style_of
 from pages.study.work import Asked
 
 Parts = Sequence[Sequence[TrialResult]]
@@ -59,8 +58,8 @@ def answer_view(
     st.markdown(f"#### {sentence}")
     for key, answer in answers.items():
         if key != asked.algorithm:
-            st.markdown(text.plain(f"{title_of(key)}: {answer.outcome}."))
-    extra = {} if best is None else {f"{title_of(asked.algorithm)}, best setting": best}
+            st.markdown(text.plain(f"{TITLES[key]}: {answer.outcome}."))
+    extra = {} if best is None else {f"{TITLES[asked.algorithm]}, best setting": best}
     charts.figure(
         _drawn(answers, extra, results, asked, epsilon),
         key="study-curve",
@@ -80,7 +79,7 @@ def _drawn(
     asked: Asked,
     epsilon: float,
 ) -> object:
-    lines = [_curve(title_of(key), answer, style_of(key)) for key, answer in answers.items()] + [
+    lines = [_curve(TITLES[key], answer, style_of(key)) for key, answer in answers.items()] + [
         _curve(name, answer, 7) for name, answer in extra.items()
     ]
     ends = answers[asked.algorithm].points["x"]
@@ -92,7 +91,7 @@ def _drawn(
         ]  # fmt: skip
         if scores:
             flat = [float(np.median(scores))] * 2
-            lines.append(Curve(name=f"{title_of(key)} (no ε)", x=level, y=flat,
+            lines.append(Curve(name=f"{TITLES[key]} (no ε)", x=level, y=flat,
                                style=style_of(key), mode="lines"))  # fmt: skip
     return curves(
         [*lines, target_line(asked.target, level)],

@@ -13,7 +13,8 @@ from engine.data.schema import Schema
 from engine.release.file import neighbours
 from pages import worker
 from pages.draw import show
-from pages.shell import export, form, journey, own
+from pages.forms import known_button
+from pages.shell import export, journey, own
 from pages.shell import words as text
 from pages.shell.form import bound
 from pages.shell.settings import OWN_PROBLEM, OwnFile, own_data
@@ -161,7 +162,7 @@ def known_view(schema: Schema | None) -> None:
     st.caption(
         "What cannot come before what, and which links are certain: public, like the columns."
     )
-    form.known_button("data")
+    known_button("data")
     st.markdown("**What each column can hold**")
     for column in schema.columns:
         st.markdown(f"- **{text.plain(column.name)}**: {text.plain(' | '.join(column.labels))}")

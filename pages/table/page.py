@@ -6,7 +6,8 @@ import streamlit as st
 
 from engine import Dataset, InputError
 from pages import mode
-from pages.shell import drafted_strip, form, journey, runs, state
+from pages.forms import picker
+from pages.shell import drafted_strip, journey, runs, state
 from pages.shell.own import upload
 from pages.shell.settings import data_for, drafted_source, own_file
 from pages.shell.words import plain
@@ -37,7 +38,7 @@ def main() -> None:
         door()
         return
     with st.sidebar:
-        form.picker(key="data")
+        picker(key="data")
     pay.made()
     here = journey.at("table")
     data = drafted_strip("My table")
@@ -67,7 +68,7 @@ def door() -> None:
     rows.sample_files()
     box = st.expander(PUBLIC, key="data-public", on_change="rerun")
     with box:
-        form.picker(key="data")
+        picker(key="data")
         if not box.open:
             return
         try:

@@ -21,7 +21,8 @@ from engine.release.settings import COVERED
 from engine.studies.detectability import Shape
 from pages import mode
 from pages.draw import show
-from pages.shell import form, journey, runs, state
+from pages.forms import count_line, known_button, warn
+from pages.shell import form, journey, state
 from pages.shell import words as text
 from pages.shell.settings import in_force, own_file, stated
 from pages.shell.state import Draft, Place, kept
@@ -158,11 +159,11 @@ def spend(data: Dataset, book: Sequence[Budget]) -> None:
     asked = {"epsilon": float(d["epsilon"]), "delta": float(d["delta"])}
     _remaining(fitting[d["budget"]], asked["epsilon"])
     expected.expect(schema, data.n, asked["epsilon"], asked["delta"])
-    runs.warn(COVERED[0], Shape.of(data), asked)
-    runs.count_line(COVERED[0], Shape.of(data), asked, "release")
+    warn(COVERED[0], Shape.of(data), asked)
+    count_line(COVERED[0], Shape.of(data), asked, "release")
     title, key = "Sign it with my key", "release-sign"
     form.bound(st.toggle, title, d, "sign", key=key, help=SIGNATURE)
-    form.known_button("release")
+    known_button("release")
     words = f"Spend ε = {text.number(d['epsilon'])} of “{d['budget']}” for good"
     form.bound(st.checkbox, words, d, "sure", key="release-sure")
 

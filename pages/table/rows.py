@@ -8,6 +8,7 @@ import streamlit as st
 
 from engine import Dataset
 from engine.data.networks import NETWORKS, SAMPLE_DATA, load_network
+from engine.data.spreadsheets import table_csv
 from engine.graphs.picture import Link
 from pages.draw import charts, show
 from pages.draw.charts import bars
@@ -77,7 +78,7 @@ def _downloads(data: Dataset) -> None:
     with st.container(horizontal=True):
         for title, (key, end, frame) in tables.items():
             name = f"{text.file_stem(data)}{end}.csv"
-            made = lambda frame=frame: export.as_csv(frame())  # noqa: E731
+            made = lambda frame=frame: table_csv(frame())  # noqa: E731
             export.download(f"{title} (CSV)", made, name, key=f"get-{key}")
 
 

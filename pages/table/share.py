@@ -10,6 +10,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
+from engine.data.spreadsheets import table_csv
 from engine.effects.effect import Effect
 from engine.graphs.formats import FORMATS
 from engine.release.checking import question
@@ -24,11 +25,10 @@ from engine.release.page import (
     to_html,
 )
 from engine.release.synthetic import LABEL, synthetic
-from pages.draw import show
+from pages.draw import palette, show
 from pages.draw.effect import Ask, effects
 from pages.shell import export
 from pages.shell import words as text
-from pages.shell.words import palette
 from pages.table import expected
 
 _WIDE = re.compile(r'viewBox="\S+ \S+ ([\d.]+) ')
@@ -98,7 +98,7 @@ def files(release: Release, stem: str, key: str) -> None:
     with st.container(horizontal=True):
         export.download(
             "Synthetic table (CSV)",
-            lambda: export.as_csv(synthetic(release, min(release.rows, 100_000)).to_frame()),
+            lambda: table_csv(synthetic(release, min(release.rows, 100_000)).to_frame()),
             f"{stem}-synthetic.csv",
             key=f"{key}-synthetic",
         )

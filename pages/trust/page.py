@@ -6,7 +6,7 @@ import streamlit as st
 
 from engine import InputError
 from engine.audit.cases import Case, CaseResult, cases
-from engine.registry import ALGORITHMS
+from engine.registry import ALGORITHMS, TITLES
 from pages.shell import words as text
 from pages.shell.task import Task, drop, find, start, watch
 from pages.trust import view
@@ -43,7 +43,7 @@ def attack_form() -> None:
     """What to attack, and how often."""
     st.subheader("Attack a claim", anchor=False)
     private = [key for key, one in ALGORITHMS.items() if one.private]
-    key = st.selectbox("Algorithm", private, format_func=view.title_of, key="audit-algorithm")
+    key = st.selectbox("Algorithm", private, format_func=TITLES.__getitem__, key="audit-algorithm")
     chosen: list[Case] = cases(key)
     kinds = list(dict.fromkeys(one.kind for one in chosen))
     kind = st.segmented_control(
@@ -60,7 +60,7 @@ def attack_form() -> None:
     st.caption(said[0].upper() + said[1:])
     runs = st.select_slider("Runs on each side", RUNS, value=150, key="audit-runs")
     if st.button("Attack", type="primary", width="stretch", key="audit-go"):
-        what = f"the attack on {view.title_of(key)}, {view.promise(str(kind))}"
+        what = f"the attack on {TITLES[key]}, {view.promise(str(kind))}"
         start(TASK, what, attack, pairs[name].key, int(runs), about=key, wait=0.0)
 
 

@@ -14,16 +14,16 @@ from engine.audit.cases import PLANTED, CaseResult, read_results
 from engine.audit.replay import Finding
 from engine.data.networks import SAMPLE_DATA
 from engine.privacy.budget import PUBLISHED, STRICT
-from engine.registry import ALGORITHMS
+from engine.registry import TITLES
 from engine.release.attacked import HALF, verdict
 from engine.release.checking import SECONDS
 from engine.release.file import loads
 from pages import mode
+from pages.draw import PLAIN, ink, palette, style_of
 from pages.draw.charts import Axis, Curve, curves, figure
 from pages.draw.show import table
 from pages.shell import words as text
 from pages.shell.task import Task, drop, find, start, watch
-from pages.shell.words import PLAIN, ink, palette, style_of
 from pages.trust.work import attack_file
 
 EXAMPLE = SAMPLE_DATA / "audit.json"
@@ -41,11 +41,6 @@ def example() -> dict[str, CaseResult]:
     return read_results(str(EXAMPLE))
 
 
-def title_of(key: str) -> str:
-    """An algorithm's title."""
-    return ALGORITHMS[key].title
-
-
 def promise(kind: str) -> str:
     """Whose claim it is, in a word or two."""
     return {STRICT: "strict", PUBLISHED: "as published"}.get(kind, kind)
@@ -56,7 +51,7 @@ def sentence(line: CaseResult) -> str:
     m = line.measured
     end = "the claim is wrong" if m.refuted else "that neither contradicts nor proves it"
     return (
-        f"{title_of(line.algorithm)}, {promise(line.kind)}, claims ε = {text.number(m.claimed)}. "
+        f"{TITLES[line.algorithm]}, {promise(line.kind)}, claims ε = {text.number(m.claimed)}. "
         f"{m.runs:,} runs on each of two datasets that differ in one person show at least "
         f"{m.epsilon:.2f}: {end}."
     )
@@ -97,7 +92,7 @@ def replay_ratios(lines: Iterable[CaseResult]) -> dict[str, float]:
     for line in lines:
         if line.kind == STRICT and line.replayed is not None:
             for label, ratio in line.replayed.ratios.items():
-                name = f"{title_of(line.algorithm)}: {label}"
+                name = f"{TITLES[line.algorithm]}: {label}"
                 found[name] = max(ratio, found.get(name, 0.0))
     return found
 
@@ -133,7 +128,7 @@ def lines_view(lines: Sequence[CaseResult]) -> None:
     """Every line as a table."""
     rows = [
         {
-            "Algorithm": title_of(line.algorithm),
+            "Algorithm": TITLES[line.algorithm],
             "Claim": promise(line.kind),
             "Neighbours": line.pair,
             "Claimed ε": text.number(line.measured.claimed),

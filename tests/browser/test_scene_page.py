@@ -12,8 +12,7 @@ import numpy as np
 from engine import load_dataset, run
 from engine.studies.scenes import kept_scene, read_scene
 from pages.report import files as report_files
-from pages.report.brief import brief_of
-from pages.report.form import Heading
+from pages.report.brief import Heading, brief_of
 from pages.shell.runs import Shown
 from pages.shell.settings import Settings, Source, filled
 from tests.browser.steps import BROKEN, SIZE, addressed, at_rest, go, moment, settle, walk

@@ -67,11 +67,11 @@ MOST = {
     # at its first step
     # a link that is pressed as a run ends is followed
     # a button that is pressed as work ends is seen
-    "pages/shell": 1774,
-    # imports of the drawer in the engine
-    "pages/draw": 928,
+    "pages/shell": 1422,
+    # imports of the drawer in the engine; the colours, which stood in the shell
+    "pages/draw": 964,
     # a wide column for the report's graph, and on slides the part that the question is about
-    "pages": 8477,
+    "pages": 8456,
     # signs of the classes of links in the scene's legend
     # and the hundred figures next to the dial, and the story's own start and style
     # and a dial that leaves the crowd as it is

@@ -15,7 +15,7 @@ from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 from streamlit.util import calc_hash
 
 from engine.studies import null
-from pages.run import work
+from pages import worker
 from pages.shell import task
 
 APP = Path(__file__).resolve().parents[2] / "app.py"
@@ -27,8 +27,8 @@ def patience() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(task, "SHORT", 120.0)
         patch.setattr(null, "DRAWS", 2)  # beside every ε: enough for a sentence
-        patch.setattr(work, "EPSILONS", (0.1, 1.0))  # of the curve next to every run
-        patch.setattr(work, "REPEATS", 2)
+        patch.setattr(worker, "EPSILONS", (0.1, 1.0))  # of the curve next to every run
+        patch.setattr(worker, "CURVE_RUNS", 2)
         yield
 
 

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from engine.studies.figures import COLOURS
-from pages.shell.words import PALETTES
+from pages.draw import PALETTES
 
 Array = NDArray[np.float64]
 # Machado, Oliveira and Fernandes (2009), severity 1, on linear RGB.
@@ -85,4 +85,5 @@ def test_what_looks_alike_is_found() -> None:
 def test_streamlits_own_charts_have_the_same_colours() -> None:
     theme = tomllib.loads(Path(".streamlit/config.toml").read_text())["theme"]
     for look, palette in PALETTES.items():
-        assert tuple(theme[look]["chartCategoricalColors"]) == palette.lines
+        named = *theme[look]["chartCategoricalColors"], theme[look]["grayTextColor"]
+        assert named == (*palette.lines, palette.muted)

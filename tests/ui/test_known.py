@@ -17,7 +17,9 @@ from engine.graphs.cpdag import matrix_of
 from engine.graphs.known import ready_sets
 from engine.knowledge import FULL, ORIENTS
 from pages.draw import effect as drawn
-from pages.shell import form, knowledge, settings
+from pages.forms import known_label
+from pages.forms.known import LOST, WRONG, settles
+from pages.shell import settings
 from pages.shell.settings import Settings, Source, known_from, ready, word_of
 from tests.effects.models import exact
 from tests.release.samples import asia_schema
@@ -34,11 +36,11 @@ def test_ready_sets_are_true_and_settle_more_and_more() -> None:
     assert list(SETS) == ["two tiers", "four tiers", "complete order"]
     for found in SETS.values():
         assert all(found.allows(a, b) for a, b in TRUTH.edges)
-    said = [knowledge.settles(ASIA, SETS[name]) for name in SETS]
+    said = [settles(ASIA, SETS[name]) for name in SETS]
     assert said[0] == "This knowledge settles **3 of 8** true directions by itself."
     assert "8 of 8" in said[2]
     own = read_csv(b"a,b,c\n0,0,1\n1,0,0\n0,1,1\n")
-    assert knowledge.settles(own, Knowledge(roots=["a"])) == (
+    assert settles(own, Knowledge(roots=["a"])) == (
         "This knowledge settles the direction of **2 of 3** pairs by itself."
     )
 
@@ -47,7 +49,7 @@ def test_the_buttons_words() -> None:
     tiers = Knowledge(tiers=[["asia"], ["smoke"]], required=[("tub", "lung")])
     stated = (None, SETS["four tiers"], tiers, Knowledge(roots=["asia"]))
     said = ["nothing", "four tiers", "2 tiers, 1 arrow", "a little"]
-    assert [form.known_label(ASIA, one) for one in stated] == said
+    assert [known_label(ASIA, one) for one in stated] == said
 
 
 @pytest.mark.parametrize(
@@ -138,8 +140,8 @@ def test_what_the_dialog_says_of_a_false_tier_was_measured() -> None:
     table = measured.summary(kept()).set_index(["algorithm", "ε", "knowledge"]).sort_index()
     ours = table.loc[("marginal_pc", 1.0)]
     wrong = {name: round(100 * float(ours.loc[name, "wrong arrows"])) for name in WORDS}
-    assert {use: wrong[name] for name, use in WORDS.items()} == knowledge.WRONG
-    assert round(-100 * float(ours.loc[measured.FALSE, "Δ skeleton"].split()[0])) == knowledge.LOST
+    assert {use: wrong[name] for name, use in WORDS.items()} == WRONG
+    assert round(-100 * float(ours.loc[measured.FALSE, "Δ skeleton"].split()[0])) == LOST
     only = ours.loc[measured.FALSE_ORIENTS, "Δ skeleton"]
     assert float(only.split()[0]) == 0
 

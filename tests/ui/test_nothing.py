@@ -12,9 +12,9 @@ from streamlit.testing.v1 import AppTest
 from engine import load_dataset, run
 from engine.studies import null
 from engine.studies.detectability import Invented, Shape
+from pages.forms import shape_of
 from pages.learn.shuffle import ALGORITHMS, NONE, links_of
 from pages.shell import task
-from pages.shell.runs import shape_of
 from pages.shell.settings import Source
 from pages.worker import false_links
 from tests.ui.steps import Open, press, told
@@ -65,7 +65,7 @@ def test_a_shape_needs_no_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = [Shape.of(load_dataset(name, n=200)) for name in ("asia", "sachs", "alarm")]
     numeric = Shape.of(load_dataset("sem:er:4:3:gaussian", n=300))
     assert shape_of(Source("sem:er:4:3:gaussian", 300)) == numeric
-    monkeypatch.setattr("pages.shell.runs.data_for", None)
+    monkeypatch.setattr("pages.forms.data_for", None)
     assert [shape_of(Source(name, 200)) for name in ("asia", "sachs", "alarm")] == expected
     assert shape_of(Source("asia", 3)) is None
 

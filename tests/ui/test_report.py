@@ -20,13 +20,13 @@ from engine.story.modules import plain_names
 from engine.studies.price import price_steps
 from engine.studies.repeat import repeated, usual
 from pages.draw.price import said
+from pages.forms import nothing_for
 from pages.report import brief as report
 from pages.report import files as report_files
 from pages.report import repeats, view, words
-from pages.report.brief import Brief, brief_of
-from pages.report.form import Heading
+from pages.report.brief import Brief, Heading, brief_of
 from pages.report.repeats import Repeats
-from pages.shell.runs import Shown, nothing_for
+from pages.shell.runs import Shown
 from pages.shell.settings import Settings, Source, filled
 from pages.shell.task import Task
 from tests.ui.steps import Open, address, visit

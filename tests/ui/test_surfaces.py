@@ -26,7 +26,7 @@ from engine.summary import NOTHING, arrows_words
 from pages.draw import graphs, scene
 from pages.draw.price import price_html
 from pages.learn import search
-from pages.report import brief, files, form, repeats
+from pages.report import brief, files, repeats
 from pages.run import more, trace
 from tests.ui.steps import Open
 
@@ -137,7 +137,7 @@ def report_page(app: AppTest, result: RunResult) -> None:
 
 def report_files(app: AppTest, result: RunResult) -> None:
     shown = app.session_state["shown"]
-    made = brief.brief_of(shown, None, form.Heading(question="", author="", date=""), "light")
+    made = brief.brief_of(shown, None, brief.Heading(question="", author="", date=""), "light")
     said = result.summary()
     for kind in (files.sheet, files.slides):
         read = pypdf.PdfReader(io.BytesIO(kind(made)))
