@@ -22,8 +22,8 @@ from engine.papers.priv_pc import FIGURE1_EPSILONS, PRIV_PC
 from engine.papers.published import PRIV_PC_NETWORKS
 from engine.papers.reproduce import reproduce
 from engine.papers.work import Work
-from engine.tables import subsample
-from engine.tables.subsample import split
+from engine.tables import store
+from engine.tables.store import split
 
 
 def cpu_seconds() -> tuple[float, float]:
@@ -46,7 +46,7 @@ def draws() -> tuple[int, float]:
         cells += int((drawn > 0).sum()) * parts.shape[1]
         return out
 
-    with patch.object(subsample, "split", timed):
+    with patch.object(store, "split", timed):
         for network in PRIV_PC_NETWORKS:
             for epsilon in FIGURE1_EPSILONS:
                 data = load_dataset(network)

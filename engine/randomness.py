@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 # Doors that hand out the generator itself, and the one module that each of them opens to.
-KEYS = {"noise": "engine.privacy.mechanisms", "sample": "engine.tables.subsample"}
+KEYS = {"noise": "engine.privacy.mechanisms", "sample": "engine.tables.store"}
 ILLUSTRATED = "engine.teaching."  # its modules may show what noise does
 
 T = TypeVar("T")

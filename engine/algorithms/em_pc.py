@@ -80,13 +80,6 @@ class EMPCParameters(PrivateParameters):
         return STATISTICS[self.statistic]
 
 
-def planned_rounds(data: Dataset, params: EMPCParameters) -> int:
-    """How many node rounds a strict budget is shared among: public facts only."""
-    if isinstance(params.rounds, str):
-        return data.d * min(3, params.order_limit(data) + 1)
-    return params.rounds
-
-
 def share(data: Dataset, params: EMPCParameters) -> tuple[str, float]:
     """The ledger's method and a round's epsilon: published ``epsilon``, strict a share of it.
 
@@ -95,7 +88,9 @@ def share(data: Dataset, params: EMPCParameters) -> tuple[str, float]:
     """
     if not params.strict:
         return "basic", params.epsilon
-    rounds = planned_rounds(data, params)
+    rounds = params.rounds
+    if isinstance(rounds, str):  # from public facts alone
+        rounds = data.d * min(3, params.order_limit(data) + 1)
     basic = params.epsilon / rounds
     zcdp = 4 * math.sqrt(rho_budget(params.epsilon, params.delta) * (1 - HAIR) / rounds)
     return ("zcdp", zcdp) if zcdp > basic else ("basic", basic)
@@ -159,16 +154,20 @@ class GapUtility:
     """(c_T - |z|) / Delta: in units of what one replaced record can change."""
 
     def __init__(self, data: Dataset, params: EMPCParameters):
-        self._score = NoisyScore(data, params, "z")
+        self._score, self._strict = NoisyScore(data, params, "z"), params.strict
         self.defended = self._score.defended_ratio(Query(0, min(1, data.d - 1), ()))
 
     def of(self, x: int, y: int, candidates: Sequence[int], order: int) -> Options:
-        """Every set, with a utility each."""
+        """Strict: every set, with a utility each. Published: the set of the largest alone."""
         sets = list(combinations(candidates, order))
         queries = [Query(min(x, y), max(x, y), given) for given in sets]
         cutoff = self._score.cutoff()
         noise = self._score.noise_sensitivity
-        return sets, [(self._score.of(q) - cutoff) / noise(q) for q in queries]
+        found = [(self._score.of(q) - cutoff) / noise(q) for q in queries]
+        if self._strict:
+            return sets, found
+        best = max(range(len(found)), key=found.__getitem__)
+        return [sets[best]], [found[best]]
 
 
 def count_utilities(sorted_utilities: Utilities) -> Utilities:
@@ -187,15 +186,13 @@ def count_utilities(sorted_utilities: Utilities) -> Utilities:
 class EMPC:
     """Rule of the search that decides node by node."""
 
-    def __init__(
-        self, data: Dataset, params: EMPCParameters, context: RunContext, epsilon_round: float
-    ):
-        self._context, self._epsilon, self._strict = context, epsilon_round, params.strict
-        self._names = data.names
-        self._utility: GreedyUtility | GapUtility
+    def __init__(self, data: Dataset, params: EMPCParameters, context: RunContext):
+        self._context, self._names = context, data.names
+        self.epsilon = share(data, params)[1]
         self._greedy = params.test is G2
         self._utility = (GreedyUtility if self._greedy else GapUtility)(data, params)
-        self._undefended = not params.test.reads_data
+        # Whether a set was chosen without noise, and charged for.
+        self._charged = params.strict or not params.test.reads_data
         self.node_rounds: list[NodeRound] = []
 
     def begin_order(self, order: int, graph: Graph) -> None:
@@ -214,7 +211,7 @@ class EMPC:
         choices = self._choices(order, options) if count else []
         utilities = np.array([value for _, value in choices])
         for _ in range(count):
-            drawn = self._draw(utilities, self._epsilon / (2 * count), "which", order)
+            drawn = self._draw(utilities, self.epsilon / (2 * count), "which", order)
             y, given = choices[drawn][0]
             del options[y]
             stay = [i for i, ((other, _), _) in enumerate(choices) if other != y]
@@ -241,7 +238,7 @@ class EMPC:
         u = count_utilities(s)
         if self._greedy:  # the published u is this less 1 at the b that the data suggest
             u[int(np.count_nonzero(s > 0))] -= 1
-        count = self._draw(u, self._epsilon / 2, "how many", order)
+        count = self._draw(u, self.epsilon / 2, "how many", order)
         if self._context.trace:
             self._context.emit(
                 "how many",
@@ -263,12 +260,10 @@ class EMPC:
         one with the largest p-value, without noise, and so without any guarantee once there is a
         choice.
         """
-        if self._greedy or not self._strict:
-            options = {y: _best_only(*option) for y, option in options.items()}
-            if order > 0 and not self._undefended:
-                self._undefended = True
-                event = UndefendedEvent("separating sets are chosen without noise")
-                self._context.ledger.charge(event, label="separating sets", order=order)
+        if order > 0 and not self._charged:
+            self._charged = True
+            event = UndefendedEvent("separating sets are chosen without noise")
+            self._context.ledger.charge(event, label="separating sets", order=order)
         return [
             ((y, given), value)
             for y, (sets, utilities) in options.items()
@@ -286,20 +281,15 @@ class EMPC:
         )
 
 
-def _best_only(sets: Sets, utilities: list[float]) -> Options:
-    best = max(range(len(utilities)), key=utilities.__getitem__)
-    return [sets[best]], [utilities[best]]
-
-
 def run(data: Dataset, params: EMPCParameters, context: RunContext) -> Outcome:
     """Published: ``epsilon`` a round. Strict: the total, shared equally among the rounds."""
-    epsilon = share(data, params)[1]
-    rule = EMPC(data, params, context, epsilon)
+    rule = EMPC(data, params, context)
     outcome = pc(data, params, context, rule)
     claimed: Any = None
     if not params.strict:
         claimed = advanced_total(len(rule.node_rounds), params.epsilon, params.delta)
-    diagnostics = SearchDiagnostics(epsilon_per_round=epsilon, node_rounds=tuple(rule.node_rounds))
+    rounds = tuple(rule.node_rounds)
+    diagnostics = SearchDiagnostics(epsilon_per_round=rule.epsilon, node_rounds=rounds)
     return replace(outcome, claimed=claimed, diagnostics=diagnostics)
 
 

@@ -143,26 +143,26 @@ def ledger(data: Dataset, params: GaussPCParameters) -> Ledger:
 class GaussPC(TestByTest):
     """Release every test's score with Gaussian noise and compare it with the threshold."""
 
-    def __init__(
-        self, data: Dataset, params: GaussPCParameters, context: RunContext, multiplier: float
-    ):
+    def __init__(self, data: Dataset, params: GaussPCParameters, context: RunContext):
         super().__init__()
-        self._score = noisy_score(data, params, context.randomness)
-        self._context, self._multiplier = context, multiplier
-        self._m, self._n = params.rows_in_sample(data.n), data.n
-        self.answers = 0
+        self._score, self._context = noisy_score(data, params, context.randomness), context
+        self.m, self._n, self.answers = params.rows_in_sample(data.n), data.n, 0
+        if params.strict:
+            self.multiplier = planned(data, params).multiplier
+        else:  # the Gaussian mechanism as Abadi et al. 2016 give it
+            self.multiplier = math.sqrt(2 * math.log(1.25 / params.delta)) / params.epsilon
 
     def independent(self, q: Query) -> bool:
         """The noisy score is above the threshold."""
-        score, sampled = self._score, self._m < self._n
-        rows = score.sample(self._m, self._context.randomness) if sampled else None
-        raw, unit = score.of(q, rows), score.noise_sensitivity(q, self._m)
+        score, sampled = self._score, self.m < self._n
+        rows = score.sample(self.m, self._context.randomness) if sampled else None
+        raw, unit = score.of(q, rows), score.noise_sensitivity(q, self.m)
         noisy = gaussian(
             self._context,
             raw,
-            sensitivity=score.defended_ratio(q, self._m) * unit,
-            sigma=unit * self._multiplier,
-            rate=self._m / self._n,
+            sensitivity=score.defended_ratio(q, self.m) * unit,
+            sigma=unit * self.multiplier,
+            rate=self.m / self._n,
             label="test",
             order=q.order,
         ).item()
@@ -193,16 +193,11 @@ def noise(data: Dataset, params: GaussPCParameters) -> float:
 
 def run(data: Dataset, params: GaussPCParameters, context: RunContext) -> Outcome:
     """Published: ``epsilon`` and ``delta`` fix one test's noise. Strict: shared among the tests."""
-    if params.strict:
-        multiplier = planned(data, params).multiplier
-    else:  # the Gaussian mechanism as Abadi et al. 2016 give it
-        multiplier = math.sqrt(2 * math.log(1.25 / params.delta)) / params.epsilon
-    rule = GaussPC(data, params, context, multiplier)
+    rule, claimed = GaussPC(data, params, context), None
     outcome = pc(data, params, context, rule)
-    m, claimed = params.rows_in_sample(data.n), None
     if not params.strict:
-        claimed = claimed_total(rule.answers, multiplier, m / data.n, params.delta)
-    diagnostics = SearchDiagnostics(noise_multiplier=multiplier, rows_in_sample=m)
+        claimed = claimed_total(rule.answers, rule.multiplier, rule.m / data.n, params.delta)
+    diagnostics = SearchDiagnostics(noise_multiplier=rule.multiplier, rows_in_sample=rule.m)
     return replace(outcome, claimed=claimed, diagnostics=diagnostics)
 
 

@@ -18,57 +18,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from engine.data.column import ADDED, Column, Person
+from engine.data.dataset import Unforeseen, mixed_radix_keys
 from engine.data.sources import Relation, opened, quoted
 from engine.data.spreadsheets import safe
-from engine.errors import show
 
 # Cells that stand for none, in any case; a level of the same text is that level all the same.
 GAPS = ("", "?", "na", "n/a", "nan", "null", "<na>", "nat", "#n/a")
-ASKED = 0.05  # of a column's cells: more that count as an answer are a question
 _BLANKS = "".join(map(chr, (*range(9, 14), *range(28, 33), 0x85, 0xA0, *range(0x2000, 0x200B))))
 BLANKS = f"{_BLANKS}\u2028\u2029\u202f\u205f\u3000\ufeff"
 _NUMBERS = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DOUBLE)$")
 _SHOWN = 5  # of a column's cells that match no level
 _MOST = 9e12  # beyond it a row's number counts as that in a person's sum
-
-
-@dataclass(frozen=True)
-class Unforeseen:
-    """Cells of one column that match no level: exact facts of private rows, for their owner alone.
-
-    ``cells`` of ``of`` cells; ``looks`` like some of them; ``to`` is the level they count as, None
-    where the schema states none. ``empty`` cells are apart from others, and ``foreseen`` where that
-    level is there for them.
-    """
-
-    column: str
-    cells: int
-    of: int
-    looks: tuple[str, ...] = field(repr=False)
-    to: str | None
-    empty: bool
-    foreseen: bool = False
-
-    @property
-    def asks(self) -> bool:
-        """Whether they are so many, and count as an answer, that somebody has to agree."""
-        return not self.foreseen and self.cells > ASKED * self.of
-
-    def __str__(self) -> str:
-        """In words, without a cell."""
-        share = f"{100 * self.cells / self.of:.2g} %"
-        kind = "empty" if self.empty else "no level"
-        to = "" if self.to is None else f" and count as {self.to!r}"
-        return f"{show(self.column)}: {self.cells:,} of {self.of:,} cells ({share}) are {kind}{to}"
 
 
 # What a cell means ----------------------------------------------------------------------------
@@ -227,21 +195,6 @@ def _counted(
     for j, (key, shift, mask) in enumerate(places):
         codes[:, j] = (numbers[key] >> np.uint64(shift)) & mask
     return codes, found["n"].astype(np.int64)[order]
-
-
-def mixed_radix_keys(
-    codes: NDArray[np.unsignedinteger], cardinalities: Sequence[int]
-) -> NDArray[np.int64]:
-    """One integer a row that is equal for equal rows; compressed where it would overflow."""
-    keys = np.zeros(codes.shape[0], np.int64)
-    size = 1
-    for column, levels in enumerate(cardinalities):
-        if size > (1 << 62) // max(levels, 1):
-            distinct, keys = np.unique(keys, return_inverse=True)
-            keys, size = keys.astype(np.int64), len(distinct)
-        keys = keys * levels + codes[:, column]
-        size *= levels
-    return keys
 
 
 def _unforeseen(

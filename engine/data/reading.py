@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from engine.data.column import LEVEL, PLAIN, Dialect
-from engine.data.dataset import Dataset, frozen
+from engine.data.dataset import Dataset, Unforeseen, frozen
 from engine.data.draft import look
 from engine.data.edge_list import read_edges
-from engine.data.intake import Unforeseen, project
+from engine.data.intake import project
 from engine.data.schema import Schema
 from engine.data.sources import Source, framed, opened
 from engine.errors import DataError, InputError, did_you_mean, show

@@ -179,29 +179,21 @@ def most_tests(graph: Graph, order: int) -> int:
 
     Edges only go, so it bounds the tests of every later graph too. The graph is a released result.
     """
-    if graph.known is not None:
-        sizes, both = _candidates(graph)
-    else:  # all neighbours but the other one: counted for all pairs at once
-        near = graph.matrix().astype(float)
-        x, y = np.nonzero(np.triu(near))
-        of_each = near.sum(axis=0) - 1
-        sizes, both = np.concatenate([of_each[x], of_each[y]]), (near @ near)[x, y]
+    near, known = graph.matrix().astype(float), graph.known
+    asked, unfit = near, np.zeros_like(near)  # [z, x]: z is no ancestor of x
+    if known is not None:
+        asked = near * ~known.linked
+        if not known.only_orients:
+            unfit[~(known.may_precede | np.eye(graph.d, dtype=bool))] = 1
+    x, y = np.nonzero(np.triu(asked))
+    # For all pairs at once: the neighbours of x, but y, and but those that are unfit for both.
+    unfit_near = near * unfit.T
+    one_side = near.sum(axis=1)[:, None] - 1 - unfit_near @ unfit
+    both = (near @ near - unfit_near @ unfit_near.T)[x, y]
     sets = [math.comb(size, order) for size in range(graph.d)]  # whole numbers beyond 64 bits
 
     def total(found: Vector) -> int:
         many = np.bincount(found.astype(np.int64), minlength=1).tolist()
         return sum(pairs * sets[size] for size, pairs in enumerate(many))
 
-    return total(sizes) - total(both)
-
-
-def _candidates(graph: Graph) -> tuple[Vector, Vector]:
-    """How many candidates each open pair has on either side, and how many on both."""
-    sizes, both = [], []
-    for x in range(graph.d):
-        for y in graph.open(x):
-            if y > x:
-                near_x, near_y = set(graph.candidates(x, y)), set(graph.candidates(y, x))
-                sizes += [len(near_x), len(near_y)]
-                both.append(len(near_x & near_y))
-    return np.array(sizes, dtype=float), np.array(both, dtype=float)
+    return total(np.concatenate([one_side[x, y], one_side[y, x]])) - total(both)

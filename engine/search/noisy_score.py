@@ -34,7 +34,7 @@ from engine.statistics.blocks import (
     votes,
 )
 from engine.statistics.registry import AGGREGATED, BOUNDED
-from engine.tables.subsample import draw
+from engine.tables.store import draw
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,14 +122,12 @@ class NoisyScore:
         self.scores = QueryScores(data, params.test, params.guarantee)
         self.perturbed, self.strict, self.threshold = perturbed, params.strict, params.cutoff
         self._test, self._cardinalities, self._n = params.test, data.cardinalities, data.n
-        self._units: dict[tuple[Any, int | None], float] = {}  # by shape of query and rows
 
     @property
     def noisy_name(self) -> str:
         """What a released value is called in a reason."""
-        return {"p": "noisy p-value", "z": "noisy −|z|", "votes": "noisy number of votes"}.get(
-            self.perturbed, "noisy median p-value"
-        )
+        names = {"z": "−|z|", "votes": "number of votes", "median": "median p-value"}
+        return f"noisy {names.get(self.perturbed, 'p-value')}"
 
     def sample(self, m: int, randomness: Randomness) -> Any:
         """A fresh sample of m rows, without replacement, as :meth:`of` takes it."""
@@ -148,41 +146,24 @@ class NoisyScore:
 
     def cutoff_at(self, threshold: float) -> float:
         """What a score is compared with if the threshold on the p scale is the one given."""
-        return threshold if self.perturbed == "p" else -critical_z(threshold)
+        return -critical_z(threshold) if self.perturbed == "z" else threshold
 
     def noise_sensitivity(self, q: Query, n: int | None = None) -> float:
         """The sensitivity that noise is calibrated to, for a score on n rows (default: all)."""
-        shape = self._shape(q)
-        found = self._units.get((shape, n))
-        if found is None:
-            found = self._units[shape, n] = self._unit(shape, n)
-        return found
-
-    def _shape(self, q: Query) -> Any:
-        """What of a query its sensitivity depends on: strict (levels of x, of y, whether there is a
-        set), published the set's strata, None without one or where they make no difference."""
-        if self.strict:
-            return self._cardinalities[q.x], self._cardinalities[q.y], bool(q.given)
-        if q.given and self._test.by_strata:
-            return math.prod([self._cardinalities[c] for c in q.given])
-        return None
-
-    def _unit(self, shape: Any, n: int | None) -> float:
-        if not self._test.reads_data:
+        test, levels, m = self._test, self._cardinalities, n or self._n
+        if not test.reads_data:
             return self._ORACLE_SENSITIVITY
-        z = self._z_sensitivity(shape, self._n)
-        full = z if self.perturbed == "z" else p_sensitivity(z)
-        if n is None or n == self._n:
-            return full
-        if self.strict and self.perturbed == "p":
-            return p_sensitivity(self._z_sensitivity(shape, n))
-        return full * math.sqrt(self._n / n)
-
-    def _z_sensitivity(self, shape: Any, n: int) -> float:
         if self.strict:
-            x, y, conditional = shape
-            return self._test.sensitivity(n, x, y, conditional=conditional)
-        return self._test.published_sensitivity(n, shape)
+            # Proven of p for any n; of |z| for all rows, and it grows as the sample shrinks.
+            rows = m if self.perturbed == "p" else self._n
+            x, y = levels[q.x], levels[q.y]
+            z = test.sensitivity(rows, x, y, conditional=bool(q.given))
+        else:
+            rows = self._n
+            strata = math.prod([levels[c] for c in q.given]) if q.given else None
+            z = test.published_sensitivity(rows, strata)
+        full = p_sensitivity(z) if self.perturbed == "p" else z
+        return full if rows == m else full * math.sqrt(rows / m)
 
     def defended_ratio(self, q: Query, n: int | None = None) -> float:
         """Defended sensitivity over the calibrated one, the largest there is for queries like q.
@@ -198,10 +179,10 @@ class NoisyScore:
         span = test.largest_p if p else test.largest(n or self._n)
         return max(1.0, span / self.noise_sensitivity(Query(q.x, q.y, ()), n))
 
-    def event(self, q: Query, epsilon: float, n: int | None = None) -> Event:
-        """What :meth:`release` charges."""
-        unit = self.noise_sensitivity(q, n)
-        return LaplaceEvent(self.defended_ratio(q, n) * unit, unit / epsilon)
+    def event(self, q: Query, epsilon: float) -> Event:
+        """What :meth:`release` charges on all rows."""
+        unit = self.noise_sensitivity(q)
+        return LaplaceEvent(self.defended_ratio(q) * unit, unit / epsilon)
 
     def release(
         self, context: RunContext, q: Query, epsilon: float, *, label: str, rows: Any = None
@@ -236,17 +217,13 @@ class NoisyScore:
         return self.of(q, rows), self.cutoff(tweak), self.noise_sensitivity(q, n)
 
 
-class Votes(NoisyScore):
-    """How many blocks find independence in G2 or chi2, compared with half of them.
-
-    One replaced record changes one block, so the count has sensitivity 1, on every sample and for
-    every query: sound with Laplace and Gaussian noise and in a sparse vector. The tweak lowers the
-    share of votes asked for.
-    """
+class BlockScore(NoisyScore):
+    """An aggregate of the p-values of G2 or chi2 in random blocks of rows."""
 
     def __init__(self, data: Dataset, params: NoisyTestParameters, randomness: Randomness):
         self.scores = QueryScores(data, params.test, "published")
-        self.perturbed, self.strict, self.threshold = "votes", params.strict, params.cutoff
+        self.strict, self.threshold = params.strict, params.cutoff
+        self.slack = 0.0 if params.strict else params.delta
         self._test, self._n = params.test, data.n
         self._count = params.block_count(data.n)
         self._dealt = self._deal(data.n, randomness)
@@ -262,10 +239,6 @@ class Votes(NoisyScore):
         order = randomness.permutation(self._n)[:m]
         return Blocks.deal(self.scores.store, self._count, order)
 
-    def of(self, q: Query, rows: Any = None) -> float:
-        """The number of blocks that find q independent."""
-        return float(votes(self.p_values(q, rows), self.threshold))
-
     def p_values(self, q: Query, rows: Any = None) -> NDArray[np.float64]:
         """Each block's p-value; those of the run's own blocks are kept."""
         if rows is not None and rows is not self._dealt:
@@ -273,6 +246,25 @@ class Votes(NoisyScore):
         if q not in self._kept:
             self._kept[q] = self._dealt.p_values(q.x, q.y, q.given, self._test)
         return self._kept[q]
+
+    def noise_sensitivity(self, q: Query, n: int | None = None) -> float:
+        """One record changes one block."""
+        return 1.0
+
+
+class Votes(BlockScore):
+    """How many blocks find independence, compared with half of them.
+
+    One replaced record changes one block, so the count has sensitivity 1, on every sample and for
+    every query: sound with Laplace and Gaussian noise and in a sparse vector. The tweak lowers the
+    share of votes asked for.
+    """
+
+    perturbed = "votes"
+
+    def of(self, q: Query, rows: Any = None) -> float:
+        """The number of blocks that find q independent."""
+        return float(votes(self.p_values(q, rows), self.threshold))
 
     def cutoff(self, tweak: float = 0.0) -> float:
         """Half of the blocks, less the tweak's share of them."""
@@ -283,16 +275,12 @@ class Votes(NoisyScore):
         share = threshold / self.threshold if self.threshold > 0 else 1.0
         return self._count * min(1.0, 0.5 * share)
 
-    def noise_sensitivity(self, q: Query, n: int | None = None) -> float:
-        """One record changes one vote."""
-        return 1.0
-
     def defended_ratio(self, q: Query, n: int | None = None) -> float:
         """The sensitivity holds as it is."""
         return 1.0
 
 
-class Median(Votes):
+class Median(BlockScore):
     """The blocks' median p-value with noise on its smooth sensitivity (preprint, Algorithm 6).
 
     A release is (epsilon, delta)-DP (:class:`SmoothEvent`). In a sparse vector the noise of every
@@ -300,27 +288,17 @@ class Median(Votes):
     nothing is proven there.
     """
 
-    def __init__(self, data: Dataset, params: NoisyTestParameters, randomness: Randomness):
-        super().__init__(data, params, randomness)
-        self.perturbed, self.slack = "median", params.delta
+    perturbed = "median"
 
     def of(self, q: Query, rows: Any = None) -> float:
         """The median of the blocks' p-values."""
         return float(np.median(self.p_values(q, rows)))
 
-    def cutoff(self, tweak: float = 0.0) -> float:
-        """The threshold, less the tweak."""
-        return self.cutoff_at(max(0.0, self.threshold - tweak))
-
-    def cutoff_at(self, threshold: float) -> float:
-        """The threshold itself."""
-        return threshold
-
     def defended_ratio(self, q: Query, n: int | None = None) -> float:
         """Not bounded in a sparse vector."""
         return math.inf
 
-    def event(self, q: Query, epsilon: float, n: int | None = None) -> Event:
+    def event(self, q: Query, epsilon: float) -> Event:
         """What :meth:`release` charges."""
         return SmoothEvent(epsilon, self.slack)
 

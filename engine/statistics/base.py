@@ -57,7 +57,6 @@ class Statistic:
     largest_p: float = 1.0  # p lies in [0, largest_p]
     bounded = False
     reads_data = True  # False: it asks the true graph
-    by_strata = True  # whether the published sensitivity depends on how many strata there are
 
     @property
     def aggregated(self) -> bool:

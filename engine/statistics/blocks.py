@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.compiled import kernel
-from engine.data.intake import mixed_radix_keys
 from engine.statistics.base import Statistic
 from engine.tables.store import DENSE_CELLS, Rows, Store
 
@@ -82,13 +81,9 @@ class Blocks:
         strata = math.prod(sizes[c] for c in given)
         if self.count * strata * sizes[x] * sizes[y] <= DENSE_CELLS:
             return self.rows.table(x, y, dealt), np.repeat(np.arange(self.count), strata)
-        codes = self.rows.codes
         # Block-major keys stay in order when compressed, so a stratum's block is its first row's.
-        keys = mixed_radix_keys(codes[:, dealt], [sizes[c] for c in dealt])
-        _, first, stratum = np.unique(keys, return_index=True, return_inverse=True)
-        out = np.zeros((first.size, sizes[x], sizes[y]), np.int64)
-        np.add.at(out, (stratum, codes[:, x], codes[:, y]), self.rows.weights)
-        return out, codes[first, -1].astype(np.int64)
+        out, first = self.rows.occupied(x, y, dealt)
+        return out, self.rows.codes[first, -1].astype(np.int64)
 
 
 def votes(p_values: NDArray[np.float64], threshold: float) -> int:

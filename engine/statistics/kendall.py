@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from engine.compiled import kernel
-from engine.statistics.base import Counts, RankStatistic
+from engine.statistics.base import RankStatistic
 
 
 @kernel()
@@ -87,16 +87,8 @@ class Kendall(RankStatistic):
     """Kendall's tau; the papers calibrate every order to the unconditional bound."""
 
     key, label = "kendall", "Kendall's τ"
-    by_strata = False
-
-    def sums(self, counts: Counts, strict: bool) -> tuple[float, float]:
-        """:func:`_kendall_sums`."""
-        numerator, weight = _kendall_sums(counts, strict)
-        return numerator, weight
-
-    def weight(self, n: int) -> float:
-        """w(n) = 9 n (n - 1) / (2 (2n + 5))."""
-        return float(_kendall_weight(n))
+    sums = staticmethod(_kendall_sums)
+    weight = staticmethod(_kendall_weight)
 
     def constant(self, levels: int) -> float:
         """3 (3L - 4) / (L - 1) with L the smaller number of levels."""

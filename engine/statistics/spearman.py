@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from engine.compiled import kernel
-from engine.statistics.base import Counts, RankStatistic
+from engine.statistics.base import RankStatistic
 
 
 @kernel()
@@ -88,11 +88,7 @@ class Spearman(RankStatistic):
     """Spearman's rho."""
 
     key, label = "spearman", "Spearman's ρ"
-
-    def sums(self, counts: Counts, strict: bool) -> tuple[float, float]:
-        """:func:`_spearman_sums`."""
-        numerator, weight = _spearman_sums(counts, strict)
-        return numerator, weight
+    sums = staticmethod(_spearman_sums)
 
     def weight(self, n: int) -> float:
         """n - 1."""

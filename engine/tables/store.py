@@ -1,27 +1,32 @@
-"""A dataset's rows folded, their tables counted, and what was counted and computed kept.
+"""A dataset's rows folded, their tables counted and kept, and samples of them.
 
 Rows are folded to distinct ones with weights. What is kept serves later draws, budgets and
-algorithms, within one bound of memory.
+algorithms, within one bound of memory. Samples without replacement are drawn no further than the
+tables asked for need.
 """
 
 from __future__ import annotations
 
+import ctypes
 import math
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import accumulate
 from threading import RLock
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary, finalize
 
 import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from engine.compiled import kernel
-from engine.data.dataset import Dataset
-from engine.data.intake import mixed_radix_keys
+from engine.data.dataset import Dataset, mixed_radix_keys
+from engine.randomness import Randomness
 
 DENSE_CELLS = 1 << 20  # above this many cells a query's strata are compressed to occupied ones
 _BLOCK = 4096
@@ -109,7 +114,7 @@ class Rows:
         sizes = [self.cardinalities[c] for c in columns]
         shape = (math.prod(sizes[:-2]), sizes[-2], sizes[-1])
         if math.prod(shape) > DENSE_CELLS:
-            return self._sparse_table(columns, shape)
+            return self.occupied(x, y, given)[0]
         return self._count(columns, sizes).reshape(shape)
 
     def _count(self, columns: Sequence[int], sizes: Sequence[int]) -> NDArray[np.int64]:
@@ -118,17 +123,16 @@ class Rows:
         counts = _count_cells(self.codes.T, which, strides, index, self.weights, cells)
         return np.asarray(counts, dtype=np.int64)
 
-    def _sparse_table(
-        self, columns: tuple[int, ...], shape: tuple[int, int, int]
-    ) -> NDArray[np.int64]:
-        *given, x, y = columns
-        levels = [self.cardinalities[c] for c in given]
-        keys = mixed_radix_keys(self.codes[:, given], levels)
-        distinct, stratum = np.unique(keys, return_inverse=True)
-        cell = (stratum * shape[1] + self.codes[:, x]) * shape[2] + self.codes[:, y]
-        out = np.zeros(len(distinct) * shape[1] * shape[2], np.int64)
-        np.add.at(out, cell, self.weights)
-        return out.reshape(len(distinct), *shape[1:])
+    def occupied(
+        self, x: int, y: int, given: Sequence[int]
+    ) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
+        """The table of the occupied strata alone, in mixed-radix order, and a row of each."""
+        codes, sizes = self.codes, self.cardinalities
+        keys = mixed_radix_keys(codes[:, given], [sizes[c] for c in given])
+        _, first, stratum = np.unique(keys, return_index=True, return_inverse=True)
+        out = np.zeros((first.size, sizes[x], sizes[y]), np.int64)
+        np.add.at(out, (stratum, codes[:, x], codes[:, y]), self.weights)
+        return out, first
 
     def counts(self, columns: Sequence[int]) -> NDArray[np.int64]:
         """Joint counts of the columns, one axis each, in the given order."""
@@ -201,27 +205,28 @@ class Bounded(OrderedDict[Key, object]):
         self._limit, self._size, self.bytes = limit, size, 0
         # To look through all keys for those of one dataset took longer than to count it again.
         self._alike: defaultdict[Hashable, set[Key]] = defaultdict(set)
-        self._lock = RLock()  # runs in several threads may share a dataset
+        self.lock = RLock()  # runs in several threads may share a dataset
 
     def lookup(self, key: Key, make: Callable[[], T]) -> T:
         """The kept value, or the one that ``make`` computes, kept from now on."""
         found = self.get(key, _MISSING)
         if found is not _MISSING:
             if 2 * self.bytes > self._limit:  # before, nothing will go soon, and order costs time
-                with self._lock:
+                with self.lock:
                     if key in self:
                         self.move_to_end(key)
             return found  # type: ignore[return-value]
         value = make()  # outside the lock: two threads may both compute it, neither waits
-        with self._lock:
+        with self.lock:
             if key not in self:
                 self.bytes += self._size(value)
                 self._alike[key[0]].add(key)
             self[key] = value
-            self._trim()
+            self.trim()
         return value
 
-    def _trim(self) -> None:
+    def trim(self) -> None:
+        """Let the least recently used go until the rest fits."""
         while self.bytes > self._limit and len(self) > 1:
             oldest, dropped = self.popitem(last=False)
             self.bytes -= self._size(dropped)
@@ -230,18 +235,9 @@ class Bounded(OrderedDict[Key, object]):
             if not alike:  # a dataset that lives on would keep an empty set here
                 del self._alike[oldest[0]]
 
-    def note(self, key: Key, known: Known[V], name: Hashable, value: V) -> None:
-        """Add what was computed to one of the values that grow, and count it while it is kept."""
-        with self._lock:
-            if name not in known:
-                known[name] = value
-                if self.get(key) is known:
-                    self.bytes += _ENTRY_BYTES
-                    self._trim()
-
     def forget(self, first: Hashable) -> None:
         """Drop every entry with a key that begins with ``first``."""
-        with self._lock:
+        with self.lock:
             for key in self._alike.pop(first, ()):
                 self.bytes -= self._size(self.pop(key))
 
@@ -261,15 +257,15 @@ class Store:
     """What has been counted and computed for one dataset, reused by every later draw.
 
     All stores share one bound of memory, where what was not used for longest goes first, whosever
-    it is; a store with its own ``limit`` keeps apart.
+    it is.
     """
 
-    def __init__(self, data: Dataset, limit: int | None = None):
+    def __init__(self, data: Dataset):
         self.rows, self._row_index = fold(data)
         self.n, self._weights = data.n, data.weights
         self._first = [0, *accumulate(self.rows.cardinalities)]  # of each column's levels
         self._spread: NDArray[np.int64] | None = None
-        self._kept = _shared if limit is None else Bounded(limit, _size)
+        self._kept = _shared
         self._mine = object()  # what the keys of this store begin with
         # At the end of the process all goes at once: to clear it entry by entry took seconds.
         finalize(self, self._kept.forget, self._mine).atexit = False
@@ -283,8 +279,13 @@ class Store:
         return self.keep(key, Known)
 
     def note(self, key: Hashable, known: Known[V], name: Hashable, value: V) -> None:
-        """Add a value to what :meth:`known` gave."""
-        self._kept.note((self._mine, key), known, name, value)
+        """Add a value to what :meth:`known` gave, and count it while that is kept."""
+        with self._kept.lock:
+            if name not in known:
+                known[name] = value
+                if self._kept.get((self._mine, key)) is known:
+                    self._kept.bytes += _ENTRY_BYTES
+                    self._kept.trim()
 
     def table(self, x: int, y: int, given: tuple[int, ...] = ()) -> NDArray[np.int64]:
         """The query's table on all rows, counted at most once while it is kept."""
@@ -313,10 +314,6 @@ class Store:
         found = self.keep(("joint", ordered), lambda: self.rows.counts(ordered))
         return found if ordered == columns else found.transpose([ordered.index(c) for c in columns])
 
-    def kept(self, key: Hashable) -> object | None:
-        """What is kept under the key, or None; nothing is computed."""
-        return self._kept.get((self._mine, key))
-
     def index_of_rows(self) -> NDArray[np.int64]:
         """Each original row's index among the folded ones, shape (n,)."""
         if self._weights is None:
@@ -324,11 +321,6 @@ class Store:
         if self._spread is None:  # the table was folded on reading: spread out when asked for
             self._spread = np.repeat(self._row_index, self._weights)
         return self._spread
-
-    @property
-    def bytes(self) -> int:
-        """Bytes held by tables and scores, those of the stores that share its bound too."""
-        return self._kept.bytes
 
 
 _stores: WeakKeyDictionary[Dataset, Store] = WeakKeyDictionary()
@@ -340,3 +332,341 @@ def store_of(data: Dataset) -> Store:
     if store is None:
         store = _stores[data] = Store(data)
     return store
+
+
+# Samples ------------------------------------------------------------------------------
+
+
+def draw(store: Store, m: int, randomness: Randomness) -> Rows | Subsample:
+    """A fresh sample of m of the n rows without replacement; all of them for m >= n."""
+    if m >= store.n:
+        return store.rows
+    # To draw rows takes a number for each of the n: with many, ever larger tables cost less.
+    cells = 0 if randomness.by_row else max(Subsample.CELLS, store.n >> 4)
+    return Subsample(store, m, randomness.generator("sample"), cells)
+
+
+class Subsample:
+    """m rows without replacement, of which no more is drawn than the tables asked for need.
+
+    Given a sample's counts over some columns, its counts over more columns are independent
+    hypergeometric draws, cell by cell. So each table splits what earlier ones have drawn; from
+    ``cells`` cells on the rows themselves are drawn, given those counts. The tables are
+    distributed as if m rows had been drawn at once, and agree with each other.
+    """
+
+    CELLS = 1 << 14
+
+    def __init__(self, store: Store, m: int, rng: np.random.Generator, cells: int = CELLS):
+        self.n, self._store, self._rng, self._most = m, store, rng, cells
+        self._source = uniforms(rng)
+        self._columns: tuple[int, ...] = ()
+        self._drawn = np.array([m], np.int64)  # counts over the columns, flat
+        self._rows: Rows | _PickedRows | None = None
+
+    def table(self, x: int, y: int, given: Sequence[int] = ()) -> NDArray[np.int64]:
+        """Counts of shape (strata, levels of x, levels of y); see :meth:`Rows.table`."""
+        if self._rows is None:
+            wanted = (*given, x, y)
+            if (cells := self._cells(wanted)) <= self._most:
+                return self._grow(wanted, cells)
+            self._rows = self._pick()
+        return self._rows.table(x, y, given)
+
+    def _cells(self, wanted: tuple[int, ...]) -> int:
+        """How many cells the counts would have over the wanted columns too."""
+        cells, levels = self._drawn.size, self._store.rows.cardinalities
+        for column in wanted:
+            if column not in self._columns:
+                cells *= levels[column]
+        return cells
+
+    def _grow(self, wanted: tuple[int, ...], cells: int) -> NDArray[np.int64]:
+        """Draw what is missing; the table as a margin of what is drawn by now."""
+        store, known = self._store, self._columns
+        key, make = ("growth", known, wanted), partial(_Growth.make, store, known, wanted)
+        # A larger one is cheap to make again for the room it would take.
+        growth = store.keep(key, make) if cells <= _JOINT_CELLS else make()
+        if growth.parts is not None:
+            logs = log_factorials(store.n)
+            self._drawn = split(growth.parts, self._drawn, self._source, logs).ravel()
+            self._columns = growth.columns
+        if growth.target is None:
+            return self._drawn.reshape(growth.shape)
+        return np.asarray(_margin(self._drawn, growth.target, growth.shape))
+
+    def _pick(self) -> Rows | _PickedRows:
+        """A uniform choice of rows with the counts drawn so far."""
+        rows, row_index = self._store.rows, self._store.index_of_rows()
+        if not self._columns:
+            chosen = self._rng.choice(self._store.n, self.n, replace=False, shuffle=False)
+            times = np.bincount(row_index[chosen], minlength=len(rows.codes)).astype(np.int32)
+            return _picked(rows, times)
+        cell = rows.cells(self._columns)
+        left = rows.counts(self._columns).ravel().astype(np.int32)
+        wanted = self._drawn.astype(np.int32)
+        return _picked(rows, _pick(self._source, row_index, cell, wanted, left))
+
+
+@dataclass(frozen=True, eq=False)
+class _Growth:
+    """From a sample's counts over known columns to its table of others.
+
+    ``columns`` are known afterwards; ``parts`` (known cells, cells of the new columns) counts all
+    rows, None if nothing is new; ``target`` is each cell's place in the table of the given shape,
+    None where the places are the same.
+    """
+
+    columns: tuple[int, ...]
+    parts: NDArray[np.int64] | None
+    target: NDArray[np.int32] | None
+    shape: tuple[int, int, int]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        return sum(0 if a is None else a.nbytes for a in (self.parts, self.target))
+
+    @staticmethod
+    def make(store: Store, known: tuple[int, ...], wanted: tuple[int, ...]) -> _Growth:
+        """Count the rows over both, and number the cells."""
+        new = tuple(c for c in wanted if c not in known)
+        columns, levels = known + new, store.rows.cardinalities
+        parts = None
+        if new:
+            kinds = math.prod([levels[c] for c in new])
+            # In C order like all others: another order would be compiled for, too.
+            parts = np.ascontiguousarray(store.joint(columns).reshape(-1, kinds))
+        cells, strides = layout(tuple([levels[c] for c in wanted]))
+        x, y = levels[wanted[-2]], levels[wanted[-1]]
+        shape = cells // (x * y), x, y
+        if columns == wanted:
+            return _Growth(columns, parts, None, shape)
+        stride = dict(zip(wanted, strides.tolist(), strict=True))
+        axes = np.array([[levels[c] for c in columns], [stride.get(c, 0) for c in columns]])
+        return _Growth(columns, parts, np.asarray(_places(axes)), shape)
+
+
+@kernel()
+def _places(axes):  # type: ignore[no-untyped-def]
+    """For every cell of a table, in order, the sum of its codes times strides.
+
+    ``axes`` (2, columns): the levels of each and its stride, 0 for a column that is summed over.
+    """
+    out = np.zeros(np.prod(axes[0]), np.int32)
+    done = 1  # how many cells the columns so far have; they are numbered in out[:done]
+    for i in range(axes.shape[1]):
+        levels, stride = axes[0, i], axes[1, i]
+        for cell in range(done - 1, -1, -1):  # backwards: a cell's places follow its number
+            first = out[cell]
+            for level in range(levels):
+                out[cell * levels + level] = first + level * stride
+        done *= levels
+    return out
+
+
+@kernel()
+def _margin(counts, target, shape):  # type: ignore[no-untyped-def]
+    """Counts summed by their place in a table of the given shape."""
+    out = np.zeros(shape[0] * shape[1] * shape[2], np.int64)
+    for i in range(counts.size):
+        out[target[i]] += counts[i]
+    return out.reshape(shape)
+
+
+def _picked(folded: Rows, times: NDArray[np.int32]) -> Rows | _PickedRows:
+    """Rows of which each folded one is taken so many times."""
+    found = int(np.count_nonzero(times))
+    if 2 * found > times.size:  # to gather most of them costs more than the rest
+        return Rows(folded.codes, times, folded.cardinalities, int(times.sum()))
+    return _PickedRows(folded, *_positive(times, found))
+
+
+class _PickedRows:
+    """Chosen rows, the folded ones ``picked``; a column is gathered when first asked for."""
+
+    def __init__(self, folded: Rows, picked: NDArray[np.int64], weights: NDArray[np.int32]):
+        self._folded, self._picked = folded, picked
+        codes = np.empty((folded.codes.shape[1], weights.size), folded.codes.dtype).T
+        self._rows = Rows(codes, weights, folded.cardinalities, int(weights.sum()))
+        self._gathered: set[int] = set()
+
+    def table(self, x: int, y: int, given: Sequence[int] = ()) -> NDArray[np.int64]:
+        for column in {x, y, *given} - self._gathered:
+            # "clip" looks up without a copy in between; no index is out of range.
+            into = self._rows.codes[:, column]
+            np.take(self._folded.codes[:, column], self._picked, out=into, mode="clip")
+            self._gathered.add(column)
+        return self._rows.table(x, y, given)
+
+
+@kernel()
+def _positive(times, count):  # type: ignore[no-untyped-def]
+    """(where they are, the positive numbers); there are ``count``."""
+    where, numbers = np.empty(count + 1, np.int64), np.empty(count + 1, np.int32)
+    found = 0
+    for i in range(times.size):  # written down in any case: a branch would be guessed wrong
+        where[found], numbers[found] = i, times[i]
+        found += times[i] > 0
+    return where[:count], numbers[:count]
+
+
+@kernel()
+def _pick(source, row_index, cell, wanted, left):  # type: ignore[no-untyped-def]
+    """Selection sampling (Knuth 3.4.2 S) within every cell: how often each folded row is taken.
+
+    Row r is taken with probability wanted / left of its cell; both count down in place.
+    """
+    times = np.zeros(cell.size, np.int32)
+    for r in range(row_index.size):
+        folded = row_index[r]
+        c = cell[folded]
+        # Adding it costs less than a branch, which would be guessed wrong half of the time.
+        taken = next_uniform(source) * left[c] < wanted[c]
+        times[folded] += taken
+        wanted[c] -= taken
+        left[c] -= 1
+    return times
+
+
+# Hypergeometric draws ------------------------------------------------------------------
+
+# numpy draws the same way (urn for small samples, else Stadlober's 1989 ratio of uniforms HRUA),
+# but its calls cost more than most draws here. So compiled code calls the generator's own function
+# for a uniform number, by its address: that call is the one thing numba has no word for, and is
+# written in its compiler's language (llvmlite, which numba brings and pins).
+
+# Log-factorials up to here are looked up (8 MB at most); beyond it each is computed.
+_LOOKED_UP = 1 << 20
+
+
+@lru_cache(maxsize=1)  # a run draws thousands of samples from one generator
+def uniforms(rng: np.random.Generator) -> tuple[int, int]:
+    """Where compiled code finds the generator's uniform numbers: a function's address, its state's.
+
+    To hand numba the generator itself takes 10 microseconds a call, more than most tables' draws.
+    The addresses are good as long as the generator lives; its numbers are those of ``rng.random``.
+    """
+    interface = rng.bit_generator.ctypes
+    function = ctypes.cast(interface.next_double, ctypes.c_void_p).value
+    assert function is not None
+    return function, interface.state_address
+
+
+def _next_uniform(_: Any, source: Any) -> Any:
+    """The call of the function at the first address with the second, for numba's compiler."""
+
+    def call(_: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        address, state = (builder.extract_value(arguments[0], i) for i in (0, 1))
+        kind = ir.FunctionType(ir.DoubleType(), [address.type])  # double next_double(void *state)
+        return builder.call(builder.inttoptr(address, kind.as_pointer()), [state])
+
+    return types.float64(source), call
+
+
+# The next number between 0 and 1 of `uniforms`, in compiled code.
+next_uniform: Any = intrinsic(_next_uniform)
+
+
+@lru_cache(maxsize=4)
+@kernel()
+def log_factorials(n):  # type: ignore[no-untyped-def]
+    """ln(k!) for k = 0..n, or as far as they are looked up.
+
+    By the very function that is called beyond the table: a draw does not depend on its size.
+    """
+    out = np.empty(min(n, _LOOKED_UP) + 1)
+    for k in range(out.size):
+        out[k] = math.lgamma(k + 1.0)
+    return out
+
+
+@kernel()
+def split(parts, drawn, source, logs):  # type: ignore[no-untyped-def]
+    """Draw ``drawn[i]`` of the items of row i without replacement, for every row.
+
+    ``parts`` (rows, kinds) says how many items of each kind there are; returns how many of each
+    were drawn, in the same shape. The kinds are drawn one after the other, each given those before.
+    ``source`` is :func:`uniforms`, ``logs`` :func:`log_factorials` of the number of all items.
+    """
+    out = np.zeros(parts.shape, np.int64)
+    for i in range(parts.shape[0]):
+        left = drawn[i]
+        rest = parts[i].sum()
+        for kind in range(parts.shape[1]):
+            if left == 0:
+                break
+            rest -= parts[i, kind]
+            out[i, kind] = hypergeometric(parts[i, kind], rest, left, source, logs)
+            left -= out[i, kind]
+    return out
+
+
+@kernel()
+def hypergeometric(good, bad, sample, source, logs):  # type: ignore[no-untyped-def]
+    """How many of ``sample`` items drawn without replacement are good."""
+    total = good + bad
+    if good == 0 or bad == 0 or sample == total:
+        return sample if bad == 0 else good if sample == total else 0
+    few, many = min(good, bad), max(good, bad)
+    size = min(sample, total - sample)
+    if size < 10:
+        found = _urn(few, total, size, source)
+    else:
+        found = _ratio_of_uniforms(few, many, size, source, logs)
+    if good > bad:
+        found = size - found
+    return found if size == sample else good - found
+
+
+@kernel(inner=True)
+def _urn(good, total, size, source):  # type: ignore[no-untyped-def]
+    """Item by item."""
+    left = good
+    for i in range(size):
+        if next_uniform(source) * (total - i) < left:
+            left -= 1
+    return good - left
+
+
+@kernel(inner=True)
+def _ratio_of_uniforms(few, many, size, source, logs):  # type: ignore[no-untyped-def]
+    """HRUA with its squeezes; ``few`` <= ``many``, ``size`` at most half of both together."""
+    total = few + many
+    p = few / total
+    mean = size * p
+    variance = (total - size) * size * p * (1 - p) / (total - 1)
+    width = math.sqrt(variance + 0.5)
+    scale = 1.7155277699214135 * width + 0.8989161620588988  # 2 sqrt(2/e), 3 - 2 sqrt(3/e)
+    mode = int((size + 1) * (few + 1) / (total + 2))
+    top = _log_ways(mode, few, many, size, logs)
+    end = min(min(size, few) + 1, math.floor(mean + 0.5 + 16 * width))
+    while True:
+        u, v = next_uniform(source), next_uniform(source)
+        if u == 0.0:
+            continue
+        x = mean + 0.5 + scale * (v - 0.5) / u
+        if x < 0.0 or x >= end:
+            continue
+        k = int(x)
+        t = top - _log_ways(k, few, many, size, logs)
+        if u * (4.0 - u) - 3.0 <= t:
+            return k
+        if u * (u - t) < 1.0 and 2.0 * math.log(u) <= t:
+            return k
+
+
+@kernel(inner=True)
+def _log_ways(k, few, many, size, logs):  # type: ignore[no-untyped-def]
+    """Minus the log of the probability of k, up to a constant."""
+    return (
+        _log_factorial(k, logs)
+        + _log_factorial(few - k, logs)
+        + _log_factorial(size - k, logs)
+        + _log_factorial(many - size + k, logs)
+    )
+
+
+@kernel(inner=True)
+def _log_factorial(k, logs):  # type: ignore[no-untyped-def]
+    return logs[k] if k < logs.size else math.lgamma(k + 1.0)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import dataclasses
 import math
 import random
+import sys
 from collections.abc import Iterator
 from functools import cache
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -60,6 +62,18 @@ def seen(result: RunResult) -> tuple[Any, ...]:
 @pytest.fixture(scope="module")
 def asia() -> Dataset:
     return network("asia", n=2000, seed=3)
+
+
+def test_a_run_of_priv_pc_is_followed_through_at_most_twenty_files(asia: Dataset) -> None:
+    """Those of the engine that a run enters, once its loops are compiled."""
+    run("priv_pc", asia, epsilon=1.0, seed=0)
+    entered, fresh = set(), load_dataset("asia", n=1_000)
+    sys.setprofile(lambda frame, *_: entered.add(Path(frame.f_code.co_filename)))
+    run("priv_pc", fresh, epsilon=1.0, seed=0)
+    sys.setprofile(None)
+    ours = {path for path in entered if "engine" in path.parts}
+    assert {"priv_pc.py", "skeleton.py", "mechanisms.py"} <= {path.name for path in ours}
+    assert len(ours) <= 20, sorted(map(str, ours))
 
 
 # Registry and declarations --------------------------------------------------------------

@@ -165,7 +165,7 @@ def test_a_forger_with_a_generator_of_its_own_is_noticed(asia: Dataset) -> None:
 MAY = {
     "randomness.py",
     "privacy/mechanisms.py",
-    "tables/subsample.py",
+    "tables/store.py",
     "data/networks.py",
     "data/pairs.py",
     "data/simulated.py",
