@@ -23,7 +23,7 @@ from pages.draw import PLAIN, ink, palette, style_of
 from pages.draw.charts import Axis, Curve, curves, figure
 from pages.draw.show import table
 from pages.shell import words as text
-from pages.shell.task import Task, drop, find, start, watch
+from pages.shell.task import Task, drop, start, watch
 from pages.trust.work import attack_file
 
 EXAMPLE = SAMPLE_DATA / "audit.json"
@@ -198,9 +198,6 @@ def _view() -> None:
         max_upload_size=MOST,
         help="A larger one is attacked by python -m engine audit --release FILE.",
     )
-    task = watch(FILE_TASK)
-    if task is None and find(FILE_TASK) is not None:
-        return
     if file is not None and st.button("Attack this release", key="audit-release-go"):
         drop(FILE_TASK)
         try:
@@ -209,9 +206,8 @@ def _view() -> None:
             st.error(text.plain(str(error)))
             return
         title = f"the attack on the release “{text.plain(release.name)}”"
-        task = start(FILE_TASK, title, attack_file, release, about=file.file_id)
-        if not task.done:
-            st.rerun()
+        start(FILE_TASK, title, attack_file, release, about=file.file_id)
+    task = watch(FILE_TASK)
     if task is not None and (file is None or file.file_id == task.about):
         _ended(task)
 
