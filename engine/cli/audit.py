@@ -8,10 +8,9 @@ from collections.abc import Sequence
 from engine.audit.cases import CaseResult, audit, cases, read_results, write_results
 from engine.audit.measure import Measured
 from engine.audit.replay import Finding
-from engine.cli.flags import Parser, add_json_flag, aligned, progress
+from engine.cli.flags import Parser, add_json_flag, aligned, at_least, progress
 from engine.cli.interrupts import ending, interruptible
-from engine.errors import InputError
-from engine.release.attacked import attack_release, strength, verdict
+from engine.release.attacked import HALF, attack_release, verdict
 from engine.release.file import load
 
 RUNS = 200
@@ -29,14 +28,14 @@ def audit_command(argv: Sequence[str]) -> int:
         help="attack a release file: its answers, forced upon neighbours of its settings",
     )
     parser.add_argument("--algorithm", help="one algorithm (default: all)")
-    parser.add_argument("--runs", type=int, default=RUNS, help="runs on each of two neighbours")
+    parser.add_argument(
+        "--runs", type=at_least(4), default=RUNS, help="runs on each of two neighbours"
+    )
     parser.add_argument("--out", metavar="FILE", help="keep lines here; what is there is reused")
     add_json_flag(parser, "print one JSON array")
     args = parser.parse_args(argv)
     if args.release is not None:
         return _attack_release(args.release, args.json)
-    if args.runs < 4:
-        raise InputError(f"--runs must be at least 4; {args.runs} is not.")
     results: list[CaseResult] = []
     done = read_results(args.out)
     with interruptible() as cancelled:
@@ -64,19 +63,19 @@ def _attack_release(path: str, as_json: bool) -> int:
     release = load(path)
     with interruptible() as cancelled:
         found = attack_release(release, cancelled=cancelled)
-        stopped = cancelled()
     if as_json:
         record = {"pairs": found.pairs, "faults": list(found.faults), "ratios": dict(found.ratios)}
         print(json.dumps({"refuted": not found.passed, **record}))
     else:
-        print("\n".join(_words(found)))
-    return ending(lambda: stopped, None)
+        print("\n".join(attack_words(found)))
+    return ending(cancelled, None)
 
 
-def _words(found: Finding) -> list[str]:
+def attack_words(found: Finding) -> list[str]:
+    """What each answer of a release showed, and the verdict."""
     lines = [
         f"{name}: moved by at most {ratio:.4f} of what was charged; a charge of half the "
-        f"sensitivity {strength(ratio)}"
+        f"sensitivity would {'' if ratio > HALF else 'NOT '}have been found"
         for name, ratio in found.ratios.items()
     ]
     return [*lines, verdict(found), *found.faults]

@@ -11,43 +11,29 @@ from engine.release.budget import Budget, Budgets
 
 def budget_command(argv: Sequence[str]) -> None:
     """Declare a budget, or look at one or all; nothing takes a charge back."""
-    words = {"new": _new, "show": _show}
-    if argv and argv[0] in words:
-        words[argv[0]](argv[1:])
-        return
     parser = Parser(
-        prog="engine budget",
         description="Declare a total (new), or look at what is left of one or all (show); each has "
         "a --help of its own.",
         example="budget show",
     )
-    parser.add_argument("word", choices=list(words))
-    parser.parse_args(argv)
-
-
-def _new(argv: Sequence[str]) -> None:
-    parser = Parser(
-        prog="engine budget new",
+    words = parser.add_subparsers(dest="word", required=True)
+    new = words.add_parser(
+        "new",
         description="Declare a total for the records that a name stands for, once and for all.",
         example="budget new ward-8 --epsilon 3 --delta 1e-5",
     )
-    parser.add_argument("name", help="what you call these records")
-    parser.add_argument("--epsilon", required=True, help="the total ε over all releases, for ever")
-    parser.add_argument("--delta", default="1e-6", help="the total δ (default %(default)s)")
-    args = parser.parse_args(argv)
-    print(_lines(Budgets().new(args.name, args.epsilon, args.delta), {}))
-
-
-def _show(argv: Sequence[str]) -> None:
-    parser = Parser(
-        prog="engine budget show",
-        description="What was charged, and what is left.",
-        example="budget show ward-7",
+    new.add_argument("name", help="what you call these records")
+    new.add_argument("--epsilon", required=True, help="the total ε over all releases, for ever")
+    new.add_argument("--delta", default="1e-6", help="the total δ (default %(default)s)")
+    show = words.add_parser(
+        "show", description="What was charged, and what is left.", example="budget show ward-7"
     )
-    parser.add_argument("name", nargs="?", help="one budget (default: all)")
-    add_json_flag(parser, "print one JSON array")
-    args = parser.parse_args(argv)
-    book = Budgets()
+    show.add_argument("name", nargs="?", help="one budget (default: all)")
+    add_json_flag(show, "print one JSON array")
+    args, book = parser.parse_args(argv), Budgets()
+    if args.word == "new":
+        print(_lines(book.new(args.name, args.epsilon, args.delta), {}))
+        return
     found = [book.show(args.name)] if args.name is not None else list(book.all())
     book.check()
     kept = {budget.name: book.ids(budget) for budget in found}

@@ -6,7 +6,6 @@ import json
 from collections.abc import Sequence
 
 from engine.cli.flags import Parser, add_json_flag
-from engine.errors import InputError
 from engine.release.checking import SECONDS, check
 from engine.release.file import Release, digest, load, read_bytes
 from engine.release.noise import ALARM
@@ -19,7 +18,6 @@ _MOST_PAGE = 50_000_000
 def check_command(argv: Sequence[str]) -> None:
     """Say whether a release is consistent, and who signed it; neither needs the data."""
     parser = Parser(
-        prog="engine check",
         description="Is a release file consistent? What only its maker can know, it cannot show.",
         example="check release.json",
     )
@@ -36,8 +34,6 @@ def check_command(argv: Sequence[str]) -> None:
     )
     add_json_flag(parser)
     args = parser.parse_args(argv)
-    if not args.seconds > 0:
-        raise InputError("--seconds takes a number above 0.")
     key = None if args.key is None else public_key_in(args.key)
     release = load(args.file)
     verify(release, key)
@@ -98,7 +94,6 @@ def _words(release: Release, doubt: float, key: str | None, page: bool) -> list[
 def key_command(argv: Sequence[str]) -> None:
     """Print this person's public key, for readers; a key is made on first use."""
     parser = Parser(
-        prog="engine key",
         description="Your public key, to be given to readers.",
         example="key",
     )

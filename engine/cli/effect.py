@@ -6,9 +6,8 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from engine.cli.flags import Parser, add_json_flag, add_knowledge_flag
+from engine.cli.flags import Parser, add_json_flag, add_knowledge_flag, known
 from engine.effects.adjustment import OPTIMAL, SETS
-from engine.knowledge import load_knowledge
 from engine.release.budgeted import load_release
 from engine.release.file import canonical
 from engine.release.places import check_place, save
@@ -17,7 +16,6 @@ from engine.release.places import check_place, save
 def effect_command(argv: Sequence[str]) -> None:
     """One effect with its interval; the file is read and checked, and nothing is charged."""
     parser = Parser(
-        prog="engine effect",
         example="effect release.json --cause age --effect stage",
         description="What setting one column does to another, from a release's file alone.",
     )
@@ -38,8 +36,8 @@ def effect_command(argv: Sequence[str]) -> None:
     args = parser.parse_args(argv)
     chosen = {name: getattr(args, name) for name in ("level", "base", "event", "sets")}
     paid = load_release(args.file)
-    if args.knowledge is not None:
-        paid = paid.with_knowledge(load_knowledge(args.knowledge))
+    if (facts := known(args)) is not None:
+        paid = paid.with_knowledge(facts)
         if args.out is not None:
             check_place(Path(args.out))
             save(canonical(paid.release), Path(args.out))

@@ -25,7 +25,6 @@ def _runs(path: str) -> list[TrialResult]:
 def figure_command(argv: Sequence[str]) -> int:
     """A study's curves as a file for a paper, with its caption and its numbers."""
     parser = Parser(
-        prog="engine figure",
         example="figure curves.db --out curves.pdf",
         description="Draw a study's curves for a paper: PDF, SVG or PNG by the ending of --out.",
     )
@@ -54,7 +53,7 @@ def figure_command(argv: Sequence[str]) -> int:
 
 def merge_command(argv: Sequence[str]) -> int:
     """Two studies or more as one file; two results of one run are refused."""
-    parser = Parser(prog="engine merge", example="merge curves.db more.db --out both.db",
+    parser = Parser(example="merge curves.db more.db --out both.db",
                     description="Put the runs of several studies into one file.")  # fmt: skip
     parser.add_argument("studies", nargs="+", metavar="FILE", help="two files or more")
     parser.add_argument("--out", required=True, metavar="FILE", help="a file that is not there yet")
@@ -74,7 +73,7 @@ def merge_command(argv: Sequence[str]) -> int:
 
 def table_command(argv: Sequence[str]) -> int:
     """A study's runs as a table: Parquet for pandas and DuckDB, or CSV."""
-    parser = Parser(prog="engine table", example="table curves.db --out runs.parquet",
+    parser = Parser(example="table curves.db --out runs.parquet",
                     description="Write one row a run.")  # fmt: skip
     parser.add_argument("study", metavar="FILE", help="results that engine sweep --out kept")
     parser.add_argument("--out", required=True, metavar="FILE", help="runs.parquet or runs.csv")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from engine.data.dataset import Dataset
@@ -13,7 +13,7 @@ from engine.data.networks import NETWORKS, load_dataset
 from engine.data.schema import Schema, load_schema
 from engine.errors import InputError, show
 from engine.graphs.known import READY
-from engine.knowledge import load_knowledge
+from engine.knowledge import Knowledge, load_knowledge
 from engine.params import Spec
 from engine.registry import algorithm
 from engine.studies.trial import Said, ready_name
@@ -51,6 +51,22 @@ def progress(text: str, last: bool = False) -> None:
         print(f"\r\033[K{text}", end="\n" if last else "", file=sys.stderr, flush=True)
 
 
+def at_least(low: int) -> Callable[[str], int]:
+    """The type of a flag that takes whole numbers from ``low`` on."""
+
+    def number(text: str) -> int:
+        if (found := int(text)) < low:
+            raise argparse.ArgumentTypeError(f"must be at least {low}; {text} is not")
+        return found
+
+    return number
+
+
+def numbers(text: str) -> list[float]:
+    """The type of a flag that takes numbers with commas."""
+    return [float(part) for part in text.split(",")]
+
+
 def parts(text: str, flag: str) -> list[str]:
     """The values of a flag that takes a list; InputError where one of them is empty."""
     found = [part.strip() for part in text.split(",")]
@@ -62,10 +78,11 @@ def parts(text: str, flag: str) -> list[str]:
 def add_dataset_flags(parser: argparse.ArgumentParser, *, many: bool = False) -> None:
     """Which data: bundled networks (several with commas if ``many``), or a person's own file."""
     what = "bundled networks, with commas" if many else "a bundled network"
-    parser.add_argument("--dataset", help=f"{what}: {', '.join(NETWORKS)}")
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument("--dataset", help=f"{what}: {', '.join(NETWORKS)}")
     parser.add_argument("--n", type=int, default=100_000, help="rows to sample from a network")
     parser.add_argument("--data-seed", type=int, default=0, help="seed of the sample")
-    parser.add_argument(
+    which.add_argument(
         "--csv",
         metavar="FILE",
         help="your own data instead: CSV, Parquet, Arrow, Excel, SQLite or DuckDB",
@@ -117,6 +134,11 @@ def add_knowledge_flag(parser: argparse.ArgumentParser, *, ready: bool = False) 
     )
 
 
+def known(args: argparse.Namespace) -> Knowledge | None:
+    """What the file of --knowledge states."""
+    return None if args.knowledge is None else load_knowledge(args.knowledge)
+
+
 def said(args: argparse.Namespace) -> Said:
     """What --knowledge says: of each dataset, a ready set's name, or what the file holds."""
     word = args.knowledge
@@ -130,17 +152,12 @@ def add_json_flag(parser: argparse.ArgumentParser, what: str = "print one JSON o
 
 def datasets(args: argparse.Namespace) -> list[Dataset]:
     """The data that the flags name; InputError where they do not fit together."""
-    if (args.csv is None) == (args.dataset is None):
-        raise InputError("Give either --dataset NAME or --csv FILE.")
     if args.csv is not None:
         schema = None if args.schema is None else load_schema(args.schema)
         return [own_table(args, schema, truth=args.truth, encoding=args.csv_encoding)]
-    if args.schema is not None:
-        raise InputError("--schema belongs to --csv: a bundled network brings its own schema.")
-    if args.query is not None:
-        raise InputError("--query belongs to --csv: a bundled network is no database.")
-    if args.truth is not None:
-        raise InputError("--truth belongs to --csv: a bundled network brings its own true graph.")
+    for name in ("schema", "query", "truth"):
+        if getattr(args, name) is not None:
+            raise InputError(f"--{name} belongs to --csv: a bundled network brings its own facts.")
     names = parts(args.dataset, "--dataset")
     return [load_dataset(name, n=args.n, seed=args.data_seed) for name in names]
 

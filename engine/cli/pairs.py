@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from engine.algorithms.anm import AnmParameters
-from engine.cli.flags import Parser, add_parameter_flags, add_run_flags, parts, values
+from engine.cli.flags import Parser, add_parameter_flags, add_run_flags, numbers, values
 from engine.data.networks import load_dataset
 from engine.data.pairs import read_pair
 from engine.errors import InputError
@@ -26,27 +25,32 @@ def pairs_command(argv: Sequence[str]) -> None:
         description="Which of two columns causes the other, with differential privacy.",
         example="pairs --csv pair.csv --bounds=-3,3,-3,12 --epsilon 1",
     )
-    parser.add_argument("--csv", metavar="FILE", help="your own two numeric columns with a header")
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument("--csv", metavar="FILE", help="your own two numeric columns with a header")
     parser.add_argument(
         "--bounds",
+        type=low_high,
         metavar="LOW,HIGH,LOW,HIGH",
         help="lowest and highest value of each column, as public facts: a strict guarantee needs "
         "them; values outside are cut off",
     )
-    parser.add_argument("--dataset", help="a simulated pair in its place, e.g. pair:cubic:uniform")
+    which.add_argument("--dataset", help="a simulated pair in its place, e.g. pair:cubic:uniform")
     parser.add_argument("--n", type=int, default=1_000, help="rows to simulate")
     parser.add_argument("--data-seed", type=int, default=0, help="seed of the simulation")
     add_run_flags(parser)
     add_parameter_flags(parser, specs)
     args = parser.parse_args(argv)
-    if (args.csv is None) == (args.dataset is None):
-        raise InputError("Give either --csv FILE or --dataset pair:MECHANISM:NOISE.")
+    asked = values(args, specs)
     if args.csv is not None:
-        _refuse_unstated(args.bounds, values(args, specs))
-        data = read_pair(args.csv, _bounds(args.bounds))
+        if args.bounds is None and AnmParameters.build(asked).strict:
+            raise InputError(
+                "State each column's lowest and highest value with --bounds LOW,HIGH,LOW,HIGH: "
+                "bounds read from the data would break the strict guarantee."
+            )
+        data = read_pair(args.csv, args.bounds)
     else:
         data = load_dataset(args.dataset, n=args.n, seed=args.data_seed)
-    result = run(KEY, data, seed=args.seed, **values(args, specs))
+    result = run(KEY, data, seed=args.seed, **asked)
     decision = result.diagnostics
     assert isinstance(decision, Decision)
     if args.json:
@@ -55,24 +59,9 @@ def pairs_command(argv: Sequence[str]) -> None:
         print(sentence(result, decision))
 
 
-def _refuse_unstated(bounds: str | None, given: Mapping[str, Any]) -> None:
-    """InputError where a strict release would rest on bounds that are read from the data."""
-    if bounds is None and AnmParameters.build(given).strict:
-        raise InputError(
-            "State each column's lowest and highest value with --bounds LOW,HIGH,LOW,HIGH: bounds "
-            "read from the data would break the strict guarantee."
-        )
-
-
-def _bounds(text: str | None) -> tuple[tuple[float, float], tuple[float, float]] | None:
-    if text is None:
-        return None
-    try:
-        a, b, c, d = map(float, parts(text, "--bounds"))
-    except ValueError:
-        raise InputError(
-            f"--bounds takes four numbers, low,high of either column; {text!r} is not that."
-        ) from None
+def low_high(text: str) -> tuple[tuple[float, float], tuple[float, float]]:
+    """The type of --bounds: low and high of either column."""
+    a, b, c, d = numbers(text)
     return (a, b), (c, d)
 
 

@@ -15,14 +15,14 @@ from engine.cli.flags import (
     add_knowledge_flag,
     add_parameter_flags,
     chosen_algorithms,
+    known,
     own_table,
     values,
 )
 from engine.cli.interrupts import INTERRUPTED, ignore_signals, interruptible
-from engine.data.schema import Schema, load_schema
+from engine.data.schema import load_schema
 from engine.data.spreadsheets import table_csv
 from engine.errors import InputError
-from engine.knowledge import load_knowledge
 from engine.params import Spec
 from engine.registry import declared
 from engine.release.budget import Budgets
@@ -38,32 +38,31 @@ from engine.release.synthetic import LABEL, synthetic
 
 def release_command(argv: Sequence[str]) -> int:
     """Charge a budget, release once, write the JSON file and its page; Ctrl-C stops it."""
-    if any(word.partition("=")[0] == "--again" for word in argv):
-        return _again(argv)
+    again = any(word.partition("=")[0] == "--again" for word in argv)
     keys = chosen_algorithms("engine release", argv, default=COVERED[0])
     for key in keys:
         covered(key)
     if len(keys) > 1:
         raise InputError("engine release takes one algorithm.")
     specs = list(declared(keys).values())
-    args = _parser(specs).parse_args(argv)
-    out, schema, budget = check_places(args.out), _schema(args), Budget(args.budget)
+    args = _parser(specs, again).parse_args(argv)
+    out = check_places(args.out)
+    if again:
+        return _again(args, out)
+    schema, budget = load_schema(args.schema), Budget(args.budget)
+    if (facts := known(args)) is not None:
+        schema = replace(schema, knowledge=facts)
     if args.sign:
         own_key()  # one that cannot be used is refused before the table is read
-    try:
-        data = own_table(args, schema)
-    except KeyboardInterrupt:
-        ignore_signals()
-        print("Stopped on reading: nothing was released, nothing was charged.", file=sys.stderr)
-        return INTERRUPTED
     asked: dict[str, Any] = {"algorithm": keys[0], "sign": args.sign, "resume": args.resume}
     try:
+        data = own_table(args, schema)
         with interruptible() as cancelled:
             paid = budget.release(data, schema, stop=cancelled, **asked, **values(args, specs))
     except Stopped as stop:
         print(stop, file=sys.stderr)
         return INTERRUPTED
-    except KeyboardInterrupt as pressed:  # once more: it did not wait for the end
+    except KeyboardInterrupt as pressed:  # on reading; or once more: it did not wait for the end
         ignore_signals()
         notes = getattr(pressed, "__notes__", ["Nothing was released, nothing was charged."])
         print("Stopped.", *notes, file=sys.stderr)
@@ -85,35 +84,29 @@ def release_command(argv: Sequence[str]) -> int:
     return 0
 
 
-def _schema(args: Namespace) -> Schema:
-    """The declared schema, with the known causes if a separate file states them."""
-    schema = load_schema(args.schema)
-    if args.knowledge is None:
-        return schema
-    return replace(schema, knowledge=load_knowledge(args.knowledge))
-
-
-def _parser(specs: Sequence[Spec]) -> Parser:
+def _parser(specs: Sequence[Spec], again: bool) -> Parser:
+    """Its flags; a release that is written out ``again`` needs none of those that make one."""
     parser = Parser(
-        prog="engine release",
         description="Spend part of a budget on one file that can be handed out.",
         example="release --csv table.csv --schema schema.json --budget ward-7 --epsilon 1 "
         "--out release.json",
     )
-    parser.add_argument("--csv", metavar="FILE", required=True, help="your data, of any kind")
+    needs: Any = {"required": not again}
+    parser.add_argument("--csv", metavar="FILE", **needs, help="your data, of any kind")
     parser.add_argument(
         "--query", metavar="SQL", help="what to read of a database file: one row for each record"
     )
     add_accept_flag(parser)
-    parser.add_argument("--schema", metavar="FILE", required=True, help="their declared schema")
+    parser.add_argument("--schema", metavar="FILE", **needs, help="their declared schema")
     add_knowledge_flag(parser)
-    parser.add_argument("--budget", metavar="NAME", required=True, help="the budget that pays")
-    parser.add_argument(
+    parser.add_argument("--budget", metavar="NAME", **needs, help="the budget that pays")
+    ended = parser.add_mutually_exclusive_group()
+    ended.add_argument(
         "--resume",
         action="store_true",
         help="end the last release that was charged and cut short, of the same data, for free",
     )
-    parser.add_argument("--again", metavar="ID", help="write a kept release out again, for free")
+    ended.add_argument("--again", metavar="ID", help="write a kept release out again, for free")
     _add_out_flags(parser)
     parser.add_argument("--algorithm", default=COVERED[0], help=", ".join(COVERED))
     add_parameter_flags(parser, specs)
@@ -127,17 +120,8 @@ def _add_out_flags(parser: Parser) -> None:
     )
 
 
-def _again(argv: Sequence[str]) -> int:
+def _again(args: Namespace, out: Path) -> int:
     """Write a release that is kept out again; nothing is charged."""
-    parser = Parser(
-        prog="engine release --again",
-        description="Write a release out again.",
-        example="release --again 1 --out again.json",
-    )
-    parser.add_argument("--again", metavar="ID", required=True, help="see engine budget show")
-    _add_out_flags(parser)
-    args = parser.parse_args(argv)
-    out = check_places(args.out)
     kept = Budgets().get(args.again)
     if args.sign:
         found = signed(loads(kept.text.encode()), own_key())
@@ -177,7 +161,6 @@ def _edges(found: Release) -> str:
 def combine_command(argv: Sequence[str]) -> None:
     """Combine releases of different people under one schema into one file."""
     parser = Parser(
-        prog="engine combine",
         description="Releases of different people under one schema as one, for free.",
         example="combine ward-7.json ward-8.json --out all.json",
     )
@@ -187,26 +170,22 @@ def combine_command(argv: Sequence[str]) -> None:
     args = parser.parse_args(argv)
     out = check_places(args.out)
     signer = own_key() if args.sign else None
-    known = None if args.knowledge is None else load_knowledge(args.knowledge)
-    found = combine([load_release(file) for file in args.files], known).release
+    found = combine([load_release(file) for file in args.files], known(args)).release
     found = found if signer is None else signed(found, signer)
     BudgetedRelease(found).save(out)
     print(f"{out} and {page_of(out)}: {_edges(found)}, {found.rows:,} records.")
     print("\n".join([doubt_words(found), *combined_words(found)]))
 
 
-def _settings(given: Sequence[str]) -> dict[str, str]:
-    """Column -> level of the flags that set one."""
-    pairs = [text.partition("=") for text in given]
-    if not all(sign for _, sign, _ in pairs):
-        raise InputError("--do takes a column and a level, as in --do smoke=yes.")
-    return {name: level for name, _, level in pairs}
+def setting(text: str) -> tuple[str, str]:
+    """The type of --do: a column and its level."""
+    name, level = text.split("=", 1)
+    return name, level
 
 
 def synthetic_command(argv: Sequence[str]) -> None:
     """Write synthetic rows drawn from a release."""
     parser = Parser(
-        prog="engine synthetic",
         description=LABEL,
         example="synthetic release.json --rows 100 --out synthetic.csv",
     )
@@ -217,6 +196,7 @@ def synthetic_command(argv: Sequence[str]) -> None:
     parser.add_argument(
         "--do",
         action="append",
+        type=setting,
         default=[],
         metavar="COLUMN=LEVEL",
         help="set a column to a level in every row (do-sampling); may be given several times",
@@ -226,6 +206,6 @@ def synthetic_command(argv: Sequence[str]) -> None:
     path = Path(args.file)
     out = Path(args.out) if args.out else path.with_name(f"{path.stem}-synthetic.csv")
     check_place(out)
-    made = synthetic(release, args.rows or release.rows, args.seed, _settings(args.do))
+    made = synthetic(release, args.rows or release.rows, args.seed, dict(args.do))
     save(table_csv(made.to_frame()), out)
     print(f"{out}: {made.n:,} rows. {LABEL}")

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from engine.cli.flags import Parser, progress
+from engine.cli.flags import Parser, at_least, progress
 from engine.cli.interrupts import ending, interruptible
-from engine.errors import InputError
 
 
 def reproduce_command(argv: Sequence[str]) -> int:
@@ -22,17 +21,13 @@ def reproduce_command(argv: Sequence[str]) -> int:
     )
     parser.add_argument("name", help=", ".join(NAMES))
     parser.add_argument("--out", metavar="DIR", required=True, help="folder for the files")
-    parser.add_argument("--seeds", type=int, help="how many seeds (default: the study's own)")
-    parser.add_argument("--n", type=int, default=100_000, help="rows of each dataset")
-    parser.add_argument("--workers", type=int, default=2, help="processes")
+    parser.add_argument("--seeds", type=at_least(1), help="how many (default: the study's own)")
+    parser.add_argument("--n", type=at_least(1), default=100_000, help="rows of each dataset")
+    parser.add_argument("--workers", type=at_least(1), default=2, help="processes")
     parser.add_argument(
         "--pairs", metavar="FILE", help="your copy of the cdt 0.6.0 wheel, for pairs-*"
     )
     args = parser.parse_args(argv)
-    for name in ("seeds", "workers", "n"):
-        number = getattr(args, name)
-        if number is not None and number < 1:
-            raise InputError(f"--{name} must be at least 1; {number} is not.")
     with interruptible() as cancelled:
         work = Work(
             Path(args.out),

@@ -20,6 +20,7 @@ from engine.cli.flags import (
     add_run_flags,
     chosen_algorithms,
     dataset,
+    known,
     values,
 )
 from engine.cli.interrupts import INTERRUPTED, interruptible
@@ -27,7 +28,6 @@ from engine.data.networks import load_dataset
 from engine.errors import InputError
 from engine.graphs.cpdag import digraph_of
 from engine.graphs.weighed_colliders import SHOWN
-from engine.knowledge import load_knowledge
 from engine.percent import percent
 from engine.registry import ALGORITHMS, algorithm, declared
 from engine.result import RunResult
@@ -52,14 +52,12 @@ def run_command(argv: Sequence[str]) -> int:
     add_knowledge_flag(parser)
     add_parameter_flags(parser, specs)
     args = parser.parse_args(argv)
-    known = None if args.knowledge is None else load_knowledge(args.knowledge)
     data, given = dataset(args), values(args, specs)  # an interrupted reading has nothing to keep
     if bad := unworkable(chosen.key, data.cardinalities, data.n, given):
         print(bad, file=sys.stderr)
     with interruptible() as cancelled:
-        result = run(
-            chosen.key, data, seed=args.seed, cancelled=cancelled, knowledge=known, **given
-        )
+        asked: Any = {"seed": args.seed, "knowledge": known(args), **given}
+        result = run(chosen.key, data, cancelled=cancelled, **asked)
     print(json.dumps(result_dict(result)) if args.json else summary(result))
     if result.status == "cancelled":
         print("Stopped; what was decided until then is shown.", file=sys.stderr)

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from engine.cli.flags import Parser, parts, progress
+from engine.cli.flags import Parser, at_least, parts, progress
 from engine.cli.interrupts import ending, interruptible
 from engine.data.networks import load_dataset
-from engine.errors import InputError
 from engine.studies.scenes import ALGORITHMS, COARSE, DRAWS, EPSILONS, make_scene
 
 
@@ -25,12 +24,10 @@ def scene_command(argv: Sequence[str]) -> int:
     parser.add_argument("--dataset", required=True, help="a bundled network")
     parser.add_argument("--n", type=int, default=100_000, help="rows")
     parser.add_argument("--algorithm", default=",".join(ALGORITHMS), help="with commas")
-    parser.add_argument("--draws", type=int, default=DRAWS, help="draws at each epsilon")
+    parser.add_argument("--draws", type=at_least(1), default=DRAWS, help="draws at each epsilon")
     parser.add_argument("--coarse", action="store_true", help="twelve values of epsilon alone")
     parser.add_argument("--out", required=True, metavar="FILE", help="where the scene is written")
     args = parser.parse_args(argv)
-    if args.draws < 1:
-        raise InputError("--draws must be at least 1.")
     keys, epsilons = parts(args.algorithm, "--algorithm"), COARSE if args.coarse else EPSILONS
     data = load_dataset(args.dataset, n=args.n)
     with interruptible() as cancelled:

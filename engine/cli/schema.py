@@ -21,30 +21,37 @@ CROWDED = 0.9  # a level that holds more of the rows leaves little to learn from
 
 def schema_command(argv: Sequence[str]) -> None:
     """Draft or check the public facts of a table's columns."""
-    words = {"draft": _draft, "check": _check}
-    if argv and argv[0] in words:
-        words[argv[0]](argv[1:])
-        return
     parser = Parser(
-        prog="engine schema",
         description="Draft a schema from a table (draft), or look at one (check); each has a "
         "--help of its own.",
         example="schema draft table.csv",
     )
-    parser.add_argument("word", choices=list(words))
-    parser.parse_args(argv)
-
-
-def _draft(argv: Sequence[str]) -> None:
-    parser = Parser(
-        prog="engine schema draft",
+    words = parser.add_subparsers(dest="word", required=True)
+    draft = words.add_parser(
+        "draft",
         description="Propose a schema from the rows of a table, on standard output. What is found "
         'in the rows is not public: each column says "stated": false until you write true, '
         "because you know the column from elsewhere.",
         example="schema draft table.csv",
     )
-    parser.add_argument("table", help="CSV, Parquet, Arrow, Excel, SQLite or DuckDB")
-    args = _parsed(parser, argv)
+    draft.add_argument("table", help="CSV, Parquet, Arrow, Excel, SQLite or DuckDB")
+    check = words.add_parser(
+        "check",
+        description="Look at a schema: its columns and levels, and what nobody has stated yet. "
+        "With a table, whether that is read by it, and where nearly all rows fall into one level: "
+        "exact facts of your rows, for your eyes alone.",
+        example="schema check schema.json --csv table.csv",
+    )
+    check.add_argument("schema", help="the JSON file")
+    check.add_argument("--csv", metavar="FILE", help="a table to read by it")
+    for one in (draft, check):
+        one.add_argument("--csv-encoding", help="utf-8, utf-16 or latin-1")
+        one.add_argument("--query", metavar="SQL", help="what to read of a database file")
+    args = parser.parse_args(argv)
+    (_draft if args.word == "draft" else _check)(args)
+
+
+def _draft(args: argparse.Namespace) -> None:
     found = Schema.draft(args.table, encoding=args.csv_encoding, query=args.query)
     plain = (sys.stdout.encoding or "").lower() not in ("utf-8", "utf8")  # JSON on any terminal
     print(json.dumps(found.to_json(), ensure_ascii=plain, indent=1))
@@ -57,25 +64,7 @@ def _draft(argv: Sequence[str]) -> None:
     )
 
 
-def _parsed(parser: Parser, argv: Sequence[str]) -> argparse.Namespace:
-    """The words, with those that say how a table is read."""
-    parser.add_argument("--csv-encoding", help="utf-8, utf-16 or latin-1")
-    parser.add_argument("--query", metavar="SQL", help="what to read of a database file")
-    args: argparse.Namespace = parser.parse_args(argv)
-    return args
-
-
-def _check(argv: Sequence[str]) -> None:
-    parser = Parser(
-        prog="engine schema check",
-        description="Look at a schema: its columns and levels, and what nobody has stated yet. "
-        "With a table, whether that is read by it, and where nearly all rows fall into one level: "
-        "exact facts of your rows, for your eyes alone.",
-        example="schema check schema.json --csv table.csv",
-    )
-    parser.add_argument("schema", help="the JSON file")
-    parser.add_argument("--csv", metavar="FILE", help="a table to read by it")
-    args = _parsed(parser, argv)
+def _check(args: argparse.Namespace) -> None:
     schema = load_schema(args.schema)
     print("\n".join(_words(schema)))
     if args.csv is not None:

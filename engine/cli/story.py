@@ -11,7 +11,6 @@ from engine.cli.flags import Parser
 def story_command(argv: Sequence[str]) -> int:
     """Write the story as a folder of pages that need no server and no network."""
     parser = Parser(
-        prog="engine story",
         example="story --out story",
         description="Write a page that scrolls from the scene through the steps of Learn, and one "
         "page for each of its frames.",

@@ -17,6 +17,7 @@ from engine.cli.flags import (
     add_knowledge_flag,
     add_parameter_flags,
     aligned,
+    at_least,
     chosen_algorithms,
     datasets,
     given,
@@ -39,7 +40,7 @@ def where_flags(parser: argparse.ArgumentParser, workers: int) -> None:
     """Where runs are made."""
     parser.add_argument(
         "--workers",
-        type=int,
+        type=at_least(1),
         default=workers,
         help="processes (1: this one alone; default %(default)s)",
     )
@@ -50,8 +51,6 @@ def where_flags(parser: argparse.ArgumentParser, workers: int) -> None:
 
 def executor_of(args: argparse.Namespace) -> dict[str, Any]:
     """The arguments of :func:`engine.sweep` that ``where_flags`` set."""
-    if args.workers < 1:
-        raise InputError(f"--workers must be at least 1; {args.workers} is not.")
     if args.scheduler is None:
         return {"executor": "processes", "workers": args.workers}
     if "://" not in args.scheduler:
@@ -87,7 +86,6 @@ def progress_line() -> Iterator[Callable[[Progress], None]]:
 
 def _sweep_parser(specs: Sequence[Spec]) -> Parser:
     parser = Parser(
-        prog="engine sweep",
         description="Run datasets x algorithms x parameters x seeds; lists with commas.",
         example="sweep --dataset cancer --n 2000 --algorithm priv_pc,marginal_pc --epsilon 1,10 "
         "--seeds 2 --out study.db",

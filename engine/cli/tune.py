@@ -37,16 +37,16 @@ DRAWN = 3  # random networks or synthetic tables to search on, and as many to re
 
 def _parser(specs: Sequence[Spec]) -> Parser:
     parser = Parser(
-        prog="engine tune",
         example="tune --dataset cancer --n 500 --epsilon 1 --over tweak --runs 20",
         description="Search for an algorithm's best parameters; flags of parameters fix them.",
     )
     parser.add_argument("--algorithm", default="priv_pc", help="one algorithm")
-    parser.add_argument("--dataset", help=f"with commas: {', '.join(NETWORKS)}")
-    parser.add_argument(
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument("--dataset", help=f"with commas: {', '.join(NETWORKS)}")
+    which.add_argument(
         "--schema", metavar="FILE", help="search on random networks of this schema instead"
     )
-    parser.add_argument(
+    which.add_argument(
         "--release", metavar="FILE", help="search on synthetic rows of this release instead"
     )
     parser.add_argument("--held-out", help="networks to report the result on, not searched on")
@@ -103,8 +103,6 @@ def tune_command(argv: Sequence[str]) -> int:
 
 def _data(args: Any) -> tuple[list[Dataset], list[Dataset]]:
     """What is searched on, and what the result is reported on."""
-    if sum(given is not None for given in (args.dataset, args.schema, args.release)) != 1:
-        raise InputError("Give one of --dataset, --schema and --release.")
     if args.schema is not None:
         schema = load_schema(args.schema)
         shape = PlanRequest(schema.names, schema.levels, args.n)

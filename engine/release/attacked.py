@@ -52,8 +52,3 @@ def verdict(found: Finding) -> str:
         return "Stopped before the first pair of neighbours: nothing is said of the file."
     said = "Not refuted" if found.passed else "REFUTED"
     return f"{said} by {found.pairs} pairs of neighbours under the file's own answers."
-
-
-def strength(ratio: float) -> str:
-    """Whether the same attack would have found a charge of half the sensitivity."""
-    return f"would {'' if ratio > HALF else 'NOT '}have been found"
