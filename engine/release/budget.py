@@ -27,7 +27,7 @@ import os
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from decimal import ROUND_DOWN, Context, Decimal, InvalidOperation
 from pathlib import Path
@@ -299,14 +299,9 @@ class Budgets:
             with closing(sqlite3.connect(self.path, BUSY_SECONDS, isolation_level=None)) as found:
                 found.execute("PRAGMA synchronous = EXTRA")
                 found.execute("BEGIN IMMEDIATE")
-                try:
+                with found:  # commits, or undoes all of it
                     _prepare(found, self.path, create)
                     yield found
-                except BaseException:
-                    with suppress(sqlite3.Error):  # a full disk has undone it already
-                        found.execute("ROLLBACK")
-                    raise
-                found.execute("COMMIT")
         except (sqlite3.Error, UnicodeDecodeError) as error:  # it may quote a damaged file's bytes
             raise InputError(_sentence(self.path, error)) from error
 

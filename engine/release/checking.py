@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,18 +31,19 @@ from engine.context import RunContext
 from engine.data.dataset import Dataset
 from engine.effects.effect import Effect, effect_of
 from engine.effects.plausible import plausible
-from engine.errors import InputError
+from engine.errors import InputError, show
 from engine.graphs.known import known_of
 from engine.knowledge import Knowledge
 from engine.marginals.citest import NoisyTests
 from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.marginals.levels import merged
 from engine.marginals.moments import Moments
+from engine.privacy.accounting import Guarantee
 from engine.privacy.ledger import Ledger
 from engine.privacy.sources import Replay
-from engine.release.file import Release, findings
+from engine.release.file import MOST_PARTS, Release, findings
 from engine.release.noise import ALARM, goodness_of_fit_p
-from engine.release.pooling import assembled, pooled
+from engine.release.pooling import pooled
 from engine.release.settings import Ask, Request
 from engine.runner import one_thread
 from engine.tables.store import store_of
@@ -93,8 +95,8 @@ def check(release: Release, seconds: float = SECONDS) -> float:
     return checked(release, seconds)[0]
 
 
-def checked(release: Release, seconds: float = SECONDS) -> tuple[float, Outcome]:
-    """What :func:`check` says, and the outcome that follows from the numbers."""
+def checked(release: Release, seconds: float = SECONDS) -> tuple[float, Tables, Outcome]:
+    """What :func:`check` says, what was released, and the outcome that follows from it."""
     late, doubt = _deadline(seconds), 1.0
     if release.parts:
         made = assembled(release.parts, release.applied)
@@ -108,14 +110,15 @@ def checked(release: Release, seconds: float = SECONDS) -> tuple[float, Outcome]
         if release.parts:
             _compare(one, derived(one, tables[-1], late))
         doubt = min(doubt, goodness_of_fit_p(one.releases[0], tables[-1].tests.moments))
-    outcome = derived(release, _pool(release, tables) if release.parts else tables[0], late)
+    whole = _pool(release, tables) if release.parts else tables[0]
+    outcome = derived(release, whole, late)
     _compare(release, outcome)
     if doubt < ALARM:
         raise InputError(
             "The released numbers are too good to be noisy: had noise of the stated size been "
             f"drawn, they would agree this well with a probability of at most {doubt:.1g}."
         )
-    return doubt, outcome
+    return doubt, whole, outcome
 
 
 def _deadline(seconds: float) -> Ask:
@@ -168,11 +171,8 @@ def _pool(release: Release, tables: Sequence[Tables]) -> Tables:
     return Tables(tests, data, best, all(each.whole for each in tables))
 
 
-def derived(
-    release: Release, tables: Tables | None = None, cancelled: Ask = lambda: False
-) -> Outcome:
+def derived(release: Release, found: Tables, cancelled: Ask = lambda: False) -> Outcome:
     """The graph that follows from what was released and from what is known."""
-    found = tables_of(release, cancelled) if tables is None else tables
     known = known_of(release.knowledge, release.names)
     context = RunContext(
         *(Replay(()), Ledger(), release.names), trace=False, cancelled=cancelled, known=known
@@ -181,9 +181,10 @@ def derived(
         return conclude(found.data, found.tests, found.params, context, found.whole)
 
 
-def rederived(release: Release) -> Release:
-    """The release with the graph that follows from it, unsigned."""
-    return replace(release, **findings(derived(release), release.names), signature=None)
+def rederived(release: Release, tables: Tables) -> Release:
+    """The release with the graph that follows from its tables, unsigned."""
+    outcome = derived(release, tables)
+    return replace(release, **findings(outcome, release.names), signature=None)
 
 
 @contextmanager
@@ -235,8 +236,7 @@ def with_knowledge(release: Release, knowledge: Knowledge) -> Release:
     columns that there are not.
     """
     knowledge.check_names(release.names)
-    check(release)
-    return rederived(replace(release, applied=knowledge))
+    return rederived(replace(release, applied=knowledge), checked(release)[1])
 
 
 def combined(releases: Sequence[Release], knowledge: Knowledge | None = None) -> Release:
@@ -261,14 +261,58 @@ def combined(releases: Sequence[Release], knowledge: Knowledge | None = None) ->
         raise InputError(
             "The releases state different knowledge of the causes; give the one that holds for all."
         )
-    for part in parts:
-        check(part)
-    return rederived(made)
+    return rederived(made, _pool(made, [checked(part)[1] for part in parts]))
+
+
+def assembled(parts: Sequence[Release], applied: Knowledge | None) -> Release:
+    """What combined releases state of themselves; the graph is still that of one of the parts.
+
+    InputError for one that is given twice, for other schemas or parameters, with the first
+    difference, and for knowledge of columns that there are not.
+    """
+    if not 2 <= len(parts) <= MOST_PARTS:
+        raise InputError(f"Combine 2 to {MOST_PARTS} releases, not {len(parts)}.")
+    for one, other in combinations(parts, 2):
+        pair = f"{show(one.name)} and {show(other.name)}"
+        if one.releases[0].steps == other.releases[0].steps:
+            raise InputError(f"{pair} are one release: its people would be counted twice.")
+        theirs = _facts(other)
+        for what, value in _facts(one).items():
+            if theirs.get(what) != value:
+                raise InputError(
+                    f"{pair} differ in {what}: {show(value)} against {show(theirs.get(what))}. "
+                    "Combine releases of one schema and one search."
+                )
+    if applied is not None:
+        applied.check_names(parts[0].names)
+    best = max(parts, key=lambda part: part.total.epsilon)
+    names = " + ".join(part.name for part in parts)
+    return replace(
+        best,
+        name=names if len(names) <= 120 else f"{len(parts)} releases",
+        rows=sum(part.rows for part in parts),
+        schema=replace(best.schema, rows=None, knowledge=None),
+        total=Guarantee(best.total.epsilon, max(part.total.delta for part in parts)),
+        releases=(),
+        labels=(),
+        applied=applied,
+        parts=tuple(parts),
+        signature=None,
+    )
+
+
+def _facts(release: Release) -> dict[str, Any]:
+    """What releases that are combined agree in, by what it is called."""
+    found = {"their columns": release.names, "who a person is": release.schema.person}
+    for column in release.schema.columns:
+        found |= {f"{field!r} of {show(column.name)}": v for field, v in vars(column).items()}
+    asked = {k: v for k, v in release.params.items() if k not in ("epsilon", "delta")}
+    return found | {f"the parameter {name!r}": value for name, value in asked.items()}
 
 
 def question(release: Release) -> Callable[..., Effect]:
     """Effects of a release, which is checked first, asked one after another."""
-    _, outcome = checked(release)
+    outcome = checked(release)[2]
     found, names = outcome.diagnostics, release.names
     assert isinstance(found, MarginalDiagnostics)
     assert found.released is not None

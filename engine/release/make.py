@@ -96,8 +96,7 @@ class Budget:
     @property
     def left(self) -> Guarantee:
         """What can still be charged."""
-        epsilon, delta = self._book.show(self.name).left
-        return Guarantee(float(epsilon), float(delta))
+        return Guarantee(*map(float, self._book.show(self.name).left))
 
     @property
     def charges(self) -> tuple[books.Charged, ...]:

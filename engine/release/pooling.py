@@ -10,18 +10,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
-from itertools import combinations
-from typing import Any
 
 import numpy as np
 
-from engine.errors import InputError, show
-from engine.knowledge import Knowledge
 from engine.marginals.contrasts import Array, helmert
 from engine.marginals.moments import Key, Moments
-from engine.privacy.accounting import Guarantee
-from engine.release.file import MOST_PARTS, Release
 
 WARN = 4.0  # a drift from which on populations differ: without any it was at most 3.8 in 60 draws
 LEAST_SHARE = 1e-3  # of a level, where the sample's covariance is taken
@@ -92,49 +85,3 @@ def _cochran(parts: Sequence[Moments], i: int) -> tuple[float, int]:
     apart = [x - middle for x in values]
     q = sum(float(x @ v @ x) for x, v in zip(apart, inverse, strict=True))
     return q, (len(parts) - 1) * h.shape[1]
-
-
-def assembled(parts: Sequence[Release], applied: Knowledge | None) -> Release:
-    """What combined releases state of themselves; the graph is still that of one of the parts.
-
-    InputError for one that is given twice, for other schemas or parameters, with the first
-    difference, and for knowledge of columns that there are not.
-    """
-    if not 2 <= len(parts) <= MOST_PARTS:
-        raise InputError(f"Combine 2 to {MOST_PARTS} releases, not {len(parts)}.")
-    for one, other in combinations(parts, 2):
-        pair = f"{show(one.name)} and {show(other.name)}"
-        if one.releases[0].steps == other.releases[0].steps:
-            raise InputError(f"{pair} are one release: its people would be counted twice.")
-        theirs = _facts(other)
-        for what, value in _facts(one).items():
-            if theirs.get(what) != value:
-                raise InputError(
-                    f"{pair} differ in {what}: {show(value)} against {show(theirs.get(what))}. "
-                    "Combine releases of one schema and one search."
-                )
-    if applied is not None:
-        applied.check_names(parts[0].names)
-    best = max(parts, key=lambda part: part.total.epsilon)
-    names = " + ".join(part.name for part in parts)
-    return replace(
-        best,
-        name=names if len(names) <= 120 else f"{len(parts)} releases",
-        rows=sum(part.rows for part in parts),
-        schema=replace(best.schema, rows=None, knowledge=None),
-        total=Guarantee(best.total.epsilon, max(part.total.delta for part in parts)),
-        releases=(),
-        labels=(),
-        applied=applied,
-        parts=tuple(parts),
-        signature=None,
-    )
-
-
-def _facts(release: Release) -> dict[str, Any]:
-    """What releases that are combined agree in, by what it is called."""
-    found = {"their columns": release.names, "who a person is": release.schema.person}
-    for column in release.schema.columns:
-        found |= {f"{field!r} of {show(column.name)}": v for field, v in vars(column).items()}
-    asked = {k: v for k, v in release.params.items() if k not in ("epsilon", "delta")}
-    return found | {f"the parameter {name!r}": value for name, value in asked.items()}

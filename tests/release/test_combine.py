@@ -189,7 +189,7 @@ def test_whole_tables_do_not_follow_the_pooled_number_of_rows(tmp_path: Path) ->
         parts.append(make(*asked, name=f"w{k}", budgets=book))
     all_ = combined(parts)
     assert not tables_of(all_).whole
-    found = derived(all_).diagnostics
+    found = derived(all_, tables_of(all_)).diagnostics
     assert isinstance(found, MarginalDiagnostics)
     assert isinstance(found.evidence, dict)
 
