@@ -7,17 +7,15 @@ import sys
 import tempfile
 import tomllib
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from engine import InputError, load_dataset, sweep
-from engine.data.schema import Column, Schema
 from engine.errors import show
 from engine.release.budget import Budgets
 from engine.studies.figures import chart
-from tests.release.samples import make
+from tests.release.samples import declared, make
 
 
 @pytest.mark.parametrize(
@@ -54,16 +52,12 @@ def test_a_package_that_few_need_is_asked_for_in_one_sentence(
 
 def _release() -> None:
     rows = load_dataset("cancer", n=1_000)
-    named = zip(rows.names, rows.levels, strict=True)
-    schema = Schema(tuple(Column(name=n, type="ordered", levels=some) for n, some in named))
     with tempfile.TemporaryDirectory() as folder:
         budgets = Budgets(Path(folder) / "budgets.db")
-        budgets.new("ward", epsilon=3, delta=1e-5)
-        data = replace(rows, schema=schema)
         try:
-            make(data, schema, "marginal_pc", {"epsilon": 1}, name="ward", budgets=budgets)
+            make(budgets, rows, declared(rows))
         finally:
-            assert not budgets.show("ward").charges  # nothing was charged for it
+            assert not budgets.show("asia").charges  # nothing was charged for it
 
 
 def test_each_extra_is_declared() -> None:

@@ -40,7 +40,7 @@ def released(folder: Path) -> Release:
     schema = Schema(asia_schema().columns[:COLUMNS], rows=ROWS)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sources, "_discrete_gaussian", drawn)
-        found = make(own, schema, "marginal_pc", {"epsilon": 3.0}, name="asia", budgets=book)
+        found = make(book, own, schema, epsilon=3.0)
     assert found.labels == LABELS
     return found
 

@@ -1,4 +1,4 @@
-"""What the tests of releases share: Asia as a person's own data, and its schema."""
+"""What the tests of releases share: Asia as own data, its schema, releases that are paid for."""
 
 from __future__ import annotations
 
@@ -17,15 +17,14 @@ KNOWN = Knowledge(
 )
 
 
+def declared(data: Dataset, kind: str = "unordered") -> Schema:
+    """The columns and levels of a dataset as somebody states them."""
+    named = zip(data.names, data.levels, strict=True)
+    return Schema(tuple(Column(name=name, type=kind, levels=some) for name, some in named))
+
+
 def asia_schema(rows: int = ROWS) -> Schema:
-    data = load_dataset("asia", n=2)
-    return Schema(
-        tuple(
-            Column(name=name, type="unordered", levels=levels)
-            for name, levels in zip(data.names, data.levels, strict=True)
-        ),
-        rows=rows,
-    )
+    return replace(declared(load_dataset("asia", n=2)), rows=rows)
 
 
 def own_asia(n: int = ROWS, seed: int = 1) -> Dataset:
@@ -42,8 +41,15 @@ def schema_of(*sizes: int) -> Schema:
 
 
 def make(
-    data: Dataset, schema: Schema, key: str, values: Any, name: str, budgets: Budgets, **more: Any
+    budgets: Budgets,
+    data: Dataset | None = None,
+    schema: Schema | None = None,
+    *,
+    name: str = "asia",
+    **asked: Any,
 ) -> Release:
-    """A release that the budget ``name`` pays, of codes that belong to the schema."""
-    budget, own = Budget(name, path=budgets.path), replace(data, schema=schema)
-    return budget.release(own, algorithm=key, **values, **more).release
+    """A release of codes that belong to the schema, or of Asia; a budget that is new has room."""
+    if name not in {each.name for each in budgets.all()}:
+        budgets.new(name, 10_000, 0.1)
+    own = replace(own_asia() if data is None else data, schema=schema or asia_schema())
+    return Budget(name, path=budgets.path).release(own, **asked).release

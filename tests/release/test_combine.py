@@ -13,7 +13,7 @@ import pytest
 
 from engine import Dataset, InputError, Knowledge, combine, load_dataset
 from engine.__main__ import main
-from engine.data.schema import Column, Schema
+from engine.data.schema import Schema
 from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.release.budget import Budgets
 from engine.release.budgeted import BudgetedRelease
@@ -30,28 +30,20 @@ from engine.release.page import combined_words, drift_words, to_html
 from engine.release.pooling import drift, pooled, weights
 from engine.release.signature import verify, verify_page
 from tests.effects.models import exact, noisy
-from tests.release.samples import KNOWN, asia_schema, make
+from tests.release.samples import KNOWN, asia_schema, declared, make
 
 KEPT = Path(__file__).parents[1] / "known_answer" / "releases"
 SIZES, EPSILONS = (8_000, 7_000, 5_000), (1.0, 3.0, 0.5)
 
 
 @pytest.fixture(scope="module")
-def book(tmp_path_factory: pytest.TempPathFactory) -> Budgets:
-    return Budgets(tmp_path_factory.mktemp("budgets") / "b.db")
-
-
-@pytest.fixture(scope="module")
 def wards(book: Budgets) -> list[Release]:
     """Three hospitals of different people, sizes and epsilons."""
-    data, found, start = load_dataset("asia", n=sum(SIZES), seed=8001), [], 0
-    for k, (n, epsilon) in enumerate(zip(SIZES, EPSILONS, strict=True)):
-        rows = Dataset.from_codes(data.codes[start : start + n], data.names, data.levels)
-        book.new(f"hospital {k}", 9, 1e-4)
-        asked = rows, asia_schema(n), "marginal_pc", {"epsilon": epsilon}
-        found.append(make(*asked, name=f"hospital {k}", budgets=book))
-        start += n
-    return found
+    data = parts_of(load_dataset("asia", n=sum(SIZES), seed=8001), SIZES)
+    return [
+        make(book, rows, asia_schema(rows.n), name=f"hospital {k}", epsilon=epsilon)
+        for k, (rows, epsilon) in enumerate(zip(data, EPSILONS, strict=True))
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -177,17 +169,11 @@ def test_drift_is_seen_and_its_absence_too() -> None:
     assert int(np.argmax(columns)) == dysp
 
 
-def test_whole_tables_do_not_follow_the_pooled_number_of_rows(tmp_path: Path) -> None:
+def test_whole_tables_do_not_follow_the_pooled_number_of_rows(book: Budgets) -> None:
     """Each hospital alone is too small for all orders; together they would be large enough."""
-    book, parts = Budgets(tmp_path / "b.db"), []
-    data = load_dataset("cancer", n=8_000, seed=2)
-    named = zip(data.names, data.levels, strict=True)
-    schema = Schema(tuple(Column(name=n, type="ordered", levels=some) for n, some in named))
-    for k, part in enumerate(parts_of(data, (1_000,) * 8)):
-        book.new(f"w{k}", 9, 1e-4)
-        asked = part, schema, "marginal_pc", {"epsilon": 1.0}
-        parts.append(make(*asked, name=f"w{k}", budgets=book))
-    all_ = combined(parts)
+    data = parts_of(load_dataset("cancer", n=8_000, seed=2), (1_000,) * 8)
+    schema = declared(data[0], "ordered")
+    all_ = combined([make(book, part, schema, name=f"w{k}") for k, part in enumerate(data)])
     assert not tables_of(all_).whole
     found = derived(all_, tables_of(all_)).diagnostics
     assert isinstance(found, MarginalDiagnostics)

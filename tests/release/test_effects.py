@@ -22,17 +22,15 @@ from tests.release.samples import KNOWN, asia_schema, make
 
 
 @pytest.fixture(scope="module")
-def paid(tmp_path_factory: pytest.TempPathFactory) -> tuple[Release, Budgets, Path]:
+def paid(book: Budgets, tmp_path_factory: pytest.TempPathFactory) -> tuple[Release, Budgets, Path]:
     """A release of Asia with what is known, its budget and its file."""
     rows = load_dataset("asia", n=20_000, seed=4)
     schema = Schema(asia_schema().columns, rows=20_000, knowledge=KNOWN)
-    budgets = Budgets(tmp_path_factory.mktemp("budgets") / "budgets.db")
-    budgets.new("ward", epsilon=30, delta=1e-4)
     data = replace(rows, schema=schema, public=False, truth=None)
-    found = make(data, schema, "marginal_pc", {"epsilon": 10}, name="ward", budgets=budgets)
-    path = budgets.path.with_name("release.json")
+    found = make(book, data, schema, name="known", epsilon=10, delta=3e-5)
+    path = tmp_path_factory.mktemp("known") / "release.json"
     path.write_text(canonical(found), encoding="utf-8")
-    return found, budgets, path
+    return found, book, path
 
 
 def test_what_is_known_is_in_the_file_and_the_graph_follows_from_both(
@@ -60,7 +58,7 @@ def test_an_effect_needs_no_data_and_costs_nothing(
 ) -> None:
     """From the file alone; the budget is as it was, and no source of noise is opened."""
     release, budgets, path = paid
-    before = budgets.show("ward")
+    before = budgets.show("known")
 
     def refused(*_: object, **__: object) -> None:
         raise AssertionError("a source of noise was opened")
@@ -68,7 +66,7 @@ def test_an_effect_needs_no_data_and_costs_nothing(
     monkeypatch.setattr(sources.Hardened, "__init__", refused)
     found = BudgetedRelease(load(path)).effect("smoke", "bronc")
     assert found.difference.low < 0.3 < found.difference.high
-    assert budgets.show("ward") == before
+    assert budgets.show("known") == before
     assert BudgetedRelease(release).effect("bronc", "smoke").refusal is not None
     assert release.matrix.sum() == len(release.cpdag)
 

@@ -33,16 +33,15 @@ Change = Callable[[Any], object]
 
 
 @pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Release:
+def small(book: Budgets) -> Release:
     """A chain of three columns, 600 rows."""
     rng = np.random.default_rng(0)
     a = rng.integers(0, 3, 600)
     b = (a + (rng.random(600) < 0.2)) % 2
     codes = np.stack([a, b, (b + (rng.random(600) < 0.1)) % 2], axis=1)
-    schema, book = schema_of(3, 2, 2), Budgets(tmp_path_factory.mktemp("bounds") / "b.db")
-    book.new("ward", 9, 1e-4)
+    schema = schema_of(3, 2, 2)
     data = Dataset.from_codes(codes, schema.names, schema.levels)
-    return make(data, schema, "marginal_pc", {"epsilon": 8.0}, name="ward", budgets=book)
+    return make(book, data, schema, name="ward", epsilon=8.0)
 
 
 def put(*path: Any) -> Change:
@@ -379,12 +378,11 @@ def test_a_cycle_is_broken_and_lines_get_a_direction(small: Release) -> None:
     assert dag_of() == set()
 
 
-def test_a_release_of_a_column_of_many_levels_passes_its_own_check(tmp_path: Path) -> None:
+def test_a_release_of_a_column_of_many_levels_passes_its_own_check(book: Budgets) -> None:
     """Its levels are merged before anything is planned: 96 cells are few, 320 would not be."""
-    schema, book = schema_of(40, 2, 2, 2), Budgets(tmp_path / "b.db")
-    book.new("ward", 9, 1e-4)
+    schema = schema_of(40, 2, 2, 2)
     codes = np.random.default_rng(0).integers(0, (40, 2, 2, 2), (20_000, 4))
     data = Dataset.from_codes(codes, schema.names, schema.levels)
-    release = make(data, schema, "marginal_pc", {"epsilon": 1.0}, name="ward", budgets=book)
+    release = make(book, data, schema, name="many levels")
     assert release.labels[-1] == "all orders"
     assert 0 < check(release) <= 1

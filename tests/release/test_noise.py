@@ -11,13 +11,11 @@ import pytest
 from scipy import stats
 
 from engine import Dataset, InputError, load_dataset
-from engine.data.schema import Column, Schema
 from engine.marginals.moments import Heard, Moments
 from engine.privacy import sources
 from engine.privacy.sources import Released
 from engine.release.budget import Budgets
 from engine.release.checking import check, moments_of
-from engine.release.file import Release
 from engine.release.noise import (
     ALARM,
     as_it_came,
@@ -26,28 +24,9 @@ from engine.release.noise import (
     twice_the_same,
     whole_numbers,
 )
-from tests.release.samples import asia_schema, make, own_asia
+from tests.release.samples import declared, make, own_asia
 
 HONEST = 12
-
-
-@pytest.fixture(scope="module")
-def book(tmp_path_factory: pytest.TempPathFactory) -> Budgets:
-    found = Budgets(tmp_path_factory.mktemp("budget") / "b.db")
-    for name in ("asia", "other"):
-        found.new(name, 1000, 1e-2)
-    return found
-
-
-def released(book: Budgets, seed: int = 1, data: Dataset | None = None) -> Release:
-    name, values = "asia" if data is None else "other", {"epsilon": 1.0, "delta": 1e-6}
-    data, schema = (own_asia(seed=seed), asia_schema()) if data is None else (data, schema_of(data))
-    return make(data, schema, "marginal_pc", values, name=name, budgets=book)
-
-
-def schema_of(data: Dataset) -> Schema:
-    pairs = zip(data.names, data.levels, strict=True)
-    return Schema(tuple(Column(name=a, type="unordered", levels=b) for a, b in pairs))
 
 
 def with_noise(monkeypatch: pytest.MonkeyPatch, share: float) -> None:
@@ -67,7 +46,7 @@ def test_missing_noise_is_found(
     """No noise, and ten times too little: 20 such releases of Asia stayed below 1e-7."""
     with_noise(monkeypatch, share)
     with pytest.raises(InputError, match="too good to be noisy"):
-        check(released(book))
+        check(make(book, delta=1e-6))
 
 
 def test_half_of_the_noise_is_found_where_much_is_released_twice(
@@ -76,13 +55,13 @@ def test_half_of_the_noise_is_found_where_much_is_released_twice(
     with_noise(monkeypatch, 0.5)
     child = load_dataset("child", n=5_000, seed=1)
     own = Dataset.from_codes(child.codes, child.names, child.levels)
-    found = released(book, data=own)
+    found = make(book, own, declared(own), name="child", delta=1e-6)
     assert goodness_of_fit_p(found.releases[0], moments_of(found)[0]) < 1e-12
 
 
 def test_honest_releases_are_not_doubted(book: Budgets) -> None:
     """By Markov one in a million may be; of these not one comes near."""
-    doubts = [check(released(book, seed)) for seed in range(HONEST)]
+    doubts = [check(make(book, own_asia(seed=k), delta=1e-6)) for k in range(HONEST)]
     assert min(doubts) > 1e-3
 
 
@@ -147,18 +126,18 @@ def test_what_was_chosen_by_its_noise_is_no_alarm() -> None:
 def test_whole_numbers_alone_find_what_has_no_noise(
     book: Budgets, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    honest = released(book)
+    honest = make(book, delta=1e-6)
     moments, _ = moments_of(honest)
     assert whole_numbers(moments, as_it_came(honest.releases[0], moments)) < 0
     with_noise(monkeypatch, 0.0)
-    bare = released(book)
+    bare = make(book, delta=1e-6)
     moments, _ = moments_of(bare)
     assert whole_numbers(moments, as_it_came(bare.releases[0], moments)) > 50
 
 
 def test_numbers_made_whole_are_found(book: Budgets) -> None:
     """Somebody rounds the first release to whole counts."""
-    honest = released(book)
+    honest = make(book, delta=1e-6)
     first = honest.releases[0]
     moments, _ = moments_of(honest)
     units = 2.0**-first.grid / 2  # a pair of binary columns: whole numbers of a half

@@ -7,6 +7,7 @@ import math
 import re
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,23 +15,22 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from engine import ALGORITHMS, Budget, Dataset, InputError, load_dataset, run
+from engine import ALGORITHMS, Budget, Dataset, InputError, run
 from engine.__main__ import main
-from engine.data.schema import Column, Schema
 from engine.marginals.moments import one_way_weight
 from engine.marginals.sensitivity import all_pairs_change
 from engine.percent import percent, probability
 from engine.privacy.accounting import Guarantee
 from engine.privacy.sources import DISTANCE, Hardened
 from engine.release import make as making
-from engine.release.budget import VARIABLE, Budgets
+from engine.release.budget import Budgets
 from engine.release.checking import check
 from engine.release.file import Release, canonical, load, loads, to_json
 from engine.release.make import Stopped
 from engine.release.page import confidence_words, doubt_words, edge_words, to_html
 from engine.release.settings import COVERED, Request, allowance
 from engine.release.synthetic import LABEL, synthetic
-from tests.release.samples import ROWS, asia_schema, make, own_asia, schema_of
+from tests.release.samples import asia_schema, declared, make, own_asia, schema_of
 
 
 def written(release: Release) -> Any:
@@ -136,8 +136,7 @@ def test_an_arrow_in_doubt_is_a_line(there: float, mark: str, asia: Release) -> 
 
 
 def test_voted_directions_have_no_confidence(book: Budgets) -> None:
-    asked = {"epsilon": 1.0, "delta": 1e-6, "orientation": "majority"}
-    found = make(own_asia(), asia_schema(), "marginal_pc", asked, name="asia", budgets=book)
+    found = make(book, delta=1e-6, orientation="majority")
     check(loads(canonical(found).encode()))
     assert found.arrows == ()
     assert all(arrow == "–" for _, _, arrow in edge_words(found))
@@ -145,13 +144,9 @@ def test_voted_directions_have_no_confidence(book: Budgets) -> None:
 
 
 def test_names_are_escaped_on_the_page(book: Budgets) -> None:
-    book.new("other", 9, 1e-4)
-    names = ("<b>a", "b&c", "c")
-    schema = Schema(tuple(Column(name=n, type="ordered", levels=("<i>", "y")) for n in names))
-    rng = np.random.default_rng(0)
-    data = Dataset.from_codes(rng.integers(0, 2, (400, 3)), names, schema.levels)
-    found = make(data, schema, "marginal_pc", {"epsilon": 1.0}, name="other", budgets=book)
-    page = to_html(found)
+    codes = np.random.default_rng(0).integers(0, 2, (400, 3))
+    data = Dataset.from_codes(codes, ("<b>a", "b&c", "c"), [("<i>", "y")] * 3)
+    page = to_html(make(book, data, declared(data), name="other"))
     assert "<b>a" not in page
     assert "<i>" not in page
     assert "&lt;b&gt;a" in page
@@ -164,23 +159,22 @@ def test_names_are_escaped_on_the_page(book: Budgets) -> None:
 def test_what_is_not_covered_is_refused(key: str, book: Budgets) -> None:
     before = book.show("asia")
     with pytest.raises(InputError, match="hardened samplers"):
-        make(own_asia(200), asia_schema(), key, {}, name="asia", budgets=book)
+        make(book, own_asia(200), algorithm=key)
     assert book.show("asia") == before
 
 
 def test_refusals_charge_nothing(book: Budgets) -> None:
-    before, schema, data = book.show("asia"), asia_schema(), own_asia()
-    raw = load_dataset("asia", n=ROWS, seed=1)
-    cases: list[tuple[Any, dict[str, Any]]] = [
-        (raw.__class__.from_codes(raw.codes, raw.names), {}),  # nothing declared
+    before, data = book.show("asia"), own_asia()
+    undeclared = Dataset.from_codes(data.codes, data.names)
+    for given, asked in (
+        (undeclared, {}),
         (data, {"epsilon": -1.0}),
         (data, {"epsilon": 1e6}),  # hardened noise has no such delta
         (data, {"bogus": 1}),
-        (data, {"epsilon": 1000.0, "delta": 0.1}),
-    ]
-    for given, values in cases:
+        (data, {"delta": 0.05}),  # more than there is
+    ):
         with pytest.raises(InputError) as caught:
-            make(given, schema, "marginal_pc", values, name="asia", budgets=book)
+            make(book, given, **asked)
         assert "\n" not in str(caught.value)
     assert book.show("asia") == before
 
@@ -211,7 +205,7 @@ def test_what_ends_a_release_after_the_charge_says_that_it_stays(
     monkeypatch.setattr(Hardened, "gaussian", ends)
     before = book.show("asia").spent[0]
     with pytest.raises(InputError) as told:
-        make(own_asia(), asia_schema(), "marginal_pc", {}, name="asia", budgets=book)
+        make(book)
     assert str(told.value).startswith(f"{says}The release was not made, and ε = 1, ")
     assert "stay charged to budget 'asia'" in str(told.value)
     assert book.show("asia").spent[0] == before + 1
@@ -220,16 +214,9 @@ def test_what_ends_a_release_after_the_charge_says_that_it_stays(
 @pytest.mark.parametrize("when", ["before", "during"])
 def test_a_stop_is_free_before_the_charge_alone(book: Budgets, when: str) -> None:
     before, pressed = book.show("asia").spent[0], [when == "before"]
-    request = own_asia(), asia_schema(), "marginal_pc", {}
     words = "nothing was charged" if when == "before" else "stay charged to budget 'asia'"
     with pytest.raises(Stopped, match=words) as caught:
-        make(
-            *request,
-            name="asia",
-            budgets=book,
-            stop=lambda: pressed[0],
-            on_charged=lambda: pressed.__setitem__(0, True),
-        )
+        make(book, stop=lambda: pressed[0], on_charged=lambda: pressed.__setitem__(0, True))
     assert "\n" not in str(caught.value)
     assert book.show("asia").spent[0] - before == (when == "during")
 
@@ -237,19 +224,18 @@ def test_a_stop_is_free_before_the_charge_alone(book: Budgets, when: str) -> Non
 def test_other_data_are_refused_before_the_charge(tmp_path: Path, monkeypatch: Any) -> None:
     book = Budgets(tmp_path / "b.db")
     book.new("ward", 3, 1e-5)
-    codes = np.arange(60).reshape(-1, 3) % 2
-    schema = schema_of(2, 2, 2)
+    codes, schema = np.arange(60).reshape(-1, 3) % 2, schema_of(2, 2, 2)
     data = Dataset.from_codes(codes, schema.names, schema.levels)
     with pytest.raises(InputError, match="needs a declared schema"):
         Budget("ward", path=book.path).release(Dataset.from_codes(codes, schema.names))
-    with pytest.raises(InputError, match="no budget 'other'"):  # before anything is tried out
-        make(data, schema, "marginal_pc", {"epsilon": -1}, name="other", budgets=book)
+    with pytest.raises(InputError, match="no budget 'other'"):
+        Budget("other", path=book.path)
     with monkeypatch.context() as patch:
         patch.setattr(making, "MOST_ROWS", 19)
         with pytest.raises(InputError, match="at most 19 rows"):
-            make(data, schema, "marginal_pc", {}, name="ward", budgets=book)
+            make(book, data, schema, name="ward")
     assert book.show("ward").charges == ()
-    found = make(data, schema, "marginal_pc", {}, name="ward", budgets=book)
+    found = make(book, data, schema, name="ward")
     assert (found.rows, found.name, found.algorithm) == (20, "ward", "marginal_pc")
     assert set(found.versions) == {"dp-causal-explorer", "numpy", "opendp", "scipy"}
     assert found.labels[0] == "all pairs"
@@ -264,8 +250,7 @@ def test_the_twin_follows_the_release(book: Budgets) -> None:
 
     At epsilon = 1 one in a hundred has a wrong arrow or a rare level that the noise has hidden.
     """
-    data, values = own_asia(), {"epsilon": 5.0, "delta": 1e-4}
-    clear = make(data, asia_schema(), "marginal_pc", values, name="asia", budgets=book)
+    data, clear = own_asia(), make(book, epsilon=5.0, delta=1e-4)
     before = book.show("asia")
     made = synthetic(clear, 20_000, seed=2)
     assert book.show("asia") == before
@@ -301,43 +286,36 @@ def test_the_rehearsal_of_a_large_table_holds_no_rows() -> None:
     assert nothing.codes.nbytes < 100
 
 
-def test_the_commands(capsys: Any, monkeypatch: Any, tmp_path: Path) -> None:
-    monkeypatch.setenv(VARIABLE, str(tmp_path / "b.db"))
-    csv, schema, out = (str(tmp_path / n) for n in ("a.csv", "s.json", "r.json"))
-    load_dataset("asia", n=ROWS, seed=1).to_frame().to_csv(csv, index=False)
-    Path(schema).write_text(json.dumps(asia_schema().to_json()))
-    asked = ["release", "--csv", csv, "--schema", schema, "--budget", "ward", "--out", out]
-    assert main(asked) == 2  # no budget yet
-    assert main(["budget", "new", "ward", "--epsilon", "1.5"]) == 0
-    capsys.readouterr()
-    assert main([*asked, "--epsilon", "1"]) == 0
+def test_the_commands(
+    desk: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    out, second = str(tmp_path / "r.json"), str(tmp_path / "second.json")
+    assert main([*desk, out]) == 0
     assert doubt_words(load(out)) in capsys.readouterr().out.splitlines()
     assert main(["check", out, "--json"]) == 0
-    printed = capsys.readouterr().out.splitlines()
-    said = json.loads(printed[-1])
-    assert (said["consistent"], said["epsilon"], said["delta"]) == (True, 1.0, 6.66e-7)
+    said = json.loads(capsys.readouterr().out)
+    assert (said["consistent"], said["epsilon"], said["delta"]) == (True, 1.0, 3.33e-7)
     assert said["signed_by"] is None
-    assert main(["twin", out, "--rows", "100"]) == 0
-    assert len((tmp_path / "r-synthetic.csv").read_text().splitlines()) == 101
-    assert loads((tmp_path / "r.json").read_bytes()).rows == ROWS
-    assert main([*asked, "--epsilon", "0.1"]) == 2  # nothing is overwritten, nothing charged
-    assert "already" in capsys.readouterr().err
-    asked[-1] = str(tmp_path / "second.json")
-    assert main([*asked, "--epsilon", "1"]) == 2  # not enough left
-    assert "left" in capsys.readouterr().err
-    bad = tmp_path / "nowhere" / "r.json"
-    assert main([*asked[:-1], str(bad)]) == 2
-    monkeypatch.setattr("engine.cli.release.ignore_signals", lambda: None)
+    for asked, why in (
+        ([out], "already"),  # nothing is overwritten
+        ([second, "--epsilon", "2.5"], "left"),
+        ([str(tmp_path / "nowhere" / "r.json")], "no place for a file"),
+    ):
+        assert main([*desk, *asked]) == 2
+        assert why in capsys.readouterr().err
 
     def pressed(*args: Any, **options: Any) -> Any:
         raise KeyboardInterrupt
 
-    with monkeypatch.context() as patch:
-        patch.setattr("engine.cli.release.own_table", pressed)
-        assert main([*asked, "--epsilon", "0.1"]) == 130
-    assert "nothing was charged" in capsys.readouterr().err
-    monkeypatch.setattr("engine.cli.release.interruptible", lambda: nullcontext(lambda: True))
-    assert main([*asked, "--epsilon", "0.1"]) == 130  # Ctrl-C
-    assert "nothing was charged" in capsys.readouterr().err
+    asked_to_stop = partial(nullcontext, lambda: True)
+    monkeypatch.setattr("engine.cli.release.ignore_signals", lambda: None)
+    for name, instead in (("own_table", pressed), ("interruptible", asked_to_stop)):
+        with monkeypatch.context() as patch:
+            patch.setattr(f"engine.cli.release.{name}", instead)
+            assert main([*desk, second]) == 130  # Ctrl-C
+        assert "nothing was charged" in capsys.readouterr().err
     assert len(Budgets().show("ward").charges) == 1
     assert (tmp_path / "r.html").exists()

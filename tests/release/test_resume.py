@@ -17,13 +17,14 @@ from engine import Budget, InputError
 from engine.__main__ import main
 from engine.privacy.accounting import Guarantee
 from engine.privacy.sources import Hardened
-from engine.release.budget import VARIABLE, Budgets
+from engine.release.budget import Budgets
 from engine.release.checking import check
 from engine.release.places import save
 from tests.release.samples import asia_schema, make, own_asia
 from tests.release.test_budget import forked
 
-ASKED = own_asia(), asia_schema(), "marginal_pc", {"epsilon": 1.0, "threshold": 0.4}
+ASKED = {"name": "ward", "epsilon": 1.0, "threshold": 0.4}
+OTHER = own_asia(100), asia_schema(100)
 
 
 @pytest.fixture
@@ -52,7 +53,7 @@ def test_what_was_drawn_is_kept_and_the_rest_is_drawn(
     with monkeypatch.context() as patch:
         cut(patch, after)
         with pytest.raises(RuntimeError, match="power cut") as told:
-            make(*ASKED, name="ward", budgets=book)
+            make(book, **ASKED)
     assert "stay charged to budget 'ward'" in told.value.__notes__[0]
     assert "engine release --resume ends it" in told.value.__notes__[0]
     assert Budget("ward", path=book.path).left.epsilon == 2
@@ -63,7 +64,7 @@ def test_what_was_drawn_is_kept_and_the_rest_is_drawn(
     if after:
         lines.write_text(lines.read_text() + '{"sensitivity": 1.')  # a line that was torn
         assert lines.stat().st_mode & 0o077 == 0
-    found = make(*ASKED[:3], {}, name="ward", budgets=book, resume=True)
+    found = make(book, name="ward", resume=True)
     assert [list(one.steps) for one in found.releases[:after]] == kept
     assert found.params["threshold"] == 0.4
     assert 0 < check(found) <= 1
@@ -73,7 +74,7 @@ def test_what_was_drawn_is_kept_and_the_rest_is_drawn(
     assert not lines.exists()
     assert book.ids(budget) == {number: f"{number}-{book.get('1').id[2:]}"}
     with pytest.raises(InputError, match="No release of budget 'ward' waits"):
-        make(*ASKED, name="ward", budgets=book, resume=True)
+        make(book, **ASKED, resume=True)
 
 
 def test_a_release_that_ended_before_it_was_noted(
@@ -89,9 +90,9 @@ def test_a_release_that_ended_before_it_was_noted(
     with monkeypatch.context() as patch:
         patch.setattr("engine.release.budget.save", failing)
         with pytest.raises(RuntimeError, match="power cut"):
-            make(*ASKED, name="ward", budgets=book)
+            make(book, **ASKED)
     assert list(book.show("ward").unfinished) == [1]
-    make(*ASKED[:3], {}, name="ward", budgets=book, resume=True)
+    make(book, name="ward", resume=True)
     assert not book.show("ward").unfinished
     assert list(book.ids(book.show("ward"))) == [1]
 
@@ -100,14 +101,13 @@ def test_another_table_does_not_end_it(book: Budgets, monkeypatch: pytest.Monkey
     with monkeypatch.context() as patch:
         cut(patch, 1)
         with pytest.raises(RuntimeError):
-            make(*ASKED, name="ward", budgets=book)
-    other = own_asia(100), asia_schema(100), "marginal_pc", {}
+            make(book, **ASKED)
     with pytest.raises(InputError, match="is of another table: 5,000 records of asia"):
-        make(*other, name="ward", budgets=book, resume=True)
+        make(book, *OTHER, name="ward", resume=True)
     with sqlite3.connect(book.path) as connection:  # a schema that another version wrote
         connection.execute("UPDATE unfinished SET request = replace(request, 'levels', 'l')")
     with pytest.raises(InputError, match="schema"):
-        make(*other, name="ward", budgets=book, resume=True)
+        make(book, *OTHER, name="ward", resume=True)
     assert list(book.show("ward").unfinished) == [1]
     assert len(book.charge("ward", Guarantee(1.0, 0.0), "other").charges) == 2
 
@@ -115,36 +115,33 @@ def test_another_table_does_not_end_it(book: Budgets, monkeypatch: pytest.Monkey
 def test_kill_9_loses_nothing_that_was_paid_for(tmp_path: Path) -> None:
     """Every charge has its release in the end, and none is charged twice."""
     book, rng = Budgets(tmp_path / "b.db"), random.Random(4)
-    book.new("ward", 1000, 0.1)
     start = time.monotonic()
-    make(*ASKED, name="ward", budgets=book)
+    make(book, **ASKED)
     usual = time.monotonic() - start
     for _ in range(8):
-        child = forked(lambda: make(*ASKED, name="ward", budgets=book) and None)
+        child = forked(lambda: make(book, **ASKED) and None)
         time.sleep(rng.uniform(0, 1.5 * usual))
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
     charged = len(book.show("ward").charges)
     for _ in book.show("ward").unfinished:
-        check(make(*ASKED, name="ward", budgets=book, resume=True))
+        check(make(book, **ASKED, resume=True))
     budget = book.show("ward")
     assert not budget.unfinished
     assert len(budget.charges) == len(book.ids(budget)) == charged
 
 
 def test_the_command_line_resumes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    desk: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setenv(VARIABLE, str(tmp_path / "b.db"))
-    csv, schema, out = (str(tmp_path / n) for n in ("a.csv", "s.json", "r.json"))
-    own_asia().to_frame().to_csv(csv, index=False)
-    Path(schema).write_text(json.dumps(asia_schema().to_json()))
-    asked = ["release", "--csv", csv, "--schema", schema, "--budget", "ward", "--out", out]
-    assert main(["budget", "new", "ward", "--epsilon", "3"]) == 0
+    asked = [*desk, str(tmp_path / "r.json")]
     with monkeypatch.context() as patch:
         cut(patch, 1)
         with pytest.raises(RuntimeError):
-            main([*asked, "--epsilon", "1"])
+            main(asked)
     capsys.readouterr()
     assert main(["budget", "show"]) == 0
     assert "cut short; engine release --resume ends it" in capsys.readouterr().out
@@ -159,7 +156,7 @@ def test_the_command_line_resumes(
 def test_a_default_delta_is_a_share_of_the_budget_s(book: Budgets) -> None:
     """So a budget of three times epsilon pays for three releases, whatever its delta."""
     for left in (2, 1, 0):
-        found = make(*ASKED, name="ward", budgets=book)
+        found = make(book, **ASKED)
         assert found.total == Guarantee(1.0, 3.33e-6)
         plural = "release" if left == 1 else "releases"
         said = f"{left} more {plural} of ε = 1, δ = 3.33e-06"
@@ -169,14 +166,13 @@ def test_a_default_delta_is_a_share_of_the_budget_s(book: Budgets) -> None:
 
 def test_a_budget_belongs_to_one_table(book: Budgets) -> None:
     """Other levels or fewer columns are the same records; other records need another name."""
-    make(*ASKED, name="ward", budgets=book)
+    make(book, **ASKED)
     budget = book.show("ward")
     assert (budget.rows, budget.columns) == (5_000, asia_schema().names)
     assert budget.takes(5_000, ["asia", "tub"])
     assert budget.takes(5_000, [*asia_schema().names, "more"])
     assert not budget.takes(5_000, ["asia", "other"])
     assert not budget.takes(4_999, asia_schema().names)
-    other = own_asia(100), asia_schema(100), "marginal_pc", {}
     with pytest.raises(InputError, match="belongs to a table of 5,000 records with"):
-        make(*other, name="ward", budgets=book)
+        make(book, *OTHER, name="ward")
     assert len(book.show("ward").charges) == 1

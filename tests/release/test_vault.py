@@ -8,20 +8,18 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from engine import InputError, load_dataset
+from engine import InputError
 from engine.__main__ import main
 from engine.privacy.accounting import Guarantee
-from engine.release import signature
 from engine.release.budget import VARIABLE, Budgets
-from engine.release.file import Release, canonical, digest, load, loads
+from engine.release.file import canonical, digest, load, loads
 from engine.release.page import to_html
 from engine.release.places import check_place, save
 from engine.release.signature import own_key, public_text, verify
-from tests.release.samples import ROWS, asia_schema, make, own_asia
+from tests.release.samples import make
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -33,16 +31,11 @@ def book(tmp_path: Path) -> Budgets:
     return found
 
 
-def asia(book: Budgets, **options: Any) -> Release:
-    request = own_asia(), asia_schema(), "marginal_pc", {"epsilon": 1.0}
-    return make(*request, name="asia", budgets=book, **options)
-
-
 # The vault -----------------------------------------------------------------------------------
 
 
 def test_a_release_is_kept_before_it_is_returned(book: Budgets) -> None:
-    found = asia(book)
+    found = make(book)
     (id_,) = book.ids(book.show("asia")).values()
     kept = book.get(id_)
     assert kept.text == canonical(found)
@@ -63,9 +56,9 @@ def test_an_old_copy_of_the_budgets_is_noticed(
     book: Budgets, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, later: int
 ) -> None:
     """The charge since the copy is gone, or its number is another charge's by now."""
-    asia(book)
+    make(book)
     before = book.path.read_bytes()
-    asia(book)
+    make(book)
     book.check()
     book.path.write_bytes(before)
     for _ in range(later):
@@ -76,7 +69,7 @@ def test_an_old_copy_of_the_budgets_is_noticed(
         book.check()
     spent = book.show("asia").spent
     with pytest.raises(InputError, match="older copy"):
-        asia(book)
+        make(book)
     assert book.show("asia").spent == spent
     monkeypatch.setenv(VARIABLE, str(book.path))
     for asked in (["budget", "show"], ["budget", "show", "--json"]):
@@ -89,14 +82,14 @@ def test_an_old_copy_of_the_budgets_is_noticed(
 def test_nothing_is_charged_where_nothing_can_be_kept(book: Budgets) -> None:
     book.folder.write_text("in the way")
     with pytest.raises(InputError):
-        asia(book)
+        make(book)
     assert book.show("asia").charges == ()
 
 
 def test_what_the_disk_refuses_or_loses_is_one_sentence(
     book: Budgets, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = asia(book)
+    found = make(book)
     id_ = book.ids(book.show("asia"))[1]
     assert id_ == f"1-{digest(found)[:8]}"
     assert book.get("1").text == canonical(found)
@@ -148,25 +141,13 @@ def test_a_link_in_the_way_is_not_followed(tmp_path: Path) -> None:
 # The command line ----------------------------------------------------------------------------
 
 
-@pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """A person's files, and what is typed to release them."""
-    monkeypatch.setenv(VARIABLE, str(tmp_path / "data" / "b.db"))
-    monkeypatch.setenv(signature.VARIABLE, str(tmp_path / "data" / "key.pem"))
-    csv, schema = str(tmp_path / "a.csv"), tmp_path / "s.json"
-    load_dataset("asia", n=ROWS, seed=1).to_frame().to_csv(csv, index=False)
-    schema.write_text(json.dumps(asia_schema().to_json()))
-    assert main(["budget", "new", "ward", "--epsilon", "3"]) == 0
-    return ["release", "--csv", csv, "--schema", str(schema), "--budget", "ward", "--epsilon", "1"]
-
-
 @pytest.mark.parametrize("name", ["r.json", "r.html"])
 def test_a_place_that_is_taken_costs_nothing(
     name: str, desk: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     taken = tmp_path / name
     taken.write_text("paid for")
-    assert main([*desk, "--out", str(tmp_path / "r.json")]) == 2
+    assert main([*desk, str(tmp_path / "r.json")]) == 2
     assert capsys.readouterr().err.count("\n") == 1
     assert taken.read_text() == "paid for"
     assert Budgets().show("ward").charges == ()
@@ -180,7 +161,7 @@ def test_a_place_taken_in_between_costs_no_release(
 ) -> None:
     monkeypatch.setattr("engine.cli.release.check_places", Path)
     (tmp_path / "r.json").write_text("paid for")
-    assert main([*desk, "--out", str(tmp_path / "r.json")]) == 2
+    assert main([*desk, str(tmp_path / "r.json")]) == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1
     (id_,) = Budgets().ids(Budgets().show("ward")).values()
@@ -201,7 +182,7 @@ def test_what_could_be_written_nowhere_is_printed(
 
     for module in ("engine.release.budget", "engine.cli.release"):
         monkeypatch.setattr(f"{module}.save", full)
-    assert main([*desk, "--out", str(tmp_path / "r.json")]) == 2
+    assert main([*desk, str(tmp_path / "r.json")]) == 2
     said = capsys.readouterr()
     assert "paid for, is on standard output alone" in said.err
     assert loads(said.out.encode()).total.epsilon == 1
@@ -232,7 +213,7 @@ def test_a_second_ctrl_c_says_whether_it_is_charged(
 
     monkeypatch.setattr("engine.cli.release.ignore_signals", lambda: None)
     monkeypatch.setattr(f"engine.release.make.Budget.{when}", pressed)
-    assert main([*desk, "--out", str(tmp_path / "r.json")]) == 130
+    assert main([*desk, str(tmp_path / "r.json")]) == 130
     charged = len(Budgets().show("ward").charges)
     assert charged == (when == "_made")
     said = "stay charged to budget 'ward'" if charged else "nothing was charged"
@@ -245,7 +226,7 @@ def test_signed_checked_kept_and_written_again(
     out, page, key, again, later = (
         str(tmp_path / n) for n in ("r.json", "r.html", "key.txt", "again.json", "later.json")
     )
-    assert main([*desk, "--out", out, "--sign"]) == 0
+    assert main([*desk, out, "--sign"]) == 0
     capsys.readouterr()
     assert main(["budget", "show", "--json"]) == 0
     (budget,) = json.loads(capsys.readouterr().out)

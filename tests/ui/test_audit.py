@@ -75,12 +75,9 @@ def test_a_release_file_is_attacked_and_a_bad_one_refused_in_a_sentence(
     open_app: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pages.trust.work.attack_release", partial(attack_release, proposals=2))
-    book = Budgets(tmp_path / "b.db")
-    book.new("ward", 3, 1e-5)
-    values = {"epsilon": 1.0}
     schema = asia_schema(2_000).keep("lung", "either", "xray")
     rows = read_table(own_asia(2_000).to_frame(), schema)
-    release = make(rows, schema, "marginal_pc", values, name="ward", budgets=book)
+    release = make(Budgets(tmp_path / "b.db"), rows, schema)
     raw = canonical(release).encode()
     app = open_app("trust")
     assert "audit-release-go" not in [b.key for b in app.button]

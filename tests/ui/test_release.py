@@ -172,8 +172,7 @@ def wards(book: Budgets) -> Files:
     files = []
     for k in (7, 8):
         book.new(f"ward {k}", 1, 1e-5)
-        asked = ("marginal_pc", {"epsilon": 1.0, "delta": 1e-6})
-        made = make(own_asia(seed=k), asia_schema(), *asked, name=f"ward {k}", budgets=book)
+        made = make(book, own_asia(seed=k), name=f"ward {k}", delta=1e-6)
         files.append((f"{k}.json", canonical(made).encode(), "text/json"))
     return files
 
