@@ -34,5 +34,5 @@ def scene_command(argv: Sequence[str]) -> int:
         how: Any = {"on_frame": lambda k, of: progress(f"{k}/{of} runs", last=k == of)}
         scene = make_scene(data, keys, epsilons, args.draws, cancelled=cancelled, **how)
     if scene is not None:
-        Path(args.out).write_text(json.dumps(scene.as_dict()) + "\n", encoding="utf-8")
+        Path(args.out).write_text(json.dumps(scene) + "\n", encoding="utf-8")
     return ending(cancelled, None)

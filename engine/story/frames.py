@@ -29,8 +29,8 @@ from engine.studies.scenes import (
     States,
     kept_scene,
     pair_states,
+    states_in,
     states_of,
-    unpacked,
 )
 from engine.summary import guesses
 from engine.teaching.lessons import NoisyTest, noisy_test, query
@@ -124,7 +124,7 @@ def frames() -> Iterator[Frame]:
 
     def shares(key: str) -> Svg:
         found = next(m for m in kept["methods"] if m["key"] == key)
-        states = unpacked(found["states"], (len(kept["epsilons"]), kept["draws"], -1))[at]
+        states = states_in(kept)[key][at]
         return _graph(given, states, f"{found['title']} at ε = {EPSILON:g}, all draws at once")
 
     people = people_svg(right, "#8592a8", "#1b6ca8", "#8592a8", across=20, alt=f"{right} of 100")

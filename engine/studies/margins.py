@@ -8,12 +8,10 @@ draws of the noise a setting.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, field
 from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from engine.algorithms.curate_pc import CuratePC, CuratePCParameters, ledger
 from engine.context import RunContext
@@ -33,60 +31,7 @@ DRAWS = 8
 MOST_COLUMNS = 12  # with more, the plans alone take longer than one waits
 COINS = 100
 
-Array = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class OrderShare:
-    """What a plan gives to an order: tests, epsilon of each, coins, and Lemma 1's two rates: the
-    bounds are (1 + e^(-rate epsilon)) / 2.
-    """
-
-    order: int
-    tests: int
-    epsilon: float
-    coins: float
-    rate1: float
-    rate2: float
-
-
-@dataclass(frozen=True, eq=False)
-class Margins:
-    """Plans and scores over three dials; a place numbers the value of each.
-
-    ``plans`` (threshold, beta1, beta2) -> what each order gets, none where the total allows no
-    plan; ``scores`` (thresholds, beta1s, beta2s, draws).
-    """
-
-    data: Dataset
-    epsilon: float
-    objective: str
-    thresholds: tuple[float, ...]
-    betas: tuple[float, ...]
-    plans: dict[tuple[int, ...], tuple[OrderShare, ...]]
-    scores: Array
-    default: Array = field(repr=False)  # (draws,) of the default setting
-
-    def best(self) -> tuple[int, ...]:
-        """The place with the highest mean score."""
-        means = self.scores.mean(axis=3)
-        return tuple(int(k) for k in np.unravel_index(int(means.argmax()), means.shape))
-
-    def as_dict(self) -> dict[str, Any]:
-        """JSON types: everything that a page needs to follow a hand."""
-        plans = [
-            [[s.order, s.tests, *(float(f"{v:.4g}") for v in astuple(s)[2:])] for s in plan]
-            for plan in self.plans.values()
-        ]
-        return {
-            "thresholds": list(self.thresholds),
-            "betas": list(self.betas),
-            "epsilon": self.epsilon,
-            "plans": plans,
-            "scores": self.scores.round(3).reshape(len(plans), -1).tolist(),
-            "default": self.default.round(3).tolist(),
-            "best": list(self.best()),
-        }
+Share = tuple[int, int, float, float, float, float]  # of an order, see `planned`
 
 
 def margins(
@@ -99,7 +44,7 @@ def margins(
     betas: Sequence[float] = BETAS,
     draws: int = DRAWS,
     **how: Any,
-) -> Margins | None:
+) -> dict[str, Any] | None:
     """Plans and scores for every choice of T, beta1 and beta2.
 
     Args:
@@ -113,7 +58,9 @@ def margins(
         how: ``cancelled``, ``on_progress`` of :func:`engine.sweep`.
 
     Returns:
-        All of it; None where it was stopped.
+        JSON types, everything that a page needs to follow a hand; None where it was stopped.
+        "plans" and "scores" (of each draw) have an entry for every choice, the last dial fastest,
+        "best" is the place of the highest mean score on each dial, "default" the default's scores.
 
     Raises:
         InputError: For private data, data without a truth, and too many columns.
@@ -122,8 +69,8 @@ def margins(
         >>> from engine import load_dataset
         >>> cancer = load_dataset("cancer", n=1_000)
         >>> found = margins(cancer, 1.0, thresholds=[0.05], betas=[0.2, 0.4], draws=2)
-        >>> found.scores.shape, len(found.plans[0, 0, 1])
-        ((1, 2, 2, 2), 4)
+        >>> len(found["scores"]), len(found["plans"][1])
+        (4, 4)
     """
     public([data])
     if data.d > MOST_COLUMNS:
@@ -137,31 +84,44 @@ def margins(
     if np.isnan(scores).any():
         return None
     settings = (dict(zip(DIALS, values, strict=True)) for values in product(*dials.values()))
-    plans = (planned(data, **fixed, **values) for values in settings)
-    default = np.array([score_of(r, objective) for r in sweep(data, CURATE, fixed, draws)])
-    return Margins(
-        data, epsilon, objective, tuple(thresholds), tuple(betas),
-        dict(zip(np.ndindex(*scores.shape[:3]), plans, strict=True)), scores, default,
-    )  # fmt: skip
+    plans = [planned(data, **fixed, **values) for values in settings]
+    default = [score_of(r, objective) for r in sweep(data, CURATE, fixed, draws)]
+    best = np.unravel_index(int(scores.mean(axis=3).argmax()), scores.shape[:3])
+    return {
+        "thresholds": list(thresholds),
+        "betas": list(betas),
+        "epsilon": epsilon,
+        "plans": [
+            [[*share[:2], *(float(f"{v:.4g}") for v in share[2:])] for share in plan]
+            for plan in plans
+        ],
+        "scores": scores.round(3).reshape(len(plans), -1).tolist(),
+        "default": [round(score, 3) for score in default],
+        "best": [int(k) for k in best],
+    }
 
 
-def planned(data: Dataset, **values: Any) -> tuple[OrderShare, ...]:
+def planned(data: Dataset, **values: Any) -> list[Share]:
     """CURATE's plan before its first test, from public facts alone; empty where none fits.
 
     Args:
         data: Gives the number of rows, columns and levels.
         values: The algorithm's parameters.
+
+    Returns:
+        Of each order: its number, its tests, the epsilon of each, its coins of ``COINS``, and
+        Lemma 1's two rates: the bounds are (1 + e^(-rate epsilon)) / 2.
     """
     params = CuratePCParameters.build(values)
     rule = CuratePC(data, params, RunContext(Randomness(0), ledger(data, params), data.names))
     try:
         rule.begin_order(0, Graph(data.d))
     except BudgetExhausted:
-        return ()
+        return []
     plan = rule.planned[0]
     rates = rule._objective([budget.order for budget in plan])
     total = sum(budget.cost for budget in plan)
-    return tuple(
-        OrderShare(b.order, b.tests, b.epsilon, COINS * b.cost / total, float(one), float(two))
+    return [
+        (b.order, b.tests, b.epsilon, COINS * b.cost / total, float(one), float(two))
         for b, one, two in zip(plan, rates.rate1, rates.rate2, strict=True)
-    )
+    ]

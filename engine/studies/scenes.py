@@ -12,7 +12,6 @@ import json
 import math
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, product
 from typing import Any
@@ -21,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.data.dataset import Dataset
-from engine.data.networks import SAMPLE_DATA, load_dataset
+from engine.data.networks import SAMPLE_DATA
 from engine.errors import InputError
 from engine.graphs.cpdag import Adjacency
 from engine.graphs.known import truth_cpdag
@@ -43,60 +42,6 @@ ABSENT, LINE, FORTH, BACK, UNTESTED = range(5)
 States = NDArray[np.uint8]
 
 
-@dataclass(frozen=True, eq=False)
-class Scene:
-    """The frames of a dataset.
-
-    ``states[key]`` (epsilons, draws, pairs) holds ABSENT, LINE (no direction), FORTH (i -> j), BACK
-    or UNTESTED for the pairs i < j in the order of ``itertools.combinations``. ``free`` (pairs,) is
-    the same for the algorithm without privacy that all are compared with: PC by its best test, G2.
-    ``steps[key]`` are the searches without noise that belong to a method's price.
-
-    Examples:
-        >>> scene = read_scene(kept_scene("cancer"))
-        >>> scene.data.n, len(scene.epsilons), scene.draws
-        (100000, 40, 50)
-    """
-
-    data: Dataset
-    epsilons: tuple[float, ...]
-    draws: int
-    states: Mapping[str, States]
-    free: States
-    steps: Mapping[str, list[dict[str, Any]]]
-
-    def run(self, key: str, at: int, draw: int) -> RunResult:
-        """The run behind a frame: an algorithm at a place of epsilon; the draw is its seed."""
-        how: Any = {"seed": draw, "trace": False, "guarantee": "strict"}
-        return run(key, self.data, epsilon=self.epsilons[at], **how)
-
-    def as_dict(self) -> dict[str, Any]:
-        """JSON types; states are bytes in base64, deflated (RFC 1950)."""
-        assert self.data.truth is not None
-        truth = truth_cpdag(self.data.truth, self.data.names)
-        return {
-            "version": VERSION,
-            "dataset": self.data.name,
-            "rows": self.data.n,
-            "names": list(self.data.names),
-            "truth": pair_states(truth).tolist(),
-            "arrows": sorted([self.data.names.index(a), self.data.names.index(b)]
-                             for a, b in self.data.truth.edges),
-            "epsilons": list(self.epsilons),
-            "draws": self.draws,
-            "free": self.free.tolist(),
-            "methods": [
-                {
-                    "key": key,
-                    "title": algorithm(key).title,
-                    "steps": self.steps[key],
-                    "states": packed(states),
-                }
-                for key, states in self.states.items()
-            ],
-        }  # fmt: skip
-
-
 def make_scene(
     data: Dataset,
     keys: Sequence[str] = ALGORITHMS,
@@ -105,7 +50,7 @@ def make_scene(
     *,
     cancelled: Callable[[], bool] = lambda: False,
     on_frame: Callable[[int, int], None] = lambda done, of: None,
-) -> Scene | None:
+) -> dict[str, Any] | None:
     """Every frame of a dataset.
 
     Args:
@@ -117,7 +62,12 @@ def make_scene(
         on_frame: Called with (runs made, runs in all) after each.
 
     Returns:
-        The scene; None where it was stopped.
+        JSON types, as they are kept and drawn; None where it was stopped. "states" of each method
+        (:func:`states_in`; bytes in base64, deflated as in RFC 1950) are ABSENT, LINE (no
+        direction), FORTH (i -> j), BACK or UNTESTED for the pairs i < j in the order of
+        ``itertools.combinations``. "free" (pairs,) is the same for the algorithm without privacy
+        that all are compared with, PC by its best test, G2; "steps" are the searches without noise
+        of a method's price.
 
     Raises:
         InputError: Where it cannot be drawn: too many columns, or no public truth.
@@ -125,8 +75,8 @@ def make_scene(
     Examples:
         >>> from engine import load_dataset
         >>> scene = make_scene(load_dataset("cancer", n=2_000), ["marginal_pc"], [1.0], draws=2)
-        >>> scene.states["marginal_pc"].shape, scene.epsilons
-        ((1, 2, 10), (1.0,))
+        >>> states_in(scene)["marginal_pc"].shape, scene["epsilons"]
+        ((1, 2, 10), [1.0])
     """
     if data.truth is None or not data.public:
         raise InputError("A scene counts against a known graph: choose a bundled network.")
@@ -134,24 +84,37 @@ def make_scene(
         raise InputError(f"A scene draws 2 to {MOST_COLUMNS} columns; {data.name} has {data.d}.")
     shape = (len(epsilons), draws, math.comb(data.d, 2))
     states = {key: np.zeros(shape, np.uint8) for key in keys}
-    free = states_of(run("pc", data, seed=0, trace=False, statistic="g2"))
-    scene = Scene(data, tuple(epsilons), draws, states, free, {k: _steps(data, k) for k in keys})
     frames = list(product(keys, range(len(epsilons)), range(draws)))
     for done, (key, at, draw) in enumerate(frames, 1):
         if cancelled():
             return None
-        states[key][at, draw] = states_of(scene.run(key, at, draw))
+        values: Any = {"epsilon": epsilons[at], "guarantee": "strict"}
+        states[key][at, draw] = states_of(run(key, data, seed=draw, trace=False, **values))
         on_frame(done, len(frames))
-    return scene
-
-
-def _steps(data: Dataset, key: str) -> list[dict[str, Any]]:
-    """The steps of a method's price."""
-    params = algorithm(key).params.build({})
-    return [
-        {"kind": s.kind, "statistic": s.statistic, "found": s.counts.found}
-        for s in price_steps(data, key, params)
-    ]
+    names = data.names
+    return {
+        "version": VERSION,
+        "dataset": data.name,
+        "rows": data.n,
+        "names": list(names),
+        "truth": pair_states(truth_cpdag(data.truth, names)).tolist(),
+        "arrows": sorted([names.index(a), names.index(b)] for a, b in data.truth.edges),
+        "epsilons": list(epsilons),
+        "draws": draws,
+        "free": states_of(run("pc", data, seed=0, trace=False, statistic="g2")).tolist(),
+        "methods": [
+            {
+                "key": key,
+                "title": algorithm(key).title,
+                "steps": [
+                    {"kind": s.kind, "statistic": s.statistic, "found": s.counts.found}
+                    for s in price_steps(data, key, algorithm(key).params.build({}))
+                ],
+                "states": base64.b64encode(zlib.compress(found.tobytes(), 9)).decode(),
+            }
+            for key, found in states.items()
+        ],
+    }
 
 
 def states_of(result: RunResult) -> States:
@@ -171,15 +134,11 @@ def pair_states(matrix: Adjacency) -> States:
     return np.where(forth & back, LINE, np.where(forth, FORTH, BACK * back)).astype(np.uint8)
 
 
-def packed(states: States) -> str:
-    """Bytes of an array as text."""
-    return base64.b64encode(zlib.compress(states.tobytes(), 9)).decode()
-
-
-def unpacked(text: str, shape: tuple[int, ...]) -> States:
-    """The array behind :func:`packed`."""
-    raw = zlib.decompress(base64.b64decode(text))
-    return np.frombuffer(raw, np.uint8).reshape(shape)
+def states_in(scene: Mapping[str, Any]) -> dict[str, States]:
+    """The frames of a scene by method, (epsilons, draws, pairs)."""
+    shape = len(scene["epsilons"]), scene["draws"], -1
+    raw = {m["key"]: zlib.decompress(base64.b64decode(m["states"])) for m in scene["methods"]}
+    return {key: np.frombuffer(some, np.uint8).reshape(shape) for key, some in raw.items()}
 
 
 @cache
@@ -194,18 +153,3 @@ def kept_scene(name: str) -> dict[str, Any]:
         raise InputError(f"No scene of {name} is kept; make one: engine scene --dataset {name}.")
     found: dict[str, Any] = json.loads((_KEPT / f"{name}.json").read_text(encoding="utf-8"))
     return found
-
-
-def read_scene(content: Mapping[str, Any]) -> Scene:
-    """The scene that :meth:`Scene.as_dict` wrote, with its dataset sampled again."""
-    data = load_dataset(content["dataset"], n=content["rows"])
-    epsilons, draws = tuple(content["epsilons"]), int(content["draws"])
-    shape = (len(epsilons), draws, math.comb(data.d, 2))
-    return Scene(
-        data=data,
-        epsilons=epsilons,
-        draws=draws,
-        states={m["key"]: unpacked(m["states"], shape) for m in content["methods"]},
-        free=np.array(content["free"], np.uint8),
-        steps={m["key"]: m["steps"] for m in content["methods"]},
-    )

@@ -79,7 +79,7 @@ def plans(
 
     def along(one: float, two: float) -> list[tuple[int, int, float, float]]:
         shares = planned(_data, guarantee="strict", epsilon=epsilon, beta1=one, beta2=two)
-        return [(s.order, s.tests, s.epsilon, s.coins) for s in shares]
+        return [share[:4] for share in shares]
 
     try:
         found = {

@@ -200,12 +200,12 @@ def _margins(data: Dataset, asked: Asked) -> None:
     found = task.watch(MARGINS)
     if found is None or found.result is None:
         return
-    made, at = found.result, _HAND.get()
+    (of, paid, _, objective), at = found.call[1], _HAND.get()
     places = [THRESHOLDS.index(at["threshold"]), *(BETAS.index(at[b]) for b in ("beta1", "beta2"))]
-    content = digested({**made.as_dict(), "what": OBJECTIVES[made.objective]})
+    content = digested({**found.result, "what": OBJECTIVES[objective]})
     mount("margins", {**content, "at": places}, "tune-margins", frame=_rested)
     st.caption(
-        f"{made.data.name.capitalize()}, {made.data.n:,} rows, ε = {made.epsilon:g}. Drag a curve "
+        f"{of.name.capitalize()}, {of.n:,} rows, ε = {paid:g}. Drag a curve "
         "by its handle. Solid: Lemma 1's bound on a lost deletion (type I, margin β₁); dashed: on "
         "a wrong one (type II, β₂). Small dots are the plan's orders. The best of many settings is "
         "partly luck."

@@ -9,7 +9,7 @@ from typing import Any
 
 from engine.data.dataset import Dataset
 from engine.registry import algorithm
-from engine.studies.margins import Margins, margins
+from engine.studies.margins import margins
 from engine.studies.plan import Plan, PlanRequest, plan
 from engine.studies.study import Progress, sweep
 from engine.studies.trial import TrialResult
@@ -125,7 +125,7 @@ def mapped(
 
 def by_hand(
     tell: Tell, data: Dataset, epsilon: float, guarantee: str, objective: str
-) -> Margins | None:
+) -> dict[str, Any] | None:
     """CURATE's plans and scores at every margin."""
     return margins(
         data, epsilon, guarantee=guarantee, objective=objective, cancelled=tell,

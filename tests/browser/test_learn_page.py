@@ -13,7 +13,7 @@ import pytest
 
 from engine import run
 from engine.data.networks import load_network
-from engine.studies.scenes import BACK, FORTH, LINE, kept_scene, read_scene
+from engine.studies.scenes import BACK, FORTH, LINE, kept_scene, states_in
 from engine.teaching.lessons import query
 from engine.teaching.neighbours import farthest, guess_bound, moves
 from engine.teaching.sieving import Sieve
@@ -169,13 +169,14 @@ def test_ten_minutes_from_the_opening_to_the_coins(new_page: Page, screenshots: 
     # 6: the coins. Every count and coin is that of the run behind it.
     on(page, TITLES["once"])
     page.locator(".money .said b").first.wait_for()
-    scene = read_scene(kept_scene("asia"))
+    scene = kept_scene("asia")
+    rows = bundled("asia", scene["rows"], 0)
     for key in ("Home", "ArrowRight"):
         page.locator(".money .dial").press(key)
     epsilon = data(page, "money")["epsilon"]
     ways = page.locator(".money .way").all_inner_texts()
     for words, key in zip(ways, ("priv_pc", "curate_pc", "marginal_pc"), strict=True):
-        result = run(key, scene.data, seed=0, epsilon=epsilon, guarantee="strict")
+        result = run(key, rows, seed=0, epsilon=epsilon, guarantee="strict")
         assert result.counts is not None
         shown = re.search(_SPENT, words)
         assert shown, words
@@ -191,9 +192,9 @@ def test_ten_minutes_from_the_opening_to_the_coins(new_page: Page, screenshots: 
     for _ in range(4):
         page.locator(".money .dial").press("ArrowRight")
     said = data(page, "money")
-    at, true = scene.epsilons.index(said["epsilon"]), np.array(kept_scene("asia")["truth"]) > 0
+    at, true = scene["epsilons"].index(said["epsilon"]), np.array(scene["truth"]) > 0
     means = {}
-    for key, states in scene.states.items():
+    for key, states in states_in(scene).items():
         links = np.isin(states[at], (LINE, FORTH, BACK))
         means[key] = links[:, true].sum(1).mean(), links[:, ~true].sum(1).mean()
     found, made = means.pop("marginal_pc")

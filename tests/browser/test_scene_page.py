@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from engine import load_dataset, run
-from engine.studies.scenes import kept_scene, read_scene
+from engine.studies.scenes import kept_scene
 from pages.report import files as report_files
 from pages.report.brief import Heading, brief_of
 from pages.shell.runs import Shown
@@ -43,8 +43,9 @@ def numbers(page: Page) -> dict[str, float]:
 
 def counted(kept: Any, shown: dict[str, Any]) -> dict[str, float]:
     """What the engine says of the same frame, run again."""
-    at = kept.epsilons.index(shown["epsilon"])
-    result = kept.run(shown["algorithm"], at, shown["draw"])
+    assert shown["epsilon"] in kept["epsilons"]
+    data, values = load_dataset("asia", n=kept["rows"]), {"epsilon": shown["epsilon"]}
+    result = run(shown["algorithm"], data, seed=shown["draw"], guarantee="strict", **values)
     counts = result.counts
     assert counts is not None
     return {
@@ -72,7 +73,7 @@ def test_a_hand_on_the_dial(page: Page, screenshots: Path) -> None:
     page.goto("/scene?data=asia&algorithm=priv_pc&epsilon=1")
     page.locator(".scene .sentence b").first.wait_for()
     settle(page)
-    kept = read_scene(kept_scene("asia"))
+    kept = kept_scene("asia")
     page.screenshot(path=screenshots / "scene.png")
     # e / (1 + e) is 73.1 %: what bounds an attacker is rounded up.
     assert "right at most 74 times in 100" in page.locator(".scene .sentence").inner_text()
@@ -188,7 +189,7 @@ def test_the_reports_file_holds_the_scene_and_asks_nobody(
     new_page.on("request", lambda request: asked.append(request.url))
     new_page.goto(file.as_uri())
     new_page.locator(".scene .sentence b").first.wait_for()
-    kept = read_scene(kept_scene("asia"))
+    kept = kept_scene("asia")
     assert numbers(new_page) == counted(kept, state(new_page))
     new_page.locator(".scene .dial").focus()
     for _ in range(9):

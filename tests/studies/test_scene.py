@@ -23,7 +23,7 @@ from engine.studies.scenes import (
     kept_scenes,
     make_scene,
     pair_states,
-    read_scene,
+    states_in,
     states_of,
 )
 
@@ -31,26 +31,35 @@ SEVERAL = 6  # frames of each algorithm that are run again
 
 
 @pytest.mark.parametrize("name", kept_scenes())
-def test_random_frames_of_a_kept_scene_are_the_engines(name: str) -> None:
-    kept = read_scene(kept_scene(name))
-    rng = np.random.default_rng(0)
-    for key, states in kept.states.items():
-        if kept.epsilons != EPSILONS and key != ALGORITHMS[0]:
+def test_a_kept_scene_is_whole_and_its_frames_are_the_engines(name: str) -> None:
+    kept = kept_scene(name)
+    data, rng = load_dataset(name, n=kept["rows"]), np.random.default_rng(0)
+    epsilons, draws = tuple(kept["epsilons"]), kept["draws"]
+    assert (epsilons, draws) in ((EPSILONS, DRAWS), (COARSE, FEW))
+    assert (states_of(run("pc", data, seed=0, statistic="g2")) == kept["free"]).all()
+    for key, states in states_in(kept).items():
+        assert states.max() <= scenes.UNTESTED
+        assert states.shape == (len(epsilons), draws, math.comb(data.d, 2))
+        if epsilons != EPSILONS and key != ALGORITHMS[0]:
             continue  # seconds a run
         for _ in range(SEVERAL):
-            at, draw = int(rng.integers(len(kept.epsilons))), int(rng.integers(kept.draws))
-            assert (states_of(kept.run(key, at, draw)) == states[at, draw]).all(), (key, at, draw)
+            at, draw = int(rng.integers(len(epsilons))), int(rng.integers(draws))
+            values = {"epsilon": epsilons[at], "guarantee": "strict"}
+            again = states_of(run(key, data, seed=draw, **values))
+            assert (again == states[at, draw]).all(), (key, at, draw)
 
 
-@pytest.mark.parametrize("name", kept_scenes())
-def test_a_kept_scene_is_whole(name: str) -> None:
-    content = kept_scene(name)
-    kept = read_scene(content)
-    assert kept.as_dict() == content
-    assert all(states.max() <= scenes.UNTESTED for states in kept.states.values())
-    free = run("pc", kept.data, seed=0, statistic="g2")
-    assert (kept.free == states_of(free)).all()
-    assert (kept.epsilons, kept.draws) in ((EPSILONS, DRAWS), (COARSE, FEW))
+def test_a_scene_made_again_is_the_one_that_is_kept() -> None:
+    kept = kept_scene("cancer")
+    made = make_scene(load_dataset("cancer", n=kept["rows"]), ["marginal_pc"], EPSILONS[:2])
+    assert made is not None
+    (before,) = (m for m in kept["methods"] if m["key"] == "marginal_pc")
+    (again,) = made["methods"]
+    assert (states_in(made)["marginal_pc"] == states_in(kept)["marginal_pc"][:2]).all()
+    rest = {"states": "", "methods": [], "epsilons": []}
+    assert {**kept, **rest} == {**made, **rest}
+    assert {**before, **rest} == {**again, **rest}
+    assert json.loads(json.dumps(made)) == made
 
 
 def test_a_pair_that_was_not_tested_to_the_end_is_neither_there_nor_gone() -> None:
@@ -85,9 +94,7 @@ def test_a_stop_makes_no_scene_and_the_rest_are_runs() -> None:
     scene = make_scene(*asked)
     assert scene is not None
     alone = run("priv_pc", data, seed=2, epsilon=1.0)
-    assert (scene.states["priv_pc"][1, 2] == states_of(alone)).all()
-    again = read_scene(json.loads(json.dumps(scene.as_dict())))
-    assert again.as_dict() == scene.as_dict()
+    assert (states_in(scene)["priv_pc"][1, 2] == states_of(alone)).all()
 
 
 def test_what_cannot_be_drawn_says_so() -> None:
