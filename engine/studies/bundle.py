@@ -11,7 +11,6 @@ import csv
 import io
 import json
 import platform
-import pprint
 import zipfile
 from collections.abc import Mapping
 from importlib.metadata import version
@@ -29,7 +28,6 @@ from engine.serialise import plain, result_dict
 from engine.version import __version__
 
 LIBRARIES = ("numpy", "scipy", "numba", "networkx", "pandas")
-SCRIPT = "reproduce.py"
 _SAME = ("fingerprint", "cpdag", "untested", "ci_tests_by_order", "metrics", "status", "spent")
 _DATE = (2020, 1, 1, 0, 0, 0)  # the same run gives the same file
 
@@ -43,10 +41,10 @@ ledger.json: every charge to the privacy budget, and the guarantee
 {more}
 """
 _PUBLIC = """metrics.json: scores against the true graph; "tested": of the links tested to the end
-reproduce.py: repeats the run and compares"""
+reproduce.py, result.json: repeats the run and compares"""
 
 # A path: pip would ask the internet for a bare name.
-_SCRIPT = '''"""Repeats the run and compares.
+_SCRIPT = '''"""Repeats the run of settings.json and compares with result.json.
 
 To run it, install the libraries and the folder of the project:
     python -m pip install -r requirements.txt /PATH/TO/dp-causal-explorer
@@ -55,26 +53,26 @@ To run it, install the libraries and the folder of the project:
 
 import json
 import sys
+from pathlib import Path
 
 from engine import load_dataset, run
 from engine.knowledge import parse_knowledge
 from engine.serialise import result_dict
 
-PARAMETERS = {parameters}
-KNOWLEDGE = {knowledge}
-EXPECTED = json.loads({expected!r})
-
-if KNOWLEDGE:
-    PARAMETERS["knowledge"] = parse_knowledge(KNOWLEDGE)
-data = load_dataset({dataset!r}, n={n}, seed={sample})
-result = run({key!r}, data, seed={seed}, **PARAMETERS)
+here = Path(__file__).parent
+s, expected = (json.loads((here / f"{name}.json").read_text("utf-8"))
+               for name in ("settings", "result"))
+if "knowledge" in s:
+    s["parameters"]["knowledge"] = parse_knowledge(s["knowledge"])
+data = load_dataset(s["dataset"], n=s["n"], seed=s["sample"])
+result = run(s["algorithm"], data, seed=s["seed"], **s["parameters"])
 found = json.loads(json.dumps(result_dict(result)))
 
 for a, b in found["skeleton"]:
     print(a, "?" if [a, b] in found["untested"] else "-", b)
-for name in EXPECTED:
-    if found[name] != EXPECTED[name]:
-        sys.exit(f"{{name}} differs: {{found[name]}} instead of {{EXPECTED[name]}}")
+for name in expected:
+    if found[name] != expected[name]:
+        sys.exit(f"{name} differs: {found[name]} instead of {expected[name]}")
 print("The same edges and numbers as in the file.")
 '''
 
@@ -88,20 +86,6 @@ def _settings(data: Dataset, result: RunResult, sample: int | None) -> dict[str,
     else:
         fixed |= {"dataset": "a person's own data", "n": data.n, "columns": list(data.names)}
     return fixed | ({"knowledge": result.knowledge.to_json()} if result.knowledge else {})
-
-
-def _script(data: Dataset, result: RunResult, sample: int | None) -> str:
-    """Python text that repeats a run on public data; exit status 1 where anything differs."""
-    if result.status == "cancelled":
-        raise InputError("A run that was stopped cannot be repeated exactly; let it finish first.")
-    record = result_dict(result)
-    stated = result.knowledge.to_json() if result.knowledge else None
-    return _SCRIPT.format(
-        parameters=pprint.pformat(result.params.as_dict(), sort_dicts=False),
-        knowledge=pprint.pformat(stated, sort_dicts=False),
-        expected=json.dumps({name: record[name] for name in _SAME}),
-        dataset=data.name, n=data.n, sample=sample, key=result.algorithm, seed=result.seed,
-    )  # fmt: skip
 
 
 def edges_csv(result: RunResult) -> str:
@@ -160,7 +144,10 @@ def bundle(
         files[f"graph.{form.extension}"] = form.write(result.names, result.displayed_cpdag)
     more = [_PUBLIC] if data.public else []
     if data.public:
-        files[SCRIPT] = _script(data, result, sample)
+        if result.status == "cancelled":
+            raise InputError("A run that was stopped cannot be repeated exactly; let it finish.")
+        files["reproduce.py"] = _SCRIPT
+        files["result.json"] = _json({name: record[name] for name in _SAME})
         more_scores = {"tested": record["metrics_tested"], "counts": record["counts"]}
         files["metrics.json"] = _json(record["metrics"] and record["metrics"] | more_scores)
     if extra:
