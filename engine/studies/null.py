@@ -18,7 +18,6 @@ from engine.data.imagined import independent, independent_numbers
 from engine.registry import algorithm
 from engine.runner import run
 from engine.studies.detectability import Invented, Shape
-from engine.studies.repeat import outcome_of
 
 MARGINS = (0.5, 0.3, 0.1, 0.02)  # share of a column's rows that is not at its first level
 DRAWS = 20
@@ -64,7 +63,7 @@ def invented(
             break
         data = empty(shape, draw, margins)
         result = run(key, data, seed=draw, trace=False, cancelled=cancelled, **params)
-        if result.status == "cancelled":
+        if result.status == "cancelled" or result.counts is None:
             break
-        counts.append(outcome_of(result).counts.invented)
+        counts.append(result.counts.invented)
     return Invented(tuple(counts)) if counts else None

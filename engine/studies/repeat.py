@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,28 +17,15 @@ from engine.data.dataset import Dataset
 from engine.errors import InputError
 from engine.graphs.cpdag import Adjacency
 from engine.graphs.metrics import Counts
-from engine.result import RunResult
 from engine.runner import run
 
 
 @dataclass(frozen=True, eq=False)
 class Repetition:
-    """True positives, misses and false positives of one repetition, and its (d, d) CPDAG.
+    """What one repetition came to, and the (d, d) CPDAG of what it tested to the end."""
 
-    The matrix has no pair that was not tested to the end.
-    """
-
-    seed: int
     counts: Counts
     matrix: Adjacency
-
-
-def outcome_of(result: RunResult) -> Repetition:
-    """A run on public data with a truth, counted."""
-    if result.counts is None:
-        raise InputError("There is no true graph to count against: choose a bundled network.")
-    assert result.seed is not None  # the rows are public
-    return Repetition(seed=result.seed, counts=result.counts, matrix=result.tested)
 
 
 def repeated(
@@ -49,13 +36,16 @@ def repeated(
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Iterator[Repetition]:
     """The run with each seed in turn, as the iterator is consumed; ends early when cancelled."""
-    if not data.public:
-        raise InputError("Repetitions on a person's own data would spend budget: none are made.")
+    if not data.public or data.truth is None:
+        raise InputError(
+            "Repetitions count against a true graph, and on a person's own data would spend "
+            "budget: none are made."
+        )
     for seed in seeds:
         result = run(key, data, seed=seed, trace=False, cancelled=cancelled, **params)
-        if result.status == "cancelled":
+        if result.status == "cancelled" or result.counts is None:
             return
-        yield outcome_of(result)
+        yield Repetition(result.counts, result.tested)
 
 
 def stability(outcomes: Sequence[Repetition]) -> NDArray[np.float64]:
@@ -68,14 +58,10 @@ def stability(outcomes: Sequence[Repetition]) -> NDArray[np.float64]:
         >>> shares.shape, float(shares.max()) <= 1
         ((5, 5), True)
     """
-    if not outcomes:
-        raise InputError("A share needs at least one repetition.")
-    linked = [o.matrix | o.matrix.T for o in outcomes]
-    return np.asarray(np.mean(linked, axis=0))
+    return np.asarray(np.mean([o.matrix | o.matrix.T for o in outcomes], axis=0))
 
 
-@dataclass(frozen=True)
-class Usual:
+class Usual(NamedTuple):
     """Whole numbers from ``low`` to ``high``, which ``inside`` of ``of`` repetitions reached."""
 
     low: int
@@ -86,8 +72,6 @@ class Usual:
 
 def usual(counts: Sequence[int], share: float = 0.9) -> Usual:
     """The shortest range of whole numbers that holds at least ``share`` of the counts."""
-    if not counts:
-        raise InputError("A range needs at least one repetition.")
     ordered = sorted(counts)
     need = math.ceil(share * len(ordered) - 1e-9)
     starts = range(len(ordered) - need + 1)
@@ -109,7 +93,6 @@ class Point:
 
 def point(epsilon: float, outcomes: Sequence[Repetition]) -> Point:
     """One point of the curve."""
-
     counts = [(o.counts.found, o.counts.invented, o.counts.scores.skeleton_f1) for o in outcomes]
     found, invented, f1 = np.percentile(counts, [5, 50, 95], axis=0).T.tolist()
     return Point(epsilon, tuple(found), tuple(invented), tuple(f1), len(outcomes))
@@ -120,7 +103,5 @@ def around(epsilon: float, reach: float = 100.0, points: int = 9) -> tuple[float
 
     Values are rounded to three digits; the middle one is kept as it is.
     """
-    if not epsilon > 0:
-        raise InputError("Epsilon must be above 0.")
     steps = np.linspace(-1, 1, points)
     return tuple(epsilon if s == 0 else float(f"{epsilon * reach**s:.3g}") for s in steps)

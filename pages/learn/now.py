@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from engine.graphs.metrics import Counts
 from engine.params import Parameters, param
 from engine.registry import algorithm
-from engine.studies.repeat import Repetition, outcome_of, usual
+from engine.studies.repeat import usual
 from pages.draw import charts, ink
 from pages.draw.charts import Group, grouped
 from pages.learn.tour import Tour, run_of
@@ -50,8 +51,8 @@ def now_view(now: Tour) -> None:
         st.page_link(page, label=title, icon=icon, query_params=query)
     with right:
         every = [_outcomes(now.data, n, epsilon) for n in PEOPLE]
-        found = [sum(o.counts.found for o in some) / DRAWS for some in every]
-        made = [sum(o.counts.invented for o in some) / DRAWS for some in every]
+        found = [sum(o.found for o in some) / DRAWS for some in every]
+        made = [sum(o.invented for o in some) / DRAWS for some in every]
         figure = grouped(
             [f"{n:,}" for n in PEOPLE],
             [Group("Found", found, ink(0)), Group("False positives", made, ink(1), "/")],
@@ -63,21 +64,21 @@ def now_view(now: Tour) -> None:
         charts.figure(figure, key="learn-now", alt=alt)
 
 
-def _outcomes(network: str, people: int, epsilon: float) -> list[Repetition]:
+def _outcomes(network: str, people: int, epsilon: float) -> list[Counts]:
     runs = (run_of(network, METHOD, s, (("epsilon", epsilon),), people) for s in range(DRAWS))
-    return [outcome_of(r) for r in runs]
+    return [r.counts for r in runs if r.counts]
 
 
-def _said(outcomes: list[Repetition], people: int, epsilon: float) -> None:
+def _said(outcomes: list[Counts], people: int, epsilon: float) -> None:
     found, made = (
         f"{band.low}" if band.low == band.high else f"{band.low} to {band.high}"
         for band in (
-            usual([o.counts.found for o in outcomes]),
-            usual([o.counts.invented for o in outcomes]),
+            usual([o.found for o in outcomes]),
+            usual([o.invented for o in outcomes]),
         )
     )
     st.markdown(
         f"With **{people:,}** people and ε = **{number(epsilon)}**, {algorithm(METHOD).title} "
-        f"usually finds **{found}** of {outcomes[0].counts.true} true links, with **{made}** false "
+        f"usually finds **{found}** of {outcomes[0].true} true links, with **{made}** false "
         f"positives, over {DRAWS} draws of the noise."
     )

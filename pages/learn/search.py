@@ -16,7 +16,6 @@ from engine.graphs.metrics import Counts
 from engine.graphs.picture import Link
 from engine.registry import algorithm
 from engine.story.modules import digested, graph_content
-from engine.studies.repeat import Repetition, outcome_of
 from engine.studies.scenes import ABSENT, BACK, FORTH, LINE, UNTESTED
 from engine.summary import links_words
 from engine.teaching.replay import scenes
@@ -172,8 +171,10 @@ def draws_view(now: Tour) -> None:
     if st.button("Draw again", type="primary", key="learn-draw", icon=":material/casino:"):
         count = drawn[key] = count + DRAWS
     runs = [shown_run(now, "priv_pc", seed=s, epsilon=now.epsilon) for s in range(count)]
-    outcomes = [outcome_of(r) for r in runs]
-    latest = [(_title(k, o.counts), r) for k, (r, o) in enumerate(zip(runs, outcomes, strict=True))]
+    outcomes = [r.counts for r in runs if r.counts]
+    latest = [
+        (_title(k, counts), r) for k, (r, counts) in enumerate(zip(runs, outcomes, strict=True))
+    ]
     latest = latest[-DRAWS:]
     left, right = st.columns([3, 1], gap="medium")
     with left:
@@ -198,9 +199,9 @@ def classes_key(graphs: Graphs) -> str:
     )
 
 
-def _tally(outcomes: list[Repetition]) -> None:
-    found = Counter(o.counts.found for o in outcomes)
-    most = outcomes[0].counts.true
+def _tally(outcomes: list[Counts]) -> None:
+    found = Counter(o.found for o in outcomes)
+    most = outcomes[0].true
     st.markdown(f"**All {len(outcomes)} draws so far**")
     figure = bars(
         range(most + 1),
@@ -211,7 +212,7 @@ def _tally(outcomes: list[Repetition]) -> None:
         height=270,
     )
     charts.figure(figure, key="learn-tally", alt="How often each number of links was found")
-    early = sum(o.counts.untested > 0 for o in outcomes)
+    early = sum(o.untested > 0 for o in outcomes)
     st.caption(
         "The data never change. Only the noise does. "
         + (
