@@ -12,11 +12,11 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from html import escape
 from itertools import product, takewhile
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -68,8 +68,7 @@ BANDS = ("links", "found", "invented", "f1", "directed_f1", "shd", "false_share"
 Counts = tuple[float, ...]  # one number for each of BANDS
 
 
-@dataclass(frozen=True)
-class Band:
+class Band(NamedTuple):
     """The median over simulated networks, and the 10th and 90th percentile."""
 
     low: float
@@ -80,8 +79,7 @@ class Band:
     def of(values: Sequence[float]) -> Band:
         """The band of some values."""
         # Weibull's plotting positions: a new draw lies inside as often as it says, few as they are.
-        low, median, high = np.quantile(values, [LOW, 0.5, HIGH], method="weibull")
-        return Band(float(low), float(median), float(high))
+        return Band(*np.quantile(values, [LOW, 0.5, HIGH], method="weibull").tolist())
 
     def stretched(self, below: float, above: float, least: float) -> Band:
         """With its ends so many times as far from the median, each at least ``least`` before."""
@@ -136,6 +134,15 @@ class Forecast:
     def unknown(self) -> bool:
         """Whether nothing can be said: the band of F1 is wider than ``WIDE``."""
         return self.f1.high - self.f1.low > WIDE
+
+    @property
+    def numbers(self) -> dict[str, Any]:
+        """All of it by name, as JSON types: bands as [low, median, high]."""
+        bands = {name: list(getattr(self, name)) for name in BANDS}
+        known = {name: getattr(self, name) for name in ("noise", "unknown")}
+        more = {"invented_on_nothing": self.nothing and self.nothing.mean}
+        asked = {name: getattr(self, name) for name in ("algorithm", "epsilon", "draws")}
+        return asked | bands | known | more
 
 
 @dataclass(frozen=True)
@@ -243,8 +250,7 @@ def _forecast(
     return Forecast(key, epsilon, draws=len(found), nothing=nothing, **bands)
 
 
-@dataclass(frozen=True)
-class EpsilonRange:
+class EpsilonRange(NamedTuple):
     """From which of the epsilons tried on an algorithm reaches a skeleton F1.
 
     From ``may`` on the upper end of its band reaches the target, from ``usual`` on the median and
@@ -282,11 +288,11 @@ def epsilon_range(forecasts: Sequence[Forecast], target: float) -> EpsilonRange:
     found = []
     for key in dict.fromkeys(f.algorithm for f in forecasts):
         own = sorted((f for f in forecasts if f.algorithm == key), key=lambda f: -f.epsilon)
-        ends = (
-            [f.epsilon for f in takewhile(lambda f: getattr(f.f1, end) >= target, own)]  # noqa: B023
-            for end in ("high", "median", "low")
-        )
-        found.append(EpsilonRange(key, target, *(min(e, default=None) for e in ends)))
+        ends: list[float | None] = []
+        for end in ("high", "median", "low"):
+            held = takewhile(lambda f: getattr(f.f1, end) >= target, own)  # noqa: B023
+            ends.append(min((f.epsilon for f in held), default=None))
+        found.append(EpsilonRange(key, target, *ends))
     return min(found, key=lambda r: [e or math.inf for e in (r.will, r.usual, r.may)])
 
 
@@ -397,14 +403,9 @@ class Plan:
         """One row a forecast: medians, and the ends of the skeleton's F1."""
         import pandas as pd
 
-        medians = ("links", "found", "invented", "f1", "directed_f1", "shd")
         return pd.DataFrame(
-            {
-                **{name: getattr(f, name) for name in ("algorithm", "epsilon")},
-                **{name: getattr(f, name).median for name in medians},
-                **{"f1_low": f.f1.low, "f1_high": f.f1.high},
-                **{name: getattr(f, name) for name in ("noise", "unknown")},
-            }
+            {name: v[1] if isinstance(v, list) else v for name, v in f.numbers.items()}
+            | {"f1_low": f.f1.low, "f1_high": f.f1.high}
             for f in self.forecasts
         )
 
@@ -415,16 +416,10 @@ class Plan:
         return {
             **{name: getattr(asked, name) for name in ("rows", "links", "strength")},
             "columns": list(asked.names),
-            "forecasts": [
-                {name: getattr(f, name) for name in ("algorithm", "epsilon", "draws")}
-                | {name: list(astuple(getattr(f, name))) for name in BANDS}
-                | {name: getattr(f, name) for name in ("noise", "unknown")}
-                | {"invented_on_nothing": f.nothing and f.nothing.mean}
-                for f in self.forecasts
-            ],
+            "forecasts": [f.numbers for f in self.forecasts],
             "target": self.target,
-            "smallest_epsilon": None if reached is None else [reached.may, reached.will],
-            "by": None if reached is None else reached.algorithm,
+            "smallest_epsilon": reached and [reached.may, reached.will],
+            "by": reached and reached.algorithm,
             "warning": self.warning,
             "guarantee": "strict",
         }
