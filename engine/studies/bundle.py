@@ -7,7 +7,6 @@ can take the noise away), no fingerprint, no scores, no times, no raw values.
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import platform
@@ -17,11 +16,10 @@ from importlib.metadata import version
 from typing import Any
 
 from engine.data.dataset import Dataset
-from engine.data.spreadsheets import safe
+from engine.data.spreadsheets import table_csv
 from engine.errors import InputError
-from engine.graphs.formats import FORMATS, edges_of
+from engine.graphs.formats import FORMATS
 from engine.graphs.weighed_colliders import SHOWN
-from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.percent import percent
 from engine.result import RunResult
 from engine.serialise import plain, result_dict
@@ -34,8 +32,8 @@ _DATE = (2020, 1, 1, 0, 0, 0)  # the same run gives the same file
 _README = """One run of the DP Causal Explorer.
 
 settings.json, versions.json, requirements.txt: what fixes the run, and what ran it
-edges.csv: the learned graph (a CPDAG). "->" directed, "--" undirected, "?" a pair that was not
-tested to the end; "link", "arrow", "back": how sure it is. One less sure than {shown} is a "--"
+edges.csv: the learned graph (a CPDAG). "link", "arrow": how sure it is. An arrow less sure than
+{shown} is undirected; a pair that was not tested to the end is "untested"
 graph.*: the links tested to the end, for other tools: {formats}
 ledger.json: every charge to the privacy budget, and the guarantee
 {more}
@@ -88,33 +86,6 @@ def _settings(data: Dataset, result: RunResult, sample: int | None) -> dict[str,
     return fixed | ({"knowledge": result.knowledge.to_json()} if result.knowledge else {})
 
 
-def edges_csv(result: RunResult) -> str:
-    """The learned graph, one line an edge; a pair not tested to the end has the mark "?".
-
-    With the link's confidence and either arrow's where they are known, and on public data what
-    became of the pair.
-    """
-    out = io.StringIO()
-    rows = csv.writer(out, lineterminator="\n")
-    rows.writerow(["from", "mark", "to", "link", "arrow", "back", "class"])
-    marks = {"directed": "->", "undirected": "--"}
-    edges = [
-        (i, "--" if (i, j) in result.low_confidence else marks[kind], j)
-        for i, j, kind in edges_of(result.tested)
-    ]
-    found = result.diagnostics
-    known = found if isinstance(found, MarginalDiagnostics) else MarginalDiagnostics()
-    links, arrows = known.edge_confidence, known.arrow_confidence
-    kinds = result.classes if result.public else {}
-    for i, mark, j in edges + [(i, "?", j) for i, j in sorted(result.untested)]:
-        pair = (min(i, j), max(i, j))
-        values = [links.get(pair), arrows.get((i, j)), arrows.get((j, i))]
-        words = ["" if p is None else f"{p:.6g}" for p in values]
-        kind = kinds[pair].value if pair in kinds else ""
-        rows.writerow([safe(result.names[i]), mark, safe(result.names[j]), *words, kind])
-    return out.getvalue()
-
-
 def bundle(
     data: Dataset,
     result: RunResult,
@@ -137,7 +108,7 @@ def bundle(
         "settings.json": _json(_settings(data, result, sample)),
         "versions.json": _json(ran),
         "requirements.txt": "".join(f"{name}=={number}\n" for name, number in versions.items()),
-        "edges.csv": edges_csv(result),
+        "edges.csv": table_csv(result.edges),
         "ledger.json": _json({**ledger, "charges": record["ledger"]}),
     }
     for form in FORMATS.values():

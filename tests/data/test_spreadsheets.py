@@ -51,8 +51,8 @@ def test_a_bundle_and_tables_hold_no_formula() -> None:
         edges = files.read("edges.csv")
     found = cells_of(edges.decode())[1:]
     assert found
-    assert {unsafe(cell) for a, _, b, *_ in found for cell in (a, b)} <= set(NAMES)
-    for cell in [c for a, _, b, *_ in found for c in (a, b)]:
+    assert {unsafe(cell) for a, b, *_ in found for cell in (a, b)} <= set(NAMES)
+    for cell in [c for a, b, *_ in found for c in (a, b)]:
         assert cell[0] not in "=+@-"
     table = cells_of(table_csv(pd.DataFrame({"=x": ["=1", "ok"], "n": [-1.5, 2.0]})))
     assert table == [["'=x", "n"], ["'=1", "-1.5"], ["ok", "2.0"]]
