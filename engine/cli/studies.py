@@ -29,7 +29,7 @@ from engine.data.dataset import Dataset
 from engine.errors import InputError
 from engine.params import Spec
 from engine.registry import ALGORITHMS, declared
-from engine.studies.detectability import all_unworkable
+from engine.studies.detectability import unworkable
 from engine.studies.study import Progress, sweep
 from engine.studies.trial import TrialResult, knowing
 
@@ -127,7 +127,7 @@ def sweep_command(argv: Sequence[str]) -> int:
         several = [knowing(data, said(args)) for data in datasets(args)]
         shapes = [(data.cardinalities, data.n) for data in several]
         first = {name: values[0] for name, values in grid.items()}
-        for bad in all_unworkable(keys, shapes, grid.get("epsilon", [1.0]), first):
+        for bad in unworkable(keys, shapes, grid.get("epsilon", [1.0]), first):
             print(bad, file=sys.stderr)
         results = sweep(
             several,

@@ -126,72 +126,57 @@ def detectability(rows: int, columns: int, epsilons: Sequence[float], delta: flo
     )
 
 
-def unworkable(key: str, sizes: Sequence[int], rows: int, values: Mapping[str, Any]) -> str:
-    """A sentence where a strict setting's noise hides what it asks about; "" where it does not.
+def unworkable(
+    keys: Sequence[str],
+    shapes: Sequence[tuple[Sequence[int], int]],
+    epsilons: Sequence[float],
+    values: Mapping[str, Any],
+) -> list[str]:
+    """Sentences where a strict setting's noise hides what it asks about, at the largest such ε.
 
     From public facts alone, so that it can be shown before a run: the deviation of what the
     algorithm's own plan puts on an answer, and the largest score that so many rows can have.
     Algorithms that put noise on no score of a pair say nothing.
 
     Args:
-        key: An algorithm.
-        sizes: The number of levels of each column.
-        rows: How many records there are.
-        values: The algorithm's parameters.
+        keys: Algorithms.
+        shapes: Of tables: the number of levels of each column, and how many records there are.
+        epsilons: Totals.
+        values: Other parameters; an algorithm is asked about those that it declares.
 
     Raises:
         InputError: For parameters that do not fit.
 
     Examples:
-        >>> unworkable("curate_pc", (2,) * 8, 100_000, {"epsilon": 1.0})
-        ''
-        >>> unworkable("curate_pc", (2,) * 500, 100_000, {"epsilon": 1.0})[:53]
+        >>> unworkable(["curate_pc"], [((2,) * 8, 100_000)], [1.0], {})
+        []
+        >>> unworkable(["curate_pc"], [((2,) * 500, 100_000)], [1.0], {})[0][:53]
         'CURATE cannot work here: shared among the tests that '
     """
-    chosen = algorithm(key)
-    params = chosen.params.build(values)
-    if chosen.noise is None or rows < chosen.min_rows or len(sizes) < 2:
-        return ""
-    if not isinstance(params, NoisyTestParameters) or not params.strict or params.perturbed != "z":
-        return ""
-    if not params.test.bounded:
-        return ""
-    noise = chosen.noise(_shape(tuple(sizes), rows), params)
-    largest = params.test.largest(rows)
-    if DEVIATIONS * noise <= HIDDEN * largest:
-        return ""
-    of_it = "nothing is left for a single answer"
-    if noise < math.inf:
+    found: dict[object, str] = {}
+    for key, (sizes, rows), epsilon in product(keys, shapes, sorted(epsilons)):
+        chosen = algorithm(key)
+        known = {s.name for s in chosen.params.specs()} & {"epsilon", *values}
+        params = chosen.params.build({k: {**values, "epsilon": epsilon}[k] for k in known})
+        if chosen.noise is None or rows < chosen.min_rows or len(sizes) < 2:
+            continue
+        assert isinstance(params, NoisyTestParameters)
+        if not params.strict or params.perturbed != "z" or not params.test.bounded:
+            continue
+        noise, largest = chosen.noise(_shape(tuple(sizes), rows), params), params.test.largest(rows)
         of_it = (
             f"an answer gets noise of ±{noise:,.3g} on a score that {rows:,} rows keep below "
             f"{largest:,.3g}"
+            if noise < math.inf
+            else "nothing is left for a single answer"
         )
-    return (
-        f"{chosen.title} cannot work here: shared among the tests that {len(sizes)} columns may "
-        f"need, ε = {params.epsilon:g} is so little that {of_it}. Take fewer columns, a larger ε "
-        "or Marginal PC, which pays once for all pairs."
-    )
-
-
-def all_unworkable(
-    keys: Sequence[str],
-    shapes: Sequence[tuple[Sequence[int], int]],
-    epsilons: Sequence[float],
-    values: Mapping[str, Any],
-) -> list[str]:
-    """:func:`unworkable` for a study: of each algorithm and (sizes, rows) at the largest epsilon.
-
-    ``values`` are other parameters; an algorithm is asked about those that it declares.
-    """
-    found: dict[str, None] = {}
-    for key, (sizes, rows) in product(keys, shapes):
-        own = {s.name for s in algorithm(key).params.specs()}
-        rest = {name: value for name, value in values.items() if name in own}
-        for epsilon in sorted(epsilons, reverse=True) if "epsilon" in own else ():
-            if sentence := unworkable(key, sizes, rows, {**rest, "epsilon": epsilon}):
-                found[sentence] = None
-                break
-    return list(found)
+        if DEVIATIONS * noise > HIDDEN * largest:
+            found[key, tuple(sizes), rows] = (
+                f"{chosen.title} cannot work here: shared among the tests that {len(sizes)} "
+                f"columns may need, ε = {epsilon:g} is so little that {of_it}. Take fewer columns, "
+                "a larger ε or Marginal PC, which pays once for all pairs."
+            )
+    return list(dict.fromkeys(found.values()))
 
 
 @lru_cache(maxsize=16)

@@ -14,7 +14,7 @@ from engine.data.networks import NETWORKS, load_network
 from engine.graphs.known import ready_sets
 from engine.params import relevant
 from engine.registry import GRAPHS, TITLES, algorithm
-from engine.studies.detectability import Invented, Shape, all_unworkable, detectability
+from engine.studies.detectability import Invented, Shape, detectability, unworkable
 from engine.summary import guesses
 from pages.shell import words as text
 from pages.shell.form import bound, parameter
@@ -248,7 +248,7 @@ def warn(key: str, shape: Shape | None, values: Mapping[str, Any], *, brief: boo
     usual = delta if isinstance(delta, float) and 0 < delta < 1 else 1e-6
     lines = [detectability(shape.rows, len(shape.cardinalities), [epsilon], usual)]
     with suppress(InputError):  # the form says itself what does not fit
-        lines += all_unworkable([key], [(shape.cardinalities, shape.rows)], [epsilon], values)
+        lines += unworkable([key], [(shape.cardinalities, shape.rows)], [epsilon], values)
     found = [said for said in lines if said]
     for said in [f"{found[-1].split(':')[0]}."] if brief and found else found:
         st.warning(said, icon=":material/visibility_off:")

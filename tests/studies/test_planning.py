@@ -10,7 +10,7 @@ from engine import InputError, load_dataset, run
 from engine.__main__ import main
 from engine.privacy.events import GaussianEvent, LaplaceEvent
 from engine.registry import ALGORITHMS, algorithm
-from engine.studies.detectability import HIDDEN, _shape, all_unworkable, unworkable
+from engine.studies.detectability import HIDDEN, _shape, unworkable
 
 STRICT = {"guarantee": "strict", "epsilon": 1.0}
 
@@ -54,9 +54,13 @@ def test_a_sample_hides_more_by_its_smaller_score_and_larger_steps(key: str) -> 
     found = run(key, data, seed=0, trace=False, subsample=rows, max_order=0, **STRICT)
     event = found.ledger[0].event
     deviation = getattr(event, "sigma", None) or math.sqrt(2) * event.scale  # type: ignore[attr-defined]
-    said = noise(key, data.cardinalities, data.n, subsample=rows, max_order=0)
+    stated = noise(key, data.cardinalities, data.n, subsample=rows, max_order=0)
     largest = [algorithm(key).params.build(STRICT).test.largest(n) for n in (rows, data.n)]  # type: ignore[attr-defined]
-    assert said / largest[1] == pytest.approx(deviation / largest[0])
+    assert stated / largest[1] == pytest.approx(deviation / largest[0])
+
+
+def said(key: str, sizes: tuple[int, ...], rows: int, **values: object) -> list[str]:
+    return unworkable([key], [(sizes, rows)], [1.0], {**STRICT, **values})
 
 
 def test_it_is_said_where_three_deviations_hide_half_of_the_scale() -> None:
@@ -65,36 +69,36 @@ def test_it_is_said_where_three_deviations_hide_half_of_the_scale() -> None:
         n: 3 * noise("svt_pc", sizes, n) / (1.5 * math.sqrt(n)) for n in range(3_000, 30_000, 500)
     }
     for n, share in rows.items():
-        assert bool(unworkable("svt_pc", sizes, n, STRICT)) == (share > HIDDEN)
+        assert bool(said("svt_pc", sizes, n)) == (share > HIDDEN)
     assert min(rows.values()) < HIDDEN < max(rows.values())
-    said = unworkable("curate_pc", (2,) * 500, 100_000, STRICT)
-    assert said.startswith("CURATE cannot work here: shared among the tests that 500 columns")
-    assert "100,000 rows keep below 474" in said
+    (sentence,) = said("curate_pc", (2,) * 500, 100_000)
+    assert sentence.startswith("CURATE cannot work here: shared among the tests that 500 columns")
+    assert "100,000 rows keep below 474" in sentence
 
 
 def test_others_say_nothing() -> None:
     sizes, rows = (2,) * 40, 1_000
-    assert unworkable("svt_pc", sizes, rows, STRICT)
-    assert not unworkable("svt_pc", sizes, rows, {**STRICT, "guarantee": "published"})
-    assert not unworkable("svt_pc", sizes, rows, {**STRICT, "score": "p"})
-    assert not unworkable("svt_pc", sizes, rows, {**STRICT, "statistic": "g2"})
-    assert not unworkable("svt_pc", sizes, rows, {**STRICT, "statistic": "oracle"})
-    assert not unworkable("svt_pc", (2,), rows, STRICT)
-    assert not unworkable("svt_pc", sizes, 1, STRICT)
+    assert said("svt_pc", sizes, rows)
+    assert not said("svt_pc", sizes, rows, guarantee="published")
+    assert not said("svt_pc", sizes, rows, score="p")
+    assert not said("svt_pc", sizes, rows, statistic="g2")
+    assert not said("svt_pc", sizes, rows, statistic="oracle")
+    assert not said("svt_pc", (2,), rows)
+    assert not said("svt_pc", sizes, 1)
     silent = [key for key, a in ALGORITHMS.items() if a.noise is None]
     assert {"pc", "marginal_pc", "gram_notears", "em_pc"} <= set(silent)
-    assert not any(unworkable(key, sizes, rows, {}) for key in silent)
+    assert not unworkable(silent, [(sizes, rows)], [1.0], {})
     with pytest.raises(InputError):
-        unworkable("svt_pc", sizes, rows, {"epsilon": -1})
+        unworkable(["svt_pc"], [(sizes, rows)], [-1.0], {})
 
 
 def test_a_study_is_told_the_largest_epsilon_of_each() -> None:
     shapes = [((2,) * 40, 1_000), ((2,) * 5, 1_000_000)]
     keys = ["svt_pc", "gauss_pc", "pc"]
-    said = all_unworkable(keys, shapes, [0.1, 1.0], {"guarantee": "strict", "tests": "auto"})
-    assert len(said) == 2
-    assert all("ε = 1 is" in line for line in said)
-    assert said[0].startswith("SVT-PC")
+    lines = unworkable(keys, shapes, [0.1, 1.0], {"guarantee": "strict", "tests": "auto"})
+    assert len(lines) == 2
+    assert all("ε = 1 is" in line for line in lines)
+    assert lines[0].startswith("SVT-PC")
 
 
 @pytest.mark.parametrize("word", ["run", "sweep"])
@@ -102,6 +106,6 @@ def test_the_command_line_says_it_first(capsys: pytest.CaptureFixture[str], word
     argv = [word, "--dataset", "asia", "--n", "300", "--algorithm", "svt_pc", "--epsilon", "0.1"]
     where = ["--seeds", "1", "--workers", "1"] if word == "sweep" else []
     assert main([*argv, *where, "--guarantee", "strict", "--json"]) == 0
-    said = capsys.readouterr()
-    assert said.err.startswith("SVT-PC cannot work here")
-    assert said.out.startswith(("{", "["))
+    printed = capsys.readouterr()
+    assert printed.err.startswith("SVT-PC cannot work here")
+    assert printed.out.startswith(("{", "["))
