@@ -7,24 +7,24 @@ file that is not a store, or a damaged one, is refused and left as it is.
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict, replace
+from functools import cache
 from pathlib import Path
 from threading import RLock
 from types import UnionType
 from typing import Any, Self, get_args, get_origin, get_type_hints
 
 from engine.errors import InputError, cut, show, writable
-from engine.graphs.metrics import Scores
 from engine.registry import ALGORITHMS
 from engine.studies.trial import Trial, TrialResult
 
 APPLICATION_ID = int.from_bytes(b"DPCX", "big")
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 BUSY_SECONDS = 30.0
 MOST_RUNS = 50_000  # of a file from elsewhere
 
@@ -32,7 +32,6 @@ _MAGIC = b"SQLite format 3\0"
 _APPLICATION_AT = 68  # where SQLite's file header holds the application id
 _JOURNAL_AT = 18  # and where the two versions of its journal: 2 is write-ahead, 1 is not
 _TABLE = "CREATE TABLE trials (key TEXT PRIMARY KEY, row TEXT NOT NULL) WITHOUT ROWID"
-_TYPES = get_type_hints(TrialResult)
 
 
 class ResultStore:
@@ -62,7 +61,7 @@ class ResultStore:
 
     def put(self, results: Iterable[TrialResult]) -> None:
         """Keep results, all in one transaction; the first writer of a trial wins."""
-        rows = [(r.key, json.dumps(dataclasses.asdict(r))) for r in results]
+        rows = [(r.key, json.dumps(asdict(r))) for r in results]
         with self._explained(), self._connection:
             self._connection.executemany("INSERT OR IGNORE INTO trials VALUES (?, ?)", rows)
 
@@ -72,7 +71,7 @@ class ResultStore:
         Raises InputError where its row is damaged; it stays as it is.
         """
         found = self._rows("SELECT key, row FROM trials WHERE key = ?", trial.key)
-        return dataclasses.replace(self._read(found[0]), dataset=trial.dataset) if found else None
+        return replace(self._read(found[0]), dataset=trial.dataset) if found else None
 
     def results(self) -> Iterator[TrialResult]:
         """Every kept result in a fixed order; raises InputError at a damaged row."""
@@ -87,8 +86,8 @@ class ResultStore:
 
     def _read(self, row: tuple[Any, ...]) -> TrialResult:
         try:
-            found = _result(json.loads(row[1]))
-            if found.key == row[0]:
+            found: TrialResult = _typed(json.loads(row[1]), TrialResult)
+            if found.key == row[0] and isinstance(json.loads(found.params), dict):
                 return found
         except (TypeError, ValueError, KeyError, RecursionError):
             pass
@@ -232,24 +231,20 @@ def _reason(error: str) -> str:
     return "is damaged and was left as it is; give another name."
 
 
-def _result(values: dict[str, Any]) -> TrialResult:
-    """A row's result; TypeError, ValueError or KeyError for what was never written."""
-    if not isinstance(json.loads(values["params"]), dict):
-        raise TypeError("params")
-    return TrialResult(**{name: _typed(values[name], kind) for name, kind in _TYPES.items()})
+_types = cache(get_type_hints)
 
 
 def _typed(value: Any, kind: Any) -> Any:
-    """A value of a row, as its field's type has it; TypeError where it has another type."""
+    """A value of a row, as its type has it; TypeError, ValueError or KeyError for another."""
     parts = get_args(kind)
+    if hasattr(kind, "__dataclass_fields__"):
+        return kind(**{name: _typed(value[name], one) for name, one in _types(kind).items()})
     if get_origin(kind) is UnionType:
         return None if value is None else _typed(value, parts[0])
     if get_origin(kind) is tuple:
         if not isinstance(value, list) or (len(value) != len(parts) and parts[-1] is not Ellipsis):
             raise TypeError(value)
         return tuple(_typed(one, parts[0]) for one in value)
-    if kind is Scores:
-        return Scores(**{n: _typed(value[n], t) for n, t in get_type_hints(Scores).items()})
     numbers = isinstance(value, int | float) and not isinstance(value, bool) and kind is float
     if not (numbers or (type(value) is kind and (kind is int or writable(value)))):
         raise TypeError(value)

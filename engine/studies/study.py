@@ -129,7 +129,7 @@ def sweep(
     Examples:
         >>> from engine import sweep
         >>> results = list(sweep("cancer", "priv_pc", {"epsilon": [0.1, 10.0]}, seeds=2))
-        >>> len(results), results[0].values["epsilon"], results[0].spent_epsilon
+        >>> len(results), results[0].values["epsilon"], results[0].spent.epsilon
         (4, 0.1, 0.1)
     """
     study = study_of(datasets, algorithms, parameters, seeds, knowledge)

@@ -9,7 +9,9 @@ import io
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import fields
 from functools import cache
+from itertools import product
 from typing import TYPE_CHECKING, Any, Literal
 
 import networkx as nx
@@ -22,14 +24,15 @@ from engine.data.spreadsheets import table_csv
 from engine.errors import InputError
 from engine.graphs.cpdag import matrix_of
 from engine.graphs.known import known_of
-from engine.graphs.metrics import SCORES, compare
+from engine.graphs.metrics import SCORES, Scores, compare
 from engine.result import reference_of
-from engine.studies.trial import SCORED, TrialResult
+from engine.studies.trial import TrialResult
 
 if TYPE_CHECKING:
     from pandas.core.groupby import DataFrameGroupBy
 
 ALONE = "known_alone"  # directed F1 of the same links with the known arrows alone
+SCORED = tuple(f.name for f in fields(Scores))
 TESTED = {name: f"tested_{name}" for name in SCORED}  # of the links tested to the end alone
 QUANTITIES = (
     *SCORED,
@@ -74,8 +77,12 @@ def frame(results: Iterable[TrialResult], datasets: Iterable[Dataset] = ()) -> p
 
 
 def _row(r: TrialResult) -> dict[str, object]:
-    known = {name: getattr(r, name) for name in _FIXED if hasattr(r, name)}
-    known |= {TESTED[name]: getattr(r.metrics_tested, name, None) for name in SCORED}
+    known: dict[str, object] = {name: getattr(r, name) for name in _FIXED if hasattr(r, name)}
+    for name in SCORED:
+        known[name] = getattr(r.metrics, name, None)
+        known[TESTED[name]] = getattr(r.metrics_tested, name, None)
+    for name, part in product(("claimed", "spent"), ("epsilon", "delta")):
+        known[f"{name}_{part}"] = getattr(getattr(r, name), part, None)
     known |= {"edges": len(r.skeleton), "untested": len(r.untested)}
     known["ci_tests_by_order"] = " ".join(map(str, r.ci_tests_by_order))
     return {**r.values, **known}

@@ -23,13 +23,13 @@ from engine.graphs.known import READY, ready_sets
 from engine.graphs.metrics import Scores
 from engine.knowledge import Knowledge
 from engine.params import Parameters
+from engine.privacy.accounting import Guarantee
 from engine.registry import algorithm
 from engine.runner import check_seed, run
 from engine.serialise import plain
 from engine.version import __version__
 
 Pairs = tuple[tuple[str, str], ...]
-SCORED = tuple(f.name for f in dataclasses.fields(Scores))
 Datasets = Dataset | str | Iterable[Dataset | str]
 Names = str | Iterable[str]
 Seeds = int | Iterable[int]
@@ -84,40 +84,33 @@ class Trial:
 class TrialResult(Trial):
     """What a study keeps of a run: everything but the trace and the ledger.
 
-    The metrics are None without a truth: ``skeleton_f1`` to ``shd`` score the graph as it stands,
-    ``metrics_tested`` the links tested to the end alone. ``claimed_*`` is None where the paper
-    makes no claim. ``cpdag`` holds name pairs, an undirected edge in both directions; ``untested``
-    the pairs of it, each sorted, that were not tested to the end. ``seconds`` (wall) alone differs
-    from run to run, and is NaN on private data.
+    Its fields are those of a run (:class:`engine.result.RunResult`). The metrics are None without a
+    truth: ``metrics`` score the graph as it stands, ``metrics_tested`` the links tested to the end
+    alone. ``claimed`` is None where the paper makes no claim. ``cpdag`` holds name pairs, an
+    undirected edge in both directions; ``untested`` the pairs of it, each sorted, that were not
+    tested to the end. ``seconds`` (wall) alone differs from run to run, and is NaN on private data.
 
     Examples:
         >>> from engine import sweep
         >>> [trial] = sweep("cancer", "marginal_pc", {"epsilon": [1.0]}, seeds=1)
-        >>> trial.values["epsilon"], trial.spent_epsilon, 0 <= trial.skeleton_f1 <= 1
+        >>> trial.values["epsilon"], trial.spent.epsilon, 0 <= trial.metrics.skeleton_f1 <= 1
         (1.0, 1.0, True)
     """
 
     status: str
     seconds: float
-    skeleton_f1: float | None
-    directed_f1: float | None
-    precision: float | None
-    recall: float | None
-    shd: int | None
-    ci_tests: int
-    ci_tests_by_order: tuple[int, ...]
-    claimed_epsilon: float | None
-    claimed_delta: float | None
-    spent_epsilon: float
-    spent_delta: float
-    cpdag: Pairs
+    metrics: Scores | None
     metrics_tested: Scores | None
+    ci_tests_by_order: tuple[int, ...]
+    claimed: Guarantee | None
+    spent: Guarantee
+    cpdag: Pairs
     untested: Pairs
 
-    @cached_property
-    def trial(self) -> Trial:
-        """The trial this is the result of."""
-        return Trial(*(getattr(self, f.name) for f in dataclasses.fields(Trial)))
+    @property
+    def ci_tests(self) -> int:
+        """Number of conditional independence tests, of all orders."""
+        return sum(self.ci_tests_by_order)
 
     @cached_property
     def skeleton(self) -> Pairs:
@@ -132,21 +125,13 @@ class TrialResult(Trial):
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready, with the field names of a single run's JSON."""
-        claimed = {"epsilon": plain(self.claimed_epsilon), "delta": self.claimed_delta}
-        scores = {name: plain(getattr(self, name)) for name in SCORED}
-        return {
-            **dataclasses.asdict(self.trial),
+        shown: dict[str, Any] = plain(self)
+        return shown | {
             "seed": None if self.own else self.seed,
             "params": self.values,
-            "status": self.status,
             "seconds": None if math.isnan(self.seconds) else self.seconds,
-            "metrics": None if self.skeleton_f1 is None else scores,
-            "metrics_tested": plain(self.metrics_tested),
             "ci_tests": self.ci_tests,
-            "ci_tests_by_order": list(self.ci_tests_by_order),
-            "claimed": None if self.claimed_epsilon is None else claimed,
-            "spent": {"epsilon": plain(self.spent_epsilon), "delta": self.spent_delta},
-            **{k: [list(p) for p in getattr(self, k)] for k in ("skeleton", "cpdag", "untested")},
+            "skeleton": plain(self.skeleton),
         }
 
     def fixed(self) -> bytes:
@@ -166,20 +151,12 @@ def run_trial(
         r = run(trial.algorithm, data, seed=seed, trace=False, cancelled=cancelled, **trial.values)
     except InputError as error:
         raise InputError(f"{trial.algorithm} on {trial.dataset}: {error}") from error
-    scores: dict[str, Any] = {name: getattr(r.metrics, name, None) for name in SCORED}
+    same = ("status", "seconds", "metrics", "metrics_tested", "claimed", "spent")
     return TrialResult(
         **dataclasses.asdict(trial),
-        status=r.status,
-        seconds=r.seconds,
-        **scores,
-        ci_tests=r.ci_tests,
+        **{name: getattr(r, name) for name in same},
         ci_tests_by_order=tuple(r.ci_tests_by_order),
-        claimed_epsilon=r.claimed.epsilon if r.claimed else None,
-        claimed_delta=r.claimed.delta if r.claimed else None,
-        spent_epsilon=r.spent.epsilon,
-        spent_delta=r.spent.delta,
         cpdag=tuple(sorted((r.names[i], r.names[j]) for i, j in np.argwhere(r.matrix))),
-        metrics_tested=r.metrics_tested,
         untested=tuple(unordered(r.untested_pairs)),
     )
 

@@ -34,12 +34,12 @@ def _key(result: TrialResult) -> str:
 def test_round_trip_is_exact(tmp_path: Path, results: list[TrialResult]) -> None:
     with ResultStore(tmp_path / "s.db") as store:
         store.put(results)
-        assert [store.get(r.trial) for r in results] == results
+        assert [store.get(r) for r in results] == results
         assert sorted(r.fixed() for r in store.results()) == sorted(r.fixed() for r in results)
         assert len(store) == len(results)
     infinite = next(r for r in results if r.algorithm == "pc")
-    assert infinite.spent_epsilon == math.inf
-    assert infinite.claimed_epsilon is None
+    assert infinite.spent.epsilon == math.inf
+    assert infinite.claimed is None
     handed = read_study(study_file(results), "s.db")
     assert sorted(handed, key=_key) == sorted(results, key=_key)
 
@@ -50,15 +50,15 @@ def test_a_trial_is_kept_once_and_the_first_stays(
     with ResultStore(tmp_path / "s.db") as store:
         store.put(results[:1])
         store.put([replace(results[0], seconds=99.0)])
-        kept = store.get(results[0].trial)
+        kept = store.get(results[0])
         assert kept is not None
         assert kept.seconds == results[0].seconds
         # It is found under another name of the same data, and not with another seed or version.
-        other = store.get(replace(results[0].trial, dataset="mine"))
+        other = store.get(replace(results[0], dataset="mine"))
         assert other is not None
         assert other.dataset == "mine"
         for change in ({"seed": 77}, {"version": "0"}, {"algorithm": "svt_pc"}):
-            assert store.get(replace(results[0].trial, **change)) is None  # type: ignore[arg-type]
+            assert store.get(replace(results[0], **change)) is None  # type: ignore[arg-type]
 
 
 def _write(path: Path, seed: int, barrier: Barrier) -> None:
@@ -109,7 +109,7 @@ def _row(**values: object) -> Callable[[Path], None]:
 HOSTILE: dict[str, tuple[Callable[[Path], None], str, bool | None]] = {
     "foreign": (lambda p: p.write_bytes(b"hello" * 99) and None, "not a file of study", True),
     "another database": (_sql("PRAGMA application_id = 7"), "not a file of study", True),
-    "another version": (_sql("PRAGMA user_version = 2"), "another version", True),
+    "another version": (_sql("PRAGMA user_version = 3"), "another version", True),
     "torn pages": (_torn, "damaged|row", True),
     "a view": (_sql("CREATE VIEW v AS SELECT 1"), "more than study results", True),
     "a trigger": (
@@ -126,7 +126,7 @@ HOSTILE: dict[str, tuple[Callable[[Path], None], str, bool | None]] = {
     "no JSON": (_sql("UPDATE trials SET row = '[1'"), "damaged row", False),
     "deep JSON": (_sql(f"UPDATE trials SET row = '{'[' * 9999}'"), "damaged row", False),
     "another seed": (_row(seed=5), "damaged row", False),
-    "a word for a number": (_row(shd="many"), "damaged row", False),
+    "a word for a number": (_row(seconds="many"), "damaged row", False),
     "a number for a word": (_row(status=3), "damaged row", False),
     "a name that is none": (_row(cpdag=[[1, 2]]), "damaged row", False),
     "tests that are none": (_row(ci_tests_by_order=["x"]), "damaged row", False),
@@ -178,7 +178,7 @@ def test_a_path_that_cannot_be_used(path: str) -> None:
 def test_studies_are_merged_where_they_fit_together(
     tmp_path: Path, results: list[TrialResult], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    sides = {"a": results[:5], "b": results[3:], "c": [replace(results[0], shd=99)]}
+    sides = {"a": results[:5], "b": results[3:], "c": [replace(results[0], status="cancelled")]}
     for name, some in sides.items():
         (tmp_path / name).write_bytes(study_file(some))
     merge = ["merge", str(tmp_path / "a")]

@@ -141,7 +141,7 @@ def test_a_stop_and_an_abandoned_iterator_keep_what_is_finished(
         results = sweep(datasets, KEYS, GRID, 40, store=store)
         done = list(islice(results, len(done) + 4))
         del results
-        assert [store.get(r.trial) for r in done] == done
+        assert [store.get(r) for r in done] == done
 
 
 EPSILONS = [0.03, 0.1, 0.3, 1.0, 2.0, 5.0]
