@@ -11,7 +11,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
@@ -28,9 +28,8 @@ SCHEMA_VERSION = 4
 BUSY_SECONDS = 30.0
 MOST_RUNS = 50_000  # of a file from elsewhere
 
-_MAGIC = b"SQLite format 3\0"
-_APPLICATION_AT = 68  # where SQLite's file header holds the application id
-_JOURNAL_AT = 18  # and where the two versions of its journal: 2 is write-ahead, 1 is not
+_JOURNAL_AT = 18  # of SQLite's header: two versions of its journal, 2 write-ahead, 1 not
+_SAYS = ("application_id", "user_version", "quick_check(1)")
 _TABLE = "CREATE TABLE trials (key TEXT PRIMARY KEY, row TEXT NOT NULL) WITHOUT ROWID"
 
 
@@ -44,8 +43,6 @@ class ResultStore:
     def __init__(self, path: str | os.PathLike[str]):
         self.path = Path(path)
         self._lock = RLock()
-        if str(path) != ":memory:":
-            _refuse_foreign(self.path)
         with self._explained():
             self._connection = _connect(self.path)
 
@@ -103,7 +100,9 @@ class ResultStore:
             try:
                 yield
             # What SQLite says of a damaged file may quote bytes of it, which need not be text.
-            except (sqlite3.Error, UnicodeDecodeError) as error:
+            except InputError:
+                raise
+            except (sqlite3.Error, ValueError) as error:
                 raise InputError(f"{self.path} {_reason(str(error))}") from error
 
 
@@ -136,15 +135,12 @@ def read_study(content: bytes, name: str) -> tuple[TrialResult, ...]:
             than ``MOST_RUNS`` runs or runs on private data, or settings that this version does not
             have.
     """
-    _refuse_header(Path(name), content[:100])
     with ResultStore(":memory:") as store:
         store.path = Path(name)
         with store._explained():
             # A file in write-ahead mode cannot be in memory: its header says so in two bytes.
             quiet = bytearray(content)
             quiet[_JOURNAL_AT : _JOURNAL_AT + 2] = b"\x01\x01"
-            store._connection.execute("PRAGMA trusted_schema = OFF")
-            store._connection.execute("PRAGMA cell_size_check = ON")
             store._connection.deserialize(bytes(quiet))
             _check(store._connection, store.path)
         if len(store) > MOST_RUNS:
@@ -163,57 +159,41 @@ def read_study(content: bytes, name: str) -> tuple[TrialResult, ...]:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
+    if path.parent.is_dir() and path.is_file() and path.stat().st_size:  # else a new one, or none
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as there:
+            _check(there, path)  # before anything could write to it
     connection = sqlite3.connect(
         path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
     )
-    try:
-        version = "PRAGMA user_version"
+    version = "PRAGMA user_version"
+    if not connection.execute(version).fetchone()[0]:
+        connection.execute("BEGIN IMMEDIATE")  # of two processes, the second finds it done
         if not connection.execute(version).fetchone()[0]:
-            connection.execute("BEGIN IMMEDIATE")  # of two processes, the second finds it done
-            if not connection.execute(version).fetchone()[0]:
-                connection.execute(_TABLE)
-                connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-                connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-            connection.execute("COMMIT")
+            connection.execute(_TABLE)
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        connection.execute("COMMIT")
+    try:
         connection.execute("PRAGMA journal_mode = WAL")
-        # In write-ahead mode this survives a killed process; a power cut may lose the last runs.
-        connection.execute("PRAGMA synchronous = NORMAL")
-        _check(connection, path)
-    except BaseException:
-        connection.close()
-        raise
+    except sqlite3.OperationalError as error:
+        if "locked" not in str(error):  # by who opens the file at the same time and does the same
+            raise
+    # In write-ahead mode this survives a killed process; a power cut may lose the last runs.
+    connection.execute("PRAGMA synchronous = NORMAL")
     connection.isolation_level = "DEFERRED"
     return connection
 
 
-def _refuse_foreign(path: Path) -> None:
-    """Look at an existing file before anything could write to it."""
-    try:
-        with path.open("rb") as file:
-            header = file.read(100)
-    except FileNotFoundError:
-        if not path.parent.is_dir():
-            raise InputError(f"There is no folder {path.parent} to keep {path.name} in.") from None
-        return
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", "it cannot be the name of a file")
-        raise InputError(f"{show(str(path))} cannot be read: {reason}.") from None
-    if header:  # else made by another process an instant ago, or by tempfile
-        _refuse_header(path, header)
-
-
-def _refuse_header(path: Path, header: bytes) -> None:
-    ours = APPLICATION_ID.to_bytes(4, "big")
-    if not header.startswith(_MAGIC) or header[_APPLICATION_AT : _APPLICATION_AT + 4] != ours:
-        raise InputError(f"{path} is not a file of study results; give another name.")
-    if int.from_bytes(header[60:64], "big") != SCHEMA_VERSION:
-        raise InputError(f"{path} was written by another version of this program; give a new name.")
-
-
 def _check(connection: sqlite3.Connection, path: Path) -> None:
-    """Raise for a damaged page, and for anything but our table: it could compute something."""
-    verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
-    if verdict != "ok":
+    """Raise for a foreign file, a damaged page, and anything but our table, which could compute."""
+    for pragma in ("trusted_schema = OFF", "cell_size_check = ON"):
+        connection.execute(f"PRAGMA {pragma}")
+    said = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in _SAYS)
+    if next(said) != APPLICATION_ID:
+        raise sqlite3.DatabaseError("not a database of ours")
+    if next(said) != SCHEMA_VERSION:
+        raise InputError(f"{path} was written by another version of this program; give a new name.")
+    if (verdict := next(said)) != "ok":
         raise sqlite3.DatabaseError(verdict)
     made = connection.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
     if made != [("table", "trials", _TABLE)]:
@@ -224,8 +204,10 @@ def _reason(error: str) -> str:
     """What SQLite complains of, in our words."""
     if "locked" in error:
         return f"has been locked by another program for {BUSY_SECONDS:.0f} s; try again."
-    if "readonly" in error or "unable to open" in error:
-        return "cannot be written to; give another name."
+    if "not a database" in error:
+        return "is not a file of study results; give another name."
+    if "readonly" in error or "unable to open" in error or "null" in error:
+        return "cannot be opened and written to; give another name."
     if "full" in error or "disk I/O" in error:
         return f"could not be written: {error}."
     return "is damaged and was left as it is; give another name."
