@@ -53,8 +53,7 @@ def run_command(argv: Sequence[str]) -> int:
     add_parameter_flags(parser, specs)
     args = parser.parse_args(argv)
     data, given = dataset(args), values(args, specs)  # an interrupted reading has nothing to keep
-    shape = data.cardinalities, data.n
-    for bad in unworkable([chosen.key], [shape], [given.get("epsilon", 1.0)], given):
+    for bad in unworkable([chosen.key], [(data.cardinalities, data.n)], given):
         print(bad, file=sys.stderr)
     with interruptible() as cancelled:
         asked: Any = {"seed": args.seed, "knowledge": known(args), **given}

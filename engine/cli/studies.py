@@ -126,8 +126,8 @@ def sweep_command(argv: Sequence[str]) -> int:
         where = executor_of(args)
         several = [knowing(data, said(args)) for data in datasets(args)]
         shapes = [(data.cardinalities, data.n) for data in several]
-        first = {name: values[0] for name, values in grid.items()}
-        for bad in unworkable(keys, shapes, grid.get("epsilon", [1.0]), first):
+        first = {name: some if name == "epsilon" else some[0] for name, some in grid.items()}
+        for bad in unworkable(keys, shapes, first):
             print(bad, file=sys.stderr)
         results = sweep(
             several,

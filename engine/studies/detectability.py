@@ -129,7 +129,6 @@ def detectability(rows: int, columns: int, epsilons: Sequence[float], delta: flo
 def unworkable(
     keys: Sequence[str],
     shapes: Sequence[tuple[Sequence[int], int]],
-    epsilons: Sequence[float],
     values: Mapping[str, Any],
 ) -> list[str]:
     """Sentences where a strict setting's noise hides what it asks about, at the largest such ε.
@@ -141,20 +140,21 @@ def unworkable(
     Args:
         keys: Algorithms.
         shapes: Of tables: the number of levels of each column, and how many records there are.
-        epsilons: Totals.
-        values: Other parameters; an algorithm is asked about those that it declares.
+        values: Parameters, ``epsilon`` one or several; an algorithm is asked about those that it
+            declares.
 
     Raises:
         InputError: For parameters that do not fit.
 
     Examples:
-        >>> unworkable(["curate_pc"], [((2,) * 8, 100_000)], [1.0], {})
+        >>> unworkable(["curate_pc"], [((2,) * 8, 100_000)], {"epsilon": 1})
         []
-        >>> unworkable(["curate_pc"], [((2,) * 500, 100_000)], [1.0], {})[0][:53]
+        >>> unworkable(["curate_pc"], [((2,) * 500, 100_000)], {})[0][:53]
         'CURATE cannot work here: shared among the tests that '
     """
-    found: dict[object, str] = {}
-    for key, (sizes, rows), epsilon in product(keys, shapes, sorted(epsilons)):
+    found, asked = dict[object, str](), values.get("epsilon", 1.0)
+    epsilons = [asked] if isinstance(asked, int | float) else sorted(asked)
+    for key, (sizes, rows), epsilon in product(keys, shapes, epsilons):
         chosen = algorithm(key)
         known = {s.name for s in chosen.params.specs()} & {"epsilon", *values}
         params = chosen.params.build({k: {**values, "epsilon": epsilon}[k] for k in known})

@@ -248,7 +248,7 @@ def warn(key: str, shape: Shape | None, values: Mapping[str, Any], *, brief: boo
     usual = delta if isinstance(delta, float) and 0 < delta < 1 else 1e-6
     lines = [detectability(shape.rows, len(shape.cardinalities), [epsilon], usual)]
     with suppress(InputError):  # the form says itself what does not fit
-        lines += unworkable([key], [(shape.cardinalities, shape.rows)], [epsilon], values)
+        lines += unworkable([key], [(shape.cardinalities, shape.rows)], values)
     found = [said for said in lines if said]
     for said in [f"{found[-1].split(':')[0]}."] if brief and found else found:
         st.warning(said, icon=":material/visibility_off:")

@@ -172,10 +172,7 @@ def draws_view(now: Tour) -> None:
         count = drawn[key] = count + DRAWS
     runs = [shown_run(now, "priv_pc", seed=s, epsilon=now.epsilon) for s in range(count)]
     outcomes = [r.counts for r in runs if r.counts]
-    latest = [
-        (_title(k, counts), r) for k, (r, counts) in enumerate(zip(runs, outcomes, strict=True))
-    ]
-    latest = latest[-DRAWS:]
+    latest = list(zip(map(_title, range(count), outcomes), runs, strict=True))[-DRAWS:]
     left, right = st.columns([3, 1], gap="medium")
     with left:
         drawn = [(title, found_links(r, waiting=True, missed=True)) for title, r in latest]

@@ -71,7 +71,7 @@ MOST = {
     # imports of the drawer in the engine; the colours, which stood in the shell
     "pages/draw": 964,
     # a wide column for the report's graph, and on slides the part that the question is about
-    "pages": 8452,
+    "pages": 8451,
     # signs of the classes of links in the scene's legend
     # and the hundred figures next to the dial, and the story's own start and style
     # and a dial that leaves the crowd as it is

@@ -60,7 +60,7 @@ def test_a_sample_hides_more_by_its_smaller_score_and_larger_steps(key: str) -> 
 
 
 def said(key: str, sizes: tuple[int, ...], rows: int, **values: object) -> list[str]:
-    return unworkable([key], [(sizes, rows)], [1.0], {**STRICT, **values})
+    return unworkable([key], [(sizes, rows)], {**STRICT, **values})
 
 
 def test_it_is_said_where_three_deviations_hide_half_of_the_scale() -> None:
@@ -87,15 +87,17 @@ def test_others_say_nothing() -> None:
     assert not said("svt_pc", sizes, 1)
     silent = [key for key, a in ALGORITHMS.items() if a.noise is None]
     assert {"pc", "marginal_pc", "gram_notears", "em_pc"} <= set(silent)
-    assert not unworkable(silent, [(sizes, rows)], [1.0], {})
+    assert not unworkable(silent, [(sizes, rows)], {})
     with pytest.raises(InputError):
-        unworkable(["svt_pc"], [(sizes, rows)], [-1.0], {})
+        unworkable(["svt_pc"], [(sizes, rows)], {"epsilon": -1.0})
 
 
 def test_a_study_is_told_the_largest_epsilon_of_each() -> None:
     shapes = [((2,) * 40, 1_000), ((2,) * 5, 1_000_000)]
     keys = ["svt_pc", "gauss_pc", "pc"]
-    lines = unworkable(keys, shapes, [0.1, 1.0], {"guarantee": "strict", "tests": "auto"})
+    lines = unworkable(
+        keys, shapes, {"epsilon": [0.1, 1.0], "guarantee": "strict", "tests": "auto"}
+    )
     assert len(lines) == 2
     assert all("ε = 1 is" in line for line in lines)
     assert lines[0].startswith("SVT-PC")
