@@ -56,5 +56,4 @@ def test_points_lie_around_the_epsilon_of_the_run() -> None:
     assert list(values) == sorted(values)
     data = load_dataset("cancer", n=2000)
     one = point(3.0, list(repeated("priv_pc", data, {"epsilon": 3.0}, range(5))))
-    assert one.of == 5
-    assert one.found[0] <= one.found[1] <= one.found[2]
+    assert (one.of, sorted(one.found)) == (5, list(one.found))

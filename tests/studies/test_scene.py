@@ -56,7 +56,7 @@ def test_a_scene_made_again_is_the_one_that_is_kept() -> None:
     (before,) = (m for m in kept["methods"] if m["key"] == "marginal_pc")
     (again,) = made["methods"]
     assert (states_in(made)["marginal_pc"] == states_in(kept)["marginal_pc"][:2]).all()
-    rest = {"states": "", "methods": [], "epsilons": []}
+    rest: Any = {"states": "", "methods": [], "epsilons": []}
     assert {**kept, **rest} == {**made, **rest}
     assert {**before, **rest} == {**again, **rest}
     assert json.loads(json.dumps(made)) == made

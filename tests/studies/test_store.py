@@ -10,6 +10,7 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from multiprocessing.synchronize import Barrier
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -19,16 +20,13 @@ from engine.__main__ import main
 from engine.studies.store import ResultStore, read_study, study_file
 from engine.studies.trial import TrialResult
 
+BY_KEY = attrgetter("key")
 GRID = {"epsilon": [0.5, 5.0], "delta": 1e-3, "guarantee": "published"}
 
 
 @pytest.fixture(scope="module")
 def results() -> list[TrialResult]:
     return list(sweep(load_dataset("cancer", n=2000), ["priv_pc", "pc", "curate_pc"], GRID, 3))
-
-
-def _key(result: TrialResult) -> str:
-    return result.key
 
 
 def test_round_trip_is_exact(tmp_path: Path, results: list[TrialResult]) -> None:
@@ -41,7 +39,7 @@ def test_round_trip_is_exact(tmp_path: Path, results: list[TrialResult]) -> None
     assert infinite.spent.epsilon == math.inf
     assert infinite.claimed is None
     handed = read_study(study_file(results), "s.db")
-    assert sorted(handed, key=_key) == sorted(results, key=_key)
+    assert sorted(handed, key=BY_KEY) == sorted(results, key=BY_KEY)
 
 
 def test_a_trial_is_kept_once_and_the_first_stays(
@@ -184,7 +182,7 @@ def test_studies_are_merged_where_they_fit_together(
     merge = ["merge", str(tmp_path / "a")]
     assert main([*merge, str(tmp_path / "b"), "--out", str(tmp_path / "both")]) == 0
     with ResultStore(tmp_path / "both") as store:
-        assert sorted(store.results(), key=_key) == sorted(results, key=_key)
+        assert sorted(store.results(), key=BY_KEY) == sorted(results, key=BY_KEY)
     assert main([*merge, str(tmp_path / "c"), "--out", str(tmp_path / "no")]) == 2
     assert "two results of one run" in capsys.readouterr().err
     assert not (tmp_path / "no").exists()
