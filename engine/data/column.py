@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from engine.errors import InputError, show, writable
+from engine.errors import InputError, did_you_mean, show, writable
 
 MAX_LEVELS = 64
 MOST_COLUMNS = 1_000
@@ -26,6 +26,7 @@ TAKES = ("first", "last", "any", "most", "sum", "count")
 ADDED = ("sum", "count")  # numbers made of all rows, cut afterwards
 DELIMITERS = (",", ";", "\t", "|")
 PARTS = ("year", "month")  # of a date, which is then a number
+_NAMED = f"name is text of 1 to {MOST_TEXT} characters"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,21 +62,19 @@ class Column:
     stated: bool = True
 
     def __post_init__(self) -> None:
-        if not _is_name(self.name):
-            raise InputError(
-                f"Every column of a schema needs a name: text of 1 to {MOST_TEXT} characters."
-            )
         for what in ("levels", "bounds", "cuts"):
-            object.__setattr__(self, what, _listed(getattr(self, what), what))
+            object.__setattr__(self, what, listed(getattr(self, what), what))
+        if not _is_name(self.name):
+            raise InputError(f"A column's {_NAMED}.")
         for fault in self._faults():
             raise InputError(f"The column {show(self.name)} {fault}.")
 
     def _faults(self) -> Iterator[str]:
         """What does not fit together; each is looked at once those before it are right."""
-        for what, known in (("type", TYPES), ("part", PARTS), ("take", TAKES)):
-            value = getattr(self, what)
-            if value not in known and (value is not None or what == "type"):
-                yield f"has a {what} that is none of {', '.join(known)}: {show(value)}"
+        for what, known in (("type", TYPES), ("part", (None, *PARTS)), ("take", (None, *TAKES))):
+            if (value := getattr(self, what)) not in known:
+                words = ", ".join(filter(None, known))
+                yield f"has a {what} that is none of {words}: {show(value)}"
         if not isinstance(self.stated, bool):  # as a file of JSON may have it
             yield "is stated, or not: true or false"  # type: ignore[unreachable]
         yield from self._wrong_numbers() if self.type == "numeric" else self._wrong_levels()
@@ -93,22 +92,17 @@ class Column:
             yield f"has no {self.take}, which is a number; give cuts or bounds"
 
     def _wrong_numbers(self) -> Iterator[str]:
-        bounds, bins = self.bounds, self.bins
+        bounds, numbers = self.bounds, self.cuts if self.bounds is None else self.bounds
         if self.levels or bool(self.cuts) == (bounds is not None):
             yield "is numeric: it needs either cuts, or bounds and bins, and no levels"
-        if not all(map(_is_number, bounds or self.cuts)):
-            yield "has bounds or cuts that are no finite numbers"
-        if bounds is not None and (len(bounds) != 2 or not -HUGE < bounds[0] < bounds[1] < HUGE):
+        if not all(_is_number(number) and abs(number) < HUGE for number in numbers):
+            yield f"has bounds or cuts that are no numbers below {HUGE:g}"
+        if bounds is not None and (len(bounds) != 2 or not bounds[0] < bounds[1]):
             yield "needs bounds (two numbers, the lower one first)"
-        if type(bins) is not int or not 2 <= bins <= MAX_LEVELS:
-            yield f"needs bins that are a whole number from 2 to {MAX_LEVELS}"
-        points = self.points()
-        if len(points) >= MAX_LEVELS or max(map(abs, points)) >= HUGE:
-            yield f"has more than {MAX_LEVELS - 1} cuts, or one beyond {HUGE:g}"
-        if (np.diff(points) <= 0).any():
+        if type(self.bins) is not int or not 2 <= self.size <= MAX_LEVELS:
+            yield f"needs bins or cuts that make 2 to {MAX_LEVELS} levels, one for gaps among them"
+        if (np.diff(self.points()) <= 0).any():
             yield "has cuts that are no increasing numbers, or bounds too close for its bins"
-        if self.size > MAX_LEVELS:
-            yield f"has {MAX_LEVELS} bins and no room for a level of gaps"
         if self.other not in (None, LEVEL) and not _is_number(self.other):
             yield f'has an other value that is neither a number nor "{LEVEL}"'
         if self.take == "count" and self.other is not None:
@@ -119,7 +113,7 @@ class Column:
         """How many levels there are, without naming them."""
         if self.type != "numeric":
             return len(self.levels)
-        return len(self.points()) + 1 + (self.other == LEVEL)
+        return (self.bins if self.bounds else len(self.cuts) + 1) + (self.other == LEVEL)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -134,12 +128,9 @@ class Column:
         """The code of a cell that matches no level; None where such a table is refused."""
         if self.other is None:
             return None
-        if self.type != "numeric":
-            return self.levels.index(str(self.other))
-        points = self.points()
-        if self.other == LEVEL:
-            return len(points) + 1
-        return int(np.searchsorted(points, float(self.other), side="right"))
+        if self.type == "numeric" and self.other != LEVEL:
+            return int(np.searchsorted(self.points(), float(self.other), side="right"))
+        return self.labels.index(MISSING_LEVEL if self.type == "numeric" else str(self.other))
 
     @property
     def has_gap_level(self) -> bool:
@@ -163,7 +154,7 @@ def interval_labels(cuts: Sequence[float] | np.ndarray) -> tuple[str, ...]:
     return (f"< {points[0]}", *inner, f">= {points[-1]}")
 
 
-def _listed(value: Any, what: str) -> tuple[Any, ...] | None:
+def listed(value: Any, what: str) -> tuple[Any, ...] | None:
     """A collection of texts or numbers as a tuple of plain Python values."""
     if value is None:
         return None
@@ -203,9 +194,7 @@ class Person:
 
     def __post_init__(self) -> None:
         if not _is_name(self.id) or not (self.order is None or _is_name(self.order)):
-            raise InputError(
-                f"A person's id and order are columns' names: text of 1 to {MOST_TEXT} characters."
-            )
+            raise InputError(f"A person's id and order are columns', whose {_NAMED}.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,16 +210,28 @@ class Dialect:
     decimal: str = "."
 
     def __post_init__(self) -> None:
-        for what, value, known in (
-            ("encoding", self.encoding, ("utf-8", "utf-16", "latin-1")),
-            ("delimiter", self.delimiter, (None, *DELIMITERS)),
-            ("decimal", self.decimal, (".", ",")),
-        ):
-            if value not in known:
-                listed = ", ".join(repr(word) for word in known if word)
-                raise InputError(f"The {what} of a table is one of {listed}, not {show(value)}.")
+        for what, known in _WRITTEN.items():
+            if (value := getattr(self, what)) not in known:
+                words = ", ".join(repr(word) for word in known if word)
+                raise InputError(f"The {what} of a table is one of {words}, not {show(value)}.")
+
+    def said(self, options: Mapping[str, str | None]) -> Dialect:
+        """The same with what is said of it again; InputError for an option that is none."""
+        for word in options:
+            if word not in _WRITTEN:
+                raise InputError(
+                    f"A table is not read with {word!r}; what its columns hold is stated by a "
+                    "schema: Schema.draft(table).state(...)."
+                    f"{did_you_mean(word, [*_WRITTEN, 'schema', 'truth', 'name'])}"
+                )
+        return replace(self, **{word: said for word, said in options.items() if said is not None})
 
 
+_WRITTEN = {
+    "encoding": ("utf-8", "utf-16", "latin-1"),
+    "delimiter": (None, *DELIMITERS),
+    "decimal": (".", ","),
+}
 PLAIN = Dialect()
 
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 import hashlib
 import json
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.data.column import HUGE, Column, interval_labels, repeated
+from engine.data.column import HUGE, Column
 from engine.data.schema import Schema
 from engine.errors import DataError, InputError, show, way
 
@@ -49,9 +50,9 @@ class Unforeseen:
     column: str
     cells: int
     of: int
-    looks: tuple[str, ...] = field(repr=False)
     to: str | None
-    empty: bool
+    looks: tuple[str, ...] = field(default=(), repr=False)
+    empty: bool = False
     foreseen: bool = False
 
     @property
@@ -114,22 +115,48 @@ class Dataset:
     unforeseen_cells: tuple[Unforeseen, ...] = ()
 
     def __post_init__(self) -> None:
-        _check_schema(self.names, self.levels)
-        if self.schema and (self.schema.names, self.schema.levels) != (self.names, self.levels):
-            raise InputError("The columns and levels are not those of the declared schema.")
         codes = _whole(self.codes)
-        if codes.shape[1] != self.d:
-            raise InputError(f"The codes have {codes.shape[1]} columns, the names {self.d}.")
-        for j, (most, size) in enumerate(zip(codes.max(axis=0), self.cardinalities, strict=True)):
-            if most >= size:
-                raise InputError(f"Column {j} holds a code that is not below its {size} levels.")
+        for fault in self._faults(codes):
+            raise InputError(fault)
         self._set("codes", codes, np.min_scalar_type(max(self.cardinalities) - 1))
-        if self.values is not None or self.bounds is not None:
-            self._set("values", _real(self.values, self.bounds, codes.shape), np.float64)
-        if self.weights is not None:
-            self._set("weights", _counts(self.weights, codes, self.values), np.int64)
+        for what, kind in (("values", np.float64), ("weights", np.int64)):
+            if getattr(self, what) is not None:
+                self._set(what, np.asarray(getattr(self, what)), kind)
         if self.truth is not None:
-            object.__setattr__(self, "truth", _frozen_truth(self.truth, self.names))
+            truth = nx.DiGraph()  # a copy, its nodes in column order
+            truth.add_nodes_from(self.names)
+            truth.add_edges_from(self.truth.edges)
+            refuse_cycle(truth, "The true graph")
+            object.__setattr__(self, "truth", nx.freeze(truth))
+
+    def _faults(self, codes: np.ndarray) -> Iterator[str]:
+        """What does not fit together; each is looked at once those before it are right."""
+        names, levels, schema = self.names, self.levels, self.schema
+        texts = all(isinstance(name, str) and name.strip() for name in names)
+        if not texts or len(set(names)) < len(names) or len(names) != len(levels):
+            yield "Names are one a column: different texts that are not blank, each with levels."
+        if not all(labels and len(set(labels)) == len(labels) for labels in levels):
+            yield "Every column needs at least one level, and no level twice."
+        if schema is not None and (schema.names, schema.levels) != (names, levels):
+            yield "The columns and levels are not those of the declared schema."
+        if codes.shape[1] != self.d or (codes.max(axis=0) >= self.cardinalities).any():
+            yield "Codes have a column a name, and are below its number of levels."
+        if self.values is not None or self.bounds is not None:
+            values, bounds = self.values, self.bounds or ()
+            if values is None or values.shape != codes.shape or len(bounds) != self.d:
+                yield "Numeric data need a value for every cell and bounds for every column."
+            if not np.isfinite(values).all() or not all(-HUGE < a < b < HUGE for a, b in bounds):
+                yield "Values are finite, and bounds two of them, the lower one first."
+        if self.weights is not None:
+            held = np.asarray(self.weights)
+            whole = held.dtype.kind in "iu" and held.shape == codes.shape[:1] and held.min() > 0
+            if self.values is not None or not whole or held.sum() > MAX_FOLDED:
+                yield (
+                    "Weights are whole numbers of at least 1, one a row of codes, at most "
+                    f"{MAX_FOLDED:,} together; numeric data have none."
+                )
+        if self.truth is not None and set(self.truth.nodes) != set(names):
+            yield "The true graph must have exactly the column names as its nodes."
 
     def _set(self, name: str, array: np.ndarray, kind: Any) -> None:
         """Keep an array packed and read-only: a copy, unless it is both."""
@@ -231,10 +258,13 @@ class Dataset:
                 more["notes"] = (*more.get("notes", ()), UNDECLARED)
             levels = [[str(k) for k in range(int(top) + 1)] for top in array.max(axis=0)]
         else:
-            more["schema"] = _declared(
-                {"name": name, "type": "ordered", "levels": tuple(words), "other": words[0]}
-                for name, words in zip(called, levels, strict=False)
-            )
+            with suppress(InputError, IndexError):  # levels that no schema can say
+                more["schema"] = Schema(
+                    tuple(
+                        Column(name=name, type="ordered", levels=tuple(words), other=words[0])
+                        for name, words in zip(called, levels, strict=False)
+                    )
+                )
         return cls(codes=array, names=called, levels=tuple(map(tuple, levels)), **more)
 
     @classmethod
@@ -255,23 +285,22 @@ class Dataset:
         :meth:`from_codes`.
         """
         array = np.asarray(values, dtype=float)
-        stated = tuple((float(low), float(high)) for low, high in bounds)
-        called = _called(names, len(stated))
-        if array.ndim != 2 or not array.size or not len(called) == len(stated) == array.shape[1]:
+        called = _called(names, len(bounds))
+        if array.ndim != 2 or not array.size or not len(called) == len(bounds) == array.shape[1]:
             raise InputError("Values are a table of numbers, with a name and bounds a column.")
-        facts: list[dict[str, Any]] = [
-            {"name": name, "type": "numeric", "bounds": pair, "bins": bins, "other": pair[0]}
+        stated = tuple((float(low), float(high)) for low, high in bounds)
+        columns = [
+            Column(name=name, type="numeric", bounds=pair, bins=bins, other=pair[0])
             for name, pair in zip(called, stated, strict=True)
         ]
-        points = [Column(**one).points() for one in facts]
         codes = np.empty(array.shape, np.uint8, order="F")
-        for j, inner in enumerate(points):
-            codes[:, j] = np.searchsorted(inner, array[:, j], side="right")
+        for j, column in enumerate(columns):
+            codes[:, j] = np.searchsorted(column.points(), array[:, j], side="right")
         return cls(
             codes=frozen(codes),
             names=called,
-            levels=tuple(map(interval_labels, points)),
-            schema=_declared(facts),
+            levels=tuple(column.labels for column in columns),
+            schema=Schema(tuple(columns)) if len(columns) > 1 else None,
             values=array,
             bounds=stated,
             **more,
@@ -320,61 +349,11 @@ def _called(names: Sequence[str] | None, d: int) -> tuple[str, ...]:
     return tuple(f"X{j}" for j in range(d)) if names is None else tuple(names)
 
 
-def _declared(facts: Iterable[Mapping[str, Any]]) -> Schema | None:
-    """What an array's stated columns declare; None where no schema can say it."""
-    try:
-        return Schema(tuple(Column(**one) for one in facts))
-    except (InputError, IndexError):
-        return None
-
-
-def _check_schema(names: tuple[str, ...], levels: tuple[tuple[str, ...], ...]) -> None:
-    if len(names) != len(levels):
-        raise InputError(f"{len(names)} names but {len(levels)} lists of levels; give one each.")
-    if any(not isinstance(name, str) or not name.strip() for name in names):
-        raise InputError("Every column needs a name that is text and not blank.")
-    if len(set(names)) < len(names):
-        raise InputError(f"Column names must differ; {repeated(names)!r} appears twice.")
-    for name, labels in zip(names, levels, strict=True):
-        if not labels or len(set(labels)) < len(labels):
-            raise InputError(f"Column {name!r} needs at least one level, and no level twice.")
-
-
 def _whole(codes: Any) -> np.ndarray:
     array = np.asarray(codes)
     if array.ndim != 2 or array.size == 0 or array.dtype.kind not in "iu" or array.min() < 0:
         raise InputError("Codes must be a table of whole numbers, 0 or more, not empty.")
     return array
-
-
-def _real(values: Any, bounds: Any, shape: tuple[int, ...]) -> np.ndarray:
-    if values is None or bounds is None or values.shape != shape or len(bounds) != shape[1]:
-        raise InputError("Numeric data need a value for every cell and bounds for every column.")
-    if not np.isfinite(values).all() or not all(-HUGE < a < b < HUGE for a, b in bounds):
-        raise InputError("Values are finite, and bounds two of them, the lower one first.")
-    return np.asarray(values)
-
-
-def _counts(weights: Any, codes: np.ndarray, values: Any) -> np.ndarray:
-    if values is not None:
-        raise InputError("Numeric data have no weights; give each row once.")
-    array = np.asarray(weights)
-    if array.dtype.kind not in "iu" or array.shape != codes.shape[:1] or array.min() < 1:
-        raise InputError("Weights are whole numbers of at least 1, one a row of codes.")
-    if array.sum() > MAX_FOLDED:
-        raise InputError(f"A table has at most {MAX_FOLDED:,} rows.")
-    return array
-
-
-def _frozen_truth(graph: nx.DiGraph, names: tuple[str, ...]) -> nx.DiGraph:
-    """Return a read-only copy of the true graph, its nodes in column order."""
-    if set(graph.nodes) != set(names):
-        raise InputError("The true graph must have exactly the column names as its nodes.")
-    truth = nx.DiGraph()
-    truth.add_nodes_from(names)
-    truth.add_edges_from(graph.edges)
-    refuse_cycle(truth, "The true graph")
-    return nx.freeze(truth)
 
 
 def refuse_cycle(graph: nx.DiGraph, what: str) -> None:

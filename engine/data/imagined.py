@@ -10,6 +10,7 @@ its crowded neighbourhoods.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,11 +52,7 @@ def network_like(
     """
     lean = rng.choice([len(p) for p in like.parents], len(names)) + LEAST_LEAN
     parents = _parents(lean, edges, MOST_BORROWED, rng.uniform(0.0, 1.5), rng)
-
-    def borrow(shape: list[int], size: int, rng: np.random.Generator) -> NDArray[np.float64]:
-        return table_like(like, shape, size, rng)
-
-    return _network(names, levels, parents, rng, borrow)
+    return _network(names, levels, parents, rng, partial(table_like, like))
 
 
 def _parents(
@@ -87,15 +84,14 @@ def _network(
     levels: Sequence[Sequence[str]],
     parents: list[list[int]],
     rng: np.random.Generator,
-    table: Callable[[list[int], int, np.random.Generator], NDArray[np.float64]],
+    table: Callable[[list[int], int, np.random.Generator], Table],
 ) -> Network:
     """The network of parents by place, in a random order of the columns, each with a table."""
-    d = len(names)
-    order = rng.permutation(d)
-    place = np.argsort(order)
-    causes = [[int(order[p]) for p in parents[place[j]]] for j in range(d)]
+    order = rng.permutation(len(names))
+    causes = [[int(order[p]) for p in parents[place]] for place in np.argsort(order)]
     tables = [
-        table([len(levels[p]) for p in pa], len(levels[j]), rng) for j, pa in enumerate(causes)
+        table([len(levels[p]) for p in pa], len(own), rng)
+        for pa, own in zip(causes, levels, strict=True)
     ]
     return Network(
         name="imagined",
@@ -104,36 +100,30 @@ def _network(
         parents=tuple(tuple(names[p] for p in pa) for pa in causes),
         tables=tuple(tables),
         source="drawn at random",
-        licence="",
     )
 
 
-def _table(shape: list[int], levels: int, rng: np.random.Generator) -> NDArray[np.float64]:
+def _table(shape: list[int], levels: int, rng: np.random.Generator) -> Table:
     """(parents' configurations, levels) probabilities of a node of a random kind."""
+    rows = int(np.prod(shape))
     if levels == 1:
-        return np.ones((int(np.prod(shape)), 1))
+        return np.ones((rows, 1))
     if not shape:
-        return _cause(levels, rng)
-    rows, kind = int(np.prod(shape)), rng.random()
+        if rng.random() >= RARE:
+            return rng.dirichlet(np.full(levels, 2.0), 1)
+        rare = rng.uniform(0.01, 0.1)
+        return np.concatenate([[1 - rare], rare * rng.dirichlet(np.ones(levels - 1))])[None]
+    kind = rng.random()
     if kind < TABLES:
         return rng.dirichlet(np.full(levels, rng.choice([0.5, 1.0, 2.0])), rows)
     if kind < TABLES + NOISY_OR:
         strength = rng.uniform(0.2, 0.9, len(shape))
-        grid = np.indices(shape).reshape(len(shape), rows)
-        share = grid / np.maximum(np.array(shape) - 1, 1)[:, None]
-        on = 1 - (1 - rng.uniform(0.005, 0.05)) * np.prod(1 - strength[:, None] * share, axis=0)
+        share = np.indices(shape).reshape(len(shape), rows).T / np.maximum(np.array(shape) - 1, 1)
+        on = 1 - (1 - rng.uniform(0.005, 0.05)) * np.prod(1 - strength * share, axis=1)
         return np.column_stack([1 - on, on[:, None] * rng.dirichlet(np.ones(levels - 1))])
     noise = rng.uniform(0.05, 0.3)
-    copied: NDArray[np.float64] = np.eye(levels)[rng.integers(0, levels, rows)]
+    copied: Table = np.eye(levels)[rng.integers(0, levels, rows)]
     return (1 - noise) * copied + noise / levels
-
-
-def _cause(levels: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """(1, levels) probabilities of a node without parents."""
-    if rng.random() >= RARE:
-        return rng.dirichlet(np.full(levels, 2.0), 1)
-    rare = rng.uniform(0.01, 0.1)
-    return np.concatenate([[1 - rare], rare * rng.dirichlet(np.ones(levels - 1))])[None]
 
 
 def independent(
@@ -148,7 +138,7 @@ def independent(
     for i, r in enumerate(cardinalities):
         if r > 1:
             others = np.full(r - 1, margins[i % len(margins)] / (r - 1))
-            steps = np.cumsum(np.concatenate([[1 - others.sum()], others]))[:-1]
+            steps = np.cumsum([1 - others.sum(), *others])[:-1]
             out[:, i] = np.searchsorted(steps, rng.random(rows), side="right")
     return out
 
@@ -192,14 +182,11 @@ def table_like(like: Network, shape: Sequence[int], size: int, rng: np.random.Ge
     ]
     count = min({len(s) for _, s in nodes}, key=lambda k: (abs(k - len(shape)), k))
     some = [(table, s) for table, s in nodes if len(s) == count]
-    far = [abs(np.log(t.shape[1] / size)) + abs(np.log(_mean(s) / _mean(shape))) for t, s in some]
+    usual = np.mean(shape or 1)
+    far = [abs(np.log(t.shape[1] / size)) + abs(np.log(np.mean(s or 1) / usual)) for t, s in some]
     weights = np.exp(-2 * np.array(far))
     table, source = some[int(rng.choice(len(some), p=weights / weights.sum()))]
     return fitted(table, source, shape, size, rng)
-
-
-def _mean(shape: Sequence[int]) -> float:
-    return float(np.mean(shape)) if len(shape) else 1.0
 
 
 def fitted(

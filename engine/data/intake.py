@@ -49,14 +49,11 @@ def trimmed(cell: str) -> str:
 
 def number(text: str, decimal: str) -> str:
     """The SQL of a text's number, true being 1 and false 0; NULL or not finite where it is none."""
+    plain = text
     if decimal == ",":
         plain = f"CASE WHEN contains({text}, '.') THEN NULL ELSE replace({text}, ',', '.') END"
-    else:
-        plain = text
-    return (
-        f"(CASE lower({text}) WHEN 'true' THEN 1.0 WHEN 'false' THEN 0.0 "
-        f"ELSE try_cast({plain} AS DOUBLE) END)"
-    )
+    words = f"CASE lower({text}) WHEN 'true' THEN 1.0 WHEN 'false' THEN 0.0 END"
+    return f"coalesce(try_cast({plain} AS DOUBLE), {words})"
 
 
 @dataclass(frozen=True)
@@ -66,31 +63,27 @@ class Cell:
     stored: str
     text: str
     number: str
-    quick: str  # a cheap number, right where it is finite
     gap: str
 
     @classmethod
     def of(cls, table: Relation, name: str, part: str | None = None) -> Cell:
         """Of a table's column; ``part`` of its dates in their place where it is named."""
-        at, decimal = table.at(name), table.dialect.decimal
+        at = table.at(name)
         kind = table.types[at]
         stored = f"c{at}" if kind == "VARCHAR" else f"CAST(c{at} AS VARCHAR)"
         if part is not None:
             stored = f"coalesce(CAST({part}(try_cast({stored} AS TIMESTAMP)) AS VARCHAR), {stored})"
         text = trimmed(stored)
-        value = quick = number(text, decimal)
-        if part is None and _NUMBERS.match(kind):
-            quick = f"CAST(c{at} AS DOUBLE)"
-        elif part is None and decimal == ".":
-            quick = f"try_cast({stored} AS DOUBLE)"
+        typed = part is None and _NUMBERS.match(kind)
+        value = f"CAST(c{at} AS DOUBLE)" if typed else number(text, table.dialect.decimal)
         gap = f"(lower(coalesce({text}, '')) IN ({', '.join(map(quoted, GAPS))}))"
-        return cls(stored, text, value, quick, gap)
+        return cls(stored, text, value, gap)
 
 
 def code(table: Relation, column: Column, cell: Cell, shift: int = 0) -> str:
     """The SQL of a cell's code, shifted; K where it matches no level, K + 1 where empty.
 
-    The exact text, or the cheap number, is looked at first: what follows is for the other cells.
+    The exact text of a level is looked at first: what follows is for the other cells.
     """
 
     def then(i: int) -> str:
@@ -104,13 +97,9 @@ def code(table: Relation, column: Column, cell: Cell, shift: int = 0) -> str:
     if column.type == "numeric":
         points = column.points()
         labels = () if column.take in ADDED else column.labels
-
-        def cut(value: str) -> str:
-            below = when(value, zip(points, count(), strict=False), "<")
-            return f"WHEN isfinite({value}) THEN (CASE {below} ELSE {then(len(points))} END)"
-
-        named = when(cell.text, zip(labels, count(), strict=False))
-        return f"(CASE {cut(cell.quick)} ELSE (CASE {cut(cell.number)} {named} {rest} END)"
+        below = when(cell.number, zip(points, count(), strict=False), "<")
+        cut = f"WHEN isfinite({cell.number}) THEN (CASE {below} ELSE {then(len(points))} END)"
+        return f"(CASE {cut} {when(cell.text, zip(labels, count(), strict=False))} {rest}"
     exact = {safe(word): i for i, word in enumerate(column.levels)}
     exact |= {word: i for i, word in enumerate(column.levels)}
     same, alike = _keys(table, column.levels)
@@ -207,20 +196,18 @@ def _unforeseen(
     """What matched no level: a line a column, and one for its empty cells."""
     total = int(weights.sum())
     for column, held in zip(columns, codes.T, strict=True):
-        name, other, cell = column.name, column.other_code, cells[column.name]
-        strange, empty = (int(weights[held == column.size + e].sum()) for e in (0, 1))
+        cell, other = cells[column.name], column.other_code
         to = None if other is None else column.labels[other]
-        if strange:
+        said = partial(Unforeseen, column.name, of=total, to=to)
+        if strange := int(weights[held == column.size].sum()):
             words = table.rows(
                 f"left({cell.text}, 40), count(*) AS n",
                 f"WHERE {code(table, column, cell)} = {column.size} "
                 f"GROUP BY ALL ORDER BY n DESC, 1 LIMIT {_SHOWN}",
             )
-            looks = tuple(word for word, _ in words)
-            yield Unforeseen(name, strange, total, looks, to, empty=False)
-        if empty:
-            own = column.has_gap_level
-            yield Unforeseen(name, empty, total, (), to, empty=True, foreseen=own)
+            yield said(strange, looks=tuple(word for word, _ in words))
+        if empty := int(weights[held > column.size].sum()):
+            yield said(empty, empty=True, foreseen=column.has_gap_level)
 
 
 # One row a person -----------------------------------------------------------------------------
@@ -251,7 +238,7 @@ def _persons(
     one = f"(SELECT {taken} FROM {visits} WHERE person IS NOT NULL GROUP BY person)"
     terms = [f"(a{j}::UBIGINT << {{}})".format for j in range(len(columns))]
     rows = _counted(table.con, terms, [column.size for column in columns], one)
-    left = Unforeseen(person.id, nobody, total, (), "nobody: left out", empty=True)
+    left = Unforeseen(person.id, nobody, total, "nobody: left out", empty=True)
     return rows, (left,) * bool(nobody)
 
 

@@ -39,7 +39,7 @@ _STREAM = int.from_bytes(b"data", "big")
 _FILES = ("csv", "tsv", "txt", "gz", "parquet", "xlsx", "arrow")
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False)
 class Network:
     """A discrete Bayesian network.
 
@@ -55,8 +55,8 @@ class Network:
     states: tuple[tuple[str, ...], ...]
     parents: tuple[tuple[str, ...], ...]
     tables: tuple[np.ndarray, ...]
-    source: str
-    licence: str
+    source: str = ""
+    licence: str = ""
 
     def dag(self) -> nx.DiGraph:
         """Return a new graph with an edge from each parent to its child."""
@@ -105,18 +105,18 @@ def load_network(name: str) -> Network:
     return network_of(name, content["nodes"], content["source"], content["licence"])
 
 
-def network_of(
-    name: str, nodes: Sequence[Mapping[str, Any]], source: str = "", licence: str = ""
-) -> Network:
-    """A network from its nodes as the files have them: name, states, parents and table of each."""
+def network_of(name: str, nodes: Sequence[Mapping[str, Any]], *said: str) -> Network:
+    """A network from its nodes as the files have them: name, states, parents and table of each.
+
+    ``said`` are its source and licence.
+    """
     return Network(
-        name=name,
-        names=tuple(node["name"] for node in nodes),
-        states=tuple(tuple(node["states"]) for node in nodes),
-        parents=tuple(tuple(node["parents"]) for node in nodes),
-        tables=tuple(normalised(node["table"]) for node in nodes),
-        source=source,
-        licence=licence,
+        name,
+        tuple(node["name"] for node in nodes),
+        tuple(tuple(node["states"]) for node in nodes),
+        tuple(tuple(node["parents"]) for node in nodes),
+        tuple(normalised(node["table"]) for node in nodes),
+        *said,
     )
 
 

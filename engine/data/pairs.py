@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
@@ -61,59 +61,41 @@ CAUSES: dict[str, Callable[[np.random.Generator, int], Values]] = {
 
 
 def simulate_pair(
-    mechanism: str,
-    noise: str = "gaussian",
-    cause: str = "uniform",
-    n: int = 1_000,
-    seed: int = 0,
-    noise_share: float = NOISE_SHARE,
+    mechanism: str, noise: str = "gaussian", cause: str = "uniform", n: int = 1_000, seed: int = 0
 ) -> Dataset:
     """Draw n rows of a pair of which the first or second column, by a coin, is the cause.
 
     Public data with its true graph and stated bounds; the seed fixes everything. Raises InputError
-    for a mechanism, noise or cause that is not offered, or a size below 2.
+    for a mechanism, noise or cause that is not offered.
     """
-    for value, known in (
-        (mechanism, {**MECHANISMS, **HELD_OUT}),
-        (noise, NOISES),
-        (cause, CAUSES),
-    ):
+    curves = {**MECHANISMS, **HELD_OUT}
+    asked: Any = ((mechanism, curves), (noise, NOISES), (cause, CAUSES))
+    for value, known in asked:
         if value not in known:
+            hint = did_you_mean(value, known)
             raise InputError(
-                f"A simulated pair has one of {', '.join(known)}; {value!r} is not."
-                f"{did_you_mean(value, known)}"
+                f"A simulated pair has one of {', '.join(known)}; {value!r} is not.{hint}"
             )
-    if n < 2 or not noise_share > 0:
-        raise InputError("A simulated pair has at least 2 rows and a noise share above 0.")
     rng = np.random.default_rng(np.random.SeedSequence(int(seed), spawn_key=(_STREAM,)))
-    follow = {**MECHANISMS, **HELD_OUT}[mechanism]
-    curve = follow(np.linspace(-1.0, 1.0, 401))
-    sd = noise_share * float(curve.std())
+    curve = curves[mechanism](np.linspace(-1.0, 1.0, 401))
+    sd = NOISE_SHARE * float(curve.std())
     x = CAUSES[cause](rng, n)
-    y = follow(x) + sd * NOISES[noise](rng, n)
+    y = curves[mechanism](x) + sd * NOISES[noise](rng, n)
     bounds = [(-1.0, 1.0), (float(curve.min()) - SPREAD * sd, float(curve.max()) + SPREAD * sd)]
-    columns, edge = [x, y], ("A", "B")
-    if rng.random() < 0.5:
-        columns, bounds, edge = columns[::-1], bounds[::-1], ("B", "A")
-    return _known(
-        columns,
-        bounds,
-        edge,
-        f"pair:{mechanism}:{noise}",
+    note = (
         f"{n:,} rows were simulated: {cause} cause, {mechanism} mechanism, {noise} noise, "
-        f"seed {seed}; bounds are the model's.",
+        f"seed {seed}; bounds are the model's."
     )
+    return _known([x, y], bounds, rng.random() < 0.5, f"pair:{mechanism}:{noise}", note)
 
 
 def _known(
-    columns: list[Values],
-    bounds: list[tuple[float, float]],
-    edge: tuple[str, str],
-    name: str,
-    note: str,
+    columns: list[Values], bounds: list[tuple[float, float]], turned: bool, name: str, note: str
 ) -> Dataset:
-    """Public data of two columns A and B and the one true edge."""
-    truth = nx.DiGraph([edge])
+    """Public data A and B of a cause and its effect, or the other way round where ``turned``."""
+    truth = nx.DiGraph([("B", "A") if turned else ("A", "B")])
+    if turned:
+        columns, bounds = columns[::-1], bounds[::-1]
     facts: dict[str, Any] = {"name": name, "truth": truth, "public": True, "notes": (note,)}
     return Dataset.from_values(np.column_stack(columns), bounds, ["A", "B"], bins=LEVELS, **facts)
 
@@ -146,8 +128,7 @@ def read_pair(
     if len(names) != 2:
         raise DataError(f"{label} has {len(names)} columns; give exactly two, cause and effect.")
     if len(values) < 10:
-        rows = f"{len(values)} row{'' if len(values) == 1 else 's'}"
-        raise DataError(f"{label} has {rows} of data; give at least 10.")
+        raise DataError(f"{label} has fewer than 10 rows of data; give at least 10.")
     # Without bounds nothing cuts an endless number off.
     wrong = np.isnan(values) if bounds is not None else ~np.isfinite(values)
     if wrong.any():
@@ -157,14 +138,11 @@ def read_pair(
             "finite number; correct or delete the row."
         )
     note = "Bounds are stated; values outside them are cut off."
-    stated: Sequence[tuple[float, float]] = bounds or ()
+    stated: Any = bounds
     if bounds is None:
-        for name, column in zip(names, values.T, strict=True):
-            if np.ptp(column) == 0:
-                raise DataError(
-                    f"Column {show(name)} of {label} is constant; nothing depends on it."
-                )
-        stated = [(float(column.min()), float(column.max())) for column in values.T]
+        if not np.ptp(values, axis=0).all():
+            raise DataError(f"A column of {label} is constant; nothing depends on it.")
+        stated = list(zip(values.min(axis=0), values.max(axis=0), strict=True))
         note = (
             "No bounds were stated, so they were read from the data without noise and no guarantee "
             "is given; state them."
@@ -191,8 +169,33 @@ def read_tuebingen(source: str | Path | IO[bytes]) -> tuple[Dataset, ...]:
     first in every pair; here every second pair is reversed, so that a method that favours the
     first column gains nothing by it. Raises DataError where the file is not that wheel.
     """
+    import pandas as pd  # here, so that importing the engine does not load pandas
+
+    folder = isinstance(source, str | Path) and Path(source).is_dir()
+    found: list[Dataset] = []
     try:
-        found = _pairs_of(source)
+        root: Any = Path(str(source)) if folder else zipfile.Path(source)
+        pairs, targets = (
+            pd.read_csv(io.BytesIO((root / name).read_bytes()), dtype={"Target": float})
+            for name in (WHEEL_PAIRS, WHEEL_TARGETS)
+        )
+        known = targets[targets["Target"] != 0]
+        for row in pairs.merge(known, on="SampleID").to_dict("records"):
+            columns = [np.array(str(row[side]).split(), dtype=float) for side in ("A", "B")]
+            if len(columns[0]) != len(columns[1]):
+                continue
+            if row["Target"] < 0:
+                columns = columns[::-1]
+            found.append(
+                _known(
+                    columns,
+                    [(float(c.min()), float(c.max())) for c in columns],
+                    len(found) % 2 > 0,
+                    f"tuebingen:{row['SampleID']}",
+                    "Tuebingen cause-effect pairs (Mooij et al. 2016), as in the cdt 0.6.0 wheel; "
+                    "bounds are the data's own range.",
+                )
+            )
     except Exception:  # another zip, or this one damaged: whatever reading it may raise
         what = show(str(source)) if isinstance(source, str | Path) else "The file"
         raise DataError(
@@ -201,34 +204,3 @@ def read_tuebingen(source: str | Path | IO[bytes]) -> tuple[Dataset, ...]:
     if not found:
         raise DataError(f"The file holds no cause-effect pairs; {WHERE}.")
     return tuple(found)
-
-
-def _pairs_of(source: str | Path | IO[bytes]) -> list[Dataset]:
-    import pandas as pd  # here, so that importing the engine does not load pandas
-
-    folder = isinstance(source, str | Path) and Path(source).is_dir()
-    root: Any = Path(str(source)) if folder else zipfile.Path(source)
-    pairs, targets = (
-        pd.read_csv(io.BytesIO((root / name).read_bytes()), dtype=str)
-        for name in (WHEEL_PAIRS, WHEEL_TARGETS)
-    )
-    known = dict(zip(targets["SampleID"], targets["Target"].astype(float), strict=True))
-    found: list[Dataset] = []
-    for row in pairs.to_dict("records"):
-        sign = known.get(row["SampleID"], 0.0)
-        columns = [np.array(row[side].split(), dtype=float) for side in ("A", "B")]
-        if sign == 0 or len(columns[0]) != len(columns[1]):
-            continue
-        if len(found) % 2:
-            columns, sign = columns[::-1], -sign
-        found.append(
-            _known(
-                columns,
-                [(float(c.min()), float(c.max())) for c in columns],
-                ("A", "B") if sign > 0 else ("B", "A"),
-                f"tuebingen:{row['SampleID']}",
-                "Tuebingen cause-effect pairs (Mooij et al. 2016), as in the cdt 0.6.0 wheel; "
-                "bounds are the data's own range.",
-            )
-        )
-    return found

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import csv
 import warnings
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import networkx as nx
 import numpy as np
 
-from engine.data.column import LEVEL, PLAIN, Dialect
-from engine.data.dataset import Dataset, Unforeseen, frozen
+from engine.data.column import DELIMITERS, LEVEL, PLAIN
+from engine.data.dataset import Dataset, frozen, refuse_cycle
 from engine.data.draft import look
-from engine.data.edge_list import read_edges
 from engine.data.intake import project
 from engine.data.schema import Schema
-from engine.data.sources import Source, framed, opened
+from engine.data.sources import Source, framed, located, opened
+from engine.data.spreadsheets import unsafe
 from engine.errors import DataError, InputError, did_you_mean, show
+
+EDGE_HEADERS = (["from", "to"], ["source", "target"], ["parent", "child"])
 
 
 def read_csv(source: Source, schema: Schema | None = None, **options: Any) -> Dataset:
@@ -90,7 +94,7 @@ def read(
     """As :func:`read_table`, for a caller that tells the owner itself what matched no level."""
     if not isinstance(schema, Schema | None):
         raise InputError("The schema is a Schema: Schema.draft(frame), or load_schema(path).")
-    said = _dialect(PLAIN if schema is None else schema.dialect, dialect)
+    said = (PLAIN if schema is None else schema.dialect).said(dialect)
     if schema is not None and isinstance(source, np.ndarray):
         source = framed(source, schema.names)
     with opened(source, said, query, getattr(schema, "rows", None)) as table:
@@ -104,7 +108,12 @@ def read(
         raise DataError(f"{label} has {'one row' if n else 'no rows'} of data; give at least 2.")
     if schema.rows not in (None, n):
         raise DataError(f"{label} has {n:,} {schema.what} but the schema states {schema.rows:,}.")
-    _refuse_silent(unforeseen)
+    for one in unforeseen:
+        if one.to is None:  # nobody said what it counts as
+            raise DataError(
+                f'Column {one}; say in the schema what they count as: "other": one of its levels '
+                f'(or "{LEVEL}", of a numeric column, for a separate level).'
+            )
     return Dataset(
         name=name or Path(label.removesuffix(".gz")).stem,
         codes=frozen(found[0]),
@@ -138,39 +147,61 @@ def as_dataset(data: Any, schema: Schema | None = None) -> Dataset:
     return data
 
 
-def _dialect(stated: Dialect, said: dict[str, str | None]) -> Dialect:
-    for word in said:
-        if word not in Dialect.__dataclass_fields__:
-            hint = did_you_mean(word, [*Dialect.__dataclass_fields__, "schema", "truth", "name"])
-            raise InputError(
-                f"A table is not read with {word!r}; what its columns hold is stated by a schema: "
-                f"Schema.draft(table).state(...).{hint}"
-            )
-    return replace(stated, **{word: value for word, value in said.items() if value is not None})
-
-
 def _notes(schema: Schema) -> tuple[str, ...]:
     """How a table was read by a schema, for :attr:`Dataset.notes`."""
-    left = [f"Column {show(name)} was left out: {why}." for name, why in schema.left_out]
-    if schema.waiting:
-        more = len(schema.waiting) - 5
-        listed = ", ".join(schema.waiting[:5]) + (f" and {more} more" if more > 0 else "")
-        said = (
-            f"What {listed} can hold was found in the data and is not stated: no guarantee is "
-            "given until it is."
-        )
-        return (said, *left)
-    who = "" if schema.person is None else "; one row a person"
-    return (f"All columns follow the declared schema{who}.",)
+    if not schema.waiting:
+        who = "" if schema.person is None else "; one row a person"
+        return (f"All columns follow the declared schema{who}.",)
+    more = len(schema.waiting) - 5
+    listed = ", ".join(schema.waiting[:5]) + (f" and {more} more" if more > 0 else "")
+    return (
+        f"What {listed} can hold was found in the data and is not stated: no guarantee is given "
+        "until it is.",
+        *(f"Column {show(name)} was left out: {why}." for name, why in schema.left_out),
+    )
 
 
-def _refuse_silent(unforeseen: Iterable[Unforeseen]) -> None:
-    """Refuse a table with a cell of which nobody said what it counts as; DataError."""
-    for one in unforeseen:
-        if one.to is None:
-            cells = "1 cell that is" if one.cells == 1 else f"{one.cells:,} cells that are"
-            raise DataError(
-                f"Column {show(one.column)} has {cells} {'empty' if one.empty else 'no level'}; "
-                f'say in the schema what they count as: "other": one of its levels'
-                f' (or "{LEVEL}", of a numeric column, for a separate level).'
-            )
+# True graphs ------------------------------------------------------------------------------------
+
+
+def read_edges(source: Source, names: Sequence[str]) -> nx.DiGraph:
+    """Read an edge list, one `from,to` or `from -> to` a line, as a graph over `names`.
+
+    Raises DataError where a line is malformed, a name is not a column, or edges form a
+    loop or a cycle.
+    """
+    with ExitStack() as stack:
+        label, path = located(stack, source)
+        try:
+            lines = path.read_text("utf-8-sig").splitlines()
+        except (OSError, UnicodeDecodeError):
+            raise DataError(f"{label} cannot be read as UTF-8 text; check the file.") from None
+    graph = nx.DiGraph()
+    graph.add_nodes_from(names)
+    for number, line in enumerate(lines, 1):
+        cells = _cells(line, names)
+        strange = [cell for cell in cells if cell not in names]
+        head = not graph.edges and [cell.casefold() for cell in cells] in EDGE_HEADERS
+        if not line.strip() or (head and strange):
+            continue
+        where = f"Line {number} of {label}"
+        if len(cells) != 2 or not all(cells):
+            raise DataError(f"{where} is not an edge; write it as from,to or from -> to.")
+        if strange:
+            hint = did_you_mean(strange[0], names)
+            raise DataError(f"{where} names {show(strange[0])}, which is not a column.{hint}")
+        graph.add_edge(*cells)
+    if not graph.edges:
+        raise DataError(f"{label} has no edges; give one edge a line, or leave the truth out.")
+    refuse_cycle(graph, label)
+    return graph
+
+
+def _cells(line: str, names: Sequence[str]) -> list[str]:
+    """A line's cells, by the names that the table has where they are such."""
+    delimiter = max(DELIMITERS, key=line.count)
+    cells = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])
+    if "->" in line and not set(map(str.strip, cells)) <= set(names):  # a name may hold an arrow
+        cells = line.split("->")
+    cells = [cell.strip().strip('"') for cell in cells]
+    return [cell if cell in names else unsafe(cell) for cell in cells]

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import MISSING, dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from engine.data.column import (
     LEVEL,
@@ -39,6 +39,7 @@ __all__ = ["LEVEL", "Column", "Person", "Schema", "load_schema", "parse_schema"]
 if TYPE_CHECKING:
     from engine.data.draft import Found
 
+_Facts = TypeVar("_Facts", Column, Person, Dialect)
 FORMAT = "dp-causal-explorer/schema"
 _TOP = ("format", "version", "rows", "person", "dialect", "columns", "knowledge")
 
@@ -138,7 +139,7 @@ class Schema(metaclass=_Named):
     @classmethod
     def proposed(cls, found: Sequence[Found], dialect: Dialect) -> Schema:
         """A draft of columns as they were found; DataError without two columns of use."""
-        left_out = tuple((one.name, why) for one in found if (why := one.why_out()) is not None)
+        left_out = tuple((one.name, one.why_out) for one in found if one.why_out is not None)
         columns = tuple(column for one in found if (column := one.proposed()) is not None)
         if len(columns) < 2:
             said = "; ".join(f"{show(name)}: {why}" for name, why in left_out[:3])
@@ -234,22 +235,12 @@ class Schema(metaclass=_Named):
 
     def to_json(self) -> dict[str, Any]:
         """The file's content."""
-        columns = []
-        for column in self.columns:
-            facts = {k: v for k, v in asdict(column).items() if v not in (None, ())}
-            if column.bounds is None:
-                del facts["bins"]
-            if column.stated:
-                del facts["stated"]
-            columns.append({k: list(v) if isinstance(v, tuple) else v for k, v in facts.items()})
-        top: dict[str, Any] = {} if self.rows is None else {"rows": self.rows}
-        if self.person is not None:
-            top["person"] = {k: v for k, v in asdict(self.person).items() if v is not None}
-        if self.dialect != PLAIN:
-            plain = asdict(PLAIN)
-            top["dialect"] = {k: v for k, v in asdict(self.dialect).items() if v != plain[k]}
-        known = {"knowledge": self.knowledge.to_json()} if self.knowledge else {}
-        return {"format": FORMAT, "version": VERSION, **top, "columns": columns, **known}
+        stated = {"rows": self.rows, "person": self.person and _stated(self.person)}
+        stated["dialect"] = _stated(self.dialect)
+        columns = [_stated(c, *("bins",) * (c.bounds is not None)) for c in self.columns]
+        known = self.knowledge and self.knowledge.to_json()
+        top = {"format": FORMAT, "version": VERSION, **stated, "columns": columns}
+        return {what: value for what, value in (*top.items(), ("knowledge", known)) if value}
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the schema's JSON file; InputError where it is there already or cannot be written.
@@ -257,6 +248,13 @@ class Schema(metaclass=_Named):
         ``overwrite`` replaces a file that is there, as a notebook that is run again wants it.
         """
         write_json(self.to_json(), path, overwrite=overwrite)
+
+
+def _stated(facts: Any, *always: str) -> dict[str, Any]:
+    """The fields of a dataclass that differ from their defaults, as JSON has them."""
+    held = {one.name: getattr(facts, one.name) for one in fields(facts)}
+    differ = {one.name for one in fields(facts) if held[one.name] != one.default} | {*always}
+    return {k: list(v) if isinstance(v, tuple) else v for k, v in held.items() if k in differ}
 
 
 def _wrong_person(column: Column, person: Person | None) -> str | None:
@@ -278,10 +276,10 @@ def _wrong_person(column: Column, person: Person | None) -> str | None:
 def _facts(name: str, said: Any) -> dict[str, Any]:
     """Fields of a column from what a person says of it: levels, or fields."""
     facts = dict(said) if isinstance(said, Mapping) else {"levels": said}
-    fields = [key for key in Column.__dataclass_fields__ if key not in ("name", "stated")]
-    check_fields(facts, fields, f"column {show(name)}")
     if isinstance(facts.get("levels", ()), str | int | float | None):
         raise InputError(f"{show(name)} is stated by its levels or by fields such as cuts.")
+    known = [key for key in Column.__dataclass_fields__ if key not in ("name", "stated")]
+    check_fields(facts, known, f"column {show(name)}")
     return {k: tuple(map(str, v)) if k == "levels" else v for k, v in facts.items()}
 
 
@@ -293,51 +291,44 @@ def _column(name: str, facts: dict[str, Any]) -> Column:
 
 def _restated(column: Column, facts: dict[str, Any]) -> Column:
     """A column with some facts given again; the level of empty cells stays."""
+    numeric = column.type == "numeric"
     gap = str(column.labels[column.other_code or 0]) if column.has_gap_level else None
     kept: dict[str, Any] = {"take": column.take, "part": column.part}
-    if "cuts" in facts or "bounds" in facts or facts.get("type") == "numeric":
-        kept["type"] = "numeric"
-        kept["other"] = LEVEL if gap else column.other if column.type == "numeric" else None
-        if "bins" in facts and "bounds" not in facts and column.bounds is not None:
-            kept["bounds"] = column.bounds
+    if "cuts" in facts or "bounds" in facts:
+        kept["other"] = LEVEL if gap else column.other if numeric else None
     elif "levels" in facts:
-        kept["type"] = column.type if column.type != "numeric" else "ordered"
+        kept["type"] = "ordered" if numeric else column.type
         if column.other in facts["levels"]:
             kept["other"] = column.other
         elif gap and facts.get("other") is None:
             facts = {**facts, "levels": (*facts["levels"], gap), "other": gap}
     else:
-        kept = {k: v for k, v in asdict(column).items() if k not in ("name", "stated")}
+        return replace(column, **{**facts, "stated": True})
     return _column(column.name, {**kept, **facts})
 
 
 def parse_schema(content: Any) -> Schema:
     """A schema from the JSON value of its file; InputError in one sentence for anything else."""
     content = check_fields(content, _TOP, "schema", FORMAT)
-    columns, known = content.get("columns"), content.get("knowledge")
+    columns, person, known = map(content.get, ("columns", "person", "knowledge"))
     if not isinstance(columns, list):
         raise InputError('A schema needs "columns": a list with one object a column.')
-    person = content.get("person")
-    if person is not None:
-        check_fields(person, tuple(Person.__dataclass_fields__), "schema's person")
-        if "id" not in person:
-            raise InputError('The "person" of a schema is an object such as {"id": "patient"}.')
-    fields = tuple(Dialect.__dataclass_fields__)
     return Schema(
-        tuple(map(_parse_column, columns)),
+        tuple(_parsed(Column, one, "schema's column") for one in columns),
         content.get("rows"),
-        None if person is None else Person(**person),
+        None if person is None else _parsed(Person, person, "schema's person"),
         None if known is None else parse_knowledge(known),
-        Dialect(**check_fields(content.get("dialect", {}), fields, "schema's dialect")),
+        _parsed(Dialect, content.get("dialect", {}), "schema's dialect"),
     )
 
 
-def _parse_column(content: Any) -> Column:
-    check_fields(content, tuple(Column.__dataclass_fields__), "schema's column")
-    for key in ("name", "type"):
-        if key not in content:
-            raise InputError(f'A column of the schema has no "{key}".')
-    return Column(**content)
+def _parsed(kind: type[_Facts], content: Any, what: str) -> _Facts:
+    """A dataclass from an object of a JSON file."""
+    check_fields(content, tuple(kind.__dataclass_fields__), what)
+    for one in fields(kind):
+        if one.default is MISSING and one.name not in content:
+            raise InputError(f'A {what} has no "{one.name}".')
+    return kind(**content)
 
 
 def load_schema(source: str | os.PathLike[str] | bytes) -> Schema:

@@ -180,7 +180,7 @@ def card_view(column: Found, cards: Mapping[str, Draft], *, key: str, ordering: 
         missing = f", {text.count(column.missing, 'cell')} empty" if column.missing else ""
         st.markdown(f"**{text.plain(column.name)}**")
         said = f"Found in your rows, not public: {text.count(column.distinct, 'value')}{missing}."
-        if (why := column.why_out()) is not None:  # without the Python word for it
+        if (why := column.why_out) is not None:  # without the Python word for it
             said += text.plain(f" Left out: {re.sub(r' [(][^)]*[)]', '', why)}.")
         st.caption(said)
         if ordering:

@@ -184,7 +184,7 @@ def test_a_draft_hints_at_the_person_keeps_missing_and_takes_none_for_a_word(
     said = capsys.readouterr()
     (tmp_path / "s.json").write_text(said.out)
     found, _ = worker.columns(worker.Upload("t.csv", (tmp_path / "t.csv").read_bytes()))
-    why = {one.name: str(one.why_out()) for one in found}
+    why = {one.name: str(one.why_out) for one in found}
     drafts = (Schema.draft(SURVEY), load_schema(tmp_path / "s.json"))
     for hint in (said.err, why["person_id"], dict(drafts[0].left_out)["person_id"]):
         assert "an id, each with about 8 rows: a person" in hint

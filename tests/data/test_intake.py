@@ -201,7 +201,7 @@ def test_a_draft_says_why_it_leaves_columns_out_and_what_they_may_be() -> None:
     draft = Schema.draft(titanic())
     out = dict(draft.left_out)
     found, _ = columns(Upload("t.csv", titanic().to_csv(index=False).encode()))  # the page's cards
-    assert draft.left_out == tuple((one.name, why) for one in found if (why := one.why_out()))
+    assert draft.left_out == tuple((one.name, why) for one in found if (why := one.why_out))
     assert out.keys() == {"PassengerId", "Name", "Ship"}
     assert "all different" in out["PassengerId"]
     assert "one value only" in out["Ship"]
@@ -218,6 +218,10 @@ def test_a_draft_says_why_it_leaves_columns_out_and_what_they_may_be() -> None:
     )
     assert "free text" in dict(Schema.draft(texts).left_out)["said"]
     assert "said: left out, " in str(Schema.draft(texts))
+    sizes = pd.Categorical(list("SML") * 40, ["S", "M", "L", "XL"])
+    clothes = Schema.draft(texts.assign(size=sizes, b=sizes.as_ordered()))
+    assert clothes.levels[1:] == (("S", "M", "L", "XL"), ("S", "M", "L"))
+    assert [column.type for column in clothes.columns] == ["ordered", "ordered", "unordered"]
 
 
 WORDS = Column(name="a", type="ordered", levels=("no", "yes", "rest"), other="rest")

@@ -64,7 +64,7 @@ def test_own_columns() -> None:
     [
         ("a,b,c\n1,2,3\n", "3 columns"),
         ("a\n1\n", "fewer than two columns"),
-        ("a,b\n1,2\n1,3\n", "2 rows"),
+        ("a,b\n1,2\n1,3\n", "fewer than 10 rows"),
         ("a,b\n" + "1,2\n3,nan\n" * 9, "no finite number"),
         ("a,b\n" + "1,2\n3,inf\n" * 9, "no finite number"),
         ("a,b\n" + "1,2\n3,x\n" * 9, "no finite number"),

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import Dataset, read_csv, run
-from engine.data.edge_list import read_edges
+from engine.data.reading import read_edges
 from engine.data.schema import Column, Schema
 from engine.data.spreadsheets import safe, table_csv, unsafe
 from engine.studies.bundle import bundle
