@@ -142,8 +142,8 @@ class Dataset:
         if codes.shape[1] != self.d or (codes.max(axis=0) >= self.cardinalities).any():
             yield "Codes have a column a name, and are below its number of levels."
         if self.values is not None or self.bounds is not None:
-            values, bounds = self.values, self.bounds or ()
-            if values is None or values.shape != codes.shape or len(bounds) != self.d:
+            values, bounds = np.asarray(self.values), self.bounds or ()
+            if values.shape != codes.shape or len(bounds) != self.d:
                 yield "Numeric data need a value for every cell and bounds for every column."
             if not np.isfinite(values).all() or not all(-HUGE < a < b < HUGE for a, b in bounds):
                 yield "Values are finite, and bounds two of them, the lower one first."

@@ -71,7 +71,8 @@ def look(table: Relation, source: Any, *, guess: bool = True) -> tuple[tuple[Fou
         raise DataError(f"{table.label} has {held} of data below its header line; give at least 2.")
     if guess and table.delimiter in (";", "\t") and _decimal_commas(table):
         table = table._replace(dialect=replace(table.dialect, decimal=","))
-    kinds = getattr(getattr(source, "dtypes", None), "items", tuple)()  # a pandas frame's
+    # Those of a pandas frame.
+    kinds: Any = getattr(getattr(source, "dtypes", None), "items", tuple)()
     known = {str(name): kind for name, kind in kinds if hasattr(kind, "categories")}
     named = [name for name in table.names if name.strip()]
     return tuple(_look(table, name, rows, known.get(name)) for name in named), table
