@@ -2,8 +2,6 @@
 
 import json
 import math
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -137,18 +135,3 @@ def test_what_matches_no_level_is_told_and_much_of_it_is_agreed_to(capsys, tmp_p
     assert "strange" not in out
     assert main([*asked, "--accept-unforeseen"]) == 0
     assert "strange" not in capsys.readouterr().out
-
-
-@pytest.mark.slow
-def test_the_command_itself_has_no_traceback():
-    done = subprocess.run(
-        [sys.executable, "-m", "engine", "run", "--dataset", "asia", "--epsilon", "0"],
-        capture_output=True,
-        text=True,
-        cwd=SAMPLES.parent,
-        check=False,
-    )
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert done.stderr.strip().count("\n") == 0
-    assert "Traceback" not in done.stderr

@@ -197,80 +197,55 @@ def test_what_the_disk_says_is_one_sentence(
 # Hostile files and words -------------------------------------------------------------------
 
 
-def foreign(path: Path) -> None:
-    with sqlite3.connect(path) as connection:
-        connection.execute("CREATE TABLE budgets (name TEXT)")
-
-
-def newer(path: Path) -> None:
-    Budgets(path).new("x", 1, 0)
-    with sqlite3.connect(path) as connection:
-        connection.execute("PRAGMA user_version = 99")
-
-
-def lacking(path: Path) -> None:
-    with sqlite3.connect(path) as connection:
-        connection.execute("CREATE TABLE other (name TEXT)")
-        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        connection.execute("PRAGMA user_version = 1")
-
-
-def amount(text: str) -> Callable[[Path], None]:
-    def write(path: Path) -> None:
-        Budgets(path).new("x", 1, 0)
-        with sqlite3.connect(path) as connection:
-            sql = "INSERT INTO charges (name, epsilon, delta, what) VALUES ('x', ?, '0', '')"
-            connection.execute(sql, (text,))
-
-    return write
-
-
-def torn(path: Path) -> None:
-    Budgets(path).new("x", 1, 0)
-    raw = path.read_bytes()
-    path.write_bytes(raw[: len(raw) // 2])
-
-
-def inconsistent(path: Path) -> None:
-    """A row that the table's own rules forbid: SQLite reads it as if nothing were wrong."""
-    Budgets(path).new("x", 1, 0)
-    with sqlite3.connect(path) as connection:
-        rules = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'charges'")
-        strict = rules.fetchone()[0]
-        connection.execute("PRAGMA writable_schema = ON")
-        update = "UPDATE sqlite_master SET sql = ? WHERE name = 'charges'"
-        connection.execute(update, (strict.replace("at TEXT NOT NULL", "at TEXT"),))
-    with sqlite3.connect(path) as connection:
-        sql = (
-            "INSERT INTO charges (name, epsilon, delta, what, at) VALUES ('x', '1', '0', '', NULL)"
-        )
-        connection.execute(sql)
-        connection.execute("PRAGMA writable_schema = ON")
-        connection.execute(update, (strict,))
-
-
-HOSTILE = {
+CHARGE = "INSERT INTO charges (name, epsilon, delta, what) VALUES ('x', '{}', '0', '')"
+RULES = "UPDATE sqlite_master SET sql = replace(sql, '{}', '{}') WHERE name = 'charges'"
+STRICT, LOOSE = "at TEXT NOT NULL", "at TEXT"
+# What is done to no file, and to a file of budgets.
+FOREIGN: dict[str, Callable[[Path], object]] = {
     "text": lambda path: path.write_text("ten thousand"),
     "random": lambda path: path.write_bytes(random.Random(0).randbytes(8192)),
     "a folder": lambda path: path.mkdir(),
     "empty": lambda path: path.touch(),
-    "foreign": foreign,
-    "newer": newer,
-    "without tables": lacking,
-    "torn": torn,
-    "negative": amount("-5"),
-    "no number": amount("much"),
-    "nan": amount("NaN"),
-    "infinite": amount("Infinity"),
-    "endless": amount("1e999999"),
-    "inconsistent": inconsistent,
+    "foreign": lambda path: scripted(path, "CREATE TABLE budgets (name TEXT)"),
+    "without tables": lambda path: scripted(
+        path,
+        "CREATE TABLE other (name TEXT)",
+        f"PRAGMA application_id = {APPLICATION_ID}",
+        "PRAGMA user_version = 1",
+    ),
+}
+DAMAGED: dict[str, Callable[[Path], object]] = {
+    "newer": lambda path: scripted(path, "PRAGMA user_version = 99"),
+    "torn": lambda path: os.truncate(path, path.stat().st_size // 2),
+    "negative": lambda path: scripted(path, CHARGE.format("-5")),
+    "no number": lambda path: scripted(path, CHARGE.format("much")),
+    "nan": lambda path: scripted(path, CHARGE.format("NaN")),
+    "infinite": lambda path: scripted(path, CHARGE.format("Infinity")),
+    "endless": lambda path: scripted(path, CHARGE.format("1e999999")),
+    # A row that the table's own rules forbid: SQLite reads it as if nothing were wrong.
+    "inconsistent": lambda path: scripted(
+        path,
+        "PRAGMA writable_schema = ON",
+        RULES.format(STRICT, LOOSE),
+        "PRAGMA writable_schema = RESET",
+        CHARGE.replace("what)", "what, at)").replace("'')", "'', NULL)").format(1),
+        "PRAGMA writable_schema = ON",
+        RULES.format(LOOSE, STRICT),
+    ),
 }
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+def scripted(path: Path, *statements: str) -> None:
+    with sqlite3.connect(path) as connection:
+        connection.executescript(";".join(statements))
+
+
+@pytest.mark.parametrize("name", [*FOREIGN, *DAMAGED])
 def test_a_hostile_file_is_one_sentence_and_no_charge(name: str, tmp_path: Path) -> None:
     path = tmp_path / "b.db"
-    HOSTILE[name](path)
+    if name in DAMAGED:
+        Budgets(path).new("x", 1, 0)
+    (FOREIGN | DAMAGED)[name](path)
     before = path.read_bytes() if path.is_file() else b""
     for act in (
         lambda: Budgets(path).charge("x", Guarantee(0.1, 0.0), ""),
