@@ -82,10 +82,21 @@ def add_dataset_flags(parser: argparse.ArgumentParser, *, many: bool = False) ->
     which.add_argument("--dataset", help=f"{what}: {', '.join(NETWORKS)}")
     parser.add_argument("--n", type=int, default=100_000, help="rows to sample from a network")
     parser.add_argument("--data-seed", type=int, default=0, help="seed of the sample")
-    which.add_argument(
+    add_table_flags(parser, which)
+    parser.add_argument("--truth", metavar="FILE", help="its true edges: two columns, from and to")
+
+
+def add_table_flags(parser: argparse.ArgumentParser, which: Any = None, **needs: Any) -> None:
+    """A person's own table, its schema, and agreeing to what cells count as that match no level.
+
+    ``which`` is a group of flags of which one names the table; ``needs`` says whether they must be
+    given.
+    """
+    (which or parser).add_argument(
         "--csv",
         metavar="FILE",
-        help="your own data instead: CSV, Parquet, Arrow, Excel, SQLite or DuckDB",
+        **needs,
+        help="your own data: CSV, Parquet, Arrow, Excel, SQLite or DuckDB",
     )
     parser.add_argument(
         "--query",
@@ -95,14 +106,11 @@ def add_dataset_flags(parser: argparse.ArgumentParser, *, many: bool = False) ->
     )
     parser.add_argument("--csv-encoding", help="utf-8, utf-16 or latin-1")
     parser.add_argument(
-        "--schema", metavar="FILE", help="its declared schema; without it nothing is proven"
+        "--schema",
+        metavar="FILE",
+        **needs,
+        help="its declared schema; without it nothing is proven",
     )
-    add_accept_flag(parser)
-    parser.add_argument("--truth", metavar="FILE", help="its true edges: two columns, from and to")
-
-
-def add_accept_flag(parser: argparse.ArgumentParser) -> None:
-    """Agreeing to what cells count as that match no level."""
     parser.add_argument(
         "--accept-unforeseen",
         action="store_true",
@@ -154,7 +162,7 @@ def datasets(args: argparse.Namespace) -> list[Dataset]:
     """The data that the flags name; InputError where they do not fit together."""
     if args.csv is not None:
         schema = None if args.schema is None else load_schema(args.schema)
-        return [own_table(args, schema, truth=args.truth, encoding=args.csv_encoding)]
+        return [own_table(args, schema, truth=args.truth)]
     for name in ("schema", "query", "truth"):
         if getattr(args, name) is not None:
             raise InputError(f"--{name} belongs to --csv: a bundled network brings its own facts.")
@@ -170,7 +178,7 @@ def own_table(args: argparse.Namespace, schema: Schema | None, **options: Any) -
     """
     from engine.data.reading import read
 
-    data = read(args.csv, schema, query=args.query, **options)
+    data = read(args.csv, schema, query=args.query, encoding=args.csv_encoding, **options)
     tell_unforeseen(data)
     if not args.accept_unforeseen and any(u.asks for u in data.unforeseen_cells):
         raise InputError(

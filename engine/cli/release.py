@@ -11,9 +11,9 @@ from typing import Any
 
 from engine.cli.flags import (
     Parser,
-    add_accept_flag,
     add_knowledge_flag,
     add_parameter_flags,
+    add_table_flags,
     chosen_algorithms,
     known,
     own_table,
@@ -92,12 +92,7 @@ def _parser(specs: Sequence[Spec], again: bool) -> Parser:
         "--out release.json",
     )
     needs: Any = {"required": not again}
-    parser.add_argument("--csv", metavar="FILE", **needs, help="your data, of any kind")
-    parser.add_argument(
-        "--query", metavar="SQL", help="what to read of a database file: one row for each record"
-    )
-    add_accept_flag(parser)
-    parser.add_argument("--schema", metavar="FILE", **needs, help="their declared schema")
+    add_table_flags(parser, **needs)
     add_knowledge_flag(parser)
     parser.add_argument("--budget", metavar="NAME", **needs, help="the budget that pays")
     ended = parser.add_mutually_exclusive_group()

@@ -68,12 +68,10 @@ def run_command(argv: Sequence[str]) -> int:
 def summary(result: RunResult) -> str:
     """A run in a few lines for the terminal."""
     lines = [f"{ALGORITHMS[result.algorithm].title} on {result.dataset}: {result.status}"]
-    directed = set(digraph_of(result.displayed_cpdag, result.names).edges)
-    for a, b in sorted(directed):
-        if (b, a) not in directed:
-            lines.append(f"  {a} -> {b}")
-        elif a < b:
-            lines.append(f"  {a} -- {b}")
+    arcs = set(digraph_of(result.displayed_cpdag, result.names).edges)
+    for a, b in sorted(arcs):
+        if (b, a) not in arcs or a < b:
+            lines.append(f"  {a} {'--' if (b, a) in arcs else '->'} {b}")
     if result.untested:
         lines.append(f"  {len(result.untested)} pairs not tested to the end")
     if result.low_confidence:
