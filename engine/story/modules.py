@@ -54,7 +54,7 @@ def bundle(*tops: str) -> str:
 
 @cache
 def style(name: str = "scene") -> str:
-    """A style sheet: the scene's, or the story's."""
+    """A style sheet: the scene's, the story's or the board's."""
     return (BROWSER / f"{name}.css").read_text(encoding="utf-8")
 
 

@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,6 @@ from pages.shell.export import download
 from pages.shell.settings import draft_known, drafted_known, drafted_source
 from pages.shell.task import OPEN
 
-_FOLDER = Path(__file__).resolve().parents[2] / "static" / "known"
 _BOARD, _PROBLEM = "known-board", "known-problem"
 _USES = {
     FULL: "Say what is asked, too: fewer questions, but a false tier costs links",
@@ -99,8 +97,10 @@ def _board(data: Dataset, known: Knowledge) -> None:
         except InputError as error:
             st.session_state[_PROBLEM] = str(error)
 
-    script, style = ((_FOLDER / f"board.{end}").read_text("utf-8") for end in ("js", "css"))
-    component = st.components.v2.component("known", js=script, css=style)
+    from engine.story.modules import bundle, style  # for this dialog alone
+
+    script = f"{bundle('board', 'dom')}\nexport default modules.dom.mount(modules.board.Board);"
+    component = st.components.v2.component("known", js=script, css=style("board"))
     component(key=_BOARD, data=content, on_known_change=changed)
 
 

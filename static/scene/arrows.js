@@ -1,59 +1,50 @@
 // Reverse an arrow: which questions to the data would be answered otherwise?
-import {el, svgRoot} from "./dom.js";
-import {Graph, fitting} from "./graph.js";
+import {Picture, el, keyed} from "./dom.js";
+import {Graph} from "./graph.js";
 import {pairsOf} from "./model.js";
 
-const NARROW = 620, CYCLE = -1;
+const CYCLE = -1;
 
-export class Arrows {
-  /** @param {HTMLElement} root */
-  constructor(root) { this.root = root; }
-
+export class Arrows extends Picture {
   /** @param {{titles: string[], layouts: any, truth: number[], causal: number[], arrows: number[][], kinds: number[], changed: number[], examples: any[][], questions: number, digest: string}} given */
   show(given) {
-    if (given.digest === this.digest) return;
-    this.digest = given.digest;
-    Object.assign(this, {given, mask: 0, turned: 0, either: Boolean(given.either), layout: null});
+    if (!this.fresh(given)) return;
+    Object.assign(this, {mask: 0, turned: 0, either: Boolean(given.either)});
     this.model = {d: given.titles.length, pairs: pairsOf(given.titles.length), truth: given.truth, causal: given.causal};
     this.places = given.arrows.map(([a, b]) => this.model.pairs.findIndex(([i, j]) => i === Math.min(a, b) && j === Math.max(a, b)));
     this.reversible = given.arrows.map((_, k) => given.kinds.some((kind, mask) => kind === 0 && mask >> k & 1));
-    if (!this.svg) this.build();
+    if (!this.graph) this.build();
     this.layOut();
-    this.draw();
   }
 
   build() {
     this.root.className = "scene arrows";
-    this.svg = svgRoot({role: "group", "aria-label": "The arrows: choose one to reverse it"});
-    this.graph = new Graph(this.svg, () => {});
+    this.graph = new Graph({role: "group", "aria-label": "The arrows: choose one to reverse it"});
     this.said = el("p", {class: "sentence", "aria-live": "polite"});
     this.list = el("ul", {class: "changes"});
     this.eitherButton = el("button", {"aria-pressed": "false", onclick: () => { this.either = !this.either; this.draw(); }}, "Which may point either way?");
-    this.root.replaceChildren(el("div", {class: "stage"}, this.svg, el("div", {class: "told"}, this.said, this.list,
+    this.root.replaceChildren(el("div", {class: "stage"}, this.graph.svg, el("div", {class: "told"}, this.said, this.list,
       el("div", {class: "buttons"}, el("button", {onclick: () => { this.mask = 0; this.either = false; this.draw(); }}, "As it is in truth"), this.eitherButton))));
-    new ResizeObserver(() => { this.layOut(); this.draw(); }).observe(this.root);
+    this.watch(() => this.layOut());
   }
 
   layOut() {
-    const narrow = this.root.clientWidth < NARROW, layout = fitting(this.given.layouts, this.svg, narrow);
-    this.root.classList.toggle("narrow", narrow);
-    if (layout === this.layout) return;
-    this.layout = layout;
-    this.graph.lay(this.model, this.given.titles, layout);
-    this.places.forEach((p, k) => {
-      const {hit} = this.graph.line(p);
-      hit.setAttribute("tabindex", "0");
-      hit.setAttribute("role", "button");
-      hit.addEventListener("click", () => this.turn(k));
-      hit.addEventListener("keydown", (e) => { if (e.key === "Enter" || e.key === " ") { this.turn(k); e.preventDefault(); } });
-    });
+    if (this.graph.fit(this.model, this.given, this.fold())) this.places.forEach((p, k) => this.button(this.graph.line(p).hit, k));
+    this.draw();
+  }
+
+  /** What reverses an arrow. */
+  button(hit, k) {
+    hit.setAttribute("tabindex", "0");
+    hit.setAttribute("role", "button");
+    hit.addEventListener("click", () => this.turn(k));
+    keyed(hit, {Enter: 1, " ": 1}, () => this.turn(k));
   }
 
   turn(k) { this.mask ^= 1 << k; this.turned++; this.either = false; this.draw(); }
   name(k) { const [a, b] = this.given.arrows[k], t = this.given.titles, round = this.mask >> k & 1; return `${t[round ? b : a]} → ${t[round ? a : b]}`; }
 
   draw() {
-    if (!this.layout) return;
     const {given, mask} = this, looks = new Map();
     given.arrows.forEach(([a, b], k) => {
       const round = Boolean(mask >> k & 1), forth = (a < b) !== round, plain = this.either && this.reversible[k];

@@ -39,7 +39,7 @@ export function figure(x) {
 const REST = 150; // milliseconds without a change until the page is told
 
 /** The one way onto a Streamlit page: one ``Kind`` an element, shown again with each rerun's data.
- * ``rested`` and ``yours`` tell the page of a state; nothing else leaves the browser.
+ * ``rested``, ``yours`` and ``known`` tell the page of a state; nothing else leaves the browser.
  * @param {new (root: HTMLElement, hooks: any) => {root: HTMLElement, show: (data: any) => void}} Kind */
 export function mount(Kind) {
   const shown = new WeakMap();
@@ -53,10 +53,11 @@ export function mount(Kind) {
         // Once the hand rests: of keys held down the page would hear every one, and lose the last.
         rested: (state) => { clearTimeout(later); later = setTimeout(() => setStateValue("frame", state), REST); },
         yours: (state) => { clearTimeout(later); setTriggerValue("yours", state); },
+        known: (state) => setStateValue("known", state),
       });
       shown.set(parentElement, made);
     }
-    dress(made.root, data.marks);
+    if (data.marks) dress(made.root, data.marks);
     made.show(data);
   };
 }
@@ -77,33 +78,117 @@ export class Asked {
   }
 }
 
-const SVG = "http://www.w3.org/2000/svg";
+/** What every picture of a page does: its root, whom it tells, its data, its size, its frames. */
+export class Picture {
+  /** @param {HTMLElement} root @param {{rested?: (state: any) => void, yours?: (state: any) => void, known?: (state: any) => void}} hooks */
+  constructor(root, hooks = {}) {
+    this.root = root;
+    this.hooks = {rested: () => {}, ...hooks};
+    this.asked = new Asked();
+    this.still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    this.least = 620;  // CSS pixels below which parts stand below each other
+  }
 
-/** A node of a picture inside ``parent``. @param {string} tag @param {Record<string, any>} attributes @param {Element} parent */
-export function add(tag, attributes, parent) {
-  const node = document.createElementNS(SVG, tag);
+  /** Whether these data are others than those that are shown, which they replace then. */
+  fresh(given, digest = given.digest) {
+    if (digest === this.digest) return false;
+    this.digest = digest;
+    this.given = given;
+    return true;
+  }
+
+  /** Whether there is room for one column alone; the style sheet is told. */
+  fold() { return this.root.classList.toggle("narrow", this.root.clientWidth < this.least); }
+
+  /** Call ``changed`` with every size of the root, or of a part of it. */
+  watch(changed, part = this.root) {
+    if (this.observer) this.observer.disconnect();
+    this.observer = new ResizeObserver(changed);
+    this.observer.observe(part);
+  }
+
+  /** With each frame, while it says so: ``step`` with the seconds since the last one, and the time. */
+  animate(step) {
+    if (this.moving) return;
+    this.moving = true;
+    let last = null;
+    const tick = (now) => {
+      this.moving = step(last === null ? 0 : Math.min(0.1, (now - last) / 1000), now) && this.root.isConnected;
+      last = now;
+      if (this.moving) requestAnimationFrame(tick);
+    };
+    requestAnimationFrame(tick);
+  }
+
+  /** Dials over places, one a name, each under its value in words. @param {Record<string, string>} labels */
+  rows(labels, turned) {
+    this.dials = {};
+    this.values = {};
+    return Object.entries(labels).map(([name, label]) => {
+      this.values[name] = el("b");
+      this.dials[name] = range(label, {"data-name": name, onchange: () => this.rest(),
+        oninput: () => { this[name] = Number(this.dials[name].value); turned(name); }});
+      return el("label", {}, this.values[name], this.dials[name]);
+    });
+  }
+
+  /** Where a dial stands, of so many places. */
+  stand(name, count, words) {
+    this.dials[name].max = String(count - 1);
+    this.dials[name].value = String(this[name]);
+    this.values[name].textContent = words;
+  }
+}
+
+/** A dial. */
+export function range(label, attributes) {
+  return el("input", {type: "range", min: 0, step: 1, class: "dial", "aria-label": label, ...attributes});
+}
+
+/** A hand on a node: where it goes down and moves, and that it has left. */
+export function held(node, follow, left = () => {}) {
+  let down = false;
+  node.addEventListener("pointerdown", (e) => { node.setPointerCapture(e.pointerId); down = true; follow(e, true); });
+  node.addEventListener("pointermove", (e) => { if (down) follow(e, false); });
+  for (const name of ["pointerup", "pointercancel"]) node.addEventListener(name, () => { if (down) { down = false; left(); } });
+}
+
+/** Keys that move something: by how much each. @param {Record<string, number>} steps */
+export function keyed(node, steps, move) {
+  node.addEventListener("keydown", (e) => { if (steps[e.key]) { move(steps[e.key]); e.preventDefault(); } });
+}
+
+/** Points go a share of their way; how far the farthest had to go. @param {number[][]} now @param {number[][]} goal */
+export function ease(now, goal, share) {
+  let far = 0;
+  now.forEach((point, k) => [0, 1].forEach((axis) => {
+    const gap = goal[k][axis] - point[axis];
+    point[axis] += gap * share;
+    far = Math.max(far, Math.abs(gap));
+  }));
+  return far;
+}
+
+/** A node of a picture: inside ``parent`` where there is one, and with words. @param {string} tag @param {Record<string, any>} attributes @param {Element | null} parent @param {string} words */
+export function add(tag, attributes, parent = null, words = "") {
+  const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  parent.append(node);
+  node.textContent = words;
+  if (parent) parent.append(node);
   return node;
 }
 
-/** An empty picture. @param {Record<string, any>} attributes */
-export function svgRoot(attributes = {}) {
-  const node = document.createElementNS(SVG, "svg");
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  return node;
-}
-
-/** The canvas's pen in CSS pixels, cleared; null while it has no size. @param {HTMLCanvasElement} canvas */
-export function sheet(canvas) {
+/** The canvas's pen in CSS pixels, cleared, and the theme's inks; null while it has no size. @param {HTMLCanvasElement} canvas */
+export function sheet(canvas, size = 14) {
   const ratio = devicePixelRatio || 1, w = canvas.clientWidth, h = canvas.clientHeight;
   if (!w || !h) return null;
   if (canvas.width !== Math.round(w * ratio) || canvas.height !== Math.round(h * ratio)) {
     canvas.width = Math.round(w * ratio);
     canvas.height = Math.round(h * ratio);
   }
-  const pen = canvas.getContext("2d");
+  const pen = canvas.getContext("2d"), style = getComputedStyle(canvas), ink = (name) => style.getPropertyValue(name).trim();
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
   pen.clearRect(0, 0, w, h);
-  return {pen, w, h};
+  pen.font = `${size}px ${ink("--st-font") || "sans-serif"}`;
+  return {pen, w, h, ink};
 }

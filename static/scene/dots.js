@@ -1,5 +1,5 @@
 // One dot a draw: links found to the right, false positives upwards. Dots move, they do not jump.
-import {sheet} from "./dom.js";
+import {Picture, ease, sheet} from "./dom.js";
 
 /** A fixed scatter for each draw, so that equal outcomes lie beside each other. */
 function jitter(k) {
@@ -7,17 +7,9 @@ function jitter(k) {
   return [far * Math.cos(turn), far * Math.sin(turn)];
 }
 
-export class Dots {
-  /** @param {HTMLCanvasElement} canvas @param {() => CSSStyleDeclaration} style */
-  constructor(canvas, style) {
-    this.canvas = canvas;
-    this.style = style;
-    /** @type {number[][]} */
-    this.now = [];
-    this.goal = [];
-    this.moving = false;
-    this.still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  }
+export class Dots extends Picture {
+  /** @type {number[][]} */
+  now = [];
 
   /** @param {{links: number, most: number, free: number, counts: any[], chosen: number | null}} view */
   show(view) {
@@ -27,28 +19,17 @@ export class Dots {
       return [c.found + x, c.false_positive + y];
     });
     if (this.still || this.now.length !== this.goal.length) this.now = this.goal.map((g) => [...g]);
-    if (!this.moving) { this.moving = true; requestAnimationFrame(() => this.step()); }
-  }
-
-  step() {
-    let far = 0;
-    this.now.forEach((dot, k) => {
-      for (const axis of [0, 1]) {
-        const gap = this.goal[k][axis] - dot[axis];
-        dot[axis] += gap * 0.35;
-        far = Math.max(far, Math.abs(gap));
-      }
+    this.animate(() => {
+      const far = ease(this.now, this.goal, 0.35);
+      this.paint();
+      return far > 0.01;
     });
-    this.paint();
-    this.moving = far > 0.01;
-    if (this.moving) requestAnimationFrame(() => this.step());
   }
 
   paint() {
-    const {view} = this, found = sheet(this.canvas);
+    const {view} = this, found = sheet(this.root, this.root.clientWidth < 320 ? 12 : 13);
     if (!found) return;
-    const {pen, w, h} = found, style = this.style();
-    const ink = (name) => style.getPropertyValue(name).trim();
+    const {pen, w, h, ink} = found;
     this.small = w < 320;
     const left = this.small ? 24 : 44, right = 16, top = this.small ? 20 : 26, low = h - (this.small ? 18 : 40);
     const x = (v) => left + (v + 0.5) * (w - left - right) / (view.links + 1);
@@ -70,9 +51,7 @@ export class Dots {
   }
 
   axes(pen, ink, x, y, box) {
-    const {view} = this;
-    const {small} = this;
-    pen.font = `${small ? 12 : 13}px ${ink("--st-font") || "sans-serif"}`;
+    const {view, small} = this;
     pen.textAlign = "center";
     pen.lineWidth = 1;
     const every = Math.max(1, Math.ceil(view.links / (small ? 4 : 10)));

@@ -35,7 +35,7 @@ export function sign(marker, [x, y]) {
 }
 
 /** Of the places for the boxes those with letters that can be read from the last row, or with the largest there are. */
-export function fitting(layouts, svg, narrow) {
+function fitting(layouts, svg, narrow) {
   if (narrow && svg.clientWidth < PHONE) return layouts.narrow;
   const high = parseFloat(getComputedStyle(svg).maxHeight) || Infinity;
   const letters = ({size}) => LETTER * Math.min(svg.clientWidth / size[0], high / size[1]);
@@ -43,12 +43,20 @@ export function fitting(layouts, svg, narrow) {
 }
 
 export class Graph {
-  /** @param {SVGElement} svg @param {(pair: number | null) => void} hovered */
-  constructor(svg, hovered) {
-    this.svg = svg;
+  /** @param {Record<string, any>} attributes of the picture @param {(pair: number | null) => void} hovered */
+  constructor(attributes, hovered = () => {}) {
+    this.svg = add("svg", attributes);
     this.hovered = hovered;
     /** @type {Map<number, any>} */
     this.lines = new Map();
+  }
+
+  /** Boxes where they fit best; whether they are laid anew. */
+  fit(model, {titles, layouts}, narrow) {
+    const layout = fitting(layouts, this.svg, narrow);
+    if (layout === this.layout && model === this.model) return false;
+    this.lay(model, titles, layout);
+    return true;
   }
 
   /** Boxes in their places; lines come when a draw first has them. */
@@ -72,8 +80,7 @@ export class Graph {
     const [x, y] = this.layout.at[k], [w, h] = this.half[k];
     const g = add("g", {class: "box"}, this.svg);
     add("rect", {x: x - w, y: y - h, width: 2 * w, height: 2 * h, rx: 8}, g);
-    const text = add("text", {x, y: y + 5}, g);
-    text.textContent = title;
+    add("text", {x, y: y + 5}, g, title);
   }
 
   /** The way of a pair's line: true links are straight, others bow out of their way. */

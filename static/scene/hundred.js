@@ -1,11 +1,11 @@
 // A hundred figures next to the dial: how many of a hundred guesses about one person are right at most.
-import {add, el, svgRoot} from "./dom.js";
+import {add, el} from "./dom.js";
 
 const ACROSS = 25, WIDE = 22, TALL = 27, CHANCE = 50;  // the figure of engine/graphs/picture.py
 
 export class Hundred {
   constructor() {
-    const svg = svgRoot({viewBox: `0 0 ${ACROSS * WIDE} ${100 / ACROSS * TALL}`, "aria-hidden": "true"});
+    const svg = add("svg", {viewBox: `0 0 ${ACROSS * WIDE} ${100 / ACROSS * TALL}`, "aria-hidden": "true"});
     this.said = el("figcaption");
     this.node = el("figure", {class: "hundred"}, svg, this.said);
     this.figures = Array.from({length: 100}, (_, k) => {

@@ -1,21 +1,16 @@
 // CURATE's margins taken hold of: drag either error's curve or T; the plan and the score follow.
-import {Asked, add, el, svgRoot} from "./dom.js";
+import {Picture, add, el, keyed} from "./dom.js";
 import {short} from "./noise.js";
 
-const TALL = 300, PAD = {left: 46, right: 14, top: 34, bottom: 44}, STRIP = 96, BARS = 180, NARROW_AT = 620;
+const TALL = 300, PAD = {left: 46, right: 14, top: 34, bottom: 44}, STRIP = 96, BARS = 180;
 const LEVELS = {one: 0.8, two: 0.7, t: 0.6};  // the bound at which each handle sits
 const WORDS = {one: "β₁", two: "β₂", t: "T"};
 
-export class Margins {
-  /** @param {HTMLElement} root @param {{rested?: (state: any) => void}} hooks */
-  constructor(root, hooks = {}) { this.root = root; this.hooks = hooks; this.asked = new Asked(); }
-
+export class Margins extends Picture {
   /** Plans are [order, tests, epsilon, coins, rate 1, rate 2] an order; they and the scores lie place by place, T outermost.
    * @param {{thresholds: number[], betas: number[], plans: number[][][], scores: number[][], default: number[], best: number[], what: string, at: number[], digest: string}} given */
   show(given) {
-    const fresh = given.digest !== this.digest;
-    this.digest = given.digest;
-    this.given = given;
+    const fresh = this.fresh(given);
     if (fresh) this.ends = this.reach();
     const other = this.asked.other(String(given.at));
     if (fresh || (other && !this.hand)) [this.t, this.one, this.two] = given.at;
@@ -25,25 +20,21 @@ export class Margins {
 
   build() {
     this.root.className = "scene margins-scene";
-    this.chart = svgRoot({class: "errors", role: "group", "aria-label": "Lemma 1's two bounds against the epsilon of one test"});
-    this.bars = svgRoot({class: "bars", role: "img"});
-    this.strip = svgRoot({class: "strip", role: "img"});
-    const dial = (name) => el("input", {type: "range", min: 0, step: 1, class: "dial", "data-name": name, "aria-label": {one: "Margin beta 1", two: "Margin beta 2", t: "Threshold T"}[name],
-      oninput: (e) => { this[name] = Number(e.target.value); this.draw(); }, onchange: () => this.rest()});
-    this.dials = {one: dial("one"), two: dial("two"), t: dial("t")};
-    this.values = {one: el("b"), two: el("b"), t: el("b")};
+    this.chart = add("svg", {class: "errors", role: "group", "aria-label": "Lemma 1's two bounds against the epsilon of one test"});
+    this.bars = add("svg", {class: "bars", role: "img"});
+    this.strip = add("svg", {class: "strip", role: "img"});
     this.said = el("p", {class: "sentence", "aria-live": "polite"});
-    const panel = el("div", {class: "panel dials"}, ...["one", "two", "t"].map((name) => el("label", {}, this.values[name], this.dials[name])),
+    const panel = el("div", {class: "panel dials"}, ...this.rows({one: "Margin beta 1", two: "Margin beta 2", t: "Threshold T"}, () => this.draw()),
       el("div", {class: "buttons"}, el("button", {class: "best", onclick: () => { [this.t, this.one, this.two] = this.given.best; this.draw(); this.rest(); }}, "Show the best")));
     this.root.replaceChildren(el("div", {class: "two"}, this.chart, el("div", {}, this.bars, this.strip)), panel, this.said);
     this.chart.addEventListener("pointermove", (e) => { if (this.hand) this.follow(e); });
     for (const name of ["pointerup", "pointercancel"]) this.chart.addEventListener(name, () => { if (this.hand) { this.hand = null; this.rest(); } });
-    new ResizeObserver(() => { this.root.classList.toggle("narrow", this.root.clientWidth < NARROW_AT); this.draw(); }).observe(this.root);
+    this.watch(() => this.draw());
   }
 
   rest() {
     this.asked.told(String([this.t, this.one, this.two]));
-    if (this.hooks.rested) this.hooks.rested(this.values_now);
+    this.hooks.rested(this.values_now);
   }
 
   get values_now() { const {betas, thresholds} = this.given; return {threshold: thresholds[this.t], beta1: betas[this.one], beta2: betas[this.two]}; }
@@ -82,15 +73,14 @@ export class Margins {
 
   draw() {
     const {given} = this;
-    if (!this.chart || !this.root.clientWidth) return;
+    if (!this.root.clientWidth) return;
+    this.fold();
     const seen = [this.digest, this.t, this.one, this.two, this.root.clientWidth].join(" ");
     if (seen === this.seen) return; // a handle that is about to be taken stays the same
     this.seen = seen;
     const now = this.values_now, mean = average(this.scores), error = spread(this.scores), first = this.plan[0];
     for (const [name, value, count] of [["one", now.beta1, given.betas.length], ["two", now.beta2, given.betas.length], ["t", now.threshold, given.thresholds.length]]) {
-      this.dials[name].max = String(count - 1);
-      this.dials[name].value = String(this[name]);
-      this.values[name].textContent = `${WORDS[name]} = ${value}`;
+      this.stand(name, count, `${WORDS[name]} = ${value}`);
     }
     this.root.dataset.state = JSON.stringify({...now, score: mean, coins: this.plan.map((row) => row[3])});
     this.said.replaceChildren(...(first ? [`Of 100 coins the plan lays `, el("b", {class: "found"}, short(first[3])), ` on order 0, ε = ${short(first[2])} a test: a deletion is lost with at most ${percent(bound(first[4], first[2]))}, a wrong one made with at most ${percent(bound(first[5], first[2]))}. `] : ["The total allows no plan here. "]),
@@ -112,7 +102,7 @@ export class Margins {
   paintChart() {
     const held = this.root.getRootNode().activeElement?.dataset?.handle;
     this.wide = this.blank(this.chart, TALL);
-    const {chart, wide} = this, floor = TALL - PAD.bottom, text = (words, x, y, more = {}) => { add("text", {x, y, ...more}, chart).textContent = words; };
+    const {chart, wide} = this, floor = TALL - PAD.bottom, text = (words, x, y, more = {}) => add("text", {x, y, ...more}, chart, words);
     for (const level of [0.5, 0.75, 1]) {
       add("line", {x1: PAD.left, x2: wide - PAD.right, y1: this.y(level), y2: this.y(level), class: "grid"}, chart);
       text(String(level), PAD.left - 8, this.y(level) + 5, {class: "end"});
@@ -140,15 +130,12 @@ export class Margins {
     const group = add("g", {class: `handle ${name}`, tabindex: 0, role: "slider", "data-handle": name, "aria-label": this.dials[name].getAttribute("aria-label"), "aria-valuemin": 0, "aria-valuemax": count - 1, "aria-valuenow": this[name], "aria-valuetext": String(value)}, this.chart);
     add("circle", {cx: x, cy: y, r: 20, class: "reach"}, group);
     add("circle", {cx: x, cy: y, r: 9, class: "grip"}, group);
-    add("text", {x: name === "t" ? x : x + (right ? 14 : -14), y: name === "t" ? y + 26 : y + 5, class: name === "t" ? "" : right ? "start" : "end"}, group).textContent = `${WORDS[name]} = ${value}`;
+    add("text", {x: name === "t" ? x : x + (right ? 14 : -14), y: name === "t" ? y + 26 : y + 5, class: name === "t" ? "" : right ? "start" : "end"}, group, `${WORDS[name]} = ${value}`);
     group.addEventListener("pointerdown", (e) => { this.hand = name; this.chart.setPointerCapture(e.pointerId); e.preventDefault(); });
-    group.addEventListener("keydown", (e) => {
-      const by = {ArrowLeft: 1, ArrowDown: -1, ArrowRight: -1, ArrowUp: 1}[e.key];  // a larger margin lies to the left
-      if (!by) return;
+    keyed(group, {ArrowLeft: 1, ArrowDown: -1, ArrowRight: -1, ArrowUp: 1}, (by) => {  // a larger margin lies to the left
       this[name] = Math.min(count - 1, Math.max(0, this[name] + by));
       this.draw();
       this.rest();
-      e.preventDefault();
     });
   }
 
@@ -158,10 +145,10 @@ export class Margins {
     plan.forEach((row, k) => {
       const tall = row[3] / 100 * (floor - 22), at = (k + 0.5) * step;
       add("rect", {x: at - step * 0.33, width: step * 0.66, y: floor - tall, height: tall, class: "pillar"}, this.bars);
-      add("text", {x: at, y: floor - tall - 5}, this.bars).textContent = row[3] < 0.05 ? "0" : row[3] < 10 ? row[3].toFixed(1) : row[3].toFixed(0);
-      add("text", {x: at, y: floor + 17}, this.bars).textContent = String(row[0]);
+      add("text", {x: at, y: floor - tall - 5}, this.bars, row[3] < 0.05 ? "0" : row[3] < 10 ? row[3].toFixed(1) : row[3].toFixed(0));
+      add("text", {x: at, y: floor + 17}, this.bars, String(row[0]));
     });
-    add("text", {x: wide / 2, y: BARS - 5}, this.bars).textContent = "coins of 100 on each order's tests";
+    add("text", {x: wide / 2, y: BARS - 5}, this.bars, "coins of 100 on each order's tests");
   }
 
   paintStrip(mean) {
@@ -176,8 +163,8 @@ export class Margins {
     const tick = (v, kind) => add("line", {x1: x(v), x2: x(v), y1: floor - 44, y2: floor + 4, class: kind}, this.strip);
     tick(average(this.given.default), "default");
     tick(mean, "mean");
-    for (const [v, words] of [[0, "0"], [1, "1"]]) add("text", {x: x(v), y: floor + 17}, this.strip).textContent = words;
-    add("text", {x: wide / 2, y: STRIP - 5}, this.strip).textContent = `${this.given.what}: draws and mean; dashed: default`;
+    for (const [v, words] of [[0, "0"], [1, "1"]]) add("text", {x: x(v), y: floor + 17}, this.strip, words);
+    add("text", {x: wide / 2, y: STRIP - 5}, this.strip, `${this.given.what}: draws and mean; dashed: default`);
   }
 }
 

@@ -1,28 +1,20 @@
 // One total, three ways to spend it: coin by coin, more at the beginning, all at once.
 import {paintCoins, paintTables} from "./coins.js";
-import {counted, el, figure, sheet, svgRoot} from "./dom.js";
+import {Picture, counted, el, figure, range, sheet} from "./dom.js";
 import {Dots} from "./dots.js";
-import {Graph, fitting} from "./graph.js";
+import {Graph} from "./graph.js";
 import {count, counts, frame, mean, most, nearest, read} from "./model.js";
 
 const PACE = 22;      // answers a second, or as many as end within LONGEST seconds
 const LONGEST = 18;
 const PRELUDE = 26;   // answers that the purchase of tables lasts, before the clock begins
-const NARROW = 720;   // CSS pixels below which the ways stand below the graph
 
-export class Money {
-  /** @param {HTMLElement} root @param {{rested?: (state: any) => void}} hooks */
-  constructor(root, hooks = {}) {
-    this.root = root;
-    this.hooks = hooks;
-    this.still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  }
+export class Money extends Picture {
+  least = 720;
 
   /** @param {{scene: any, titles: string[], layouts: any, purses: any, ways: any, epsilon: number, draw: number, digest: string}} given */
   async show(given) {
-    if (given.digest === this.digest) { this.draw(); return; }
-    this.digest = given.digest;
-    this.given = given;
+    if (!this.fresh(given)) { this.draw(); return; }
     this.model = await read(given.scene);
     this.keys = Object.keys(given.purses);
     this.at = nearest(this.model, given.epsilon);
@@ -34,39 +26,28 @@ export class Money {
     this.root.className = "scene money";
     this.columns = this.keys.map((key) => this.column(key));
     this.shown = this.keys[0];
-    this.picture = svgRoot({role: "img", class: "picture"});
-    this.graph = new Graph(this.picture, () => {});
-    const n = this.model.epsilons.length;
-    this.dial = el("input", {type: "range", min: 0, max: n - 1, step: 1, class: "dial", "aria-label": "The total: epsilon",
+    this.graph = new Graph({role: "img", class: "picture"});
+    this.dial = range("The total: epsilon", {max: this.model.epsilons.length - 1,
       oninput: () => this.turn(Number(this.dial.value)), onchange: () => this.rest()});
-    this.clock = el("input", {type: "range", min: -PRELUDE, max: 1, step: 1, class: "clock", "aria-label": "The clock: answers given",
+    this.clock = range("The clock: answers given", {min: -PRELUDE, max: 1, class: "clock",
       oninput: () => { this.stop(); this.t = Number(this.clock.value); this.draw(); }});
     this.value = el("b", {class: "value"});
     this.button = el("button", {class: "play", onclick: () => this.play()}, "▶ Spend");
     this.verdict = el("p", {class: "sentence", "aria-live": "polite"});
-    this.root.replaceChildren(el("div", {class: "desk"}, this.picture, el("div", {class: "ways"}, ...this.columns.map((c) => c.node))),
+    this.root.replaceChildren(el("div", {class: "desk"}, this.graph.svg, el("div", {class: "ways"}, ...this.columns.map((c) => c.node))),
       el("div", {class: "panel buttons"}, this.button, this.clock, this.dial, this.value), this.verdict);
-    if (this.watch) this.watch.disconnect();
-    this.watch = new ResizeObserver(() => { this.root.classList.toggle("narrow", this.root.clientWidth < NARROW); this.draw(); });
-    this.watch.observe(this.root);
+    this.watch(() => this.draw());
   }
 
   column(key) {
-    const svg = svgRoot({"aria-hidden": "true", class: "mini"}), purse = el("canvas", {class: "purse", "aria-hidden": "true"});
+    const graph = new Graph({"aria-hidden": "true", class: "mini"}), purse = el("canvas", {class: "purse", "aria-hidden": "true"});
     const canvas = el("canvas", {"aria-hidden": "true"}), said = el("p", {class: "said"});
     const title = this.model.methods.find((m) => m.key === key).title;
-    const graph = new Graph(svg, () => {});
     graph.lay(this.model, this.given.titles, this.given.layouts.small);
     const choose = el("button", {}, `${title}: ${this.given.ways[key]}`), several = this.keys.length > 1;
-    return {key, title, graph, purse, said, choose, dots: new Dots(canvas, () => getComputedStyle(this.root)),
+    return {key, title, graph, purse, said, choose, dots: new Dots(canvas),
       node: el("div", {class: "way", onclick: () => { this.shown = key; this.draw(); }}, el("h2", {}, choose),
-        el("div", {class: "till"}, ...(several ? [svg] : []), purse, canvas), said)};
-  }
-
-  /** The boxes where the chosen way's graph has the largest letters. */
-  place() {
-    const layout = fitting(this.given.layouts, this.picture, this.root.clientWidth < NARROW);
-    if (this.graph.layout !== layout) this.graph.lay(this.model, this.given.titles, layout);
+        el("div", {class: "till"}, ...(several ? [graph.svg] : []), purse, canvas), said)};
   }
 
   /** Another total; who looks at the end goes on looking at the end. */
@@ -86,21 +67,18 @@ export class Money {
     if (this.going) { this.stop(); this.draw(); return; }
     if (this.t >= this.end) this.t = -PRELUDE;
     this.going = true;
-    let last = null;
-    const step = (now) => {
-      if (!this.going || !this.root.isConnected) { this.going = false; return; }
-      this.t += last === null ? 0 : Math.min(0.1, (now - last) / 1000) * Math.max(PACE, (this.end + PRELUDE) / LONGEST);
-      last = now;
-      if (this.t >= this.end) { this.t = this.end; this.going = false; }
+    this.animate((passed) => {
+      if (!this.going || !this.root.isConnected) return this.going = false;
+      this.t = Math.min(this.end, this.t + passed * Math.max(PACE, (this.end + PRELUDE) / LONGEST));
+      this.going = this.t < this.end;
       this.draw();
-      if (this.going) requestAnimationFrame(step);
-    };
-    requestAnimationFrame(step);
+      return this.going;
+    });
     this.draw();
   }
 
   stop() { this.going = false; }
-  rest() { if (this.hooks.rested) this.hooks.rested({epsilon: this.model.epsilons[this.at]}); }
+  rest() { this.hooks.rested({epsilon: this.model.epsilons[this.at]}); }
 
   draw() {
     if (!this.columns || !this.root.clientWidth) return;
@@ -112,7 +90,7 @@ export class Money {
     this.dial.setAttribute("aria-valuetext", `epsilon ${this.model.epsilons[this.at]}`);
     this.value.textContent = `100 coins = ε ${this.model.epsilons[this.at]}`;
     this.button.textContent = this.going ? "Pause" : "▶ Spend";
-    this.place();
+    this.graph.fit(this.model, this.given, this.fold());
     for (const column of this.columns) this.drawWay(column);
     this.judge();
   }
@@ -132,7 +110,7 @@ export class Money {
     const paid = this.paid(run, done);
     this.drawPurse(column, run, 100 - paid);
     column.said.replaceChildren(...this.words(column, run, done, paid, over));
-    if (shown) this.picture.setAttribute("aria-label", `${column.title}: ${column.said.textContent}`);
+    if (shown) this.graph.svg.setAttribute("aria-label", `${column.title}: ${column.said.textContent}`);
     const all = counts(this.model, column.key, this.at), widest = Math.max(...this.keys.map((key) => most(this.model, key)));
     column.dots.show({links: this.model.links, most: widest, free: count(this.model, frame(this.model, "pc", 0, 0)).found,
       counts: all, chosen: over ? this.given.draw : null});
@@ -147,7 +125,7 @@ export class Money {
   drawPurse(column, run, left) {
     const found = sheet(column.purse);
     if (!found) return;
-    const {pen, w, h} = found, style = getComputedStyle(this.root), ink = (name) => style.getPropertyValue(name).trim();
+    const {pen, w, h, ink} = found;
     const half = h * 0.54;
     paintCoins(pen, ink, left, {x: 0, y: 0, w, h: half});
     if (run.bought.length && this.t > -PRELUDE) {

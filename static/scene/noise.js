@@ -1,5 +1,5 @@
 // Noise on one test: drag the score along its axis; dots fall, pile up, and turn red beyond T.
-import {el, sheet} from "./dom.js";
+import {Picture, el, held, keyed, range, sheet} from "./dom.js";
 
 const RATE = 9, MOST = 1200, RADIUS = 3.2, FALL = 0.16;
 
@@ -28,20 +28,12 @@ export function short(x) {
   return x && Math.abs(x) < 1e-3 ? x.toExponential(2) : String(Number(x.toPrecision(3)));
 }
 
-export class Noise {
-  /** @param {HTMLElement} root */
-  constructor(root) {
-    this.root = root;
-    this.still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  }
-
+export class Noise extends Picture {
   /** @param {{score: number, level: number, sensitivity: number, epsilon: number, inks: any, words: any}} given */
   show(given) {
     const {score, level, sensitivity, epsilon} = given;
-    const digest = JSON.stringify([score, level, sensitivity, epsilon]);
-    if (digest === this.digest) return;
-    this.digest = digest;
-    Object.assign(this, {score, level, sensitivity, epsilon, words: given.words});
+    if (!this.fresh(given, JSON.stringify([score, level, sensitivity, epsilon]))) return;
+    Object.assign(this, {score, level, sensitivity, epsilon});
     if (!this.canvas) this.build();
     this.eps.value = String(Math.log10(epsilon));
     this.restart();
@@ -49,21 +41,16 @@ export class Noise {
 
   build() {
     this.canvas = el("canvas", {class: "noise", tabindex: 0, role: "slider", "aria-label": "The score |z|: drag it, or use the arrow keys"});
-    this.eps = el("input", {type: "range", min: -3, max: 1, step: 0.02, class: "dial", "aria-label": "epsilon of this test",
+    this.eps = range("epsilon of this test", {min: -3, max: 1, step: 0.02,
       oninput: () => { this.epsilon = 10 ** Number(this.eps.value); this.restart(); }});
     this.said = el("p", {class: "sentence"});
     this.value = el("b", {class: "value"});
     this.root.className = "scene noise-scene";
     this.root.append(el("div", {class: "main"}, this.canvas, el("div", {class: "panel"}, this.eps,
       el("div", {class: "ends"}, el("span", {}, "much noise"), this.value, el("span", {}, "little noise"))), this.said));
-    this.canvas.addEventListener("pointerdown", (e) => { this.canvas.setPointerCapture(e.pointerId); this.held = true; this.take(e); });
-    this.canvas.addEventListener("pointermove", (e) => { if (this.held) this.take(e); });
-    ["pointerup", "pointercancel"].forEach((name) => this.canvas.addEventListener(name, () => { this.held = false; }));
-    this.canvas.addEventListener("keydown", (e) => {
-      const by = {ArrowLeft: -1, ArrowRight: 1}[e.key];
-      if (by) { this.score = Math.max(0, this.score + by * this.level / 20); this.restart(); e.preventDefault(); }
-    });
-    new ResizeObserver(() => this.restart()).observe(this.canvas);
+    held(this.canvas, (e) => { this.held = true; this.take(e); }, () => { this.held = false; });
+    keyed(this.canvas, {ArrowLeft: -1, ArrowRight: 1}, (by) => { this.score = Math.max(0, this.score + by * this.level / 20); this.restart(); });
+    this.watch(() => this.restart(), this.canvas);
   }
 
   get scale() { return this.sensitivity / this.epsilon; }
@@ -90,7 +77,7 @@ export class Noise {
     this.canvas.setAttribute("aria-valuenow", String(this.score));
     this.canvas.setAttribute("aria-valuetext", short(this.score));
     if (this.still) for (let k = 0; k < MOST; k++) this.land(this.drop());
-    if (!this.running) { this.running = true; requestAnimationFrame(() => this.frame()); }
+    this.animate(() => this.frame());
   }
 
   drop() { return {x: this.score + laplace(this.scale), y: 0}; }
@@ -108,14 +95,12 @@ export class Noise {
   }
 
   frame() {
-    if (!this.root.isConnected) { this.running = false; return; }
     for (let k = 0; k < RATE && this.fallen + this.falling.length < MOST; k++) this.falling.push(this.drop());
     this.falling.forEach((dot) => { dot.y += FALL * (0.6 + Math.random()); });
     this.falling = this.falling.filter((dot) => { if (dot.y >= 1) this.land(dot); return dot.y < 1; });
     this.paint();
     this.speak();
-    this.running = this.falling.length > 0 || this.fallen < MOST;
-    if (this.running) requestAnimationFrame(() => this.frame());
+    return this.falling.length > 0 || this.fallen < MOST;
   }
 
   speak() {
@@ -129,7 +114,7 @@ export class Noise {
   paint() {
     const found = sheet(this.canvas);
     if (!found) return;
-    const {pen, w, h} = found, style = getComputedStyle(this.root), ink = (name) => style.getPropertyValue(name).trim();
+    const {pen, w, h, ink} = found;
     const [low, high] = this.reach, x = (v) => (v - low) / (high - low) * w, floor = h - 46, top = 46;
     const tallest = Math.max(24, ...this.piles.values()), step = Math.min(2 * RADIUS, (floor - top) / tallest);
     pen.fillStyle = ink("--found");
@@ -149,7 +134,6 @@ export class Noise {
 
   marks(pen, ink, x, box) {
     const text = ink("--st-text-color");
-    pen.font = `14px ${ink("--st-font") || "sans-serif"}`;
     pen.strokeStyle = pen.fillStyle = text;
     pen.lineWidth = 1.5;
     pen.beginPath(); pen.moveTo(0, box.floor); pen.lineTo(box.w, box.floor); pen.stroke();

@@ -1,24 +1,19 @@
 // A crowd; one answer is changed; one noisy output; a bet; and a score that cannot pass its wall.
-import {el, sheet} from "./dom.js";
+import {Picture, el, keyed, range, sheet} from "./dom.js";
 import {below, laplace, short} from "./noise.js";
 
-const NAMES = ["A", "B"], MANY = 1000, PACE = 12, NARROW = 720, LOW = 0.35;
+const NAMES = ["A", "B"], MANY = 1000, PACE = 12, LOW = 0.35;
 
 /** The largest share of right guesses: e^eps / (1 + e^eps). */
 export function wall(epsilon) { return 1 / (1 + Math.exp(-epsilon)); }
 
-export class Person {
-  /** @param {HTMLElement} root */
-  constructor(root) {
-    this.root = root;
-    this.still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  }
+export class Person extends Picture {
+  least = 720;
 
   /** @param {{cells: number[], table: number[][], levels: string[][], titles: string[], z: number, moved: (number | null)[][], sensitivity: number, epsilon: number, farthest: number[], digest: string}} given */
   show(given) {
-    if (given.digest === this.digest) { this.paint(); return; }
-    this.digest = given.digest;
-    Object.assign(this, {given, who: null, target: null, epsilon: given.epsilon});
+    if (!this.fresh(given)) { this.paint(); return; }
+    Object.assign(this, {who: null, target: null, epsilon: given.epsilon});
     if (!this.crowd) this.build();
     this.forget();
     this.tell();
@@ -33,7 +28,7 @@ export class Person {
     this.said = el("p", {class: "sentence", "aria-live": "polite"});
     this.choices = el("div", {class: "buttons"});
     this.tables = el("div", {class: "tables"});
-    this.eps = el("input", {type: "range", min: -2, max: 1, step: 0.02, class: "dial", "aria-label": "epsilon of the output",
+    this.eps = range("epsilon of the output", {min: -2, max: 1, step: 0.02,
       oninput: () => { this.epsilon = Number((10 ** Number(this.eps.value)).toPrecision(2)); this.forget(); this.tell(false); }});
     this.value = el("b", {class: "value"});
     this.tally = el("p", {class: "tally"});
@@ -42,17 +37,17 @@ export class Person {
       el("div", {}, this.said, this.choices, el("div", {class: "sheet"}, this.outputs), el("div", {class: "sheet"}, this.scores), this.tally)),
     el("div", {class: "panel buttons"}, el("span", {}, "much noise"), this.eps, el("span", {}, "little noise"), this.value));
     this.crowd.addEventListener("click", (e) => this.pick(this.under(e)));
-    this.crowd.addEventListener("keydown", (e) => {
-      const by = {ArrowLeft: -1, ArrowRight: 1, ArrowUp: -this.across, ArrowDown: this.across}[e.key];
-      if (by) { const n = this.given.cells.length; this.pick(((this.who ?? -by) + by + n) % n); e.preventDefault(); }
+    keyed(this.crowd, {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]}, ([right, down]) => {
+      const by = right + down * this.across, n = this.given.cells.length;
+      this.pick(((this.who ?? -by) + by + n) % n);
     });
-    new ResizeObserver(() => { this.root.classList.toggle("narrow", this.root.clientWidth < NARROW); this.paint(); }).observe(this.root);
+    this.watch(() => this.paint());
   }
 
   /** Other tables or another epsilon: another game. */
   forget() { this.out = null; this.guesses = []; this.last = null; this.running = false; }
 
-  get across() { return this.root.clientWidth < NARROW ? 25 : 50; }
+  get across() { return this.root.clientWidth < this.least ? 25 : 50; }
   get scale() { return this.given.sensitivity / this.epsilon; }
   get apart() { return this.who !== null && this.target !== null; }
   get scoresOf() { return [this.given.z, this.given.moved[this.given.cells[this.who]][this.target]]; }
@@ -91,7 +86,6 @@ export class Person {
   bet(which) { this.last = which === this.which; this.guesses.push(this.last); this.tell(); }
 
   thousand() {
-    let left = MANY;
     this.guesses = [];
     this.running = true;
     const some = (count) => {
@@ -100,17 +94,16 @@ export class Person {
         const which = Math.random() < 0.5 ? 0 : 1, out = (which ? b : a) + laplace(this.scale);
         this.guesses.push(this.likelier(out) === which);
       }
-      left -= count;
     };
-    const step = () => {
-      if (!this.running || !this.root.isConnected) return;
-      some(Math.min(left, PACE));
-      this.running = left > 0;
+    if (this.still) { some(MANY); this.running = false; this.tell(); return; }
+    this.animate(() => {
+      if (!this.running) return false;
+      some(Math.min(MANY - this.guesses.length, PACE));
+      this.running = this.guesses.length < MANY;
       this.paint(false);
       this.count();
-      if (this.running) requestAnimationFrame(step);
-    };
-    if (this.still) { some(MANY); this.running = false; this.tell(); } else step();
+      return this.running;
+    });
   }
 
   cellName(cell) { const {titles, levels} = this.given, b = levels[1].length; return `${titles[0]} ${levels[0][Math.floor(cell / b)]}, ${titles[1]} ${levels[1][cell % b]}`; }
@@ -168,16 +161,16 @@ export class Person {
   }
 
   paint(all = true) {
-    const style = getComputedStyle(this.root), ink = (name) => style.getPropertyValue(name).trim();
-    if (all) this.paintCrowd(ink);
-    this.paintOutputs(ink);
-    this.paintScores(ink);
+    this.fold();
+    if (all) this.paintCrowd();
+    this.paintOutputs();
+    this.paintScores();
   }
 
-  paintCrowd(ink) {
+  paintCrowd() {
     const found = sheet(this.crowd);
     if (!found) return;
-    const {pen, w, h} = found, {cells, levels} = this.given, b = levels[1].length, rows = Math.ceil(cells.length / this.across);
+    const {pen, w, h, ink} = found, {cells, levels} = this.given, b = levels[1].length, rows = Math.ceil(cells.length / this.across);
     const [usual, other] = this.usual;
     const r = Math.min(w / this.across, h / rows) * 0.36;
     cells.forEach((cell, k) => {
@@ -192,13 +185,12 @@ export class Person {
     });
   }
 
-  paintOutputs(ink) {
-    const found = sheet(this.outputs);
+  paintOutputs() {
+    const found = sheet(this.outputs, 13);
     if (!found) return;
-    const {pen, w, h} = found, floor = h - 20, text = ink("--st-text-color"), [a, b] = this.apart ? this.scoresOf : [this.given.z, this.given.z];
+    const {pen, w, h, ink} = found, floor = h - 20, text = ink("--st-text-color"), [a, b] = this.apart ? this.scoresOf : [this.given.z, this.given.z];
     const middle = (a + b) / 2, reach = Math.max(4 * this.scale, 1.15 * Math.abs((this.out ?? middle) - middle));
     const x = (v) => w * (v - middle + reach) / (2 * reach);
-    pen.font = `13px ${ink("--st-font") || "sans-serif"}`;
     pen.strokeStyle = pen.fillStyle = text;
     pen.beginPath(); pen.moveTo(0, floor); pen.lineTo(w, floor); pen.stroke();
     pen.textAlign = "center";
@@ -223,12 +215,11 @@ export class Person {
     }
   }
 
-  paintScores(ink) {
-    const found = sheet(this.scores);
+  paintScores() {
+    const found = sheet(this.scores, 12);
     if (!found) return;
-    const {pen, w, h} = found, left = 40, top = 16, floor = h - 8, n = Math.max(20, this.guesses.length);
+    const {pen, w, h, ink} = found, left = 40, top = 16, floor = h - 8, n = Math.max(20, this.guesses.length);
     const x = (k) => left + (w - left - 8) * k / n, y = (v) => floor - (floor - top) * Math.max(0, (v - LOW) / (1 - LOW));
-    pen.font = `12px ${ink("--st-font") || "sans-serif"}`;
     const line = (v, words, dash, colour) => {
       pen.strokeStyle = pen.fillStyle = colour;
       pen.setLineDash(dash); pen.lineWidth = dash.length ? 1.2 : 3;

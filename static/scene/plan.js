@@ -1,25 +1,17 @@
 // A plan of a hundred coins over the orders: drag the margins, and see the coins move.
-import {Asked, el, sheet} from "./dom.js";
+import {Picture, ease, el, sheet} from "./dom.js";
 import {short} from "./noise.js";
 
 const COIN = 5.2, BASE = 44;
 
-export class Plan {
-  /** @param {HTMLElement} root @param {{rested?: (state: any) => void}} hooks */
-  constructor(root, hooks = {}) {
-    this.root = root;
-    this.hooks = hooks;
-    this.asked = new Asked();
-    this.still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  }
-
+export class Plan extends Picture {
   /** Plans along each dial, the other where it is: one [order, tests, epsilon, coins] an order.
    * @param {{betas: number[], plans: {one: any[][], two: any[][]}, at: {one: number, two: number}, digest: string}} given */
   show(given) {
     this.given = given;
     if (!this.canvas) this.build();
-    if (this.asked.other(place(given.at))) { this.at = {...given.at}; this.hand = "one"; }
-    if (place(this.at) === place(given.at)) this.wait(false);  // else the answer to where the hand is by now is to come
+    if (this.asked.other(place(given.at))) Object.assign(this, {...given.at, hand: "one"});
+    if (place(this) === place(given.at)) this.wait(false);  // else the answer to where the hand is by now is to come
     this.draw();
   }
 
@@ -29,36 +21,37 @@ export class Plan {
   build() {
     this.root.className = "scene plan-scene";
     this.canvas = el("canvas", {class: "noise", role: "img"});
-    const dial = (name, label) => {
-      const input = el("input", {type: "range", min: 0, step: 1, class: "dial", "aria-label": label, oninput: () => { this.hand = name; this.at[name] = Number(input.value); this.wait(true); this.draw(); },
-        onchange: () => { const b = this.given.betas; this.asked.told(place(this.at)); if (this.hooks.rested) this.hooks.rested({beta1: b[this.at.one], beta2: b[this.at.two]}); }});
-      return input;
-    };
-    this.dials = {one: dial("one", "Margin beta 1: how far from T deletions are told apart"), two: dial("two", "Margin beta 2: how far from T edges to keep are told apart")};
-    this.values = {one: el("b"), two: el("b")};
+    const rows = this.rows({one: "Margin beta 1: how far from T deletions are told apart", two: "Margin beta 2: how far from T edges to keep are told apart"},
+      (name) => { this.hand = name; this.wait(true); this.draw(); });
     this.said = el("p", {class: "sentence", "aria-live": "polite"});
-    this.root.replaceChildren(el("div", {class: "main"}, this.canvas, el("div", {class: "panel dials"},
-      ...["one", "two"].map((name) => el("label", {}, this.values[name], this.dials[name]))), this.said));
-    new ResizeObserver(() => this.draw()).observe(this.canvas);
+    this.root.replaceChildren(el("div", {class: "main"}, this.canvas, el("div", {class: "panel dials"}, ...rows), this.said));
+    this.watch(() => this.draw(), this.canvas);
   }
 
-  get plan() { return this.given.plans[this.hand][this.at[this.hand]]; }
+  rest() {
+    this.asked.told(place(this));
+    this.hooks.rested(this.margins);
+  }
+
+  get margins() { const b = this.given.betas; return {beta1: b[this.one], beta2: b[this.two]}; }
+
+  get plan() { return this.given.plans[this.hand][this[this.hand]]; }
 
   draw() {
     const {given, plan} = this;
-    if (!this.canvas || !this.canvas.clientWidth) return;
-    for (const [name, words] of [["one", "β₁"], ["two", "β₂"]]) {
-      this.dials[name].max = String(given.betas.length - 1);
-      this.dials[name].value = String(this.at[name]);
-      this.values[name].textContent = `${words} = ${given.betas[this.at[name]]}`;
-    }
+    if (!this.canvas.clientWidth) return;
+    for (const [name, words] of [["one", "β₁"], ["two", "β₂"]]) this.stand(name, given.betas.length, `${words} = ${given.betas[this[name]]}`);
     const first = plan[0], last = [...plan].reverse().find((row) => row[3] >= 0.5) || first;
-    this.root.dataset.state = JSON.stringify({beta1: given.betas[this.at.one], beta2: given.betas[this.at.two], coins: plan.map((row) => row[3])});
+    this.root.dataset.state = JSON.stringify({...this.margins, coins: plan.map((row) => row[3])});
     this.said.replaceChildren("Before the first test CURATE lays ", el("b", {class: "found"}, `${short(first[3])} of 100 coins`), ` on order 0: ε = ${short(first[2])} for each of its ${first[1].toLocaleString("en")} planned tests; a test of order ${last[0]} gets ${short(last[2])}.`);
     this.canvas.setAttribute("aria-label", plan.map((row) => `order ${row[0]}: ${short(row[3])} coins`).join(", "));
     this.goal = this.places();
     if (!this.now || this.still) this.now = this.goal.map((p) => [...p]);
-    if (!this.moving) { this.moving = true; requestAnimationFrame(() => this.step()); }
+    this.animate(() => {
+      const far = ease(this.now, this.goal, 0.25);
+      this.paint();
+      return far > 0.02;
+    });
   }
 
   /** Which order each of the hundred coins lies on, and how high: [column, height]. */
@@ -71,25 +64,12 @@ export class Plan {
     });
   }
 
-  step() {
-    let far = 0;
-    this.now.forEach((coin, k) => [0, 1].forEach((axis) => {
-      const gap = this.goal[k][axis] - coin[axis];
-      coin[axis] += gap * 0.25;
-      far = Math.max(far, Math.abs(gap));
-    }));
-    this.paint();
-    this.moving = far > 0.02 && this.root.isConnected;
-    if (this.moving) requestAnimationFrame(() => this.step());
-  }
-
   paint() {
     const got = sheet(this.canvas);
     if (!got) return;
-    const {pen, w, h} = got, style = getComputedStyle(this.root), ink = (name) => style.getPropertyValue(name).trim();
-    const wide = w / this.plan.length, across = 4, floor = h - BASE, font = ink("--st-font") || "sans-serif";
+    const {pen, w, h, ink} = got;
+    const wide = w / this.plan.length, across = 4, floor = h - BASE;
     const step = Math.min(2.3 * COIN, (floor - 8) / Math.ceil(100 / across));
-    pen.font = `14px ${font}`;
     const room = pen.measureText("order 0").width + 8 < wide;  // on a phone the numbers stand alone
     pen.fillStyle = pen.strokeStyle = ink("--st-text-color");
     pen.beginPath(); pen.moveTo(0, floor); pen.lineTo(w, floor); pen.stroke();

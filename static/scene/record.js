@@ -1,37 +1,28 @@
 // One record to move from cell to cell: the published p flies, the strict |z| hardly stirs.
-import {add, el, svgRoot} from "./dom.js";
+import {Picture, add, el, held, keyed} from "./dom.js";
 import {short} from "./noise.js";
 
 const SIZE = 92, GAP = 70, TOP = 62;
-const NARROW = 620;  // CSS pixels below which the gauges stand under the tables: beside them nothing could be read
 const BESIDE = {size: [860, 350], left: 36, gauges: [560, 730], down: 0, lift: 12, kind: "record"};
+// Beside the tables nothing could be read of the gauges where there is room for one column alone.
 const BELOW = {size: [490, 610], left: 44, gauges: [90, 310], down: 265, lift: 20, kind: "record below"};  // with larger letters
 
-export class RecordMove {
-  /** @param {HTMLElement} root */
-  constructor(root) {
-    this.root = root;
-    new ResizeObserver(() => { if (this.way && this.way !== this.fitting) { this.build(); this.draw(); } }).observe(root);
-  }
-
-  get fitting() { return this.root.clientWidth < NARROW ? BELOW : BESIDE; }
+export class RecordMove extends Picture {
+  get fitting() { return this.root.clientWidth < this.least ? BELOW : BESIDE; }
 
   /** @param {{rest: number[][][], places: any[], claim: number, bound: number}} given */
   show(given) {
-    const digest = JSON.stringify([given.rest, given.claim]);
-    if (digest === this.digest) return;
-    this.digest = digest;
-    this.given = given;
+    if (!this.fresh(given, JSON.stringify([given.rest, given.claim]))) return;
     this.at = given.places.findIndex((p) => String(p.cell) === "0,1,1");
     this.start = given.places[this.at];
     this.build();
-    this.draw();
+    this.watch(() => { if (this.way !== this.fitting) this.build(); });
   }
 
   build() {
     this.way = this.fitting;
     const {size, gauges, kind} = this.way;
-    const svg = svgRoot({viewBox: `0 0 ${size[0]} ${size[1]}`, tabindex: 0, role: "slider", class: kind,
+    const svg = add("svg", {viewBox: `0 0 ${size[0]} ${size[1]}`, tabindex: 0, role: "slider", class: kind,
       "aria-label": "The record: drag it to another cell, or use the arrow keys"});
     this.svg = svg;
     this.said = el("p", {class: "sentence", "aria-live": "polite"});
@@ -41,13 +32,12 @@ export class RecordMove {
     this.needles = {p: this.gauge(gauges[0], "published p", 0, 0.5, this.start.p, this.given.claim),
       z: this.gauge(gauges[1], "strict |z|", 0, Math.max(1, ...this.given.places.map((p) => p.z)) * 1.25, this.start.z, this.given.bound)};
     this.dot = add("circle", {r: 13, class: "grab"}, svg);
-    svg.addEventListener("pointerdown", (e) => { svg.setPointerCapture(e.pointerId); this.held = true; this.follow(e); });
-    svg.addEventListener("pointermove", (e) => { if (this.held) this.follow(e); });
-    ["pointerup", "pointercancel"].forEach((n) => svg.addEventListener(n, () => { this.held = false; this.draw(); }));
-    svg.addEventListener("keydown", (e) => {
-      const by = {ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1}[e.key];
-      if (by) { this.at = (this.at + by + this.cells.length) % this.cells.length; this.draw(); e.preventDefault(); }
+    held(svg, (e) => this.follow(e), () => this.draw());
+    keyed(svg, {ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1}, (by) => {
+      this.at = (this.at + by + this.cells.length) % this.cells.length;
+      this.draw();
     });
+    this.draw();
   }
 
   /** Where a cell lies: strata side by side, x downwards, y to the right. */
@@ -56,11 +46,10 @@ export class RecordMove {
   cell(place) {
     const [x, y] = this.place(place.cell), [stratum, a, b] = place.cell;
     if (!a && !b) {
-      const name = add("text", {x: x + SIZE, y: TOP - 34, class: "name"}, this.svg);
-      name.textContent = stratum ? "The large stratum" : "The small stratum";
+      add("text", {x: x + SIZE, y: TOP - 34, class: "name"}, this.svg, stratum ? "The large stratum" : "The small stratum");
       ["0", "1"].forEach((v, k) => {
-        add("text", {x: x + SIZE * (k + 0.5), y: TOP - 10}, this.svg).textContent = `y = ${v}`;
-        if (!stratum) add("text", {x: x - 6, y: TOP + SIZE * (k + 0.5) + 5, class: "end"}, this.svg).textContent = `x=${v}`;
+        add("text", {x: x + SIZE * (k + 0.5), y: TOP - 10}, this.svg, `y = ${v}`);
+        if (!stratum) add("text", {x: x - 6, y: TOP + SIZE * (k + 0.5) + 5, class: "end"}, this.svg, `x=${v}`);
       });
     }
     const box = add("rect", {x, y, width: SIZE, height: SIZE, class: "cell"}, this.svg);
@@ -70,12 +59,12 @@ export class RecordMove {
 
   gauge(x, name, low, high, start, reach) {
     const {down} = this.way, y = (v) => down + 310 - 250 * (v - low) / (high - low);
-    add("text", {x: x + 30, y: down + 28, class: "name"}, this.svg).textContent = name;
+    add("text", {x: x + 30, y: down + 28, class: "name"}, this.svg, name);
     add("line", {x1: x, y1: y(low), x2: x, y2: y(high), class: "axis"}, this.svg);
-    for (const v of [low, high]) add("text", {x: x - 8, y: y(v) + 5, class: "end"}, this.svg).textContent = short(v);
+    for (const v of [low, high]) add("text", {x: x - 8, y: y(v) + 5, class: "end"}, this.svg, short(v));
     const [top, bottom] = [y(Math.min(high, start + reach)), y(Math.max(low, start - reach))];
     add("rect", {x: x - 2, y: top, width: 64, height: Math.max(3, bottom - top), class: "fence"}, this.svg);
-    add("text", {x: x + 66, y: (top + bottom) / 2 + 5, class: "start"}, this.svg).textContent = "fence";
+    add("text", {x: x + 66, y: (top + bottom) / 2 + 5, class: "start"}, this.svg, "fence");
     const needle = add("line", {x1: x - 6, x2: x + 60, class: "needle"}, this.svg);
     const value = add("text", {x: x + 64, class: "start value"}, this.svg);
     return {y, needle, value, inside: (v) => Math.abs(v - start) <= reach * (1 + 1e-9)};

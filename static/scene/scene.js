@@ -1,32 +1,24 @@
 // The scene: one graph, one dial, a dot for each draw, one sentence. Nothing here asks a server.
-import {Asked, add, counted, el, figure, marks, svgRoot} from "./dom.js";
+import {Picture, add, counted, el, figure, marks, range} from "./dom.js";
 import {Dots} from "./dots.js";
-import {Graph, fitting, sign} from "./graph.js";
+import {Graph, sign} from "./graph.js";
 import {Hundred} from "./hundred.js";
 import {counts, frame, guesses, mean, most, nearest, read, ready, share, drowns, count, ABSENT} from "./model.js";
 
-const NARROW = 620;  // CSS pixels below which the narrow layout is drawn
-const HOLD = 170;    // milliseconds between draws while Shake is held
+const HOLD = 170;  // milliseconds between draws while Shake is held
 
 const place = (frame) => [frame.algorithm, frame.epsilon, frame.draw, Boolean(frame.ghost)].join(" ");
 
-export class Scene {
-  /** @param {HTMLElement} root @param {{rested?: (state: any) => void, yours?: (state: any) => void}} hooks */
-  constructor(root, hooks = {}) {
-    this.root = root;
-    this.hooks = hooks;
-    this.lit = null;
-    this.table = false;
-    this.due = 0;
-    this.asked = new Asked();
-  }
+export class Scene extends Picture {
+  table = false;
+  due = 0;
 
   /** The scene of a page's data; the same once more is drawn anew, for its inks, or with the frame that Back leads to. */
   show(given) {
     this.start = given.start || {};
     const other = this.asked.other(place(this.start));
     if (given.digest !== this.digest) { this.digest = given.digest; this.load(given); }
-    else if (this.dots && this.layout) { if (other) this.begin(); this.draw(); }
+    else if (this.dots) { if (other) this.begin(); this.draw(); }
   }
 
   /** Show a scene, or more draws of the one that is shown. */
@@ -40,7 +32,6 @@ export class Scene {
       this.build();
     }
     this.layOut();
-    this.draw();
   }
 
   /** Take the frame that the page asks for. */
@@ -59,12 +50,10 @@ export class Scene {
     this.root.replaceChildren();
     this.rows = "";
     this.root.className = "scene";
-    const svg = svgRoot({role: "img"});
-    this.svg = svg;
-    this.graph = new Graph(svg, (p) => { this.lit = p; this.draw(); });
+    this.graph = new Graph({role: "img"}, (p) => { this.lit = p; this.draw(); });
     this.hundred = new Hundred();
     const canvas = el("canvas", {"aria-hidden": "true"});
-    this.dots = new Dots(canvas, () => getComputedStyle(this.root));
+    this.dots = new Dots(canvas);
     this.parts = {
       sentence: el("p", {class: "sentence"}), live: el("p", {class: "unseen", "aria-live": "polite"}),
       about: el("p", {class: "about"}), hint: el("p", {class: "hint"}),
@@ -73,25 +62,19 @@ export class Scene {
       methods: this.methods(), buttons: this.buttons(),
     };
     this.parts.about.textContent = this.given.about;
-    this.dial = el("input", {
-      type: "range", min: 0, max: this.model.epsilons.length - 1, step: 1, class: "dial",
-      "aria-label": "How much may a single record show: epsilon",
-      oninput: () => this.turn(Number(this.dial.value)), onchange: () => this.rest(),
-      ondblclick: () => this.type(),
-    });
+    this.dial = range("How much may a single record show: epsilon", {max: this.model.epsilons.length - 1,
+      oninput: () => this.turn(Number(this.dial.value)), onchange: () => this.rest(), ondblclick: () => this.type()});
     const p = this.parts;
     this.root.append(
       el("div", {class: "top"}, el("h2", {class: "question"}, this.given.question), p.about),
-      el("div", {class: "main"}, p.methods, el("div", {class: "stage"}, svg), p.table,
+      el("div", {class: "main"}, p.methods, el("div", {class: "stage"}, this.graph.svg), p.table,
         el("div", {class: "panel priced"}, el("div", {class: "turns"}, this.dial, el("div", {class: "ends"},
           el("span", {}, "nobody recognisable"), p.value, el("span", {}, "everything exact"))), this.hundred.node), p.buttons, this.legend()),
       el("div", {class: "side"}, p.sentence, p.live,
         el("h2", {}, "Every draw of the noise"), el("div", {class: "sheet"}, canvas),
         el("h2", {}, "Where the links go"), p.steps, p.hint));
     this.root.onkeydown = (e) => this.key(e);
-    if (this.watch) this.watch.disconnect();
-    this.watch = new ResizeObserver(() => { this.layOut(); this.draw(); });
-    this.watch.observe(this.root);
+    this.watch(() => this.layOut());
   }
 
   methods() {
@@ -121,7 +104,7 @@ export class Scene {
   legend() {
     const list = el("ul", {class: "legend"});
     for (const [kind, {word, marker}] of Object.entries(marks)) {
-      const svg = svgRoot({viewBox: "0 0 40 14", "aria-hidden": "true"});
+      const svg = add("svg", {viewBox: "0 0 40 14", "aria-hidden": "true"});
       const g = add("g", {class: `link ${kind}`}, svg);
       add("path", {d: "M0 7H40", class: kind === "missed" ? "shadow" : "wire"}, g);
       add("path", {d: sign(marker, [20, 7]), class: "head"}, g);
@@ -137,9 +120,8 @@ export class Scene {
   }
 
   layOut() {
-    const narrow = this.root.clientWidth < NARROW, layout = fitting(this.given.layouts, this.svg, narrow);
-    this.root.classList.toggle("narrow", narrow);
-    if (layout !== this.layout) { this.layout = layout; this.graph.lay(this.model, this.given.titles, layout); }
+    this.graph.fit(this.model, this.given, this.fold());
+    this.draw();
   }
 
   /** The nearest place with a draw, while some are still being made. */
@@ -168,7 +150,7 @@ export class Scene {
     this.parts.live.textContent = this.parts.sentence.textContent;
     const at = place(this.frame());
     if (at !== this.asked.sent.at(-1)) this.asked.told(at);
-    if (this.hooks.rested) this.hooks.rested(this.frame());
+    this.hooks.rested(this.frame());
   }
 
   key(e) {
@@ -201,7 +183,6 @@ export class Scene {
   }
 
   draw() {
-    if (!this.layout) return;
     const {model, state} = this, method = model.methods.find((m) => m.key === state.method);
     state.at = this.made(this.wish);
     const all = counts(model, state.method, state.at);
@@ -240,7 +221,7 @@ export class Scene {
     bits.push(exact ? `. ${this.given.noPromise}` :
       `. ${this.given.promise.replace("{right}", guesses(model.epsilons[state.at]))}`);
     parts.sentence.replaceChildren(...bits);
-    this.svg.setAttribute("aria-label", parts.sentence.textContent);
+    this.graph.svg.setAttribute("aria-label", parts.sentence.textContent);
   }
 
   steps(left, exact, ghost) {
@@ -264,7 +245,7 @@ export class Scene {
   asTable(of) {
     const {model, state, parts} = this, t = this.given.titles;
     parts.table.hidden = !this.table;
-    this.svg.parentElement.hidden = this.table;
+    this.graph.svg.parentElement.hidden = this.table;
     if (!this.table) return;
     const rows = [];
     model.pairs.forEach(([i, j], p) => {

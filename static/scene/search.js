@@ -1,36 +1,27 @@
 // A search played back: the link under test swings, what is held still stands in the way or does not.
-import {add, el, svgRoot} from "./dom.js";
-import {Graph, fitting} from "./graph.js";
+import {Picture, add, el, range} from "./dom.js";
+import {Graph} from "./graph.js";
 import {ABSENT, UNTESTED, pairsOf} from "./model.js";
 
 const [ORDER, X, Y, GIVEN, DECISION, REMOVED, REASON] = [0, 1, 2, 3, 4, 5, 6];
 const ASK = 0.55;       // the share of a step that passes before its answer
 const SPEEDS = {slow: 3.2, normal: 1.5, fast: 0.35, "very fast": 0.07};  // seconds a step
 const LONGEST = 18;     // seconds
-const NARROW = 620;
 
-export class Search {
-  /** @param {HTMLElement} root */
-  constructor(root) {
-    this.root = root;
-    this.still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    this.speed = "normal";
-    this.guesses = [0, 0];
-  }
+export class Search extends Picture {
+  speed = "normal";
+  guesses = [0, 0];
 
   /** @param {{titles: string[], layouts: any, beats: any[], truth: number[], causal: number[], end: number[], digest: string}} given */
   show(given) {
-    if (given.digest === this.digest) { this.draw(); return; }
-    this.digest = given.digest;
-    Object.assign(this, {given, at: 0, phase: 0, going: false, guess: null, said: ""});
+    if (!this.fresh(given)) { this.draw(); return; }
+    Object.assign(this, {at: 0, phase: 0, going: false, guess: null});
     this.pairs = pairsOf(given.titles.length);
     this.place = new Map(this.pairs.map(([i, j], p) => [i * 1000 + j, p]));
     this.model = {d: given.titles.length, pairs: this.pairs, truth: given.truth, causal: given.causal};
-    if (!this.svg) this.build();
+    if (!this.graph) this.build();
     this.fillJump();
-    this.layout = null;
     this.layOut();
-    this.draw();
   }
 
   get last() { return this.given.beats.length + 1; }
@@ -38,10 +29,9 @@ export class Search {
   build() {
     this.root.className = "scene search";
     const button = (words, label, act) => el("button", {"aria-label": label, onclick: () => { this.stop(); act(); }}, words);
-    this.svg = svgRoot({role: "img"});
-    this.graph = new Graph(this.svg, () => {});
+    this.graph = new Graph({role: "img"});
     this.button = el("button", {class: "play", onclick: () => this.play()}, "▶ Play");
-    this.slider = el("input", {type: "range", min: 0, step: 1, class: "clock", "aria-label": "Step", oninput: () => { this.stop(); this.go(Number(this.slider.value)); }});
+    this.slider = range("Step", {class: "clock", oninput: () => { this.stop(); this.go(Number(this.slider.value)); }});
     this.jump = el("select", {"aria-label": "Jump to the step that decided a link", onchange: () => { this.stop(); if (this.jump.value) this.go(Number(this.jump.value)); }});
     const speed = el("select", {"aria-label": "Speed", onchange: () => { this.speed = speed.value; }}, ...Object.keys(SPEEDS).map((name) => el("option", {value: name, selected: name === this.speed}, name)));
     this.ask = el("input", {type: "checkbox", onchange: () => { this.guess = null; this.draw(); }});
@@ -49,22 +39,20 @@ export class Search {
       bets: el("div", {class: "buttons bets"}, el("button", {onclick: () => this.bet(true)}, "The link goes"), el("button", {onclick: () => this.bet(false)}, "It stays"))};
     const p = this.parts;
     this.root.replaceChildren(
-      el("div", {class: "stage"}, this.svg, el("div", {class: "told"}, p.title, p.question, p.bets, p.answer, p.reason, p.count)),
+      el("div", {class: "stage"}, this.graph.svg, el("div", {class: "told"}, p.title, p.question, p.bets, p.answer, p.reason, p.count)),
       el("div", {class: "buttons controls"}, button("|◀", "Back to the start", () => this.go(0)), button("◀ Step", "One step back", () => this.go(this.at - 1)), this.button,
         button("Step ▶", "One step on", () => this.go(this.at + 1)), button("Next order ▶|", "Next order", () => this.nextOrder()), this.slider,
         el("label", {}, "Speed ", speed), el("label", {}, this.ask, " Let me guess first"), this.jump));
-    new ResizeObserver(() => { this.layOut(); this.draw(); }).observe(this.root);
+    this.watch(() => this.layOut());
   }
 
   layOut() {
-    const narrow = this.root.clientWidth < NARROW, layout = fitting(this.given.layouts, this.svg, narrow);
-    this.root.classList.toggle("narrow", narrow);
-    if (layout === this.layout) return;
-    this.layout = layout;
-    this.graph.lay(this.model, this.given.titles, layout);
-    this.roads = add("g", {class: "roads"}, this.svg);
-    this.graph.wires.after(this.roads);  // below the boxes
-    this.boxes = [...this.svg.querySelectorAll(".box")];
+    if (this.graph.fit(this.model, this.given, this.fold())) {
+      this.roads = add("g", {class: "roads"});
+      this.graph.wires.after(this.roads);  // below the boxes
+      this.boxes = [...this.graph.svg.querySelectorAll(".box")];
+    }
+    this.draw();
   }
 
   fillJump() {
@@ -122,12 +110,7 @@ export class Search {
   /** Frames as long as anything moves. */
   move() {
     this.draw();
-    if (this.moving) return;
-    this.moving = true;
-    let last = null;
-    const tick = (now) => {
-      const passed = last === null ? 0 : Math.min(0.1, (now - last) / 1000);
-      last = now;
+    this.animate((passed, now) => {
       this.clock = now / 1000;
       if (!this.waiting || this.phase < ASK) this.phase += passed / this.pace;
       if (this.waiting) this.phase = Math.min(this.phase, ASK);
@@ -138,15 +121,11 @@ export class Search {
         this.phase = 0;
       }
       this.draw();
-      const swinging = this.step() && !this.still && this.phase < 1;
-      this.moving = this.root.isConnected && (this.going || swinging);
-      if (this.moving) requestAnimationFrame(tick);
-    };
-    requestAnimationFrame(tick);
+      return this.going || (this.step() && !this.still && this.phase < 1);
+    });
   }
 
   draw() {
-    if (!this.layout) return;
     const b = this.step(), end = this.at === this.last, gone = new Set();
     const told = b && (this.phase >= ASK) && !this.waiting;
     for (let k = 0; k < Math.min(this.at, this.given.beats.length); k++) {
@@ -170,7 +149,7 @@ export class Search {
     if (!b) return;
     const running = !this.still && this.phase < 1;
     this.graph.bend(asked, running ? 0.06 * Math.sin(9 * (this.clock || 0)) : 0);
-    const at = this.layout.at, from = at[b[X]], to = at[b[Y]];
+    const {at} = this.graph.layout, from = at[b[X]], to = at[b[Y]];
     for (const g of b[GIVEN]) {
       add("path", {d: `M${from}L${at[g]}L${to}`, class: "road"}, this.roads);
       add("path", {d: `M${at[g][0] - 26} ${at[g][1] - 24}h52M${at[g][0] - 26} ${at[g][1] + 24}h52`, class: "bar"}, this.roads);
@@ -205,7 +184,7 @@ export class Search {
     const score = this.guesses[1] ? ` · you: ${this.guesses[0]} of ${this.guesses[1]}` : "";
     parts.count.textContent = `Step ${Math.min(this.at, given.beats.length)} of ${given.beats.length} · ` +
       (end ? `${left} links left${open ? ` · ${open} pairs not tested to the end` : ""}` : `${whole - gone} links left`) + score;
-    this.svg.setAttribute("aria-label", `${parts.question.textContent} ${answer}`);
+    this.graph.svg.setAttribute("aria-label", `${parts.question.textContent} ${answer}`);
     this.slider.value = String(this.at);
     this.slider.setAttribute("aria-valuetext", parts.count.textContent);
     const word = this.going ? "Pause" : "▶ Play";

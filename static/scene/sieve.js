@@ -1,25 +1,14 @@
 // The sieve taken hold of: drag T and T - t along the scores' axis, and choose m; every query answers.
-import {Asked, el, sheet} from "./dom.js";
+import {Picture, el, held, sheet} from "./dom.js";
 import {laplace, seeded, short} from "./noise.js";
 
 const DOT = 3.4, BASE = 46, UPPER = 30;
 
-export class Sieve {
-  /** @param {HTMLElement} root @param {{rested?: (state: any) => void}} hooks */
-  constructor(root, hooks = {}) {
-    this.root = root;
-    this.hooks = hooks;
-    this.asked = new Asked();
-  }
-
+export class Sieve extends Picture {
   /** @param {{scores: (number | null)[], truth: (number | null)[], scale: string, end: number, thresholds: number[], tweaks: number[], levels: number[][][], samples: any[], at: number[], digest: string}} given */
   show(given) {
-    const fresh = given.digest !== this.digest;
-    this.digest = given.digest;
-    this.given = given;
-    if (fresh) {
-      this.known = given.scores.map((_, k) => k).filter((k) => given.scores[k] !== null);
-    }
+    const fresh = this.fresh(given);
+    if (fresh) this.known = given.scores.map((_, k) => k).filter((k) => given.scores[k] !== null);
     const other = this.asked.other(String(given.at)) && !this.held;
     if (other) [this.t, this.w, this.m, this.seed] = given.at;
     if (fresh || other) this.drawNoise();
@@ -30,21 +19,11 @@ export class Sieve {
   build() {
     this.root.className = "scene sieve-scene";
     this.canvas = el("canvas", {class: "noise", role: "img", "aria-label": "Scores of all queries with noise, and the two thresholds"});
-    const dial = (name, label) => {
-      const input = el("input", {type: "range", min: 0, step: 1, class: "dial", "aria-label": label,
-        oninput: () => { this.held = true; this[name] = Number(input.value); this.draw(); }, onchange: () => this.rest()});
-      return input;
-    };
-    this.dials = {t: dial("t", "Threshold T"), w: dial("w", "Tweak t"), m: dial("m", "Rows m in the sieve's sample")};
-    this.values = {t: el("b"), w: el("b"), m: el("b")};
     this.said = el("p", {class: "sentence", "aria-live": "polite"});
-    const row = (name) => el("label", {}, this.values[name], this.dials[name]);
-    this.root.replaceChildren(el("div", {class: "main"}, this.canvas, el("div", {class: "panel dials"}, row("t"), row("w"), row("m"),
+    this.root.replaceChildren(el("div", {class: "main"}, this.canvas, el("div", {class: "panel dials"}, ...this.rows({t: "Threshold T", w: "Tweak t", m: "Rows m in the sieve's sample"}, () => { this.held = true; this.draw(); }),
       el("div", {class: "buttons"}, el("button", {onclick: () => this.shake()}, "Shake: other noise"))), this.said));
-    this.canvas.addEventListener("pointerdown", (e) => { this.canvas.setPointerCapture(e.pointerId); this.hand = this.nearer(e); this.held = true; this.follow(e); });
-    this.canvas.addEventListener("pointermove", (e) => { if (this.hand) this.follow(e); });
-    ["pointerup", "pointercancel"].forEach((name) => this.canvas.addEventListener(name, () => { if (this.hand) { this.hand = null; this.rest(); } }));
-    new ResizeObserver(() => this.draw()).observe(this.canvas);
+    held(this.canvas, (e, down) => { if (down) this.hand = this.nearer(e); this.held = true; this.follow(e); }, () => this.rest());
+    this.watch(() => this.draw(), this.canvas);
   }
 
   /** One draw of standard noise for every query, which the dials only stretch; a link shows it again. */
@@ -59,7 +38,7 @@ export class Sieve {
     this.held = false;
     const {thresholds, tweaks, samples} = this.given, {share, best} = samples[this.m];
     this.asked.told(String([this.t, this.w, this.m, this.seed]));
-    if (this.hooks.rested) this.hooks.rested({threshold: thresholds[this.t], tweak: tweaks[this.w], share, best, seed: this.seed});
+    this.hooks.rested({threshold: thresholds[this.t], tweak: tweaks[this.w], share, best, seed: this.seed});
   }
 
   get level() { return this.given.levels[this.t][this.w][0]; }
@@ -82,12 +61,11 @@ export class Sieve {
 
   draw() {
     const {given} = this;
-    if (!this.canvas || !this.canvas.clientWidth) return;
-    for (const name of ["t", "w", "m"]) { this.dials[name].max = String({t: given.thresholds, w: given.tweaks, m: given.samples}[name].length - 1); this.dials[name].value = String(this[name]); }
+    if (!this.canvas.clientWidth) return;
     const sample = given.samples[this.m];
-    this.values.t.textContent = `T = ${given.thresholds[this.t]}${given.scale === "z" ? `, |z| ${short(this.level)}` : ""}`;
-    this.values.w.textContent = `t = ${given.tweaks[this.w]}`;
-    this.values.m.textContent = `m = ${sample.m.toLocaleString("en")}${sample.best ? ", the best" : ""}`;
+    this.stand("t", given.thresholds.length, `T = ${given.thresholds[this.t]}${given.scale === "z" ? `, |z| ${short(this.level)}` : ""}`);
+    this.stand("w", given.tweaks.length, `t = ${given.tweaks[this.w]}`);
+    this.stand("m", given.samples.length, `m = ${sample.m.toLocaleString("en")}${sample.best ? ", the best" : ""}`);
     const found = this.known.map((k) => {
       const exact = given.scores[k], noisy = exact + sample.a * this.draws[k][0] - sample.b * this.draws[k][1];
       const passes = this.beyond(noisy, this.lowered), independent = this.beyond(exact, this.level);
@@ -105,7 +83,7 @@ export class Sieve {
   paint(found) {
     const got = sheet(this.canvas);
     if (!got) return;
-    const {pen, w, h} = got, style = getComputedStyle(this.root), ink = (name) => style.getPropertyValue(name).trim(), floor = h - BASE;
+    const {pen, w, h, ink} = got, floor = h - BASE;
     const piles = new Map(), bins = found.map((f) => Math.round(this.x(f.noisy) / (2 * DOT)));
     for (const bin of bins) piles.set(bin, (piles.get(bin) || 0) + 1);
     const step = Math.min(2 * DOT, (floor - UPPER) / Math.max(1, ...piles.values())), filled = new Map();
@@ -116,7 +94,6 @@ export class Sieve {
       pen.beginPath(); pen.arc(Math.min(w - DOT, Math.max(DOT, bins[k] * 2 * DOT)), floor - DOT - at * step, DOT, 0, 7); pen.fill();
     });
     const text = ink("--st-text-color"), p = this.given.scale === "p";
-    pen.font = `14px ${ink("--st-font") || "sans-serif"}`;
     pen.strokeStyle = pen.fillStyle = text;
     pen.lineWidth = 1.5;
     pen.beginPath(); pen.moveTo(0, floor); pen.lineTo(w, floor); pen.stroke();

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import pytest
+
+from engine.story.modules import bundle
 from tests.browser.steps import addressed, go, moment, serious, settle, unfold
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-ROOT = Path(__file__).resolve().parents[2]
 ADDRESS = "/run?data=asia&algorithm=marginal_pc&n=100000&epsilon=10"
 _TIERS = """() => [...[...document.querySelectorAll("*")].find((e) => e.shadowRoot?.querySelector(
   ".board"))?.shadowRoot.querySelectorAll(".tier") ?? []].map(
@@ -76,32 +78,51 @@ def test_drag_a_tier_run_and_read_an_effect(page: Page, screenshots: Path) -> No
     page.screenshot(path=screenshots / "effect.png")
 
 
-_HAND = """(code) => {
-  const Board = new Function(code.replace(/export default[^]*/, "") + "; return Board;")();
+_HAND = """([code, kind, act]) => {
+  const Kind = new Function(`${code}; return modules.${kind};`)();
   const root = document.body.appendChild(document.createElement("div")), told = [], seen = [];
-  const board = new Board(root), names = ["a", "b", "c"];
-  const show = (tiers, digest) => board.show(
-    {names, tiers, forbidden: [], required: [], digest}, (known) => told.push(known));
-  const chip = () => root.querySelector("[data-name=c]");
-  const look = (was) => seen.push([JSON.stringify(board.tiers.filter((t) => t.length)),
+  const made = new Kind(root, {rested: (at) => told.push(at), known: (known) => told.push(known)});
+  new Function("made", "root", "seen", act)(made, root, seen);
+  root.remove();
+  return [seen, told.length]; }"""
+_BOARD = """const chip = () => root.querySelector("[data-name=c]");
+  const show = (tiers, digest) =>
+    made.show({names: ["a", "b", "c"], tiers, forbidden: [], required: [], digest});
+  const look = (was) => seen.push([JSON.stringify(made.tiers.filter((t) => t.length)),
     was === chip()]);
   show([], "none");
-  board.move("a", 0); board.move("b", 0);
+  made.move("a", 0); made.move("b", 0);
   const was = chip();
   show([["a"]], "first"); look(was);       // the answer to where the hand was
   show([["b", "a"]], "both"); look(was);   // to where it is, in an order of the page's own
   show([["c"]], "other"); look(was);       // a file
   show([["a", "b"]], "back"); look(was);   // Back: no answer any more
-  board.move("c", 0);
-  show([["a", "b"]], "refused"); look(was);  // what was before, with a problem
-  root.remove();
-  return [seen, told.length]; }"""
+  made.move("c", 0);
+  show([["a", "b"]], "refused"); look(was);  // what was before, with a problem"""
+_PLAN = """const betas = [0, 0.1, 0.2, 0.3], row = betas.map(() => [[0, 3, 1, 100]]);
+  const show = (one, two) => made.show({betas, plans: {one: row, two: row}, at: {one, two}});
+  const drag = (name, to) => {
+    const dial = made.dials[name]; dial.max = "3"; dial.value = String(to);
+    dial.dispatchEvent(new Event("input")); dial.dispatchEvent(new Event("change")); };
+  const look = () => seen.push([made.one, made.two, made.dials.two.disabled]);
+  show(1, 1); look();
+  drag("one", 2); drag("one", 3); look();
+  show(2, 1); look();  // the answer to where the hand was
+  show(3, 1); look();  // to where it is
+  show(1, 1); look();  // Back"""
+_BOTH = '[["a","b"]]'
 
 
-def test_a_hand_is_ahead_of_what_the_page_answers(page: Page) -> None:
+@pytest.mark.parametrize(
+    ("kind", "act", "wanted", "said"),
+    [("board.Board", _BOARD,
+      [[_BOTH, True], [_BOTH, True], ['[["c"]]', False], *[[_BOTH, False]] * 2], 3),
+     ("plan.Plan", _PLAN,
+      [[1, 1, False], [3, 1, True], [3, 1, True], [3, 1, False], [1, 1, False]], 2)],
+    ids=["board", "plan"],
+)  # fmt: skip
+def test_a_hand_is_ahead_of_what_the_page_answers(
+    page: Page, kind: str, act: str, wanted: list[Any], said: int
+) -> None:
     """Nothing that was said is taken back, and nothing is drawn anew under a drag."""
-    code = (ROOT / "static" / "known" / "board.js").read_text(encoding="utf-8")
-    seen, told = page.evaluate(_HAND, code)
-    assert told == 3
-    both = '[["a","b"]]'
-    assert seen == [[both, True], [both, True], ['[["c"]]', False], *[[both, False]] * 2]
+    assert page.evaluate(_HAND, [bundle(kind.split(".")[0]), kind, act]) == [wanted, said]

@@ -18,7 +18,6 @@ from engine.teaching.lessons import query
 from engine.teaching.neighbours import farthest, guess_bound, moves
 from engine.teaching.sieving import Sieve
 from engine.teaching.turning import turning
-from pages.draw.scene import script
 from pages.learn.steps import WAY
 from pages.learn.tour import PEOPLE
 from pages.shell.settings import bundled
@@ -288,28 +287,3 @@ def test_a_threshold_in_the_hand_moves_the_charts(page: Page, screenshots: Path)
     go(page, "/learn")  # as it was, for those who come after
     settle(page)
     assert page.locator(BROKEN).count() == 0
-
-
-_HAND = """(code) => {
-  const Plan = new Function(code.replace(/export default.*/, "") + "; return modules.plan.Plan;")();
-  const root = document.body.appendChild(document.createElement("div")), told = [];
-  const plan = new Plan(root, {rested: (at) => told.push(at)}), betas = [0, 0.1, 0.2, 0.3];
-  const plans = {one: betas.map(() => [[0, 3, 1, 100]]), two: betas.map(() => [[0, 3, 1, 100]])};
-  const show = (one, two) => plan.show({betas, plans, at: {one, two}, digest: `${one} ${two}`});
-  const drag = (name, to) => {
-    const dial = plan.dials[name]; dial.max = "3"; dial.value = String(to);
-    dial.dispatchEvent(new Event("input")); dial.dispatchEvent(new Event("change")); };
-  const seen = [], look = () => seen.push([plan.at.one, plan.at.two, plan.dials.two.disabled]);
-  show(1, 1); look();
-  drag("one", 2); drag("one", 3); look();
-  show(2, 1); look();  // the answer to where the hand was
-  show(3, 1); look();  // to where it is
-  show(1, 1); look();  // Back
-  root.remove();
-  return [seen, told.length]; }"""
-
-
-def test_a_hand_on_the_plan_is_ahead_of_what_the_page_answers(page: Page) -> None:
-    seen, told = page.evaluate(_HAND, script("plan"))
-    assert told == 2
-    assert seen == [[1, 1, False], [3, 1, True], [3, 1, True], [3, 1, False], [1, 1, False]]

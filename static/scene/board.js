@@ -1,16 +1,5 @@
 // What is known: columns in tiers to drag between, and a pair to forbid or to require.
-const shown = new WeakMap();
-
-/** A node with attributes (``on...`` are listeners) and children; text never becomes markup. */
-function el(tag, attributes = {}, ...children) {
-  const node = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else if (value !== false && value !== null) node.setAttribute(name, value === true ? "" : value);
-  }
-  node.append(...children);
-  return node;
-}
+import {Picture, el} from "./dom.js";
 
 const WORDS = {open: "may cause", forbidden: "does not cause", required: "causes"};
 
@@ -20,18 +9,15 @@ const said = ({tiers, forbidden, required}) => JSON.stringify([
   ...[forbidden, required].map((arrows) => arrows.map((arrow) => JSON.stringify(arrow)).sort()),
 ]);
 
-class Board {
-  constructor(root) {
-    this.root = root;
-    this.chosen = [];
-    this.sent = [];
-  }
+export class Board extends Picture {
+  chosen = [];
+  /** @type {string[]} */
+  sent = [];
 
-  show(data, tell) {
-    this.tell = tell;
-    if (data.digest === this.digest) return;
+  show(data) {
+    if (!this.fresh(data)) return;
+    this.root.className = "board";
     const own = this.sent.indexOf(said(data)), same = String(data.names) === String(this.names);
-    this.digest = data.digest;
     this.sent = this.sent.slice(own + 1);
     if (own >= 0 && same) return; // the page's answer to a hand that may be further by now
     this.sent = [];
@@ -83,7 +69,7 @@ class Board {
       required: [...this.required].map((arrow) => JSON.parse(arrow)),
     };
     this.sent.push(said(known));
-    this.tell(known);
+    this.hooks.known(known);
   }
 
   focus(name) {
@@ -160,15 +146,4 @@ class Board {
     el("span", {}, to)));
     return el("div", {class: "pair"}, ...rows);
   }
-}
-
-export default function ({data, parentElement, setStateValue}) {
-  let board = shown.get(parentElement);
-  if (!board) {
-    const root = el("div", {class: "board"});
-    parentElement.append(root);
-    board = new Board(root);
-    shown.set(parentElement, board);
-  }
-  board.show(data, (known) => setStateValue("known", known));
 }
