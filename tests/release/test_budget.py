@@ -20,12 +20,6 @@ from engine import InputError
 from engine.__main__ import main
 from engine.privacy.accounting import Guarantee
 from engine.release.budget import APPLICATION_ID, VARIABLE, Budgets
-from engine.release.checking import check
-from engine.release.file import canonical, load
-from engine.release.places import save
-from tests.release.samples import make
-
-KILLS = 10  # scripts/kill_releases.py kills as many as one likes
 
 
 @pytest.fixture
@@ -319,34 +313,6 @@ def test_processes_at_once_with_kill_9_lose_no_charge(book: Budgets, tmp_path: P
     assert acknowledged <= len(found.charges) <= acknowledged + 4
     assert len(found.charges) == 200
     assert found.left[0] == 0
-
-
-def killed_releases(folder: Path, kills: int, seed: int) -> tuple[int, int]:
-    """Kill as many releases at random moments; (files, charges). Each release has its own file."""
-    book = Budgets(folder / "b.db")
-
-    def release(out: Path) -> None:
-        save(canonical(make(book)), out)
-
-    release(folder / "first.json")  # compiled and counted once
-    start = time.monotonic()
-    release(folder / "second.json")
-    usual, rng = time.monotonic() - start, random.Random(seed)
-    for k in range(kills):
-        child = forked(lambda k=k: release(folder / f"{k}.json"))  # type: ignore[misc]
-        time.sleep(rng.uniform(0, 1.5 * usual))
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-    files = list(folder.glob("*.json"))
-    for path in files:
-        check(load(path))
-    return len(files), len(Budgets(book.path).show("asia").charges)
-
-
-@pytest.mark.slow
-def test_kill_9_never_gives_a_free_release(tmp_path: Path) -> None:
-    files, charges = killed_releases(tmp_path, KILLS, seed=3)
-    assert 2 <= files <= charges <= KILLS + 2
 
 
 # The command line --------------------------------------------------------------------------

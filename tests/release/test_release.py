@@ -269,13 +269,6 @@ def test_the_twin_follows_the_release(book: Budgets) -> None:
     assert run("pc", made).metrics is not None
 
 
-def test_the_twin_is_a_function_of_the_file(asia: Release) -> None:
-    one, same, other = (synthetic(asia, 500, seed=s) for s in (4, 4, 5))
-    assert one.fingerprint == same.fingerprint != other.fingerprint
-    with pytest.raises(InputError):
-        synthetic(asia, 1)
-
-
 # Replay, command line ----------------------------------------------------------------------
 
 
