@@ -15,7 +15,7 @@ from engine.errors import InputError, show
 from engine.graphs.known import READY
 from engine.knowledge import Knowledge, load_knowledge
 from engine.params import Spec
-from engine.registry import algorithm
+from engine.registry import algorithm, declared
 from engine.studies.trial import Said, ready_name
 
 
@@ -235,9 +235,17 @@ def values(args: argparse.Namespace, specs: Sequence[Spec]) -> dict[str, Any]:
     return {spec.name: spec.parse(texts[spec.name]) for spec in specs if spec.name in texts}
 
 
-def chosen_algorithms(prog: str, argv: Sequence[str], default: str = "priv_pc") -> list[str]:
-    """The algorithms named by ``--algorithm``, read first: they declare the other flags."""
-    first = Parser(prog=prog, add_help=False, allow_abbrev=False, example="")
+def chosen_algorithms(
+    prog: str, argv: Sequence[str], default: str = "priv_pc", *, many: bool = False
+) -> tuple[list[str], list[Spec]]:
+    """The algorithms that ``--algorithm`` names, read first: they declare the other flags.
+
+    InputError for several, unless ``many``.
+    """
+    first = Parser(prog=prog, add_help=False, example="")
     first.add_argument("--algorithm", default=default)
-    keys = parts(first.parse_known_args(argv)[0].algorithm, "--algorithm")
-    return [algorithm(key).key for key in keys]
+    named = parts(first.parse_known_args(argv)[0].algorithm, "--algorithm")
+    if len(named) > 1 and not many:
+        raise InputError(f"{prog} takes one algorithm; engine sweep takes several.")
+    keys = [algorithm(key).key for key in named]
+    return keys, list(declared(keys).values())

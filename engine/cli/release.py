@@ -24,7 +24,6 @@ from engine.data.schema import load_schema
 from engine.data.spreadsheets import table_csv
 from engine.errors import InputError
 from engine.params import Spec
-from engine.registry import declared
 from engine.release.budget import Budgets
 from engine.release.budgeted import BudgetedRelease, combine, load_release
 from engine.release.file import Release, canonical, load, loads
@@ -39,12 +38,8 @@ from engine.release.synthetic import LABEL, synthetic
 def release_command(argv: Sequence[str]) -> int:
     """Charge a budget, release once, write the JSON file and its page; Ctrl-C stops it."""
     again = any(word.partition("=")[0] == "--again" for word in argv)
-    keys = chosen_algorithms("engine release", argv, default=COVERED[0])
-    for key in keys:
-        covered(key)
-    if len(keys) > 1:
-        raise InputError("engine release takes one algorithm.")
-    specs = list(declared(keys).values())
+    (key,), specs = chosen_algorithms("engine release", argv, default=COVERED[0])
+    covered(key)
     args = _parser(specs, again).parse_args(argv)
     out = check_places(args.out)
     if again:
@@ -54,7 +49,7 @@ def release_command(argv: Sequence[str]) -> int:
         schema = replace(schema, knowledge=facts)
     if args.sign:
         own_key()  # one that cannot be used is refused before the table is read
-    asked: dict[str, Any] = {"algorithm": keys[0], "sign": args.sign, "resume": args.resume}
+    asked: dict[str, Any] = {"algorithm": key, "sign": args.sign, "resume": args.resume}
     try:
         data = own_table(args, schema)
         with interruptible() as cancelled:

@@ -29,7 +29,7 @@ from engine.errors import InputError
 from engine.graphs.cpdag import digraph_of
 from engine.graphs.weighed_colliders import SHOWN
 from engine.percent import percent
-from engine.registry import ALGORITHMS, algorithm, declared
+from engine.registry import ALGORITHMS, algorithm
 from engine.result import RunResult
 from engine.runner import run
 from engine.serialise import algorithm_dict, result_dict
@@ -38,10 +38,8 @@ from engine.studies.detectability import unworkable
 
 def run_command(argv: Sequence[str]) -> int:
     """Run one algorithm on one dataset; a summary, or with --json every field of the result."""
-    keys = chosen_algorithms("engine run", argv)
-    if len(keys) > 1:
-        raise InputError("engine run takes one algorithm; engine sweep takes several.")
-    chosen, specs = algorithm(keys[0]), list(declared(keys).values())
+    (key,), specs = chosen_algorithms("engine run", argv)
+    chosen = algorithm(key)
     parser = Parser(
         description=chosen.summary,
         example="run --csv table.csv --schema schema.json --algorithm marginal_pc --epsilon 1",

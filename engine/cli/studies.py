@@ -28,7 +28,7 @@ from engine.cli.interrupts import ending, interruptible
 from engine.data.dataset import Dataset
 from engine.errors import InputError
 from engine.params import Spec
-from engine.registry import ALGORITHMS, declared
+from engine.registry import ALGORITHMS
 from engine.studies.detectability import unworkable
 from engine.studies.study import Progress, sweep
 from engine.studies.trial import TrialResult, knowing
@@ -110,8 +110,7 @@ def sweep_command(argv: Sequence[str]) -> int:
     """Run a study; a table or JSON on standard output, progress on standard error."""
     from engine.studies.tune import EPSILONS, SEEDS
 
-    keys = chosen_algorithms("engine sweep", argv)
-    specs = list(declared(keys).values())
+    keys, specs = chosen_algorithms("engine sweep", argv, many=True)
     args = _sweep_parser(specs).parse_args(argv)
     texts = given(args, specs)
     grid = {

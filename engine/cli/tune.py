@@ -23,9 +23,7 @@ from engine.cli.studies import executor_of, progress_line, where_flags
 from engine.data.dataset import Dataset
 from engine.data.networks import NETWORKS, load_dataset
 from engine.data.schema import load_schema
-from engine.errors import InputError
 from engine.params import Spec
-from engine.registry import declared
 from engine.serialise import plain
 from engine.studies.plan import PlanRequest
 from engine.studies.store import held
@@ -69,10 +67,7 @@ def _parser(specs: Sequence[Spec]) -> Parser:
 
 def tune_command(argv: Sequence[str]) -> int:
     """The best setting at an epsilon, and with a target the epsilon it needs."""
-    keys = chosen_algorithms("engine tune", argv)
-    if len(keys) != 1:
-        raise InputError("engine tune takes one algorithm.")
-    specs = list(declared(keys).values())
+    (key,), specs = chosen_algorithms("engine tune", argv)
     args = _parser(specs).parse_args(argv)
     fixed = {s.name: "strict" for s in specs if s.name == "guarantee"} | values(args, specs)
     data, held_out = _data(args)
@@ -82,12 +77,12 @@ def tune_command(argv: Sequence[str]) -> int:
         how: dict[str, Any] = {"store": store, "cancelled": cancelled, "on_progress": progress}
         how |= executor_of(args) | {"objective": args.objective}
         rest = {name: value for name, value in fixed.items() if name != "epsilon"}
-        answer: Any = partial(which_epsilon, data[0], keys[0], target=args.target, **how)
+        answer: Any = partial(which_epsilon, data[0], key, target=args.target, **how)
         if args.target is not None:
             answers["as asked"] = answer(rest)
             fixed.setdefault("epsilon", float(f"{answers['as asked'].epsilon or 1.0:.3g}"))
         search: Any = {"runs": args.runs, "held_out": held_out, "seed": args.search_seed, **how}
-        found = tune(keys[0], data, fixed, over, **search)
+        found = tune(key, data, fixed, over, **search)
         if args.target is not None and found.better and not cancelled():
             seeds = range(FRESH, FRESH + SEEDS)  # that the search did not use
             answers["best setting"] = answer({**rest, **found.params}, seeds=seeds)
@@ -97,7 +92,7 @@ def tune_command(argv: Sequence[str]) -> int:
     else:
         luck = "" if math.isnan(found.gap) else f"It looked {found.gap:+.3f} better than it is. "
         first = [answer.sentence for answer in answers.values()]
-        print(*first, f"{keys[0]}: {found.sentence}", f"{luck}{found.runs} runs.", sep="\n")
+        print(*first, f"{key}: {found.sentence}", f"{luck}{found.runs} runs.", sep="\n")
     return ending(cancelled, args.out)
 
 
