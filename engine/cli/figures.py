@@ -10,7 +10,7 @@ from typing import Any
 from engine.cli.flags import Parser, parts
 from engine.errors import InputError
 from engine.studies.store import ResultStore
-from engine.studies.summary import QUANTITIES, TOTALS, frame, runs_table
+from engine.studies.summary import QUANTITIES, frame, runs_table
 from engine.studies.trial import TrialResult
 
 
@@ -30,7 +30,6 @@ def figure_command(argv: Sequence[str]) -> int:
     )
     parser.add_argument("study", metavar="FILE", help="results that engine sweep --out kept")
     parser.add_argument("--y", default="tested_skeleton_f1", help=", ".join(QUANTITIES))
-    parser.add_argument("--x", default="epsilon", help=", ".join(TOTALS))
     parser.add_argument("--algorithm", help="with commas (default: all)")
     parser.add_argument("--columns", type=int, default=1, help="of the paper: 1 or 2")
     parser.add_argument("--n", type=int, help="rows of the data, for the caption")
@@ -46,7 +45,7 @@ def figure_command(argv: Sequence[str]) -> int:
         raise InputError(f"{args.study} holds no such run.")
     rows = {} if args.n is None else dict.fromkeys(table["dataset"], args.n)
     how: Any = {"kind": out.suffix.lstrip(".").lower(), "columns": args.columns, "rows": rows}
-    for path in figure(table, args.y, x=args.x, **how).write(out):
+    for path in figure(table, args.y, **how).write(out):
         print(path)
     return 0
 

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from operator import attrgetter
 from typing import Any
 
 from engine.cli.flags import (
@@ -25,7 +26,6 @@ from engine.cli.flags import (
     said,
 )
 from engine.cli.interrupts import ending, interruptible
-from engine.data.dataset import Dataset
 from engine.errors import InputError
 from engine.params import Spec
 from engine.registry import ALGORITHMS
@@ -142,7 +142,7 @@ def sweep_command(argv: Sequence[str]) -> int:
     if args.target is not None and finished:
         _print_answers(finished, {data.identity: data.n for data in several}, args)
     else:
-        print(_as_json(finished, several) if args.json else _as_table(finished, several))
+        print(_as_json(finished) if args.json else _as_table(finished))
     return ending(cancelled, args.out)
 
 
@@ -168,25 +168,15 @@ def _print_answers(
         print("\n".join(answer.sentence for answer in found))
 
 
-def _as_json(results: Sequence[TrialResult], several: Sequence[Dataset]) -> str:
-    from engine.studies.summary import knowledge_alone  # here: it loads pandas
-
-    by_print = {data.identity: data for data in several}
-    ordered = sorted(
-        results, key=lambda r: (r.fingerprint, r.algorithm, r.params, r.seed, r.version)
-    )
-    return json.dumps(
-        [{**r.as_dict(), **knowledge_alone(r, by_print[r.fingerprint])} for r in ordered]
-    )
+def _as_json(results: Sequence[TrialResult]) -> str:
+    order = attrgetter("fingerprint", "algorithm", "params", "seed", "version")
+    return json.dumps([r.as_dict() for r in sorted(results, key=order)])
 
 
-def _as_table(results: Sequence[TrialResult], several: Sequence[Dataset]) -> str:
+def _as_table(results: Sequence[TrialResult]) -> str:
     if not results:
         return "Nothing was finished."
-    from engine.studies.summary import ALONE, frame, summary
+    from engine.studies.summary import frame, summary  # here: it loads pandas
 
-    table = frame(results, several)
     note = "Skeleton F1: median with the 10th and 90th percentile; the others: medians."
-    if ALONE in table:
-        note += " Known arrows alone: directed F1 of the same links with no others."
-    return "\n".join([*aligned(summary(table)), note])
+    return "\n".join([*aligned(summary(frame(results))), note])

@@ -11,7 +11,7 @@ import io
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from threading import RLock
@@ -33,7 +33,7 @@ TITLES = {
     "tested_skeleton_f1": "Skeleton F1 (tested links)",
     "tested_directed_f1": "Directed F1 (tested links)",
     **{"precision": "Precision", "recall": "Recall", "shd": "SHD", "ci_tests": "CI tests"},
-    **{"seconds": "Seconds", "edges": "Links", "epsilon": "Asked ε"},
+    **{"seconds": "Seconds", "edges": "Links"},
     **{"claimed_epsilon": "Paper's total ε", "spent_epsilon": "Proven total ε"},
 }
 # Apart for every eye and in grey (tests/ui/test_colours.py); the palest come where few lines reach.
@@ -71,17 +71,15 @@ class Series:
 
 @dataclass(frozen=True)
 class Panel:
-    """One chart. ``names`` labels x = 0, 1, ...; otherwise ticks are numbers."""
+    """One chart, x on a logarithmic axis."""
 
     title: str
     series: Sequence[Series]
     x_label: str = ""
     y_label: str = ""
-    x_log: bool = True
     y_log: bool = False
     x_range: tuple[float, float] | None = None
     y_range: tuple[float, float] | None = None
-    names: Sequence[str] = field(default=())
 
 
 @dataclass(frozen=True)
@@ -170,15 +168,12 @@ def inline(panel: Panel, alt: str, ink: str = "#000000", paper: str = "#ffffff")
 def _draw(axis: Any, panel: Panel) -> None:
     """One panel on its axes."""
     axis.set_title(panel.title, loc="left", fontsize=8)
-    scales = ("log" if on else "linear" for on in (panel.x_log and not panel.names, panel.y_log))
-    axis.set(xlabel=panel.x_label, ylabel=panel.y_label, xscale=next(scales), yscale=next(scales))
+    yscale = "log" if panel.y_log else "linear"
+    axis.set(xlabel=panel.x_label, ylabel=panel.y_label, xscale="log", yscale=yscale)
     axis.minorticks_off()  # between decades a chart of this size has no room for them
-    if panel.x_log and not panel.names:
-        axis.xaxis.set_major_formatter("{x:g}")
+    axis.xaxis.set_major_formatter("{x:g}")
     for series in panel.series:
         _line(axis, series)
-    if panel.names:
-        axis.set_xticks(range(len(panel.names)), panel.names)
     for limit, ends in ((axis.set_xlim, panel.x_range), (axis.set_ylim, panel.y_range)):
         if ends is not None:
             limit(*ends)
@@ -217,7 +212,6 @@ def figure(
     table: pd.DataFrame,
     y: str = "skeleton_f1",
     *,
-    x: str = "epsilon",
     kind: str = "pdf",
     columns: int = 1,
     rows: Mapping[str, int] | None = None,
@@ -227,7 +221,6 @@ def figure(
     Args:
         table: As :func:`engine.studies.summary.frame` gives it.
         y: What is drawn, one of ``QUANTITIES``.
-        x: "epsilon", "claimed_epsilon" or "spent_epsilon", on a logarithmic axis.
         kind: "pdf", "svg" or "png" (300 dots an inch).
         columns: How many columns of the paper it is wide.
         rows: n of each dataset, for the caption.
@@ -236,14 +229,13 @@ def figure(
         The file, its caption and its numbers.
 
     Raises:
-        InputError: For a quantity, axis, kind or width there is not, and where nothing can be
+        InputError: For a quantity, kind or width there is not, and where nothing can be
             drawn.
     """
-    points, title = bands(table, y, x=x), TITLES.get(y, y)
-    points["drawn"] = points["median"].notna() & ~points["x"].le(0) & ~points["x"].eq(math.inf)
-    drawn = points[points["drawn"]]
+    points, title = bands(table, y), TITLES.get(y, y)
+    drawn = points[points["median"].notna()]
     if drawn["x"].isna().all():
-        raise InputError(f"The study has no {title} against {TITLES[x]} to draw.")
+        raise InputError(f"The study has no {title} against ε to draw.")
     drawn = drawn.assign(curve=_curves(drawn, varied(table)))
     styles = {name: at for at, name in enumerate(dict.fromkeys(drawn["curve"]))}
     ends = (0.0, 1.02) if "f1" in y or y.endswith(("precision", "recall")) else None
@@ -253,12 +245,11 @@ def figure(
             _curve(str(name), some, styles[name], part["x"])
             for name, some in part.groupby("curve", sort=False)
         ]
-        panels.append(Panel(str(dataset).capitalize(), series, TITLES[x], title, y_range=ends))
+        panels.append(Panel(str(dataset).capitalize(), series, "ε", title, y_range=ends))
     across = 1 if columns == 1 else 3
     content = draw(panels, kind=kind, width=_width(columns), across=across, wide=1 + columns)
-    axis = TITLES[x][0].lower() + TITLES[x][1:]
     seeds = f"Median over {_seeds(table)}; the band is the 10th to the 90th percentile."
-    return Figure(content, _caption(f"{title} against {axis}", table, y, rows, seeds), points)
+    return Figure(content, _caption(f"{title} against ε", table, y, rows, seeds), points)
 
 
 def _curve(name: str, part: pd.DataFrame, style: int, x: pd.Series[Any]) -> Series:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from engine.data.dataset import Dataset
@@ -28,11 +27,11 @@ BLOCKS, TABLES, SOLVER, DESCENT = "blocks", "tables", "solver", "descent"
 BEST_TEST = "g2"
 NO_NOISE = 1e7  # an epsilon at which the noise decides nothing
 MOST_COLUMNS = 40  # with more, a search without noise may take minutes
+_KEPT = 256
 SECONDS = 6.0  # of the processor, for one step: a threshold that lets nothing go has no end
 
 
-@dataclass(frozen=True)
-class PriceStep:
+class PriceStep(NamedTuple):
     """One search without noise: ``kind`` says which, ``statistic`` its test ("" for a solver)."""
 
     kind: str
@@ -40,13 +39,8 @@ class PriceStep:
     counts: Counts
 
 
-class Search(NamedTuple):
-    """How a step is computed: an algorithm with its parameters."""
-
-    kind: str
-    statistic: str
-    algorithm: str
-    values: dict[str, Any]
+# How a step is computed: its kind and statistic, and an algorithm with its parameters.
+Search = tuple[str, str, str, dict[str, Any]]
 
 
 def price_steps(data: Dataset, key: str, params: Parameters) -> tuple[PriceStep, ...]:
@@ -57,9 +51,12 @@ def price_steps(data: Dataset, key: str, params: Parameters) -> tuple[PriceStep,
     """
     if not data.public or data.truth is None or data.d > MOST_COLUMNS:
         return ()
-    found = [(s, _counted(data, s)) for s in searches(key, params)]
-    known = [PriceStep(s.kind, s.statistic, counts) for s, counts in found if counts is not None]
-    return tuple(known) if len(known) == len(found) else ()
+    steps = []
+    for kind, statistic, searched, values in searches(key, params):
+        if (counts := _counted(data, searched, values)) is None:
+            return ()
+        steps.append(PriceStep(kind, statistic, counts))
+    return tuple(steps)
 
 
 def searches(key: str, params: Parameters) -> Iterator[Search]:
@@ -69,9 +66,9 @@ def searches(key: str, params: Parameters) -> Iterator[Search]:
     limit = {**given, "epsilon": NO_NOISE}
     if chosen.family == "score-based":
         names = {s.name for s in algorithm("notears").params.specs()}
-        yield Search(SOLVER, "", "notears", {k: v for k, v in given.items() if k in names})
+        yield (SOLVER, "", "notears", {k: v for k, v in given.items() if k in names})
         if chosen.private:
-            yield Search(DESCENT, "", key, limit)
+            yield (DESCENT, "", key, limit)
     if chosen.family != "constraint-based":
         return
     assert isinstance(params, SearchParameters)
@@ -79,32 +76,30 @@ def searches(key: str, params: Parameters) -> Iterator[Search]:
     if not test.reads_data:
         return
     loop = {name: given[name] for name in ("max_order", "stable")}
-    yield Search(BEST, BEST_TEST, "pc", {**loop, "statistic": BEST_TEST})
+    yield (BEST, BEST_TEST, "pc", {**loop, "statistic": BEST_TEST})
     if key == "marginal_pc":
-        yield Search(TABLES, test.key, key, limit)
+        yield (TABLES, test.key, key, limit)
     elif test.bounded:
         shared = {**loop, "statistic": test.key, "threshold": params.cutoff}
-        yield Search(PAPER, test.key, "pc", {**shared, "variant": "published"})
+        yield (PAPER, test.key, "pc", {**shared, "variant": "published"})
         if "strict" in (given.get("variant"), given.get("guarantee")):
-            yield Search(BOUNDED, test.key, "pc", {**shared, "variant": "strict"})
+            yield (BOUNDED, test.key, "pc", {**shared, "variant": "strict"})
     elif chosen.private and "blocks" in given:
         planned = {"tests": 10**6} if "tests" in given else {}  # the plan is no noise either
-        yield Search(BLOCKS, test.key, key, limit | planned)
+        yield (BLOCKS, test.key, key, limit | planned)
 
 
-_KEPT = 256
-_known: dict[tuple[Any, ...], Counts | None] = {}
+_known: dict[object, Counts | None] = {}
 
 
-def _counted(data: Dataset, search: Search) -> Counts | None:
-    """What the search finds; kept, because pages ask again. None after ``SECONDS``."""
-    key = (data.identity, search.algorithm, tuple(sorted(search.values.items())))
-    if key in _known:
-        return _known[key]
-    end = time.thread_time() + SECONDS
-    slow: Any = {"trace": False, "cancelled": lambda: time.thread_time() > end}
-    result = run(search.algorithm, data, seed=0, **slow, **search.values)
-    counts = None if result.status == "cancelled" else result.counts
-    if len(_known) < _KEPT:
-        _known[key] = counts
-    return counts
+def _counted(data: Dataset, key: str, values: dict[str, Any]) -> Counts | None:
+    """What a search finds; kept, because pages ask again. None after ``SECONDS``."""
+    place = data.identity, key, tuple(sorted(values.items()))
+    if place not in _known:
+        end = time.thread_time() + SECONDS
+        slow: Any = {"trace": False, "cancelled": lambda: time.thread_time() > end}
+        result = run(key, data, seed=0, **slow, **values)
+        while len(_known) >= _KEPT:
+            del _known[next(iter(_known))]
+        _known[place] = None if result.status == "cancelled" else result.counts
+    return _known[place]

@@ -20,13 +20,11 @@ from threading import Lock, Thread
 from time import monotonic, sleep
 from typing import Any
 
-import numpy as np
-
 from engine.cluster import WorkerError, connect, present
 from engine.data.dataset import Dataset
-from engine.data.imagined import independent
 from engine.errors import InputError
-from engine.studies.null import MARGINS
+from engine.studies.detectability import Shape
+from engine.studies.null import empty
 from engine.studies.store import ResultStore, held
 from engine.studies.trial import (
     Datasets,
@@ -414,24 +412,6 @@ def _kind(trial: Trial) -> tuple[str, ...]:
 # Before the start ---------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """What a study would take: its trials, those already kept, and seconds for the others.
-
-    ``at_least`` says that the probe ended before it had met every run: it may take longer.
-    """
-
-    trials: int
-    kept: int
-    seconds: float
-    at_least: bool
-
-    @property
-    def runs(self) -> int:
-        """How many runs are left to do."""
-        return self.trials - self.kept
-
-
 def estimate(
     datasets: Datasets,
     algorithms: Names,
@@ -441,34 +421,31 @@ def estimate(
     store: StoreLike = None,
     workers: int = 1,
     patience: float = 2.0,
-) -> Estimate:
-    """Seconds a study would take on ``workers`` cores, from a probe of at most ``patience`` s.
+) -> Progress:
+    """How long a study would take on ``workers`` cores, from a probe of at most ``patience`` s.
 
     Runs of the study in the order in which it would make them, until that time is over (the last
     one is stopped); what the store holds is not run again. Private rows are not touched, as time
     spent on them would be an output that is not paid for: random ones of their shape stand in, and
     may take longer.
+
+    Returns:
+        The study's progress before its first run: ``left`` are the seconds for what is not kept,
+        at least where the probe did not meet every kind of run.
     """
     study = study_of(datasets, algorithms, parameters, seeds)
     with held(store) as kept:
         found, missing = _kept(kept, study)
-    left, stands = TimeLeft(study.trials), {k: _public(d) for k, d in study.datasets.items()}
+    left, stands = TimeLeft(study.trials), dict(study.datasets)
+    for name, data in study.datasets.items():
+        if not data.public:
+            stands[name] = empty(Shape.of(data), 0)
     for result in found:
         left.note(result, fresh=False)
-    end, cut = monotonic() + patience, False
+    end = monotonic() + patience
     for trial in missing:
-        if not cut:
+        if monotonic() < end:
             result = run_trial(stands[trial.fingerprint], trial, lambda: monotonic() > end)
             left.note(result, fresh=True)
-            cut = monotonic() > end
-    return Estimate(len(study.trials), len(found), (left.worked + left.work()) / workers, cut)
-
-
-def _public(data: Dataset) -> Dataset:
-    """The data; for private ones public rows of the same shape with independent columns."""
-    if data.public:
-        return data
-    codes = independent(data.cardinalities, data.n, MARGINS, np.random.default_rng(0))
-    return Dataset.from_codes(
-        codes, data.names, data.levels, name=data.name, truth=data.truth, public=True
-    )
+    seconds = (left.worked + left.work()) / workers
+    return Progress(len(found), len(study.trials), len(found), 0.0, seconds)

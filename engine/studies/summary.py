@@ -19,27 +19,21 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import infer_dtype
 
-from engine.data.dataset import Dataset
 from engine.data.spreadsheets import table_csv
 from engine.errors import InputError
-from engine.graphs.cpdag import matrix_of
-from engine.graphs.known import known_of
-from engine.graphs.metrics import SCORES, Scores, compare
-from engine.result import reference_of
+from engine.graphs.metrics import SCORES, Scores
 from engine.studies.trial import TrialResult
 
 if TYPE_CHECKING:
     from pandas.core.groupby import DataFrameGroupBy
 
-ALONE = "known_alone"  # directed F1 of the same links with the known arrows alone
 SCORED = tuple(f.name for f in fields(Scores))
 TESTED = {name: f"tested_{name}" for name in SCORED}  # of the links tested to the end alone
 QUANTITIES = (
     *SCORED,
     *TESTED.values(),
-    *("ci_tests", "seconds", "edges", "spent_epsilon", "claimed_epsilon", ALONE),
+    *("ci_tests", "seconds", "edges", "spent_epsilon", "claimed_epsilon"),
 )
-TOTALS = ("epsilon", "claimed_epsilon", "spent_epsilon")  # what an ε axis may show
 TABLES = ("parquet", "csv")
 SURE = 0.9  # of the interval of a smallest epsilon
 
@@ -54,18 +48,16 @@ _FIXED = (
 _BAND = ("x", "median", "low", "high", "mean", "std", "count", "sure_low", "sure_high")
 
 
-def frame(results: Iterable[TrialResult], datasets: Iterable[Dataset] = ()) -> pd.DataFrame:
+def frame(results: Iterable[TrialResult]) -> pd.DataFrame:
     """One row a run, one column a quantity or parameter, in a fixed order of rows.
 
     Parameters are columns under their own names, empty where an algorithm does not declare one.
     ``ci_tests_by_order`` is text, "28 50 3" for orders 0, 1, 2. Scores named ``tested_`` are of the
     links tested to the end alone; the others, and ``edges``, count the ``untested`` pairs as links,
-    as the papers do. With ``datasets`` of which something is known comes a column ``ALONE``, of
-    :func:`knowledge_alone`. Datasets of one name that are not the same (other rows, or more known
+    as the papers do. Datasets of one name that are not the same (other rows, or more known
     of them) are named with the end of their fingerprint.
     """
-    by_print = {data.identity: data for data in datasets}
-    rows = [{**_row(r), **knowledge_alone(r, by_print.get(r.fingerprint))} for r in results]
+    rows = [_row(r) for r in results]
     names = list(dict.fromkeys(name for row in rows for name in row))
     table = pd.DataFrame(rows, columns=[*_FIXED, *(n for n in names if n not in _FIXED)])
     several = table.groupby("dataset")["fingerprint"].transform("nunique") > 1
@@ -88,62 +80,32 @@ def _row(r: TrialResult) -> dict[str, object]:
     return {**r.values, **known}
 
 
-def knowledge_alone(result: TrialResult, data: Dataset | None) -> dict[str, float]:
-    """Directed F1 of the links a run tested to the end, with the arrows alone that are known.
-
-    Under the name ``ALONE``; empty without a true graph or knowledge. What the run's own has more,
-    the data said.
-    """
-    knowledge = None if data is None or data.schema is None else data.schema.knowledge
-    known = None if data is None else known_of(knowledge, data.names)
-    if data is None or known is None or data.truth is None:
-        return {}
-    found = matrix_of(nx.DiGraph(result.found), data.names)
-    reference = reference_of(result.algorithm, data.truth, data.names, knowledge)
-    return {ALONE: compare(known.turned(found | found.T), reference).directed_f1}
-
-
-def parameter_names(table: pd.DataFrame) -> list[str]:
-    """The columns of :func:`frame` that are parameters."""
-    return [c for c in table.columns if c not in (*_FIXED, ALONE)]
-
-
 def varied(table: pd.DataFrame) -> list[str]:
-    """Parameters that take several values within one algorithm."""
-    names = parameter_names(table)
+    """Parameters, columns of :func:`frame`, that take several values within one algorithm."""
+    names = [c for c in table.columns if c not in _FIXED]
     counts = table.groupby("algorithm")[names].nunique(dropna=True)
     return [n for n in names if (counts[n] > 1).any()]
 
 
-def bands(
-    table: pd.DataFrame,
-    y: str = TESTED["skeleton_f1"],
-    *,
-    x: str = "epsilon",
-    low: float = 0.1,
-    high: float = 0.9,
-) -> pd.DataFrame:
+def bands(table: pd.DataFrame, y: str = TESTED["skeleton_f1"]) -> pd.DataFrame:
     """Median and band of ``y`` over the seeds, one row a point of a curve.
 
     ``y`` is skeleton F1 of the links tested to the end unless given, as in an answer.
-    Columns: dataset, algorithm, the varied parameters, then x, median, low, high, mean, std, count,
-    and the ends of the median's 90 % interval, ``sure_low`` and ``sure_high`` (order statistics).
-    ``x`` is "epsilon" (what was asked for), "claimed_epsilon" or "spent_epsilon" (the median of
-    what the runs of the point claimed or can prove). A curve is one dataset, algorithm and choice
-    of varied parameters other than epsilon.
+    Columns: dataset, algorithm, the varied parameters, then x, the epsilon that was asked for (NaN
+    without one), median, low and high (10th and 90th percentile), mean, std, count, and the ends of
+    the median's 90 % interval, ``sure_low`` and ``sure_high`` (order statistics). A curve is one
+    dataset, algorithm and choice of varied parameters other than epsilon.
     """
-    if y not in QUANTITIES or x not in TOTALS:
-        raise InputError(f"y must be one of {', '.join(QUANTITIES)}; x one of {', '.join(TOTALS)}.")
-    groups = _points(table, [y, x])
-    of_y = groups[y]
-    out = pd.DataFrame({"median": of_y.median()})
-    out["low"], out["high"] = of_y.quantile(low), of_y.quantile(high)
-    out["mean"], out["std"], out["count"] = of_y.mean(), of_y.std(), of_y.count()
+    if y not in QUANTITIES:
+        raise InputError(f"y must be one of {', '.join(QUANTITIES)}.")
+    of_y = _points(table, [y])[y]
+    out = of_y.agg(["median", "mean", "std", "count"])
+    out["low"], out["high"] = of_y.quantile(0.1), of_y.quantile(0.9)
     out["sure_low"] = of_y.agg(lambda values: median_interval(values)[0])
     out["sure_high"] = of_y.agg(lambda values: median_interval(values)[1])
-    where = groups[x].median() if x in table else pd.Series(math.nan, index=out.index)
-    out.insert(0, "x", where.to_numpy(dtype=float))
-    return out.reset_index()
+    points = out.reset_index()
+    points["x"] = points.get("epsilon", math.nan)
+    return points[[c for c in points if c not in _BAND] + list(_BAND)]
 
 
 def median_interval(values: Iterable[float]) -> tuple[float, float]:
@@ -202,7 +164,7 @@ def edge_stability(results: Iterable[TrialResult], truth: nx.DiGraph | None = No
 
 
 def smallest_epsilons(
-    table: pd.DataFrame, target: float, y: str = TESTED["skeleton_f1"], *, x: str = "epsilon"
+    table: pd.DataFrame, target: float, y: str = TESTED["skeleton_f1"]
 ) -> pd.DataFrame:
     """The smallest epsilon from which on the median of ``y`` stays at the target or above.
 
@@ -212,7 +174,7 @@ def smallest_epsilons(
     ``best`` (the largest median). Between two points the median is taken to rise linearly in log
     epsilon; a median that falls below the target again does not count.
     """
-    points = bands(table, y, x=x)
+    points = bands(table, y)
     by = [c for c in points.columns if c not in (*_BAND, "epsilon")]
     rows = []
     for keys, curve in points.groupby(by, dropna=False, sort=True):
@@ -262,25 +224,21 @@ def summary(table: pd.DataFrame) -> list[Sequence[str]]:
     """Rows of text for a terminal: a header, then one line a point of a curve.
 
     The scores are of the links tested to the end; where a run left others, also F1 with them as
-    links, and where causes are known the directed F1 of what is known alone.
+    links.
     """
     scores, more = [TESTED[name] for name in SCORES], {}
-    if ALONE in table:
-        more[ALONE] = "known arrows alone"
     if table["status"].ne("complete").any():
         more["skeleton_f1"] = "F1, all as links"
     f1 = bands(table, scores[0])
-    others = [*scores[1:], *more, "ci_tests", "seconds"]
+    others = [*scores[1:], *more, "ci_tests", "seconds", "claimed_epsilon", "spent_epsilon"]
     rest = _points(table, others)[others].median()
-    totals = [bands(table, x=f"{kind}_epsilon")["x"] for kind in ("claimed", "spent")]
     keys = [c for c in f1.columns if c not in _BAND]
     first, *names = SCORES.values()
     names += [*more.values(), "tests", "seconds", "claimed", "defended", "runs"]
     rows: list[Sequence[str]] = [[*keys, first, "low", "high", *names]]
     for i, point in enumerate(f1.to_dict("records")):
         cells = [point[name] for name in (*keys, "median", "low", "high")]
-        cells += [*rest.iloc[i], *(total.iloc[i] for total in totals)]
-        rows.append([*map(word, cells), str(point["count"])])
+        rows.append([*map(word, [*cells, *rest.iloc[i]]), str(point["count"])])
     return rows
 
 

@@ -37,7 +37,7 @@ def test_sweep_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_sweep_is_told_what_is_known(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """By a file, or by the name of what is true of each network; with its own score beside."""
+    """By a file, or by the name of what is true of each network."""
     known = tmp_path / "known.txt"
     known.write_text("/knowledge\naddtemporal\n1 Pollution Smoker\n2 Cancer\n3 Xray Dyspnoea\n")
     flags = ["--epsilon", "1", "--seeds", "1", "--json", "--knowledge"]
@@ -45,7 +45,6 @@ def test_sweep_is_told_what_is_known(capsys: pytest.CaptureFixture[str], tmp_pat
     for word in (str(known), "complete-order"):
         assert main(["sweep", "--dataset", "cancer", "--n", "2000", *flags, word]) == 0
         (cell,) = json.loads(capsys.readouterr().out)
-        assert cell["known_alone"] <= cell["metrics_tested"]["directed_f1"]
         prints.append(cell["fingerprint"])
     assert prints[0] != prints[1]
 

@@ -172,7 +172,6 @@ MAY = {
     "data/imagined.py",  # tables fitted to other levels, too
     "studies/plan.py",  # rows of random networks
     "studies/null.py",  # rows of columns that depend on nothing
-    "studies/study.py",  # rows in the place of private ones, for an estimate of time
     "studies/tune.py",  # which settings a search tries
     "audit/neighbours.py",  # random datasets to attack
     "audit/release.py",  # the same, of a release's own settings

@@ -100,10 +100,10 @@ def test_an_estimate_does_not_touch_the_rows(own: Dataset, monkeypatch: Any) -> 
     monkeypatch.setattr(
         module, "run_trial", lambda data, *rest: seen.append(data) or real(data, *rest)
     )
-    assert estimate(own, "svt_pc", seeds=2).trials == 2
+    assert estimate(own, "svt_pc", seeds=2).total == 2
     assert seen
     assert all(data is not own and data.public for data in seen)
-    assert all(data.levels == own.levels and data.n == own.n for data in seen)
+    assert all(data.cardinalities == own.cardinalities and data.n == own.n for data in seen)
 
 
 # 2. Shared noise ---------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from engine import Dataset, InputError, Knowledge, load_dataset, run
 from engine.graphs.known import READY, ready_sets
 from engine.studies.store import ResultStore
 from engine.studies.study import sweep
-from engine.studies.summary import ALONE, bands, frame, knowledge_alone, parameter_names, summary
+from engine.studies.summary import bands, frame
 from engine.studies.trial import knowing, ready_name, study_of
 
 ASIA = load_dataset("asia", n=5_000)
@@ -34,12 +34,7 @@ def test_every_run_of_a_study_uses_it() -> None:
     (cell,) = sweep(ASIA, "marginal_pc", FIXED, [3], knowledge="four tiers")
     same = run("marginal_pc", ASIA, seed=3, knowledge=SETS["four tiers"], **FIXED)
     assert {frozenset(pair) for pair in cell.skeleton} == same.skeleton
-    assert same.metrics is not None
-    assert same.knowledge_alone is not None
     assert cell.metrics == same.metrics
-    knows = knowing(ASIA, "four tiers")
-    assert knowledge_alone(cell, knows) == {ALONE: same.knowledge_alone.directed_f1}
-    assert knowledge_alone(cell, ASIA) == {}
 
 
 def test_a_store_keeps_what_knew_more_apart(tmp_path: Path) -> None:
@@ -58,20 +53,6 @@ def test_a_table_never_takes_them_for_one() -> None:
     wanted = {f"asia ({data.fingerprint[-4:]})" for data in (plain, knows)}
     assert set(points["dataset"]) == wanted
     assert set(frame(runs[:2])["dataset"]) == {"asia"}
-
-
-def test_the_column_next_to_the_scores() -> None:
-    knows = knowing(ASIA, "two tiers")
-    table = frame(sweep(knows, "marginal_pc", FIXED, 2), [knows])
-    assert table[ALONE].between(0, 1).all()
-    assert ALONE not in parameter_names(table)
-    assert bands(table, ALONE)["median"].item() == pytest.approx(table[ALONE].median())
-    header, line = summary(table)
-    at = list(header).index("known arrows alone")
-    assert float(line[at]) == pytest.approx(table[ALONE].median(), abs=1e-3)
-    plain = frame(sweep(ASIA, "marginal_pc", FIXED, 1), [ASIA])
-    assert ALONE not in plain
-    assert "known arrows alone" not in summary(plain)[0]
 
 
 def test_what_cannot_be_stated() -> None:
