@@ -92,7 +92,7 @@ def sweep(
     executor: str = "serial",
     workers: int = 2,
     cancelled: Cancelled = lambda: False,
-    on_progress: Callable[[Progress], None] | None = None,
+    on_progress: Callable[[Progress], None] = lambda progress: None,
     on_start: Started = lambda trials: None,
 ) -> Iterator[TrialResult]:
     """Run every trial of datasets x algorithms x parameters x seeds.
@@ -138,38 +138,83 @@ def sweep(
         )
     if workers < 1:
         raise InputError(f"workers must be at least 1; {workers} is not.")
-    return _results(study, store, executor, workers, cancelled, on_progress, on_start)
+    made = _Sweep(study, executor, workers, cancelled, on_progress, on_start)
+    return made.results(store)
 
 
-def _results(
-    study: Study,
-    store: StoreLike,
-    executor: str,
-    workers: int,
-    cancelled: Cancelled,
-    on_progress: Callable[[Progress], None] | None,
-    on_start: Started,
-) -> Iterator[TrialResult]:
-    """The results of a study: those in the store, then the others as they are made."""
-    start, done, left = monotonic(), 0, TimeLeft(study.trials)
-    alone = executor == "serial" or (executor, workers) == ("processes", 1)
-    with held(store) as kept:
-        found, missing = _kept(kept, study)
-        new = (
-            _serial(study, missing, cancelled, on_start)
-            if alone
-            else _parallel(executor, workers, study, missing, left, cancelled, on_start)
-        )
-        for batch in chain([found], new):
-            if kept is not None and batch is not found:
-                kept.put(batch)
-            for result in batch:
-                left.note(result, fresh=batch is not found)
-                done, now = done + 1, monotonic() - start
-                if on_progress is not None:
-                    rest = left.seconds(now)
-                    on_progress(Progress(done, len(study.trials), len(found), now, rest))
-                yield result
+@dataclass
+class _Sweep:
+    """What is run, where, and who is told of it."""
+
+    study: Study
+    executor: str
+    workers: int
+    cancelled: Cancelled
+    on_progress: Callable[[Progress], None]
+    on_start: Started
+
+    def results(self, store: StoreLike) -> Iterator[TrialResult]:
+        """The results: those in the store, then the others as they are made."""
+        start, total, left = monotonic(), len(self.study.trials), TimeLeft(self.study.trials)
+        alone = self.executor == "serial" or (self.executor, self.workers) == ("processes", 1)
+        with held(store) as kept:
+            found, missing = _kept(kept, self.study)
+            done, waiting = 0, deque(missing)
+            new = self.serial(waiting) if alone else self.parallel(waiting, left)
+            for batch in chain([found], new):
+                if kept is not None and batch is not found:
+                    kept.put(batch)
+                for result in batch:
+                    left.note(result, fresh=batch is not found)
+                    done, now = done + 1, monotonic() - start
+                    self.on_progress(Progress(done, total, len(found), now, left.seconds(now)))
+                    yield result
+
+    def serial(self, trials: Iterable[Trial]) -> Iterator[Batch]:
+        """Run trials one after the other here; one that is cancelled midway is dropped."""
+        for trial in trials:
+            if self.cancelled():
+                return
+            self.on_start([trial])
+            result = run_trial(self.study.datasets[trial.fingerprint], trial, self.cancelled)
+            if result.status == "cancelled":
+                return
+            yield [result]
+
+    def parallel(self, waiting: deque[Trial], left: TimeLeft) -> Iterator[Batch]:
+        """Run trials on workers; batches come in the order they finish in.
+
+        Where a worker has gone with its trials, those are given out again.
+        """
+        lost = 0
+        with _Pool(self.executor, self.workers) as pool:
+            while (waiting or pool.running) and not self.cancelled():
+                while waiting and len(pool.running) < pool.places():
+                    batch = _batch(waiting, left)
+                    self.on_start(batch)
+                    pool.submit(self.study.datasets[batch[0].fingerprint], batch)
+                for future in wait(pool.running, _POLL, FIRST_COMPLETED).done:
+                    try:
+                        results: Batch = future.result()
+                    except InputError:
+                        raise
+                    except Exception as error:
+                        lost += 1
+                        _check_lost(error, lost)
+                        waiting.extendleft(chain(*pool.running.values()))
+                        pool.running.clear()  # a broken pool ends them all
+                        break
+                    del pool.running[future]
+                    yield results
+
+
+def _check_lost(error: Exception, lost: int) -> None:
+    """Raise WorkerError, but for what a worker that has gone raises the first times."""
+    gone = type(error).__name__ in _GONE
+    if not gone or lost > MOST_LOST:
+        reason = f"{type(error).__name__}: {error}".partition("\n")[0][:200]
+        why = "Workers ended again and again, for want of memory perhaps"
+        raise WorkerError(f"{why if gone else f'A worker failed ({reason})'}; {_KEPT}.") from error
 
 
 def _kept(store: ResultStore | None, study: Study) -> tuple[Batch, list[Trial]]:
@@ -182,60 +227,6 @@ def _kept(store: ResultStore | None, study: Study) -> tuple[Batch, list[Trial]]:
     first = study.trials[0].seed
     missing.sort(key=lambda trial: trial.seed != first)
     return [result for result in got.values() if result is not None], missing
-
-
-def _serial(
-    study: Study, trials: Sequence[Trial], cancelled: Cancelled, on_start: Started
-) -> Iterator[Batch]:
-    """Run trials one after the other here; one that is cancelled midway is dropped."""
-    for trial in trials:
-        if cancelled():
-            return
-        on_start([trial])
-        result = run_trial(study.datasets[trial.fingerprint], trial, cancelled)
-        if result.status == "cancelled":
-            return
-        yield [result]
-
-
-def _parallel(
-    executor: str,
-    workers: int,
-    study: Study,
-    trials: Sequence[Trial],
-    left: TimeLeft,
-    cancelled: Cancelled,
-    on_start: Started,
-) -> Iterator[Batch]:
-    """Run trials on workers; batches come in the order they finish in.
-
-    Where a worker has gone with its trials, those are given out again.
-    """
-    waiting, lost = deque(trials), 0
-    with _Pool(executor, workers) as pool:
-        while (waiting or pool.running) and not cancelled():
-            while waiting and len(pool.running) < pool.places():
-                batch = _batch(waiting, left)
-                on_start(batch)
-                pool.submit(study.datasets[batch[0].fingerprint], batch)
-            for future in wait(pool.running, _POLL, FIRST_COMPLETED).done:
-                try:
-                    results: Batch = future.result()
-                except InputError:
-                    raise
-                except Exception as error:
-                    gone = type(error).__name__ in _GONE
-                    lost += 1
-                    if not gone or lost > MOST_LOST:
-                        reason = f"{type(error).__name__}: {error}".partition("\n")[0][:200]
-                        why = "Workers ended again and again, for want of memory perhaps"
-                        first = why if gone else f"A worker failed ({reason})"
-                        raise WorkerError(f"{first}; {_KEPT}.") from error
-                    waiting.extendleft(chain(*pool.running.values()))
-                    pool.running.clear()  # a broken pool ends them all
-                    break
-                del pool.running[future]
-                yield results
 
 
 def _batch(waiting: deque[Trial], left: TimeLeft) -> list[Trial]:

@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -37,6 +37,7 @@ FRESH = 1_000_000  # the first seed of a report: no search counts so far
 MOST = 20_000  # runs of one search
 _ROUNDS = 5  # half of the candidates with twice the new seeds, so that all cost the same
 _NEVER = {"epsilon", "delta", "guarantee"}  # what one pays is not found, it is given
+_PLACES = 121  # values along a range, in equal ratios where it is wide
 _ORACLE = "oracle"  # asks the true graph
 
 
@@ -182,36 +183,23 @@ def check_target(target: float, objective: str) -> None:
 # What a search goes over -----------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Axis:
-    """One parameter of a search: a range, in equal ratios if ``log``, or named values."""
+class Axis(NamedTuple):
+    """One parameter of a search and the values it may take, from one end to the other."""
 
     spec: Spec
-    low: float = 0.0
-    high: float = 0.0
-    log: bool = False
-    values: tuple[Any, ...] = ()
+    values: tuple[Any, ...]
 
     @property
     def name(self) -> str:
         """The parameter's name."""
         return self.spec.name
 
-    def at(self, share: float) -> Any:
-        """The value at a share in [0, 1) of the axis."""
-        if self.values:
-            return self.values[min(int(share * len(self.values)), len(self.values) - 1)]
-        if self.log:
-            value = self.low * (self.high / self.low) ** share
-        else:
-            value = self.low + (self.high - self.low) * share
-        return round(value) if self.spec.kind == "int" else float(f"{value:.3g}")
-
     def grid(self, count: int) -> list[Any]:
-        """At most so many values from one end to the other, each once."""
-        if self.values:
+        """At most so many of the values of a range, both ends among them; all of a choice."""
+        if self.spec.kind in ("bool", "choice"):
             return list(self.values)
-        return list(dict.fromkeys(self.at(k / max(count - 1, 1)) for k in range(count)))
+        places = np.linspace(0, len(self.values) - 1, count).round().astype(int)
+        return [self.values[k] for k in dict.fromkeys(places)]
 
 
 def axes(key: str, rows: int, names: Sequence[str] = ()) -> tuple[Axis, ...]:
@@ -253,10 +241,16 @@ def _axis(spec: Spec, rows: int) -> Axis | None:
         return None
     if spec.tuned is None or spec.kind in ("bool", "choice"):
         values = (False, True) if spec.kind == "bool" else spec.choices
-        return Axis(spec, values=tuple(v for v in values if v != _ORACLE))
+        return Axis(spec, tuple(v for v in values if v != _ORACLE))
     low, end = spec.tuned
     high = float(rows) if isinstance(end, str) else float(end)
-    return Axis(spec, min(low, high), high, log=low > 0 and high / low >= 50)
+    low = min(low, high)
+    spaced = np.geomspace if low > 0 and high / low >= 50 else np.linspace
+    some = spaced(low, high, _PLACES).tolist()
+    return Axis(
+        spec,
+        tuple(dict.fromkeys(round(v) if spec.kind == "int" else float(f"{v:.3g}") for v in some)),
+    )
 
 
 # The search -----------------------------------------------------------------------------
@@ -395,7 +389,8 @@ def _candidates(
     found: list[dict[str, Any]] = [{}]
     points = qmc.Sobol(len(over), scramble=True, rng=np.random.default_rng(seed))
     for point in points.random(1 << math.ceil(math.log2(4 * count))):
-        params = {a.name: a.at(float(x)) for a, x in zip(over, point, strict=True)}
+        places = (int(x * len(a.values)) for a, x in zip(over, point, strict=True))
+        params = {a.name: a.values[k] for a, k in zip(over, places, strict=True)}
         try:
             algorithm(key).params.build({**fixed, **params})
         except InputError:
