@@ -26,20 +26,20 @@ from engine.serialise import plain, result_dict
 from engine.version import __version__
 
 LIBRARIES = ("numpy", "scipy", "numba", "networkx", "pandas")
-_SAME = ("fingerprint", "cpdag", "untested", "ci_tests_by_order", "metrics", "status", "spent")
+_PAID = ("spent", "claimed", "undefended", "ledger")  # of a run's JSON, what own data leave
+_LONG = ("seconds", "steps", "diagnostics")  # and what public data do not
 _DATE = (2020, 1, 1, 0, 0, 0)  # the same run gives the same file
 
 _README = """One run of the DP Causal Explorer.
 
-settings.json, versions.json, requirements.txt: what fixes the run, and what ran it
+settings.json, requirements.txt: what fixes the run, and what ran it
 edges.csv: the learned graph (a CPDAG). "link", "arrow": how sure it is. An arrow less sure than
 {shown} is undirected; a pair that was not tested to the end is "untested"
 graph.*: the links tested to the end, for other tools: {formats}
-ledger.json: every charge to the privacy budget, and the guarantee
+result.json: every charge to the privacy budget and the guarantee; of public data all of the run,
+scores against the true graph ("metrics_tested": of the links tested to the end) among it
 {more}
 """
-_PUBLIC = """metrics.json: scores against the true graph; "tested": of the links tested to the end
-reproduce.py, result.json: repeats the run and compares"""
 
 # A path: pip would ask the internet for a bare name.
 _SCRIPT = '''"""Repeats the run of settings.json and compares with result.json.
@@ -68,7 +68,7 @@ found = json.loads(json.dumps(result_dict(result)))
 
 for a, b in found["skeleton"]:
     print(a, "?" if [a, b] in found["untested"] else "-", b)
-for name in expected:
+for name in ("fingerprint", "cpdag", "untested", "ci_tests_by_order", "metrics", "status", "spent"):
     if found[name] != expected[name]:
         sys.exit(f"{name} differs: {found[name]} instead of {expected[name]}")
 print("The same edges and numbers as in the file.")
@@ -79,8 +79,7 @@ def _settings(data: Dataset, result: RunResult, sample: int | None) -> dict[str,
     """What fixes the run; ``sample`` is the seed that drew the rows of public data."""
     fixed: dict[str, Any] = {"algorithm": result.algorithm, "parameters": plain(result.params)}
     if data.public:
-        where = {"dataset": data.name, "n": data.n, "sample": sample}
-        fixed |= where | {"seed": result.seed, "fingerprint": result.fingerprint}
+        fixed |= {"dataset": data.name, "n": data.n, "sample": sample, "seed": result.seed}
     else:
         fixed |= {"dataset": "a person's own data", "n": data.n, "columns": list(data.names)}
     return fixed | ({"knowledge": result.knowledge.to_json()} if result.knowledge else {})
@@ -101,26 +100,22 @@ def bundle(
         extra: Further files, such as pictures: name -> content.
     """
     record = result_dict(result)
-    ledger = {name: record[name] for name in ("spent", "claimed", "undefended")}
+    kept = [name for name in record if name not in _LONG] if data.public else _PAID
     versions = {name: version(name) for name in LIBRARIES}
     ran = {"engine": __version__, "python": platform.python_version(), **versions}
     files: dict[str, str | bytes] = {
-        "settings.json": _json(_settings(data, result, sample)),
-        "versions.json": _json(ran),
+        "settings.json": _json(_settings(data, result, sample) | {"versions": ran}),
+        "result.json": _json({name: record[name] for name in kept}),
         "requirements.txt": "".join(f"{name}=={number}\n" for name, number in versions.items()),
         "edges.csv": table_csv(result.edges),
-        "ledger.json": _json({**ledger, "charges": record["ledger"]}),
     }
     for form in FORMATS.values():
         files[f"graph.{form.extension}"] = form.write(result.names, result.displayed_cpdag)
-    more = [_PUBLIC] if data.public else []
+    more = ["reproduce.py: repeats the run and compares"] if data.public else []
     if data.public:
         if result.status == "cancelled":
             raise InputError("A run that was stopped cannot be repeated exactly; let it finish.")
         files["reproduce.py"] = _SCRIPT
-        files["result.json"] = _json({name: record[name] for name in _SAME})
-        more_scores = {"tested": record["metrics_tested"], "counts": record["counts"]}
-        files["metrics.json"] = _json(record["metrics"] and record["metrics"] | more_scores)
     if extra:
         more.append(f"{', '.join(sorted(extra))}: the report")
     files["README.txt"] = _README.format(

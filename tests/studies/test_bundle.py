@@ -72,10 +72,10 @@ def test_what_is_in_it_belongs_to_the_run() -> None:
     files = files_of(archive)
     rows = list(csv.DictReader(io.StringIO(files["edges.csv"])))
     assert {frozenset((r["source"], r["target"])) for r in rows} == result.skeleton
-    ledger = json.loads(files["ledger.json"])
-    assert len(ledger["charges"]) == len(result.ledger)
-    assert ledger["spent"] == {"epsilon": 2.0, "delta": 1e-6}
-    assert json.loads(files["metrics.json"])["skeleton_f1"] == result.metrics.skeleton_f1
+    record = json.loads(files["result.json"])
+    assert len(record["ledger"]) == len(result.ledger)
+    assert record["spent"] == {"epsilon": 2.0, "delta": 1e-6}
+    assert record["metrics"]["skeleton_f1"] == result.metrics.skeleton_f1
     assert json.loads(files["settings.json"])["seed"] == 0
     assert {"graph.dot", "graph.graphml", "graph.dagitty.txt", "graph.tetrad.txt"} <= set(files)
     assert files["a.svg"] == "<svg/>"
@@ -130,5 +130,5 @@ def test_own_data_leave_no_seed_score_time_or_fingerprint() -> None:
     whole = "\n".join(files.values())
     hidden = ("81925417", data.fingerprint, data.name, f"{own.seconds}", "skeleton_f1")
     assert not [word for word in hidden if word in whole]
-    assert "metrics.json" not in files
+    assert set(json.loads(files["result.json"])) == {"spent", "claimed", "undefended", "ledger"}
     assert not any(name.endswith(".py") for name in files)

@@ -122,7 +122,7 @@ def test_page_html_pdf_slides_and_zip_say_the_same(open_app: Open) -> None:
         1,
         6,
     ]
-    counts = json.loads(files["metrics.json"])["counts"]
+    counts = json.loads(files["result.json"])["counts"]
     assert (counts["true"], counts["found"]) == (made.price[0].found, made.price[-1].found)
     assert f"{counts['found']} of 8 true" in made.headline
     assert address(app)["report.question"] == lines["question"]
