@@ -29,7 +29,6 @@ from engine.cli.interrupts import ending, interruptible
 from engine.errors import InputError
 from engine.params import Spec
 from engine.registry import ALGORITHMS
-from engine.studies.detectability import unworkable
 from engine.studies.study import Progress, sweep
 from engine.studies.trial import TrialResult, knowing
 
@@ -124,10 +123,6 @@ def sweep_command(argv: Sequence[str]) -> int:
     with interruptible() as cancelled, progress_line() as progress:
         where = executor_of(args)
         several = [knowing(data, said(args)) for data in datasets(args)]
-        shapes = [(data.cardinalities, data.n) for data in several]
-        first = {name: some if name == "epsilon" else some[0] for name, some in grid.items()}
-        for bad in unworkable(keys, shapes, first):
-            print(bad, file=sys.stderr)
         results = sweep(
             several,
             keys,

@@ -6,8 +6,7 @@ import math
 
 import pytest
 
-from engine import ALGORITHMS, load_dataset, run
-from engine.search.noisy_score import least_unit
+from engine import load_dataset, run
 
 ASIA = load_dataset("asia", n=20_000)
 
@@ -42,12 +41,3 @@ def test_what_passes_a_sieve_and_nothing_else_is_examined() -> None:
     gone = [s for s in result.steps if s.kind == "examine" and s.decision == "independent"]
     assert len(gone) == 28 - len(result.skeleton)
     assert result.ci_tests == sum(s.kind in ("sieve", "examine") for s in result.steps)
-
-
-def test_the_noise_that_a_plan_is_told_is_an_examines() -> None:
-    """Deviation sqrt(2) b of Lap(b), b as it is charged for the pair with fewest levels."""
-    result = run("priv_pc", ASIA, epsilon=5.0)
-    told = ALGORITHMS["priv_pc"].noise(ASIA, result.params)
-    scales = {c.event.scale for c in result.ledger if c.label == "examine" and c.order == 0}
-    assert told == pytest.approx(math.sqrt(2) * min(scales))
-    assert least_unit(ASIA, result.params) == pytest.approx(3 / math.sqrt(20_000))

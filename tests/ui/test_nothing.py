@@ -10,7 +10,6 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine import load_dataset, run
-from engine.studies import null
 from engine.studies.detectability import Invented, Shape
 from pages.forms import shape_of
 from pages.learn.shuffle import ALGORITHMS, NONE, links_of
@@ -68,16 +67,6 @@ def test_a_shape_needs_no_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pages.forms.data_for", None)
     assert [shape_of(Source(name, 200)) for name in ("asia", "sachs", "alarm")] == expected
     assert shape_of(Source("asia", 3)) is None
-
-
-def test_a_plan_that_cannot_work_is_said_beside_its_epsilon(
-    open_app: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(null, "DRAWS", 1)
-    asked = {"data": "asia", "n": "300", "algorithm": "svt_pc", "guarantee": "strict"}
-    for epsilon, said in (("0.1", True), ("1000", False)):
-        app = open_app("run", **asked, epsilon=epsilon)
-        assert any("cannot work here" in w.value for w in app.warning) == said
 
 
 def test_shuffle_waits_for_a_guess_and_shows_what_is_invented(open_app: Open) -> None:
