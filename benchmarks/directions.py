@@ -41,6 +41,7 @@ from engine.graphs.weighed_colliders import (
     Triple,
     orient,
     unshielded,
+    with_arrows,
 )
 from engine.privacy.events import GaussianEvent, LaplaceEvent
 from engine.result import RunResult
@@ -158,7 +159,8 @@ def one(cell: Cell, number: int) -> tuple[float, float, float, float]:
     skeleton, truth = result.matrix | result.matrix.T, result.reference_cpdag
 
     def turned(weights: Weights) -> float:
-        return compare(orient(skeleton, weights, SHOWN).cpdag, truth).directed_f1
+        arrows = orient(skeleton, weights).arrows
+        return compare(with_arrows(skeleton, arrows, None, SHOWN), truth).directed_f1
 
     if cell.algorithm == "pc":  # its own way to weigh, which asks all sets
         asked = run("pc", data, trace=False, **values, orientation=STRONGEST).metrics

@@ -21,14 +21,7 @@ from engine.params import again, param
 from engine.privacy.accounting import Guarantee, unsampled
 from engine.privacy.budget import shares
 from engine.privacy.ledger import BudgetExhausted, Ledger
-from engine.search.allocation import (
-    NOTHING,
-    Objective,
-    Price,
-    allocate,
-    likely_tests,
-    most_tests,
-)
+from engine.search.allocation import NOTHING, Objective, Price, allocate, likely_tests, most_tests
 from engine.search.diagnostics import Allocation, OrderBudget, SearchDiagnostics
 from engine.search.noisy_score import NoisyScore, NoisyTestParameters, noisy_score
 from engine.search.pc import pc

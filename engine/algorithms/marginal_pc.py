@@ -27,9 +27,8 @@ import numpy as np
 from engine.algorithm import Algorithm, Outcome
 from engine.context import Cancelled, RunContext, compared
 from engine.data.dataset import Dataset
-from engine.graphs.climbing import climbed
 from engine.graphs.cpdag import Adjacency, SeparatingSets
-from engine.graphs.equivalence import MOST_COLUMNS, classes
+from engine.graphs.dags import MOST_COLUMNS, classes, climbed
 from engine.graphs.known import Known
 from engine.graphs.weighed_colliders import (
     ORIENTATIONS,
@@ -104,10 +103,7 @@ class MarginalPCParameters(PrivateParameters):
         "or when what its columns show is no more than chance among all pairs.",
     )
     max_order: int | str = again(
-        PrivateParameters,
-        "max_order",
-        high=10,
-        help="The largest conditioning set; 'auto' is 3.",
+        PrivateParameters, "max_order", high=10, help="The largest conditioning set; 'auto' is 3."
     )
     stable: bool = again(
         PrivateParameters,
@@ -250,10 +246,7 @@ class Posterior(TestByTest):
     """
 
     def __init__(
-        self,
-        tests: NoisyTests,
-        threshold: float = 0.5,
-        context: RunContext | None = None,
+        self, tests: NoisyTests, threshold: float = 0.5, context: RunContext | None = None
     ):
         super().__init__()
         self._tests, self._context, self._threshold = tests, context, threshold
@@ -466,7 +459,7 @@ def conclude(
 class Compared:
     """The DAGs near a skeleton, compared by the evidence for them in the tensors of all orders.
 
-    From the best on the skeleton one climbs, link by link (:mod:`engine.graphs.climbing`). A link
+    From the best on the skeleton one climbs, link by link (:mod:`engine.graphs.dags`). A link
     must raise the evidence by e^LINK and by the odds of the threshold; none joins a pair with
     no more dependence than chance gives among all pairs. ``skeleton`` is where that ends. Knowledge
     that only turns links has no say in which there are.

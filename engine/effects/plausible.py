@@ -25,7 +25,7 @@ from itertools import compress
 import numpy as np
 
 from engine.graphs.cpdag import Adjacency
-from engine.graphs.equivalence import MOST_COLUMNS, classes
+from engine.graphs.dags import MOST_COLUMNS, classes
 from engine.graphs.known import Known, reachable
 from engine.graphs.weighed_colliders import (
     MOST_LOG_ODDS,

@@ -6,7 +6,7 @@ is i - j.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import networkx as nx
 import numpy as np
@@ -15,6 +15,19 @@ from numpy.typing import NDArray
 Adjacency = NDArray[np.bool_]
 
 SeparatingSets = Mapping[frozenset[int], Sequence[frozenset[int]]]
+DIRECTED, UNDIRECTED = "directed", "undirected"
+
+
+def edges_of(matrix: Adjacency) -> Iterator[tuple[int, int, str]]:
+    """(i, j, "directed" | "undirected") of a (d, d) CPDAG matrix, each adjacent pair once.
+
+    A directed edge runs i -> j.
+    """
+    for i, j in np.argwhere(np.triu(matrix | matrix.T, 1)).tolist():
+        if matrix[i, j] and matrix[j, i]:
+            yield i, j, UNDIRECTED
+        else:
+            yield (i, j, DIRECTED) if matrix[i, j] else (j, i, DIRECTED)
 
 
 def matrix_of(graph: nx.DiGraph, names: Sequence[str]) -> Adjacency:

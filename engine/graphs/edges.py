@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import networkx as nx
 
-from engine.graphs.cpdag import Adjacency
-from engine.graphs.formats import DIRECTED, UNDIRECTED, edges_of
+from engine.graphs.cpdag import DIRECTED, UNDIRECTED, Adjacency, edges_of
 from engine.graphs.layout import place, scale_of
 from engine.graphs.links import LinkClass
 from engine.graphs.picture import Link, Svg, graph_svg

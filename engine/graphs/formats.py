@@ -7,27 +7,13 @@ so there it is both directions, each marked "undirected", as in ``RunResult.cpda
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import networkx as nx
-import numpy as np
 
-from engine.graphs.cpdag import Adjacency
-
-DIRECTED, UNDIRECTED = "directed", "undirected"
-
-
-def edges_of(matrix: Adjacency) -> Iterator[tuple[int, int, str]]:
-    """(i, j, "directed" | "undirected") of a (d, d) CPDAG matrix, each adjacent pair once.
-
-    A directed edge runs i -> j.
-    """
-    for i, j in np.argwhere(np.triu(matrix | matrix.T, 1)).tolist():
-        if matrix[i, j] and matrix[j, i]:
-            yield i, j, UNDIRECTED
-        else:
-            yield (i, j, DIRECTED) if matrix[i, j] else (j, i, DIRECTED)
+from engine.graphs.cpdag import DIRECTED, UNDIRECTED, Adjacency, edges_of
+from engine.graphs.edges import annotated, edges
 
 
 def portable(names: Sequence[str], forbidden: str = "", instead: str = "_") -> list[str]:
@@ -53,52 +39,48 @@ def _quoted(names: Sequence[str]) -> list[str]:
     return [f'"{n}"' for n in (m.replace('"', '\\"') for m in portable(names, "\\", "/"))]
 
 
+def _lines(ids: Sequence[str], matrix: Adjacency, arrow: str, line: str) -> list[str]:
+    """A line of text for each edge: names are put into ``arrow``, or ``line`` without direction."""
+    form = {DIRECTED: arrow, UNDIRECTED: line}
+    return [form[kind].format(ids[i], ids[j]) for i, j, kind in edges_of(matrix)]
+
+
 def dot(names: Sequence[str], matrix: Adjacency) -> str:
     """Graphviz DOT, as DoWhy, pydot and igraph read it."""
     ids = _quoted(names)
-    lines = [f"  {name};" for name in ids]
-    for i, j, kind in edges_of(matrix):
-        mark = " [dir=none]" if kind == UNDIRECTED else ""
-        lines.append(f"  {ids[i]} -> {ids[j]}{mark};")
-    return "\n".join(["digraph {", *lines, "}", ""])
+    lines = _lines(ids, matrix, "  {} -> {};", "  {} -> {} [dir=none];")
+    return "\n".join(["digraph {", *(f"  {name};" for name in ids), *lines, "}", ""])
 
 
 def dagitty(names: Sequence[str], matrix: Adjacency) -> str:
     """The text of a dagitty graph: "dag" if every edge has a direction, else "pdag"."""
-    ids, edges = _quoted(names), list(edges_of(matrix))
-    head = "pdag" if any(kind == UNDIRECTED for *_, kind in edges) else "dag"
-    lines = [f"  {name}" for name in ids]
-    lines += [f"  {ids[i]} {'--' if kind == UNDIRECTED else '->'} {ids[j]}" for i, j, kind in edges]
-    return "\n".join([f"{head} {{", *lines, "}", ""])
+    ids = _quoted(names)
+    head = "pdag {" if (matrix & matrix.T).any() else "dag {"
+    lines = _lines(ids, matrix, "  {} -> {}", "  {} -- {}")
+    return "\n".join([head, *(f"  {name}" for name in ids), *lines, "}", ""])
 
 
 def tetrad(names: Sequence[str], matrix: Adjacency) -> str:
     """Tetrad's graph text, which causal-learn reads too; names hold no spaces, "," or ";" there."""
     ids = portable(names, " \u00a0,;")
-    lines = ["Graph Nodes:", ";".join(ids), "", "Graph Edges:"]
-    for k, (i, j, kind) in enumerate(edges_of(matrix), start=1):
-        lines.append(f"{k}. {ids[i]} {'---' if kind == UNDIRECTED else '-->'} {ids[j]}")
-    return "\n".join([*lines, ""])
+    lines = enumerate(_lines(ids, matrix, "{} --> {}", "{} --- {}"), start=1)
+    head = ["Graph Nodes:", ";".join(ids), "", "Graph Edges:"]
+    return "\n".join([*head, *(f"{k}. {line}" for k, line in lines), ""])
 
 
 def graphml(names: Sequence[str], matrix: Adjacency) -> str:
     """GraphML of a directed graph with edge attribute ``mark``, "directed" or "undirected"."""
-    ids, graph = portable(names), nx.DiGraph()
-    graph.add_nodes_from(ids)
-    for i, j, kind in edges_of(matrix):
-        graph.add_edge(ids[i], ids[j], mark=kind)
-        if kind == UNDIRECTED:
-            graph.add_edge(ids[j], ids[i], mark=kind)
-    return "\n".join([*nx.generate_graphml(graph), ""])
+    ids = portable(names)
+    return "\n".join([*nx.generate_graphml(annotated(ids, edges(ids, matrix))), ""])
 
 
 def mermaid(names: Sequence[str], matrix: Adjacency) -> str:
     """Mermaid, as GitHub and wikis draw it; nodes are numbered, names are labels."""
-    labels = [name.replace('"', "#quot;") for name in portable(names)]
-    lines = [f'  n{k}["{label}"]' for k, label in enumerate(labels)]
-    for i, j, kind in edges_of(matrix):
-        lines.append(f"  n{i} {'---' if kind == UNDIRECTED else '-->'} n{j}")
-    return "\n".join(["graph LR", *lines, ""])
+    labels = (name.replace('"', "#quot;") for name in portable(names))
+    nodes = [f'  n{k}["{label}"]' for k, label in enumerate(labels)]
+    ids = [f"n{k}" for k in range(len(names))]
+    lines = _lines(ids, matrix, "  {} --> {}", "  {} --- {}")
+    return "\n".join(["graph LR", *nodes, *lines, ""])
 
 
 @dataclass(frozen=True)

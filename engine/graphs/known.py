@@ -13,7 +13,7 @@ import networkx as nx
 import numpy as np
 
 from engine.graphs.cpdag import Adjacency, SeparatingSets, matrix_of
-from engine.graphs.meek import FixedArrows, cpdag, cpdag_of_dag, meek
+from engine.graphs.meek import cpdag, cpdag_of_dag, meek
 from engine.knowledge import ORIENTS, Knowledge
 
 
@@ -28,9 +28,13 @@ class Known:
         knowledge.check_names(names)
         self.knowledge, self.names = knowledge, tuple(names)
         self.only_orients = knowledge.use == ORIENTS
-        self.barred = np.array([[not knowledge.allows(a, b) for b in names] for a in names])
+        self.barred: Adjacency = np.array(
+            [[not knowledge.allows(a, b) for b in names] for a in names]
+        )
         np.fill_diagonal(self.barred, True)
-        self.required = np.array([[(a, b) in knowledge.required for b in names] for a in names])
+        self.required: Adjacency = np.array(
+            [[(a, b) in knowledge.required for b in names] for a in names]
+        )
         self.apart = self.barred & self.barred.T
         np.fill_diagonal(self.apart, False)
 
@@ -42,14 +46,12 @@ class Known:
     @cached_property
     def linked(self) -> Adjacency:
         """(d, d), symmetric: the pairs with a required link."""
-        out: Adjacency = self.required | self.required.T
-        return out
+        return self.required | self.required.T
 
     @cached_property
     def may_precede(self) -> Adjacency:
         """[i, j]: i may be an ancestor of j, along arrows that are not barred."""
-        out: Adjacency = reachable(~self.barred)
-        return out
+        return reachable(~self.barred)
 
     @cached_property
     def earlier(self) -> Adjacency:
@@ -86,8 +88,7 @@ class Known:
 
     def joined(self, skeleton: Adjacency) -> Adjacency:
         """A skeleton with the required links, and without those barred in both directions."""
-        out: Adjacency = (skeleton | self.linked) & ~self.apart
-        return out
+        return (skeleton | self.linked) & ~self.apart
 
     def turned(self, skeleton: Adjacency) -> Adjacency:
         """The skeleton with the arrows that knowledge alone decides."""
@@ -136,11 +137,11 @@ def ready_sets(truth: nx.DiGraph) -> dict[str, Knowledge]:
     place = {name: k for k, name in enumerate(truth)}
     generations = nx.topological_generations(truth)
     order = [name for some in generations for name in sorted(some, key=place.__getitem__)]
-    found: dict[str, Knowledge] = {}
-    for name, count in READY.items():
-        parts = np.array_split(np.arange(len(order)), len(order) if count is None else count)
-        found[name] = Knowledge(tiers=[[order[i] for i in part] for part in parts if len(part)])  # type: ignore[arg-type]
-    return found
+    parts = {name: np.array_split(order, count or len(order)) for name, count in READY.items()}
+    return {
+        name: Knowledge(tiers=tuple(tuple(part.tolist()) for part in some if len(part)))
+        for name, some in parts.items()
+    }
 
 
 def known_of(knowledge: Knowledge | None, names: Sequence[str]) -> Known | None:
@@ -150,8 +151,7 @@ def known_of(knowledge: Knowledge | None, names: Sequence[str]) -> Known | None:
 
 def oriented(skeleton: Adjacency, separating: SeparatingSets, known: Known) -> Adjacency:
     """The skeleton's arrows: those that are known, then :func:`engine.graphs.meek.cpdag`."""
-    fixed = FixedArrows(known.turned(skeleton), known.apart)
-    return known.respected(cpdag(skeleton, separating, fixed))
+    return known.respected(cpdag(skeleton, separating, (known.turned(skeleton), known.apart)))
 
 
 def mpdag_of_dag(dag: Adjacency, known: Known | None) -> Adjacency:

@@ -41,7 +41,8 @@ def place(graph: nx.DiGraph, width: float, height: float, gap: float = GAP) -> d
     sparse = graph.number_of_edges() <= 1.3 * len(graph)
     if len(graph) <= _LAYERED and sparse and nx.is_directed_acyclic_graph(graph):
         layers = _layers(graph)
-        if all(_row_width(row) <= width for row in layers) and len(layers) * 50 <= height:
+        widest = max(sum(box_width(name) + GAP for name in row) for row in layers)
+        if widest <= width and len(layers) * 50 <= height:
             return _in_layers(graph, layers, width, height)
     return _spread(graph, width, height, gap)
 
@@ -71,10 +72,13 @@ def flattest(a: str, b: str, positions: Mapping[str, Point]) -> float:
     """The bow of a line from a to b: 0 is straight, else the least that crosses fewest boxes."""
     start, end = positions[a], positions[b]
     others = [(*at, box_width(name)) for name, at in positions.items() if name not in (a, b)]
-    boxes = np.array(others).reshape(-1, 3)
+    boxes = np.array(others).reshape(-1, 3)  # middle and width of each
+    half = np.column_stack([boxes[:, 2], np.full(len(boxes), NODE_HEIGHT)]) / 2 + 3
     best, fewest = 0.0, math.inf
     for bow in (0.0, *_BOWS):
-        if (found := _hits((start, via(start, end, bow), end), boxes)) < fewest:
+        points = along((start, via(start, end, bow), end), _ALONG)[0]
+        near = np.abs(points - boxes[:, None, :2]) < half[:, None]
+        if (found := int(near.all(axis=2).any(axis=1).sum())) < fewest:
             best, fewest = bow, found
         if not fewest:
             break
@@ -96,13 +100,6 @@ def along(curve: Curve, shares: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     return points, (1 - t) * (middle - start) + t * (end - middle)
 
 
-def _hits(curve: Curve, boxes: np.ndarray) -> int:
-    """How many boxes (n, 3), middle and width of each, a curve touches."""
-    half = np.column_stack([boxes[:, 2], np.full(len(boxes), NODE_HEIGHT)]) / 2 + 3
-    near = np.abs(along(curve, _ALONG)[0] - boxes[:, None, :2]) < half[:, None]
-    return int(near.all(axis=2).any(axis=1).sum())
-
-
 # Layers ---------------------------------------------------------------------------------
 
 
@@ -116,10 +113,6 @@ def _layers(graph: nx.DiGraph) -> list[list[str]]:
         if below and not graph.in_degree(node):
             level[node] = min(below) - 1
     return [[n for n in level if level[n] == k] for k in range(max(level.values()) + 1)]
-
-
-def _row_width(row: list[str]) -> float:
-    return sum(box_width(name) + GAP for name in row)
 
 
 def _in_layers(
@@ -149,17 +142,18 @@ def _in_layers(
 
 def _packed(row: list[str], wanted: list[float], width: float) -> dict[str, float]:
     """Places in the row's order, near those wanted, boxes apart, inside the frame."""
-    right, left = [], []
-    edge = -width / 2
-    for node, want in zip(row, wanted, strict=True):
-        right.append(max(want, edge + box_width(node) / 2))
-        edge = right[-1] + box_width(node) / 2 + GAP
-    edge = width / 2
-    for node, want in zip(reversed(row), reversed(wanted), strict=True):
-        left.append(min(want, edge - box_width(node) / 2))
-        edge = left[-1] - box_width(node) / 2 - GAP
-    middle = [(a + b) / 2 for a, b in zip(right, reversed(left), strict=True)]
-    return dict(zip(row, middle, strict=True))
+
+    def pushed(row: list[str], wanted: list[float]) -> list[float]:
+        """As far left as is wanted, and as the frame and those before leave room."""
+        places, edge = [], -width / 2
+        for half, want in zip((box_width(node) / 2 for node in row), wanted, strict=True):
+            places.append(max(want, edge + half))
+            edge = places[-1] + half + GAP
+        return places
+
+    left = pushed(row, wanted)
+    right = pushed(row[::-1], [-want for want in wanted[::-1]])[::-1]  # the same from the right
+    return {node: (a - b) / 2 for node, a, b in zip(row, left, right, strict=True)}
 
 
 # Spread ---------------------------------------------------------------------------------

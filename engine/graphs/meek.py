@@ -6,38 +6,29 @@ the columns permutes the result.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.graphs.cpdag import Adjacency, SeparatingSets
 
 
-class FixedArrows(NamedTuple):
-    """What is known of a skeleton: ``arrows``, the skeleton with some links turned (d, d).
-
-    ``untested`` (d, d), symmetric: pairs known not to be linked, so that nothing was asked of them,
-    and no middle node between them is known to be no collider.
-    """
-
-    arrows: Adjacency
-    untested: Adjacency
-
-
 def cpdag(
-    skeleton: Adjacency, separating: SeparatingSets, fixed: FixedArrows | None = None
+    skeleton: Adjacency,
+    separating: SeparatingSets,
+    known: tuple[Adjacency, Adjacency] | None = None,
 ) -> Adjacency:
     """Orient a skeleton: v-structures from separating sets, then Meek's rules 1-4.
 
-    Arrows that are ``fixed`` come first, and a collider that would turn one is none.
+    What is ``known`` of it comes first: the skeleton with some links turned (d, d), and, symmetric,
+    the pairs known not to be linked, of which nothing was asked, so that no middle node between
+    them is known to be no collider. A collider that would turn an arrow that is known is none.
 
     ``skeleton`` symmetric (d, d). ``separating`` maps a pair to the sets found to separate it;
     z in x - z - y is a collider if it lies in fewer than half of them (majority rule of Colombo
     and Maathuis 2014; with one set, the textbook rule). A pair without a set orients nothing.
     """
     arrows = np.zeros_like(skeleton)
-    graph, untested = (skeleton, None) if fixed is None else (fixed.arrows, fixed.untested)
+    graph, untested = known or (skeleton, None)
     near = [set(np.flatnonzero(row).tolist()) for row in skeleton]
     for (x, y), sets in separating.items():
         if y in near[x] or not sets:
@@ -69,7 +60,7 @@ def meek(graph: Adjacency, untested: Adjacency | None = None) -> Adjacency:
     """Close a partially directed graph under Meek's (1995) rules 1-4, all at once each round.
 
     Rules 1, 3 and 4 rest on a pair that is not linked having no collider but those there are; of
-    ``untested`` pairs (see :class:`FixedArrows`) they say nothing.
+    ``untested`` pairs (see :func:`cpdag`) they say nothing.
     """
     graph = graph.copy()
     while True:

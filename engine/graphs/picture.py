@@ -13,15 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.graphs.layout import (
-    NODE_HEIGHT,
-    Curve,
-    Point,
-    along,
-    box_width,
-    flattest,
-    via,
-)
+from engine.graphs.layout import NODE_HEIGHT, Curve, Point, along, box_width, flattest, via
 from engine.graphs.links import MARKS, LinkClass, Mark
 
 FONT = "'Source Sans 3', 'Source Sans Pro', 'DejaVu Sans', system-ui, sans-serif"

@@ -21,7 +21,7 @@ import math
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Any, NamedTuple
 
 import networkx as nx
@@ -92,12 +92,8 @@ def separators(
         others = [z for z in others if known.may_separate(z, a, b)]
     sides = [[z for z in others if skeleton[side, z]] for side in (a, b)]
     sets = (s for size in range(largest + 1) for near in sides for s in combinations(near, size))
-    found: dict[tuple[int, ...], None] = {}
-    for chosen in sets:
-        found[chosen] = None
-        if len(found) == MOST_SETS:
-            break
-    return list(found)
+    # A set lies on two sides at most, so so many hold MOST_SETS that differ.
+    return list(dict.fromkeys(islice(sets, 2 * MOST_SETS)))[:MOST_SETS]
 
 
 def collider_weights(
@@ -129,12 +125,9 @@ def _log_mean_exp(values: Sequence[float]) -> float:
 
 
 def orient(
-    skeleton: Adjacency,
-    weights: Mapping[Triple, float],
-    threshold: float = EARNED,
-    known: Known | None = None,
+    skeleton: Adjacency, weights: Mapping[Triple, float], known: Known | None = None
 ) -> Orientation:
-    """Arrows with a probability above ``threshold``, and every arrow's probability.
+    """Arrows with a probability above ``EARNED``, and every arrow's probability.
 
     ``skeleton`` (d, d) symmetric; ``weights`` as :func:`collider_weights` gives them. Arrows are
     taken in order of probability unless they would close a cycle, then Meek's rules are applied.
@@ -158,7 +151,7 @@ def orient(
         of = np.unique(ranks[order][some], axis=0, return_inverse=True)[1].ravel()
         shares = arrows[links]  # in the order of argwhere
         arrows[links] = (np.bincount(of, shares) / np.bincount(of))[of]
-    graph = with_arrows(links, arrows, threshold, known)
+    graph = with_arrows(links, arrows, known)
     return Orientation(graph[back], arrows[back], weights)
 
 
@@ -185,10 +178,7 @@ def _own_ranks(skeleton: Adjacency, weights: Mapping[Triple, float]) -> NDArray[
 
 
 def with_arrows(
-    skeleton: Adjacency,
-    arrows: NDArray[np.float64],
-    threshold: float = EARNED,
-    known: Known | None = None,
+    skeleton: Adjacency, arrows: NDArray[np.float64], known: Known | None, threshold: float = EARNED
 ) -> Adjacency:
     """The skeleton with the arrows (d, d) of a probability above ``threshold``.
 

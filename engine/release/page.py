@@ -9,9 +9,8 @@ from html import escape
 
 import numpy as np
 
-from engine.graphs.cpdag import Adjacency, matrix_of
+from engine.graphs.cpdag import DIRECTED, Adjacency, matrix_of
 from engine.graphs.edges import Edge, annotated, edges, svg
-from engine.graphs.formats import DIRECTED
 from engine.graphs.known import known_of
 from engine.graphs.weighed_colliders import SHOWN
 from engine.percent import percent, probability

@@ -32,10 +32,7 @@ class Learned:
 
 
 def learned(
-    weights: Matrix,
-    threshold: float,
-    widening: float | Matrix = 0.0,
-    known: Known | None = None,
+    weights: Matrix, threshold: float, widening: float | Matrix = 0.0, known: Known | None = None
 ) -> Learned:
     """Prune by a public rule on the weights: the threshold, raised until no cycle is left.
 

@@ -166,11 +166,7 @@ class TestByTest:
 
 
 def search(
-    graph: Graph,
-    rule: Rule,
-    max_order: int,
-    *,
-    check: Callable[[], None] = lambda: None,
+    graph: Graph, rule: Rule, max_order: int, *, check: Callable[[], None] = lambda: None
 ) -> None:
     """Run the PC loop on ``graph`` in place, orders 0 to ``max_order``.
 

@@ -16,9 +16,9 @@ import numpy as np
 
 from engine.errors import InputError
 from engine.graphs.cpdag import Adjacency
-from engine.graphs.equivalence import colliders
-from engine.graphs.separation import Separation
+from engine.graphs.dags import colliders
 from engine.score.acyclicity import is_acyclic
+from engine.statistics.oracle import Separation
 
 MOST_ARROWS = 10  # 1,024 graphs
 Question = tuple[int, int, tuple[int, ...]]

@@ -12,7 +12,7 @@ from engine import Knowledge, load_dataset, run
 from engine.effects import plausible as module
 from engine.effects.effect import UNTIMELY, effect_of
 from engine.effects.plausible import Plausible, plausible
-from engine.graphs.equivalence import classes
+from engine.graphs.dags import classes
 from engine.graphs.known import Known
 from engine.graphs.weighed_colliders import Triple
 from engine.marginals.diagnostics import MarginalDiagnostics

@@ -13,11 +13,11 @@ from causallearn.graph.Endpoint import Endpoint
 from causallearn.utils.TXT2GeneralGraph import txt2generalgraph
 
 from engine import load_dataset, run
+from engine.graphs.cpdag import edges_of
 from engine.graphs.formats import (
     FORMATS,
     dagitty,
     dot,
-    edges_of,
     graphml,
     mermaid,
     portable,

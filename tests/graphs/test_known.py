@@ -10,7 +10,7 @@ import pytest
 
 from engine import Knowledge, load_dataset, run
 from engine.graphs.cpdag import Adjacency, matrix_of
-from engine.graphs.equivalence import MOST_COLUMNS, classes
+from engine.graphs.dags import MOST_COLUMNS, classes
 from engine.graphs.known import (
     Known,
     known_of,
@@ -19,11 +19,11 @@ from engine.graphs.known import (
     reachable,
     truth_cpdag,
 )
-from engine.graphs.meek import FixedArrows, cpdag, cpdag_of_dag
-from engine.graphs.separation import Separation
+from engine.graphs.meek import cpdag, cpdag_of_dag
 from engine.graphs.weighed_colliders import arrow_probabilities, orient, unshielded
 from engine.knowledge import ORIENTS
 from engine.score.acyclicity import is_acyclic
+from engine.statistics.oracle import Separation
 from tests.graphs.small import all_dags
 
 NAMES = "abcd"
@@ -195,7 +195,7 @@ def test_no_path_of_a_drawn_graph_leads_to_an_earlier_tier() -> None:
         triples = list(unshielded(skeleton))
         weights = {triple: float(rng.normal(0, 3)) for triple in triples}
         sets = {frozenset((a, b)): [frozenset[int]()] for a, z, b in triples if rng.random() < 0.7}
-        barred_alone = cpdag(skeleton, sets, FixedArrows(known.turned(skeleton), known.apart))
+        barred_alone = cpdag(skeleton, sets, (known.turned(skeleton), known.apart))
         by_sets = oriented(skeleton, sets, known)
         opened += not known.in_time(barred_alone & ~barred_alone.T)
         for graph in (by_sets, orient(skeleton, weights, known=known).cpdag):

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from engine import load_dataset, run
-from engine.graphs.separation import Separation
 from engine.search.skeleton import Graph, Query, TestByTest, search
+from engine.statistics.oracle import Separation
 
 SMALL = ("earthquake", "cancer", "asia", "survey", "sachs", "child")
 

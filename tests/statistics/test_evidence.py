@@ -12,7 +12,7 @@ import pytest
 from engine.context import RunContext
 from engine.data.dataset import Dataset
 from engine.graphs.cpdag import Adjacency
-from engine.graphs.equivalence import _dags, classes
+from engine.graphs.dags import _dags, classes
 from engine.marginals.evidence import EFFECTS, Evidence
 from engine.marginals.moments import Moments, release_orders, release_pairs
 from engine.privacy.ledger import Ledger

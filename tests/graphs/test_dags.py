@@ -8,9 +8,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from engine.graphs.climbing import climbed, neighbours
 from engine.graphs.cpdag import Adjacency
-from engine.graphs.equivalence import MOST_COLUMNS, classes
+from engine.graphs.dags import MOST_COLUMNS, classes, climbed, neighbours
 from engine.graphs.known import Known
 from engine.graphs.meek import cpdag_of_dag
 from engine.knowledge import Knowledge
