@@ -159,17 +159,16 @@ def one(cell: Cell, number: int) -> tuple[float, float, float, float]:
     skeleton, truth = result.matrix | result.matrix.T, result.reference_cpdag
 
     def turned(weights: Weights) -> float:
-        arrows = orient(skeleton, weights).arrows
-        return compare(with_arrows(skeleton, arrows, None, SHOWN), truth).directed_f1
+        shown = with_arrows(skeleton, orient(skeleton, weights).arrows, None, SHOWN)
+        return compare(shown, truth).directed_f1
 
+    last = math.nan
     if cell.algorithm == "pc":  # its own way to weigh, which asks all sets
         asked = run("pc", data, trace=False, **values, orientation=STRONGEST).metrics
         assert asked is not None
         last = asked.directed_f1
     elif cell.algorithm in VALUED:
         last = turned(by_values(skeleton, released(result, data.n)))
-    else:
-        last = math.nan
     votes = turned(by_votes(skeleton, result.separating))
     return result.metrics.skeleton_f1, result.metrics.directed_f1, votes, last
 

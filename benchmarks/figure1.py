@@ -23,7 +23,6 @@ from engine.papers.published import PRIV_PC_NETWORKS
 from engine.papers.reproduce import reproduce
 from engine.papers.work import Work
 from engine.tables import store
-from engine.tables.store import split
 
 
 def cpu_seconds() -> tuple[float, float]:
@@ -38,7 +37,7 @@ def draws() -> tuple[int, float]:
     """(cells drawn, CPU seconds in the generator's loop) of Priv-PC's runs with one seed."""
     cells, seconds = 0, 0.0
 
-    def timed(parts: Any, drawn: Any, *source: Any) -> Any:
+    def timed(parts: Any, drawn: Any, *source: Any, split: Any = store.split) -> Any:
         nonlocal cells, seconds
         start = time.thread_time()
         out = split(parts, drawn, *source)

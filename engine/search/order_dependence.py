@@ -85,5 +85,4 @@ def _again(
     largest = max((len(some) for sets in answers.values() for some in sets), default=0)
     search(graph, Answered(answers), largest)
     back = [place[i] for i in range(len(order))]
-    out: Adjacency = directed(graph)[np.ix_(back, back)]
-    return out
+    return directed(graph)[np.ix_(back, back)]

@@ -55,8 +55,7 @@ class Blocks:
 
         Their order is drawn from n alone, so that a replaced record stays in its block.
         """
-        block = np.arange(picked.size) % count
-        key = store.index_of_rows()[picked] * count + block
+        key = store.index_of_rows()[picked] * count + np.arange(picked.size) % count
         distinct, weights = np.unique(key, return_counts=True)
         folded = store.rows
         kind = np.promote_types(folded.codes.dtype, np.min_scalar_type(count - 1))
