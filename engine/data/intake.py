@@ -20,7 +20,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import count
 from typing import Any
 
 import numpy as np
@@ -89,40 +88,36 @@ def code(table: Relation, column: Column, cell: Cell, shift: int = 0) -> str:
     def then(i: int) -> str:
         return f"{i << shift}::UBIGINT"
 
-    def when(what: str, known: Iterable[tuple[str | float, int]], sign: str = "=") -> str:
-        keys = ((quoted(k) if isinstance(k, str) else f"{k!r}::DOUBLE", i) for k, i in known)
+    def when(what: str, keys: Iterable[tuple[str, int]], sign: str = "=") -> str:
         return " ".join(f"WHEN {what} {sign} {key} THEN {then(i)}" for key, i in keys)
 
     rest = f"WHEN {cell.gap} THEN {then(column.size + 1)} ELSE {then(column.size)} END)"
     if column.type == "numeric":
         points = column.points()
         labels = () if column.take in ADDED else column.labels
-        below = when(cell.number, zip(points, count(), strict=False), "<")
+        below = when(cell.number, ((f"{p!r}::DOUBLE", i) for i, p in enumerate(points)), "<")
         cut = f"WHEN isfinite({cell.number}) THEN (CASE {below} ELSE {then(len(points))} END)"
-        return f"(CASE {cut} {when(cell.text, zip(labels, count(), strict=False))} {rest}"
-    exact = {safe(word): i for i, word in enumerate(column.levels)}
-    exact |= {word: i for i, word in enumerate(column.levels)}
-    same, alike = _keys(table, column.levels)
+        named = when(cell.text, ((quoted(label), i) for i, label in enumerate(labels)))
+        return f"(CASE {cut} {named} {rest}"
+    levels = list(enumerate(column.levels))
+    texts = [*levels, *((i, safe(word)) for i, word in levels if safe(word) != word)]
+    words = [word.strip(BLANKS) for word in column.levels]
+    folded = [word.lower() for word in words]
+    numbers = ((number(quoted(w), table.dialect.decimal), i) for i, w in enumerate(words))
     looser = (
-        when(cell.text, {word.strip(): i for word, i in exact.items()}.items()),
-        when(cell.number, same.items()),
-        when(f"lower({cell.text})", alike.items()),
+        when(cell.text, ((quoted(word.strip(BLANKS)), i) for i, word in texts)),
+        when(cell.number, ((f"(CASE WHEN isfinite({n}) THEN {n} END)", i) for n, i in numbers)),
+        when(
+            f"lower({cell.text})",
+            (
+                (f"lower({quoted(w)})", i)
+                for i, w in enumerate(words)
+                if folded.count(w.lower()) == 1
+            ),
+        ),
     )
-    return f"(CASE {when(cell.stored, exact.items())} ELSE (CASE {' '.join(looser)} {rest} END)"
-
-
-def _keys(table: Relation, levels: Sequence[str]) -> tuple[dict[float, int], dict[str, int]]:
-    """Levels by their number, and by their lower case where that is one level's alone."""
-    found = table.con.execute(
-        f"SELECT {number('w', table.dialect.decimal)}, lower({trimmed('w')}) "
-        f"FROM (SELECT unnest([{', '.join(map(quoted, levels))}]) AS w)"
-    ).fetchall()
-    numbers: dict[float, int] = {}
-    words = [word for _, word in found]
-    for i, (value, _) in enumerate(found):
-        if value is not None and np.isfinite(value):
-            numbers.setdefault(value, i)
-    return numbers, {w: i for i, w in enumerate(words) if w and words.count(w) == 1}
+    exact = when(cell.stored, ((quoted(word), i) for i, word in texts))
+    return f"(CASE {exact} ELSE (CASE {' '.join(looser)} {rest} END)"
 
 
 # The projection -------------------------------------------------------------------------------
