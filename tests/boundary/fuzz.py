@@ -25,8 +25,6 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-import numpy as np
-
 from engine import Budget, runner
 from engine.audit.instrumented import ROUNDING, Diverged, Instrumented
 from engine.audit.replay import moved
@@ -40,24 +38,13 @@ from engine.release.budget import Budgets
 from engine.release.file import to_json
 from engine.result import RunResult
 from engine.serialise import result_dict
-from tests.boundary.writers import (
-    NAMES,
-    PERSONS,
-    Record,
-    Text,
-    form,
-    records,
-    schema,
-    strange,
-    visits_as_frame,
-    visits_as_parquet,
-    visits_as_text,
-    visits_of,
-)
+from tests.boundary import writers
+from tests.boundary.writers import Record, Text
 
 KEYS = ("marginal_pc", "svt_pc", "priv_pc", "gauss_pc", "gram_notears")
 # Shares of the declared cases that are also run, and released.
 RUN, RELEASED = 0.4, 0.1
+FACTS = ("n", "names", "levels", "notes", "declared", "bounds")
 
 
 @dataclasses.dataclass
@@ -94,11 +81,11 @@ def declared(chance: random.Random, folder: Path, found: Found) -> list[str]:
     Where a row's codes are a function of that row, the first two have together the rows of the
     others.
     """
-    shape = form(chance)
+    shape = writers.form(chance)
     found.counts[type(shape).__name__] += 1
     base, others, place = drawn(chance, shape)
     changed = [*base[:place], others[place], *base[place + 1 :]]
-    half, stated, dice = len(base) // 2, schema(shape, len(base)), chance.getrandbits(64)
+    half, stated, dice = len(base) // 2, writers.schema(shape, len(base)), chance.getrandbits(64)
 
     def read_of(table: list[Record]) -> Dataset | str:
         return read(shape.write(table, folder, random.Random(dice)), schema=stated)
@@ -120,9 +107,9 @@ def declared(chance: random.Random, folder: Path, found: Found) -> list[str]:
             said.append(f"{list(have - want)[:2]} are read for {list(want - have)[:2]}")
     if not said and chance.random() < max(RUN, RELEASED):
         pair = read_of(changed)
-        said += refused([pair]) or same_rows(one, pair, place)
+        said += refused([pair]) or same_rows(one, pair)
         if not said:
-            said += same_results(chance.choice(KEYS), one, pair, place, found)
+            said += same_results(chance.choice(KEYS), one, pair, found)
         if not said and chance.random() < RELEASED / RUN:
             said += same_releases(one, pair, stated, found)
     return [*said, repr(shape), repr(changed[place])[:200]] if said else []
@@ -135,9 +122,9 @@ def drawn(chance: random.Random, shape: Any) -> tuple[list[Record], list[Record]
         return next(r for r in iter(draw, None) if shape.fits(r))
 
     odd, n = chance.choice((0.0, 0.0, 0.1)), chance.choice((12, 30))
-    base = [fitting(lambda: records(chance, 1, odd)[0]) for _ in range(n)]
-    others = [fitting(lambda: strange(chance)) for _ in range(n)]
-    others[-1] = chance.choice((("",) * len(NAMES), others[-1]))
+    base = [fitting(lambda: writers.records(chance, 1, odd)[0]) for _ in range(n)]
+    others = [fitting(lambda: writers.strange(chance)) for _ in range(n)]
+    others[-1] = chance.choice((("",) * len(writers.NAMES), others[-1]))
     return base, others, chance.choice((0, n - 1, chance.randrange(n)))
 
 
@@ -156,35 +143,21 @@ def refused(pair: Sequence[Any]) -> list[str]:
 
 def same_facts(one: Dataset, other: Dataset) -> list[str]:
     """n, names, levels, notes, and whether the schema was declared."""
-    said = []
-    for what in ("n", "names", "levels", "notes", "declared", "bounds"):
-        a, b = getattr(one, what), getattr(other, what)
-        if a != b:
-            said.append(f"{what} differs: {a!r:.80} and {b!r:.80}")
-    return said
+    facts = [(what, getattr(one, what), getattr(other, what)) for what in FACTS]
+    return [f"{what} differs: {a!r:.80} and {b!r:.80}" for what, a, b in facts if a != b]
 
 
-def same_rows(one: Dataset, other: Dataset, place: int) -> list[str]:
-    """No row's codes (or values) but those of the record that was replaced.
-
-    Of a folded table, whose rows have no place, no row but one.
-    """
-    if one.weights is not None and other.weights is not None:
-        gone, come = (rows_of(a) - rows_of(b) for a, b in ((one, other), (other, one)))
-        most = max(gone.total(), come.total())
-        return [] if most <= 1 else [f"{most} records are read otherwise"]
-    for a, b in ((one.codes, other.codes), (one.values, other.values)):
-        if a is None or b is None or a.shape != b.shape:
-            continue
-        rows = np.flatnonzero((a != b).any(axis=1))
-        if rows.size and rows.tolist() != [place]:
-            return [f"{rows.size} rows are read otherwise, the replaced one is {place}"]
-    return []
+def same_rows(one: Dataset, other: Dataset) -> list[str]:
+    """No row's codes (or values) but those of the record that was replaced."""
+    gone, come = (rows_of(a) - rows_of(b) for a, b in ((one, other), (other, one)))
+    most = max(gone.total(), come.total())
+    return [] if most <= 1 else [f"{most} records are read otherwise"]
 
 
 def rows_of(data: Dataset) -> Counter[Any]:
-    """How often each row occurs."""
-    return Counter(map(tuple, data.row_codes().tolist()))
+    """How often each row occurs, of numeric data with its values."""
+    rows = data.row_codes() if data.values is None else data.values
+    return Counter(map(tuple, rows.tolist()))
 
 
 # One row a person ----------------------------------------------------------------------
@@ -192,28 +165,32 @@ def rows_of(data: Dataset) -> Counter[Any]:
 
 def persons(chance: random.Random, folder: Path, found: Found) -> list[str]:
     """A table of visits, and the same with all visits of one person replaced: 40 become 1."""
-    visits = [(who, row) for who in range(12) for row in visits_of(chance, chance.randrange(1, 6))]
+    visits = [
+        (who, row) for who in range(12) for row in writers.visits_of(chance, chance.randrange(1, 6))
+    ]
     chance.shuffle(visits)
     who, many = chance.randrange(12), chance.choice((1, 40))
     rest = [visit for visit in visits if visit[0] != who]
     pair = []
     for count in (many, 41 - many):
-        name, mine = chance.choice((who, 99)), visits_of(chance, count, strange=0.5)
+        name, mine = chance.choice((who, 99)), writers.visits_of(chance, count, strange=0.5)
         table = [*rest, *((name, row) for row in mine)]
         chance.shuffle(table)
         pair.append([(f"p{name}", *row) for name, row in table])
-    write = chance.choice((visits_as_text, visits_as_parquet, visits_as_frame))
+    write = chance.choice(
+        (writers.visits_as_text, writers.visits_as_parquet, writers.visits_as_frame)
+    )
     sources = [write(table, folder) for table in pair]
-    one, other = (read(source, schema=PERSONS) for source in sources)
+    one, other = (read(source, schema=writers.PERSONS) for source in sources)
     if isinstance(one, str) or isinstance(other, str):
         return refused([one, other])
-    said = [*same_facts(one, other), *same_rows(one, other, 0)]
+    said = [*same_facts(one, other), *same_rows(one, other)]
     if (one.n, other.n) != (12, 12):
         said.append(f"{one.n} and {other.n} persons are read of 12")
     if not said and chance.random() < RUN:
-        said += same_results(chance.choice(("marginal_pc", "gauss_pc")), one, other, 0, found)
+        said += same_results(chance.choice(("marginal_pc", "gauss_pc")), one, other, found)
     if not said and chance.random() < RELEASED:
-        said += same_releases(one, other, PERSONS, found)
+        said += same_releases(one, other, writers.PERSONS, found)
     return said
 
 
@@ -227,9 +204,7 @@ def forced(key: str, data: Dataset, script: Any = None, **values: Any) -> tuple[
         return runner.run(key, data, **values), doors.answers
 
 
-def same_results(
-    key: str, one: Dataset, other: Dataset, place: int, found: Found, **values: Any
-) -> list[str]:
+def same_results(key: str, one: Dataset, other: Dataset, found: Found, **values: Any) -> list[str]:
     """With the same answers the written results are the same, and no input moves too far.
 
     Nothing is asked of runs that claim nothing.
@@ -246,7 +221,7 @@ def same_results(
     found.counts["runs that claim a finite ε" if claims else "runs that claim nothing"] += 1
     if second is None or not (claims or one.declared or other.declared):
         return []
-    said = [*same_facts(one, other), *same_rows(one, other, place)]
+    said = [*same_facts(one, other), *same_rows(one, other)]
     written = [json.dumps({**result_dict(r), "fingerprint": ""}) for r in (first, second)]
     if list(first.ledger) != list(second.ledger):
         said.append(f"{key}: the charges differ")
@@ -310,7 +285,7 @@ def found_in_rows(chance: random.Random, folder: Path, found: Found) -> list[str
     if refused(pair):
         found.counts["refused where nothing is declared"] += 1
         return []
-    return same_results(chance.choice(("svt_pc", "marginal_pc")), *pair, place, found)
+    return same_results(chance.choice(("svt_pc", "marginal_pc")), *pair, found)
 
 
 def two_columns(chance: random.Random, folder: Path, found: Found) -> list[str]:
@@ -333,7 +308,7 @@ def two_columns(chance: random.Random, folder: Path, found: Found) -> list[str]:
             return [f"refused: {error}"]
         found.counts["refused where nothing is declared"] += 1
         return []
-    return same_results("anm", one, other, place, found, epsilon=1.0)
+    return same_results("anm", one, other, found, epsilon=1.0)
 
 
 # Running it -----------------------------------------------------------------------------

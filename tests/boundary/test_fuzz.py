@@ -140,7 +140,7 @@ PLANTED: dict[str, tuple[Callable[[], AbstractContextManager[Any]], fuzz.Kind, A
 def test_a_planted_fault_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     plant, kind, shape = PLANTED[fault]
     make = shape.some if shape is Text else lambda chance: shape()
-    monkeypatch.setattr(fuzz, "form", make)
+    monkeypatch.setattr(fuzz.writers, "form", make)
     monkeypatch.setattr(fuzz, "RUN", 0.0)
     monkeypatch.setattr(fuzz, "RELEASED", 0.0)
     assert not unplanted(kind, shape)
@@ -151,5 +151,5 @@ def test_a_planted_fault_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -
 
 @cache
 def unplanted(kind: fuzz.Kind, shape: Any) -> list[str]:
-    """What is found where nothing is planted, in the form that ``fuzz.form`` gives then."""
+    """What is found where nothing is planted, in the form that ``writers.form`` gives then."""
     return fuzz.fuzz(seconds=600, most=3, kind=kind).findings

@@ -17,14 +17,14 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.feather as feather
-import pyarrow.parquet as parquet
 import pytest
 
-from engine import Dataset, InputError, Schema, read_csv, read_table
+from engine import InputError, Schema, read_csv, read_table
 from engine.data import sources
 from engine.data.column import Column, Dialect, Person
 from engine.data.reading import read
 from pages.worker import Upload, columns
+from tests.boundary.fuzz import rows_of
 from tests.boundary.writers import Excel, meaning
 from tests.boundary.writers import workbook as write_workbook
 
@@ -104,11 +104,8 @@ STATED: dict[str, dict[str, Any]] = {
         "wave": {"cuts": [4]},
     },
 }
-FRAMES: dict[str, Callable[[], pd.DataFrame]] = {
-    "titanic": titanic,
-    "nhefs": nhefs,
-    "panel": panel,
-}
+MADE: tuple[Callable[[], pd.DataFrame], ...] = (titanic, nhefs, panel)
+FRAMES = {make.__name__: make for make in MADE}
 
 
 def stated(name: str, source: Any) -> Schema:
@@ -123,20 +120,17 @@ def workbook(frame: pd.DataFrame, path: Path) -> Path:
 
 def ways_in(frame: pd.DataFrame, folder: Path) -> dict[str, Any]:
     """The same table in every form."""
-    csv = frame.to_csv(index=False)
-    (folder / "t.csv").write_text(csv, encoding="utf-8")
-    (folder / "t.tsv").write_text(frame.to_csv(index=False, sep="\t"), encoding="utf-8")
-    (folder / "t.csv.gz").write_bytes(gzip.compress(csv.encode()))
-    table = pa.Table.from_pandas(frame, preserve_index=False)
-    parquet.write_table(table, folder / "t.parquet")
+    csv, table = frame.to_csv(index=False), pa.Table.from_pandas(frame, preserve_index=False)
+    frame.to_csv(folder / "t.csv", index=False)
+    frame.to_csv(folder / "t.csv.gz", index=False)
+    frame.to_csv(folder / "t.tsv", index=False, sep="\t")
+    frame.to_parquet(folder / "t.parquet", index=False)
     feather.write_feather(table, folder / "t.arrow", compression="uncompressed")
     for kind in ("csv", "parquet"):
         (folder / f"parts {kind} [1]*").mkdir()
-    for k in range(3):
-        part = frame.iloc[k::3]
-        part.to_csv(folder / "parts csv [1]*" / f"{k}.csv", index=False)
-        rows = pa.Table.from_pandas(part, preserve_index=False)
-        parquet.write_table(rows, folder / "parts parquet [1]*" / f"{k}.parquet")
+        for k in range(3):
+            write = getattr(frame.iloc[k::3], f"to_{kind}")
+            write(folder / f"parts {kind} [1]*" / f"{k}.{kind}", index=False)
     with duckdb.connect(str(folder / "t.duckdb")) as database:
         database.register("frame", table)
         database.execute("CREATE TABLE t AS SELECT * FROM frame")
@@ -171,10 +165,6 @@ def by_pandas(frame: pd.DataFrame, schema: Schema) -> Counter[Any]:
         words = [None if pd.isna(cell) else str(cell) for cell in cells]
         columns.append([meaning(column, word) for word in words])
     return Counter(zip(*columns, strict=True))
-
-
-def rows_of(data: Dataset) -> Counter[Any]:
-    return Counter(map(tuple, data.row_codes().tolist()))
 
 
 # One of each reader; SQLite has no truth values.

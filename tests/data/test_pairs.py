@@ -11,34 +11,26 @@ import pytest
 
 from engine import InputError, load_dataset
 from engine.__main__ import main
-from engine.data.pairs import (
-    CAUSES,
-    HELD_OUT,
-    MECHANISMS,
-    NOISES,
-    WHEEL_PAIRS,
-    WHEEL_TARGETS,
-    read_pair,
-    read_tuebingen,
-    simulate_pair,
-)
+from engine.data import pairs
 from engine.errors import DataError
 
 
-@pytest.mark.parametrize("mechanism", [*MECHANISMS, *HELD_OUT])
+@pytest.mark.parametrize("mechanism", [*pairs.MECHANISMS, *pairs.HELD_OUT])
 def test_simulated_pairs(mechanism: str) -> None:
-    for noise in NOISES:
-        for cause in CAUSES:
-            data = simulate_pair(mechanism, noise, cause, n=300, seed=1)
+    for noise in pairs.NOISES:
+        for cause in pairs.CAUSES:
+            data = pairs.simulate_pair(mechanism, noise, cause, n=300, seed=1)
             assert data.public
             assert data.truth is not None
             assert len(data.truth.edges) == 1
             low, high = np.array(data.bounds).T
             inside = (data.values >= low) & (data.values <= high)
             assert inside.mean() > 0.98
-    same = simulate_pair(mechanism, n=300, seed=1)
-    assert same.fingerprint == simulate_pair(mechanism, n=300, seed=1).fingerprint
-    assert len({tuple(simulate_pair(mechanism, n=9, seed=s).truth.edges) for s in range(9)}) == 2
+    same = pairs.simulate_pair(mechanism, n=300, seed=1)
+    assert same.fingerprint == pairs.simulate_pair(mechanism, n=300, seed=1).fingerprint
+    assert (
+        len({tuple(pairs.simulate_pair(mechanism, n=9, seed=s).truth.edges) for s in range(9)}) == 2
+    )
 
 
 @pytest.mark.parametrize("bad", ["pair:sine", "pair:sinus:laplace", "pair:sine:loud"])
@@ -52,11 +44,11 @@ ROWS = "\n".join(f"{i},{i * i % 17}" for i in range(20))
 
 
 def test_own_columns() -> None:
-    data = read_pair(f"a,b\n{ROWS}\n".encode(), ((0, 30), (0, 16)))
+    data = pairs.read_pair(f"a,b\n{ROWS}\n".encode(), ((0, 30), (0, 16)))
     assert (data.n, data.names, data.bounds) == (20, ("a", "b"), ((0.0, 30.0), (0.0, 16.0)))
     assert not data.public
     assert data.truth is None
-    assert "without noise" in read_pair(f"a;b\n{ROWS.replace(',', ';')}".encode()).notes[0]
+    assert "without noise" in pairs.read_pair(f"a;b\n{ROWS.replace(',', ';')}".encode()).notes[0]
 
 
 @pytest.mark.parametrize(
@@ -76,30 +68,30 @@ def test_own_columns() -> None:
 )
 def test_bad_files_get_one_sentence(text: str, said: str) -> None:
     with pytest.raises(InputError, match=said) as caught:
-        read_pair(text.encode())
+        pairs.read_pair(text.encode())
     assert "\n" not in str(caught.value)
     assert str(caught.value).endswith(".")
 
 
 def test_bad_bounds() -> None:
     with pytest.raises(InputError, match="lower one first"):
-        read_pair(f"a,b\n{ROWS}".encode(), ((3, 1), (0, 16)))
+        pairs.read_pair(f"a,b\n{ROWS}".encode(), ((3, 1), (0, 16)))
 
 
 def wheel(
     path: Path, targets: str | bytes = "SampleID,Target\npair1,1.0\npair2,1.0\npair3,0\n"
 ) -> Path:
     cells = {name: " ".join(map(str, range(k, k + 12))) for k, name in enumerate("ABC")}
-    pairs = "SampleID,A,B\n" + "".join(f"pair{i},{cells['A']},{cells['B']}\n" for i in (1, 2, 3))
+    rows = "SampleID,A,B\n" + "".join(f"pair{i},{cells['A']},{cells['B']}\n" for i in (1, 2, 3))
     with zipfile.ZipFile(path, "w") as out:
-        out.writestr(WHEEL_PAIRS, pairs)
-        out.writestr(WHEEL_TARGETS, targets)
+        out.writestr(pairs.WHEEL_PAIRS, rows)
+        out.writestr(pairs.WHEEL_TARGETS, targets)
     return path
 
 
 def test_the_tuebingen_file(tmp_path: Path) -> None:
     """Every second pair is turned round; a pair without a direction is left out."""
-    first, second = read_tuebingen(wheel(tmp_path / "cdt.whl"))
+    first, second = pairs.read_tuebingen(wheel(tmp_path / "cdt.whl"))
     assert first.name == "tuebingen:pair1"
     assert first.truth is not None
     assert second.truth is not None
@@ -110,9 +102,9 @@ def test_the_tuebingen_file(tmp_path: Path) -> None:
     assert (first.values == second.values[:, ::-1]).all()
     for bad in (tmp_path / "none.whl", tmp_path):
         with pytest.raises(DataError, match="pip download"):
-            read_tuebingen(bad)
+            pairs.read_tuebingen(bad)
     with pytest.raises(DataError, match="no cause-effect pairs"):
-        read_tuebingen(wheel(tmp_path / "empty.whl", "SampleID,Target\n"))
+        pairs.read_tuebingen(wheel(tmp_path / "empty.whl", "SampleID,Target\n"))
 
 
 @pytest.mark.parametrize(
@@ -121,7 +113,7 @@ def test_the_tuebingen_file(tmp_path: Path) -> None:
 )
 def test_another_zip_is_one_sentence(targets: bytes, tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"is not the cdt 0\.6\.0 wheel"):
-        read_tuebingen(wheel(tmp_path / "cdt.whl", targets))
+        pairs.read_tuebingen(wheel(tmp_path / "cdt.whl", targets))
 
 
 # The command ------------------------------------------------------------------------------------
