@@ -1,8 +1,13 @@
-"""Numbers, shares and probabilities as they are written everywhere: "1,200", "12 %", "99.8 %"."""
+"""Counts, numbers, shares and probabilities as they are written everywhere: "1,200", "12 %"."""
 
 from __future__ import annotations
 
 import math
+
+
+def count(value: int, noun: str) -> str:
+    """A count with its noun in the right number, e.g. "1 edge", "2 edges"."""
+    return f"{value:,} {noun}{'' if value == 1 else 's'}"
 
 
 def number(value: float | None, digits: int = 3) -> str:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 
 from engine.cli.flags import Parser, add_json_flag
+from engine.percent import count
 from engine.release.checking import SECONDS, check
 from engine.release.file import Release, digest, load, read_bytes
 from engine.release.noise import ALARM
@@ -65,9 +66,9 @@ def _record(release: Release, doubt: float, key: str | None, page: bool) -> dict
 def _words(release: Release, doubt: float, key: str | None, page: bool) -> list[str]:
     epsilon, delta = release.total.epsilon, release.total.delta
     many = sum(len(one.releases) for one in release.parts or (release,))
-    edges = len(release.confidence)
+    edges = count(len(release.confidence), "edge")
     found = [
-        f"Consistent: {edges} edge{'s' * (edges != 1)}, as derived again from {many} "
+        f"Consistent: {edges}, as derived again from {many} "
         f"releases whose stated noise is that of (ε, δ) = ({epsilon:g}, {delta:g}).",
         "The numbers are not too good for that noise (a bound on the probability of better ones: "
         f"{doubt:.2g}, alarm below {ALARM:g}). That it was drawn, and from which records, no file "

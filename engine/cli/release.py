@@ -24,9 +24,10 @@ from engine.data.schema import load_schema
 from engine.data.spreadsheets import table_csv
 from engine.errors import InputError
 from engine.params import Spec
+from engine.percent import count
 from engine.release.budget import Budgets
 from engine.release.budgeted import BudgetedRelease, combine, load_release
-from engine.release.file import Release, canonical, load, loads
+from engine.release.file import canonical, load, loads
 from engine.release.make import Budget, Stopped
 from engine.release.page import combined_words, doubt_words, to_html
 from engine.release.places import check_place, check_places, page_of, save
@@ -66,8 +67,8 @@ def release_command(argv: Sequence[str]) -> int:
     _write(canonical(found), to_html(found), out, paid.kept)
     said = repr(budget)[1:-1].removeprefix("Budget ")
     print(
-        f"{out} and {page_of(out)}: {_edges(found)}, ε = {found.total.epsilon:g}, "
-        f"δ = {found.total.delta:.3g}; budget {said}."
+        f"{out} and {page_of(out)}: {count(len(found.confidence), 'edge')}, "
+        f"ε = {found.total.epsilon:g}, δ = {found.total.delta:.3g}; budget {said}."
     )
     print(doubt_words(found))
     if found.signature is not None:
@@ -143,11 +144,6 @@ def _write(text: str, page: str, out: Path, kept: str | None) -> None:
         ) from None
 
 
-def _edges(found: Release) -> str:
-    many = len(found.confidence)
-    return f"{many} {'edge' if many == 1 else 'edges'}"
-
-
 def combine_command(argv: Sequence[str]) -> None:
     """Combine releases of different people under one schema into one file."""
     parser = Parser(
@@ -163,7 +159,9 @@ def combine_command(argv: Sequence[str]) -> None:
     found = combine([load_release(file) for file in args.files], known(args)).release
     found = found if signer is None else signed(found, signer)
     BudgetedRelease(found).save(out)
-    print(f"{out} and {page_of(out)}: {_edges(found)}, {found.rows:,} records.")
+    print(
+        f"{out} and {page_of(out)}: {count(len(found.confidence), 'edge')}, {found.rows:,} records."
+    )
     print("\n".join([doubt_words(found), *combined_words(found)]))
 
 

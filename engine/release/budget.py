@@ -34,6 +34,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import InputError, did_you_mean, show
+from engine.percent import count
 from engine.privacy.accounting import Guarantee
 from engine.release.file import MOST_DELTA, MOST_EPSILON, Release, canonical, digest
 from engine.release.page import to_html
@@ -122,9 +123,8 @@ class Budget:
             return said
         last = self.charges[-1]
         pairs = ((left[0], last.epsilon), (left[1], last.delta))
-        many = min(int(have // one) for have, one in pairs if one)
-        plural = "release" if many == 1 else "releases"
-        return f"{said}: {many} more {plural} of ε = {last.epsilon:f}, δ = {float(last.delta):.3g}"
+        more = count(min(int(have // one) for have, one in pairs if one), "more release")
+        return f"{said}: {more} of ε = {last.epsilon:f}, δ = {float(last.delta):.3g}"
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from engine.errors import InputError
 from engine.graphs.edges import annotated, edge_frame
 from engine.graphs.formats import FORMATS
 from engine.knowledge import Knowledge
+from engine.percent import count
 from engine.privacy.accounting import Guarantee
 from engine.release.checking import check, combined, question, with_knowledge
 from engine.release.file import Release, canonical, load, neighbours
@@ -58,9 +59,9 @@ class BudgetedRelease:
 
     def __repr__(self) -> str:
         """One line."""
-        r, links = self.release, len(self.release.confidence)
+        r, links = self.release, count(len(self.release.confidence), "link")
         return (
-            f"<BudgetedRelease {r.name!r}: {links} link{'s' * (links != 1)} among {len(r.names)} "
+            f"<BudgetedRelease {r.name!r}: {links} among {len(r.names)} "
             f"columns of {r.rows:,} {r.schema.what}, ε {r.total.epsilon:g}, δ {r.total.delta:g}>"
         )
 

@@ -14,6 +14,7 @@ from engine import Dataset
 from engine.context import Step
 from engine.data.simulated import parse_name
 from engine.graphs import metrics
+from engine.percent import count as count
 from engine.percent import number as number
 from engine.result import RunResult
 from engine.statistics.registry import STATISTICS
@@ -45,11 +46,6 @@ RESEARCH_TOOL = (
     "Neighbours differ in one replaced row; n, columns and levels count as public. A research "
     "tool: its noise is not hardened against floating-point attacks."
 )
-
-
-def count(value: int, noun: str) -> str:
-    """A count with its noun in the right number, e.g. "1 edge", "2 edges"."""
-    return f"{value:,} {noun}{'' if value == 1 else 's'}"
 
 
 _TURNED = re.compile(r"the noisy −\|z\| (\S+) is (not above|above) the threshold (\S+)")
