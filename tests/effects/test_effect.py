@@ -152,6 +152,7 @@ def test_an_interval_is_not_narrow_because_it_is_cut(low: float, high: float, sa
     """No difference is beyond 1: what noise leaves from .13 to 5.5 is no interval from .13 to 1."""
     found = asked("smoke", "lung")
     vars(found)["uncut"] = Interval(2.8, low, high)
+    assert found.difference == Interval(2.8, min(low, 1.0), min(high, 1.0))
     assert _unless_wide(found).refusal == (
         f"The noise and the sample leave the effect of smoke on lung {said}, which says nothing."
     )

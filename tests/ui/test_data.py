@@ -159,6 +159,7 @@ def test_persons_have_one_row(data_page: AppTest) -> None:
     rows = "".join(f"p{k % 20},{k % 7},{('no', 'yes')[k % 2]}\n" for k in range(80))
     own_table(app, f"who,day,smokes\n{rows}".encode())
     to_cards(app)
+    assert [t.key for t in app.toggle if str(t.key).endswith("person")] == ["card-0-person"]
     app.toggle(key="card-0-person").set_value(True).run()
     app.selectbox(key="card-1-kind").set_value(cards.NUMERIC).run()
     app.text_input(key="card-1-cuts").set_value("3, 9").run()

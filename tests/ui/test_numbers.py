@@ -101,6 +101,10 @@ def test_what_a_run_cost(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert bool(ledger.sum_words(result)) == bool(made)
 
 
+def test_a_count_has_its_noun_in_the_right_number() -> None:
+    assert [text.count(n, "edge") for n in (0, 1, 1_200)] == ["0 edges", "1 edge", "1,200 edges"]
+
+
 def test_what_is_left_of_a_zcdp_budget_is_in_its_own_unit() -> None:
     """Used and left make the cap in rho, and neither is an epsilon; δ stands on no charge."""
     by_rho = Ledger(Guarantee(2.0, 1e-5), method="zcdp")

@@ -253,6 +253,13 @@ def test_a_promise_that_protects_nobody_is_red_and_says_so(
         assert "protects nobody" in part
 
 
+def test_why_a_pair_was_not_tested_to_the_end_is_told() -> None:
+    shown = shown_of("asia", "priv_pc", 20_000, 1)
+    for status, why in ((shown.result.status, "The budget ran"), ("cancelled", "The run was stop")):
+        said = words.limits(shown.data, replace(shown.result, status=status))
+        assert why in " ".join(said)
+
+
 def test_a_simulated_model_is_no_published_network_and_a_weight_no_sureness() -> None:
     made = brief(shown_of("sem:er:5:6:gaussian", "gram_notears", 3000, 1, epsilon=5.0))
     assert "drawn from a simulated linear model “SEM" in made.limits[0]
