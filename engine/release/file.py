@@ -292,14 +292,10 @@ def _check_sizes(content: Mapping[str, Any], schema: Schema, parts: Sequence[Rel
         right = len(parts) <= MOST_PARTS and not any(part.parts for part in parts) and not sizes
     else:
         right = 0 < len(sizes) <= MOST_RELEASES and sum(sizes) <= MOST_ENTRIES
-    if not right or (sizes and sizes[0] != pairs_size(schema)):
+    ones = [min(column.size, MOST_LEVELS) - 1 for column in schema.columns]
+    pairs = (sum(ones) ** 2 - sum(size**2 for size in ones)) // 2
+    if not right or (sizes and sizes[0] != sum(ones) + pairs):
         raise InputError("The file holds other releases than its algorithm makes of its schema.")
-
-
-def pairs_size(schema: Schema) -> int:
-    """How many numbers the release of all columns' and all pairs' tables has."""
-    sizes = [min(column.size, MOST_LEVELS) - 1 for column in schema.columns]
-    return sum(sizes) + (sum(sizes) ** 2 - sum(size**2 for size in sizes)) // 2
 
 
 def parse_released(content: Mapping[str, Any]) -> Released:

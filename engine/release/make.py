@@ -264,11 +264,9 @@ class Resumable(Hardened):
     def __init__(self, path: Path):
         super().__init__()
         self._path = path
-        text = path.read_text(encoding="utf-8") if path.exists() else ""
-        whole = text[: text.rfind("\n") + 1]  # the last line may be torn
-        if whole != text:
-            path.write_text(whole, encoding="utf-8")
-        self._before = [parse_released(json.loads(line)) for line in whole.splitlines()]
+        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        whole = [line for line in lines if line.endswith("}")]  # one may be torn
+        self._before = [parse_released(json.loads(line)) for line in whole]
 
     def gaussian(
         self, exact: NDArray[np.float64], sensitivity: float, sigma: float
@@ -280,5 +278,5 @@ class Resumable(Hardened):
             self.given_out.append(self._before[place])
             return found
         found = super().gaussian(exact, sensitivity, sigma)
-        append(json.dumps(vars(self.given_out[-1])) + "\n", self._path)
+        append("\n" + json.dumps(vars(self.given_out[-1])), self._path)
         return found

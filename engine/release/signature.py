@@ -37,7 +37,17 @@ def own_key(path: Path | None = None) -> Ed25519PrivateKey:
     """This person's key, made on first use; InputError for a file that is none or not private."""
     place = path or data_path("signing-key.pem", VARIABLE)
     if not place.exists():
-        _make(place)
+        private_folder(place.parent)
+        made = Ed25519PrivateKey.generate().private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+        try:
+            save(made.decode(), place)
+        except InputError:  # another process was first
+            if not place.exists():
+                raise
     if os.name == "posix" and place.stat().st_mode & 0o077:
         raise InputError(f"The key {place} can be read by others; take their rights away.")
     try:
@@ -47,17 +57,6 @@ def own_key(path: Path | None = None) -> Ed25519PrivateKey:
     if not isinstance(found, Ed25519PrivateKey):
         raise InputError(f"{place} holds no Ed25519 key; restore it or move it away.")
     return found
-
-
-def _make(place: Path) -> None:
-    private_folder(place.parent)
-    how = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8
-    text = Ed25519PrivateKey.generate().private_bytes(*how, serialization.NoEncryption())
-    try:
-        save(text.decode(), place)
-    except InputError:  # another process was first
-        if not place.exists():
-            raise
 
 
 def public_text(key: Ed25519PrivateKey) -> str:
