@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from engine.__main__ import main
 from engine.release import signature
 from engine.release.budget import VARIABLE, Budgets
 from engine.release.file import Release
-from tests.release.samples import asia_schema, make, own_asia
+from tests.release.samples import Ran, Typed, asia_schema, make, own_asia
 
 
 @pytest.fixture(scope="session")
@@ -28,12 +29,18 @@ def asia(book: Budgets) -> Release:
 
 
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """A person's files, and what is typed to release them."""
-    monkeypatch.setenv(VARIABLE, str(tmp_path / "data" / "b.db"))
-    monkeypatch.setenv(signature.VARIABLE, str(tmp_path / "data" / "key.pem"))
-    csv, schema = tmp_path / "a.csv", tmp_path / "s.json"
-    own_asia().to_frame().to_csv(csv, index=False)
-    schema.write_text(json.dumps(asia_schema().to_json()))
-    assert main(["budget", "new", "ward", "--epsilon", "3"]) == 0
-    return f"release --csv {csv} --schema {schema} --budget ward --epsilon 1 --out".split()
+def typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Typed:
+    """A command line in a folder with a person's files: status, output and errors of a line."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(VARIABLE, "data/b.db")
+    monkeypatch.setenv(signature.VARIABLE, "data/key.pem")
+    own_asia().to_frame().to_csv("a.csv", index=False)
+    Path("s.json").write_text(json.dumps(asia_schema().to_json()))
+
+    def ran(line: str) -> Ran:
+        return Ran(main(shlex.split(line)), *capsys.readouterr())
+
+    assert ran("budget new ward --epsilon 3").status == 0
+    return ran

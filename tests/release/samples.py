@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from engine import Budget, Dataset, Knowledge, load_dataset
 from engine.data.schema import Column, Schema
@@ -15,6 +16,20 @@ KNOWN = Knowledge(
     tiers=[["asia", "smoke"], ["tub", "lung", "bronc", "either"], ["xray", "dysp"]],
     forbidden=[("bronc", "lung"), ("lung", "bronc")],
 )
+
+
+RELEASE = "release --csv a.csv --schema s.json --budget ward --epsilon 1 --out"
+
+
+class Ran(NamedTuple):
+    """What a command left: its status, and what it printed."""
+
+    status: int
+    out: str
+    err: str
+
+
+Typed = Callable[[str], Ran]
 
 
 def declared(data: Dataset, kind: str = "unordered") -> Schema:

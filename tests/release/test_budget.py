@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 
 from engine import InputError
-from engine.__main__ import main
 from engine.privacy.accounting import Guarantee
 from engine.release.budget import APPLICATION_ID, VARIABLE, Budgets
+from tests.release.samples import Typed
 
 
 @pytest.fixture
@@ -318,15 +318,12 @@ def test_processes_at_once_with_kill_9_lose_no_charge(book: Budgets, tmp_path: P
 # The command line --------------------------------------------------------------------------
 
 
-def test_the_commands(capsys: Any, monkeypatch: Any, tmp_path: Path) -> None:
-    monkeypatch.setenv(VARIABLE, str(tmp_path / "b.db"))
-    assert main(["budget", "show"]) == 0
-    assert main(["budget", "new", "ward 7", "--epsilon", "2", "--delta", "1e-5"]) == 0
-    assert "ward 7: ε 2 of 2 left" in capsys.readouterr().out
+def test_the_commands(typed: Typed) -> None:
+    found = typed("budget new 'ward 7' --epsilon 2 --delta 1e-5")
+    assert "ward 7: ε 2 of 2 left" in found.out
     Budgets().charge("ward 7", Guarantee(0.5, 1e-6), "a test")
-    assert main(["budget", "show", "--json"]) == 0
-    (found,) = json.loads(capsys.readouterr().out)
-    assert found["left"] == {"epsilon": 1.5, "delta": 9e-6}
-    for argv in (["budget"], ["budget", "reset", "ward 7"], ["budget", "show", "ward 8"]):
-        assert main(argv) == 2
-        assert capsys.readouterr().err.count("\n") == 1
+    (about,) = json.loads(typed("budget show 'ward 7' --json").out)
+    assert about["left"] == {"epsilon": 1.5, "delta": 9e-6}
+    for line in ("budget", "budget reset 'ward 7'", "budget show 'ward 8'"):
+        found = typed(line)
+        assert (found.status, found.err.count("\n")) == (2, 1)

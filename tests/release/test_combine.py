@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from engine import Dataset, InputError, Knowledge, combine, load_dataset
-from engine.__main__ import main
 from engine.data.schema import Schema
 from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.release.budget import Budgets
@@ -30,7 +29,7 @@ from engine.release.page import combined_words, to_html
 from engine.release.pooling import drift, pooled, weights
 from engine.release.signature import verify, verify_page
 from tests.effects.models import exact, noisy
-from tests.release.samples import KNOWN, asia_schema, declared, make
+from tests.release.samples import KNOWN, Typed, asia_schema, declared, make
 
 KEPT = Path(__file__).parents[1] / "known_answer" / "releases"
 SIZES, EPSILONS = (8_000, 7_000, 5_000), (1.0, 3.0, 0.5)
@@ -243,24 +242,17 @@ def test_a_changed_combined_file_is_refused(wards: list[Release], both: Release)
             check(replace(both, **change))
 
 
-def test_the_command_line_combines(
-    wards: list[Release], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    files = [str(tmp_path / f"w{k}.json") for k in range(3)]
-    for file, ward in zip(files, wards, strict=True):
-        Path(file).write_text(canonical(ward), encoding="utf-8")
-    out, known = str(tmp_path / "all.json"), tmp_path / "k.json"
-    known.write_text(json.dumps(KNOWN.to_json()))
-    assert main(["combine", *files, "--out", out]) == 0
-    assert "Nobody is in two of these releases" in capsys.readouterr().out
-    assert main(["check", out]) == 0
-    assert "Combined from 3 releases" in capsys.readouterr().out
-    asked = ["effect", out, "--cause", "smoke", "--effect", "bronc", "--knowledge", str(known)]
-    assert main([*asked, "--out", str(tmp_path / "told.json")]) == 0
-    assert "acts on bronc with a probability of > 99.9 %" in capsys.readouterr().out
-    assert main(["check", str(tmp_path / "told.json"), "--json"]) == 0
-    said = json.loads(capsys.readouterr().out)
+def test_the_command_line_combines(wards: list[Release], typed: Typed) -> None:
+    for k, ward in enumerate(wards):
+        Path(f"w{k}.json").write_text(canonical(ward), encoding="utf-8")
+    Path("k.json").write_text(json.dumps(KNOWN.to_json()))
+    found = typed("combine w0.json w1.json w2.json --out all.json")
+    assert "Nobody is in two of these releases" in found.out
+    assert "Combined from 3 releases" in typed("check all.json").out
+    asked = "effect all.json --cause smoke --effect bronc --knowledge k.json --out told.json"
+    assert "acts on bronc with a probability of > 99.9 %" in typed(asked).out
+    said = json.loads(typed("check told.json --json").out)
     assert said["knowledge"] == KNOWN.to_json()
     assert said["combined"] == [ward.name for ward in wards]
-    assert main(["combine", files[0], files[0], "--out", str(tmp_path / "twice.json")]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
+    found = typed("combine w0.json w0.json --out twice.json")
+    assert (found.status, found.err.count("\n")) == (2, 1)

@@ -16,7 +16,6 @@ import pytest
 from scipy import stats
 
 from engine import ALGORITHMS, Budget, Dataset, InputError, run
-from engine.__main__ import main
 from engine.marginals.moments import one_way_weight
 from engine.marginals.sensitivity import all_pairs_change
 from engine.percent import percent, probability
@@ -30,7 +29,7 @@ from engine.release.make import Stopped
 from engine.release.page import confidence_words, doubt_words, edge_words, to_html
 from engine.release.settings import COVERED, Request, allowance
 from engine.release.synthetic import LABEL, synthetic
-from tests.release.samples import asia_schema, declared, make, own_asia, schema_of
+from tests.release.samples import RELEASE, Typed, asia_schema, declared, make, own_asia, schema_of
 
 
 def written(release: Release) -> Any:
@@ -279,26 +278,21 @@ def test_the_rehearsal_of_a_large_table_holds_no_rows() -> None:
     assert nothing.codes.nbytes < 100
 
 
-def test_the_commands(
-    desk: list[str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    out, second = str(tmp_path / "r.json"), str(tmp_path / "second.json")
-    assert main([*desk, out]) == 0
-    assert doubt_words(load(out)) in capsys.readouterr().out.splitlines()
-    assert main(["check", out, "--json"]) == 0
-    said = json.loads(capsys.readouterr().out)
+def test_the_commands(typed: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = typed(f"{RELEASE} r.json")
+    assert found.status == 0
+    assert doubt_words(load("r.json")) in found.out.splitlines()
+    said = json.loads(typed("check r.json --json").out)
     assert (said["consistent"], said["epsilon"], said["delta"]) == (True, 1.0, 3.33e-7)
     assert said["signed_by"] is None
     for asked, why in (
-        ([out], "already"),  # nothing is overwritten
-        ([second, "--epsilon", "2.5"], "left"),
-        ([str(tmp_path / "nowhere" / "r.json")], "no place for a file"),
+        ("r.json", "already"),  # nothing is overwritten
+        ("second.json --epsilon 2.5", "left"),
+        ("nowhere/r.json", "no place for a file"),
     ):
-        assert main([*desk, *asked]) == 2
-        assert why in capsys.readouterr().err
+        found = typed(f"{RELEASE} {asked}")
+        assert found.status == 2
+        assert why in found.err
 
     def pressed(*args: Any, **options: Any) -> Any:
         raise KeyboardInterrupt
@@ -308,7 +302,8 @@ def test_the_commands(
     for name, instead in (("own_table", pressed), ("interruptible", asked_to_stop)):
         with monkeypatch.context() as patch:
             patch.setattr(f"engine.cli.release.{name}", instead)
-            assert main([*desk, second]) == 130  # Ctrl-C
-        assert "nothing was charged" in capsys.readouterr().err
+            found = typed(f"{RELEASE} second.json")
+        assert found.status == 130  # Ctrl-C
+        assert "nothing was charged" in found.err
     assert len(Budgets().show("ward").charges) == 1
-    assert (tmp_path / "r.html").exists()
+    assert Path("r.html").exists()

@@ -14,13 +14,12 @@ from typing import Any
 import pytest
 
 from engine import Budget, InputError
-from engine.__main__ import main
 from engine.privacy.accounting import Guarantee
 from engine.privacy.sources import Hardened
 from engine.release.budget import Budgets
 from engine.release.checking import check
 from engine.release.places import save
-from tests.release.samples import asia_schema, make, own_asia
+from tests.release.samples import RELEASE, Typed, asia_schema, make, own_asia
 from tests.release.test_budget import forked
 
 KILLS = 8  # scripts/kill_releases.py kills as many as one likes
@@ -141,22 +140,15 @@ def test_kill_9_loses_nothing_that_was_paid_for_and_gives_nothing_for_free(tmp_p
     assert 2 <= files == charges <= KILLS + 2
 
 
-def test_the_command_line_resumes(
-    desk: list[str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    asked = [*desk, str(tmp_path / "r.json")]
+def test_the_command_line_resumes(typed: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         cut(patch, 1)
         with pytest.raises(RuntimeError):
-            main(asked)
-    capsys.readouterr()
-    assert main(["budget", "show"]) == 0
-    assert "cut short; engine release --resume ends it" in capsys.readouterr().out
-    assert main([*asked, "--resume"]) == 0
-    assert "2 more releases of ε = 1" in capsys.readouterr().out
+            typed(f"{RELEASE} r.json")
+    assert "cut short; engine release --resume ends it" in typed("budget show").out
+    found = typed(f"{RELEASE} r.json --resume")
+    assert found.status == 0
+    assert "2 more releases of ε = 1" in found.out
     assert len(Budgets().show("ward").charges) == 1
 
 

@@ -19,7 +19,7 @@ from engine.release.file import canonical, digest, load, loads
 from engine.release.page import to_html
 from engine.release.places import check_place, save
 from engine.release.signature import own_key, public_text, verify
-from tests.release.samples import make
+from tests.release.samples import RELEASE, Ran, Typed, make
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -141,39 +141,32 @@ def test_a_link_in_the_way_is_not_followed(tmp_path: Path) -> None:
 # The command line ----------------------------------------------------------------------------
 
 
+def one_line(found: Ran) -> bool:
+    return found.status == 2 and found.err.count("\n") == 1
+
+
 @pytest.mark.parametrize("name", ["r.json", "r.html"])
-def test_a_place_that_is_taken_costs_nothing(
-    name: str, desk: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    taken = tmp_path / name
-    taken.write_text("paid for")
-    assert main([*desk, str(tmp_path / "r.json")]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
-    assert taken.read_text() == "paid for"
+def test_a_place_that_is_taken_costs_nothing(name: str, typed: Typed) -> None:
+    Path(name).write_text("paid for")
+    assert one_line(typed(f"{RELEASE} r.json"))
+    assert Path(name).read_text() == "paid for"
     assert Budgets().show("ward").charges == ()
 
 
 def test_a_place_taken_in_between_costs_no_release(
-    desk: list[str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    typed: Typed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("engine.cli.release.check_places", Path)
-    (tmp_path / "r.json").write_text("paid for")
-    assert main([*desk, str(tmp_path / "r.json")]) == 2
-    error = capsys.readouterr().err
-    assert error.count("\n") == 1
+    Path("r.json").write_text("paid for")
+    found = typed(f"{RELEASE} r.json")
+    assert one_line(found)
     (id_,) = Budgets().ids(Budgets().show("ward")).values()
-    assert f"--again {id_}" in error
-    assert (tmp_path / "r.json").read_text() == "paid for"
+    assert f"--again {id_}" in found.err
+    assert Path("r.json").read_text() == "paid for"
 
 
 def test_what_could_be_written_nowhere_is_printed(
-    desk: list[str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    typed: Typed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The disk is full from the charge on: what has been paid for is not lost."""
 
@@ -182,17 +175,18 @@ def test_what_could_be_written_nowhere_is_printed(
 
     for module in ("engine.release.budget", "engine.cli.release"):
         monkeypatch.setattr(f"{module}.save", full)
-    assert main([*desk, str(tmp_path / "r.json")]) == 2
-    said = capsys.readouterr()
-    assert "paid for, is on standard output alone" in said.err
-    assert loads(said.out.encode()).total.epsilon == 1
+    found = typed(f"{RELEASE} r.json")
+    assert found.status == 2
+    assert "paid for, is on standard output alone" in found.err
+    assert loads(found.out.encode()).total.epsilon == 1
     assert len(Budgets().show("ward").charges) == 1
 
 
 def test_a_terminal_without_an_epsilon_ends_nothing(
-    desk: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After a charge nothing breaks off, or it would be asked for and paid for again."""
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "b.db"))
     monkeypatch.setenv("PYTHONIOENCODING", "cp1252")  # what Windows writes to a file
     asked = [sys.executable, "-m", "engine", "budget", "new", "other", "--epsilon", "3"]
     done = subprocess.run(asked, cwd=ROOT, capture_output=True, check=False)
@@ -202,69 +196,56 @@ def test_a_terminal_without_an_epsilon_ends_nothing(
 
 @pytest.mark.parametrize("when", ["_charged", "_made"])
 def test_a_second_ctrl_c_says_whether_it_is_charged(
-    when: str,
-    desk: list[str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    when: str, typed: Typed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def pressed(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("engine.cli.release.ignore_signals", lambda: None)
     monkeypatch.setattr(f"engine.release.make.Budget.{when}", pressed)
-    assert main([*desk, str(tmp_path / "r.json")]) == 130
+    found = typed(f"{RELEASE} r.json")
+    assert found.status == 130
     charged = len(Budgets().show("ward").charges)
     assert charged == (when == "_made")
     said = "stay charged to budget 'ward'" if charged else "nothing was charged"
-    assert said in capsys.readouterr().err
+    assert said in found.err
 
 
-def test_signed_checked_kept_and_written_again(
-    desk: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    out, page, key, again, later = (
-        str(tmp_path / n) for n in ("r.json", "r.html", "key.txt", "again.json", "later.json")
-    )
-    assert main([*desk, out, "--sign"]) == 0
-    capsys.readouterr()
-    assert main(["budget", "show", "--json"]) == 0
-    (budget,) = json.loads(capsys.readouterr().out)
+def test_signed_checked_kept_and_written_again(typed: Typed) -> None:
+    assert typed(f"{RELEASE} r.json --sign").status == 0
+    (budget,) = json.loads(typed("budget show --json").out)
     (charge,) = budget["charges"]
-    assert main(["budget", "show"]) == 0
-    assert f"kept as {charge['release']}" in capsys.readouterr().out
-    assert main(["release", "--again", charge["release"], "--out", again]) == 0
-    assert Path(again).read_bytes() == Path(out).read_bytes()
-    assert Path(again).with_suffix(".html").read_bytes() == Path(page).read_bytes()
-    for more in ((), ("--resume",)):  # the file is there; nothing is resumed where one is kept
-        assert main(["release", f"--again={charge['release']}", "--out", again, *more]) == 2
+    assert f"kept as {charge['release']}" in typed("budget show").out
+    assert typed(f"release --again {charge['release']} --out again.json").status == 0
+    for end in ("json", "html"):
+        assert Path(f"again.{end}").read_bytes() == Path(f"r.{end}").read_bytes()
+    for more in ("", " --resume"):  # the file is there; nothing is resumed where one is kept
+        found = typed(f"release --again={charge['release']} --out again.json{more}")
+        assert found.status == 2
+    assert "--resume" in found.err
     assert len(Budgets().show("ward").charges) == 1
-    assert "--resume" in capsys.readouterr().err
-    assert main(["key"]) == 0
-    Path(key).write_text(capsys.readouterr().out)
-    for given in (key, Path(key).read_text().strip()):
-        assert main(["check", out, "--key", given, "--page", page, "--json"]) == 0
-        said = json.loads(capsys.readouterr().out)
+    public = typed("key").out
+    Path("key.txt").write_text(public)
+    for given in ("key.txt", public.strip()):
+        said = json.loads(typed(f"check r.json --key {given} --page r.html --json").out)
         assert (said["consistent"], said["key_was_given"], said["page_belongs"]) == (True,) * 3
-    assert main(["check", out]) == 0
-    assert "no file can prove" in capsys.readouterr().out
-    changed = tmp_path / "changed.json"
-    changed.write_bytes(Path(out).read_bytes().replace(b'"rows":5000', b'"rows":5001'))
+    assert "no file can prove" in typed("check r.json").out
+    changed = Path("r.json").read_bytes().replace(b'"rows":5000', b'"rows":5001')
+    Path("changed.json").write_bytes(changed)
     for wrong in (
-        *([out, *flags] for flags in (["--key", "0" * 64], ["--key", "me"], ["--page", key])),
-        [out, "--seconds", "0"],
-        [str(changed)],
-        [str(tmp_path)],
+        f"r.json --key {'0' * 64}",
+        "r.json --key me",
+        "r.json --page key.txt",
+        "r.json --seconds 0",
+        "changed.json",
+        ".",
     ):
-        assert main(["check", *wrong]) == 2
-        assert capsys.readouterr().err.count("\n") == 1
-    kept = Path(again).with_name("bare.json")  # one without a signature is signed later
-    kept.write_text(canonical(replace(load(out), signature=None)))
+        assert one_line(typed(f"check {wrong}"))
+    bare = canonical(replace(load("r.json"), signature=None))  # signed later
     (stored,) = Budgets().folder.glob("1-*.json")
-    stored.write_text(kept.read_text())
-    assert main(["release", "--again", "1", "--sign", "--out", later]) == 0
-    assert load(kept).signature is None
-    verify(load(later), public_text(own_key()))
-    assert main(["twin", out, "--rows", "10"]) == 0
-    assert main(["twin", out, "--rows", "10"]) == 2  # nothing is overwritten
-    assert (tmp_path / "r-synthetic.csv").stat().st_mode & 0o777 == 0o600
+    stored.write_text(bare)
+    assert typed("release --again 1 --sign --out later.json").status == 0
+    verify(load("later.json"), public_text(own_key()))
+    assert typed("twin r.json --rows 10").status == 0
+    assert typed("twin r.json --rows 10").status == 2  # nothing is overwritten
+    assert Path("r-synthetic.csv").stat().st_mode & 0o777 == 0o600
