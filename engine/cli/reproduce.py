@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from engine.cli.flags import Parser, at_least, progress
+from engine.cli.flags import Parser, at_least
 from engine.cli.interrupts import ending, interruptible
+from engine.cli.studies import progress_line
 
 
 def reproduce_command(argv: Sequence[str]) -> int:
@@ -28,7 +29,7 @@ def reproduce_command(argv: Sequence[str]) -> int:
         "--pairs", metavar="FILE", help="your copy of the cdt 0.6.0 wheel, for pairs-*"
     )
     args = parser.parse_args(argv)
-    with interruptible() as cancelled:
+    with interruptible() as cancelled, progress_line() as progress:
         work = Work(
             Path(args.out),
             seeds=args.seeds,
@@ -36,7 +37,7 @@ def reproduce_command(argv: Sequence[str]) -> int:
             pairs=None if args.pairs is None else Path(args.pairs),
             workers=args.workers,
             cancelled=cancelled,
-            on_progress=lambda k, of: progress(f"{k}/{of} runs", last=k == of),
+            on_progress=progress,
         )
         try:
             written = reproduce(args.name, work)

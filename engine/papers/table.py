@@ -25,7 +25,7 @@ Priv-PC: Wang, Pang and Song, NeurIPS 2020, and its preprint with appendices. CU
 and Tandon 2024. Kusner: Kusner, Sun, Sridharan and Weinberger 2016.
 
 `python -m engine reproduce NAME --out DIR` measures one of {names}; figures are written as SVG and
-every run into `DIR/runs.jsonl`, so that an interrupted reproduction resumes. `python -m engine
+every run into `DIR/runs.db`, so that an interrupted reproduction resumes. `python -m engine
 reproduce table --out DIR` writes this page from what was measured there.
 
 All runs use the *published* form of each algorithm at the paper's settings, on n = {n:,} rows drawn

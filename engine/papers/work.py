@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-import json
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import product
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 
 from engine.data.dataset import Dataset
 from engine.data.networks import load_dataset
+from engine.graphs.cpdag import matrix_of
 from engine.graphs.metrics import compare
 from engine.registry import ALGORITHMS
-from engine.result import RunResult
+from engine.result import RunResult, reference_of
 from engine.runner import run
 from engine.studies.figures import Panel, Series, chart
+from engine.studies.study import Progress, sweep
+from engine.studies.trial import TrialResult
 
 PER_ROUND = ("em_pc", "svt_pc", "priv_pc")  # published epsilon is that of one round
 # What the ε axes show. The paper's runs from 1 to 100; totals of the largest ε a round reach 1e16.
 TOTAL_RANGE = {"claimed": (0.1, 1e3), "spent": (1.0, 1e6)}
-AT_ONCE = 30  # runs of one task: enough that counts are shared, few enough to see progress
 NAN = math.nan
 Values = dict[str, Any]
 
@@ -41,77 +43,45 @@ class Work:
     pairs: Path | None = None  # a person's copy of the Tuebingen pairs
     workers: int = 2
     cancelled: Callable[[], bool] = lambda: False
-    on_progress: Callable[[int, int], None] = lambda done, total: None
+    on_progress: Callable[[Progress], None] = lambda progress: None
     written: list[Path] = field(default_factory=list)
 
     def runs(
         self, datasets: Sequence[str | Dataset], key: str, grid: Mapping[str, Any], seeds: int = 20
     ) -> pd.DataFrame:
-        """A row a run, from the folder's runs.jsonl where it is there; a grid's lists vary.
+        """A row a run, from the folder's runs.db where it is there; a grid's lists vary.
 
         A dataset is a bundled network by its name, scored against its truth and against
-        non-private PC at the grid's threshold (0.10 if it has none), or a pair.
+        non-private PC at the grid's threshold (0.10 if it has none), or a pair. A stop is
+        KeyboardInterrupt.
         """
         declared = {spec.name for spec in ALGORITHMS[key].params.specs()}
-        lists = {
-            k: v if isinstance(v, list | tuple) else [v] for k, v in grid.items() if k in declared
-        }
-        settings = [dict(zip(lists, values, strict=True)) for values in product(*lists.values())]
+        several = [network(d, self.n) if isinstance(d, str) else d for d in datasets]
+        results = sorted(
+            sweep(
+                several,
+                key,
+                {name: some for name, some in grid.items() if name in declared},
+                self.seeds or seeds,
+                store=self.out / "runs.db",
+                executor="processes",
+                workers=self.workers,
+                cancelled=self.cancelled,
+                on_progress=self.on_progress,
+            ),
+            key=attrgetter("dataset", "params", "seed"),
+        )
+        if self.cancelled():
+            raise KeyboardInterrupt
+        by_print = {data.identity: data for data in several}
         threshold = float(grid.get("threshold", 0.10))
-        wanted = [
-            (data, key, values, seed, threshold)
-            for data in datasets
-            for values in settings
-            for seed in range(self.seeds or seeds)
-        ]
-        kept = self._kept()
-        todo = [one for one in wanted if self._name(*one) not in kept]
-        for found in self._measured(todo):
-            kept.update(found)
-        return pd.DataFrame([kept[self._name(*one)] for one in wanted])
-
-    def _name(
-        self, data: str | Dataset, key: str, values: Values, seed: int, threshold: float
-    ) -> str:
-        name = data if isinstance(data, str) else data.name
-        return json.dumps([name, self.n, key, sorted(values.items()), seed, threshold])
-
-    def _kept(self) -> dict[str, Values]:
-        path = self.out / "runs.jsonl"
-        if not path.exists():
-            return {}
-        return dict(map(json.loads, path.read_text(encoding="utf-8").splitlines()))
-
-    def _measured(self, todo: Sequence[tuple[Any, ...]]) -> Iterator[dict[str, Values]]:
-        """The runs, a task at a time, each kept at once; a stop is KeyboardInterrupt."""
-        from joblib import Parallel, delayed
-
-        tasks = [todo[i : i + AT_ONCE] for i in range(0, len(todo), AT_ONCE)]
-        parallel = Parallel(n_jobs=self.workers, return_as="generator_unordered")
-        done = 0
-        with (self.out / "runs.jsonl").open("a", encoding="utf-8") as file:
-            for numbers, found in parallel(
-                delayed(_numbered)(k, task, self.n) for k, task in enumerate(tasks)
-            ):
-                names = [self._name(*one) for one in tasks[numbers]]
-                for name, row in zip(names, found, strict=True):
-                    file.write(json.dumps([name, row]) + "\n")
-                file.flush()
-                done += len(found)
-                self.on_progress(done, len(todo))
-                yield dict(zip(names, found, strict=True))
-                if self.cancelled():
-                    raise KeyboardInterrupt
+        return pd.DataFrame(measured(r, by_print[r.fingerprint], threshold) for r in results)
 
     def write(self, name: str, text: str) -> None:
         """One file of the outcome."""
         path = self.out / name
         path.write_text(text, encoding="utf-8")
         self.written.append(path)
-
-
-def _numbered(number: int, task: Sequence[tuple[Any, ...]], n: int) -> tuple[int, list[Values]]:
-    return number, [measure(*one, n=n) for one in task]
 
 
 @lru_cache(maxsize=8)
@@ -132,40 +102,33 @@ def arc_f1(found: Any, truth: Any) -> float:
     return 2 * int((found & truth).sum()) / total if total else 1.0
 
 
-def measure(
-    data: str | Dataset, key: str, values: Values, seed: int, threshold: float, *, n: int
-) -> Values:
-    """What one run found, counted and cost."""
-    rows = network(data, n) if isinstance(data, str) else data
-    start = time.process_time()
-    result = run(key, rows, seed=seed, trace=False, **values)
-    seconds = time.process_time() - start
-    assert result.metrics is not None
-    claimed = result.claimed.epsilon if result.claimed else NAN
-    oracle = getattr(result.diagnostics, "oracle", None)
+def measured(r: TrialResult, data: Dataset, threshold: float) -> Values:
+    """What one run found and cost, by name."""
+    assert r.metrics is not None
+    assert data.truth is not None
     found: Values = {
-        "dataset": rows.name,
-        "algorithm": key,
-        **values,
-        "seed": seed,
-        "f1": result.metrics.skeleton_f1,
-        "directed": result.metrics.directed_f1,
-        "shd": result.metrics.shd,
-        "oracle": NAN if oracle is None else oracle.f1,
-        "tests": result.ci_tests,
-        "examined": sum(charge.label == "examine" for charge in result.ledger),
-        "deleted": len(result.separating_sets),
-        "claimed": claimed,
-        "spent": result.spent.epsilon,
-        "seconds": seconds,
+        **r.values,
+        "dataset": r.dataset,
+        "algorithm": r.algorithm,
+        "seed": r.seed,
+        "f1": r.metrics.skeleton_f1,
+        "directed": r.metrics.directed_f1,
+        "shd": r.metrics.shd,
+        "tests": r.ci_tests,
+        "claimed": r.claimed.epsilon if r.claimed else NAN,
+        "spent": r.spent.epsilon,
+        "seconds": r.seconds,
     }
-    if isinstance(data, str):
-        pc = reference(data, n, threshold).matrix
-        found["f1_pc"] = compare(result.matrix, pc).skeleton_f1
-        found["arcs"] = arc_f1(result.matrix, result.reference_cpdag)
-        found["arcs_pc"] = arc_f1(result.matrix, pc)
+    if data.bounds is None:
+        matrix, pc = (
+            matrix_of(nx.DiGraph(r.cpdag), data.names),
+            reference(data.name, data.n, threshold),
+        )
+        found["f1_pc"] = compare(matrix, pc.matrix).skeleton_f1
+        found["arcs"] = arc_f1(matrix, reference_of(r.algorithm, data.truth, data.names, None))
+        found["arcs_pc"] = arc_f1(matrix, pc.matrix)
     else:  # a pair: right, wrong, or withheld
-        found["right"] = result.metrics.directed_f1 if int(result.matrix.sum()) == 1 else 0.5
+        found["right"] = r.metrics.directed_f1 if len(r.cpdag) == 1 else 0.5
     return found
 
 

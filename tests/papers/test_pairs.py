@@ -13,6 +13,7 @@ from engine import InputError
 from engine.data.pairs import simulate_pair
 from engine.papers import pairs
 from engine.papers.work import Work
+from engine.studies.study import Progress
 
 
 def few(n: int) -> list:
@@ -58,7 +59,7 @@ def test_table2_and_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert "λ" in two.reason
     for k in (1, 2):
         assert (tmp_path / f"pairs-figure{k}.svg").read_text().startswith("<svg")
-    seen: list[int] = []
-    again = Work(tmp_path, seeds=2, workers=1, on_progress=lambda done, total: seen.append(done))
+    seen: list[Progress] = []
+    again = Work(tmp_path, seeds=2, workers=1, on_progress=seen.append)
     assert pairs.pairs_table2(again) == rows
-    assert seen == []
+    assert all(progress.reused == progress.total for progress in seen)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 
@@ -16,7 +15,9 @@ from engine.graphs.known import truth_cpdag
 from engine.papers import published as papers
 from engine.papers.reproduce import STUDIES
 from engine.papers.table import MARKS, Row, document, load, number
-from engine.papers.work import Work, arc_f1, at_total, measure
+from engine.papers.work import Work, arc_f1, at_total
+from engine.studies.store import ResultStore
+from engine.studies.study import Progress
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = ["--n", "1000", "--seeds", "1", "--workers", "1"]
@@ -26,7 +27,10 @@ SMALL = ["--n", "1000", "--seeds", "1", "--workers", "1"]
     "name", ["theorems", "table3", "curate-table5", "curate-table6", "curate-figure3"]
 )
 def test_a_reproduction_keeps_its_rows_and_a_table_is_made_of_them(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    name: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     argv = ["reproduce", name, "--out", str(tmp_path), *SMALL]
     assert main(argv) == 0
@@ -35,10 +39,9 @@ def test_a_reproduction_keeps_its_rows_and_a_table_is_made_of_them(
     assert all(row.marked in MARKS for row in rows)
     if name == "curate-figure3":
         assert (tmp_path / "curate-figure3.svg").read_text().startswith("<svg")
-    kept = (tmp_path / "runs.jsonl").read_text() if (tmp_path / "runs.jsonl").exists() else ""
-    assert main(argv) == 0  # what is kept is not run again
-    if kept:
-        assert (tmp_path / "runs.jsonl").read_text() == kept
+    with monkeypatch.context() as patched:  # what is kept is not run again
+        patched.setattr("engine.studies.study.run_trial", None)
+        assert main(argv) == 0
     assert main(["reproduce", "table", "--out", str(tmp_path)]) == 0
     page = (tmp_path / "reproduction.md").read_text()
     assert all(f" | {' | '.join(row.cells[2:6])} | " in page for row in rows)
@@ -85,15 +88,12 @@ def test_arcs_are_scored_as_the_authors_did() -> None:
     assert arc_f1(truth & False, truth & False) == 1
 
 
-def test_a_run_is_measured_against_truth_and_against_pc() -> None:
-    found = measure("asia", "pc", {}, 0, 0.10, n=5000)
+def test_a_run_is_measured_against_truth_and_against_pc(tmp_path: Path) -> None:
+    found = Work(tmp_path, n=5000, seeds=1, workers=1).runs(["asia"], "pc", {"threshold": 0.1})
     result = run("pc", load_dataset("asia", n=5000), threshold=0.10)
-    assert (found["f1_pc"], found["arcs_pc"]) == (1.0, 1.0)
-    assert found["f1"] == result.metrics.skeleton_f1
-    assert found["deleted"] == len(result.separating_sets)
-    assert math.isnan(found["oracle"])
-    weighted = measure("cancer", "notears", {}, 0, 0.10, n=500)
-    assert weighted["oracle"] >= weighted["f1"]
+    assert (found["f1_pc"].item(), found["arcs_pc"].item()) == (1.0, 1.0)
+    assert found["f1"].item() == result.metrics.skeleton_f1
+    assert found["arcs"].item() == arc_f1(result.matrix, result.reference_cpdag) < 1
 
 
 def test_a_curve_is_read_at_a_total_and_nowhere_else() -> None:
@@ -137,14 +137,11 @@ def test_bad_input_is_one_line(more: list[str], capsys: pytest.CaptureFixture[st
 
 
 def test_a_stop_keeps_what_was_finished(tmp_path: Path) -> None:
-    seen: list[int] = []
-    work = Work(tmp_path, n=500, workers=1, cancelled=lambda: bool(seen),
-                on_progress=lambda done, total: seen.append(done))  # fmt: skip
+    seen: list[Progress] = []
+    how = {"cancelled": lambda: len(seen) > 2, "on_progress": seen.append}
+    asked = (["cancer"], "svt_pc", {"guarantee": "published", "epsilon": [0.1, 1.0]}, 40)
     with pytest.raises(KeyboardInterrupt):
-        work.runs(["cancer"], "svt_pc", {"guarantee": "published", "epsilon": [0.1, 1.0]}, 40)
-    lines = (tmp_path / "runs.jsonl").read_text().splitlines()
-    assert len(lines) == seen[0] == 30
-    assert json.loads(lines[0])[1]["dataset"] == "cancer"
-    again = Work(tmp_path, n=500, workers=1)
-    table = again.runs(["cancer"], "svt_pc", {"guarantee": "published", "epsilon": [0.1, 1.0]}, 40)
-    assert len(table) == 80
+        Work(tmp_path, n=500, workers=1, **how).runs(*asked)
+    with ResultStore(tmp_path / "runs.db") as store:
+        assert len(store) == len(seen) == 3
+    assert len(Work(tmp_path, n=500, workers=1).runs(*asked)) == 80
