@@ -21,24 +21,19 @@ def reproduce_command(argv: Sequence[str]) -> int:
         example="reproduce table3 --n 1000 --seeds 1 --workers 1 --out papers",
     )
     parser.add_argument("name", help=", ".join(NAMES))
-    parser.add_argument("--out", metavar="DIR", required=True, help="folder for the files")
+    parser.add_argument(
+        "--out", metavar="DIR", type=Path, required=True, help="folder for the files"
+    )
     parser.add_argument("--seeds", type=at_least(1), help="how many (default: the study's own)")
     parser.add_argument("--n", type=at_least(1), default=100_000, help="rows of each dataset")
     parser.add_argument("--workers", type=at_least(1), default=2, help="processes")
     parser.add_argument(
-        "--pairs", metavar="FILE", help="your copy of the cdt 0.6.0 wheel, for pairs-*"
+        "--pairs", metavar="FILE", type=Path, help="your copy of the cdt 0.6.0 wheel, for pairs-*"
     )
     args = parser.parse_args(argv)
     with interruptible() as cancelled, progress_line() as progress:
-        work = Work(
-            Path(args.out),
-            seeds=args.seeds,
-            n=args.n,
-            pairs=None if args.pairs is None else Path(args.pairs),
-            workers=args.workers,
-            cancelled=cancelled,
-            on_progress=progress,
-        )
+        given = {name: getattr(args, name) for name in ("out", "seeds", "n", "pairs", "workers")}
+        work = Work(**given, cancelled=cancelled, on_progress=progress)
         try:
             written = reproduce(args.name, work)
         except KeyboardInterrupt:
