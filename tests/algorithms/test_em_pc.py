@@ -86,7 +86,8 @@ def test_claimed_counts_node_rounds():
 
 def test_published_defends_nothing_and_says_why():
     data = load_dataset("asia", n=10_000, seed=0)
-    result = run("em_pc", data, guarantee="published")
+    assert not run("em_pc", data, guarantee="published", max_order=0).ledger.undefended
+    result = run("em_pc", data, guarantee="published", max_order=1)
     assert math.isinf(result.spent.epsilon)
     reasons = [c.event for c in result.ledger if isinstance(c.event, UndefendedEvent)]
     assert [r.reason for r in reasons] == ["separating sets are chosen without noise"]
