@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from operator import attrgetter
-from typing import Any
 
 from engine.cli.flags import (
     Parser,
@@ -26,7 +25,6 @@ from engine.cli.flags import (
     said,
 )
 from engine.cli.interrupts import ending, interruptible
-from engine.errors import InputError
 from engine.params import Spec
 from engine.registry import ALGORITHMS
 from engine.studies.study import Progress, sweep
@@ -44,19 +42,12 @@ def where_flags(parser: argparse.ArgumentParser, workers: int) -> None:
         help="processes (1: this one alone; default %(default)s)",
     )
     parser.add_argument(
-        "--scheduler", metavar="ADDRESS", help="run on a Dask cluster, e.g. tcp://host:8786"
+        "--scheduler",
+        dest="executor",
+        metavar="ADDRESS",
+        default="processes",
+        help="run on a Dask cluster, e.g. tcp://host:8786",
     )
-
-
-def executor_of(args: argparse.Namespace) -> dict[str, Any]:
-    """The arguments of :func:`engine.sweep` that ``where_flags`` set."""
-    if args.scheduler is None:
-        return {"executor": "processes", "workers": args.workers}
-    if "://" not in args.scheduler:
-        raise InputError(
-            f"--scheduler takes an address such as tcp://host:8786; {args.scheduler!r} is not."
-        )
-    return {"executor": args.scheduler}
 
 
 @contextmanager
@@ -121,7 +112,6 @@ def sweep_command(argv: Sequence[str]) -> int:
         grid.setdefault("epsilon", list(EPSILONS))
     seeds = args.seeds if args.seeds is not None else 5 if args.target is None else SEEDS
     with interruptible() as cancelled, progress_line() as progress:
-        where = executor_of(args)
         several = [knowing(data, said(args)) for data in datasets(args)]
         results = sweep(
             several,
@@ -129,9 +119,10 @@ def sweep_command(argv: Sequence[str]) -> int:
             grid,
             seeds,
             store=args.out,
+            executor=args.executor,
+            workers=args.workers,
             cancelled=cancelled,
             on_progress=progress,
-            **where,
         )
         finished = list(results)
     if args.target is not None and finished:

@@ -19,7 +19,7 @@ from engine.cli.flags import (
     values,
 )
 from engine.cli.interrupts import ending, interruptible
-from engine.cli.studies import executor_of, progress_line, where_flags
+from engine.cli.studies import progress_line, where_flags
 from engine.data.dataset import Dataset
 from engine.data.networks import NETWORKS, load_dataset
 from engine.data.schema import load_schema
@@ -75,7 +75,7 @@ def tune_command(argv: Sequence[str]) -> int:
     answers: dict[str, Answer] = {}
     with held(args.out) as store, interruptible() as cancelled, progress_line() as progress:
         how: dict[str, Any] = {"store": store, "cancelled": cancelled, "on_progress": progress}
-        how |= executor_of(args) | {"objective": args.objective}
+        how |= {"executor": args.executor, "workers": args.workers, "objective": args.objective}
         rest = {name: value for name, value in fixed.items() if name != "epsilon"}
         answer: Any = partial(which_epsilon, data[0], key, target=args.target, **how)
         if args.target is not None:
