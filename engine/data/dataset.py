@@ -293,11 +293,12 @@ class Dataset:
             Column(name=name, type="numeric", bounds=pair, bins=bins, other=pair[0])
             for name, pair in zip(called, stated, strict=True)
         ]
-        codes = np.empty(array.shape, np.uint8, order="F")
-        for j, column in enumerate(columns):
-            codes[:, j] = np.searchsorted(column.points(), array[:, j], side="right")
+        binned = [
+            np.searchsorted(column.points(), held, side="right")
+            for column, held in zip(columns, array.T, strict=True)
+        ]
         return cls(
-            codes=frozen(codes),
+            codes=frozen(np.array(binned, np.uint8).T),
             names=called,
             levels=tuple(column.labels for column in columns),
             schema=Schema(tuple(columns)) if len(columns) > 1 else None,

@@ -158,6 +158,10 @@ def read_pair(
 WHEEL_PAIRS, WHEEL_TARGETS = (
     f"cdt/data/resources/Tuebingen_{part}.csv" for part in ("pairs", "targets")
 )
+_TUEBINGEN = (
+    "Tuebingen cause-effect pairs (Mooij et al. 2016), as in the cdt 0.6.0 wheel; bounds are the "
+    "data's own range."
+)
 WHERE = "get it with: pip download --no-deps cdt==0.6.0"
 
 
@@ -186,16 +190,9 @@ def read_tuebingen(source: str | Path | IO[bytes]) -> tuple[Dataset, ...]:
                 continue
             if row["Target"] < 0:
                 columns = columns[::-1]
-            found.append(
-                _known(
-                    columns,
-                    [(float(c.min()), float(c.max())) for c in columns],
-                    len(found) % 2 > 0,
-                    f"tuebingen:{row['SampleID']}",
-                    "Tuebingen cause-effect pairs (Mooij et al. 2016), as in the cdt 0.6.0 wheel; "
-                    "bounds are the data's own range.",
-                )
-            )
+            bounds = [(float(c.min()), float(c.max())) for c in columns]
+            name = f"tuebingen:{row['SampleID']}"
+            found.append(_known(columns, bounds, len(found) % 2 > 0, name, _TUEBINGEN))
     except Exception:  # another zip, or this one damaged: whatever reading it may raise
         what = show(str(source)) if isinstance(source, str | Path) else "The file"
         raise DataError(

@@ -159,12 +159,9 @@ class Schema(metaclass=_Named):
         Raises:
             InputError: For a column that there is not, or facts that do not fit.
         """
-        out = dict(self.left_out)
-        for name in (*as_found, *facts):
-            if name not in self.names and name not in (out if name in facts else ()):
-                hint = did_you_mean(str(name), [*self.names, *out])
-                why = f": {out[name]}" if name in out else ""
-                raise InputError(f"The schema has no column {show(name)} to state{why}.{hint}")
+        left_out = dict(self.left_out)
+        asked = (name for name in (*as_found, *facts) if name in as_found or name not in left_out)
+        self._check_known(asked, "state")
         given = {name: _facts(name, said) for name, said in facts.items()}
         columns = [
             _restated(column, given[column.name])
@@ -183,10 +180,12 @@ class Schema(metaclass=_Named):
 
     def _check_known(self, names: Iterable[str], verb: str) -> None:
         """Raise InputError for a name that is no column's."""
+        out = dict(self.left_out)
         for name in names:
             if name not in self.names:
-                hint = did_you_mean(str(name), self.names)
-                raise InputError(f"The schema has no column {show(name)} to {verb}.{hint}")
+                why = f": {out[name]}" if name in out else ""
+                hint = did_you_mean(str(name), [*self.names, *out])
+                raise InputError(f"The schema has no column {show(name)} to {verb}{why}.{hint}")
 
     def by_person(self, id: str, order: str | None = None, **takes: str) -> Schema:
         """The same with persons as records.

@@ -88,6 +88,7 @@ def opened(
             kind = _kind(source, Path(label).suffix)
         if query is not None and kind not in ("sqlite", "duckdb"):
             raise InputError("A query needs a SQLite or DuckDB file.")
+        query = query and f"{query.strip().removesuffix(';')}\n"  # which ends a last comment
         place = (str(source), True) if kind == "duckdb" else (":memory:", False)
         names, delimiter, held = None, None, None
         try:
@@ -102,13 +103,13 @@ def opened(
                 listed = con.execute("SELECT table_name FROM information_schema.tables").fetchall()
                 sql = f"({query or _whole(label, [name for (name,) in listed])})"
             else:
-                held, names = _table(kind, source, label, query, least)
-                sql = "held"
+                held = _table(kind, source, label, query, least)
+                sql, names = "held", held.column_names
             if names is None:
                 names = [row[0] for row in con.execute(f"DESCRIBE FROM {sql}").fetchall()]
             _check_names(names, label)
             if held is not None:
-                con.register("held", held)
+                con.register("held", held.rename_columns([f"c{k}" for k in range(len(names))]))
             sql = f"{sql} t({', '.join(f'c{k}' for k in range(len(names)))})"
             types = [row[1] for row in con.execute(f"DESCRIBE FROM {sql}").fetchall()]
             yield Relation(con, sql, names, types, label, dialect, delimiter)
@@ -315,30 +316,22 @@ def framed(array: np.ndarray, names: Sequence[str] | None = None) -> Any:
     return pd.DataFrame(array, columns=list(names))
 
 
-def _table(
-    kind: str, source: Any, label: str, query: str | None, least: int | None
-) -> tuple[Any, list[str]]:
-    """What is neither text nor Parquet as an Arrow table, and the columns' names."""
+def _table(kind: str, source: Any, label: str, query: str | None, least: int | None) -> Any:
+    """What is neither text nor Parquet as an Arrow table."""
     import pyarrow as pa
 
     try:
         if kind == "arrow":
-            table = pa.ipc.open_file(pa.memory_map(str(source))).read_all()
-        elif kind == "frame":
-            source, names = _worded(source)
-            table = pa.table(source)
-        else:
-            rows = (
-                _sheet(source, label, least) if kind == "excel" else _sqlite(source, label, query)
-            )
-            table = _cells(rows)
+            return pa.ipc.open_file(pa.memory_map(str(source))).read_all()
+        if kind == "frame":
+            return _worded(source)
+        return _cells(
+            _sheet(source, label, least) if kind == "excel" else _sqlite(source, label, query)
+        )
     except (InputError, KeyboardInterrupt, MemoryError):
         raise
     except BaseException:  # the reader of workbooks panics on some, which is no Exception
         raise _refusal("", label, kind) from None
-    if kind != "frame" or names is None:
-        names = list(table.column_names)
-    return table.rename_columns([f"c{k}" for k in range(len(names))]), names
 
 
 # Types of pandas with cells of separate types: Arrow would find one type for all of them,
@@ -346,13 +339,12 @@ def _table(
 _WORDED = ("period", "interval", "object", "category")
 
 
-def _worded(frame: Any) -> tuple[Any, list[str] | None]:
-    """A frame of pandas with text for what has no type of its own, and its columns' names.
+def _worded(frame: Any) -> Any:
+    """An Arrow table of any frame; of one of pandas with text for what has no type of its own."""
+    import pyarrow as pa
 
-    Any other table as it is, with its own names.
-    """
     if type(frame).__module__.partition(".")[0] != "pandas":
-        return frame, None
+        return pa.table(frame)
     if getattr(frame, "columns", None) is None:
         raise DataError("A single column is no table; give a frame of two columns or more.")
     out = frame.reset_index(drop=True)
@@ -360,7 +352,7 @@ def _worded(frame: Any) -> tuple[Any, list[str] | None]:
     for place, kind in enumerate(out.dtypes):
         if str(kind).partition("[")[0] in _WORDED:
             out[place] = out[place].astype(object).map(_word).astype("string")
-    return out, list(map(str, frame.columns))
+    return pa.table(out).rename_columns(list(map(str, frame.columns)))
 
 
 def _word(value: Any) -> str | None:
@@ -422,7 +414,10 @@ def _check_book(path: Path, label: str) -> None:
 
 def _sqlite(path: Path, label: str, query: str | None) -> Iterator[Sequence[Any]]:
     """What a query on a SQLite file gives, its names first; it is opened for reading alone."""
-    uri = f"{path.resolve().as_uri()}?mode=ro"
+    # A log next to the file may hold rows; without one the file is not even locked.
+    log = path.with_name(f"{path.name}-wal")
+    still = "" if log.exists() and log.stat().st_size else "&immutable=1"
+    uri = f"{path.resolve().as_uri()}?mode=ro{still}"
     with closing(sqlite3.connect(uri, uri=True)) as connection:
         connection.text_factory = bytes
         listed = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view')"

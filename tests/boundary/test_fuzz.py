@@ -100,7 +100,7 @@ def two_rows() -> AbstractContextManager[Any]:
 
 def guessed_types() -> AbstractContextManager[Any]:
     """The type of a frame's column follows from all of its cells."""
-    return mock.patch.object(sources, "_worded", lambda source: (source, None))
+    return mock.patch.object(sources, "_WORDED", ())
 
 
 def files_order() -> AbstractContextManager[Any]:

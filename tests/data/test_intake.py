@@ -425,6 +425,8 @@ def test_a_query_only_reads_and_quotes_nothing(kind: str, query: str, tmp_path: 
     place = tmp_path / f"t.{kind}"
     connect: Any = sqlite3.connect if kind == "sqlite" else duckdb.connect
     database = connect(str(place))
+    if kind == "sqlite":
+        database.execute("PRAGMA journal_mode = wal")
     database.execute("CREATE TABLE t (a TEXT, b TEXT)")
     for _ in range(3):
         database.execute("INSERT INTO t VALUES ('no', 's3cret')")
@@ -436,7 +438,7 @@ def test_a_query_only_reads_and_quotes_nothing(kind: str, query: str, tmp_path: 
     assert SECRET not in str(caught.value)
     assert place.read_bytes() == before
     assert len(list(tmp_path.iterdir())) == 1
-    assert read_table(place, TWO, query="SELECT a, b FROM t WHERE a = 'no'").n == 3
+    assert read_table(place, TWO, query="SELECT a, b FROM t WHERE a = 'no'; ").n == 3
     with pytest.raises(InputError, match="query"):  # it quotes no value that cannot be taken
         read_table(place, TWO, query="SELECT a, CAST(b AS INTEGER) / 0 % json(b) AS b FROM t")
 
