@@ -109,13 +109,10 @@ class Text:
 
     def write(self, table: Sequence[Record], folder: Path, chance: random.Random) -> Any:
         """The bytes."""
-        lines = [self._line(record, chance) for record in (NAMES, *table)]
+        lines = [self.separator.join(map(self._cell, record)) for record in (NAMES, *table)]
         text = self.end.join(lines) + self.end * self.last
         raw = ("\ufeff" * (self.mark and self.encoding == "utf-8") + text).encode(self.encoding)
         return gzip.compress(raw, 1) if self.packed else raw
-
-    def _line(self, record: Sequence[str], chance: random.Random) -> str:
-        return self.separator.join(self._cell(cell) for cell in record)
 
     def _cell(self, cell: str) -> str:
         wanted = any(sign in cell for sign in (self.separator, '"', "\n", "\r"))

@@ -119,14 +119,17 @@ def test_bad_values_and_bad_bounds(values: Any, bounds: Any) -> None:
         Dataset.from_values(values, bounds)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("sem:", "sem:er:10:20", "sem:xx:10:20:gaussian", "sem:er:10:20:cauchy"),
-        *("sem:er:1:1:gaussian", "sem:er:10:99:gaussian", "sem:er:10:0:gaussian"),
-        *("sem:er:-5:2:gaussian", "sem:er:900:9:gumbel"),
-    ],
+BAD = (
+    "",
+    "er:10:20",
+    "xx:10:20:gaussian",
+    "er:10:20:cauchy",
+    "er:1:1:gaussian",
+    "er:10:99:gaussian",
 )
+
+
+@pytest.mark.parametrize("name", [*BAD, "er:10:0:gaussian", "er:-5:2:gaussian", "er:900:9:gumbel"])
 def test_bad_names(name: str) -> None:
     with pytest.raises(InputError):
-        load_dataset(name, n=10)
+        load_dataset(f"sem:{name}", n=10)
