@@ -245,9 +245,7 @@ def test_a_plan_is_a_sentence_a_frame_and_a_table() -> None:
 def test_a_release_from_frame_to_file_and_back(tmp_path: Path) -> None:
     book = tmp_path / "budgets.db"
     ward = Budget("ward-7", epsilon=3, delta=1e-5, path=book)
-    seen: list[Any] = []
-    paid = ward.release(FRAME, SCHEMA, epsilon=1, on_step=seen.append)
-    assert seen
+    paid = ward.release(FRAME, SCHEMA, epsilon=1)
     assert ward.left.epsilon == 2.0
     assert 0 < paid.check() <= 1
     assert paid.synthetic(50).n == 50

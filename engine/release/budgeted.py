@@ -20,10 +20,11 @@ from engine.knowledge import Knowledge
 from engine.percent import count
 from engine.privacy.accounting import Guarantee
 from engine.release.checking import check, combined, question, with_knowledge
-from engine.release.file import Release, canonical, load, neighbours
+from engine.release.file import Release, canonical, load
 from engine.release.page import (
     combined_words,
     doubt_words,
+    promise_words,
     release_drawn,
     release_edges,
     release_svg,
@@ -68,11 +69,7 @@ class BudgetedRelease:
     def _repr_html_(self) -> str:
         """A sentence, the graph with its probabilities, what it guarantees."""
         r = self.release
-        promise = (
-            f"(ε, δ) = ({r.total.epsilon:g}, {r.total.delta:g}); neighbours: "
-            f"{neighbours(r.schema)}."
-        )
-        words = " ".join([doubt_words(r), promise, *combined_words(r)])
+        words = " ".join([doubt_words(r), promise_words(r), *combined_words(r)])
         return f"<p><b>{escape(repr(self)[1:-1])}</b></p>{release_svg(r)}<p>{escape(words)}</p>"
 
     @property

@@ -28,17 +28,9 @@ _STYLE = (
 
 def to_html(release: Release) -> str:
     """The page; everything on it is in the JSON file or follows from it."""
-    epsilon, delta = release.total.epsilon, release.total.delta
-    who = "records" if release.schema.person is None else "persons"
-    promise = (
-        f"This graph was learned from {release.rows:,} {who} with (ε, δ) = ({epsilon:g}, "
-        f"{delta:g}) differential privacy. Neighbours: {neighbours(release.schema)}. It holds for "
-        "this file and for everything that is calculated from it; other releases of the same "
-        "records add up."
-    )
     parts = [
         f"<h1>{escape(release.name)}: a private release</h1>",
-        f"<p>{escape(promise)}</p>",
+        f"<p>{escape(promise_words(release))}</p>",
         "<p>Noise: discrete Gaussian from the operating system's random bytes (OpenDP); there is "
         "no seed.</p>",
         *(f"<p>{escape(words)}</p>" for words in combined_words(release)),
@@ -56,6 +48,18 @@ def to_html(release: Release) -> str:
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8">{title}<style>{_STYLE}</style>'
         f"<body>{''.join(parts)}</body></html>\n"
+    )
+
+
+def promise_words(release: Release) -> str:
+    """What a release guarantees."""
+    epsilon, delta = release.total.epsilon, release.total.delta
+    who = "records" if release.schema.person is None else "persons"
+    return (
+        f"This graph was learned from {release.rows:,} {who} with (ε, δ) = ({epsilon:g}, "
+        f"{delta:g}) differential privacy. Neighbours: {neighbours(release.schema)}. It holds for "
+        "this file and for everything that is calculated from it; other releases of the same "
+        "records add up."
     )
 
 
