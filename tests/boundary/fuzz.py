@@ -7,16 +7,16 @@ codes, n, what is declared, every charge and the written result are the same, an
 input moves by more than was charged; whatever differs otherwise is a finding. A table whose schema
 is not declared may differ, if nothing is claimed of it.
 
-    python -m tests.boundary.fuzz --seconds 120 [--seed 0]
+    python -m tests.boundary.fuzz [120]
 """
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import json
 import math
 import random
+import sys
 import tempfile
 import time
 from collections import Counter
@@ -39,7 +39,7 @@ from engine.release.file import to_json
 from engine.result import RunResult
 from engine.serialise import result_dict
 from tests.boundary import writers
-from tests.boundary.writers import Record, Text
+from tests.boundary.writers import Record, Text, visits_of
 
 KEYS = ("marginal_pc", "svt_pc", "priv_pc", "gauss_pc", "gram_notears")
 # Shares of the declared cases that are also run, and released.
@@ -165,21 +165,17 @@ def rows_of(data: Dataset) -> Counter[Any]:
 
 def persons(chance: random.Random, folder: Path, found: Found) -> list[str]:
     """A table of visits, and the same with all visits of one person replaced: 40 become 1."""
-    visits = [
-        (who, row) for who in range(12) for row in writers.visits_of(chance, chance.randrange(1, 6))
-    ]
+    visits = [(who, row) for who in range(12) for row in visits_of(chance, chance.randrange(1, 6))]
     chance.shuffle(visits)
     who, many = chance.randrange(12), chance.choice((1, 40))
     rest = [visit for visit in visits if visit[0] != who]
     pair = []
     for count in (many, 41 - many):
-        name, mine = chance.choice((who, 99)), writers.visits_of(chance, count, strange=0.5)
+        name, mine = chance.choice((who, 99)), visits_of(chance, count, strange=0.5)
         table = [*rest, *((name, row) for row in mine)]
         chance.shuffle(table)
         pair.append([(f"p{name}", *row) for name, row in table])
-    write = chance.choice(
-        (writers.visits_as_text, writers.visits_as_parquet, writers.visits_as_frame)
-    )
+    write = chance.choice(writers.VISITS_AS)
     sources = [write(table, folder) for table in pair]
     one, other = (read(source, schema=writers.PERSONS) for source in sources)
     if isinstance(one, str) or isinstance(other, str):
@@ -267,21 +263,15 @@ def found_in_rows(chance: random.Random, folder: Path, found: Found) -> list[str
     """A table without a whole schema: levels and cut points alone, or nothing at all."""
     shape, n = Text(separator=chance.choice(",;")), 20
     # What a comma means follows from one record: a decimal sign in the first.
-    ages = chance.choice(
-        (
-            [f"{chance.randrange(1, 99)},{chance.randrange(100, 999)}" for _ in range(n)],
-            [f"{chance.randrange(100)}" for _ in range(n)],
-        )
-    )
+    decimals = [f"{chance.randrange(1, 99)},{chance.randrange(100, 999)}" for _ in range(n)]
+    ages = chance.choice((decimals, [f"{chance.randrange(100)}" for _ in range(n)]))
     old, new = chance.choice((("1,5", "1,234,567"), ("7", "1e15"), ("12", "3.5"), ("0", "")))
     base = [(chance.choice(("no", "yes")), "I", age, "7", "2") for age in ages]
     place = chance.randrange(len(base))
     base[place] = ("no", "I", old, "7", "2")
     changed = [*base[:place], ("yes", "II", new, "8", "1"), *base[place + 1 :]]
-    pair = [
-        read(shape.write(t, folder, random.Random(0)), encoding=shape.encoding)
-        for t in (base, changed)
-    ]
+    files = [shape.write(table, folder, random.Random(0)) for table in (base, changed)]
+    pair = [read(file, encoding=shape.encoding) for file in files]
     if refused(pair):
         found.counts["refused where nothing is declared"] += 1
         return []
@@ -330,12 +320,8 @@ def fuzz(
 
 
 def main() -> int:
-    """Print the counts and what was found."""
-    parser = argparse.ArgumentParser(prog="tests.boundary.fuzz", description=__doc__)
-    parser.add_argument("--seconds", type=float, default=60.0)
-    parser.add_argument("--seed", type=int, default=0, help="of the first case")
-    args = parser.parse_args()
-    found = fuzz(args.seconds, args.seed)
+    """Print the counts and what was found, in a minute or the seconds that are given."""
+    found = fuzz(float(sys.argv[1]) if sys.argv[1:] else 60.0)
     for what, count in sorted(found.counts.items()):
         print(f"{count:8,} {what}")
     for finding in found.findings[:20]:

@@ -20,9 +20,8 @@ STRICT = [key for key, a in ALGORITHMS.items() if a.private and a.columns is Non
 PLACE = 7
 OWN = "--csv {folder}/mine.csv --schema {folder}/s.json"
 KNOWN = Knowledge(tiers=[["age"], ["smoker", "kind"]])
-CLOCK = re.compile(
-    r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?( UTC)?"
-)  # a budget says when it was charged
+# A budget says when it was charged.
+CLOCK = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?( UTC)?")
 
 
 def left(folder: Path) -> dict[str, object]:

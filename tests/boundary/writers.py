@@ -378,3 +378,6 @@ def visits_as_parquet(table: Sequence[Record], folder: Path) -> Any:
     columns = zip(*table, strict=True)
     parquet.write_table(pa.table(dict(zip(VISIT, map(list, columns), strict=True))), path)
     return path
+
+
+VISITS_AS = (visits_as_text, visits_as_parquet, visits_as_frame)

@@ -281,9 +281,7 @@ def visits(n: int = 400, persons: int = 60) -> pd.DataFrame:
             "patient": [k if k else None for k in rng.integers(0, persons, n)],
             "day": rng.choice(["2024-03-01", "2024-03-02 08:00", "2024-03-02T07:00:00Z", None], n),
             "smoker": rng.choice(["no", "yes"], n, p=[0.8, 0.2]),
-            "stage": rng.choice(["I", "II", None], n),
-            "ward": rng.choice(["I", "II", None], n),
-            "worst": rng.choice(["I", "II", None], n),
+            **{name: rng.choice(["I", "II", None], n) for name in ("stage", "ward", "worst")},
             "grade": rng.choice(["1", "2", "3"], n),
             "dose": rng.choice(["0.1", "0.2", "5", None], n),
         }
@@ -415,8 +413,7 @@ def test_a_query_only_reads_and_quotes_nothing(kind: str, query: str, tmp_path: 
     if kind == "sqlite":
         database.execute("PRAGMA journal_mode = wal")
     database.execute("CREATE TABLE t (a TEXT, b TEXT)")
-    for _ in range(3):
-        database.execute("INSERT INTO t VALUES ('no', 's3cret')")
+    database.execute("INSERT INTO t VALUES ('no', 's3cret'), ('no', 's3cret'), ('no', 'yes')")
     database.commit()
     database.close()
     before = place.read_bytes()
@@ -433,17 +430,12 @@ def test_a_query_only_reads_and_quotes_nothing(kind: str, query: str, tmp_path: 
 def test_a_workbook_that_unpacks_to_gigabytes_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert sources._MOST_UNPACKED == 1 << 30
-    monkeypatch.setattr(sources, "_MOST_UNPACKED", 1 << 23)
+    monkeypatch.setattr(sources, "_MOST_UNPACKED", 1 << 20)
     cells = '<row r="{0}"><c r="{1}{0}"><v>1</v></c></row>'.format
     far = cells(1, "A") + cells(1_048_576, "XFD")
     bombs = [write_workbook(tmp_path / "far.xlsx", far), tmp_path / "zeros.xlsx"]
-    with (
-        zipfile.ZipFile(bombs[1], "w", zipfile.ZIP_DEFLATED, compresslevel=1) as book,
-        book.open("xl/worksheets/sheet1.xml", "w", force_zip64=True) as part,
-    ):
-        part.writelines(bytes(1 << 20) for _ in range(9))
-    assert bombs[1].stat().st_size < 50_000
+    with zipfile.ZipFile(bombs[1], "w", zipfile.ZIP_DEFLATED) as book:
+        book.writestr("xl/worksheets/sheet1.xml", bytes(1 << 21))
     for bomb in bombs:
         with pytest.raises(InputError, match="too large a workbook"):
             read_table(bomb, TWO)

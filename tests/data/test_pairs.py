@@ -58,10 +58,10 @@ def test_own_columns() -> None:
         ("a,b,c\n1,2,3\n", "3 columns"),
         ("a\n1\n", "fewer than two columns"),
         ("a,b\n1,2\n1,3\n", "fewer than 10 rows"),
-        ("a,b\n" + "1,2\n3,nan\n" * 9, "no finite number"),
-        ("a,b\n" + "1,2\n3,inf\n" * 9, "no finite number"),
-        ("a,b\n" + "1,2\n3,x\n" * 9, "no finite number"),
-        ("a,b\n" + "1,2\n3,\n" * 9, "no finite number"),
+        *(
+            ("a,b\n" + f"1,2\n3,{cell}\n" * 9, "no finite number")
+            for cell in ("nan", "inf", "x", "")
+        ),
         ("a,b\n" + "1,2\n1,3\n" * 9, "constant"),
         ("a,b\n" + "1,2\n1\n" * 9, "Line 3 of data has another number of cells"),
         ("a,a\n" + "1,2\n2,3\n" * 9, "called 'a'"),

@@ -19,7 +19,9 @@ def schema(*columns: Any, **top: Any) -> Any:
 
 
 A: dict[str, Any] = {"name": "a", "type": "ordered", "levels": ["no", "yes"]}
-B: dict[str, Any] = {"name": "b", "type": "numeric", "bounds": [0, 10], "bins": 4}
+N: dict[str, Any] = {"name": "b", "type": "numeric"}
+B: dict[str, Any] = {**N, "bounds": [0, 10], "bins": 4}
+T: dict[str, Any] = {**A, "take": "any"}
 
 
 HOSTILE = {
@@ -49,7 +51,7 @@ HOSTILE = {
     "bounds of levels": schema(B, {**A, "bounds": [0, 1]}),
     "an other that is no level": schema(B, {**A, "other": "maybe"}),
     "an other that is a list": schema(B, {**A, "other": ["no"]}),
-    "no bounds": schema(A, {"name": "b", "type": "numeric"}),
+    "no bounds": schema(A, N),
     "bounds the wrong way round": schema(A, {**B, "bounds": [10, 0]}),
     "three bounds": schema(A, {**B, "bounds": [0, 1, 2]}),
     "bounds that are text": schema(A, {**B, "bounds": ["0", "1"]}),
@@ -61,36 +63,30 @@ HOSTILE = {
     "an other that is text": schema(A, {**B, "other": "zero"}),
     "an other that is infinite": schema(A, {**B, "other": 1e999}),
     "levels of numbers": schema(A, {**B, "levels": ["x", "y"]}),
-    "cuts that fall": schema(A, {"name": "b", "type": "numeric", "cuts": [3, 1]}),
-    "cuts that are text": schema(A, {"name": "b", "type": "numeric", "cuts": ["1"]}),
-    "endless cuts": schema(A, {"name": "b", "type": "numeric", "cuts": [1e999]}),
-    "too many cuts": schema(A, {"name": "b", "type": "numeric", "cuts": list(range(64))}),
+    "cuts that fall": schema(A, {**N, "cuts": [3, 1]}),
+    "cuts that are text": schema(A, {**N, "cuts": ["1"]}),
+    "endless cuts": schema(A, {**N, "cuts": [1e999]}),
+    "too many cuts": schema(A, {**N, "cuts": list(range(64))}),
     "cuts and bounds": schema(A, {**B, "cuts": [1]}),
     "cuts of levels": schema(B, {**A, "cuts": [1]}),
     "stated as text": schema(B, {**A, "stated": "no"}),
     "a person that is text": schema(A, B, person="patient"),
     "bounds above any float": schema(A, {**B, "bounds": [0, 10**400]}),
-    "cuts above any float": schema(A, {"name": "b", "type": "numeric", "cuts": [10**400]}),
-    "cuts that are one float": schema(
-        A, {"name": "b", "type": "numeric", "cuts": [2**53, 2**53 + 1]}
-    ),
+    "cuts above any float": schema(A, {**N, "cuts": [10**400]}),
+    "cuts that are one float": schema(A, {**N, "cuts": [2**53, 2**53 + 1]}),
     "an other above any float": schema(A, {**B, "other": 10**400}),
     "a name that no file can hold": schema(A, {**B, "name": "\ud800"}),
     "a level that no file can hold": schema(B, {**A, "levels": ["no", "\udfff"]}),
-    "an id that no file can hold": schema(
-        {**A, "take": "any"}, {**A, "name": "c", "take": "any"}, person={"id": "\ud800"}
-    ),
+    "an id that no file can hold": schema(T, {**T, "name": "c"}, person={"id": "\ud800"}),
     "a part of a date that is none": schema(A, {**B, "part": "week"}),
     "a dialect that is text": schema(A, B, dialect=","),
     "a decimal sign that is none": schema(A, B, dialect={"decimal": ";"}),
     "an unknown field of a dialect": schema(A, B, dialect={"sign": ","}),
-    "no person for a rule": schema({**A, "take": "any"}, B),
-    "no rule for a person": schema({**A, "take": "any"}, B, person={"id": "p"}),
-    "the first without an order": schema(
-        {**A, "take": "first"}, {**B, "take": "any"}, person={"id": "p"}
-    ),
+    "no person for a rule": schema(T, B),
+    "no rule for a person": schema(T, B, person={"id": "p"}),
+    "the first without an order": schema({**B, "take": "first"}, T, person={"id": "p"}),
     "a sum of words": schema({**A, "take": "sum"}, {**B, "take": "any"}, person={"id": "p"}),
-    "the id a column": schema({**A, "take": "any"}, {**B, "take": "any"}, person={"id": "a"}),
+    "the id a column": schema(T, {**B, "take": "any"}, person={"id": "a"}),
     "no rows": schema(A, B, rows=0),
     "rows that are text": schema(A, B, rows="many"),
     "too many columns": schema(*({**A, "name": f"c{k}"} for k in range(1001))),
