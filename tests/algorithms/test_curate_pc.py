@@ -10,7 +10,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from engine import InputError, load_dataset, run
+from engine import Knowledge, load_dataset, run
+from engine.graphs.known import known_of
 from engine.search.allocation import Objective, Price, allocate, most_tests
 from engine.search.skeleton import Graph, Query
 from engine.serialise import plain
@@ -72,19 +73,25 @@ def test_the_plan_is_no_worse_than_a_grid(budget, c):
     assert o.log_excess(np.array(allocate(tests, budget, price, o)))[0] <= best + 1e-9
 
 
-def test_most_tests_bounds_what_a_graph_admits():
-    graph = Graph(5)
-    assert [most_tests(graph, k) for k in range(4)] == [10, 30, 30, 10]
-    graph.separate(Query(0, 1, ()))
+TIERS = [["a", "b"], ["c", "d"]]
+KNOWN = {"tiers": TIERS, "required": [("c", "e")], "forbidden": [("a", "e"), ("b", "a")]}
+
+
+@pytest.mark.parametrize("stated", [{}, KNOWN, {**KNOWN, "use": "orients"}])
+def test_most_tests_bounds_what_a_graph_admits(stated):
+    """A pair's sets from either side, once; of them what is known leaves."""
+    graph = Graph(6, known=known_of(Knowledge(**stated), "abcdef"))
+    if not stated:
+        assert [most_tests(graph, k) for k in range(5)] == [15, 60, 90, 60, 15]
     graph.separate(Query(0, 2, ()))
-    expected = 0
-    for x, y in itertools.combinations(range(5), 2):
-        if y in graph.adjacent(x):
-            sides = [
-                set(itertools.combinations(graph.candidates(a, b), 2)) for a, b in ((x, y), (y, x))
-            ]
-            expected += len(sides[0] | sides[1])
-    assert most_tests(graph, 2) == expected
+    graph.separate(Query(3, 5, ()))
+    for order in range(5):
+        expected = 0
+        for x, y in itertools.combinations(range(6), 2):
+            if y in graph.open(x):
+                sides = (graph.candidates(a, b) for a, b in ((x, y), (y, x)))
+                expected += len({s for near in sides for s in itertools.combinations(near, order)})
+        assert most_tests(graph, order) == expected
 
 
 @pytest.mark.parametrize("statistic", ["kendall", "g2"])
@@ -151,22 +158,3 @@ def test_more_rows_in_a_stratum_make_later_orders_affordable():
     same = [run("curate_pc", data, stratum_rows=rows, **strict) for rows in (2, 10)]
     assert (same[0].matrix == same[1].matrix).all()
     assert list(same[0].ledger) == list(same[1].ledger)
-
-
-@pytest.mark.parametrize(
-    ("tweak", "threshold", "fits"),
-    [
-        (0.05, 0.05, True),
-        (0.06, 0.05, False),
-        (0.5, "auto", False),
-        (0.02, 0.01, True),
-    ],
-)
-def test_a_tweak_is_at_most_the_threshold(tweak, threshold, fits):
-    """The sieve compares with T - t, and no score lies below 0."""
-    data = load_dataset("cancer", n=500)
-    if fits:
-        assert run("priv_pc", data, tweak=tweak, threshold=threshold).status
-        return
-    with pytest.raises(InputError, match="tweak must be at most the threshold"):
-        run("priv_pc", data, tweak=tweak, threshold=threshold)

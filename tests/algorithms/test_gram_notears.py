@@ -114,8 +114,7 @@ def test_frequencies_are_paid_for() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "more"),
-    [("asia", {}), ("sachs", {}), ("sem:er:8:10:gaussian", {"radius": 1.0})],
+    ("name", "more"), [("asia", {}), ("sachs", {}), ("sem:er:8:10:gaussian", {"radius": 1.0})]
 )
 def test_huge_epsilon_is_notears(name: str, more: dict[str, float]) -> None:
     """The noise, the caution and the projection vanish together."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import reduce
 from itertools import combinations, product
 
 import networkx as nx
@@ -38,14 +39,7 @@ LEVELS = [(2, 2, 2), (2, 3, 4), (3, 3, 2, 2), (2, 2, 2, 2, 2)]
 
 
 def dataset(codes: np.ndarray, levels: tuple[int, ...]) -> Dataset:
-    fixed = np.asfortranarray(codes.astype(np.uint8))
-    fixed.flags.writeable = False
-    return Dataset(
-        name="made",
-        codes=fixed,
-        names=tuple(f"v{i}" for i in range(len(levels))),
-        levels=tuple(tuple(map(str, range(r))) for r in levels),
-    )
+    return Dataset.from_codes(codes, levels=[list(map(str, range(r))) for r in levels], public=True)
 
 
 def random_data(levels: tuple[int, ...], n: int, seed: int = 0) -> Dataset:
@@ -53,32 +47,19 @@ def random_data(levels: tuple[int, ...], n: int, seed: int = 0) -> Dataset:
     return dataset(np.column_stack([rng.integers(0, r, n) for r in levels]), levels)
 
 
-def contrasts(record: tuple[int, ...], levels: tuple[int, ...], tables) -> list[np.ndarray]:
-    """A single record's contrast tensors."""
-    out = []
-    for table in tables:
-        value = np.ones(1)
-        for i in table:
-            value = np.outer(value, helmert(levels[i])[record[i]]).ravel()
-        out.append(value)
-    return out
-
-
 def largest_change(levels: tuple[int, ...], tables, weights) -> float:
-    """Largest squared l2 change over every pair of records."""
-    records = list(product(*map(range, levels)))
-    flat = np.array(
-        [
-            np.concatenate(
-                [
-                    math.sqrt(w) * c
-                    for w, c in zip(weights, contrasts(r, levels, tables), strict=True)
-                ]
-            )
-            for r in records
-        ]
-    )
-    return float(max(((flat - one) ** 2).sum(axis=1).max() for one in flat))
+    """Largest squared l2 change of the weighed contrast tensors over every pair of records."""
+    flat = []
+    for record in product(*map(range, levels)):
+        one = [helmert(r)[code] for r, code in zip(levels, record, strict=True)]
+        parts = (reduce(np.kron, (one[i] for i in k)) for k in tables)
+        flat.append(np.concatenate([w**0.5 * p for w, p in zip(weights, parts, strict=True)]))
+    return max(float(((np.array(flat) - one) ** 2).sum(axis=1).max()) for one in flat)
+
+
+def paying(epsilon: float = 1.0) -> RunContext:
+    """A run under a Gaussian DP filter."""
+    return RunContext(Randomness(0), Ledger(Guarantee(epsilon, 1e-6), method="gdp"))
 
 
 @pytest.mark.parametrize("levels", LEVELS)
@@ -134,9 +115,7 @@ def test_no_record_moves_a_release_further_than_was_charged(monkeypatch):
         return np.asarray(values, dtype=float)
 
     monkeypatch.setattr(released, "gaussian", record)
-    session = RunContext(
-        randomness=Randomness(0), ledger=Ledger(Guarantee(1.0, 1e-6), method="gdp")
-    )
+    session = paying()
     rng = np.random.default_rng(2)
     base = random_data(levels, 60).codes.copy()
     for _ in range(30):
@@ -170,7 +149,7 @@ def test_without_noise_the_seed_is_idle(statistic):
 def test_diagnostics_name_tables_and_edge_confidence():
     data = load_dataset("sachs", n=20_000, seed=0)
     result = run("marginal_pc", data, epsilon=1.0, seed=0)
-    tables, confidence = (result.diagnostics.released_tables, result.diagnostics.edge_confidence)
+    tables, confidence = result.diagnostics.released_tables, result.diagnostics.edge_confidence
     assert set(combinations(range(data.d), 2)) <= set(tables)
     assert len(set(tables)) == len(tables)
     edges = {frozenset((data.names[i], data.names[j])) for i, j in confidence}
@@ -252,9 +231,8 @@ def test_without_noise_directions_meet_those_of_pc() -> None:
 def test_the_strongest_forest_is_kruskals() -> None:
     """Against networkx on the same weights."""
     data = load_dataset("sachs", n=20_000, seed=0)
-    ledger = Ledger(Guarantee(1.0, 1e-6), method="gdp")
-    session = RunContext(randomness=Randomness(0), ledger=ledger)
-    tests = NoisyTests(released.release_pairs(session, store_of(data), ledger.limit))
+    session = paying()
+    tests = NoisyTests(released.release_pairs(session, store_of(data), session.ledger.limit))
     graph, weighted = Graph(data.d), nx.Graph()
     for x, y in combinations(range(data.d), 2):
         weighted.add_edge(x, y, weight=max(tests.test(x, y).bayes, -1.0))
@@ -270,11 +248,9 @@ def test_all_pairs_at_once_are_the_single_tests(ordinal: bool, monkeypatch) -> N
     """The marginal tests, three variables at once, against the same test asked pair by pair."""
     monkeypatch.setattr(citest, "AT_ONCE", 3)
     data = random_data((2, 3, 1, 4), 3000, seed=3)
-    ledger = Ledger(Guarantee(2.0, 1e-6), method="gdp")
-    session = RunContext(randomness=Randomness(0), ledger=ledger)
-    tests = NoisyTests(
-        released.release_pairs(session, store_of(data), ledger.limit), ordinal=ordinal
-    )
+    session = paying(2.0)
+    moments = released.release_pairs(session, store_of(data), session.ledger.limit)
+    tests = NoisyTests(moments, ordinal=ordinal)
     for x, y in combinations(range(4), 2):
         one = tests._compute(x, y, (), ((), (), False))
         assert tests.test(x, y)[:4] == pytest.approx(one[:4])

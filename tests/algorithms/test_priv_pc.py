@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from engine import load_dataset, run
+from engine import ALGORITHMS, InputError, load_dataset, run
 
 ASIA = load_dataset("asia", n=20_000)
 
@@ -41,3 +41,12 @@ def test_what_passes_a_sieve_and_nothing_else_is_examined() -> None:
     gone = [s for s in result.steps if s.kind == "examine" and s.decision == "independent"]
     assert len(gone) == 28 - len(result.skeleton)
     assert result.ci_tests == sum(s.kind in ("sieve", "examine") for s in result.steps)
+
+
+def test_a_tweak_is_at_most_the_threshold() -> None:
+    """The sieve compares with T - t, and no score lies below 0."""
+    build = ALGORITHMS["priv_pc"].params.build
+    assert build({"tweak": 0.05, "threshold": 0.05}) != build({"tweak": 0.02, "threshold": 0.01})
+    for values in {"tweak": 0.06, "threshold": 0.05}, {"tweak": 0.5}:
+        with pytest.raises(InputError, match="tweak must be at most the threshold"):
+            build(values)

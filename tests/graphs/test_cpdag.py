@@ -15,14 +15,8 @@ from tests.graphs.small import all_dags, graph
 
 # Each rule alone: before, after. A node is left out and the rule no longer fires.
 RULES = {
-    "1: away from a collider": (
-        graph(3, "0>1", "1-2"),
-        graph(3, "0>1", "1>2"),
-    ),
-    "2: no cycle": (
-        graph(3, "0>1", "1>2", "0-2"),
-        graph(3, "0>1", "1>2", "0>2"),
-    ),
+    "1: away from a collider": (graph(3, "0>1", "1-2"), graph(3, "0>1", "1>2")),
+    "2: no cycle": (graph(3, "0>1", "1>2", "0-2"), graph(3, "0>1", "1>2", "0>2")),
     "3: two chains into one node": (
         graph(4, "0-1", "0-2", "0-3", "1>3", "2>3"),
         graph(4, "0-1", "0-2", "0>3", "1>3", "2>3"),

@@ -14,15 +14,7 @@ from causallearn.utils.TXT2GeneralGraph import txt2generalgraph
 
 from engine import load_dataset, run
 from engine.graphs.cpdag import edges_of
-from engine.graphs.formats import (
-    FORMATS,
-    dagitty,
-    dot,
-    graphml,
-    mermaid,
-    portable,
-    tetrad,
-)
+from engine.graphs.formats import FORMATS, dagitty, dot, graphml, mermaid, portable, tetrad
 
 NAMES = ("<b>x</b>", 'say "hi"', "two\nlines", "back\\", "plain", "plain ", "a;b, c")
 Edges = set[tuple[str, str, str]]

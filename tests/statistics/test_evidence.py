@@ -12,7 +12,7 @@ import pytest
 from engine.context import RunContext
 from engine.data.dataset import Dataset
 from engine.graphs.cpdag import Adjacency
-from engine.graphs.dags import _dags, classes
+from engine.graphs.dags import classes
 from engine.marginals.evidence import EFFECTS, Evidence
 from engine.marginals.moments import Moments, release_orders, release_pairs
 from engine.privacy.ledger import Ledger
@@ -81,18 +81,7 @@ def test_all_dags_of_a_class_have_the_same_evidence(rho: float) -> None:
     evidence = Evidence(moments(rho))
     links = TRUE | TRUE.T
     for c in classes(links | (np.eye(4, k=1) + np.eye(4, k=-1) > 0)):
-        links = c.dag | c.dag.T
-        same = [g for g in _dags(links) if g.tobytes() in _equivalent(c.dag, links)]
-        values = [evidence.of(g) for g in same]
-        assert len(values) == len(c.members)
-        assert np.ptp(values) < 0.2
-
-
-def _equivalent(dag: Adjacency, links: Adjacency) -> set[bytes]:
-    from engine.graphs.meek import cpdag_of_dag
-
-    graph = cpdag_of_dag(dag)
-    return {g.tobytes() for g in _dags(links) if (cpdag_of_dag(g) == graph).all()}
+        assert np.ptp([evidence.of(dag) for dag in c.members]) < 0.2
 
 
 @pytest.mark.parametrize(("stated", "fits"), [(1.0, True), (1 / 1.3**2, False), (1.3**2, False)])

@@ -7,13 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import chi2, chi2_contingency
 
-from engine.statistics.blocks import (
-    BLOCK_ROWS,
-    MIN_BLOCKS,
-    default_blocks,
-    odd,
-    votes,
-)
+from engine.statistics.blocks import BLOCK_ROWS, MIN_BLOCKS, default_blocks, odd, votes
 from engine.statistics.distance import records_changed
 from engine.statistics.likelihood import CHI2, G2, Likelihood
 
