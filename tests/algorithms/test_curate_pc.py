@@ -73,7 +73,7 @@ def test_the_plan_is_no_worse_than_a_grid(budget, c):
     assert o.log_excess(np.array(allocate(tests, budget, price, o)))[0] <= best + 1e-9
 
 
-TIERS = [["a", "b"], ["c", "d"]]
+TIERS = [["a", "b"], ["c", "d"], ["e", "f"]]
 KNOWN = {"tiers": TIERS, "required": [("c", "e")], "forbidden": [("a", "e"), ("b", "a")]}
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from engine import InputError, load_dataset, run
-from engine.algorithms.em_pc import count_utilities
+from engine.algorithms.em_pc import EMPCParameters, GapUtility, count_utilities
 from engine.privacy.events import ExponentialEvent, UndefendedEvent
 from engine.statistics.likelihood import G2
 
@@ -121,3 +121,21 @@ def test_its_limit_with_the_oracle_is_the_true_skeleton():
 def test_strict_refuses_g2():
     with pytest.raises(InputError, match="no strict form"):
         run("em_pc", load_dataset("cancer", n=1_000, seed=0), statistic="g2")
+
+
+def test_a_published_edge_goes_with_its_best_set_alone():
+    """Of a rank test too; strict runs draw among all sets, and of neither is anything charged."""
+    data = load_dataset("asia", n=2_000, seed=0)
+    found = {}
+    for guarantee in ("strict", "published"):
+        params = EMPCParameters(statistic="kendall", guarantee=guarantee)
+        found[guarantee] = GapUtility(data, params).of(1, 0, [2, 4, 5], 1)
+        run_ = run("em_pc", data, statistic="kendall", guarantee=guarantee, epsilon=50.0, seed=1)
+        chosen = [c.order for c in run_.ledger if c.label == "separating sets"]
+        assert chosen == ([1] if guarantee == "published" else [])
+        assert len(run_.ci_tests_by_order) > 1
+        assert run_.status == "complete"
+    assert found["strict"][0] == [(2,), (4,), (5,)]
+    ((best,), (utility,)) = found["published"]
+    assert best in found["strict"][0]
+    assert utility > 0 or utility == max(found["published"][1])

@@ -17,6 +17,7 @@ from engine.graphs.weighed_colliders import (
     arrow_probabilities,
     collider_weights,
     orient,
+    separators,
     unshielded,
     with_arrows,
 )
@@ -97,6 +98,15 @@ def test_an_oracle_gives_the_true_cpdag(name: str) -> None:
     data = load_dataset(name, n=10)
     found = run("pc", data, statistic="oracle", orientation="strongest", max_order=10)
     assert (found.matrix == truth_cpdag(data.truth, data.names)).all()
+
+
+def test_sets_are_asked_about_once_the_smallest_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both ends have the same neighbours, and not all sets of them are asked about."""
+    monkeypatch.setattr(weighed_colliders, "MOST_SETS", 7)
+    skeleton = ~np.eye(6, dtype=bool)
+    skeleton[0, 5] = skeleton[5, 0] = False
+    expected = [(), (1,), (2,), (3,), (4,), (1, 2), (1, 3)]
+    assert separators(skeleton, 0, 5, 4, None) == expected
 
 
 def test_every_unshielded_triple_is_named_once() -> None:

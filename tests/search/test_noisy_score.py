@@ -58,6 +58,15 @@ def test_spearmans_published_noise_is_its_theorems() -> None:
     )
 
 
+def test_strict_noise_on_a_sample_is_that_of_its_rows() -> None:
+    """A z on 500 of 2,000 rows moves twice as far; a p by what its z does there."""
+    q, c = Query(0, 1, (2,)), 6.0  # binary columns
+    of_z, of_p = (NoisyScore(ASIA, PrivPCParameters(), perturbed) for perturbed in "zp")
+    assert of_z.noise_sensitivity(q, 500) == pytest.approx(2 * c / math.sqrt(2_000))
+    for n in (500, 2_000):
+        assert of_p.noise_sensitivity(q, n) == pytest.approx(norm.cdf(c / math.sqrt(n)) - 0.5)
+
+
 def test_a_strict_release_is_charged_what_its_noise_covers() -> None:
     for perturbed in ("p", "z"):
         score = NoisyScore(ASIA, PrivPCParameters(), perturbed)
