@@ -199,12 +199,6 @@ def _line(axis: Any, series: Series) -> None:
         axis.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
 
 
-def _width(columns: int) -> float:
-    if columns not in COLUMNS:
-        raise InputError("A figure is 1 or 2 columns of a paper wide.")
-    return COLUMNS[columns]
-
-
 # A study's curves -------------------------------------------------------------------------
 
 
@@ -232,6 +226,8 @@ def figure(
         InputError: For a quantity, kind or width there is not, and where nothing can be
             drawn.
     """
+    if columns not in COLUMNS:
+        raise InputError("A figure is 1 or 2 columns of a paper wide.")
     points, title = bands(table, y), TITLES.get(y, y)
     drawn = points[points["median"].notna()]
     if drawn["x"].isna().all():
@@ -247,9 +243,11 @@ def figure(
         ]
         panels.append(Panel(str(dataset).capitalize(), series, "ε", title, y_range=ends))
     across = 1 if columns == 1 else 3
-    content = draw(panels, kind=kind, width=_width(columns), across=across, wide=1 + columns)
-    seeds = f"Median over {_seeds(table)}; the band is the 10th to the 90th percentile."
-    return Figure(content, _caption(f"{title} against ε", table, y, rows, seeds), points)
+    content = draw(panels, kind=kind, width=COLUMNS[columns], across=across, wide=1 + columns)
+    count = table.groupby(["dataset", "algorithm"])["seed"].nunique()
+    seeds = " to ".join(str(k) for k in sorted({count.min(), count.max()}))
+    much = f"Median over {seeds} seeds; the band is the 10th to the 90th percentile."
+    return Figure(content, _caption(f"{title} against ε", table, y, rows, much), points)
 
 
 def _curve(name: str, part: pd.DataFrame, style: int, x: pd.Series[Any]) -> Series:
@@ -277,11 +275,10 @@ def _caption(
     known = rows or {}
     data = [f"{d} (n = {known[d]:,})" if d in known else d for d in dict.fromkeys(table["dataset"])]
     said = [f"{what} on {listed(data)}."]
-    if "guarantee" in table:
-        said.append(f"Guarantee: {listed(sorted(set(table['guarantee'].dropna())))}.")
-    if "delta" in table:
-        deltas = sorted(set(table.loc[table["epsilon"].notna(), "delta"].dropna()))
-        said.append(f"δ = {listed([f'{d:g}' for d in deltas])}.")
+    for name, sign in (("guarantee", "Guarantee: "), ("delta", "δ = ")):
+        if name in table:
+            values = sorted(set(table.loc[table["epsilon"].notna(), name].dropna()))
+            said.append(f"{sign}{listed(f'{v:g}' if name == 'delta' else v for v in values)}.")
     early = int(table["status"].ne("complete").sum())
     if early and not y.startswith("tested_") and y != "seconds":
         much += (
@@ -289,12 +286,6 @@ def _caption(
             "untested count as links."
         )
     return " ".join([*said, much])
-
-
-def _seeds(table: pd.DataFrame) -> str:
-    count = table.groupby(["dataset", "algorithm"])["seed"].nunique()
-    least, most = count.min(), count.max()
-    return f"{least} to {most} seeds" if least < most else f"{most} seed" + "s" * int(most > 1)
 
 
 def listed(words: Iterable[object]) -> str:

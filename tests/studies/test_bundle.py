@@ -110,14 +110,10 @@ def test_an_arrow_in_doubt_is_a_line_in_every_file_and_both_confidences_stand_be
         assert sum(line in edge for edge in held) == 2
         assert sum(arrow in edge for edge in held) == 1
     printed = summary(result).splitlines()
-    assert printed[1:4] == [f"  {x} {m} {y}" for x, m, y in sorted(printed_pairs(a, b, c, d))]
+    lines = [(a, "->", b), (min(b, c), "--", max(b, c)), (min(c, d), "--", max(c, d))]
+    assert printed[1:4] == [f"  {x} {m} {y}" for x, m, y in sorted(lines)]
     assert printed[4] == "  1 of these -- are arrows less sure than 60 %"
     assert "less sure than\n60 % is undirected" in files["README.txt"]
-
-
-def printed_pairs(a: str, b: str, c: str, d: str) -> list[tuple[str, str, str]]:
-    """The lines' names in the order of the alphabet."""
-    return [(a, "->", b), (min(b, c), "--", max(b, c)), (min(c, d), "--", max(c, d))]
 
 
 def test_own_data_leave_no_seed_score_time_or_fingerprint() -> None:

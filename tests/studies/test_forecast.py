@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -22,12 +23,7 @@ from engine.data.schema import Column, Schema
 from engine.percent import percent
 from engine.studies import null
 from engine.studies import plan as forecast
-from engine.studies.detectability import (
-    UNREACHED,
-    Shape,
-    detectability,
-    smallest_correlation,
-)
+from engine.studies.detectability import UNREACHED, Shape, detectability, smallest_correlation
 from engine.studies.plan import (
     BANDS,
     GUESSED,
@@ -68,6 +64,14 @@ COLUMNS = {
         for j in range(5)
     ],
 }
+
+
+QUESTION = PlanRequest(("a", "b", "c"), (("no", "yes"),) * 3, 3_000)
+
+
+def made(key: str, epsilon: float, low: float, median: float, high: float) -> Forecast:
+    counts = {name: Band(k, k + 1, k + 2) for k, name in enumerate(BANDS)}
+    return Forecast(key, epsilon, draws=9, **counts | {"f1": Band(low, median, high)})
 
 
 @pytest.mark.parametrize("donor", [None, *NETWORKS])
@@ -248,11 +252,7 @@ def test_more_budget_and_more_rows_buy_more() -> None:
 
 def test_a_target_is_reached_in_a_range_of_epsilons() -> None:
     def forecasts(key: str, bands: dict[float, tuple[float, float]]) -> list[Forecast]:
-        links = {name: Band(0, 0, 0) for name in BANDS}
-        return [
-            Forecast(key, e, draws=9, nothing=None, **links | {"f1": Band(a, (a + b) / 2, b)})
-            for e, (a, b) in bands.items()
-        ]
+        return [made(key, e, a, (a + b) / 2, b) for e, (a, b) in bands.items()]
 
     # At 0.3 the upper end reaches .8 and at 1 it does not, so that it counts from 3 on.
     first = {0.1: (0.1, 0.4), 0.3: (0.6, 0.9), 1.0: (0.5, 0.7), 3.0: (0.7, 0.9), 10.0: (0.85, 1)}
@@ -342,14 +342,6 @@ def test_bad_input_is_one_sentence(
 
 # A plan as a notebook shows it ----------------------------------------------------------
 
-QUESTION = PlanRequest(("a", "b", "c"), (("no", "yes"),) * 3, 3_000)
-
-
-def made(key: str, epsilon: float, low: float, median: float, high: float) -> Forecast:
-    counts = {name: Band(k, k + 1, k + 2) for k, name in enumerate(BANDS)}
-    return Forecast(key, epsilon, draws=9, **counts | {"f1": Band(low, median, high)})
-
-
 LOW = made("em_pc", 0.1, 0.1, 0.2, 0.4)
 HIGH = made("priv_pc", 1.0, 0.3, 0.6, 0.7)
 REACHED = made("priv_pc", 3.0, 0.82, 0.9, 1.0)
@@ -374,8 +366,7 @@ def test_what_is_printed_is_a_table_with_the_answer_below() -> None:
 
 
 def test_a_band_wider_than_half_says_nothing() -> None:
-    counts = {name: Band(3, 4, 5) for name in BANDS} | {"invented": Band(0, 0, 0)}
-    wide = Forecast("svt_pc", 1.0, draws=9, **counts | {"f1": Band(0.05, 0.5, 1.0)})
+    wide = replace(UNKNOWN, invented=Band(0, 0, 0))
     assert wide.unknown
     assert Plan(QUESTION, (wide,)).table["Expect"].tolist() == ["*"]
     assert "Nothing can be said" in Plan(QUESTION, (wide,)).sentence

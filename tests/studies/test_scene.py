@@ -13,36 +13,24 @@ from engine import InputError, load_dataset, read_csv, run
 from engine.graphs.known import truth_cpdag
 from engine.graphs.links import LinkClass
 from engine.studies import scenes
-from engine.studies.scenes import (
-    ALGORITHMS,
-    COARSE,
-    DRAWS,
-    EPSILONS,
-    FEW,
-    kept_scene,
-    kept_scenes,
-    make_scene,
-    pair_states,
-    states_in,
-    states_of,
-)
+from engine.studies.scenes import kept_scene, make_scene, pair_states, states_in, states_of
 
 SEVERAL = 6  # frames of each algorithm that are run again
 
 
-@pytest.mark.parametrize("name", kept_scenes())
+@pytest.mark.parametrize("name", scenes.kept_scenes())
 def test_a_kept_scene_is_whole_and_its_frames_are_the_engines(name: str) -> None:
     kept = kept_scene(name)
     data, rng = load_dataset(name, n=kept["rows"]), np.random.default_rng(0)
     epsilons, draws = tuple(kept["epsilons"]), kept["draws"]
-    assert (epsilons, draws) in ((EPSILONS, DRAWS), (COARSE, FEW))
+    assert (epsilons, draws) in ((scenes.EPSILONS, scenes.DRAWS), (scenes.COARSE, scenes.FEW))
     assert (states_of(run("pc", data, seed=0, statistic="g2")) == kept["free"]).all()
     for key, states in states_in(kept).items():
         assert states.max() <= scenes.UNTESTED
         assert states.shape == (len(epsilons), draws, math.comb(data.d, 2))
-        if epsilons != EPSILONS and key != ALGORITHMS[0]:
+        if epsilons != scenes.EPSILONS and key != scenes.ALGORITHMS[0]:
             continue  # seconds a run
-        for _ in range(SEVERAL):
+        for _ in range(SEVERAL if epsilons == scenes.EPSILONS else 2):
             at, draw = int(rng.integers(len(epsilons))), int(rng.integers(draws))
             values = {"epsilon": epsilons[at], "guarantee": "strict"}
             again = states_of(run(key, data, seed=draw, **values))
@@ -51,7 +39,7 @@ def test_a_kept_scene_is_whole_and_its_frames_are_the_engines(name: str) -> None
 
 def test_a_scene_made_again_is_the_one_that_is_kept() -> None:
     kept = kept_scene("cancer")
-    made = make_scene(load_dataset("cancer", n=kept["rows"]), ["marginal_pc"], EPSILONS[:2])
+    made = make_scene(load_dataset("cancer", n=kept["rows"]), ["marginal_pc"], scenes.EPSILONS[:2])
     assert made is not None
     (before,) = (m for m in kept["methods"] if m["key"] == "marginal_pc")
     (again,) = made["methods"]

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
@@ -150,12 +151,14 @@ SEEDS, RESUMED = 100, 3
 RUNS = SEEDS * len(EPSILONS)
 
 
-def _sweep_command(path: Path, workers: int) -> list[str]:
-    flags = "--dataset asia --n 10000 --algorithm priv_pc --guarantee published"
-    command = [sys.executable, "-m", "engine", "sweep", *flags.split()]
+def _started(path: Path) -> subprocess.Popen[str]:
+    """The command, in a process group of its own."""
+    flags = "--dataset asia --n 10000 --algorithm priv_pc --guarantee published --workers 2"
     epsilons = ",".join(map(str, EPSILONS))
-    command += ["--seeds", str(SEEDS)]
-    return [*command, "--epsilon", epsilons, "--out", str(path), "--workers", str(workers)]
+    command = [sys.executable, "-m", "engine", "sweep", *flags.split(), "--seeds", str(SEEDS)]
+    command += ["--epsilon", epsilons, "--out", str(path)]
+    pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(command, cwd=ROOT, start_new_session=True, **pipes)
 
 
 def _resumed(path: Path | None) -> list[bytes]:
@@ -167,21 +170,16 @@ def _resumed(path: Path | None) -> list[bytes]:
 def _rows(path: Path, seeds: int = SEEDS) -> int:
     """How many finished runs a store holds, of the first ``seeds`` only."""
     try:
-        connection = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)
-        try:
+        with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
             rows = connection.execute("SELECT row FROM trials").fetchall()
             return sum(json.loads(row)["seed"] < seeds for (row,) in rows)
-        finally:
-            connection.close()
     except sqlite3.Error:
         return 0
 
 
 def test_a_study_killed_half_way_resumes_to_the_same_rows(tmp_path: Path) -> None:
     path = tmp_path / "killed.db"
-    process = subprocess.Popen(
-        _sweep_command(path, 2), cwd=ROOT, stdout=subprocess.DEVNULL, start_new_session=True
-    )
+    process = _started(path)
     _wait_for_rows(path, process, 15)
     process.send_signal(signal.SIGKILL)
     process.wait()
@@ -223,14 +221,7 @@ def _wait_for_group(number: int) -> None:
 
 def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
     path = tmp_path / "s.db"
-    process = subprocess.Popen(
-        _sweep_command(path, 2),
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    process = _started(path)
     _wait_for_rows(path, process, 10)
     os.killpg(process.pid, signal.SIGINT)
     pressed = time.monotonic()
