@@ -245,8 +245,9 @@ def figure(
     across = 1 if columns == 1 else 3
     content = draw(panels, kind=kind, width=COLUMNS[columns], across=across, wide=1 + columns)
     count = table.groupby(["dataset", "algorithm"])["seed"].nunique()
-    seeds = " to ".join(str(k) for k in sorted({count.min(), count.max()}))
-    much = f"Median over {seeds} seeds; the band is the 10th to the 90th percentile."
+    most = " to ".join(str(k) for k in sorted({count.min(), count.max()}))
+    seeds = f"{most} seed{'s' * (most != '1')}"
+    much = f"Median over {seeds}; the band is the 10th to the 90th percentile."
     return Figure(content, _caption(f"{title} against ε", table, y, rows, much), points)
 
 

@@ -8,6 +8,7 @@ being even and being rare (:data:`MARGINS`).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 
 import networkx as nx
@@ -16,8 +17,8 @@ import numpy as np
 from engine.data.dataset import Dataset
 from engine.data.imagined import independent, independent_numbers
 from engine.registry import algorithm
-from engine.runner import run
 from engine.studies.detectability import Invented, Shape
+from engine.studies.repeat import repeated
 
 MARGINS = (0.5, 0.3, 0.1, 0.02)  # share of a column's rows that is not at its first level
 DRAWS = 20
@@ -58,12 +59,7 @@ def invented(
     """
     algorithm(key).params.build(dict(params))  # before the first table is drawn
     counts: list[int] = []
-    for draw in range(draws):
-        if cancelled():
-            break
-        data = empty(shape, draw, margins)
-        result = run(key, data, seed=draw, trace=False, cancelled=cancelled, **params)
-        if result.status == "cancelled" or result.counts is None:
-            break
-        counts.append(result.counts.invented)
+    for draw in takewhile(lambda _: not cancelled(), range(draws)):
+        made = repeated(key, empty(shape, draw, margins), params, [draw], cancelled)
+        counts += (one.counts.invented for one in made)
     return Invented(tuple(counts)) if counts else None

@@ -28,10 +28,11 @@ from engine.errors import InputError
 from engine.graphs.metrics import SCORES
 from engine.percent import percent
 from engine.registry import ALGORITHMS, algorithm
-from engine.runner import Stop, asking, run
+from engine.runner import Stop, asking
 from engine.studies import null
 from engine.studies.detectability import Invented, Shape
 from engine.studies.null import invented
+from engine.studies.repeat import repeated
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -234,9 +235,8 @@ def planned_algorithms(keys: Sequence[str] | None = None) -> list[str]:
 
 def one_run(key: str, data: Dataset, epsilon: float, delta: float, seed: int) -> Counts:
     """True links, those found, false positives, scores and false share of a simulated run."""
-    result = run(key, data, seed=seed, trace=False, epsilon=epsilon, delta=delta)
-    counts = result.counts
-    assert counts is not None
+    (one,) = repeated(key, data, {"epsilon": epsilon, "delta": delta}, [seed])
+    counts = one.counts
     scores = (float(getattr(counts.scores, name)) for name in SCORES)
     wrong = counts.invented / max(1, counts.learned)
     return counts.true, counts.found, counts.invented, *scores, wrong, counts.learned
@@ -493,29 +493,28 @@ def plan(
         raise InputError("A plan is for a Schema: Schema.draft(frame), or load_schema(path).")
     keys = planned_algorithms([algorithms] if isinstance(algorithms, str) else algorithms)
     epsilons = [epsilon] if isinstance(epsilon, int | float) else epsilon
-    settings = [(k, {"epsilon": float(e), "delta": delta}) for k in keys for e in epsilons]
-    for key, values in settings:  # before the first run, not after some minutes
-        algorithm(key).params.build(values)
-    counts: list[list[Counts]] = [[] for _ in settings]
-    nothing: list[Invented | None] = [None] * len(settings)
+    runs: dict[tuple[str, float], list[Counts]] = {
+        (k, float(e)): [] for k in keys for e in epsilons
+    }
+    for key, each in runs:  # before the first run, not after some minutes
+        algorithm(key).params.build({"epsilon": each, "delta": delta})
+    nothing: dict[tuple[str, float], Invented | None] = {}
     dataset = lru_cache(maxsize=1)(request.dataset)
     shape = Shape(tuple(map(len, request.levels)), request.rows)
     stopped = (lambda: False) if stop is None else asking(stop)
     done, start = 0, time.monotonic()
     turns = [*range(draws), *([draws] if empty else [])]  # the last: tables without a link
-    for draw, (at, (key, values)) in product(turns, enumerate(settings)):
+    for draw, (key, each) in product(turns, runs):
         if stopped():
             break
+        values = {"epsilon": each, "delta": delta}
         if draw < draws:
-            counts[at].append(one_run(key, dataset(draw, seed), **values, seed=draw))
+            runs[key, each].append(one_run(key, dataset(draw, seed), **values, seed=draw))
         else:
-            nothing[at] = invented(key, shape, values, draws=empty, cancelled=stopped)
+            nothing[key, each] = invented(key, shape, values, draws=empty, cancelled=stopped)
         done += 1 if draw < draws else empty
-        on_step(Progress.steady(done, len(settings) * (draws + empty), start))
-    made = zip(settings, counts, nothing, strict=True)
-    return Plan(
-        request,
-        tuple(_forecast(request.rows, key, values["epsilon"], found, none)
-              for (key, values), found, none in made if found),
-        target,
-    )  # fmt: skip
+        on_step(Progress.steady(done, len(runs) * (draws + empty), start))
+    forecasts = (
+        _forecast(request.rows, *at, found, nothing.get(at)) for at, found in runs.items() if found
+    )
+    return Plan(request, tuple(forecasts), target)
