@@ -493,9 +493,7 @@ def plan(
         raise InputError("A plan is for a Schema: Schema.draft(frame), or load_schema(path).")
     keys = planned_algorithms([algorithms] if isinstance(algorithms, str) else algorithms)
     epsilons = [epsilon] if isinstance(epsilon, int | float) else epsilon
-    runs: dict[tuple[str, float], list[Counts]] = {
-        (k, float(e)): [] for k in keys for e in epsilons
-    }
+    runs = {(k, float(e)): list[Counts]() for k in keys for e in epsilons}
     for key, each in runs:  # before the first run, not after some minutes
         algorithm(key).params.build({"epsilon": each, "delta": delta})
     nothing: dict[tuple[str, float], Invented | None] = {}
