@@ -194,8 +194,7 @@ class Budget:
         request.run(request.empty, Randomness(0), cancelled)
         if cancelled():
             raise Stopped("Stopped: the release was not made, and nothing was charged.")
-        what = f"release by {key}"
-        charged = self._book.charge(self.name, request.total, what, request)
+        charged = self._book.charge(self.name, request.total, f"release by {key}", request)
         return charged.charges[-1].number, request
 
     @contextmanager

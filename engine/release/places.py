@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from secrets import token_hex
+from tempfile import mkstemp
 
 from platformdirs import user_data_path
 
@@ -41,9 +41,9 @@ def check_places(out: str | os.PathLike[str]) -> Path:
 
 def save(text: str, path: Path) -> None:
     """Write a new file whole or not at all, mode 600; InputError where there is one by now."""
-    fresh = path.with_name(f".{path.name[:40]}.{token_hex(4)}")
+    handle, fresh = mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")  # mode 600
     try:
-        append(text, fresh, os.O_EXCL)
+        _write(text, handle)
         try:
             os.link(fresh, path)  # a link never replaces a file
         except OSError:  # there is a file, or no links on this disk, such as a memory stick
@@ -53,12 +53,15 @@ def save(text: str, path: Path) -> None:
             f"There is a file {str(path)!r} by now, and none is overwritten."
         ) from None
     finally:
-        fresh.unlink(missing_ok=True)
+        os.unlink(fresh)
 
 
 def append(text: str, path: Path, flags: int = os.O_APPEND) -> None:
     """Add text to a file of mode 600, on the disk before this returns."""
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | flags, 0o600)
+    _write(text, os.open(path, os.O_WRONLY | os.O_CREAT | flags, 0o600))
+
+
+def _write(text: str, handle: int) -> None:
     with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
         file.write(text)
         file.flush()
