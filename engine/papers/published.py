@@ -55,9 +55,3 @@ PAIRS_TABLE2 = {
     "hsic": (0.68, 0.632, 0.615, 0.538),
     "iqr": (0.55, 0.519, 0.508, 0.501),
 }
-
-
-def figure1_seconds(seeds: int = 5, grid: int = 21) -> float:
-    """What Figure 1 takes at the paper's own seconds of a run (table 2)."""
-    keys = (("em_pc", ""), ("svt_pc", ""), ("priv_pc", "best"))
-    return seeds * grid * sum(sum(TABLE2[key]) for key in keys)

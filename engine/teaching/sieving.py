@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from engine.algorithms.priv_pc import PrivPCParameters
 from engine.data.dataset import Dataset
-from engine.randomness import illustration
 from engine.search.noisy_score import NoisyScore
 from engine.search.skeleton import Query
 from engine.statistics.base import QueryScores, critical_z
@@ -66,26 +65,17 @@ class Sieve:
     def noise(self, data: Dataset, m: int | None = None) -> tuple[float, float, float]:
         """Scales of the query's noise and of the threshold's on m rows, and a comparison's sd."""
         rows = self.m if m is None else m
-        a, b = noise_scales(self.epsilon, data.n, rows, self.unit(data, rows))
+        unit = self.unit(data, rows) / sieve_epsilon(self.epsilon, data.n, rows)
+        a, b = 4 * unit, 2 * unit
         return a, b, math.sqrt(2 * (a * a + b * b))
 
 
 def queries(d: int) -> list[Query]:
-    """All queries of order 0 and 1, or a fixed random choice: at most half of order 0."""
-    rng = illustration(0)
-    pairs = list(combinations(range(d), 2))
-    if len(pairs) > MOST_QUERIES // 2:
-        picked = rng.choice(len(pairs), MOST_QUERIES // 2, replace=False)
-        pairs = [pairs[i] for i in sorted(picked)]
-    zeros = [Query(x, y, ()) for x, y in pairs]
-    room = MOST_QUERIES - len(zeros)
-    if len(pairs) * (d - 2) <= room:
-        return zeros + [Query(x, y, (z,)) for x, y in pairs for z in range(d) if z not in (x, y)]
-    ones: dict[Query, None] = {}
-    while len(ones) < room:
-        x, y, z = (int(v) for v in rng.choice(d, 3, replace=False))
-        ones[Query(min(x, y), max(x, y), (z,))] = None
-    return zeros + sorted(ones)
+    """All queries of order 0 and 1, or evenly spaced ones: at most half of them of order 0."""
+    zeros = [Query(x, y, ()) for x, y in combinations(range(d), 2)]
+    ones = [Query(q.x, q.y, (z,)) for q in zeros for z in range(d) if z not in (q.x, q.y)]
+    shown = zeros[:: math.ceil(len(zeros) / (MOST_QUERIES // 2))]
+    return shown + ones[:: max(1, math.ceil(len(ones) / (MOST_QUERIES - len(shown))))]
 
 
 def exact_scores(data: Dataset, statistic: str, guarantee: str, scale: str) -> tuple[Array, Array]:
@@ -105,9 +95,3 @@ def exact_scores(data: Dataset, statistic: str, guarantee: str, scale: str) -> t
         oracle = QueryScores(data, ORACLE, "published")
         truth = np.array([float(oracle.full(q).p > 0.25) for q in every])
     return np.array(values), truth
-
-
-def noise_scales(epsilon: float, n: int, m: int, unit: float) -> tuple[float, float]:
-    """(scale of a query's noise, scale of the threshold's) of a sieve on m of n rows."""
-    inner = sieve_epsilon(epsilon, n, m)
-    return 4 * unit / inner, 2 * unit / inner
