@@ -34,6 +34,7 @@ GAPS = ("", "?", "na", "n/a", "nan", "null", "<na>", "nat", "#n/a")
 _BLANKS = "".join(map(chr, (*range(9, 14), *range(28, 33), 0x85, 0xA0, *range(0x2000, 0x200B))))
 BLANKS = f"{_BLANKS}\u2028\u2029\u202f\u205f\u3000\ufeff"
 _NUMBERS = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DOUBLE)$")
+_NUMERAL = re.compile(r"\d|true|false", re.IGNORECASE)  # in every level that is a number
 _SHOWN = 5  # of a column's cells that match no level
 _MOST = 9e12  # beyond it a row's number counts as that in a person's sum
 
@@ -103,21 +104,19 @@ def code(table: Relation, column: Column, cell: Cell, shift: int = 0) -> str:
     texts = [*levels, *((i, safe(word)) for i, word in levels if safe(word) != word)]
     words = [word.strip(BLANKS) for word in column.levels]
     folded = [word.lower() for word in words]
-    numbers = ((number(quoted(w), table.dialect.decimal), i) for i, w in enumerate(words))
-    looser = (
-        when(cell.text, ((quoted(word.strip(BLANKS)), i) for i, word in texts)),
-        when(cell.number, ((f"(CASE WHEN isfinite({n}) THEN {n} END)", i) for n, i in numbers)),
-        when(
-            f"lower({cell.text})",
-            (
-                (f"lower({quoted(w)})", i)
-                for i, w in enumerate(words)
-                if folded.count(w.lower()) == 1
-            ),
-        ),
-    )
+    numbers = [number(quoted(word), table.dialect.decimal) for word in words]
+    finite = [
+        (f"(CASE WHEN isfinite({value}) THEN {value} END)", i)
+        for i, value in enumerate(numbers)
+        if _NUMERAL.search(words[i])
+    ]
+    alone = [
+        (f"lower({quoted(w)})", i) for i, w in enumerate(words) if folded.count(folded[i]) == 1
+    ]
     exact = when(cell.stored, ((quoted(word), i) for i, word in texts))
-    return f"(CASE {exact} ELSE (CASE {' '.join(looser)} {rest} END)"
+    same = when(cell.text, ((quoted(word.strip(BLANKS)), i) for i, word in texts))
+    looser = f"{when(cell.number, finite)} {when(f'lower({cell.text})', alone)}"
+    return f"(CASE {exact} ELSE (CASE {same} {looser} {rest} END)"
 
 
 # The projection -------------------------------------------------------------------------------
