@@ -74,8 +74,8 @@ class Counts:
         """Scores of the links tested to the end alone: what was not tested was not found."""
         right = self.right
         return Scores(
-            skeleton_f1=_f1(self.found, self.learned, self.true),
-            directed_f1=_f1(right, self.learned, self.true),
+            skeleton_f1=_ratio(2 * self.found, self.learned + self.true),
+            directed_f1=_ratio(2 * right, self.learned + self.true),
             precision=_ratio(self.found, self.learned),
             recall=_ratio(self.found, self.true),
             shd=self.learned - right + self.missed + self.untested_true,
@@ -84,10 +84,6 @@ class Counts:
 
 def _ratio(part: int, whole: int) -> float:
     return part / whole if whole else 1.0
-
-
-def _f1(hits: int, found: int, true: int) -> float:
-    return _ratio(2 * hits, found + true)
 
 
 def classify(

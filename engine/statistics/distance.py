@@ -7,6 +7,8 @@ never sees a record. It is greedy and therefore an upper bound of the exact dist
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,6 +17,7 @@ from engine.compiled import kernel
 # A batch of equal moves closes at most this share of the gap, so that the greedy choice is renewed
 # before it matters, and the last moves are single.
 BATCH_SHARE = 1 / 16
+_LOOKED_UP = 1 << 20  # products kept, 8 MB at most
 
 
 def records_changed(
@@ -25,16 +28,37 @@ def records_changed(
     Each step moves one record: out of the cell and into the cell where removing and adding it
     move G2 most. At most ``limit``, which is also the answer where no step helps.
     """
-    return int(_greedy(np.array(table, order="C"), critical, independent, limit))
+    known = _known(min(int(table.sum()) + 2, _LOOKED_UP))
+    return int(_greedy(np.array(table, order="C"), critical, independent, limit, known))
+
+
+@lru_cache(maxsize=2)
+def _known(size: int) -> NDArray[np.float64]:
+    """x ln x for x = 0 .. size - 1."""
+    return np.asarray(_products(size))
+
+
+@kernel()
+def _products(size):  # type: ignore[no-untyped-def]
+    """By the very function that is called beyond them: what is looked up makes no difference."""
+    out = np.empty(size)
+    for x in range(size):
+        out[x] = _product(x)
+    return out
 
 
 @kernel(inner=True)
-def _xlogx(x):  # type: ignore[no-untyped-def]
+def _product(x):  # type: ignore[no-untyped-def]
     return x * np.log(x) if x > 0 else 0.0
 
 
 @kernel(inner=True)
-def _stratum(table, s, rows, columns):  # type: ignore[no-untyped-def]
+def _xlogx(x, known):  # type: ignore[no-untyped-def]
+    return known[x] if x < known.size else _product(x)
+
+
+@kernel(inner=True)
+def _stratum(table, s, rows, columns, known):  # type: ignore[no-untyped-def]
     """G2 of one stratum; fills its margins and returns (G2, its total)."""
     rows[:] = 0
     columns[:] = 0
@@ -43,55 +67,55 @@ def _stratum(table, s, rows, columns):  # type: ignore[no-untyped-def]
         for j in range(columns.size):
             rows[i] += table[s, i, j]
             columns[j] += table[s, i, j]
-            value += _xlogx(table[s, i, j])
+            value += _xlogx(table[s, i, j], known)
     for i in range(rows.size):
-        value -= _xlogx(rows[i])
+        value -= _xlogx(rows[i], known)
     for j in range(columns.size):
-        value -= _xlogx(columns[j])
+        value -= _xlogx(columns[j], known)
     n = rows.sum()
-    return 2 * (value + _xlogx(n)), n
+    return 2 * (value + _xlogx(n, known)), n
 
 
 @kernel(inner=True)
-def _step(x):  # type: ignore[no-untyped-def]
+def _step(x, known):  # type: ignore[no-untyped-def]
     """xlogx(x + 1) - xlogx(x)."""
-    return _xlogx(x + 1) - _xlogx(x)
+    return _xlogx(x + 1, known) - _xlogx(x, known)
 
 
 @kernel(inner=True)
-def _steps(counts, up, down):  # type: ignore[no-untyped-def]
+def _steps(counts, up, down, known):  # type: ignore[no-untyped-def]
     """What xlogx gains by one more (``up``) and had lost by one less (``down``), entry by entry."""
     for i in range(counts.size):
-        up[i] = _step(counts[i])
-        down[i] = _step(counts[i] - 1) if counts[i] > 0 else 0.0
+        up[i] = _step(counts[i], known)
+        down[i] = _step(counts[i] - 1, known) if counts[i] > 0 else 0.0
 
 
 @kernel(inner=True)
-def _moves(table, s, sign, rows, columns, gain, cell):  # type: ignore[no-untyped-def]
+def _moves(table, s, sign, rows, columns, gain, cell, known):  # type: ignore[no-untyped-def]
     """The stratum's best removal, addition and move of one record inside it; returns its G2.
 
     ``gain[s]`` and ``cell[s]`` hold them: (removal, addition, move) and (from, to, from, to).
     """
-    value, n = _stratum(table, s, rows, columns)
+    value, n = _stratum(table, s, rows, columns, known)
     gain[s] = -np.inf
     counts = table[s].ravel()
     # The logarithms once a stratum: the moves are sums of them.
     up, down = np.empty(counts.size), np.empty(counts.size)
     row_up, row_down = np.empty(rows.size), np.empty(rows.size)
     column_up, column_down = np.empty(columns.size), np.empty(columns.size)
-    _steps(counts, up, down)
-    _steps(rows, row_up, row_down)
-    _steps(columns, column_up, column_down)
+    _steps(counts, up, down, known)
+    _steps(rows, row_up, row_down, known)
+    _steps(columns, column_up, column_down, known)
     best, source, target = -np.inf, cell[s, 2], cell[s, 3]
     for here in range(counts.size):
         i, j = here // columns.size, here % columns.size
         if rows[i] > 0 and columns[j] > 0:
             # An empty row or column is no place to put a record: it changes the freedom.
-            into = sign * (up[here] - row_up[i] - column_up[j] + _step(n))
+            into = sign * (up[here] - row_up[i] - column_up[j] + _step(n, known))
             if into > gain[s, 1]:
                 gain[s, 1], cell[s, 1] = into, here
         if counts[here] > 0:
-            out = -sign * (down[here] - row_down[i] - column_down[j] + _step(n - 1))
+            out = -sign * (down[here] - row_down[i] - column_down[j] + _step(n - 1, known))
             if out > gain[s, 0]:
                 gain[s, 0], cell[s, 0] = out, here
             for k in range(rows.size):
@@ -128,7 +152,7 @@ def _choose(gain, cell):  # type: ignore[no-untyped-def]
 
 
 @kernel()
-def _greedy(table, critical, raising, limit):  # type: ignore[no-untyped-def]
+def _greedy(table, critical, raising, limit, known):  # type: ignore[no-untyped-def]
     """How many records the search changes, in place; ``limit`` where no change helps."""
     strata, a, b = table.shape
     sign = 1.0 if raising else -1.0
@@ -137,7 +161,7 @@ def _greedy(table, critical, raising, limit):  # type: ignore[no-untyped-def]
     part = np.empty(strata)
     rows, columns = np.empty(a, np.int64), np.empty(b, np.int64)
     for u in range(strata):
-        part[u] = _moves(table, u, sign, rows, columns, gain, cell)
+        part[u] = _moves(table, u, sign, rows, columns, gain, cell, known)
     value, changed = part.sum(), 0
     while changed < limit and (value <= critical if raising else value > critical):
         each, s, start, t, end = _choose(gain, cell)
@@ -154,7 +178,7 @@ def _greedy(table, critical, raising, limit):  # type: ignore[no-untyped-def]
         for again, u in enumerate((s, t)):
             value -= part[u]
             if not (again and s == t):  # inside a stratum there is one to look at
-                part[u] = _moves(table, u, sign, rows, columns, gain, cell)
+                part[u] = _moves(table, u, sign, rows, columns, gain, cell, known)
             value += part[u]
         changed += batch
         if sign * (value - before) <= 0:
