@@ -8,7 +8,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import product
 from typing import Any
 
@@ -35,12 +35,6 @@ Names = str | Iterable[str]
 Seeds = int | Iterable[int]
 Grid = Mapping[str, Any] | Sequence[Mapping[str, Any]] | None
 Said = Knowledge | str | None  # or the name of a ready set, "two tiers"
-
-
-@lru_cache(maxsize=1024)
-def _read(params: str) -> dict[str, Any]:
-    """Parameters from their text; a study asks the same of all seeds."""
-    return dict(json.loads(params))
 
 
 @dataclass(frozen=True)
@@ -77,7 +71,7 @@ class Trial:
     @property
     def values(self) -> dict[str, Any]:
         """The parameters by name."""
-        return dict(_read(self.params))
+        return dict(json.loads(self.params))
 
 
 @dataclass(frozen=True, kw_only=True)
