@@ -96,27 +96,19 @@ def test_each_pair_and_set_is_asked_once(stable: bool, share: float) -> None:
         assert stable or all(rule.edges)
 
 
-def test_nothing_is_independent_asks_every_question() -> None:
-    rule, graph = Recorder(0, 0.0), Graph(5)
-    search(graph, rule, 3)
-    assert graph.tests_by_order() == (10, 30, 30, 10)  # 10 pairs x C(3, k) sets
-    assert graph.edge_count() == 10
-    assert not graph.separating
-
-
-def test_everything_is_independent_ends_after_order_0() -> None:
-    rule, graph = Recorder(0, 1.0), Graph(5)
-    search(graph, rule, 3)
-    assert graph.tests_by_order() == (10,)
-    assert graph.edge_count() == 0
-    assert not graph.matrix().any()
-    assert len(graph.separating) == 10
-
-
-def test_max_order_is_respected() -> None:
-    rule, graph = Recorder(0, 0.0), Graph(6)
-    search(graph, rule, 1)
-    assert max(q.order for q in rule.asked) == 1
+@pytest.mark.parametrize(
+    ("share", "d", "limit", "tests", "edges"),
+    [(0.0, 5, 3, (10, 30, 30, 10), 10), (0.0, 6, 1, (15, 60), 15), (1.0, 5, 3, (10,), 0)],
+)
+def test_every_question_that_is_left_is_asked(
+    share: float, d: int, limit: int, tests: tuple[int, ...], edges: int
+) -> None:
+    """Nothing independent: pairs x C(d - 2, k) sets up to the limit; everything: pairs alone."""
+    rule, graph = Recorder(0, share), Graph(d)
+    search(graph, rule, limit)
+    assert graph.tests_by_order() == tests
+    assert graph.edge_count() == graph.matrix().sum() // 2 == edges
+    assert len(graph.separating) == d * (d - 1) // 2 - edges
 
 
 def test_stable_draws_sets_from_the_start_of_the_order() -> None:
