@@ -13,11 +13,13 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from engine.data.networks import Network
 
 Table = NDArray[np.float64]
+Levels = Sequence[Sequence[str]]
 
 MOST_PARENTS = 3
 MOST_BORROWED = 4  # parents of a node with a borrowed table
@@ -26,9 +28,7 @@ TABLES, NOISY_OR, COPIES = 0.6, 0.2, 0.2  # shares of the three kinds of nodes w
 RARE = 0.2  # share of rare causes among nodes without parents
 
 
-def random_network(
-    names: Sequence[str], levels: Sequence[Sequence[str]], edges: int, rng: np.random.Generator
-) -> Network:
+def random_network(names: Sequence[str], levels: Levels, edges: int, rng: Generator) -> Network:
     """A network of these columns and about so many edges (d, with at most 3 parents a node).
 
     Parents come from the nodes before in a random order, near ones first, so that chains, trees
@@ -39,11 +39,7 @@ def random_network(
 
 
 def network_like(
-    like: Network,
-    names: Sequence[str],
-    levels: Sequence[Sequence[str]],
-    edges: int,
-    rng: np.random.Generator,
+    like: Network, names: Sequence[str], levels: Levels, edges: int, rng: Generator
 ) -> Network:
     """A network of these columns with the tables of a real one, fitted to their levels.
 
@@ -56,7 +52,7 @@ def network_like(
 
 
 def _parents(
-    lean: NDArray[np.float64], edges: int, most: int, pull: float, rng: np.random.Generator
+    lean: NDArray[np.float64], edges: int, most: int, pull: float, rng: Generator
 ) -> list[list[int]]:
     """Parents of each node among those before it, so many edges in all.
 
@@ -81,10 +77,10 @@ def _parents(
 
 def _network(
     names: Sequence[str],
-    levels: Sequence[Sequence[str]],
+    levels: Levels,
     parents: list[list[int]],
-    rng: np.random.Generator,
-    table: Callable[[list[int], int, np.random.Generator], Table],
+    rng: Generator,
+    table: Callable[[list[int], int, Generator], Table],
 ) -> Network:
     """The network of parents by place, in a random order of the columns, each with a table."""
     order = rng.permutation(len(names))
@@ -103,7 +99,7 @@ def _network(
     )
 
 
-def _table(shape: list[int], levels: int, rng: np.random.Generator) -> Table:
+def _table(shape: list[int], levels: int, rng: Generator) -> Table:
     """(parents' configurations, levels) probabilities of a node of a random kind."""
     rows = int(np.prod(shape))
     if levels == 1:
@@ -127,7 +123,7 @@ def _table(shape: list[int], levels: int, rng: np.random.Generator) -> Table:
 
 
 def independent(
-    cardinalities: Sequence[int], rows: int, margins: Sequence[float], rng: np.random.Generator
+    cardinalities: Sequence[int], rows: int, margins: Sequence[float], rng: Generator
 ) -> NDArray[np.uint8]:
     """(rows, d) codes of columns that depend on nothing.
 
@@ -144,7 +140,7 @@ def independent(
 
 
 def independent_numbers(
-    bounds: Sequence[tuple[float, float]], rows: int, rng: np.random.Generator
+    bounds: Sequence[tuple[float, float]], rows: int, rng: Generator
 ) -> NDArray[np.float64]:
     """(rows, d) numbers of columns that depend on nothing.
 
@@ -157,7 +153,7 @@ def independent_numbers(
 # Tables of a real network, fitted to other numbers of levels -------------------------------------
 
 
-def table_like(like: Network, shape: Sequence[int], size: int, rng: np.random.Generator) -> Table:
+def table_like(like: Network, shape: Sequence[int], size: int, rng: Generator) -> Table:
     """A table of one of a network's nodes, for parents of other numbers of levels.
 
     A node with as many parents, or the next number that the network has, is drawn; nodes
@@ -190,7 +186,7 @@ def table_like(like: Network, shape: Sequence[int], size: int, rng: np.random.Ge
 
 
 def fitted(
-    table: Table, source: Sequence[int], shape: Sequence[int], size: int, rng: np.random.Generator
+    table: Table, source: Sequence[int], shape: Sequence[int], size: int, rng: Generator
 ) -> Table:
     """A table for parents of ``source`` levels, for parents of ``shape`` and ``size`` levels.
 
@@ -212,14 +208,14 @@ def fitted(
     return np.ascontiguousarray(_resized(cube.reshape(-1, cube.shape[-1]), size, rng))
 
 
-def _places(have: int, want: int, rng: np.random.Generator) -> NDArray[np.intp]:
+def _places(have: int, want: int, rng: Generator) -> NDArray[np.intp]:
     """For each wanted level the level it is taken from, rising."""
     if want <= have:
         return np.sort(rng.choice(have, want, replace=False))
     return np.sort(np.concatenate([np.arange(have), rng.integers(0, have, want - have)]))
 
 
-def _resized(rows: Table, size: int, rng: np.random.Generator) -> Table:
+def _resized(rows: Table, size: int, rng: Generator) -> Table:
     """Rows of probabilities over another number of levels."""
     have = rows.shape[1]
     if size <= have:

@@ -137,7 +137,7 @@ def project(
     terms = [partial(code, table, column, cells[column.name]) for column in read]
     sizes = [column.size for column in read]
     codes, weights = _counted(table.con, terms, [size + 2 for size in sizes], table.sql)
-    unforeseen = tuple(_unforeseen(table, read, cells, codes, weights))
+    unforeseen = tuple(_unforeseen(table, read, cells, (codes, weights)))
     if person is not None:
         rows, nobody = _persons(table, columns, person, cells)
         return rows, (*unforeseen, *nobody)
@@ -181,13 +181,10 @@ def _counted(
 
 
 def _unforeseen(
-    table: Relation,
-    columns: Sequence[Column],
-    cells: dict[str, Cell],
-    codes: np.ndarray,
-    weights: np.ndarray,
+    table: Relation, columns: Sequence[Column], cells: dict[str, Cell], rows: Weighted
 ) -> Iterator[Unforeseen]:
     """What matched no level: a line a column, and one for its empty cells."""
+    codes, weights = rows
     total = int(weights.sum())
     for column, held in zip(columns, codes.T, strict=True):
         cell, other = cells[column.name], column.other_code

@@ -169,9 +169,10 @@ def load_dataset(name: str, n: int = 100_000, seed: int = 0) -> Dataset:
     if name.startswith("sem:"):
         return simulate_sem(*parse_name(name), n=n, seed=seed)
     if name.startswith("pair:"):
-        from engine.data.pairs import parse_pair, simulate_pair  # graphs need none of it
+        from engine.data.pairs import simulate_pair  # graphs need none of it
 
-        return simulate_pair(*parse_pair(name), n=n, seed=seed)
+        mechanism, _, noise = name.removeprefix("pair:").partition(":")
+        return simulate_pair(mechanism, noise, n=n, seed=seed)
     network = load_network(name)
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(_STREAM,)))
     return Dataset(

@@ -74,7 +74,8 @@ def simulate_pair(
         if value not in known:
             hint = did_you_mean(value, known)
             raise InputError(
-                f"A simulated pair has one of {', '.join(known)}; {value!r} is not.{hint}"
+                f"A simulated pair, as pair:cubic:uniform, has one of {', '.join(known)}; "
+                f"{show(value)} is none.{hint}"
             )
     rng = np.random.default_rng(np.random.SeedSequence(int(seed), spawn_key=(_STREAM,)))
     curve = curves[mechanism](np.linspace(-1.0, 1.0, 401))
@@ -98,17 +99,6 @@ def _known(
         columns, bounds = columns[::-1], bounds[::-1]
     facts: dict[str, Any] = {"name": name, "truth": truth, "public": True, "notes": (note,)}
     return Dataset.from_values(np.column_stack(columns), bounds, ["A", "B"], bins=LEVELS, **facts)
-
-
-def parse_pair(name: str) -> tuple[str, str]:
-    """("cubic", "uniform") from "pair:cubic:uniform"; InputError for another form."""
-    parts = name.split(":")
-    if len(parts) != 3:
-        raise InputError(
-            f"{name!r} does not name a simulated pair; write it as pair:cubic:uniform, that is "
-            f"mechanism ({', '.join(MECHANISMS)}) and noise ({', '.join(NOISES)})."
-        )
-    return parts[1], parts[2]
 
 
 # A person's own two columns -------------------------------------------------------------------

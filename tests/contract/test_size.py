@@ -22,7 +22,7 @@ MOST = {
     # declared types of the reader
     # a warning names the line that read the table, and a schema says how persons become rows
     # names of a frame are checked before Arrow refuses them in its own words
-    "engine/data": 1852,
+    "engine/data": 1839,
     # what is said of an ε before a run is a module of its own: Run loads no forecast for it
     # a report's curve has the colours of the theme
     "engine/studies": 2145,
