@@ -185,9 +185,7 @@ def read_tuebingen(source: str | Path | IO[bytes]) -> tuple[Dataset, ...]:
             found.append(_known(columns, bounds, len(found) % 2 > 0, name, _TUEBINGEN))
     except Exception:  # another zip, or this one damaged: whatever reading it may raise
         what = show(str(source)) if isinstance(source, str | Path) else "The file"
-        raise DataError(
-            f"{what} is not the cdt 0.6.0 wheel nor an unpacked folder of it; {WHERE}."
-        ) from None
+        raise DataError(f"{what} is not the cdt 0.6.0 wheel or its folder; {WHERE}.") from None
     if not found:
         raise DataError(f"The file holds no cause-effect pairs; {WHERE}.")
     return tuple(found)

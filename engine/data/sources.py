@@ -114,9 +114,7 @@ def opened(
             types = [row[1] for row in con.execute(f"DESCRIBE FROM {sql}").fetchall()]
             yield Relation(con, sql, names, types, label, dialect, delimiter)
         except duckdb.OutOfMemoryException:
-            raise DataError(
-                f"{label} needs more memory than there is; give fewer columns."
-            ) from None
+            raise DataError(f"{label} needs too much memory; give fewer columns.") from None
         except duckdb.Error as error:
             raise _refusal(str(error), label, kind) from None
 
@@ -148,9 +146,8 @@ def _check_names(names: Sequence[str], label: str) -> None:
     """Refuse a table with columns that cannot be distinguished."""
     named = [name for name in names if name.strip()]
     if not 2 <= len(named) <= MOST_COLUMNS:
-        raise DataError(
-            f"{label} has fewer than two columns with a name, or more than {MOST_COLUMNS:,}."
-        )
+        most = f"{MOST_COLUMNS:,}"
+        raise DataError(f"{label} has fewer than two columns with a name, or more than {most}.")
     if len(set(named)) < len(named):
         twice = show(repeated(named))
         raise DataError(f"Two columns of {label} are called {twice}; rename or delete one.")

@@ -228,8 +228,7 @@ def test_numbers_are_written_as_the_schema_says() -> None:
         Column(name="b", type="ordered", levels=("1,5", "2"), other="2"),
     )
     raw = b"a;b\n1,5;1,50\n1234,5;2\n0,5;1,5\n1.5;x\n"
-    german = Schema(columns, dialect=Dialect(decimal=","))
-    data = read(raw, german)
+    data = read(raw, Schema(columns, dialect=Dialect(decimal=",")))
     assert rows_of(data) == Counter([(1, 0), (2, 1), (0, 0), (3, 1)])
     assert Schema.draft(b"a;b\n1,5;x\n2,25;y\n3,0;x\n").dialect.decimal == ","
 
@@ -384,10 +383,10 @@ def test_a_malformed_file_is_refused_without_a_cell(case: str, capfd: Any) -> No
 
 
 def test_sources_that_are_none_are_one_sentence(tmp_path: Path) -> None:
-    (tmp_path / "empty").mkdir()
-    (tmp_path / "odd").mkdir()
-    for k, header in enumerate(("a,b", "a,c")):
-        (tmp_path / "odd" / f"{k}.csv").write_text(f"{header}\nno,no\n")
+    for name, headers in (("empty", ()), ("odd", ("a,b", "a,c"))):
+        (tmp_path / name).mkdir()
+        for header in headers:
+            (tmp_path / name / f"{header}.csv").write_text(f"{header}\nno,no\n")
     for source, sentence in (
         (None, "not nothing"),
         (tmp_path / "empty", "holds no CSV and no Parquet"),
