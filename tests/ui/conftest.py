@@ -16,7 +16,10 @@ from streamlit.util import calc_hash
 
 from engine.studies import null
 from pages import worker
+from pages.report import repeats
+from pages.report import work as report_work
 from pages.shell import task
+from pages.table import expected
 
 APP = Path(__file__).resolve().parents[2] / "app.py"
 
@@ -26,9 +29,17 @@ def patience() -> Iterator[None]:
     """Pages wait for every run: no browser is here to look again."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(task, "SHORT", 120.0)
-        patch.setattr(null, "DRAWS", 2)  # beside every ε: enough for a sentence
-        patch.setattr(worker, "EPSILONS", (0.1, 1.0))  # of the curve next to every run
-        patch.setattr(worker, "CURVE_RUNS", 2)
+        patch.setattr(task, "AT_ONCE", 120.0)
+        patch.setattr(repeats, "PATIENCE", 120.0)
+        # Beside every ε, next to every run, of every report and before every release: as few as
+        # make a sentence or a curve. What they amount to is tested where they are computed.
+        patch.setattr(null, "DRAWS", 1)
+        patch.setattr(worker, "EPSILONS", (1.0,))
+        patch.setattr(worker, "CURVE_RUNS", 1)
+        patch.setattr(report_work, "SECONDS", 0.1)
+        patch.setattr(report_work, "REPETITIONS", 2)
+        patch.setattr(report_work, "PER_POINT", 2)
+        patch.setattr(expected, "DRAWS", 2)
         yield
 
 

@@ -44,12 +44,8 @@ def answer(asked: Callable[..., Any], *args: Any) -> Any:
 
 
 @pytest.mark.parametrize("page", FIELDS)
-def test_no_address_is_a_traceback(
-    open_app: Open, page: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_address_is_a_traceback(open_app: Open, page: str) -> None:
     """All fields wrong in one way; then each alone, said twice."""
-    monkeypatch.setattr("pages.report.work.REPETITIONS", 2)
-    monkeypatch.setattr("pages.report.work.SECONDS", 0.05)
     app, names = open_app(page, data="cancer", n="2000"), FIELDS[page].split()
     for word in ON_PAGES:
         look(app, dict.fromkeys(names, word))

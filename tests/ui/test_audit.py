@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -20,19 +19,13 @@ from engine.release.file import canonical
 from pages.trust import view as audits
 from pages.trust.view import replay_ratios, sentence
 from tests.release.samples import asia_schema, make, own_asia
-
-Open = Callable[..., AppTest]
-
-
-def words(app: AppTest) -> str:
-    return " ".join(e.value for kind in ("subheader", "caption", "info") for e in app.get(kind))
+from tests.ui.steps import Open, give, press, told
 
 
 def finished(app: AppTest) -> None:
     """Wait for the thread, then draw the page again."""
-    for key in ("task-audit", "task-audit-release", "plan_job"):
-        if key in app.session_state and app.session_state[key] is not None:
-            assert app.session_state[key].wait(60)
+    for key in ("task-audit", "task-audit-release"):
+        assert key not in app.session_state or app.session_state[key].wait(60)
     app.run()
     assert not app.exception
 
@@ -56,19 +49,17 @@ def test_an_attack_runs_and_goes_back(open_app: Open) -> None:
     app.selectbox(key="audit-algorithm").set_value("gram_notears").run()
     app.selectbox(key="audit-pair-gram_notears").set_value("one cell").run()
     app.select_slider(key="audit-runs").set_value(50).run()
-    app.button(key="audit-go").click().run()
+    press(app, "audit-go")
     finished(app)
-    assert "Gram-NOTEARS, strict, claims ε = 1" in words(app)
-    app.button(key="audit-back").click().run()
-    assert "the claim is wrong" in words(app)
+    assert "Gram-NOTEARS, strict, claims ε = 1" in told(app)
+    press(app, "audit-back")
+    assert "the claim is wrong" in told(app)
 
 
 def attacked(app: AppTest, raw: bytes) -> AppTest:
     """The page with a file up and attacked."""
-    app.file_uploader(key="audit-release-file").set_value(("r.json", raw, "text/json")).run()
-    app.button(key="audit-release-go").click().run()
-    assert not app.exception
-    return app
+    give(app, "audit-release-file", raw, "r.json")
+    return press(app, "audit-release-go")
 
 
 def test_a_release_file_is_attacked_and_a_bad_one_refused_in_a_sentence(
@@ -94,11 +85,10 @@ def test_a_release_file_is_attacked_and_a_bad_one_refused_in_a_sentence(
     assert ["does not follow" in e.value for e in app.error] == [True]
     finished(attacked(app, raw))
     assert not app.error
-    said = [e.value for e in app.info]
-    assert f"Not refuted by {3 * len(release.releases)} pairs of neighbours" in " ".join(said)
-    assert f"of {len(release.releases)} answers" in words(app)
-    app.file_uploader(key="audit-release-file").set_value(("o.json", b"{}", "text/json")).run()
-    assert "pairs of neighbours" not in " ".join(e.value for e in app.info)
+    assert f"Not refuted by {3 * len(release.releases)} pairs of neighbours" in told(app, "info")
+    assert f"of {len(release.releases)} answers" in told(app)
+    give(app, "audit-release-file", b"{}", "o.json")
+    assert "pairs of neighbours" not in told(app, "info")
 
 
 def test_a_stopped_or_refuted_attack_says_so() -> None:

@@ -16,8 +16,8 @@ from engine.data.column import Column, Dialect
 from engine.data.draft import survey
 from engine.data.schema import Schema
 from engine.release.budget import VARIABLE, Budgets
-from pages.table import cards, expected
-from tests.ui.steps import Open, address, metrics, own_table, press, step, told, visit
+from pages.table import cards
+from tests.ui.steps import Open, address, give, metrics, own_table, press, step, told, visit
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
 ASIA, SURVEY = ((SAMPLES / name).read_bytes() for name in ("asia_2000.csv", "survey_1000.csv"))
@@ -217,8 +217,6 @@ def test_before_a_release_many_cells_are_a_question_and_its_price_and_worth_are_
     app = data_page
     monkeypatch.setenv(VARIABLE, str(tmp_path / "b.db"))
     Budgets(tmp_path / "b.db").new("ward", 1.5, 1e-5)
-    monkeypatch.setattr(expected, "DRAWS", 2)
-    monkeypatch.setattr("pages.shell.task.AT_ONCE", 60.0)
     age = Column(name="age", type="numeric", cuts=(60.0, 120.0), other="level")
     two = Column(name="smoker", type="ordered", levels=("maybe", "no"), other="maybe")
     own_table(app, with_gaps(), Schema((age, two)))
@@ -292,10 +290,9 @@ BAD_EDGES = (b"asia,nowhere\n", b"asia,tub\ntub,asia\n", b"?\n")
 
 
 def test_a_bad_file_or_edge_list_gives_one_sentence(data_page: AppTest) -> None:
-    for content, truth in (*((c, None) for c in BAD), *((ASIA, t) for t in BAD_EDGES)):
-        own_table(data_page, content)
-        if truth is not None:
-            data_page.file_uploader(key="data-truth").set_value(("e.csv", truth, "text/csv")).run()
+    own_table(data_page, ASIA)
+    for key, content in (*(("truth", e) for e in BAD_EDGES), *(("file", c) for c in BAD)):
+        give(data_page, f"data-{key}", content)
         (error,) = data_page.error
         assert re.fullmatch(r"[^\n]*\.", error.value), error.value
         assert "Traceback" not in error.value

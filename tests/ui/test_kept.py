@@ -7,26 +7,24 @@ changed file in ``kept``, which is read before it is committed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import streamlit as st
-from streamlit.testing.v1 import AppTest
 
 from engine.release.budget import VARIABLE, Budgets
+from engine.studies import null
+from pages import worker
 from pages.learn import search
 from pages.learn.steps import STEPS
-from pages.report import repeats
 from pages.shell import task
 from pages.study import work
-from pages.table import expected
 from tests.boundary.alike import DECLARED, Twice, table
 from tests.keeping import agrees
 from tests.ui.shown import shown
+from tests.ui.steps import Open, own_table, press, step, visit
 
-Open = Callable[..., AppTest]
 ASIA = {"data": "asia", "n": "5000", "seed": "1"}
 CANCER = {"data": "cancer", "n": "2000"}
 RUNS = {
@@ -57,26 +55,18 @@ def files(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return offer(label, data, name, *args, **options)
 
     monkeypatch.setattr(st, "download_button", offered)
-    monkeypatch.setattr("pages.report.work.REPETITIONS", 2)
-    monkeypatch.setattr("pages.report.work.PER_POINT", 2)
-    monkeypatch.setattr(repeats, "PATIENCE", 60.0)
-    monkeypatch.setattr("pages.shell.task.AT_ONCE", 60.0)
     monkeypatch.setattr(work, "EPSILONS", (0.1, 1.0))
-    monkeypatch.setattr(expected, "DRAWS", 2)
+    monkeypatch.setattr(worker, "EPSILONS", (0.1, 1.0))
+    monkeypatch.setattr(worker, "CURVE_RUNS", 2)
+    monkeypatch.setattr(null, "DRAWS", 2)
+    monkeypatch.setattr("pages.report.work.SECONDS", 60.0)
     task._shared.clear()  # what another test had made for fewer repetitions
     return found
 
 
-def clicked(app: AppTest, *keys: str) -> AppTest:
-    for key in keys:
-        app.button(key=key).click().run()
-    assert not app.exception
-    return app
-
-
 @pytest.mark.parametrize("name", RUNS)
 def test_run(open_app: Open, name: str, files: list[str]) -> None:
-    app = clicked(open_app("run", **RUNS[name]), "run", "pin")
+    app = press(open_app("run", **RUNS[name]), "run", "pin")
     seen = [shown(app)]
     for tab in TABS:
         app.session_state["run-details"] = tab
@@ -87,17 +77,15 @@ def test_run(open_app: Open, name: str, files: list[str]) -> None:
     agrees(f"run {name}", "\n".join(seen))
 
 
-@pytest.mark.parametrize("step", [step.key for step in STEPS])
-def test_learn(open_app: Open, step: str) -> None:
-    agrees(f"learn {step}", shown(open_app("learn", step=step, data="cancer", seed="1")))
+@pytest.mark.parametrize("word", [one.key for one in STEPS])
+def test_learn(open_app: Open, word: str) -> None:
+    agrees(f"learn {word}", shown(open_app("learn", step=word, data="cancer", seed="1")))
 
 
 def test_learn_after_run(open_app: Open) -> None:
     """The Run page's run is one of those that the search is shown of."""
-    app = clicked(open_app("run", **CANCER), "run")
-    app.query_params.clear()
-    app.query_params.update({"step": "search", "data": "cancer"})
-    app.switch_page("pages/learn/page.py").run()
+    app = press(open_app("run", **CANCER), "run")
+    visit(app, "learn", step="search", data="cancer")
     app.session_state["learn-tests"] = search.SHOWN
     app.run()
     assert not app.exception
@@ -110,7 +98,7 @@ def test_pins(open_app: Open) -> None:
         app.selectbox(key="run-algorithm").set_value(key).run()
         if key == "marginal_pc":
             app.number_input(key="param-epsilon").set_value(epsilon).run()
-        clicked(app, "run", *(["pin"] if key != "priv_pc" else []))
+        press(app, "run", *(["pin"] if key != "priv_pc" else []))
     agrees("run pins", shown(app))
 
 
@@ -120,7 +108,7 @@ CLICKS = {"pairs": (), "report": (), "scene": (), "trust": (), "study": ("study-
 @pytest.mark.parametrize("page", CLICKS)
 def test_page(open_app: Open, page: str, files: list[str]) -> None:
     query = {"data": "cancer", "n": "2000", "algorithm": "priv_pc", "study.seeds": "5"}
-    app = clicked(open_app(page, **query), *CLICKS[page])
+    app = press(open_app(page, **query), *CLICKS[page])
     agrees(page, "\n".join([shown(app), *files]))
 
 
@@ -131,12 +119,8 @@ def test_own_table(open_app: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     with Twice().visit():
         app = open_app("table")
         seen = ["# door", shown(app)]
-        app.selectbox(key="data-network").set_value("own").run()
-        app.file_uploader(key="data-schema").set_value(("s.json", DECLARED.encode(), "text/json"))
-        app.file_uploader(key="data-file").set_value(("mine.csv", table(7, None), "text/csv")).run()
-        for step in ("table", "columns", "known", "budget", "release", "share"):
-            app.query_params["step"] = step
-            app.run()
-            seen += [f"\n# {step}", shown(app)]
-        assert not app.exception
+        own_table(app, table(7, None), DECLARED)
+        for word in ("table", "columns", "known", "budget", "release", "share"):
+            step(app, word)
+            seen += [f"\n# {word}", shown(app)]
     agrees("own table", "\n".join(seen))

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from engine import run
 from engine.graphs.links import MARKS, LinkClass
 from engine.studies.repeat import usual
-from engine.studies.scenes import ABSENT, kept_scene, states_in
+from engine.studies.scenes import ABSENT
 from engine.teaching import sieving
 from engine.teaching.lessons import query
 from engine.teaching.neighbours import farthest, moves
@@ -108,28 +108,6 @@ def test_curates_coins_are_the_runs_own_first_plan(open_app: Open) -> None:
         total = sum(b.cost for b in planned)
         expected = [[b.order, b.tests, b.epsilon, 100 * b.cost / total] for b in planned]
         assert np.allclose(given["plans"][hand][at], expected)
-
-
-def test_the_purses_are_those_of_the_scenes_own_runs(open_app: Open) -> None:
-    given = data_of(open_app("learn", step="once", data="cancer", seed="2"))
-    scene = kept_scene("cancer")
-    data = bundled("cancer", scene["rows"], 0)
-    frames = states_in(scene)
-    rng = np.random.default_rng(5)
-    for at in rng.choice(len(scene["epsilons"]), 4, replace=False):
-        for key, purses in given["purses"].items():
-            values = {"epsilon": scene["epsilons"][at], "guarantee": "strict"}
-            result = run(key, data, seed=2, **values)
-            shown = purses[at]
-            used = 100 * result.ledger.used / result.ledger.most
-            assert shown["coins"][-1] == pytest.approx(used, abs=1e-3)
-            # A question that the purse cannot pay any more is counted, and has no answer.
-            unpaid = sum(result.ci_tests_by_order) - len(shown["decisions"])
-            assert 0 <= unpaid <= (not shown["ended"])
-            assert shown["ended"] == (result.status == "complete")
-            frame = frames[key][at, 2]  # where the run ends, as the scene draws it
-            gone = {p for p, d in zip(shown["pairs"], shown["decisions"], strict=True) if d == "i"}
-            assert gone == {p for p, state in enumerate(frame) if state == ABSENT}
 
 
 def test_a_search_is_played_as_it_was_run(open_app: Open) -> None:

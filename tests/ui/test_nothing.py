@@ -23,9 +23,8 @@ START = "On independent data of this size, this setting gives"
 
 
 @pytest.fixture(autouse=True)
-def waits(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Pages wait for every count; none is left over from another test."""
-    monkeypatch.setattr("pages.shell.task.AT_ONCE", 60.0)
+def fresh() -> Iterator[None]:
+    """No count is left over from another test."""
     task._shared.clear()
     yield
     task._shared.clear()
@@ -42,10 +41,7 @@ def test_a_count_comes_in_the_background(open_app: Open, monkeypatch: pytest.Mon
         "engine.studies.null.invented", lambda *_, **__: time.sleep(0.5) or Invented((3, 3))
     )
     app = open_app(**QUICK)
-    assert any(
-        c.startswith("Counting false positives of this setting")
-        for c in [c.value for c in app.caption]
-    )
+    assert "Counting false positives of this setting" in told(app, "caption")
     for one in task._shared.values():
         assert one.wait(20)
     app.run()

@@ -1,4 +1,4 @@
-"""Two visits with files that differ in one record: every message and every file is alike.
+"""Visits with files that differ in one record: every message and every file is alike.
 
 What the server sends is compared before the browser has it, shown or not: a page that says nothing
 of a record may still send it.
@@ -20,7 +20,6 @@ from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.testing.v1 import AppTest
 
 from engine.release.budget import VARIABLE, Budgets
-from pages.table import expected
 from tests.boundary.alike import DECLARED, ODD, Twice, table
 from tests.ui.steps import Open, own_table, press, visit
 
@@ -72,16 +71,10 @@ def journey(app: AppTest, content: bytes) -> None:
     visit(app, "table")
 
 
-def undeclared(app: AppTest, content: bytes) -> None:
-    """One's own table of which nothing is stated."""
-    own_table(app, content)
-
-
 USUAL = ("yes", "yes", "y", "77.5")
 CASES = {
-    "strange": (journey, ODD),
-    "usual": (journey, USUAL),
-    "of no schema": (undeclared, ("yes", "quux", "y", "77.5")),  # a level that only it has
+    "every page": (journey, ODD, USUAL),
+    "of no schema": (own_table, ("yes", "quux", "y", "77.5")),  # a level that only it has
 }
 
 
@@ -89,17 +82,14 @@ CASES = {
 def test_no_message_and_no_file_is_another_one_s(
     open_app: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str
 ) -> None:
-    walked, strange = CASES[case]
-    monkeypatch.setattr(expected, "DRAWS", 2)
+    walked, *others = CASES[case]
     # What matches no level is told to the table's owner, exact: all else is compared.
     for place in ("pages.table.columns", "pages.table.pay"):
         monkeypatch.setattr(f"{place}.unforeseen", lambda data, *, key: None)
-    # What is simulated is waited for: a browser would look again.
-    monkeypatch.setattr("pages.shell.task.AT_ONCE", 60.0)
-    open_app("run")  # what all sessions share is there for both visits alike
+    open_app("run")  # what all sessions share is there for all visits alike
     wire, twice, heard = Wire(monkeypatch), Twice(), []
-    for name, record in (("one", None), ("other", strange)):
-        monkeypatch.setenv(VARIABLE, str(tmp_path / name / "b.db"))
+    for k, record in enumerate((None, *others)):
+        monkeypatch.setenv(VARIABLE, str(tmp_path / f"{k}" / "b.db"))
         Budgets().new("ward", 9, 1e-3)
         files = map(UUID, map("{:032x}".format, count(1)))  # Streamlit's names of what it serves
         names = SimpleNamespace(uuid4=files.__next__)
@@ -109,10 +99,11 @@ def test_no_message_and_no_file_is_another_one_s(
             wire.said.clear()
             walked(app, table(7, record))
         heard.append(list(wire.said))
-    one, other = heard
+    one = heard[0]
     if walked is journey:
         assert any("ledger.csv" in said for said in one)
         assert any(".zip" in said for said in one)
-    differ = [pair for pair in zip(one, other, strict=False) if pair[0] != pair[1]]
-    assert not differ, [said[:300] for said in differ[0]]
-    assert len(one) == len(other)
+    for other in heard[1:]:
+        differ = [pair for pair in zip(one, other, strict=False) if pair[0] != pair[1]]
+        assert not differ, [said[:300] for said in differ[0]]
+        assert len(one) == len(other)

@@ -21,7 +21,6 @@ from engine.release.pooling import WARN
 from engine.release.signature import VARIABLE as KEY
 from engine.release.signature import own_key, public_text
 from pages.shell import export
-from pages.table import expected
 from pages.table import pay as releases
 from pages.table.work import CHARGED
 from pages.worker import Tell
@@ -34,12 +33,10 @@ WARD = own_asia().to_frame().to_csv(index=False).encode()
 
 @pytest.fixture(scope="module", autouse=True)
 def book(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Budgets]:
-    """The file of budgets; the page waits for a forecast of two networks."""
+    """The file of budgets."""
     path = tmp_path_factory.mktemp("budget") / "b.db"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(VARIABLE, str(path))
-        patch.setattr(expected, "DRAWS", 2)
-        patch.setattr("pages.shell.task.AT_ONCE", 60.0)
         yield Budgets(path)
 
 

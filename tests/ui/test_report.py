@@ -37,8 +37,7 @@ WILD = ("<b>x</b>", 'say "hi" & bye', "two\nlines", "$x^2$", "</svg><script>aler
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pages.report.work.REPETITIONS", 30)
-    monkeypatch.setattr("pages.report.work.PER_POINT", 3)
-    monkeypatch.setattr(repeats, "PATIENCE", 60.0)
+    monkeypatch.setattr("pages.report.work.SECONDS", 60.0)
 
 
 def shown_of(name: str, key: str, n: int, seed: int = 0, **values: Any) -> Shown:

@@ -309,6 +309,7 @@ def slow(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> Slow:
     """A slow engine in the place of the real one, once the app has opened."""
     found = Slow()
     monkeypatch.setattr(task, "SHORT", 0.05)
+    monkeypatch.setattr(task, "AT_ONCE", 0.0)
     monkeypatch.setattr(worker, "run", found)
     return found
 

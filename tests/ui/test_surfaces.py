@@ -23,10 +23,10 @@ from engine.graphs.metrics import count
 from engine.serialise import result_dict
 from engine.studies.scenes import ABSENT, UNTESTED
 from engine.summary import NOTHING, arrows_words
-from pages.draw import graphs, scene
+from pages.draw import scene
 from pages.draw.price import price_html
 from pages.learn import search
-from pages.report import brief, files, repeats
+from pages.report import brief, files
 from pages.run import more, trace
 from tests.ui.steps import Open
 
@@ -40,13 +40,6 @@ RUNS: dict[str, Query] = {
     "nothing": {"data": "cancer", "n": "20000", "algorithm": "marginal_pc", "epsilon": "0.02"},
     "false": {"data": "cancer", "n": "20000", "algorithm": "curate_pc", "epsilon": "0.02"},
 }
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pages.report.work.REPETITIONS", 2)
-    monkeypatch.setattr("pages.report.work.SECONDS", 0.1)
-    monkeypatch.setattr(repeats, "PATIENCE", 60.0)
 
 
 def counts_of(result: RunResult) -> Counter[LinkClass]:
@@ -210,62 +203,38 @@ def test_every_surface_tells_one_run_alike(open_app: Open, name: str) -> None:
                 agrees(app, result)
 
 
-# Contradictions that are planted, and the surface and the run on which each shows.
-def _other_word(monkeypatch: pytest.MonkeyPatch) -> None:
-    table = dict(MARKS) | {LinkClass.MISSED: replace(MARKS[LinkClass.MISSED], word="Overlooked")}
-    monkeypatch.setattr("pages.draw.links.MARKS", table)
+def _learned(run: Any, *rest: Any) -> brief.Brief:
+    """The arrows as they were learned, not as they are displayed."""
+    made, result = BRIEF_OF(run, *rest), run.result
+    counts = count(result._classes(result.tested), result.reference_cpdag)
+    said = result.summary().arrows
+    return replace(made, headline=made.headline.replace(said, arrows_words(counts)))
 
 
-def _other_dash(monkeypatch: pytest.MonkeyPatch) -> None:
-    solid = {kind: replace(mark, dash=()) for kind, mark in MARKS.items()}
-    monkeypatch.setattr(graphs, "MARKS", solid)
-
-
-def _other_arrows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The report counts the arrows as they were learned, not as they are displayed."""
-    real = brief.brief_of
-
-    def learned(run: Any, *rest: Any) -> brief.Brief:
-        made, result = real(run, *rest), run.result
-        counts = count(result._classes(result.tested), result.reference_cpdag)
-        said = result.summary().arrows
-        return replace(made, headline=made.headline.replace(said, arrows_words(counts)))
-
-    monkeypatch.setattr(brief, "brief_of", learned)
-
-
-def _other_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = brief.entries
-
-    def more(*args: Any, **rest: Any) -> Any:
-        return [entry._replace(number="99") for entry in real(*args, **rest)]
-
-    monkeypatch.setattr(brief, "entries", more)
-
-
-def _other_ink(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = links.marks_data
-    monkeypatch.setattr(
-        scene, "marks_data", lambda theme: {k: m | {"ink": "#000"} for k, m in real(theme).items()}
-    )
-
-
-PLANTED = {
-    "word": (_other_word, "run", "doubt"),
-    "dash": (_other_dash, "run", "false"),
-    "arrows": (_other_arrows, "report", "doubt"),
-    "count": (_other_count, "files", "early"),
-    "ink": (_other_ink, "scene", "early"),
-}
+BRIEF_OF, ENTRIES, DATA = brief.brief_of, brief.entries, links.marks_data
+MISSED = {LinkClass.MISSED: replace(MARKS[LinkClass.MISSED], word="Overlooked")}
+# Contradictions that are planted: where, what; and the surface and the run on which each shows.
+PLANTED: dict[str, tuple[str, Any, str, str]] = {
+    "word": ("pages.draw.links.MARKS", dict(MARKS) | MISSED, "run", "doubt"),
+    "dash": ("pages.draw.graphs.MARKS", {k: replace(m, dash=()) for k, m in MARKS.items()},
+             "run", "false"),
+    "arrows": ("pages.report.brief.brief_of", _learned, "report", "doubt"),
+    "count": ("pages.report.brief.entries",
+              lambda *a, **o: [e._replace(number="99") for e in ENTRIES(*a, **o)],
+              "files", "early"),
+    "ink": ("pages.draw.scene.marks_data",
+            lambda theme: {k: m | {"ink": "#000"} for k, m in DATA(theme).items()},
+            "scene", "early"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("fault", PLANTED)
 def test_a_planted_contradiction_is_seen(
     open_app: Open, monkeypatch: pytest.MonkeyPatch, fault: str
 ) -> None:
-    plant, surface, name = PLANTED[fault]
+    place, planted, surface, name = PLANTED[fault]
     page, agrees = PAGES[surface]
-    plant(monkeypatch)
+    monkeypatch.setattr(place, planted)
     app = open_app(page, **RUNS[name])
     with pytest.raises(AssertionError):
         agrees(app, app.session_state["shown"].result)

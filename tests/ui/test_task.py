@@ -24,6 +24,7 @@ def processes(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def state(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(work.st, "session_state", {})
+    monkeypatch.setattr(work, "AT_ONCE", 0.0)
     yield
     work._shared.clear()
 
