@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import axe_playwright_python
+
+from engine import load_dataset, run
+from engine.studies.scenes import kept_scene
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page, ViewportSize
@@ -159,6 +164,32 @@ def unfold(page: Page, title: str) -> None:
         page.locator("summary", has_text=title).click()
     opened.wait_for()
     opened.evaluate(_STILL)
+
+
+def state(page: Page, kind: str = "scene") -> dict[str, Any]:
+    """What a component says of itself."""
+    found: dict[str, Any] = json.loads(page.locator(f".{kind}").get_attribute("data-state") or "{}")
+    return found
+
+
+def numbers(page: Page) -> dict[str, float]:
+    """What the scene's sentence says."""
+    text = page.locator(".scene .sentence").inner_text()
+    found = re.match(r"([\d.]+) of (\d+) true links found, (no|[\d.]+) false positives?", text)
+    assert found, text
+    values = (float(n.replace("no", "0")) for n in found.groups())
+    return dict(zip(("found", "of", "invented"), values, strict=True))
+
+
+def scene_agrees(page: Page, network: str) -> None:
+    """What the scene says of its frame is what the engine says of it, run again."""
+    shown, kept = state(page), kept_scene(network)
+    assert shown["epsilon"] in kept["epsilons"]
+    asked = {"epsilon": shown["epsilon"], "guarantee": "strict"}
+    data = load_dataset(network, n=kept["rows"])
+    counts = run(shown["algorithm"], data, seed=shown["draw"], **asked).counts
+    assert counts is not None
+    assert numbers(page) == {"found": counts.found, "of": counts.true, "invented": counts.invented}
 
 
 def enter(page: Page, key: str, value: str) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pypdf import PdfReader
 
 from engine.story.modules import words
-from tests.browser.steps import BROKEN, addressed, serious, settle
+from tests.browser.steps import BROKEN, addressed, moment, scene_agrees, serious, settle, state
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -21,7 +21,7 @@ def test_a_presenter_from_a_link_to_files_on_a_stick(
     new_page: Page, browser: Browser, screenshots: Path, tmp_path: Path
 ) -> None:
     page, headline = new_page, re.compile(r"^With this privacy: \d of 4 true links found")
-    page.goto("/report?data=cancer&n=2000&epsilon=3&present=1")
+    page.goto("/report?data=cancer&epsilon=3&present=1")
     page.get_by_role("heading", name=headline).wait_for()
     page.get_by_role("button", name="Show everything").click()
     page.get_by_role("textbox", name="Question").fill("May the registry publish this?")
@@ -51,6 +51,7 @@ def test_a_presenter_from_a_link_to_files_on_a_stick(
     assert page.locator(BROKEN).count() == 0
     assert page.blocked == []  # type: ignore[attr-defined]
 
+    # The file asks nobody, and its scene answers a hand as the engine does.
     context = browser.new_context(offline=True)
     asked: list[str] = []
     sheet = context.new_page()
@@ -67,6 +68,13 @@ def test_a_presenter_from_a_link_to_files_on_a_stick(
     assert sheet.get_by_role("img", name="Links found and false positives").is_visible()
     assert sheet.get_by_role("img", name="A hundred figures, 96 of them lit").is_visible()
     sheet.screenshot(path=screenshots / "report_offline.png", full_page=True)
+    scene_agrees(sheet, "cancer")
+    sheet.locator(".scene .dial").focus()
+    for _ in range(9):
+        sheet.keyboard.press("ArrowLeft")
+    moment(sheet, 200)
+    assert state(sheet)["epsilon"] < 1.5
+    scene_agrees(sheet, "cancer")
     assert [a for a in asked if not a.startswith("data:")] == [path.as_uri()]
     context.close()
 

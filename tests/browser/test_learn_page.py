@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -30,6 +29,7 @@ from tests.browser.steps import (
     look,
     serious,
     settle,
+    state,
     walk,
 )
 
@@ -61,10 +61,12 @@ def phone(page: Page) -> None:
     page.set_viewport_size(DESK)
 
 
-def data(page: Page, kind: str) -> dict[str, Any]:
-    """What a component says of itself."""
-    found: dict[str, Any] = json.loads(page.locator(f".{kind}").get_attribute("data-state") or "{}")
-    return found
+def carry(page: Page, x: tuple[float, float], y: float) -> None:
+    """Something, by the mouse, from one place to another."""
+    page.mouse.move(x[0], y)
+    page.mouse.down()
+    page.mouse.move(x[1], y, steps=8)
+    page.mouse.up()
 
 
 TITLES = {step.key: step.title for step in WAY}
@@ -126,32 +128,48 @@ def test_ten_minutes_from_the_opening_to_the_coins(new_page: Page, screenshots: 
     player.get_by_text("8 links left").wait_for()
     assert serious(page) == []
 
+    # 3: noise on one test. What falls is as likely as the area says; T is passed by keys and back.
     on(page, TITLES["noise"])
-    page.locator("canvas.noise").wait_for()
+    canvas, said = page.locator("canvas.noise"), page.locator(".noise-scene .sentence")
+    page.wait_for_function("(e) => e.innerText.includes('of 1200')", arg=said.element_handle())
+    fell = re.search(r"(\d+) of 1200 draws.* the red area is ([\d.]+) in 100", said.inner_text())
+    assert fell
+    # 1,200 draws: 4 standard errors are at most 5.8 in 100
+    assert abs(int(fell[1]) / 12 - float(fell[2])) < 6.0
+    before, box = said.inner_text().split(".")[0], canvas.bounding_box()
+    assert box
+    start = float(canvas.get_attribute("aria-valuenow") or 0)
+    canvas.focus()
+    while said.inner_text().split(".")[0] == before:
+        page.keyboard.press("ArrowLeft")
+    assert float(canvas.get_attribute("aria-valuenow") or 0) < start
+    carry(page, (box["x"] + 40, box["x"] + box["width"] - 60), box["y"] + box["height"] - 46)
+    assert said.inner_text().split(".")[0] == before
+    page.screenshot(path=screenshots / "learn_noise.png")
 
     # 4: a person. The bet, the wall, a thousand guesses.
     on(page, TITLES["person"])
     page.get_by_role("button", name="Take the one who matters most").press("Enter")
     rows = bundled("asia", PEOPLE, 0)
     pair = farthest(rows, query(rows, "tub", "either"), 1.0)
-    said = data(page, "person")
-    assert said["scores"] == pytest.approx(pair.exact)
+    shows = state(page, "person")
+    assert shows["scores"] == pytest.approx(pair.exact)
     scale, gap = moves(rows, pair.q).sensitivity, abs(pair.exact[0] - pair.exact[1])
     best = 1 - math.exp(-gap / (2 * scale)) / 2
-    assert (said["scale"], said["best"]) == pytest.approx((scale, best))
-    assert said["wall"] == pytest.approx(guess_bound(1.0))
+    assert (shows["scale"], shows["best"]) == pytest.approx((scale, best))
+    assert shows["wall"] == pytest.approx(guess_bound(1.0))
     page.get_by_role("button", name="Release one output").press("Enter")
     page.get_by_role("button", name="It was A").press("Enter")
     page.get_by_text(re.compile(r"Right: [01] of 1,")).wait_for()
     page.get_by_role("button", name="Release another").wait_for()
     page.get_by_role("button", name="A thousand guesses").press("Enter")
     page.get_by_text(re.compile(r"Right: \d+ of 1000,")).wait_for()
-    share = data(page, "person")["right"] / 1000
+    share = state(page, "person")["right"] / 1000
     assert abs(share - best) < 5 * math.sqrt(best * (1 - best) / 1000)
     page.locator(".person .dial").press("End")
-    said = data(page, "person")
-    assert said["epsilon"] == 10
-    assert said["best"] == pytest.approx(1 - math.exp(-gap / (2 * scale / 10)) / 2)
+    shows = state(page, "person")
+    assert shows["epsilon"] == 10
+    assert shows["best"] == pytest.approx(1 - math.exp(-gap / (2 * scale / 10)) / 2)
     page.screenshot(path=screenshots / "learn_person.png")
     assert serious(page) == []
     page.set_viewport_size(NARROW)
@@ -161,9 +179,20 @@ def test_ten_minutes_from_the_opening_to_the_coins(new_page: Page, screenshots: 
 
     # 5: the record. Nothing has moved that nobody moved.
     on(page, TITLES["bound"])
-    page.get_by_text("The record is where it was").wait_for()
-    page.locator(".record:not(.below)").press("ArrowRight")
-    page.get_by_text("The record moved").wait_for()
+    said, record = page.locator(".record-scene .sentence"), page.locator(".record:not(.below)")
+    said.get_by_text("1.58e-6").first.wait_for()
+    assert "The record is where it was" in said.inner_text()
+    box = record.bounding_box()
+    assert box
+    unit = box["width"] / 860
+    carry(page, (box["x"] + 168 * unit, box["x"] + 330 * unit), box["y"] + 217 * unit)
+    text = said.inner_text()
+    assert "to 0.452: outside its fence" in text
+    assert "|z| went from 0.126" in text
+    assert text.rstrip().endswith("inside its fence of 0.0268.")
+    page.screenshot(path=screenshots / "learn_bound.png")
+    record.press("ArrowLeft")
+    assert said.inner_text() != text
 
     # 6: the coins. Every count and coin is that of the run behind it.
     on(page, TITLES["once"])
@@ -172,7 +201,7 @@ def test_ten_minutes_from_the_opening_to_the_coins(new_page: Page, screenshots: 
     rows = bundled("asia", scene["rows"], 0)
     for key in ("Home", "ArrowRight"):
         page.locator(".money .dial").press(key)
-    epsilon = data(page, "money")["epsilon"]
+    epsilon = state(page, "money")["epsilon"]
     ways = page.locator(".money .way").all_inner_texts()
     for words, key in zip(ways, ("priv_pc", "curate_pc", "marginal_pc"), strict=True):
         result = run(key, rows, seed=0, epsilon=epsilon, guarantee="strict")
@@ -190,8 +219,8 @@ def test_ten_minutes_from_the_opening_to_the_coins(new_page: Page, screenshots: 
     # Where spending once does not win, the page says so, from all draws of the scene.
     for _ in range(4):
         page.locator(".money .dial").press("ArrowRight")
-    said = data(page, "money")
-    at, true = scene["epsilons"].index(said["epsilon"]), np.array(scene["truth"]) > 0
+    shows = state(page, "money")
+    at, true = scene["epsilons"].index(shows["epsilon"]), np.array(scene["truth"]) > 0
     means = {}
     for key, states in states_in(scene).items():
         links = np.isin(states[at], (LINE, FORTH, BACK))
@@ -200,7 +229,7 @@ def test_ten_minutes_from_the_opening_to_the_coins(new_page: Page, screenshots: 
     finds = all(found >= other for other, _ in means.values())
     honest = all(made <= other for _, other in means.values())
     assert (finds, honest) == (True, False)
-    assert said["outcome"] == "more"
+    assert shows["outcome"] == "more"
     page.get_by_text("it does not win").wait_for()
     page.locator(".money .clock").press("Home")
     page.get_by_text("The questions have not begun").first.wait_for()
@@ -259,7 +288,7 @@ def test_a_threshold_in_the_hand_moves_the_charts(page: Page, screenshots: Path)
     canvas = page.locator(".sieve-scene canvas")
     canvas.wait_for()
     settle(page)
-    before = data(page, "sieve-scene")
+    before = state(page, "sieve-scene")
     box = canvas.bounding_box()
     assert box
     x = lambda v: box["x"] + (v + 0.96) / 8.96 * box["width"]  # noqa: E731
@@ -267,7 +296,7 @@ def test_a_threshold_in_the_hand_moves_the_charts(page: Page, screenshots: Path)
     page.mouse.move(x(before["level"]) - 2, y)
     page.mouse.down()
     page.mouse.move(x(2.3), y, steps=6)
-    held = data(page, "sieve-scene")
+    held = state(page, "sieve-scene")
     level, lowered = Sieve("kendall", "strict", "z", held["t"], held["w"], 1.0, 9).levels()
     assert held["t"] < before["t"]
     assert (held["level"], held["lowered"]) == pytest.approx((level, lowered))
@@ -278,11 +307,11 @@ def test_a_threshold_in_the_hand_moves_the_charts(page: Page, screenshots: Path)
     go(page, "/learn?step=orders&data=cancer")
     page.locator(".plan-scene .sentence b").wait_for()
     settle(page)
-    first = data(page, "plan-scene")
+    first = state(page, "plan-scene")
     page.locator(".plan-scene .dial").first.press("End")
     settle(page)
     page.wait_for_function("() => location.search.includes('plan.beta1=1.0')")
-    assert data(page, "plan-scene")["coins"] != first["coins"]
+    assert state(page, "plan-scene")["coins"] != first["coins"]
     page.screenshot(path=screenshots / "plan_scene.png")
     go(page, "/learn")  # as it was, for those who come after
     settle(page)

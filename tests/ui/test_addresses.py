@@ -5,7 +5,6 @@ Each is answered with one sentence or left out; nothing of it is a traceback.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -31,16 +30,6 @@ FIELDS = {
     "study": f"study.target study.others study.seeds plan.rows {SETTINGS}",
     "table": "data n sample step",
 }
-
-
-def answer(asked: Callable[..., Any], *args: Any) -> Any:
-    """What is found, or None where one short sentence refuses it."""
-    try:
-        return asked(*args)
-    except InputError as error:
-        words = str(error)
-    assert len(words) < LONGEST, args
-    return None
 
 
 @pytest.mark.parametrize("page", FIELDS)
@@ -84,7 +73,10 @@ def test_every_field_says_what_it_admits_and_is_read_as_it_was_written(
 
 def moved(spec: Spec, value: Any) -> bool:
     """Whether the value fits the field and is not its default."""
-    return value != spec.default and answer(spec.check, value) == value
+    try:
+        return value != spec.default and spec.check(value) == value
+    except InputError:
+        return False
 
 
 @pytest.mark.parametrize("seed", [-1, MOST_SEED + 1, 10**400])

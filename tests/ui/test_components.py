@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 import math
 import re
-from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import networkx as nx
-import numpy as np
 import pandas as pd
 import pytest
 
-from engine import RunResult, load_dataset, read_csv, run
+from engine import load_dataset, read_csv, run
 from engine.data.networks import NETWORKS, load_network
 from engine.graphs.layout import NODE_HEIGHT, box_width, frame_height, frame_scale, place
 from engine.graphs.links import MARKS, LinkClass
@@ -84,13 +82,6 @@ def test_a_graph_page_loads_nothing_from_elsewhere() -> None:
     assert "//" not in re.sub(r"// .*", "", page)
 
 
-def test_undirected_edges_have_no_arrow_and_are_drawn_once() -> None:
-    at = {"a": (0.0, 0.0), "b": (50.0, 50.0)}
-    page = render_graph(["a", "b"], [Link("a", "b", False)], at, height=300)
-    assert page.count('"from":') == 1
-    assert '"to": {"enabled": false' in page
-
-
 ODD = "<b>30</b> & more"
 
 
@@ -100,51 +91,6 @@ def test_levels_and_names_of_columns_are_no_markup_in_a_chart() -> None:
     for content in (drawn, lines):
         assert "<b>" not in content.replace("\\u003c", "<").replace("\\u003e", ">")
         assert "&lt;b" in content.replace("\\u0026", "&")
-
-
-def small(*arcs: tuple[int, int]) -> Any:
-    matrix = np.zeros((4, 4), dtype=bool)
-    for i, j in arcs:
-        matrix[i, j] = True
-    return matrix
-
-
-def test_links_are_told_once_with_their_class_and_arrow() -> None:
-    matrix = small((0, 1), (2, 1), (2, 3), (3, 2))
-    plain = [(k.a, k.b, k.arrow, k.kind) for k in links.links_of(matrix, "abcd")]
-    assert plain == [("a", "b", True, None), ("c", "b", True, None), ("c", "d", False, None)]
-    kinds = {(0, 1): LinkClass.FALSE_POSITIVE, (1, 2): LinkClass.FOUND}
-    told = {(k.a, k.b): k.kind for k in links.links_of(matrix, "abcd", kinds)}
-    assert told == {("a", "b"): kinds[0, 1], ("c", "b"): kinds[1, 2], ("c", "d"): None}
-    only = links.links_of(matrix, "abcd", kinds, [LinkClass.FOUND])
-    assert [(k.a, k.b) for k in only] == [("c", "b"), ("c", "d")]
-    graph = links.as_digraph("abcd", small((1, 0), (2, 3), (3, 2)))
-    assert (list(graph.nodes), sorted(graph.edges)) == (list("abcd"), [("b", "a"), ("c", "d")])
-
-
-def test_what_is_open_has_no_arrow_and_is_drawn_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = replace(
-        run("pc", load_dataset("cancer", n=500)),
-        names=("a", "b", "c", "d"),
-        matrix=small((0, 1), (1, 2), (3, 2)),
-        untested=frozenset({(1, 2)}),
-        truth=nx.DiGraph([("a", "b"), ("c", "d"), ("b", "d")]),
-    )
-    kinds = {(0, 1): LinkClass.FOUND, (1, 2): LinkClass.UNTESTED, (2, 3): LinkClass.REVERSED,
-             (1, 3): LinkClass.MISSED}  # fmt: skip
-    monkeypatch.setattr(RunResult, "classes", kinds)
-
-    def drawn(**how: bool) -> dict[tuple[str, str], tuple[bool, LinkClass | None]]:
-        return {(k.a, k.b): (k.arrow, k.kind) for k in links.found_links(found, **how)}
-
-    tested = {("a", "b"): (True, kinds[0, 1]), ("d", "c"): (True, kinds[2, 3])}
-    assert drawn() == tested
-    assert drawn(waiting=True) == {**tested, ("b", "c"): (False, LinkClass.UNTESTED)}
-    missed = drawn(missed=True)
-    assert missed.keys() - tested.keys() == {("b", "d")}
-    assert missed["b", "d"][1] == LinkClass.MISSED
-    monkeypatch.setattr(RunResult, "classes", {})
-    assert drawn(waiting=True)["b", "c"] == (False, LinkClass.UNTESTED)  # without a truth too
 
 
 @pytest.mark.parametrize("kind", LinkClass)

@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 import json
-import math
 from typing import Any
 
-import numpy as np
-import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine import run
 from engine.graphs.links import MARKS, LinkClass
 from engine.studies.repeat import usual
-from engine.studies.scenes import ABSENT
-from engine.teaching import sieving
-from engine.teaching.lessons import query
-from engine.teaching.neighbours import farthest, moves
-from engine.teaching.replay import scenes
 from engine.theory import best_subsample
 from pages.learn.now import DRAWS, METHOD
 from pages.learn.shuffle import ALGORITHMS
 from pages.learn.steps import STEPS, WAY
-from pages.learn.tour import PEOPLE, ROWS
+from pages.learn.tour import ROWS
 from pages.shell.settings import bundled
 from tests.ui.steps import Open, address, press, told
 
@@ -56,72 +48,14 @@ def data_of(app: AppTest) -> dict[str, Any]:
     return found
 
 
-def test_everybodys_answers_and_every_replacement_are_the_engines(open_app: Open) -> None:
-    given = data_of(open_app("learn", step="person", data="survey"))
-    data = bundled("survey", PEOPLE, 0)
-    asked = query(data, *data.names[:2])
-    every, pair = moves(data, asked), farthest(data, asked, 1.0)
-    table, across = np.array(given["table"]), len(given["levels"][1])
-    assert np.bincount(given["cells"], minlength=table.size).tolist() == table.ravel().tolist()
-    assert (given["z"], given["sensitivity"]) == (every.z, every.sensitivity)
-    assert given["z"] == pytest.approx(pair.exact[0])
-    source, target = given["farthest"]
-    assert given["moved"][source][target] == pytest.approx(pair.exact[1])
-    for (old, new), z in every.moved.items():
-        at, to = (cell[1] * across + cell[2] for cell in (old, new))
-        assert given["moved"][at][to] == z
-    codes = data.row_codes()[:, [asked.x, asked.y]]
-    assert given["cells"] == (codes[:, 0] * across + codes[:, 1]).tolist()
-
-
-@pytest.mark.parametrize("scale", ["p", "z"])
-def test_what_is_dragged_on_the_sieve_has_the_engines_numbers(open_app: Open, scale: str) -> None:
-    query = {"sieve.scale": scale, "sieve.threshold": "0.15", "sieve.tweak": "0.03"}
+def test_a_link_sets_what_is_dragged(open_app: Open) -> None:
+    query = {"sieve.scale": "z", "sieve.threshold": "0.15", "sieve.tweak": "0.03"}
     given = data_of(open_app("learn", step="sieve", data="cancer", **query))
-    data = bundled("cancer", ROWS, 0)
-    at = given["thresholds"][given["at"][0]], given["tweaks"][given["at"][1]]
-    assert at == (0.15, 0.03)
-    sizes = [sample["m"] for sample in given["samples"]]
-    assert sizes == sorted(sizes)  # pushed to the right a dial gives more rows
-    assert sizes[given["at"][2]] == best_subsample(1.0, ROWS)
-    values, truth = sieving.exact_scores(data, "kendall", "strict", scale)
-    shown = [math.nan if v is None else v for v in given["scores"]]
-    assert np.allclose(shown, values, atol=1e-6, equal_nan=True)
-    assert given["truth"] == truth.tolist()
-    for t, w, m in ((0, 0, 1), (9, 4, 0), (29, 12, 20)):
-        sample = given["samples"][m]
-        threshold, tweak = given["thresholds"][t], given["tweaks"][w]
-        sieve = sieving.Sieve("kendall", "strict", scale, threshold, tweak, 1.0, sample["m"])
-        level, lowered = sieve.levels()
-        assert given["levels"][t][w] == [level, min(lowered, 16.0)]
-        assert (sample["a"], sample["b"], sample["sd"]) == sieve.noise(data)
-
-
-def test_curates_coins_are_the_runs_own_first_plan(open_app: Open) -> None:
-    app = open_app("learn", step="orders", data="cancer", **{"plan.beta1": "0.35"})
-    given, data = data_of(app), bundled("cancer", ROWS, 0)
+    t, tweak, m, _ = given["at"]
+    assert (given["thresholds"][t], given["tweaks"][tweak], given["scale"]) == (0.15, 0.03, "z")
+    assert given["samples"][m]["m"] == best_subsample(1.0, ROWS)
+    given = data_of(open_app("learn", step="orders", data="cancer", **{"plan.beta1": "0.35"}))
     assert (given["betas"][given["at"]["one"]], given["betas"][given["at"]["two"]]) == (0.35, 0.4)
-    for hand, one, two in (("one", 0.1, 0.4), ("two", 0.35, 0.9), ("one", 0.35, 0.4)):
-        at = given["betas"].index(one if hand == "one" else two)
-        result = run("curate_pc", data, epsilon=1.0, beta1=one, beta2=two)
-        planned = result.diagnostics.allocation.planned[0]
-        total = sum(b.cost for b in planned)
-        expected = [[b.order, b.tests, b.epsilon, 100 * b.cost / total] for b in planned]
-        assert np.allclose(given["plans"][hand][at], expected)
-
-
-def test_a_search_is_played_as_it_was_run(open_app: Open) -> None:
-    given = data_of(open_app("learn", step="search", data="survey"))
-    data = bundled("survey", ROWS, 0)
-    result = run("pc", data, seed=0, statistic="oracle")
-    played = list(scenes(result.steps))
-    assert [b[0] for b in given["beats"]] == [s.order for s, _, _ in played]
-    assert [b[5] for b in given["beats"]] == [removed for _, _, removed in played]
-    assert [[data.names[k] for k in b[3]] for b in given["beats"]] == [
-        list(s.given) for s, _, _ in played
-    ]
-    gone = sum(b[5] for b in given["beats"])
-    assert gone == given["end"].count(ABSENT)
 
 
 def test_what_if_counts_real_runs_and_leads_to_a_plan(open_app: Open) -> None:

@@ -47,17 +47,6 @@ def enter(app: AppTest, key: str, *values: float) -> None:
         app.number_input(key=key).set_value(value).run()
 
 
-def test_it_opens_with_graphs_of_every_node_and_no_external_address(app: AppTest) -> None:
-    assert not address(app)  # the default needs no link
-    assert app.get("iframe")
-    for frame in app.get("iframe"):
-        page = frame.proto.srcdoc
-        assert all(f'"label": "{name}"' in page for name in ASIA.names)
-        assert "//" not in page.replace("// ", "")
-        assert "app/static/vis/vis-network.min.js" in page
-        assert len(page) < 20_000
-
-
 @pytest.fixture(scope="module")
 def session(open_app: Open) -> AppTest:
     """A session in which one algorithm is run after the other."""
