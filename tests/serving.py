@@ -17,13 +17,18 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-SERVE = (str(ROOT / "scripts" / "serve.py"),)
+# A fresh server knows every page by its address. What a setting invents on nothing is counted
+# beside every ε, on two tables here: enough for a sentence, as is a short probe of a study.
+SERVE = f"""import runpy, sys
+sys.path.insert(0, {str(ROOT)!r})
+from engine.studies import null
+null.DRAWS = 2
+sys.argv[0] = {str(ROOT / "scripts" / "serve.py")!r}
+runpy.run_path(sys.argv[0], run_name="__main__")"""
 
 
 @contextmanager
-def served(
-    folder: Path, command: tuple[str, ...] = SERVE, cwd: Path | None = None, **environment: str
-) -> Iterator[str]:
+def served(folder: Path, **environment: str) -> Iterator[str]:
     """The app on a free port of this machine, ready; its log and its number stand in the folder."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -32,8 +37,8 @@ def served(
     with (folder / "log").open("wb") as log:
         # A session of its own, so that the server and all it started end together.
         server = subprocess.Popen(
-            [sys.executable, *command, *at, "--server.fileWatcherType", "none"],
-            cwd=cwd or folder,
+            [sys.executable, "-c", SERVE, *at, "--server.fileWatcherType", "none"],
+            cwd=folder,
             env={**os.environ, **environment},
             stdin=subprocess.DEVNULL,
             stdout=log,

@@ -8,6 +8,7 @@ import gzip
 import re
 import socket
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,7 +18,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-from benchmarks.visitor import Visitor
+from benchmarks.visitor import Seen, Visitor, mixed, visitors
 from engine.errors import InputError
 from pages import mode
 from pages.shell import PAGES
@@ -36,6 +37,7 @@ FILES = (  # field of the page, file, what the page says of it
     ("check-file", "deep.json", b"[" * 9_000_000, "is not JSON in UTF-8"),
     ("check-file", "big.json", b"[" * 31_000_000, "too large for a release"),
 )
+PEOPLE = (0, 4, 1, 5)  # two on Asia, two on Cancer
 SERVED, NO, NONE = {200}, {0, 400, 403, 413}, {400, 404}
 ATTACKS = {  # answers that are right: on a server of one's own, on a public one
     "upload": ({204}, NO),
@@ -140,6 +142,25 @@ def test_a_servers_own_user_is_on_this_machine(server: tuple[str, str, Path]) ->
         assert ask(f"http://{host}:{port}/_stcore/health")[0] == 0
 
 
+@pytest.mark.parametrize("server", ["own"], indirect=True)
+def test_sessions_at_once_see_their_own_results(server: tuple[str, str, Path]) -> None:
+    """Two visitors a dataset, each with seeds of its own; every result is the run's made alone."""
+    seen = Seen()
+    asyncio.run(visitors(server[1], PEOPLE, 0.5, 0.1, seen))
+    assert not seen.trouble
+    assert len(seen.results) >= len(PEOPLE)
+    assert not mixed(seen)
+    # The check would notice: two results of one dataset change places.
+    pair = next(
+        (a, b)
+        for a in seen.results
+        for b in seen.results
+        if a[0] == b[0] and (a[2], a[3]) != (b[2], b[3])
+    )
+    (name, seed, *_), (_, _, words, graphs) = pair
+    assert mixed(replace(seen, results=[(name, seed, words, graphs)]))
+
+
 # What the server is started as ------------------------------------------------------------
 
 
@@ -207,7 +228,8 @@ def test_a_public_page_has_no_upload_and_no_budget(
 ) -> None:
     monkeypatch.setenv(mode.PUBLIC, "1")
     monkeypatch.chdir(tmp_path)
-    for query in ({}, {"data": "own"}):
+    few = {"data": "cancer", "n": "500"}
+    for query in (few, {**few, "data": "own"}):
         app = visit(page, **query)
         assert not app.exception
         assert not app.get("file_uploader"), (page, query)

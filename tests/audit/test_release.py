@@ -12,11 +12,12 @@ import pytest
 
 from engine import load_dataset
 from engine.__main__ import main
+from engine.audit.replay import NOTHING, Finding
 from engine.cli import audit as audit_cli
 from engine.data.dataset import Dataset
 from engine.marginals import moments
 from engine.privacy import sources
-from engine.release.attacked import attack_release
+from engine.release.attacked import attack_release, verdict
 from engine.release.budget import Budgets
 from engine.release.file import Release, canonical
 from tests.release.samples import Schema, asia_schema, make
@@ -82,3 +83,12 @@ def test_half_a_sensitivity_is_found(
     found = attack_release(released(tmp_path), proposals=1)
     assert not found.passed
     assert found.largest > 1.2
+
+
+def test_a_stopped_or_refuted_attack_says_so() -> None:
+    assert verdict(NOTHING).startswith("Stopped before the first pair")
+    assert verdict(Finding({"1. pairs": 1.5}, ("it moves",), 4)).startswith("REFUTED by 4 pairs")
+    found = Finding({"1. pairs": 0.5, "2. pairs again": 0.51}, (), 4)
+    half, more, *_ = audit_cli.attack_words(found)
+    assert half.endswith("would NOT have been found")
+    assert more.endswith("would have been found")

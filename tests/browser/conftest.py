@@ -32,13 +32,6 @@ CHROMIUM_ARGS = [
     # every page would compile all its scripts again.)
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
-# A fresh server knows every page by its address. What a setting invents on nothing is counted
-# beside every ε, on two tables here: enough for a sentence, as is a short probe of a study.
-FEW_DRAWS = """import runpy, sys
-from engine.studies import null
-null.DRAWS = 2
-sys.argv[0] = "scripts/serve.py"
-runpy.run_path(sys.argv[0], run_name="__main__")"""
 # Pages share the window's storage, in which Streamlit keeps whether a page's sidebar is folded:
 # the first address of each begins without.
 _FORGET = """if (location.protocol === "http:" && !sessionStorage.getItem("begun")) {
@@ -61,7 +54,7 @@ def app_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The running app; yields its address without a closing slash."""
     folder = tmp_path_factory.mktemp("app")
     budgets = {VARIABLE: str(folder / "budgets.db")}
-    with served(folder, ("-c", FEW_DRAWS), ROOT, **budgets) as url:
+    with served(folder, **budgets) as url:
         yield url
 
 

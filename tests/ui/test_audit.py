@@ -10,10 +10,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine import read_table
-from engine.audit.replay import NOTHING, Finding
-from engine.cli.audit import attack_words
 from engine.privacy.budget import PUBLISHED, STRICT
-from engine.release.attacked import attack_release, verdict
+from engine.release.attacked import attack_release
 from engine.release.budget import Budgets
 from engine.release.file import canonical
 from pages.trust import view as audits
@@ -89,11 +87,3 @@ def test_a_release_file_is_attacked_and_a_bad_one_refused_in_a_sentence(
     assert f"of {len(release.releases)} answers" in told(app)
     give(app, "audit-release-file", b"{}", "o.json")
     assert "pairs of neighbours" not in told(app, "info")
-
-
-def test_a_stopped_or_refuted_attack_says_so() -> None:
-    assert verdict(NOTHING).startswith("Stopped before the first pair")
-    assert verdict(Finding({"1. pairs": 1.5}, ("it moves",), 4)).startswith("REFUTED by 4 pairs")
-    half, more, *_ = attack_words(Finding({"1. pairs": 0.5, "2. pairs again": 0.51}, (), 4))
-    assert half.endswith("would NOT have been found")
-    assert more.endswith("would have been found")

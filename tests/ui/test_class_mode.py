@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from engine import InputError
@@ -17,15 +15,8 @@ from tests.ui.steps import Open, press, told
 PAIR = neighbours_of("cancer", "Smoker", "Cancer").at(2.0)
 
 
-class Clock:
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 def test_a_room_counts_each_voter_once_until_the_answer_is_shown() -> None:
-    room = Rooms(Clock()).open(PAIR)
+    room = Rooms().open(PAIR)
     room.which = 1
     for voter, guess in (("a", 0), ("b", 1), ("a", 1), ("c", 0)):
         room.vote(voter, guess)
@@ -42,27 +33,27 @@ def test_a_room_counts_each_voter_once_until_the_answer_is_shown() -> None:
 
 
 def test_rooms_are_bounded_and_gone_after_an_hour() -> None:
-    clock = Clock()
-    every = Rooms(clock)
+    now = [0.0]
+    every = Rooms(lambda: now[0])
     room = every.open(PAIR)
     for k in range(rooms.MOST_VOTES + 5):
         room.vote(f"{k}", 0)
     assert sum(room.counts()) == rooms.MOST_VOTES
-    clock.now = 1.0
+    now[0] = 1.0
     codes = {every.open(PAIR).code for _ in range(rooms.MOST_ROOMS - 1)}
     assert len(codes | {room.code}) == rooms.MOST_ROOMS
     with pytest.raises(InputError, match="rooms are open"):
         every.open(PAIR)
     assert every.find(room.code.lower()) is room
-    clock.now = rooms.HOUR
+    now[0] = rooms.HOUR
     assert every.find(room.code) is None
     assert every.open(PAIR).code
-    clock.now = 2 * rooms.HOUR + 1
+    now[0] = 2 * rooms.HOUR + 1
     assert not any(every.find(code) for code in codes)
 
 
 def test_outputs_are_the_engines_releases_of_either_table() -> None:
-    room, middle = Rooms(Clock()).open(PAIR), sum(PAIR.exact) / 2
+    room, middle = Rooms().open(PAIR), sum(PAIR.exact) / 2
     drawn = []
     for _ in range(400):
         room.deal()
@@ -74,14 +65,8 @@ def test_outputs_are_the_engines_releases_of_either_table() -> None:
     assert abs(sum(value for _, value in drawn) / 400 - middle) < 5 * scale
 
 
-@pytest.fixture
-def fresh() -> Iterator[None]:
+def test_a_phone_votes_and_the_wall_shows_it(open_app: Open) -> None:
     class_mode.rooms.clear()
-    yield
-    class_mode.rooms.clear()
-
-
-def test_a_phone_votes_and_the_wall_shows_it(open_app: Open, fresh: None) -> None:
     wall = open_app("learn", step="person", network="cancer")
     press(wall, "learn-room-open")
     (code,) = class_mode.rooms()._rooms

@@ -5,17 +5,13 @@ from __future__ import annotations
 import json
 import math
 import re
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-import networkx as nx
 import pandas as pd
 import pytest
 
 from engine import load_dataset, read_csv, run
-from engine.data.networks import NETWORKS, load_network
-from engine.graphs.layout import NODE_HEIGHT, box_width, frame_height, frame_scale, place
 from engine.graphs.links import MARKS, LinkClass
 from engine.graphs.picture import Link, stroke
 from engine.story.modules import plainly, words
@@ -39,35 +35,6 @@ def test_numbers_and_words() -> None:
     assert text.plain("*a* $x$ :red[b]") == r"\*a\* \$x\$ \:red\[b\]"
     assert plainly("sprinkler") == {"title": "Sprinkler", "about": "", "nodes": {}}
     assert plainly("cancer") == words()["cancer"]
-
-
-# Wider graphs than Alarm's do not fit without overlaps.
-DRAWN = [name for name in NETWORKS if len(load_network(name).names) <= 40]
-
-
-@pytest.mark.parametrize("name", DRAWN)
-def test_no_two_nodes_overlap_and_all_lie_in_the_frame(name: str) -> None:
-    graph = load_network(name).dag()
-    scale = frame_scale(len(graph), wide=False)
-    width, height = 460 * scale, (frame_height(len(graph)) - 20) * scale
-    at = place(graph, width, height)
-    assert set(at) == set(graph)
-    for a, b in combinations(graph, 2):
-        apart_x = abs(at[a][0] - at[b][0]) >= (box_width(a) + box_width(b)) / 2 - 1
-        assert apart_x or abs(at[a][1] - at[b][1]) >= NODE_HEIGHT - 1, (a, b)
-    assert all(abs(x) <= width / 2 + 1 and abs(y) <= height / 2 + 1 for x, y in at.values())
-
-
-def test_small_graphs_show_causes_above_effects() -> None:
-    graph = load_network("asia").dag()
-    at = place(graph, 460, 380)
-    assert all(at[a][1] < at[b][1] for a, b in graph.edges)
-
-
-@pytest.mark.parametrize("graph", [nx.DiGraph(), nx.DiGraph([("a", "b"), ("b", "a")])])
-def test_a_graph_without_edges_or_with_a_cycle_can_be_laid_out(graph: nx.DiGraph) -> None:
-    graph.add_nodes_from("abc")
-    assert set(place(graph, 460, 380)) == set("abc")
 
 
 def test_a_graph_page_loads_nothing_from_elsewhere() -> None:

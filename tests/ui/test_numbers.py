@@ -18,26 +18,21 @@ from engine.privacy.events import LaplaceEvent
 from engine.privacy.ledger import Ledger
 from engine.score.learned import ScoreDiagnostics
 from engine.studies.plan import BANDS, Band, Forecast
-from engine.studies.study import sweep
-from engine.studies.summary import bands, frame
-from pages.draw import charts
 from pages.draw.links import strengths, weighted
 from pages.report.words import range_sentence
 from pages.run import ledger
 from pages.run.view import charged
 from pages.shell import words as text
 from pages.shell.own import promised
-from pages.study.view import _curve
-from pages.study.work import _told
 from pages.table import expected
 
 CANCER = load_dataset("cancer", n=500)
 RUN = run("priv_pc", CANCER)
 
 
-def paid(*epsilons: float, cap: float = 8.0, method: str = "basic") -> Ledger:
+def paid(*epsilons: float, cap: float = 8.0) -> Ledger:
     """A ledger with a charge of each ε, the k-th at order k; without a cap where that is 0."""
-    found = Ledger(Guarantee(cap, 1e-5), method=method) if cap else Ledger(delta=1e-4)
+    found = Ledger(Guarantee(cap, 1e-5)) if cap else Ledger(delta=1e-4)
     for order, epsilon in enumerate(epsilons):
         found.charge(LaplaceEvent(epsilon, 1.0), label=f"label {order}", order=order)
     return found
@@ -51,30 +46,16 @@ def voided() -> Ledger:
 
 
 STRICT = "Strict: the guarantee (ε = 8, δ = 0) was fixed before the run"
-CLAIM = Guarantee(7.5, 1e-4)
 # Ledger, what the paper claims -> tiles, how the sentence begins, how the charges make the cap.
 PRICES: dict[str, tuple[Ledger, Guarantee | None, list[str], str, str]] = {
-    "strict": (
-        *(paid(2.0, 4.0), None, ["Guaranteed total ε 8", "Budget used (ε) 6 · 75 %"]),
-        *(STRICT, "In ε the charges add up to 6 of 8, the cap (ε = 8, δ = 0)."),
-    ),
     "strict, but for rounding": (
         *(paid(8.0 * (1 - 5e-10)), None, ["Budget used (ε) 8 · 100 %", "Budget left (ε) 0"]),
         *(STRICT, "In ε the charges add up to 8 of 8"),
-    ),
-    "strict, all known before": (
-        *(paid(), None, ["Guaranteed total ε 8", "Budget used (ε) 0 · 0 %", "Budget left (ε) 8"]),
-        *(STRICT, "In ε the charges add up to 0 of 8"),
-    ),
-    "published": (
-        *(paid(3.0, 9.0, cap=0), CLAIM, ["Paper's total ε 7.5", "Proven total ε 12", "Charges 2"]),
-        *("Published: the paper states 7.5; what can be proven for this very run is 12, ", ""),
     ),
     "published, without end": (
         *(paid(3.0, cap=0), Guarantee(math.inf, 0.0), ["Proven total ε 3", "Charges 1"]),
         *("Published: the paper states a sum without limit; what can be proven for", ""),
     ),
-    "none": (paid(3.0, cap=0), None, ["Proven total ε 3", "Charges 1"], "No privacy: the", ""),
     "void": (
         *(voided(), None, ["Proven total ε nothing", "Charges 3"]),
         *("No guarantee: no schema; a read bound. Noise was drawn", ""),
@@ -88,8 +69,6 @@ def test_what_a_run_cost(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     result = replace(RUN, ledger=of, claimed=claimed)
     shown = ledger.privacy_tiles(result)
     assert {f"{title} {value}" for title, value, _ in shown} >= set(tiles)
-    assert len(shown) == (2 if name in ("none", "void") else 3)
-    assert name != "published" or shown[0][2] == "As the paper composes it, with δ = 1e-4."
     said: list[str] = []
     monkeypatch.setattr(ledger.st, "caption", said.append)
     ledger.privacy_sentence(result)
@@ -153,29 +132,6 @@ def test_own_data_are_promised_a_cap_where_all_is_declared(
     assert told == (Guarantee(3.0, 1e-5) if capped and declared else Guarantee(math.inf, 0.0))
     spent = run("priv_pc", own, **values).spent.epsilon
     assert spent == (3.0 if capped and declared else math.inf) or not capped
-
-
-def test_a_band_goes_from_the_tenth_to_the_ninetieth_percentile_and_is_drawn_so() -> None:
-    """By counting: of 11 seeds one lies below, one above, nine between."""
-    said: list[str] = []
-    results = list(sweep(CANCER, "priv_pc", {"epsilon": [1.0, 9.0]}, 11,
-                         on_progress=_told(lambda share, words: said.append(words))))  # fmt: skip
-    assert [words.split(",")[0] for words in said] == [f"{k} of 22 runs" for k in range(1, 23)]
-    table = frame(results)
-    points = bands(table, "ci_tests")
-    for epsilon, part in table.groupby("epsilon"):
-        values = sorted(part["ci_tests"])
-        point = points[points["epsilon"] == epsilon].iloc[0]
-        assert (point["low"], point["median"], point["high"]) == (values[1], values[5], values[9])
-        assert values[0] <= point["sure_low"] <= values[5] <= point["sure_high"] <= values[10]
-    assert (points["sure_low"] < points["sure_high"]).any()
-
-    line = _curve("priv_pc", SimpleNamespace(points=points), 0)  # type: ignore[arg-type]
-    figure = charts.curves([line], charts.Axis("ε"), charts.Axis("tests"))
-    band = next(t for t in figure.data if t.fill == "toself")
-    half = len(line.x)
-    assert list(band.y[:half]) == points["sure_high"].tolist()
-    assert list(band.y[half:])[::-1] == points["sure_low"].tolist()
 
 
 def test_the_luck_of_a_headline_is_told_as_a_range_or_as_one_number() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +12,7 @@ from engine.data.schema import Column, Schema
 from engine.privacy.accounting import Guarantee
 from engine.release.budget import VARIABLE, Budgets
 from pages.shell import PAGES
+from tests.ui.shown import shown
 from tests.ui.steps import Open, own_table, press, visit
 
 NAME, ROWS = "ledgerfile", 417
@@ -35,19 +35,6 @@ def give(app: AppTest, name: str, content: bytes, declared: Schema | None) -> No
     """Upload a file with its schema on the Data page; without one where ``declared`` is None."""
     visit(app, "table")
     own_table(app, content, declared, name=f"{name}.csv")
-
-
-def leaves(block: object) -> Iterator[str]:
-    """Everything a part of the page says or draws."""
-    for child in getattr(block, "children", {}).values():
-        yield str(getattr(child, "proto", ""))
-        yield from leaves(child)
-
-
-def said(app: AppTest) -> str:
-    """The whole page as text; values of tables are in their own format, so by their frames."""
-    frames = " ".join(f"{d.value.to_csv()}" for d in app.dataframe)
-    return " ".join([*leaves(app.main), *leaves(app.sidebar), frames])
 
 
 @pytest.fixture
@@ -76,15 +63,15 @@ def test_a_file_that_cannot_be_read_leaves_no_table(used: AppTest, declared: Sch
     if declared is None:  # there is something to leave, as in the other case
         for page, step in (("run", ""), ("table", "release"), ("table", "table")):
             visit(used, page, step=step)
-            assert any(trace in said(used) for trace in TRACES), page
+            assert any(trace in shown(used) for trace in TRACES), page
     visit(used, "table")
     give(used, "broken", SHORT if declared is None else GAP, declared)
-    assert NAME not in said(used)
+    assert NAME not in shown(used)
     [why] = used.sidebar.error
     assert used.main.info[0].value == why.value  # why there is none
     for page in PAGES:
         visit(used, page.name)
-        found = [trace for trace in TRACES if trace in said(used)]
+        found = [trace for trace in TRACES if trace in shown(used)]
         assert found == [], page.name
 
 
@@ -93,7 +80,7 @@ def test_another_file_takes_the_place_and_what_was_paid_for_is_kept_apart(used: 
     give(used, "second", table(others, 523), schema(others))
     for page in PAGES:
         visit(used, page.name, step="share")
-        found = [trace for trace in TRACES if trace in said(used)]
+        found = [trace for trace in TRACES if trace in shown(used)]
         if page.name == "table":
             assert [e.label for e in used.expander if "from another file" in e.label]
         else:

@@ -48,6 +48,7 @@ from streamlit.util import calc_hash
 worker.begin()  # what works in a process of its own is loaded there
 app = AppTest.from_file("app.py", default_timeout=60)
 app._page_hash = calc_hash("run")
+app.query_params.update({"data": "cancer", "n": "500"})
 app.run()
 for one in list(task._shared.values()):
     assert one.wait(60)

@@ -15,6 +15,7 @@ from engine.studies.tune import which_epsilon
 from pages.shell.settings import filled
 from pages.study import work
 from pages.study.view import answers_of
+from tests.ui.shown import shown
 from tests.ui.steps import Open, press, told
 
 SMALL = {"data": "cancer", "n": "1000", "algorithm": "marginal_pc", "study.seeds": "5"}
@@ -24,12 +25,6 @@ SMALL = {"data": "cancer", "n": "1000", "algorithm": "marginal_pc", "study.seeds
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Five values of ε, and short searches."""
     monkeypatch.setattr(work, "EPSILONS", (0.1, 0.5, 1.0, 3.0, 10.0))
-
-
-def drawn(app: AppTest) -> str:
-    """The names in the chart."""
-    spec = json.loads(app.get("plotly_chart")[0].proto.spec)
-    return " ".join(str(trace["name"]) for trace in spec["data"])
 
 
 def found(open_app: Open, **query: str) -> AppTest:
@@ -60,7 +55,7 @@ def test_page_command_line_and_python_give_one_answer_with_one_error(
                 **{"study.target": str(target)})  # fmt: skip
     assert f"#### {answer.sentence}" in told(app)
     assert len(app.get("plotly_chart")) == 1
-    assert "you are here: ε = 1" in drawn(app)
+    assert "you are here: ε = 1" in shown(app)
     flags = [text for k, v in words_of.items() for text in (f"--{k}", v)]
     argv = ["sweep", "--dataset", name, "--n", str(n), "--algorithm", key, "--seeds", "5", *flags]
     argv += ["--epsilon", ",".join(map(str, grid)), "--target", str(target), "--json"]
@@ -80,8 +75,8 @@ def test_another_form_greys_the_answer_and_says_whose_it_is(open_app: Open) -> N
 
 def test_other_algorithms_are_drawn_with_it(open_app: Open) -> None:
     app = found(open_app, **{"study.others": "pc,priv_pc"})
-    assert "Priv-PC" in drawn(app)
-    assert "(no ε)" in drawn(app)
+    assert "Priv-PC" in shown(app)
+    assert "(no ε)" in shown(app)
     assert "Priv-PC" in told(app)
 
 
@@ -141,11 +136,14 @@ def test_an_answer_while_it_runs_is_of_what_there_is() -> None:
     rest = tuple(sorted((k, v) for k, v in values.items() if k != "epsilon"))
     asked = work.Asked("cancer", 500, 0, "", "marginal_pc", rest, 0.8, "skeleton_f1", 2)
     parts: list[object] = []
+    said: list[str] = []
 
     def tell(share: object = None, phrase: str = "", part: object = None) -> bool:
         parts.extend([part] if part else [])
+        said.append(phrase)
         return len(parts) > 1
 
     work.answered(tell, data, asked)
+    assert "1 of " in " ".join(said)
     some = [r for part in parts for r in part]  # type: ignore[attr-defined]
     assert answers_of(some, asked)["marginal_pc"].rows == 500

@@ -1,0 +1,39 @@
+"""Places of nodes: in the frame, none over another, causes above effects."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import networkx as nx
+import pytest
+
+from engine.data.networks import NETWORKS, load_network
+from engine.graphs.layout import NODE_HEIGHT, box_width, frame_height, frame_scale, place
+
+# Wider graphs than Alarm's do not fit without overlaps.
+DRAWN = [name for name in NETWORKS if len(load_network(name).names) <= 40]
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_no_two_nodes_overlap_and_all_lie_in_the_frame(name: str) -> None:
+    graph = load_network(name).dag()
+    scale = frame_scale(len(graph), wide=False)
+    width, height = 460 * scale, (frame_height(len(graph)) - 20) * scale
+    at = place(graph, width, height)
+    assert set(at) == set(graph)
+    for a, b in combinations(graph, 2):
+        apart_x = abs(at[a][0] - at[b][0]) >= (box_width(a) + box_width(b)) / 2 - 1
+        assert apart_x or abs(at[a][1] - at[b][1]) >= NODE_HEIGHT - 1, (a, b)
+    assert all(abs(x) <= width / 2 + 1 and abs(y) <= height / 2 + 1 for x, y in at.values())
+
+
+def test_small_graphs_show_causes_above_effects() -> None:
+    graph = load_network("asia").dag()
+    at = place(graph, 460, 380)
+    assert all(at[a][1] < at[b][1] for a, b in graph.edges)
+
+
+@pytest.mark.parametrize("graph", [nx.DiGraph(), nx.DiGraph([("a", "b"), ("b", "a")])])
+def test_a_graph_without_edges_or_with_a_cycle_can_be_laid_out(graph: nx.DiGraph) -> None:
+    graph.add_nodes_from("abc")
+    assert set(place(graph, 460, 380)) == set("abc")
