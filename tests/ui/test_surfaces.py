@@ -30,12 +30,11 @@ from pages.report import brief, files
 from pages.run import more, trace
 from tests.ui.steps import Open
 
-Query = dict[str, str]
 ENDED, PUBLISHED = "budget_exhausted", {"guarantee": "published"}
 ASIA = {"data": "asia", "n": "20000"}
 CANCER = {"data": "cancer", "n": "20000", "epsilon": "0.02"}
 # Two networks, three algorithms, both guarantees; arrows in doubt, nothing found, ended early.
-RUNS: dict[str, tuple[Query, Callable[[RunResult], object]]] = {
+RUNS: dict[str, tuple[dict[str, str], Callable[[RunResult], object]]] = {
     "doubt": ({**ASIA, "algorithm": "marginal_pc", "epsilon": "0.3"}, lambda r: r.low_confidence),
     "early": ({**ASIA, "epsilon": "1", "seed": "1"}, lambda r: r.status == ENDED),
     "published": ({**ASIA, **PUBLISHED}, lambda r: r.summary().promise.level == NOTHING),
