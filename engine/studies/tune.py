@@ -70,7 +70,7 @@ class Answer:
     def sentence(self) -> str:
         """The answer with its conditions: algorithm, other settings than its defaults, data, n."""
         chosen = algorithm(self.algorithm)
-        specs = {s.name: s.default for s in chosen.params.specs() if s.name != "epsilon"}
+        specs = {s.name: s.default for s in chosen.params.specs() if s.name != "guarantee"}
         changed = [f"{k} {v}" for k, v in self.params.items() if specs.get(k, v) != v]
         at = f" at {', '.join(changed)}" if changed else ""
         return (

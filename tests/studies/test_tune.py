@@ -50,6 +50,10 @@ def test_an_answer_and_its_interval() -> None:
     assert found.epsilon == pytest.approx(math.sqrt(0.3))
     assert 0.3 < found.least < found.epsilon < found.most < 1.0
     assert "from ε = 0.55 on" in found.sentence
+    assert (
+        "Priv-PC on cancer, 500 rows, published guarantee"
+        in replace(found, params={**found.params, "guarantee": "published"}).sentence
+    )
     never = answer_of(made_up(rising), 500, 0.95)
     assert never.epsilon is None
     assert "not reached up to ε = 3" in never.sentence
