@@ -63,7 +63,7 @@ class Column:
 
     def __post_init__(self) -> None:
         for what in ("levels", "bounds", "cuts"):
-            object.__setattr__(self, what, listed(getattr(self, what), what))
+            object.__setattr__(self, what, _listed(getattr(self, what), what))
         if not _is_name(self.name):
             raise InputError(f"A column's {_NAMED}.")
         for fault in self._faults():
@@ -154,7 +154,7 @@ def interval_labels(cuts: Sequence[float] | np.ndarray) -> tuple[str, ...]:
     return (f"< {points[0]}", *inner, f">= {points[-1]}")
 
 
-def listed(value: Any, what: str) -> tuple[Any, ...] | None:
+def _listed(value: Any, what: str) -> tuple[Any, ...] | None:
     """A collection of texts or numbers as a tuple of plain Python values."""
     if value is None:
         return None

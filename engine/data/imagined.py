@@ -24,7 +24,7 @@ Levels = Sequence[Sequence[str]]
 MOST_PARENTS = 3
 MOST_BORROWED = 4  # parents of a node with a borrowed table
 LEAST_LEAN = 0.3  # what a node weighs as a child for which no parents were drawn
-TABLES, NOISY_OR, COPIES = 0.6, 0.2, 0.2  # shares of the three kinds of nodes with parents
+TABLES, NOISY_OR = 0.6, 0.2  # shares of two kinds of nodes with parents; the rest are copies
 RARE = 0.2  # share of rare causes among nodes without parents
 
 
