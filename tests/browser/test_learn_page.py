@@ -52,12 +52,7 @@ def on(page: Page, name: str) -> None:
     page.get_by_role("button", name="Next", exact=True).press("Enter")
     page.get_by_role("heading", name=name).wait_for()
     settle(page)
-    phone(page)
-
-
-def phone(page: Page) -> None:
-    """On a phone everything that can be pressed is in reach, too."""
-    look(page, NARROW)
+    look(page, NARROW)  # on a phone everything that can be pressed is in reach, too
     page.set_viewport_size(DESK)
 
 

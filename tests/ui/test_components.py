@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from engine import load_dataset, read_csv, run
+from engine import RunResult, load_dataset, read_csv, run
 from engine.graphs.links import MARKS, LinkClass
 from engine.graphs.picture import Link, stroke
 from engine.story.modules import plainly, words
@@ -58,6 +58,13 @@ def test_levels_and_names_of_columns_are_no_markup_in_a_chart() -> None:
     for content in (drawn, lines):
         assert "<b>" not in content.replace("\\u003c", "<").replace("\\u003e", ">")
         assert "&lt;b" in content.replace("\\u0026", "&")
+
+
+def test_without_a_truth_what_was_not_tested_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = run("priv_pc", load_dataset("asia", n=3000), seed=0, epsilon=0.05)
+    monkeypatch.setattr(RunResult, "classes", {})  # as of one's own table
+    drawn = {(k.a, k.b): (k.kind, k.arrow) for k in links.found_links(found, waiting=True)}
+    assert [*drawn.values()].count((LinkClass.UNTESTED, False)) == len(found.untested_pairs) > 0
 
 
 @pytest.mark.parametrize("kind", LinkClass)

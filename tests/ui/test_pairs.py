@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from engine.teaching.pairwise import EPSILONS
 from pages.pairs import batch, form, view
 from pages.shell import state
 from pages.shell import words as text
@@ -112,7 +111,6 @@ def test_the_batch(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     assert list(table["Pairs"]) == [len(job.parts)] * 6
     right = table.set_index("Release").iloc[:, 1]
     assert right.idxmax() == "Vote (every row)"
-    assert len(EPSILONS) == 10
     said = "These are the 30 simulated pairs at λ = 0.001"
     assert not any(said in c.value for c in app.caption)
     app.number_input(key="pairs-ridge").set_value(0.5).run()

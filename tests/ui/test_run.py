@@ -198,11 +198,10 @@ def test_a_change_is_called_stale_until_it_is_run_or_runs_at_once_where_that_is_
 
 def test_bad_values_give_one_sentence_and_lose_nothing(app: AppTest) -> None:
     before = metrics(app)
-    epsilon = "epsilon must be at least"
     for key, value, good, said in (
-        ("param-epsilon", -1.0, 1.0, epsilon),
-        ("param-epsilon", 0.0, 1.0, epsilon),
-        ("param-epsilon", 1e9, 1.0, epsilon),
+        ("param-epsilon", -1.0, 1.0, "epsilon must be at least"),
+        ("param-epsilon", 0.0, 1.0, "epsilon must be at least"),
+        ("param-epsilon", 1e9, 1.0, "epsilon must be at least"),
         ("run-n", 3, 100_000, "Rows n must be from"),
     ):
         enter(app, key, value)
