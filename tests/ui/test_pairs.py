@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -34,6 +35,10 @@ def test_the_votes_gap_is_what_its_probability_is_of(pairs_page: AppTest, epsilo
     assert truth is not None
     right = [" → ".join(edge) for edge in truth.edges] == [vote["Points to"]]
     assert vote["Right"] == pytest.approx(1 - turned if right else turned, abs=1e-9)
+
+
+def test_a_column_of_one_value_has_an_axis_of_two_units() -> None:
+    assert view._with_room(np.full(5, 3.0)) == (2.0, 4.0)
 
 
 def test_the_script_gives_the_same_decision(open_app: Open) -> None:
