@@ -10,7 +10,8 @@ import pytest
 
 from engine import InputError, load_dataset, run
 from engine.data.dataset import Dataset
-from engine.teaching.lessons import noisy_test, query, strengths
+from engine.story import frames
+from engine.teaching.lessons import NoisyTest, noisy_test, query, strengths
 from engine.teaching.neighbours import counterexample, farthest, guess_bound, moves
 from engine.teaching.replay import scenes
 
@@ -94,3 +95,12 @@ def test_later_orders_are_poorer_on_asia() -> None:
     data = Dataset.from_codes([[0, 1], [1, 0], [1, 1], [0, 0]] * 20)
     with pytest.raises(InputError, match="public data"):
         farthest(data, query(data, "X0", "X1"), 1.0)
+
+
+def test_of_two_hundred_noisy_answers_as_many_are_wrong_as_the_noise_makes() -> None:
+    """Of the Laplace distribution's tails: beyond T, and beyond what the picture holds."""
+    drawn = frames._pile(NoisyTest(exact=0.0, level=math.log(2), sensitivity=1.0, epsilon=1.0))
+    outside = 0.06**1.1  # 1.1 times the quantiles .03 and .97
+    wrong, right = drawn.count("#c0392b"), drawn.count("#1b6ca8")
+    assert wrong == pytest.approx(200 * (1 / 4 - outside / 2), abs=0.6)
+    assert wrong + right == 2 * round(100 * (1 - outside))  # as many on either side
