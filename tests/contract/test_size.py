@@ -31,7 +31,6 @@ MOST = {
     "engine/algorithms engine/search engine/statistics engine/tables": 3467,
     # one edge is "1 edge"
     # the command story
-    # a count with its noun is imported
     "engine/cli engine/__main__.py": 1492,
     # RunResult and the sentences of a run have files of their own; they were on pages
     # and the earlier names of its attributes, for one version
@@ -44,7 +43,6 @@ MOST = {
     # a release that was cut short after its files were kept is ended
     # folders above a file are made private, too
     # a check replays each release once
-    # a count with its noun is imported
     "engine/release": 1542,
     # imports of names that moved
     "engine/marginals engine/privacy": 2240,
