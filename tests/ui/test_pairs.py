@@ -37,10 +37,6 @@ def test_the_votes_gap_is_what_its_probability_is_of(pairs_page: AppTest, epsilo
     assert vote["Right"] == pytest.approx(1 - turned if right else turned, abs=1e-9)
 
 
-def test_a_column_of_one_value_has_an_axis_of_two_units() -> None:
-    assert view._with_room(np.full(5, 3.0)) == (2.0, 4.0)
-
-
 def test_the_script_gives_the_same_decision(open_app: Open) -> None:
     app = open_app("pairs")
     there: dict[str, Any] = {}
@@ -77,6 +73,7 @@ def test_without_data_there_is_one_sentence(open_app: Open) -> None:
         app.radio(key="pairs-source").set_value(source).run()
         assert not app.exception
         assert len(app.info) == 1
+    assert view._with_room(np.full(2, 3.0)) == (2.0, 4.0)  # an axis of two units for one value
 
 
 def test_own_data_show_nothing_exact_before_they_are_asked_to(open_app: Open) -> None:
