@@ -70,6 +70,9 @@ class Algorithm:
     ours: bool = False
     # How the ledger of a strict run is capped; public facts only. None: no noise, no ledger rule.
     ledger: Callable[[Dataset, Any], Ledger] | None = None
+    # Deviation of a strict run's noise on one answer about a pair, in units of |z|, from the
+    # stand-in's columns and rows alone, which are public; None where noise is put on no |z|.
+    noise: Callable[[Dataset, Any], float] | None = None
     # What one published epsilon pays for, in words after "for"; None: there is no published form.
     epsilon_pays: str | None = None
     # The key of the algorithm without privacy that this one becomes without noise, exactly; None

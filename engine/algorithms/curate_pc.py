@@ -21,9 +21,10 @@ from engine.params import again, param
 from engine.privacy.accounting import Guarantee, unsampled
 from engine.privacy.budget import shares
 from engine.privacy.ledger import BudgetExhausted, Ledger
+from engine.randomness import Randomness
 from engine.search.allocation import NOTHING, Objective, Price, allocate, likely_tests, most_tests
 from engine.search.diagnostics import Allocation, OrderBudget, SearchDiagnostics
-from engine.search.noisy_score import NoisyScore, NoisyTestParameters, noisy_score
+from engine.search.noisy_score import NoisyScore, NoisyTestParameters, least_unit, noisy_score
 from engine.search.pc import pc
 from engine.search.skeleton import Graph, Query, TestByTest
 from engine.statistics.kendall import KENDALL
@@ -275,6 +276,24 @@ class CuratePC(TestByTest):
         return Allocation(tuple(self.planned), tuple(self.spent), unit)
 
 
+def noise(data: Dataset, params: CuratePCParameters) -> float:
+    """Deviation of what the first plan leaves for a test with one column in its set.
+
+    Inf where the plan leaves nothing. Noise far above the cutoff spares half of all pairs at order
+    0, however well it tells links, so that the graph is up to order 1.
+    A score on a sample is smaller, and one record moves it further: the noise on all rows' score
+    that would hide as much is larger by both.
+    """
+    context = RunContext(Randomness(0), ledger(data, params), data.names, trace=False)
+    rule = CuratePC(data, params, context)
+    try:
+        rule.begin_order(0, Graph(data.d))
+    except BudgetExhausted:
+        return math.inf
+    unit = least_unit(data, params) * data.n / params.rows_in_sample(data.n)
+    return math.sqrt(2) * unit / min(order.epsilon for order in rule.planned[0][:2])
+
+
 def run(data: Dataset, params: CuratePCParameters, context: RunContext) -> Outcome:
     """``epsilon`` is the total in both modes."""
     rule = CuratePC(data, params, context)
@@ -295,6 +314,7 @@ ALGORITHM = Algorithm(
     summary="Adds noise to every answer and plans again, step by step, how much of the budget "
     "each may cost.",
     ledger=ledger,
+    noise=noise,
     epsilon_pays=WHOLE_RUN,
     parent="pc",
 )

@@ -24,7 +24,7 @@ from engine.privacy.ledger import Ledger
 from engine.privacy.mechanisms import gaussian
 from engine.search.allocation import likely_tests
 from engine.search.diagnostics import SearchDiagnostics
-from engine.search.noisy_score import NoisyTestParameters, noisy_score
+from engine.search.noisy_score import NoisyTestParameters, least_unit, noisy_score
 from engine.search.pc import pc
 from engine.search.skeleton import Query, TestByTest
 from engine.statistics.registry import BOUNDED
@@ -181,6 +181,16 @@ def claimed_total(answers: int, multiplier: float, rate: float, delta: float) ->
     return Guarantee(float(compute_epsilon(WHOLE_ORDERS, costs, delta)[0]), delta)
 
 
+def noise(data: Dataset, params: GaussPCParameters) -> float:
+    """A test's sigma.
+
+    A score on a sample is smaller, and one record moves it further: the noise on all rows' score
+    that would hide as much is larger by both.
+    """
+    rate = params.rows_in_sample(data.n) / data.n
+    return planned(data, params).multiplier / rate * least_unit(data, params)
+
+
 def run(data: Dataset, params: GaussPCParameters, context: RunContext) -> Outcome:
     """Published: ``epsilon`` and ``delta`` fix one test's noise. Strict: shared among the tests."""
     rule, claimed = GaussPC(data, params, context), None
@@ -201,6 +211,7 @@ ALGORITHM = Algorithm(
     summary="Adds noise to every answer, each computed on a random part of the rows, which "
     "hides people better.",
     ledger=ledger,
+    noise=noise,
     epsilon_pays="a test",
     parent="pc",
 )

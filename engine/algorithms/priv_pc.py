@@ -17,7 +17,7 @@ from engine.privacy.accounting import Guarantee, advanced_total
 from engine.privacy.budget import shares
 from engine.privacy.ledger import Ledger
 from engine.search.diagnostics import SearchDiagnostics
-from engine.search.noisy_score import NoisyTestParameters, SparseVector, noisy_score
+from engine.search.noisy_score import NoisyTestParameters, SparseVector, least_unit, noisy_score
 from engine.search.pc import pc
 from engine.search.skeleton import Graph, Query, TestByTest
 from engine.theory import best_subsample, sieve_epsilon
@@ -158,6 +158,11 @@ def claimed_total(answers: int, params: PrivPCParameters) -> Guarantee:
     return Guarantee(2 * half.epsilon, 2 * half.delta)
 
 
+def noise(data: Dataset, params: PrivPCParameters) -> float:
+    """Deviation of what is put on an examined |z|: what passes the sieve has met more."""
+    return math.sqrt(2) * least_unit(data, params) / (plan(data, params)[1] / 2)
+
+
 ALGORITHM = Algorithm(
     key="priv_pc",
     title="Priv-PC",
@@ -168,6 +173,7 @@ ALGORITHM = Algorithm(
     summary="Screens every question with a cheap noisy answer, then pays for a precise one "
     "only where the two might be unlinked.",
     ledger=ledger,
+    noise=noise,
     epsilon_pays="a round (one sieve and one examine)",
     parent="pc",
 )

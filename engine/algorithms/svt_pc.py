@@ -15,7 +15,7 @@ from engine.privacy.accounting import advanced_total
 from engine.privacy.budget import shares
 from engine.privacy.ledger import Ledger
 from engine.search.diagnostics import SearchDiagnostics
-from engine.search.noisy_score import NoisyTestParameters, SparseVector, noisy_score
+from engine.search.noisy_score import NoisyTestParameters, SparseVector, least_unit, noisy_score
 from engine.search.pc import pc
 from engine.search.skeleton import Query, TestByTest
 
@@ -82,6 +82,11 @@ def run(data: Dataset, params: SVTPCParameters, context: RunContext) -> Outcome:
     )
 
 
+def noise(data: Dataset, params: SVTPCParameters) -> float:
+    """Deviation of a query's noise less the threshold's: Lap(4/epsilon) and Lap(2/epsilon)."""
+    return math.sqrt(2 * (4**2 + 2**2)) * least_unit(data, params) / plan(data, params)[1]
+
+
 ALGORITHM = Algorithm(
     key="svt_pc",
     title="SVT-PC",
@@ -92,6 +97,7 @@ ALGORITHM = Algorithm(
     summary="Compares every question's noisy answer with one noisy threshold and pays only "
     "when a link goes.",
     ledger=ledger,
+    noise=noise,
     epsilon_pays="a round (up to one deletion)",
     parent="pc",
 )

@@ -27,6 +27,7 @@ from engine.cli.flags import (
 from engine.cli.interrupts import ending, interruptible
 from engine.params import Spec
 from engine.registry import ALGORITHMS
+from engine.studies.detectability import unworkable
 from engine.studies.study import Progress, sweep
 from engine.studies.trial import TrialResult, knowing
 
@@ -113,6 +114,10 @@ def sweep_command(argv: Sequence[str]) -> int:
     seeds = args.seeds if args.seeds is not None else 5 if args.target is None else SEEDS
     with interruptible() as cancelled, progress_line() as progress:
         several = [knowing(data, said(args)) for data in datasets(args)]
+        shapes = [(data.cardinalities, data.n) for data in several]
+        first = {name: some if name == "epsilon" else some[0] for name, some in grid.items()}
+        for bad in unworkable(keys, shapes, first):
+            print(bad, file=sys.stderr)
         results = sweep(
             several,
             keys,

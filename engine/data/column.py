@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -238,3 +238,38 @@ PLAIN = Dialect()
 def repeated(names: Sequence[str]) -> str:
     """The first name that occurs a second time; StopIteration where none does."""
     return next(name for i, name in enumerate(names) if name in names[:i])
+
+
+# What a reader and a table share -------------------------------------------------------------
+
+ASKED = 0.05  # of a column's cells: more that count as an answer are a question
+
+
+@dataclass(frozen=True)
+class Unforeseen:
+    """Cells of one column that match no level: exact facts of private rows, for their owner alone.
+
+    ``cells`` of ``of`` cells; ``looks`` like some of them; ``to`` is the level they count as, None
+    where the schema states none. ``empty`` cells are apart from others, and ``foreseen`` where that
+    level is there for them.
+    """
+
+    column: str
+    cells: int
+    of: int
+    to: str | None
+    looks: tuple[str, ...] = field(default=(), repr=False)
+    empty: bool = False
+    foreseen: bool = False
+
+    @property
+    def asks(self) -> bool:
+        """Whether they are so many, and count as an answer, that somebody has to agree."""
+        return not self.foreseen and self.cells > ASKED * self.of
+
+    def __str__(self) -> str:
+        """In words, without a cell."""
+        share = f"{100 * self.cells / self.of:.2g} %"
+        kind = "empty" if self.empty else "no level"
+        to = "" if self.to is None else f" and count as {self.to!r}"
+        return f"{show(self.column)}: {self.cells:,} of {self.of:,} cells ({share}) are {kind}{to}"

@@ -12,15 +12,14 @@ import json
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 import numpy as np
-from numpy.typing import NDArray
 
-from engine.data.column import HUGE, Column
+from engine.data.column import HUGE, Column, Unforeseen
 from engine.data.schema import Schema
 from engine.errors import DataError, InputError, show, way
 
@@ -30,42 +29,11 @@ if TYPE_CHECKING:
 
 MAX_FOLDED = 2**31 - 1  # rows that weights stand for: tables are counted in 32 bits
 _SHOWN = 12  # columns that are printed with their number of levels
-ASKED = 0.05  # of a column's cells: more that count as an answer are a question
 OWN = "own-"  # how the identity of private rows begins
 UNDECLARED = (
     "The levels are the codes found in the data, read without noise; for a guarantee declare them "
     "(levels)."
 )
-
-
-@dataclass(frozen=True)
-class Unforeseen:
-    """Cells of one column that match no level: exact facts of private rows, for their owner alone.
-
-    ``cells`` of ``of`` cells; ``looks`` like some of them; ``to`` is the level they count as, None
-    where the schema states none. ``empty`` cells are apart from others, and ``foreseen`` where that
-    level is there for them.
-    """
-
-    column: str
-    cells: int
-    of: int
-    to: str | None
-    looks: tuple[str, ...] = field(default=(), repr=False)
-    empty: bool = False
-    foreseen: bool = False
-
-    @property
-    def asks(self) -> bool:
-        """Whether they are so many, and count as an answer, that somebody has to agree."""
-        return not self.foreseen and self.cells > ASKED * self.of
-
-    def __str__(self) -> str:
-        """In words, without a cell."""
-        share = f"{100 * self.cells / self.of:.2g} %"
-        kind = "empty" if self.empty else "no level"
-        to = "" if self.to is None else f" and count as {self.to!r}"
-        return f"{show(self.column)}: {self.cells:,} of {self.of:,} cells ({share}) are {kind}{to}"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -360,18 +328,3 @@ def refuse_cycle(graph: nx.DiGraph, what: str) -> None:
         arcs = nx.find_cycle(graph)
         path = way([show(node) for node in [*(a for a, _ in arcs), arcs[0][0]]], " -> ")
         raise DataError(f"{what} has a cycle ({path}); remove or turn one of its edges.")
-
-
-def mixed_radix_keys(
-    codes: NDArray[np.unsignedinteger], cardinalities: Sequence[int]
-) -> NDArray[np.int64]:
-    """One integer a row that is equal for equal rows; compressed where it would overflow."""
-    keys = np.zeros(codes.shape[0], np.int64)
-    size = 1
-    for column, levels in enumerate(cardinalities):
-        if size > (1 << 62) // max(levels, 1):
-            distinct, keys = np.unique(keys, return_inverse=True)
-            keys, size = keys.astype(np.int64), len(distinct)
-        keys = keys * levels + codes[:, column]
-        size *= levels
-    return keys

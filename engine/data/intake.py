@@ -24,8 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.data.column import ADDED, Column, Person
-from engine.data.dataset import Unforeseen, mixed_radix_keys
+from engine.data.column import ADDED, Column, Person, Unforeseen
 from engine.data.sources import Relation, opened, quoted
 from engine.data.spreadsheets import safe
 
@@ -135,8 +134,7 @@ def project(
     cells = {c.name: Cell.of(table, c.name, c.part) for c in columns if c.take != "count"}
     read = [column for column in columns if column.name in cells]
     terms = [partial(code, table, column, cells[column.name]) for column in read]
-    sizes = [column.size for column in read]
-    codes, weights = _counted(table.con, terms, [size + 2 for size in sizes], table.sql)
+    codes, weights = _counted(table.con, terms, [c.size + 2 for c in read], table.sql)
     unforeseen = tuple(_unforeseen(table, read, cells, (codes, weights)))
     if person is not None:
         rows, nobody = _persons(table, columns, person, cells)
@@ -145,9 +143,8 @@ def project(
         return (codes, weights), ()
     for column, held in zip(read, codes.T, strict=True):
         held[held >= column.size] = column.other_code or 0
-    keys = mixed_radix_keys(codes, sizes)
-    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    total = np.bincount(inverse, weights).astype(np.int64)  # sums below 2^53 are exact
+    _, first, inverse = np.unique(codes, axis=0, return_index=True, return_inverse=True)
+    total = np.bincount(inverse.ravel(), weights).astype(np.int64)  # sums below 2^53 are exact
     return (codes[first], total), unforeseen
 
 

@@ -334,6 +334,12 @@ def noisy_score(data: Dataset, params: NoisyTestParameters, randomness: Randomne
     return (Votes if params.strict else Median)(data, params, randomness)
 
 
+def least_unit(data: Dataset, params: PrivateParameters) -> float:
+    """The sensitivity of |z| of the most favourable pair: the columns with fewest levels."""
+    x, y = sorted(range(data.d), key=data.cardinalities.__getitem__)[:2]
+    return NoisyScore(data, params, "z").noise_sensitivity(Query(x, y, ()))
+
+
 # Sparse vector runs ---------------------------------------------------------------------
 
 

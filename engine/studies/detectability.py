@@ -6,16 +6,27 @@ A page that asks for an epsilon says it next to it, so this module imports no mo
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
 from statistics import fmean, stdev
+from typing import Any
+
+import numpy as np
 
 from engine.data.dataset import Dataset
 from engine.privacy.accounting import mu_budget
+from engine.registry import algorithm
+from engine.search.noisy_score import NoisyTestParameters
 
 # Where no link below this correlation stands out, no algorithm's mean F1 on a network came to
 # UNREACHED (benchmarks/results/forecast.jsonl).
 SEEN, UNREACHED = 0.2, 0.6
+DEVIATIONS = 3.0  # what a score must be above the noise to be distinguished from it
+# The share of the largest score that there is, from which on alone a score stands out: the F1 of
+# runs at such settings is in docs/explanation/privacy_audit.md.
+HIDDEN = 0.5
 
 
 @dataclass(frozen=True)
@@ -113,3 +124,65 @@ def detectability(rows: int, columns: int, epsilons: Sequence[float], delta: flo
         "would surely stand out of the noise, and on no network tried did a method average "
         f"skeleton F1 {UNREACHED:g} there. Ask for a larger ε, or for fewer columns."
     )
+
+
+def unworkable(
+    keys: Sequence[str],
+    shapes: Sequence[tuple[Sequence[int], int]],
+    values: Mapping[str, Any],
+) -> list[str]:
+    """Sentences where a strict setting's noise hides what it asks about, at the largest such ε.
+
+    From public facts alone, so that it can be shown before a run: the deviation of what the
+    algorithm's own plan puts on an answer, and the largest score that so many rows can have.
+    Algorithms that put noise on no score of a pair say nothing.
+
+    Args:
+        keys: Algorithms.
+        shapes: Of tables: the number of levels of each column, and how many records there are.
+        values: Parameters, ``epsilon`` one or several; an algorithm is asked about those that it
+            declares.
+
+    Raises:
+        InputError: For parameters that do not fit.
+
+    Examples:
+        >>> unworkable(["curate_pc"], [((2,) * 8, 100_000)], {"epsilon": 1})
+        []
+        >>> unworkable(["curate_pc"], [((2,) * 500, 100_000)], {})[0][:53]
+        'CURATE cannot work here: shared among the tests that '
+    """
+    found, asked = dict[object, str](), values.get("epsilon", 1.0)
+    epsilons = [asked] if isinstance(asked, int | float) else sorted(asked)
+    for key, (sizes, rows), epsilon in product(keys, shapes, epsilons):
+        chosen = algorithm(key)
+        known = {s.name for s in chosen.params.specs()} & {"epsilon", *values}
+        params = chosen.params.build({k: {**values, "epsilon": epsilon}[k] for k in known})
+        if chosen.noise is None or rows < chosen.min_rows or len(sizes) < 2:
+            continue
+        assert isinstance(params, NoisyTestParameters)
+        if not params.strict or params.perturbed != "z" or not params.test.bounded:
+            continue
+        noise, largest = chosen.noise(_shape(tuple(sizes), rows), params), params.test.largest(rows)
+        of_it = (
+            f"an answer gets noise of ±{noise:,.3g} on a score that {rows:,} rows keep below "
+            f"{largest:,.3g}"
+            if noise < math.inf
+            else "nothing is left for a single answer"
+        )
+        if DEVIATIONS * noise > HIDDEN * largest:
+            found[key, tuple(sizes), rows] = (
+                f"{chosen.title} cannot work here: shared among the tests that {len(sizes)} "
+                f"columns may need, ε = {epsilon:g} is so little that {of_it}. Take fewer columns, "
+                "a larger ε or Marginal PC, which pays once for all pairs."
+            )
+    return list(dict.fromkeys(found.values()))
+
+
+@lru_cache(maxsize=16)
+def _shape(sizes: tuple[int, ...], rows: int) -> Dataset:
+    """A table of these public facts with identical rows: plans look at no row."""
+    names = [f"X{i}" for i in range(len(sizes))]
+    levels = [tuple(map(str, range(size))) for size in sizes]
+    codes = np.zeros((1, len(sizes)), np.int64)
+    return Dataset.from_codes(codes, names, levels, weights=[rows], public=True)

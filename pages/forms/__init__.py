@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import streamlit as st
@@ -13,7 +14,7 @@ from engine.data.networks import NETWORKS, load_network
 from engine.graphs.known import ready_sets
 from engine.params import relevant
 from engine.registry import GRAPHS, TITLES, algorithm
-from engine.studies.detectability import Invented, Shape, detectability
+from engine.studies.detectability import Invented, Shape, detectability, unworkable
 from engine.summary import guesses
 from pages.shell import words as text
 from pages.shell.form import bound, parameter
@@ -121,7 +122,7 @@ def parameter_form(
         for column, name in zip(columns, first, strict=False):
             with column:
                 parameter(specs.pop(name), values, key="param")
-        warn(shape, values, brief=True)
+        warn(algorithm.key, shape, values, brief=True)
     with rest:
         for spec in specs.values():
             parameter(spec, values, key="param")
@@ -232,11 +233,12 @@ def count_line(key: str, shape: Shape | None, params: Mapping[str, Any], place: 
             watch_counts(lambda: [nothing_of(key, shape, params)], lambda found: _say(*found))
 
 
-def warn(shape: Shape | None, values: Mapping[str, Any], *, brief: bool = False) -> None:
-    """A warning where little is to be had at an ε.
+def warn(key: str, shape: Shape | None, values: Mapping[str, Any], *, brief: bool = False) -> None:
+    """A warning where little is to be had at an ε, or the plan leaves the answers to the noise.
 
     Before anything is spent, of the strict guarantee alone; what a form has in the place of a
-    number says nothing here. ``brief``: without its reasons, where nothing is at stake.
+    number says nothing here. ``brief``: the worst alone, without its reasons, where nothing is at
+    stake.
     """
     epsilon, delta = values.get("epsilon"), values.get("delta")
     if shape is None or values.get("guarantee", "strict") != "strict":
@@ -244,8 +246,12 @@ def warn(shape: Shape | None, values: Mapping[str, Any], *, brief: bool = False)
     if not isinstance(epsilon, int | float) or not epsilon > 0:
         return
     usual = delta if isinstance(delta, float) and 0 < delta < 1 else 1e-6
-    if said := detectability(shape.rows, len(shape.cardinalities), [epsilon], usual):
-        st.warning(f"{said.split(':')[0]}." if brief else said, icon=":material/visibility_off:")
+    lines = [detectability(shape.rows, len(shape.cardinalities), [epsilon], usual)]
+    with suppress(InputError):  # the form says itself what does not fit
+        lines += unworkable([key], [(shape.cardinalities, shape.rows)], values)
+    found = [said for said in lines if said]
+    for said in [f"{found[-1].split(':')[0]}."] if brief and found else found:
+        st.warning(said, icon=":material/visibility_off:")
 
 
 def _say(count: Count) -> None:

@@ -159,7 +159,7 @@ def spend(data: Dataset, book: Sequence[Budget]) -> None:
     asked = {"epsilon": float(d["epsilon"]), "delta": float(d["delta"])}
     _remaining(fitting[d["budget"]], asked["epsilon"])
     expected.expect(schema, data.n, asked["epsilon"], asked["delta"])
-    warn(Shape.of(data), asked)
+    warn(COVERED[0], Shape.of(data), asked)
     count_line(COVERED[0], Shape.of(data), asked, "release")
     title, key = "Sign it with my key", "release-sign"
     form.bound(st.toggle, title, d, "sign", key=key, help=SIGNATURE)

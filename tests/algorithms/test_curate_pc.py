@@ -10,7 +10,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from engine import Knowledge, load_dataset, run
+from engine import ALGORITHMS, Knowledge, load_dataset, run
 from engine.graphs.known import known_of
 from engine.search.allocation import Objective, Price, allocate, most_tests
 from engine.search.skeleton import Graph, Query
@@ -36,6 +36,16 @@ def test_the_objective_is_that_of_lemma1():
     expected = math.prod(a for a, _ in q) + 1 - math.prod(1 - b for _, b in q)
     limit = 0.3**3 + 1 - 0.55**3
     assert o.log_excess(epsilon)[0] == pytest.approx(math.log(expected - limit))
+
+
+def test_its_noise_is_that_of_the_first_plans_first_two_orders():
+    data = load_dataset("asia", n=5_000, seed=0)
+    result = run("curate_pc", data, epsilon=30.0, delta=1e-3, guarantee="published", seed=0)
+    planned = result.diagnostics.allocation.planned[0]
+    assert planned[2].epsilon < planned[1].epsilon < planned[0].epsilon
+    unit = 6 / math.sqrt(5_000)  # the published sensitivity of |z|
+    expected = math.sqrt(2) * unit / planned[1].epsilon
+    assert ALGORITHMS["curate_pc"].noise(data, result.params) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("c", [1.0, 0.5, 0.0])

@@ -14,7 +14,7 @@ from benchmarks.knowledge import FALSE, FALSE_ORIENTS, NONE, summary
 from benchmarks.written import between
 from engine.data.networks import NETWORKS
 from engine.knowledge import FULL, ORIENTS
-from pages.shell import knowledge as page
+from pages.forms import known as page
 from scripts import counterexamples, form_costs
 
 DOC = Path(__file__).resolve().parents[2] / "docs" / "explanation" / "privacy_proofs.md"

@@ -16,7 +16,7 @@ from engine.privacy.accounting import Guarantee
 from engine.privacy.events import LaplaceEvent
 from engine.privacy.ledger import BudgetExhausted, Ledger
 from engine.randomness import Randomness
-from engine.search.noisy_score import Median, NoisyScore, SparseVector, Votes
+from engine.search.noisy_score import Median, NoisyScore, SparseVector, Votes, least_unit
 from engine.search.skeleton import Graph, Query
 from engine.statistics import kendall_z
 from engine.statistics.likelihood import G2
@@ -154,6 +154,8 @@ def test_a_query_is_seen_by_its_own_statistic_on_the_rows_that_were_drawn(
         assert paying.steps[-1].reason.startswith(f"the {name} {noisy:.4g} is ")
     bound = 0.1 if perturbed == "p" else norm.ppf(0.1)
     assert score.cutoff() == pytest.approx(bound)
+    if perturbed == "z":
+        assert least_unit(ASIA, PrivPCParameters()) == pytest.approx(3 / math.sqrt(2_000))
 
 
 def test_votes_and_medians_are_of_the_blocks_that_were_dealt() -> None:
