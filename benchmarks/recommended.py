@@ -30,7 +30,7 @@ from engine.studies.tune import Tuned, tunable, tune
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 SETTINGS, RESULTS = DOCS / "reference" / "recommended.md", DOCS / "research" / "recommended.md"
-ROWS, MOST = 20_000, 25
+ROWS, MOST = 100_000, 25
 FIRST, TOLD = 3_000, 20  # the first sample of a report, and how many runs it has
 EPSILONS = (0.1, 1.0, 10.0)
 SCORES = ("skeleton_f1", "directed_f1")
