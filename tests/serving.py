@@ -54,7 +54,7 @@ def served(folder: Path, **environment: str) -> Iterator[str]:
             time.sleep(0.2)
         yield url
     finally:
-        os.killpg(server.pid, signal.SIGTERM)
+        os.killpg(server.pid, signal.SIGKILL)  # nothing of it is needed any more
         server.wait(20)
 
 

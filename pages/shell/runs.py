@@ -173,6 +173,7 @@ def follow() -> None:
     now = drafted()
     if state.arrived() and not now.source.own and SHOWN.get():
         freeze(now)
+    state.reached()
 
 
 def refusal() -> str | None:

@@ -11,7 +11,7 @@ dataset, one n, one ε, one guarantee and one seed a visit, on every page until 
     d["seeds"]                         # what is set, else what a link names, else the default
     d.update(epsilon=2.5, delta=1e-6)  # a preset, from a callback: one step of Back
     st.page_link(page, query_params=state.words(specs, values))           # a link that sets them
-    state.arrived()                    # whether a link, Reload, Back or Forward led here: said once
+    state.arrived()                    # whether a link, Reload, Back or Forward led here
 
 What a page reads is in its address, unless it is the default; nobody writes an address by hand. A
 value that a control cannot show (another algorithm's choice) is the default there and stays for
@@ -78,7 +78,7 @@ _PAGES: Place[dict[str, set[str]]] = Place("state_pages", dict)  # page -> the k
 _REFUSED: Place[list[str]] = Place("state_refused", list)  # why words of the link are not shown
 _INSTEAD: Place[Query | None] = Place("state_instead")  # what the address names of a run
 _WRITTEN: Place[tuple[str, Query]] = Place("state_written", lambda: ("", {}))
-_ARRIVED: Place[bool] = Place("state_arrived", bool)  # until it was asked for
+_ARRIVED: Place[set[str]] = Place("state_arrived", set)  # the page that an address led to
 _TOLD: Place[int] = Place("told", int)
 # Of each widget, the values it showed, each with the number of the update that set it.
 _UPDATES: Place[dict[str, list[tuple[int, str]]]] = Place("told_shown", dict)
@@ -215,17 +215,20 @@ def begin(page: str) -> None:
     context = get_script_run_ctx()
     went = context is not None and context.is_history_navigation
     came = (before != page and (bool(now) or went)) or (went and now != written)
-    # A press ends a run at any line: what led here holds until it was asked for.
-    _ARRIVED.put(came or (before == page and _ARRIVED.get()))
+    # A press ends a run at any look at the session: what led here is kept in one piece, until the
+    # page has done what it asks for.
+    asked, arrived, chosen, read = _ASKED.get(), _ARRIVED.get(), _CHOSEN.get(), _PAGES.get()
+    if before != page:
+        arrived.clear()
+    if came:
+        arrived.add(page)
+        asked.update(now)
+        for key in read.get(page, set()) - set(now) if went else ():
+            chosen.pop(key, None)
     _WORDS.get().clear()
     _INSTEAD.put(None)
     _REFUSED.get().clear()
     _WRITTEN.put((page, written if page == before else {}))
-    if came:
-        _ASKED.get().update(now)
-        if went:
-            for key in _PAGES.get().get(page, set()) - set(now):
-                _CHOSEN.get().pop(key, None)
 
 
 def page() -> str:
@@ -234,8 +237,13 @@ def page() -> str:
 
 
 def arrived() -> bool:
-    """Whether a link, Reload, Back or Forward led here since this was last asked."""
-    return _ARRIVED.take()
+    """Whether a link, Reload, Back or Forward led here, and the page has not done what it asks."""
+    return page() in _ARRIVED.get()
+
+
+def reached() -> None:
+    """The page has done what the address asks for."""
+    _ARRIVED.get().discard(page())
 
 
 def show(query: Query) -> None:

@@ -151,6 +151,8 @@ def test_bad_input_is_one_sentence_and_back_brings_the_run_before(
 ) -> None:
     page.emulate_media(color_scheme="dark")
     page.set_viewport_size({"width": 1920, "height": 1080})
+    shaded(page, DARK)
+    settle(page)
     open_run(page, "/run?data=cancer&n=2000")
     shaded(page, DARK)
     page.screenshot(path=screenshots / "run_dark.png")

@@ -73,12 +73,14 @@ MOST = {
     # at its first step
     # a link that is pressed as a run ends is followed
     # a button that is pressed as work ends is seen
-    "pages/shell": 1421,
+    # what led to a page is kept until the page has done what it asks for
+    "pages/shell": 1426,
     # imports of the drawer in the engine; the colours, which stood in the shell
     "pages/draw": 964,
     # a wide column for the report's graph, and on slides the part that the question is about
     # and a plan whose answers the noise hides is told
-    "pages": 8449,
+    # and a plan whose answers the noise hides is told
+    "pages": 8454,
     # signs of the classes of links in the scene's legend
     # and the hundred figures next to the dial, and the story's own start and style
     # and a dial that leaves the crowd as it is

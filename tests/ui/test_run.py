@@ -103,12 +103,10 @@ def test_fields_follow_each_other_and_leave_the_result(app: AppTest) -> None:
 
 
 @pytest.mark.usefixtures("asked")
-def test_a_press_right_after_back_leaves_the_run_to_come(
-    app: AppTest, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_press_after_back_leaves_its_run(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     """It ends the page that Back led to before its run is begun."""
     with monkeypatch.context() as patch:
-        patch.setattr(runs, "follow", st.stop)
+        patch.setattr(runs, "begun", lambda *_: st.stop())
         back(app, {"data": "cancer", "n": "2000"})
     app.run()
     assert (CHANGED in messages(app), address(app)["data"]) == (False, "cancer")
