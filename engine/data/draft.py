@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from engine.data.cell import Cell, number
 from engine.data.column import GAP_LEVELS, LEVEL, MAX_LEVELS, MISSING_LEVEL, PLAIN, Column, Dialect
-from engine.data.intake import Cell, number
 from engine.data.sources import Relation, opened
 from engine.errors import DataError
 

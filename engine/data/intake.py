@@ -18,65 +18,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from engine.data.cell import BLANKS, Cell, number
 from engine.data.column import ADDED, Column, Person, Unforeseen
+from engine.data.dataset import mixed_radix_keys
 from engine.data.sources import Relation, opened, quoted
 from engine.data.spreadsheets import safe
 
-# Cells that stand for none, in any case; a level of the same text is that level all the same.
-GAPS = ("", "?", "na", "n/a", "nan", "null", "<na>", "nat", "#n/a")
-_BLANKS = "".join(map(chr, (*range(9, 14), *range(28, 33), 0x85, 0xA0, *range(0x2000, 0x200B))))
-BLANKS = f"{_BLANKS}\u2028\u2029\u202f\u205f\u3000\ufeff"
-_NUMBERS = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DOUBLE)$")
 _NUMERAL = re.compile(r"\d|true|false", re.IGNORECASE)  # in every level that is a number
 _SHOWN = 5  # of a column's cells that match no level
 _MOST = 9e12  # beyond it a row's number counts as that in a person's sum
 
 
 # What a cell means ----------------------------------------------------------------------------
-
-
-def trimmed(cell: str) -> str:
-    """The SQL of a cell's text without the blanks around it."""
-    return f"trim({cell}, {quoted(BLANKS)})"
-
-
-def number(text: str, decimal: str) -> str:
-    """The SQL of a text's number, true being 1 and false 0; NULL or not finite where it is none."""
-    plain = text
-    if decimal == ",":
-        plain = f"CASE WHEN contains({text}, '.') THEN NULL ELSE replace({text}, ',', '.') END"
-    words = f"CASE lower({text}) WHEN 'true' THEN 1.0 WHEN 'false' THEN 0.0 END"
-    return f"coalesce(try_cast({plain} AS DOUBLE), {words})"
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One column's cells in SQL: as they are stored, as text, as numbers, and which are empty."""
-
-    stored: str
-    text: str
-    number: str
-    gap: str
-
-    @classmethod
-    def of(cls, table: Relation, name: str, part: str | None = None) -> Cell:
-        """Of a table's column; ``part`` of its dates in their place where it is named."""
-        at = table.at(name)
-        kind = table.types[at]
-        stored = f"c{at}" if kind == "VARCHAR" else f"CAST(c{at} AS VARCHAR)"
-        if part is not None:
-            stored = f"coalesce(CAST({part}(try_cast({stored} AS TIMESTAMP)) AS VARCHAR), {stored})"
-        text = trimmed(stored)
-        typed = part is None and _NUMBERS.match(kind)
-        value = f"CAST(c{at} AS DOUBLE)" if typed else number(text, table.dialect.decimal)
-        gap = f"(lower(coalesce({text}, '')) IN ({', '.join(map(quoted, GAPS))}))"
-        return cls(stored, text, value, gap)
 
 
 def code(table: Relation, column: Column, cell: Cell, shift: int = 0) -> str:
@@ -143,8 +101,9 @@ def project(
         return (codes, weights), ()
     for column, held in zip(read, codes.T, strict=True):
         held[held >= column.size] = column.other_code or 0
-    _, first, inverse = np.unique(codes, axis=0, return_index=True, return_inverse=True)
-    total = np.bincount(inverse.ravel(), weights).astype(np.int64)  # sums below 2^53 are exact
+    keys = mixed_radix_keys(codes, [column.size for column in read])
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    total = np.bincount(inverse, weights).astype(np.int64)  # sums below 2^53 are exact
     return (codes[first], total), unforeseen
 
 

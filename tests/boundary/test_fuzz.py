@@ -13,7 +13,7 @@ from unittest import mock
 import pytest
 
 from engine import runner
-from engine.data import intake, sources
+from engine.data import cell, intake, sources
 from engine.data.dataset import Dataset
 from engine.data.schema import Schema
 from tests.boundary import fuzz
@@ -71,17 +71,17 @@ def short_lines() -> AbstractContextManager[Any]:
 @contextmanager
 def two_readers() -> Iterator[None]:
     """A quotation mark sends the file to a reader that keeps the blanks around a cell."""
-    staged, trimmed, careful = sources._staged, intake.trimmed, False
+    staged, trimmed, careful = sources._staged, cell.trimmed, False
 
     def look(stack: Any, path: Path, *asked: Any) -> Any:
         nonlocal careful
         careful = b'"' in path.read_bytes()
         return staged(stack, path, *asked)
 
-    def cut(cell: str) -> str:
-        return cell if careful else trimmed(cell)
+    def cut(text: str) -> str:
+        return text if careful else trimmed(text)
 
-    with mock.patch.object(sources, "_staged", look), mock.patch.object(intake, "trimmed", cut):
+    with mock.patch.object(sources, "_staged", look), mock.patch.object(cell, "trimmed", cut):
         yield
 
 

@@ -23,8 +23,8 @@ import pyarrow as pa
 import pyarrow.feather as feather
 import pyarrow.parquet as parquet
 
+from engine.data.cell import BLANKS, GAPS
 from engine.data.column import Column, Dialect, Person
-from engine.data.intake import BLANKS, GAPS
 from engine.data.schema import Schema
 
 Record = tuple[Any, ...]

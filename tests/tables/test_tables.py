@@ -16,7 +16,7 @@ from scipy import stats
 
 import engine.tables.store as tables
 from engine import load_dataset
-from engine.data.dataset import Dataset
+from engine.data.dataset import Dataset, mixed_radix_keys
 from engine.randomness import Randomness
 from engine.tables.store import (
     Bounded,
@@ -26,7 +26,6 @@ from engine.tables.store import (
     draw,
     fold,
     log_factorials,
-    mixed_radix_keys,
     split,
     store_of,
     uniforms,
