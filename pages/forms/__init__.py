@@ -138,13 +138,13 @@ def epsilon_meaning(algorithm: Algorithm, values: Mapping[str, Any], n: int | No
     if values.get("guarantee") == "published":
         pays = algorithm.epsilon_pays
         what = "is the paper's total" if pays == WHOLE_RUN else f"pays for {pays}, not for all"
-        text = f"Published: ε = {number(epsilon)} {what}; the result shows what can be proven."
+        said = f"Published: ε = {number(epsilon)} {what}; the result shows what can be proven."
     else:
-        text = "Strict total: who has to guess which of two rows one person had is right at most "
-        text += f"{guesses(epsilon)} times in 100, outside probability δ = {number(delta)}."
+        said = "Strict total: who has to guess which of two rows one person had is right at most "
+        said += f"{guesses(epsilon)} times in 100, outside probability δ = {number(delta)}."
     if n and isinstance(delta, int | float) and delta * n >= 1:
-        text += f" δ is not below 1/n = {number(1 / n)}: it allows exposing whole rows."
-    return text
+        said += f" δ is not below 1/n = {number(1 / n)}: it allows exposing whole rows."
+    return said
 
 
 # What is known ----------------------------------------------------------------------------------
