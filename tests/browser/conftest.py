@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from engine.release.budget import VARIABLE
-from tests.browser.steps import SIZE, settle
+from tests.browser.steps import ASKING, SIZE, settle
 from tests.serving import ROOT, served
 
 if TYPE_CHECKING:
@@ -120,6 +120,7 @@ def opened(window: BrowserContext, app_server: str) -> Iterator[Page]:
 
     page = window.new_page()
     page.add_init_script(_FORGET)
+    page.add_init_script(ASKING)
     page.on("request", lambda request: look(request.url))
     page.on("websocket", lambda web_socket: look(web_socket.url))
     page.blocked = blocked  # type: ignore[attr-defined]

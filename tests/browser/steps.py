@@ -110,6 +110,17 @@ _MOMENT = (
 )
 
 
+# A busy server begins a script long after it was asked to, and until then the page says it rests.
+ASKING = """window.unanswered = 0;
+window.WebSocket = class extends WebSocket {
+  constructor(...address) {
+    super(...address);
+    this.addEventListener("message", () => { window.unanswered = 0; }); }
+  send(words) { window.unanswered += 1; super.send(words); } };"""
+_SETTLED = f"""() => !window.unanswered && document.querySelector('{RESTING}')
+  && !document.querySelector('[class*="-stop-bar"]')"""
+
+
 def moment(page: Page, milliseconds: int) -> None:
     """So long, and until what has changed by then is drawn."""
     page.evaluate(_MOMENT, milliseconds)
@@ -117,11 +128,9 @@ def moment(page: Page, milliseconds: int) -> None:
 
 def settle(page: Page) -> None:
     """Until the script rests and stays so: a change may be a moment away."""
-    moment(page, 200)
-    page.locator('[class*="-stop-bar"]').wait_for(state="detached")
-    page.wait_for_selector(RESTING)
-    moment(page, 100)
-    page.wait_for_selector(RESTING)
+    for milliseconds in (200, 100):
+        moment(page, milliseconds)
+        page.wait_for_function(_SETTLED)
 
 
 def addressed(page: Page, word: str, there: bool = True) -> None:
