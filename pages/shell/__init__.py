@@ -75,20 +75,21 @@ def main() -> None:
         from pages.shell import own
 
         own.settle()
-    inks = {name: st.get_option(f"theme.{theme()}.{option}") for name, option in _INKS.items()}
-    root = "; ".join(f"--{name}: {ink or 'inherit'}" for name, ink in inks.items())
-    st.html(STYLE)
-    st.html(f"<style>:root {{{root}}}{_DARK if theme() == 'dark' else ''}</style>")
-    watch_theme()
     page = st.navigation(menu(), position="top")
+    # First of all: a press ends a script at whatever it sends, and what led here would be lost.
+    led = any(page.url_path in known.old for known in PAGES)  # it is left at once
+    state.begin("" if led else page.title)
     st.set_page_config(
         page_title=f"{page.title} · DP Causal Explorer",
         page_icon=str(ICON),
         layout="wide",
         initial_sidebar_state=340,
     )
-    led = any(page.url_path in known.old for known in PAGES)  # it is left at once
-    state.begin("" if led else page.title)
+    inks = {name: st.get_option(f"theme.{theme()}.{option}") for name, option in _INKS.items()}
+    root = "; ".join(f"--{name}: {ink or 'inherit'}" for name, ink in inks.items())
+    st.html(STYLE)
+    st.html(f"<style>:root {{{root}}}{_DARK if theme() == 'dark' else ''}</style>")
+    watch_theme()
     said = st.empty()
     page.run()
     if refused := state.refused():
