@@ -23,15 +23,13 @@ def money_view(now: Tour) -> None:
     scene = kept_scene(now.data)
     draw = now.seed if now.seed < scene["draws"] else 0
     made: set[tuple[str, int]] = st.session_state.setdefault("learn_purses", set())
-    if (now.data, draw) in made:
-        content = drawn(now.data, draw)
-    else:
-        place = st.empty()
+    place = st.empty()  # in any case: at another place among its neighbours a scene begins anew
+    if (now.data, draw) not in made:
         with place.container():
             gallery(now, [(WAITING, found_links(perfect(now)))], across=1, alt=WAITING)
-        content = drawn(now.data, draw)
-        place.empty()
-        made.add((now.data, draw))
+    content = drawn(now.data, draw)
+    place.empty()
+    made.add((now.data, draw))
     mount("money", {**content, "epsilon": now.epsilon}, "learn-money", frame=_rested)
 
 

@@ -81,7 +81,7 @@ MOST = {
     # a wide column for the report's graph, and on slides the part that the question is about
     # and a plan whose answers the noise hides is told
     # and a plan whose answers the noise hides is told
-    "pages": 8454,
+    "pages": 8452,
     # signs of the classes of links in the scene's legend
     # and the hundred figures next to the dial, and the story's own start and style
     # and a dial that leaves the crowd as it is
