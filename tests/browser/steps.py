@@ -76,18 +76,8 @@ _DRAWN = """(n) => { const f = [...document.querySelectorAll("iframe")];
 _FRAME = """const frame = (f) => { let first = true;
   const once = () => { if (first) { first = false; f(); } };
   requestAnimationFrame(once); setTimeout(once, 250); };"""
-# Streamlit grows an expander frame by frame, whatever motion is asked for.
-_STILL = (
-    f"(e) => {{ {_FRAME}"
-    + """ return new Promise((done) => {
-  let last = -1, same = 0; const look = () => {
-  const height = e.getBoundingClientRect().height;
-  same = height === last ? same + 1 : 0; last = height;
-  same < 12 ? frame(look) : done(); }; look(); }); }"""
-)
-
-
-# Where the page's parts are, and how long they are.
+# Where the page's parts are, and how long they are. Streamlit grows an expander frame by frame,
+# whatever motion is asked for.
 _AT_REST = (
     f"() => {{ {_FRAME}"
     + """ return new Promise((done) => {
@@ -98,7 +88,7 @@ _AT_REST = (
     const box = e.getBoundingClientRect();
     return [box.left, box.top, box.width, box.height, e.scrollHeight]; })]);
   same = now === last ? same + 1 : 0; last = now;
-  same < 8 ? frame(look) : done(); }; look(); }); }"""
+  same < 12 ? frame(look) : done(); }; look(); }); }"""
 )
 
 
@@ -172,7 +162,7 @@ def unfold(page: Page, title: str) -> None:
     if not opened.count():
         page.locator("summary", has_text=title).click()
     opened.wait_for()
-    opened.evaluate(_STILL)
+    at_rest(page)
 
 
 def state(page: Page, kind: str = "scene") -> dict[str, Any]:
