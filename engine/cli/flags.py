@@ -236,14 +236,14 @@ def values(args: argparse.Namespace, specs: Sequence[Spec]) -> dict[str, Any]:
 
 
 def chosen_algorithms(
-    prog: str, argv: Sequence[str], default: str = "priv_pc", *, many: bool = False
+    prog: str, argv: Sequence[str], *, many: bool = False
 ) -> tuple[list[str], list[Spec]]:
     """The algorithms that ``--algorithm`` names, read first: they declare the other flags.
 
     InputError for several, unless ``many``.
     """
     first = Parser(prog=prog, add_help=False, example="")
-    first.add_argument("--algorithm", default=default)
+    first.add_argument("--algorithm", default="priv_pc")
     named = parts(first.parse_known_args(argv)[0].algorithm, "--algorithm")
     if len(named) > 1 and not many:
         raise InputError(f"{prog} takes one algorithm; engine sweep takes several.")

@@ -14,7 +14,6 @@ from engine.cli.flags import (
     add_knowledge_flag,
     add_parameter_flags,
     add_table_flags,
-    chosen_algorithms,
     known,
     own_table,
     values,
@@ -25,13 +24,13 @@ from engine.data.spreadsheets import table_csv
 from engine.errors import InputError
 from engine.params import Spec
 from engine.percent import count
+from engine.registry import algorithm
 from engine.release.budget import Budgets
 from engine.release.budgeted import BudgetedRelease, combine, load_release
-from engine.release.file import canonical, load, loads
+from engine.release.file import ALGORITHM, canonical, load, loads
 from engine.release.make import Budget, Stopped
 from engine.release.page import combined_words, doubt_words, to_html
 from engine.release.places import check_place, check_places, page_of, save
-from engine.release.settings import COVERED, covered
 from engine.release.signature import own_key, signed
 from engine.release.synthetic import LABEL, synthetic
 
@@ -39,8 +38,7 @@ from engine.release.synthetic import LABEL, synthetic
 def release_command(argv: Sequence[str]) -> int:
     """Charge a budget, release once, write the JSON file and its page; Ctrl-C stops it."""
     again = any(word.partition("=")[0] == "--again" for word in argv)
-    (key,), specs = chosen_algorithms("engine release", argv, default=COVERED[0])
-    covered(key)
+    specs = algorithm(ALGORITHM).params.specs()
     args = _parser(specs, again).parse_args(argv)
     out = check_places(args.out)
     if again:
@@ -50,7 +48,7 @@ def release_command(argv: Sequence[str]) -> int:
         schema = replace(schema, knowledge=facts)
     if args.sign:
         own_key()  # one that cannot be used is refused before the table is read
-    asked: dict[str, Any] = {"algorithm": key, "sign": args.sign, "resume": args.resume}
+    asked: dict[str, Any] = {"sign": args.sign, "resume": args.resume}
     try:
         data = own_table(args, schema)
         with interruptible() as cancelled:
@@ -99,7 +97,6 @@ def _parser(specs: Sequence[Spec], again: bool) -> Parser:
     )
     ended.add_argument("--again", metavar="ID", help="write a kept release out again, for free")
     _add_out_flags(parser)
-    parser.add_argument("--algorithm", default=COVERED[0], help=", ".join(COVERED))
     add_parameter_flags(parser, specs)
     return parser
 
@@ -113,13 +110,12 @@ def _add_out_flags(parser: Parser) -> None:
 
 def _again(args: Namespace, out: Path) -> int:
     """Write a release that is kept out again; nothing is charged."""
-    kept = Budgets().get(args.again)
+    kept, text, page = Budgets().get(args.again)
     if args.sign:
-        found = signed(loads(kept.text.encode()), own_key())
-        _write(canonical(found), to_html(found), out, kept.id)
-    else:
-        _write(kept.text, kept.page, out, kept.id)
-    print(f"{out} and {page_of(out)}: release {kept.id} again; nothing was charged.")
+        found = signed(loads(text.encode()), own_key())
+        text, page = canonical(found), to_html(found)
+    _write(text, page, out, kept)
+    print(f"{out} and {page_of(out)}: release {kept} again; nothing was charged.")
     return 0
 
 

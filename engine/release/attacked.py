@@ -9,11 +9,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from engine.algorithms.marginal_pc import ALGORITHM
 from engine.audit.release import PROPOSALS, attack
 from engine.audit.replay import Finding
 from engine.release.checking import SECONDS, check, requested
 from engine.release.file import Release
-from engine.release.settings import covered
 
 HALF = 0.5  # of what was charged: an answer that was moved further shows a charge of half
 
@@ -36,7 +36,7 @@ def attack_release(
     end, every = time.monotonic() + seconds, len(release.releases) * (proposals + 1)
     request = requested(release)
     return attack(
-        covered(release.algorithm),
+        ALGORITHM,
         request.params,
         release.releases,
         request.empty,

@@ -36,10 +36,10 @@ from typing import Any
 from engine.errors import InputError, did_you_mean, show
 from engine.percent import count
 from engine.privacy.accounting import Guarantee
+from engine.release.checking import Request
 from engine.release.file import MOST_DELTA, MOST_EPSILON, Release, canonical, digest
 from engine.release.page import to_html
 from engine.release.places import data_path, private_folder, save
-from engine.release.settings import Request
 
 VARIABLE = "DP_CAUSAL_EXPLORER_BUDGETS"  # another file, for a shared disk or a test
 APPLICATION_ID = int.from_bytes(b"DPCB", "big")
@@ -125,15 +125,6 @@ class Budget:
         pairs = ((left[0], last.epsilon), (left[1], last.delta))
         more = count(min(int(have // one) for have, one in pairs if one), "more release")
         return f"{said}: {more} of ε = {last.epsilon:f}, δ = {float(last.delta):.3g}"
-
-
-@dataclass(frozen=True)
-class Kept:
-    """A release's two files, word for word."""
-
-    id: str
-    text: str
-    page: str
 
 
 class Budgets:
@@ -266,20 +257,18 @@ class Budgets:
                 "then nothing is released."
             )
 
-    def get(self, wanted: str) -> Kept:
-        """A release by its id, or by the number of its charge; InputError if there is none."""
+    def get(self, wanted: str) -> tuple[str, str, str]:
+        """Id, file and page of a release by its id or its charge's number; InputError without."""
         found = [path for charge, path in self._all() if wanted in (path.stem, str(charge))]
         if len(found) != 1:
             raise InputError(
                 f"There is no release {show(wanted)}; python -m engine budget show lists them."
             )
+        path = found[0]
         try:
-            texts = (
-                p.read_text(encoding="utf-8") for p in (found[0], found[0].with_suffix(".html"))
-            )
-            return Kept(found[0].stem, *texts)
+            return path.stem, path.read_text("utf-8"), path.with_suffix(".html").read_text("utf-8")
         except (OSError, ValueError):
-            raise InputError(f"The kept release {found[0].stem} cannot be read.") from None
+            raise InputError(f"The kept release {path.stem} cannot be read.") from None
 
     def _all(self) -> list[tuple[int, Path]]:
         """Charge and file of all kept releases."""

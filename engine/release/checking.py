@@ -15,9 +15,9 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -25,10 +25,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from engine.algorithm import Outcome
-from engine.algorithms.marginal_pc import MarginalPCParameters, conclude, known_whole
-from engine.algorithms.marginal_pc import release as release_tables
+from engine.algorithms import marginal_pc
+from engine.algorithms.marginal_pc import MarginalPCParameters
 from engine.context import RunContext
 from engine.data.dataset import Dataset
+from engine.data.schema import Schema, parse_schema
 from engine.effects.effect import Effect, effect_of
 from engine.effects.plausible import plausible
 from engine.errors import InputError, show
@@ -40,16 +41,82 @@ from engine.marginals.levels import merged
 from engine.marginals.moments import Moments
 from engine.privacy.accounting import Guarantee
 from engine.privacy.ledger import Ledger
-from engine.privacy.sources import Replay
+from engine.privacy.sources import DISTANCE, Replay
+from engine.randomness import Randomness
 from engine.release.file import MOST_PARTS, Release, findings
 from engine.release.noise import ALARM, goodness_of_fit_p
 from engine.release.pooling import pooled
-from engine.release.settings import Ask, Request
 from engine.runner import one_thread
 from engine.tables.store import store_of
 
-_STATED = ("name", "algorithm", "params", "rows", "schema", "total", "labels", "versions")
+_STATED = ("name", "params", "rows", "schema", "total", "labels", "versions")
+Ask = Callable[[], bool]
 SECONDS = 120.0  # a check's timeout; an honest file of 76 columns takes a few
+
+
+def allowance(total: Guarantee) -> float:
+    """What of delta pays for the discrete noise's distance from a rounded Gaussian.
+
+    Two runs that are each within DISTANCE of (epsilon, delta')-DP ones are (epsilon, delta' +
+    (1 + e^epsilon) DISTANCE)-DP. InputError where that is more than half of delta.
+    """
+    cost = (1 + math.exp(min(total.epsilon, 700.0))) * DISTANCE
+    if cost > total.delta / 2:
+        raise InputError(
+            f"With ε = {total.epsilon:g} the hardened noise needs a δ of at least {2 * cost:.1g}; "
+            "choose a smaller epsilon or a larger delta."
+        )
+    return cost
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a release asks for, public facts alone: parameters, rows and schema."""
+
+    values: Mapping[str, Any]
+    rows: int
+    schema: Schema
+
+    @classmethod
+    def parse(cls, content: Mapping[str, Any]) -> Request:
+        """A request from its JSON value."""
+        return cls(content["values"], content["rows"], parse_schema(content["schema"]))
+
+    def to_json(self) -> dict[str, Any]:
+        """Its JSON value."""
+        return vars(self) | {"schema": self.schema.to_json()}
+
+    @property
+    def total(self) -> Guarantee:
+        """The (epsilon, delta) that the release costs."""
+        asked = MarginalPCParameters.build(self.values)
+        return Guarantee(float(asked.epsilon), float(asked.delta))
+
+    @property
+    def params(self) -> MarginalPCParameters:
+        """The algorithm's parameters, of which delta is smaller by :func:`allowance`."""
+        paid = self.total.delta - allowance(self.total)
+        return MarginalPCParameters.build({**self.values, "delta": paid})
+
+    @property
+    def empty(self) -> Dataset:
+        """The rows without what they hold: all of the first level, as one weighted row."""
+        codes = np.zeros((1, len(self.schema.columns)), dtype=np.uint8)
+        facts = self.schema.names, self.schema.levels
+        found = Dataset.from_codes(codes, *facts, name="empty", public=True, weights=[self.rows])
+        return replace(found, schema=self.schema)
+
+    def context(self, source: Randomness, cancelled: Ask) -> RunContext:
+        """What a run under the schema's knowledge takes its noise from."""
+        names, ledger = self.schema.names, marginal_pc.ledger(self.empty, self.params)
+        known = known_of(self.schema.knowledge, names)
+        return RunContext(source, ledger, names, trace=False, known=known, cancelled=cancelled)
+
+    def run(self, data: Dataset, source: Randomness, cancelled: Ask) -> tuple[RunContext, Outcome]:
+        """One run on the rows, or on others of the schema."""
+        context = self.context(source, cancelled)
+        with one_thread():  # so that whoever reads the file adds up in the same order
+            return context, marginal_pc.run(data, self.params, context)
 
 
 class Tables(NamedTuple):
@@ -145,21 +212,19 @@ def tables_of(release: Release, cancelled: Ask = lambda: False) -> Tables:
     params = request.params
     if json.dumps(params.as_dict()) != json.dumps(dict(release.params)):
         raise InputError("The release's parameters are not those of its (ε, δ).")
-    assert isinstance(params, MarginalPCParameters)
     data = merged(request.empty)  # what is planned is planned of these
-    cards, n = data.cardinalities, data.n
-    ledger = Ledger(params.total, method="gdp")
-    context = request.context(Replay(release.releases), ledger, cancelled)
+    context = request.context(Replay(release.releases), cancelled)
     with _ending():
-        tests = release_tables(store_of(data), params, params.order_limit(data), context)
-    labels = tuple(charge.label for charge in ledger)
-    return Tables(tests, data, params, known_whole(cards, n, params.total), labels)
+        tests = marginal_pc.release(store_of(data), params, params.order_limit(data), context)
+    whole = marginal_pc.known_whole(data.cardinalities, data.n, params.total)
+    labels = tuple(charge.label for charge in context.ledger)
+    return Tables(tests, data, params, whole, labels)
 
 
 def requested(release: Release) -> Request:
     """What a release that is not combined says it was asked for."""
     asked = {**release.params, "epsilon": release.total.epsilon, "delta": release.total.delta}
-    return Request(release.algorithm, asked, release.rows, release.schema)
+    return Request(asked, release.rows, release.schema)
 
 
 def _pool(release: Release, tables: Sequence[Tables]) -> Tables:
@@ -178,7 +243,7 @@ def derived(release: Release, found: Tables, cancelled: Ask = lambda: False) -> 
         *(Replay(()), Ledger(), release.names), trace=False, cancelled=cancelled, known=known
     )
     with _ending():
-        return conclude(found.data, found.tests, found.params, context, found.whole)
+        return marginal_pc.conclude(found.data, found.tests, found.params, context, found.whole)
 
 
 def rederived(release: Release, tables: Tables) -> Release:
@@ -203,20 +268,16 @@ def _compare(release: Release, outcome: Outcome) -> None:
     found = findings(outcome, release.names)
     words = {"cpdag": "graph", "confidence": "edges' confidence", "arrows": "arrows' confidence"}
     for field, value in found.items():
-        if not _same(getattr(release, field), value):
+        (names, said), (others, numbers) = map(_split, (getattr(release, field), value))
+        if names != others or not np.allclose(said, numbers, rtol=1e-6, atol=1e-9):
             what = words.get(field, "list of tables")
             raise InputError(f"The {what} of the file does not follow from its released numbers.")
 
 
-def _same(said: Sequence[tuple[Any, ...]], found: Sequence[tuple[Any, ...]]) -> bool:
-    """Whether both have the same rows: the same names, and the same numbers but for digits."""
-    if len(said) != len(found) or any(len(a) != len(b) for a, b in zip(said, found, strict=True)):
-        return False
-    cells = [pair for rows in zip(said, found, strict=True) for pair in zip(*rows, strict=True)]
-    return all(
-        math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-9) if isinstance(a, float) else a == b
-        for a, b in cells
-    )
+def _split(rows: Sequence[tuple[Any, ...]]) -> tuple[list[list[str]], list[float]]:
+    """The names of each row, and all numbers: as many in each row."""
+    numbers = [cell for row in rows for cell in row if isinstance(cell, float)]
+    return [[cell for cell in row if isinstance(cell, str)] for row in rows], numbers
 
 
 def moments_of(release: Release) -> tuple[Moments, tuple[tuple[str, ...], ...]]:

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import networkx as nx
 import numpy as np
@@ -31,6 +31,7 @@ from engine.privacy.accounting import Guarantee
 from engine.privacy.sources import MOST_ENTRIES, Released
 
 FORMAT = "dp-causal-explorer/release"
+ALGORITHM = "marginal_pc"  # its noise is Gaussian on fixed tables, which hardened samplers cover
 VERSION, DERIVED = 3, 4  # as it was released; with knowledge applied afterwards, or combined
 NEIGHBOURS = "replace one record; the number of rows and the schema are public"
 PERSONS = (
@@ -67,7 +68,7 @@ class Release:
     """One release: what was asked, what it promises, and all that was given out.
 
     ``total`` is the promise; ``params`` are the algorithm's, of which delta is a little smaller
-    (:func:`engine.release.settings.allowance`). ``releases`` are the noisy numbers, from which
+    (:func:`engine.release.checking.allowance`). ``releases`` are the noisy numbers, from which
     ``cpdag`` (an undirected edge in both directions) follows, with each edge's ``confidence`` and
     ``arrows``: how often there is one from the first column to the second, and back, if the edge
     is real. ``arrows`` is empty where the directions were voted.
@@ -89,7 +90,7 @@ class Release:
     """
 
     name: str
-    algorithm: str
+    algorithm: ClassVar[str] = ALGORITHM
     params: Mapping[str, Any]
     rows: int
     schema: Schema
@@ -243,6 +244,8 @@ def parse(content: Any) -> Release:
         raise InputError(f'This is no release: its JSON needs "format": "{FORMAT}".')
     if content.get("version") not in (VERSION, DERIVED):
         raise InputError(f"This program reads versions {VERSION} and {DERIVED} of a release file.")
+    if content["algorithm"] != ALGORITHM:
+        raise InputError(f"A release is one of {ALGORITHM}; {show(content['algorithm'])} is none.")
     schema = parse_schema(content.get("schema"))
     if schema.waiting:
         raise InputError("The schema of the release was not stated by anybody; no release has one.")
@@ -258,7 +261,6 @@ def parse(content: Any) -> Release:
         raise InputError("The release's signature is of a format that this program does not know.")
     return Release(
         name=content["name"],
-        algorithm=content["algorithm"],
         params=content["params"],
         rows=content["rows"],
         schema=schema,
@@ -279,7 +281,7 @@ def parse(content: Any) -> Release:
 def _check_sizes(content: Mapping[str, Any], schema: Schema, parts: Sequence[Release]) -> None:
     """How many numbers the first release has follows from the schema alone."""
     rows, versions = content["rows"], content["versions"]
-    named = (content["name"], content["algorithm"], *content["params"], *versions)
+    named = (content["name"], *content["params"], *versions)
     for what, usable in (
         ("rows", type(rows) is int and 2 <= rows <= MOST_ROWS),
         ("name", max(map(len, named)) <= MOST_TEXT and content["name"].isprintable()),

@@ -1,8 +1,8 @@
 """Budgets as a notebook holds them; spend a part of one on a release.
 
-Only algorithms that draw nothing but Gaussian releases are covered: their noise has a hardened
-sampler (:mod:`engine.privacy.sources`), and whoever has the file can derive the graph again without
-the data (:mod:`engine.release.checking`).
+A release is one of :mod:`~engine.algorithms.marginal_pc`, which draws nothing but Gaussian noise on
+fixed tables: that has a hardened sampler (:mod:`engine.privacy.sources`), and whoever has the file
+can derive the graph again without the data (:mod:`engine.release.checking`).
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.algorithms.marginal_pc import MarginalPCParameters
 from engine.data.dataset import Dataset
 from engine.data.reading import as_dataset
 from engine.data.schema import Schema
@@ -29,9 +30,9 @@ from engine.privacy.sources import Hardened, Replay
 from engine.randomness import Randomness
 from engine.release import budget as books
 from engine.release.budgeted import BudgetedRelease
-from engine.release.file import MOST_ROWS, Release, findings, parse_released
+from engine.release.checking import Ask, Request
+from engine.release.file import ALGORITHM, MOST_ROWS, Release, findings, parse_released
 from engine.release.places import append, private_folder
-from engine.release.settings import COVERED, Ask, Request, covered
 from engine.release.signature import own_key, signed
 from engine.runner import Stop, asking
 from engine.version import __version__
@@ -119,7 +120,6 @@ class Budget:
         epsilon: float = 1.0,
         *,
         delta: float | None = None,
-        algorithm: str = COVERED[0],
         sign: bool = False,
         on_charged: Callable[[], None] = lambda: None,
         stop: Stop | None = None,
@@ -133,14 +133,13 @@ class Budget:
             schema: The declared public facts, every column stated.
             epsilon: What this release costs.
             delta: Likewise; unless said the same share of the total as epsilon is.
-            algorithm: One with a hardened sampler.
             sign: Whether to sign it with your key.
             on_charged: Called once the charge is on the disk.
             stop: A ``threading.Event``, or what is called to ask: free before the charge, after
                 it the charge stays.
             resume: End the last release that was charged and cut short, at the settings that it
                 had, of the same data; nothing is charged.
-            values: More parameters of the algorithm.
+            values: More parameters of :mod:`~engine.algorithms.marginal_pc`.
 
         Returns:
             The release, kept in the vault next to the budgets.
@@ -157,7 +156,7 @@ class Budget:
             number, request = self._waiting(table)
         else:
             asked = {"epsilon": epsilon, **({} if delta is None else {"delta": delta}), **values}
-            number, request = self._charged(table, algorithm, asked, cancelled)
+            number, request = self._charged(table, asked, cancelled)
         on_charged()
         with self._paid(request.total):
             source = Resumable(self._book.drawn(number))
@@ -184,17 +183,17 @@ class Budget:
         return number, asked
 
     def _charged(
-        self, table: Dataset, key: str, values: dict[str, Any], cancelled: Ask
+        self, table: Dataset, values: dict[str, Any], cancelled: Ask
     ) -> tuple[int, Request]:
         """A new charge, once what it asks for has run on empty rows: whatever is wrong is free."""
         assert table.schema is not None
-        chosen: Any = covered(key).params.build(values)
-        share = self._book.show(self.name).share(float(chosen.epsilon))
-        request = Request(key, {"delta": share} | values, table.n, table.schema)
+        epsilon = float(MarginalPCParameters.build(values).epsilon)
+        share = self._book.show(self.name).share(epsilon)
+        request = Request({"delta": share} | values, table.n, table.schema)
         request.run(request.empty, Randomness(0), cancelled)
         if cancelled():
             raise Stopped("Stopped: the release was not made, and nothing was charged.")
-        charged = self._book.charge(self.name, request.total, f"release by {key}", request)
+        charged = self._book.charge(self.name, request.total, f"release by {ALGORITHM}", request)
         return charged.charges[-1].number, request
 
     @contextmanager
@@ -223,7 +222,6 @@ class Budget:
             raise Stopped("Stopped after the charge.")
         return Release(
             name=self.name,
-            algorithm=request.algorithm,
             params=request.params.as_dict(),
             rows=request.rows,
             schema=request.schema,

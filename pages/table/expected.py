@@ -6,7 +6,7 @@ import streamlit as st
 
 from engine import InputError
 from engine.data.schema import Schema
-from engine.release.settings import COVERED
+from engine.release.file import ALGORITHM
 from engine.studies.detectability import detectability
 from engine.studies.plan import Forecast, PlanRequest
 from pages.shell import journey, state
@@ -27,7 +27,7 @@ def expect(
         question = PlanRequest(schema.names, schema.levels, rows, links, strength)
     except InputError:
         return
-    call = question, epsilon, delta, COVERED[0], DRAWS
+    call = question, epsilon, delta, ALGORITHM, DRAWS
 
     def find() -> Task:
         return shared(("expected", *call), "a forecast for this ε", forecast, *call)

@@ -16,8 +16,7 @@ from engine.data.schema import Schema
 from engine.params import Parameters, param
 from engine.registry import algorithm
 from engine.release.budget import Budget
-from engine.release.file import Release
-from engine.release.settings import COVERED
+from engine.release.file import ALGORITHM, Release
 from engine.studies.detectability import Shape
 from pages import mode
 from pages.draw import show
@@ -117,11 +116,11 @@ def again(budgets: Sequence[Budget]) -> None:
         said = lambda name: f"{found[name]} · {name}"  # noqa: E731
         chosen = st.selectbox("Release", list(found)[::-1], format_func=said, key="kept-release")
         try:
-            files = book.get(chosen)
+            _, file, page = book.get(chosen)
         except InputError as error:
             st.error(text.plain(str(error)))
             return
-        share.offer(lambda: files.text, lambda: files.page, f"release_{files.id}", "kept")
+        share.offer(lambda: file, lambda: page, f"release_{chosen}", "kept")
 
 
 # The form -----------------------------------------------------------------------------------
@@ -152,15 +151,15 @@ def spend(data: Dataset, book: Sequence[Budget]) -> None:
         key = "release-budget"
         form.bound(st.selectbox, title, d, "budget", key=key, options=list(fitting))
     for place, name, sign in zip(places[1:], ("epsilon", "delta"), "εδ", strict=True):
-        spec = state.spec_of(algorithm(COVERED[0]).params, name)
+        spec = state.spec_of(algorithm(ALGORITHM).params, name)
         with place:
             shown = replace(spec, log=False, title=f"{sign} of this release")
             form.parameter(shown, d, key="release")
     asked = {"epsilon": float(d["epsilon"]), "delta": float(d["delta"])}
     _remaining(fitting[d["budget"]], asked["epsilon"])
     expected.expect(schema, data.n, asked["epsilon"], asked["delta"])
-    warn(COVERED[0], Shape.of(data), asked)
-    count_line(COVERED[0], Shape.of(data), asked, "release")
+    warn(ALGORITHM, Shape.of(data), asked)
+    count_line(ALGORITHM, Shape.of(data), asked, "release")
     title, key = "Sign it with my key", "release-sign"
     form.bound(st.toggle, title, d, "sign", key=key, help=SIGNATURE)
     known_button("release")
@@ -198,7 +197,7 @@ def begin(
         return
     mode.budgets()  # refuses on a public server
     title = f"a release charged to “{text.plain(name)}”"
-    call = data, schema, COVERED[0], dict(values), name, sign
+    call = data, schema, dict(values), name, sign
     options: dict[str, Any] = {"line": RUNS, "patience": PATIENCE, "grace": math.inf}
     start(TASK, title, release, *call, about=(data, name), **options)
 

@@ -22,7 +22,6 @@ def release(
     tell: Tell,
     data: Dataset,
     schema: Schema,
-    key: str,
     values: Mapping[str, Any],
     name: str,
     sign: bool,
@@ -32,9 +31,8 @@ def release(
     def charged() -> None:
         tell(part=CHARGED)
 
-    asked: dict[str, Any] = {"algorithm": key, "sign": sign, **values}
     stated = replace(data, schema=schema)  # with what is known of the causes by now
-    paid = Budget(name).release(stated, stop=tell, on_charged=charged, **asked)
+    paid = Budget(name).release(stated, stop=tell, on_charged=charged, sign=sign, **values)
     if paid.kept is not None:
         tell(part=paid.kept)
     return paid.release

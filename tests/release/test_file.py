@@ -181,8 +181,7 @@ REFUSED: dict[str, dict[str, Change]] = {
         "another label": put("releases", 0, "label", "x"),
         "a release more": lambda c: c["releases"].append(c["releases"][-1]),
     },
-    "hardened samplers": {"another algorithm": put("algorithm", "priv_pc")},
-    "magic": {"an unknown algorithm": put("algorithm", "magic")},
+    "release is one of marginal_pc": {"another algorithm": put("algorithm", "priv_pc")},
 }
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from engine import ALGORITHMS, Budget, Dataset, InputError, run
+from engine import Budget, Dataset, InputError, run
 from engine.marginals.moments import one_way_weight
 from engine.marginals.sensitivity import all_pairs_change
 from engine.percent import percent, probability
@@ -23,11 +23,10 @@ from engine.privacy.accounting import Guarantee
 from engine.privacy.sources import DISTANCE, Hardened
 from engine.release import make as making
 from engine.release.budget import Budgets
-from engine.release.checking import check
+from engine.release.checking import Request, allowance, check
 from engine.release.file import Release, canonical, load, loads, to_json
 from engine.release.make import Stopped
 from engine.release.page import confidence_words, doubt_words, edge_words, to_html
-from engine.release.settings import COVERED, Request, allowance
 from engine.release.synthetic import LABEL, synthetic
 from tests.release.samples import RELEASE, Typed, asia_schema, declared, make, own_asia, schema_of
 
@@ -154,14 +153,6 @@ def test_names_are_escaped_on_the_page(book: Budgets) -> None:
 # Refusals cost nothing ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("key", [k for k in ALGORITHMS if k not in COVERED])
-def test_what_is_not_covered_is_refused(key: str, book: Budgets) -> None:
-    before = book.show("asia")
-    with pytest.raises(InputError, match="hardened samplers"):
-        make(book, own_asia(200), algorithm=key)
-    assert book.show("asia") == before
-
-
 def test_refusals_charge_nothing(book: Budgets) -> None:
     before, data = book.show("asia"), own_asia()
     undeclared = Dataset.from_codes(data.codes, data.names)
@@ -273,7 +264,7 @@ def test_the_twin_follows_the_release(book: Budgets) -> None:
 
 def test_the_rehearsal_of_a_large_table_holds_no_rows() -> None:
     """On 10^8 rows it held 6 GB."""
-    nothing = Request("marginal_pc", {}, 10**8, asia_schema()).empty
+    nothing = Request({}, 10**8, asia_schema()).empty
     assert nothing.n == 10**8
     assert nothing.codes.nbytes < 100
 

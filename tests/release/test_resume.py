@@ -74,7 +74,7 @@ def test_what_was_drawn_is_kept_and_the_rest_is_drawn(
     assert len(budget.charges) == 1
     assert not budget.unfinished
     assert not lines.exists()
-    assert book.ids(budget) == {number: f"{number}-{book.get('1').id[2:]}"}
+    assert book.ids(budget) == {number: f"{number}-{book.get('1')[0][2:]}"}
     with pytest.raises(InputError, match="No release of budget 'ward' waits"):
         make(book, **ASKED, resume=True)
 
