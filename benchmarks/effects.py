@@ -35,8 +35,8 @@ from engine.data.networks import Network, load_network
 from engine.effects.effect import REVERSE, Effect, effect_of
 from engine.effects.plausible import Plausible, plausible
 from engine.effects.truth import joint
-from engine.graphs.cpdag import matrix_of
-from engine.graphs.known import reachable, truth_cpdag
+from engine.graphs.cpdag import matrix_of, reachable
+from engine.graphs.known import truth_cpdag
 from engine.graphs.metrics import compare
 from engine.marginals.citest import NoisyTests
 from engine.marginals.diagnostics import MarginalDiagnostics

@@ -38,15 +38,30 @@ def matrix_of(graph: nx.DiGraph, names: Sequence[str]) -> Adjacency:
 
 def digraph_of(matrix: Adjacency, names: Sequence[str]) -> nx.DiGraph:
     """A DiGraph on ``names``; an undirected edge is both directions."""
-    graph = nx.empty_graph(names, nx.DiGraph)
-    graph.add_edges_from((names[i], names[j]) for i, j in np.argwhere(matrix).tolist())
-    return graph
+    return nx.from_numpy_array(matrix, create_using=nx.DiGraph, edge_attr=None, nodelist=names)
 
 
 def pairs_of(matrix: Adjacency, names: Sequence[str]) -> set[frozenset[str]]:
     """The skeleton of a matrix as unordered pairs of names."""
-    pairs = np.argwhere(np.triu(matrix | matrix.T, 1)).tolist()
-    return {frozenset((names[i], names[j])) for i, j in pairs}
+    return {frozenset(edge) for edge in digraph_of(matrix, names).edges}
+
+
+def apart_of(graph: Adjacency) -> Adjacency:
+    """(d, d), symmetric: the pairs of different columns that are not adjacent."""
+    return ~(graph | graph.T | np.eye(len(graph), dtype=bool))
+
+
+def product(a: Adjacency, b: Adjacency) -> Adjacency:
+    """The Boolean matrix product, by BLAS: counts stay far below where float32 rounds to 0."""
+    return np.asarray(a.astype(np.float32) @ b.astype(np.float32) > 0)
+
+
+def reachable(arrows: Adjacency) -> Adjacency:
+    """[i, j]: a directed path of one arrow or more leads from i to j."""
+    out: Adjacency = arrows.copy()
+    for _ in range(len(out).bit_length()):  # each doubles the length of the paths
+        out |= product(out, out)
+    return out
 
 
 def unordered(pairs: Iterable[frozenset[str]]) -> list[tuple[str, str]]:

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engine.graphs.cpdag import Adjacency
-from engine.graphs.known import Known, reachable
+from engine.graphs.cpdag import Adjacency, apart_of, reachable
+from engine.graphs.known import Known
 
 MOST_COLUMNS = 6  # 720 orders of the columns: each gives a DAG
 
@@ -37,32 +37,24 @@ def classes(skeleton: Adjacency, known: Known | None = None) -> list[Class]:
     if d > MOST_COLUMNS:
         raise ValueError(f"Not all DAGs of {d} columns are listed: {MOST_COLUMNS} at most.")
     fixed = np.zeros_like(skeleton) if known is None else known.fixed_arrows(skeleton)
-    found: dict[bytes, list[Adjacency]] = {}
-    allowed = [dag for dag in _dags(skeleton) if not (dag & fixed.T).any()]
+    every: dict[bytes, Adjacency] = {}  # acyclic way to turn the skeleton's links, once
+    for order in permutations(range(d)):
+        place = np.argsort(order)
+        dag = skeleton & (place[:, None] < place)
+        every[dag.tobytes()] = dag
+    allowed = [dag for dag in every.values() if not (dag & fixed.T).any()]
     if known is not None:  # all, where links and knowledge contradict each other
         allowed = [dag for dag in allowed if known.in_time(dag)] or allowed
+    found: dict[bytes, list[Adjacency]] = {}
     for dag in allowed:
         found.setdefault(colliders(dag, skeleton).tobytes(), []).append(dag)
     return [Class(some[0], np.logical_or.reduce(some), tuple(some)) for some in found.values()]
 
 
-def _dags(skeleton: Adjacency) -> list[Adjacency]:
-    """Every acyclic way to turn the skeleton's links, once."""
-    found: dict[bytes, Adjacency] = {}
-    for order in permutations(range(len(skeleton))):
-        place = np.argsort(order)
-        dag = skeleton & (place[:, None] < place[None, :])
-        found[dag.tobytes()] = dag
-    return list(found.values())
-
-
 def colliders(dag: Adjacency, skeleton: Adjacency) -> Adjacency:
     """(d, d, d): [a, z, b] where a -> z <- b and a and b are not joined."""
-    both = dag[:, :, None] & dag.T[None, :, :]
-    apart = ~skeleton
-    np.fill_diagonal(apart, False)
-    out: Adjacency = both & apart[:, None, :]
-    return out
+    both: Adjacency = dag[:, :, None] & dag.T[None, :, :]
+    return both & apart_of(skeleton)[:, None, :]
 
 
 def climbed(

@@ -75,8 +75,7 @@ def edge_frame(found: Sequence[Edge]) -> pd.DataFrame:
 
 def svg(names: Sequence[str], found: Sequence[Edge], alt: str) -> Svg:
     """The graph in the colour of the text around it, links' probabilities at their lines."""
-    graph = nx.DiGraph()
-    graph.add_nodes_from(names)
+    graph = nx.empty_graph(names, nx.DiGraph)
     graph.add_edges_from((edge.cause, edge.effect) for edge in found)
     height = min(520.0, 140 + 34.0 * len(names))
     scale = scale_of(2 * len(names), _WIDTH, height)
@@ -103,8 +102,7 @@ def annotated(names: Sequence[str], found: Sequence[Edge]) -> nx.DiGraph:
 
     An edge without direction is both directions, each marked "undirected".
     """
-    graph = nx.DiGraph()
-    graph.add_nodes_from(names)
+    graph = nx.empty_graph(names, nx.DiGraph)
     for edge in found:
         known = {"link": edge.link, "arrow": edge.arrow}
         facts = {k: v for k, v in known.items() if not math.isnan(v)}

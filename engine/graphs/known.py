@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 import networkx as nx
 import numpy as np
 
-from engine.graphs.cpdag import Adjacency, SeparatingSets, matrix_of
+from engine.graphs.cpdag import Adjacency, SeparatingSets, matrix_of, product, reachable
 from engine.graphs.meek import cpdag, cpdag_of_dag, meek
 from engine.knowledge import ORIENTS, Knowledge
 
@@ -22,6 +22,8 @@ class Known:
 
     ``barred[i, j]``: i is no direct cause of j. ``required[i, j]``: it is one. ``apart`` (d, d),
     symmetric: neither causes the other directly, so the two are not linked and are never tested.
+    ``linked``, symmetric: the pairs with a required link. ``earlier[i, j]``: i is in an earlier
+    tier than j; never so of a column in no tier.
     """
 
     def __init__(self, knowledge: Knowledge, names: Sequence[str]):
@@ -32,33 +34,17 @@ class Known:
             [[not knowledge.allows(a, b) for b in names] for a in names]
         )
         np.fill_diagonal(self.barred, True)
-        self.required: Adjacency = np.array(
-            [[(a, b) in knowledge.required for b in names] for a in names]
-        )
+        self.required = matrix_of(nx.DiGraph([*knowledge.required]), names)
         self.apart = self.barred & self.barred.T
         np.fill_diagonal(self.apart, False)
-
-    @property
-    def d(self) -> int:
-        """Number of columns."""
-        return len(self.names)
-
-    @cached_property
-    def linked(self) -> Adjacency:
-        """(d, d), symmetric: the pairs with a required link."""
-        return self.required | self.required.T
+        self.linked: Adjacency = self.required | self.required.T
+        tiers = np.array([knowledge.tier(name) for name in names], float)  # None is NaN
+        self.earlier: Adjacency = tiers[:, None] < tiers
 
     @cached_property
     def may_precede(self) -> Adjacency:
         """[i, j]: i may be an ancestor of j, along arrows that are not barred."""
         return reachable(~self.barred)
-
-    @cached_property
-    def earlier(self) -> Adjacency:
-        """[i, j]: i is in an earlier tier than j; never so of a column in no tier."""
-        places = [self.knowledge.tier(name) for name in self.names]
-        tiers = np.array([np.nan if place is None else place for place in places])
-        return np.asarray(tiers[:, None] < tiers)
 
     def in_time(self, dag: Adjacency) -> bool:
         """Whether no path of arrows leads to an earlier tier, also through columns in no tier.
@@ -104,25 +90,14 @@ class Known:
         """
         arrows = graph & ~graph.T & ~self.barred
         if not self.in_time(arrows):
-            ways = (reachable(arrows) | np.eye(self.d, dtype=bool)).astype(np.float32)
-            arrows = arrows & ~(ways.T @ self.earlier.T @ ways.T > 0)
+            back = (reachable(arrows) | np.eye(len(arrows), dtype=bool)).T
+            arrows &= ~product(product(back, self.earlier.T), back)
         return np.asarray(graph | (graph & ~arrows).T)
 
     def settled(self, skeleton: Adjacency) -> tuple[int, int]:
         """How many of a skeleton's links knowledge alone gives a direction, and how many it has."""
         links = skeleton | skeleton.T
         return int(self.fixed_arrows(links).sum()), int(np.triu(links, 1).sum())
-
-
-def reachable(arrows: Adjacency) -> Adjacency:
-    """[i, j]: a directed path of one arrow or more leads from i to j."""
-    out: Adjacency = arrows.copy()
-    while True:
-        wide = out.astype(np.float32)  # counts stay far below where it rounds to 0
-        more: Adjacency = out | (wide @ wide > 0)
-        if (more == out).all():
-            return out
-        out = more
 
 
 READY = {"two tiers": 2, "four tiers": 4, "complete order": None}

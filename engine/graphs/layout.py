@@ -6,12 +6,12 @@ Units are pixels of the frame at zoom 1, origin at its centre, y downwards.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import combinations
 
 import networkx as nx
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 Point = tuple[float, float]
 Curve = tuple[Point, Point, Point]  # start, middle and end of a quadratic curve
@@ -50,11 +50,6 @@ def place(graph: nx.DiGraph, width: float, height: float, gap: float = GAP) -> d
 def frame_height(nodes: int) -> int:
     """Height of the frame in pixels, by the number of nodes."""
     return int(min(1100, max(400, 300 + 10 * nodes)))
-
-
-def frame_scale(nodes: int, *, wide: bool) -> float:
-    """How many units a pixel of the frame stands for: large graphs are drawn smaller."""
-    return scale_of(nodes, 900 if wide else 460, frame_height(nodes))
 
 
 def scale_of(nodes: int, width: float, height: float) -> float:
@@ -108,10 +103,9 @@ def _layers(graph: nx.DiGraph) -> list[list[str]]:
     level: dict[str, int] = {}
     for k, row in enumerate(nx.topological_generations(graph)):
         level.update(dict.fromkeys(row, k))
-    for node in reversed(list(nx.topological_sort(graph))):
-        below = [level[child] for child in graph.successors(node)]
-        if below and not graph.in_degree(node):
-            level[node] = min(below) - 1
+    for node, causes in graph.in_degree():
+        if graph.out_degree(node) and not causes:
+            level[node] = min(level[child] for child in graph.successors(node)) - 1
     return [[n for n in level if level[n] == k] for k in range(max(level.values()) + 1)]
 
 
@@ -124,7 +118,7 @@ def _in_layers(
     """
     step = min(height / len(layers), 130.0)
     names = list(graph)
-    x = {name: at[0] for name, at in zip(names, _least_stress(_joined(graph), names), strict=True)}
+    x = dict(zip(names, _least_stress(_joined(graph), names)[:, 0].tolist(), strict=True))
     for _ in range(_SWEEPS):
         for row in (*layers, *reversed(layers)):
             near = {n: [x[m] for m in nx.all_neighbors(graph, n)] or [x[n]] for n in row}
@@ -134,10 +128,8 @@ def _in_layers(
     low, high = min(x.values()), max(x.values())
     stretch = min(3.0, max(1.0, 0.72 * width / (high - low))) if high > low else 1.0
     middle, top = (low + high) / 2, -step * (len(layers) - 1) / 2
-    at = {
-        n: ((x[n] - middle) * stretch, top + k * step) for k, row in enumerate(layers) for n in row
-    }
-    return {name: at[name] for name in names}
+    y = {name: top + k * step for k, row in enumerate(layers) for name in row}
+    return {name: ((x[name] - middle) * stretch, y[name]) for name in names}
 
 
 def _packed(row: list[str], wanted: list[float], width: float) -> dict[str, float]:
@@ -169,60 +161,48 @@ def _joined(graph: nx.DiGraph) -> nx.Graph:
 
 def _spread(graph: nx.DiGraph, width: float, height: float, gap: float) -> dict[str, Point]:
     names = list(graph)
-    xs, ys = _long_side_down(_least_stress(_joined(graph), names), wide=width > height)
-    at = [
-        [x * (width - 110), y * (height - NODE_HEIGHT)]
-        for x, y in zip(_evened(xs), _evened(ys), strict=True)
-    ]
+    turned = _long_side_down(_least_stress(_joined(graph), names), wide=width > height)
+    rooms = width - 110, height - NODE_HEIGHT
+    at = np.stack([_evened(u) * room for u, room in zip(turned, rooms, strict=True)], 1).tolist()
     sizes = [(box_width(name) + gap, NODE_HEIGHT + gap) for name in names]
     _push_apart(at, sizes, (width, height))
     return {name: (x, y) for name, (x, y) in zip(names, at, strict=True)}
 
 
-def _least_stress(graph: nx.Graph, names: list[str]) -> list[list[float]]:
-    """Points at distances near the path lengths, by stress majorization, one node at a time.
+def _least_stress(graph: nx.Graph, names: list[str]) -> NDArray[np.float64]:
+    """Points (n, 2) at distances near the path lengths, by stress majorization, one at a time.
 
-    Gansner, Koren and North (2004), section 2.3, weights 1/d². Plain floats in a fixed order: the
-    same on every machine, as a release's page has to be.
+    Gansner, Koren and North (2004), section 2.3, weights 1/d². Sums are rounded once (``fsum``):
+    the same on every machine, as a release's page has to be.
     """
-    paths = dict(nx.all_pairs_shortest_path_length(graph))
-    turn = 2 * math.pi / len(names)
-    at = [[len(names) / 4 * f(k * turn) for f in (math.cos, math.sin)] for k in range(len(names))]
+    paths = nx.floyd_warshall_numpy(graph, names)
+    weights = 1 / (paths + np.diag([np.inf] * len(names))) ** 2  # none for a node itself
+    turns = [2 * math.pi * k / len(names) for k in range(len(names))]
+    at = len(names) / 4 * np.array([[f(turn) for f in (math.cos, math.sin)] for turn in turns])
     for _ in range(_SWEEPS_OF_STRESS):
-        for i, name in enumerate(names):
-            x, y = at[i]
-            sums = [0.0, 0.0, 0.0]
-            for j, other in enumerate(names):
-                if i == j:
-                    continue
-                far, dx, dy = paths[name][other], x - at[j][0], y - at[j][1]
-                stretch = far / math.sqrt(dx * dx + dy * dy or 1.0)
-                weight = 1 / far**2
-                sums[0] += weight * (at[j][0] + stretch * dx)
-                sums[1] += weight * (at[j][1] + stretch * dy)
-                sums[2] += weight
-            at[i] = [sums[0] / sums[2], sums[1] / sums[2]]
+        for i, (far, weight) in enumerate(zip(paths, weights, strict=True)):
+            x, y = away = (at[i] - at).T
+            near = np.sqrt(x * x + y * y)
+            near[i] = 1.0
+            moved = weight * (at.T + far / near * away)
+            at[i] = [math.fsum(m) / math.fsum(weight) for m in moved.tolist()]
     return at
 
 
-def _long_side_down(points: list[list[float]], *, wide: bool) -> tuple[list[float], list[float]]:
-    """Turn the points so that their main axis follows the frame's longer side."""
-    mean = [sum(values) / len(points) for values in zip(*points, strict=True)]
-    centred = [(x - mean[0], y - mean[1]) for x, y in points]
-    xx, yy, xy = (sum(p[i] * p[j] for p in centred) for i, j in ((0, 0), (1, 1), (0, 1)))
-    turn = math.atan2(2 * xy, xx - yy) / 2
-    main = [x * math.cos(turn) + y * math.sin(turn) for x, y in centred]
-    other = [y * math.cos(turn) - x * math.sin(turn) for x, y in centred]
-    return (main, other) if wide else (other, main)
+def _long_side_down(points: NDArray[np.float64], *, wide: bool) -> list[NDArray[np.float64]]:
+    """Both coordinates (n,), turned so that the main axis follows the frame's longer side."""
+    x, y = (values - math.fsum(values) / len(values) for values in points.T)
+    turn = math.atan2(2 * math.fsum(x * y), math.fsum(x * x - y * y)) / 2
+    main = x * math.cos(turn) + y * math.sin(turn)
+    other = y * math.cos(turn) - x * math.sin(turn)
+    return [main, other] if wide else [other, main]
 
 
-def _evened(values: Sequence[float]) -> list[float]:
+def _evened(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Values brought to [-1/2, 1/2], half way to equal distances, so that the frame is filled."""
-    low, high = min(values), max(values)
-    order = sorted(range(len(values)), key=values.__getitem__)
-    rank = {i: k / max(1, len(values) - 1) for k, i in enumerate(order)}
-    span = (high - low) or 1.0
-    return [((v - low) / span + rank[i]) / 2 - 0.5 for i, v in enumerate(values)]
+    rank = values.argsort(kind="stable").argsort() / max(1, len(values) - 1)
+    span = np.ptp(values) or 1.0
+    return np.asarray(((values - values.min()) / span + rank) / 2 - 0.5)
 
 
 def _push_apart(at: list[list[float]], sizes: list[Point], frame_size: Point) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.graphs.cpdag import Adjacency, SeparatingSets
+from engine.graphs.cpdag import Adjacency, SeparatingSets, apart_of, product
 
 
 def cpdag(
@@ -41,12 +41,8 @@ def cpdag(
 
 def cpdag_of_dag(dag: Adjacency) -> Adjacency:
     """The CPDAG of a DAG's Markov equivalence class; ``dag[i, j]`` is i -> j."""
-    skeleton = dag | dag.T
-    apart = ~skeleton
-    np.fill_diagonal(apart, False)
     # An arrow into z is one of a collider where z has another parent that is apart from its tail.
-    arrows = dag & _product(apart, dag)
-    return meek(_orient(skeleton, arrows))
+    return meek(_orient(dag | dag.T, dag & product(apart_of(dag), dag)))
 
 
 def _orient(graph: Adjacency, arrows: Adjacency) -> Adjacency:
@@ -76,12 +72,11 @@ def _meek_rules(
 ) -> Adjacency:
     """[i, j] is True where one of the rules orients i - j as i -> j."""
     joined = directed | directed.T | undirected
-    apart = ~joined
-    np.fill_diagonal(apart, False)
+    apart = apart_of(joined)
     if untested is not None:
         apart &= ~untested
     # Rule 1: k -> i - j, k and j not adjacent. Rule 2: i -> k -> j. (Boolean matrix products.)
-    wanted = _product(directed.T, apart) | _product(directed, directed)
+    wanted = product(directed.T, apart) | product(directed, directed)
     for i, j in zip(*np.nonzero(undirected & ~wanted), strict=True):
         # Rule 3: i - k -> j and i - l -> j, k and l not adjacent.
         third = np.flatnonzero(undirected[i] & directed[:, j])
@@ -95,8 +90,3 @@ def _meek_rules(
 def _any(graph: Adjacency, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> bool:
     """Whether any of these rows has an entry in any of these columns; most often there are none."""
     return bool(rows.size and columns.size and graph[np.ix_(rows, columns)].any())
-
-
-def _product(a: Adjacency, b: Adjacency) -> Adjacency:
-    """The Boolean matrix product, by BLAS: counts stay far below where float32 rounds to 0."""
-    return np.asarray(a.astype(np.float32) @ b.astype(np.float32) > 0)

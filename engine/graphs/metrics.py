@@ -124,20 +124,17 @@ def count(classes: Mapping[tuple[int, int], LinkClass], truth: Adjacency) -> Cou
     """The pairs of :func:`classify` counted; ``truth`` (d, d) as it was given there."""
     of = Counter(classes.values())
     marked = [LinkClass.FOUND, LinkClass.REVERSED, LinkClass.LINE, LinkClass.UNIDENTIFIED]
-    open_true = (
-        kind is LinkClass.UNTESTED and bool(truth[i, j] or truth[j, i])
-        for (i, j), kind in classes.items()
-    )
+    true, found = int(np.triu(truth | truth.T, 1).sum()), sum(of[kind] for kind in marked)
     return Counts(
-        true=int(np.count_nonzero(np.triu(truth | truth.T, 1))),
-        found=sum(of[kind] for kind in marked),
+        true=true,
+        found=found,
         reversed=of[LinkClass.REVERSED],
         lines=of[LinkClass.LINE],
         claimed=of[LinkClass.UNIDENTIFIED],
         invented=of[LinkClass.FALSE_POSITIVE],
         missed=of[LinkClass.MISSED],
         untested=of[LinkClass.UNTESTED],
-        untested_true=sum(open_true),
+        untested_true=true - found - of[LinkClass.MISSED],
     )
 
 

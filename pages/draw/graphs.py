@@ -15,7 +15,7 @@ from pyvis.network import Network
 
 from engine import Dataset, RunResult
 from engine.graphs.cpdag import matrix_of
-from engine.graphs.layout import Point, flattest, frame_height, frame_scale, place
+from engine.graphs.layout import Point, flattest, frame_height, place, scale_of
 from engine.graphs.links import MARKS, LinkClass
 from engine.graphs.picture import Link
 from pages.draw import PALETTES
@@ -129,8 +129,9 @@ def layout_of(data: Dataset, result: RunResult | None, *, wide: bool) -> dict[st
     if graph is None:
         assert result is not None
         graph, made_wide = as_digraph(data.names, result.matrix), True
-    scale = frame_scale(data.d, wide=made_wide)
-    size = ((WIDE if made_wide else NARROW) * scale, (frame_height(data.d) - 20) * scale)
+    across = WIDE if made_wide else NARROW
+    scale = scale_of(data.d, across, frame_height(data.d))
+    size = (across * scale, (frame_height(data.d) - 20) * scale)
     at = positions(data.names, tuple(sorted(graph.edges)), *size)
     pulled = WIDE / NARROW if wide and not made_wide else 1.0
     return {name: (x * pulled, y) for name, (x, y) in at.items()}

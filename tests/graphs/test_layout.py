@@ -8,7 +8,7 @@ import networkx as nx
 import pytest
 
 from engine.data.networks import NETWORKS, load_network
-from engine.graphs.layout import NODE_HEIGHT, box_width, frame_height, frame_scale, place
+from engine.graphs.layout import NODE_HEIGHT, box_width, frame_height, place, scale_of
 
 # Wider graphs than Alarm's do not fit without overlaps.
 DRAWN = [name for name in NETWORKS if len(load_network(name).names) <= 40]
@@ -17,7 +17,7 @@ DRAWN = [name for name in NETWORKS if len(load_network(name).names) <= 40]
 @pytest.mark.parametrize("name", DRAWN)
 def test_no_two_nodes_overlap_and_all_lie_in_the_frame(name: str) -> None:
     graph = load_network(name).dag()
-    scale = frame_scale(len(graph), wide=False)
+    scale = scale_of(len(graph), 460, frame_height(len(graph)))
     width, height = 460 * scale, (frame_height(len(graph)) - 20) * scale
     at = place(graph, width, height)
     assert set(at) == set(graph)
