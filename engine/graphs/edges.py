@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import networkx as nx
 
@@ -24,8 +23,7 @@ _WIDTH, _GAP = 640.0, 56.0  # of a picture, and between its boxes: room for prob
 Pair = tuple[int, int]
 
 
-@dataclass(frozen=True)
-class Edge:
+class Edge(NamedTuple):
     """One adjacent pair: which way it runs, and what is known of it.
 
     ``link`` is how often such a link is real, ``arrow`` how often it runs from cause to effect if
@@ -66,8 +64,7 @@ def edge_frame(found: Sequence[Edge]) -> pd.DataFrame:
     """The edges as a frame: source, target, link, arrow, class."""
     import pandas as pd  # here, so that importing the engine does not load pandas
 
-    rows = [(edge.cause, edge.effect, edge.link, edge.arrow, edge.kind) for edge in found]
-    return pd.DataFrame(rows, columns=["source", "target", "link", "arrow", "class"])
+    return pd.DataFrame(found, columns=["source", "target", "link", "arrow", "class"])
 
 
 # As a picture ---------------------------------------------------------------------------

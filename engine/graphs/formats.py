@@ -8,7 +8,7 @@ so there it is both directions, each marked "undirected", as in ``RunResult.cpda
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import networkx as nx
 
@@ -83,8 +83,7 @@ def mermaid(names: Sequence[str], matrix: Adjacency) -> str:
     return "\n".join(["graph LR", *nodes, *lines, ""])
 
 
-@dataclass(frozen=True)
-class Format:
+class Format(NamedTuple):
     """A kind of file: what it is for, the end of its name, and what writes it."""
 
     title: str
