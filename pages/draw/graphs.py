@@ -129,9 +129,8 @@ def layout_of(data: Dataset, result: RunResult | None, *, wide: bool) -> dict[st
     if graph is None:
         assert result is not None
         graph, made_wide = as_digraph(data.names, result.matrix), True
-    across = WIDE if made_wide else NARROW
-    scale = scale_of(data.d, across, frame_height(data.d))
-    size = (across * scale, (frame_height(data.d) - 20) * scale)
+    scale = scale_of(data.d, WIDE if made_wide else NARROW, frame_height(data.d))
+    size = ((WIDE if made_wide else NARROW) * scale, (frame_height(data.d) - 20) * scale)
     at = positions(data.names, tuple(sorted(graph.edges)), *size)
     pulled = WIDE / NARROW if wide and not made_wide else 1.0
     return {name: (x * pulled, y) for name, (x, y) in at.items()}
