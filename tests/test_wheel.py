@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -26,10 +27,11 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copytree(ROOT / part, source / part, ignore=ignored)
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         (source / name).write_bytes((ROOT / name).read_bytes())
-    target = folder / "site"  # pip builds the wheel and unpacks it there
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-compile"]
-    command += ["--no-build-isolation", "--target", str(target), str(source)]
-    subprocess.run(command, check=True, cwd=folder)
+    build = "from setuptools import build_meta; print(build_meta.build_wheel('.'))"
+    said = subprocess.check_output([sys.executable, "-c", build], cwd=source, text=True)
+    target = folder / "site"
+    with zipfile.ZipFile(source / said.split()[-1]) as wheel:
+        wheel.extractall(target)
     _take_kernels_along(target)
     return target
 
@@ -45,23 +47,6 @@ def _take_kernels_along(target: Path) -> None:
             place.write_bytes(path.read_bytes())
 
 
-def python(installed: Path, folder: Path, *words: str) -> str:
-    """What Python prints in another folder, with the wheel's files alone on its path."""
-    kept = {"DP_CAUSAL_EXPLORER_BUDGETS": str(folder / "budgets.db")}
-    environment = {**os.environ, **kept, "PYTHONPATH": str(installed)}
-    # The checkout must not be found by way of an installation of its own.
-    done = subprocess.run(
-        [sys.executable, "-P", *words],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    return done.stdout
-
-
 def test_every_package_is_in_the_wheel(installed: Path) -> None:
     ours = {p.parent.relative_to(ROOT) for p in (ROOT / "engine").rglob("__init__.py")}
     theirs = {p.parent.relative_to(installed) for p in installed.rglob("__init__.py")}
@@ -75,31 +60,42 @@ def test_every_package_is_in_the_wheel(installed: Path) -> None:
         assert {path.relative_to(there) for path in there.rglob(f"*.{kind}")} == names != set()
 
 
-def test_the_story_is_written_anywhere(installed: Path, tmp_path: Path) -> None:
-    python(installed, tmp_path, "-m", "engine", "story", "--out", "story")
-    assert (tmp_path / "story" / "story.js").stat().st_size > 50_000
+# What people run: a command, a page's browser modules, a notebook, and README's snippets.
+RUN = """
+import json, runpy, sys
+import engine
+from engine.__main__ import main
+from engine.story.modules import bundle, style
+
+main(["run", "--dataset", "asia", "--n", "2000", "--algorithm", "priv_pc", "--json"])
+said = [len(bundle("story")), len(style("story"))]
+for file in ("own_table.py", *sys.argv[1:]):
+    print(file, flush=True)
+    runpy.run_path(file)
+print(json.dumps([engine.__file__, *said]))
+"""
 
 
-def test_the_command_line_runs_anywhere(installed: Path, tmp_path: Path) -> None:
-    asked = ["run", "--dataset", "asia", "--n", "2000", "--algorithm", "priv_pc", "--json"]
-    result = json.loads(python(installed, tmp_path, "-m", "engine", *asked))
-    assert result["dataset"] == "asia"
-    assert len(result["names"]) == 8
-
-
-def test_the_notebook_of_one_s_own_table_runs_anywhere(installed: Path, tmp_path: Path) -> None:
+def test_what_people_run_runs_anywhere(installed: Path, tmp_path: Path) -> None:
+    """In another folder, with the wheel's files alone on the path of Python."""
     notebook = ROOT / "docs" / "notebooks" / "own_table.py"
     (tmp_path / "own_table.py").write_bytes(notebook.read_bytes())
-    where = "import runpy, engine; runpy.run_path('own_table.py'); print(engine.__file__)"
-    shown = python(installed, tmp_path, "-c", where)
-    assert "doubt" in shown
-    assert shown.strip().splitlines()[-1].startswith(str(installed))
-
-
-def test_the_readme_s_snippet_runs_anywhere(installed: Path, tmp_path: Path) -> None:
     snippets = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
-    assert snippets
-    where = "import engine; print(engine.__file__)"
-    for snippet in snippets:
-        shown = python(installed, tmp_path, "-c", f"{snippet}\n{where}")
-        assert shown.strip().splitlines()[-1].startswith(str(installed))
+    names = [f"snippet{k}.py" for k in range(len(snippets))]
+    for name, snippet in zip(names, snippets, strict=True):
+        (tmp_path / name).write_text(snippet)
+    kept = {"DP_CAUSAL_EXPLORER_BUDGETS": str(tmp_path / "budgets.db")}
+    environment = {**os.environ, **kept, "PYTHONPATH": str(installed)}
+    # -P: the checkout must not be found by way of an installation of its own.
+    command = [sys.executable, "-P", "-c", RUN, *names]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    printed, notebook_and_snippets = done.stdout.split("own_table.py\n", 1)
+    result = json.loads(printed)
+    assert (result["dataset"], len(result["names"])) == ("asia", 8)
+    assert "doubt" in notebook_and_snippets.partition("snippet")[0]
+    assert names
+    where, modules, rules = json.loads(done.stdout.splitlines()[-1])
+    assert where.startswith(str(installed))
+    assert modules > 50_000
+    assert rules > 1_000
