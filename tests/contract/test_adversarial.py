@@ -91,9 +91,9 @@ def methods() -> list[tuple[str, dict[str, float]]]:
 @pytest.mark.parametrize("move", [greedy, gambler, mixer, stubborn, cheat])
 @pytest.mark.parametrize(("method", "options"), methods())
 def test_no_rule_overspends(move: Move, method: str, options: dict[str, float]) -> None:
-    """Sixty seeds (six of the slowest) and three budgets each, whatever is refused on the way."""
+    """Thirty seeds (six of the slowest) over three budgets, whatever is refused on the way."""
     largest, refused = 0.0, 0
-    for seed in range(6 if move is stubborn else 60):
+    for seed in range(6 if move is stubborn else 30):
         cap = Guarantee((0.5, 2.0, 8.0)[seed % 3], 1e-6)
         session = RunContext(
             randomness=Randomness(seed),

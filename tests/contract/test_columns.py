@@ -28,7 +28,7 @@ ORDERS = 6
 
 def built(key: str, **values: Any) -> Parameters:
     chosen = ALGORITHMS[key]
-    given = {"epsilon": EPSILON} if chosen.private else {}
+    given: dict[str, Any] = {"epsilon": EPSILON} if chosen.private else {}
     if STRICT in chosen.guarantees:
         given["guarantee"] = STRICT
     return chosen.params.build({**given, **short(key, EPSILON), **values})
@@ -62,9 +62,10 @@ def found(key: str, params: Parameters, order: list[int]) -> Adjacency:
     return outcome.cpdag[np.ix_(back, back)]
 
 
-def graphs(key: str, params: Parameters) -> set[bytes]:
+def graphs(key: str, params: Parameters, others: int = ORDERS) -> set[bytes]:
+    """The graphs of the columns as they stand, and in other orders."""
     rng = np.random.default_rng(0)
-    orders = [list(range(sachs().d)), *(rng.permutation(sachs().d).tolist() for _ in range(ORDERS))]
+    orders = [list(range(sachs().d)), *(rng.permutation(sachs().d).tolist() for _ in range(others))]
     return {found(key, params, order).tobytes() for order in orders}
 
 
@@ -74,7 +75,7 @@ def graphs(key: str, params: Parameters) -> set[bytes]:
 def test_the_order_of_the_columns_decides_nothing(key: str, values: dict[str, Any]) -> None:
     params = built(key, **values)
     assert not params.by_order
-    assert len(graphs(key, params)) == 1
+    assert len(graphs(key, params, others=3)) == 1
 
 
 @pytest.mark.parametrize("key", BOUND)

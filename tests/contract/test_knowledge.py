@@ -37,11 +37,12 @@ def asia() -> Dataset:
     return load_dataset("asia", n=3000, seed=3)
 
 
-def ran(key: str, guarantee: str | None, **more: Any) -> RunResult:
-    values: dict[str, Any] = {**short(key, 1.0), **more}
+@cache
+def ran(key: str, guarantee: str | None, knowledge: Knowledge | None = None) -> RunResult:
+    values: dict[str, Any] = short(key, 1.0)
     if guarantee is not None:
         values |= {"guarantee": guarantee, "epsilon": 1.0}
-    return run(key, asia(), seed=2, **values)
+    return run(key, asia(), seed=2, knowledge=knowledge, **values)
 
 
 @pytest.mark.parametrize(("key", "guarantee"), CASES)
@@ -96,19 +97,21 @@ def child() -> Dataset:
     return load_dataset("child", n=20_000, seed=1)
 
 
+def of_child(knowledge: Knowledge | None = None) -> RunResult:
+    return run("marginal_pc", child(), seed=1, epsilon=1.0, knowledge=knowledge)
+
+
 def test_where_it_only_orients_marginal_pc_finds_the_same_links() -> None:
     """Its releases, drawn from the same seed, and its questions are those without knowledge."""
     names = child().names
     turned = [names[10:], names[:10]]
-    free = run("marginal_pc", child(), seed=1, epsilon=1.0)
-    orients = Knowledge(tiers=turned, use=ORIENTS)  # type: ignore[arg-type]
-    found = run("marginal_pc", child(), seed=1, epsilon=1.0, knowledge=orients)
+    free = of_child()
+    found = of_child(Knowledge(tiers=turned, use=ORIENTS))  # type: ignore[arg-type]
     assert found.skeleton == free.skeleton
     assert found.ci_tests_by_order == free.ci_tests_by_order
     assert list(found.ledger) == list(free.ledger)
     assert (found.matrix != free.matrix).any()
-    full = Knowledge(tiers=turned)  # type: ignore[arg-type]
-    other = run("marginal_pc", child(), seed=1, epsilon=1.0, knowledge=full)
+    other = of_child(Knowledge(tiers=turned))  # type: ignore[arg-type]
     assert other.ci_tests_by_order != free.ci_tests_by_order
 
 
@@ -124,12 +127,11 @@ def test_marginal_pc_measures_no_pair_again_that_is_known_to_be_apart(
         refine_pairs(session, store, moments, pairs, rho)
 
     monkeypatch.setattr(marginal_pc, "refine_pairs", noted)
-    free = run("marginal_pc", child(), seed=1, epsilon=1.0)
+    free = of_child()
     again = set.union(*chosen)
     pair = min(again & free.skeleton, key=sorted)
     chosen.clear()
-    known = Knowledge(forbidden=[tuple(pair), tuple(reversed(tuple(pair)))])  # type: ignore[list-item]
-    run("marginal_pc", child(), seed=1, epsilon=1.0, knowledge=known)
+    of_child(Knowledge(forbidden=[tuple(pair), tuple(reversed(tuple(pair)))]))  # type: ignore[list-item]
     assert chosen
     assert pair not in set.union(*chosen)
 
