@@ -25,7 +25,7 @@ QUICK = (
     *("cli/test_run.py", "cli/test_studies.py", "data/test_networks.py", "data/test_schema.py"),
     *("data/test_simulated.py", "docs/test_words.py", "effects", "graphs"),
     *("known_answer/test_papers.py", "known_answer/test_privacy_numbers.py"),
-    *("known_answer/test_results.py", "known_answer/test_uniform_budget.py"),
+    "known_answer/test_results.py",
     *("pairs/test_scores.py", "privacy/test_accounting.py", "privacy/test_events.py"),
     *("privacy/test_extremes.py", "privacy/test_mechanisms.py", "release/test_budget.py"),
     *("search", "statistics", "tables"),

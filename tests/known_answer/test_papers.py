@@ -33,6 +33,7 @@ def test_equation_16_of_curate(stratum: int) -> None:
         wanted = 2 / (stratum - 1) * math.sqrt(2 / n) * float(grown) / math.sqrt(2 * math.pi)
         assert theory.kendall_p_bound(n, stratum) == pytest.approx(wanted, rel=1e-9)
     assert theory.kendall_p_bound(100, stratum) <= theory.kendall_p_bound(100)
+    assert theory.kendall_p_bound(10_000) == pytest.approx(0.005129, abs=5e-7)  # at its largest
 
 
 def test_theorems_3_and_7_of_priv_pc() -> None:
@@ -163,15 +164,32 @@ def test_corollary_3_21_by_advanced_composition() -> None:
 
 
 @pytest.mark.parametrize(
+    ("quadratic", "linear", "total", "epsilon"),
+    [
+        (0.0, 50.0, 10.0, 0.2),  # basic composition: total over tests
+        (50.0, 0.0, 2.0, 0.2),  # zCDP: 100 tests of e^2 / 2
+        (2.0, 1.0, 3.0, 1.0),  # 2 e^2 + e = 3
+        (2.0, 1.0, 0.0, 0.0),
+    ],
+)
+def test_a_uniform_budget(quadratic: float, linear: float, total: float, epsilon: float) -> None:
+    assert theory.uniform_epsilon(quadratic, linear, total) == pytest.approx(epsilon, abs=1e-12)
+
+
+@pytest.mark.parametrize(
     "call",
     [
         lambda: theory.kendall_p_bound(10, stratum=1),
+        lambda: theory.kendall_p_bound(0),
         lambda: theory.conditional_kendall_bound(10, 10),
         lambda: theory.sparse_vector_scale(1.0, 0),
         lambda: theory.hsic_bounds(1),
         lambda: theory.null_probabilities(1, 1, 0),
         lambda: theory.stable_release_probability(1, 0, 0.1),
         lambda: theory.repeated_epsilon(1.0, 0.1),
+        lambda: theory.uniform_epsilon(0.0, 0.0, 1.0),
+        lambda: theory.uniform_epsilon(-1.0, 2.0, 1.0),
+        lambda: theory.uniform_epsilon(1.0, 1.0, -1.0),
     ],
 )
 def test_numbers_out_of_range_are_refused(call) -> None:
