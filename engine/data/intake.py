@@ -17,7 +17,7 @@ Rows are counted, never held: the result is the distinct rows of codes and how o
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -37,26 +37,24 @@ _MOST = 9e12  # beyond it a row's number counts as that in a person's sum
 # What a cell means ----------------------------------------------------------------------------
 
 
-def code(table: Relation, column: Column, cell: Cell, shift: int = 0) -> str:
-    """The SQL of a cell's code, shifted; K where it matches no level, K + 1 where empty.
+def code(table: Relation, column: Column, cell: Cell, rest: int | None = None) -> str:
+    """The SQL of a cell's code; ``rest`` (or K, and K + 1 of an empty one) where it has no level.
 
     The exact text of a level is looked at first: what follows is for the other cells.
     """
 
-    def then(i: int) -> str:
-        return f"{i << shift}::UBIGINT"
-
     def when(what: str, keys: Iterable[tuple[str, int]], sign: str = "=") -> str:
-        return " ".join(f"WHEN {what} {sign} {key} THEN {then(i)}" for key, i in keys)
+        return " ".join(f"WHEN {what} {sign} {key} THEN {i}" for key, i in keys)
 
-    rest = f"WHEN {cell.gap} THEN {then(column.size + 1)} ELSE {then(column.size)} END)"
+    none = f"WHEN {cell.gap} THEN {column.size + 1} ELSE {column.size} END)"
+    none = none if rest is None else f"ELSE {rest} END)"
     if column.type == "numeric":
         points = column.points()
         labels = () if column.take in ADDED else column.labels
         below = when(cell.number, ((f"{p!r}::DOUBLE", i) for i, p in enumerate(points)), "<")
-        cut = f"WHEN isfinite({cell.number}) THEN (CASE {below} ELSE {then(len(points))} END)"
+        cut = f"WHEN isfinite({cell.number}) THEN (CASE {below} ELSE {len(points)} END)"
         named = when(cell.text, ((quoted(label), i) for i, label in enumerate(labels)))
-        return f"(CASE {cut} {named} {rest}"
+        return f"(CASE {cut} {named} {none}"
     levels = list(enumerate(column.levels))
     texts = [*levels, *((i, safe(word)) for i, word in levels if safe(word) != word)]
     words = [word.strip(BLANKS) for word in column.levels]
@@ -73,7 +71,7 @@ def code(table: Relation, column: Column, cell: Cell, shift: int = 0) -> str:
     exact = when(cell.stored, ((quoted(word), i) for i, word in texts))
     same = when(cell.text, ((quoted(word.strip(BLANKS)), i) for i, word in texts))
     looser = f"{when(cell.number, finite)} {when(f'lower({cell.text})', alone)}"
-    return f"(CASE {exact} ELSE (CASE {same} {looser} {rest} END)"
+    return f"(CASE {exact} ELSE (CASE {same} {looser} {none} END)"
 
 
 # The projection -------------------------------------------------------------------------------
@@ -91,49 +89,26 @@ def project(
     """
     cells = {c.name: Cell.of(table, c.name, c.part) for c in columns if c.take != "count"}
     read = [column for column in columns if column.name in cells]
-    terms = [partial(code, table, column, cells[column.name]) for column in read]
-    codes, weights = _counted(table.con, terms, [c.size + 2 for c in read], table.sql)
+    terms = [code(table, column, cells[column.name]) for column in read]
+    codes, weights = _counted(table.con, terms, table.sql)
     unforeseen = tuple(_unforeseen(table, read, cells, (codes, weights)))
     if person is not None:
-        rows, nobody = _persons(table, columns, person, cells)
-        return rows, (*unforeseen, *nobody)
-    if not unforeseen:
-        return (codes, weights), ()
-    for column, held in zip(read, codes.T, strict=True):
+        (codes, weights), nobody = _persons(table, columns, person, cells)
+        unforeseen += nobody
+    for column, held in zip(columns, codes.T, strict=True):
         held[held >= column.size] = column.other_code or 0
-    keys = mixed_radix_keys(codes, [column.size for column in read])
+    keys = mixed_radix_keys(codes, [column.size for column in columns])
     _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
     total = np.bincount(inverse, weights).astype(np.int64)  # sums below 2^53 are exact
     return (codes[first], total), unforeseen
 
 
-def _counted(
-    con: Any, terms: Sequence[Callable[[int], str]], sizes: Sequence[int], source: str
-) -> Weighted:
-    """The distinct rows of a source, ascending, and how often each occurs.
-
-    A row's codes are bits of one whole number or a few, by which rows are grouped: a term is the
-    SQL of a column's code, shifted to its place.
-    """
-    keys: list[list[str]] = [[]]
-    places = []
-    left = 64
-    for term, size in zip(terms, sizes, strict=True):
-        bits = (size - 1).bit_length()
-        if bits > left:
-            keys.append([])
-            left = 64
-        left -= bits
-        keys[-1].append(term(left))
-        places.append((len(keys) - 1, left, np.uint64((1 << bits) - 1)))
-    named = ", ".join(f"{' | '.join(key)} AS k{i}" for i, key in enumerate(keys))
+def _counted(con: Any, terms: Sequence[str], source: str) -> Weighted:
+    """The distinct rows of a source, each column's code by its SQL, and how often each occurs."""
+    named = ", ".join(f"({term})::UTINYINT AS c{j}" for j, term in enumerate(terms))
     found = con.execute(f"SELECT {named}, count(*) AS n FROM {source} GROUP BY ALL").fetchnumpy()
-    order = np.lexsort([found[f"k{i}"] for i in reversed(range(len(keys)))])
-    numbers = [found[f"k{i}"].astype(np.uint64)[order] for i in range(len(keys))]
-    codes = np.empty((len(order), len(sizes)), np.uint8, order="F")
-    for j, (key, shift, mask) in enumerate(places):
-        codes[:, j] = (numbers[key] >> np.uint64(shift)) & mask
-    return codes, found["n"].astype(np.int64)[order]
+    codes = np.array([found[f"c{j}"] for j in range(len(terms))], np.uint8).T
+    return codes, found["n"].astype(np.int64)
 
 
 def _unforeseen(
@@ -174,8 +149,7 @@ def _persons(
     inner = [f"CASE WHEN NOT {owner.gap} THEN {named} END AS person", _order(table, person)]
     for j, column in enumerate(columns):
         if (cell := cells.get(column.name)) is not None:
-            known = f"WHEN r{j} < {column.size} THEN r{j} ELSE {column.other_code or 0}"
-            inner += [f"{code(table, column, cell)} AS r{j}", f"(CASE {known} END) AS e{j}"]
+            inner.append(f"{code(table, column, cell, column.other_code or 0)} AS e{j}")
         if column.take in ADDED:
             inner.append(f"{_amount(column, cell)} AS v{j}")
     visits = f"(SELECT {', '.join(inner)} FROM {table.sql})"
@@ -183,8 +157,7 @@ def _persons(
     [[nobody, total]] = table.con.execute(asked).fetchall()
     taken = ", ".join(f"{_taken(column, j)} AS a{j}" for j, column in enumerate(columns))
     one = f"(SELECT {taken} FROM {visits} WHERE person IS NOT NULL GROUP BY person)"
-    terms = [f"(a{j}::UBIGINT << {{}})".format for j in range(len(columns))]
-    rows = _counted(table.con, terms, [column.size for column in columns], one)
+    rows = _counted(table.con, [f"a{j}" for j in range(len(columns))], one)
     left = Unforeseen(person.id, nobody, total, "nobody: left out", empty=True)
     return rows, (left,) * bool(nobody)
 
