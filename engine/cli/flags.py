@@ -190,14 +190,14 @@ def own_table(args: argparse.Namespace, schema: Schema | None, **options: Any) -
 
 def tell_unforeseen(data: Dataset) -> None:
     """The cells that match no level, on standard error: for the table's owner alone."""
-    if not data.unforeseen_cells:
-        return
-    rows = [("column", "cells", "share", "look like", "count as")]
-    for u in data.unforeseen_cells:
-        looks = "(empty)" if u.empty else ", ".join(map(show, u.looks))
-        rows.append((u.column, f"{u.cells:,}", f"{100 * u.cells / u.of:.2g} %", looks, u.to or ""))
-    lines = ["Cells that match no level (exact, for your eyes alone):", *aligned(rows)]
-    print("\n".join(lines), file=sys.stderr)
+    rows = [
+        (u.column, f"{u.cells:,}", u.share, u.look if u.empty else show(u.look), u.to or "")
+        for u in data.unforeseen_cells
+    ]
+    if rows:
+        print("Cells that match no level (exact, for your eyes alone):", file=sys.stderr)
+        heads = ("column", "cells", "share", "look like", "count as")
+        print("\n".join(aligned([heads, *rows])), file=sys.stderr)
 
 
 def dataset(args: argparse.Namespace) -> Dataset:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from engine.errors import InputError, did_you_mean, show, writable
+from engine.percent import number
 
 MAX_LEVELS = 64
 MOST_COLUMNS = 1_000
@@ -267,9 +268,18 @@ class Unforeseen:
         """Whether they are so many, and count as an answer, that somebody has to agree."""
         return not self.foreseen and self.cells > ASKED * self.of
 
+    @property
+    def share(self) -> str:
+        """How many of the column's cells they are, in percent."""
+        return f"{number(100 * self.cells / self.of, 2)} %"
+
+    @property
+    def look(self) -> str:
+        """What they look like: for their owner."""
+        return "(empty)" if self.empty else ", ".join(self.looks)
+
     def __str__(self) -> str:
         """In words, without a cell."""
-        share = f"{100 * self.cells / self.of:.2g} %"
-        kind = "empty" if self.empty else "no level"
+        are = f"({self.share}) are {'empty' if self.empty else 'no level'}"
         to = "" if self.to is None else f" and count as {self.to!r}"
-        return f"{show(self.column)}: {self.cells:,} of {self.of:,} cells ({share}) are {kind}{to}"
+        return f"{show(self.column)}: {self.cells:,} of {self.of:,} cells {are}{to}"

@@ -281,10 +281,7 @@ class Dataset:
         """
         import pandas as pd
 
-        rows = [
-            (u.column, u.cells, u.cells / u.of, "(empty)" if u.empty else ", ".join(u.looks), u.to)
-            for u in self.unforeseen_cells
-        ]
+        rows = [(u.column, u.cells, u.cells / u.of, u.look, u.to) for u in self.unforeseen_cells]
         return pd.DataFrame(rows, columns=["column", "cells", "share", "looks like", "counts as"])
 
     def row_codes(self, first: int | None = None) -> np.ndarray:

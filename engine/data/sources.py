@@ -90,7 +90,7 @@ def opened(
             raise InputError("A query needs a SQLite or DuckDB file.")
         query = query and f"{query.strip().removesuffix(';')}\n"  # which ends a last comment
         place = (str(source), True) if kind == "duckdb" else (":memory:", False)
-        names, delimiter, held = None, None, None
+        names, delimiter = None, None
         try:
             con = stack.enter_context(duckdb.connect(*place))
             con.execute(_SETTINGS)
@@ -103,20 +103,23 @@ def opened(
                 listed = con.execute("SELECT table_name FROM information_schema.tables").fetchall()
                 sql = f"({query or _whole(label, [name for (name,) in listed])})"
             else:
-                held = _table(kind, source, label, query, least)
-                sql, names = "held", held.column_names
-            if names is None:
-                names = [row[0] for row in con.execute(f"DESCRIBE FROM {sql}").fetchall()]
+                table = _table(kind, source, label, query, least)
+                sql, names = "held", table.column_names
+                con.register(sql, table.rename_columns([f"c{k}" for k in range(len(names))]))
+            names = _described(con, sql, 0) if names is None else names
             _check_names(names, label)
-            if held is not None:
-                con.register("held", held.rename_columns([f"c{k}" for k in range(len(names))]))
             sql = f"{sql} t({', '.join(f'c{k}' for k in range(len(names)))})"
-            types = [row[1] for row in con.execute(f"DESCRIBE FROM {sql}").fetchall()]
+            types = _described(con, sql, 1)
             yield Relation(con, sql, names, types, label, dialect, delimiter)
         except duckdb.OutOfMemoryException:
             raise DataError(f"{label} needs too much memory; give fewer columns.") from None
         except duckdb.Error as error:
             raise _refusal(str(error), label, kind) from None
+
+
+def _described(con: Any, sql: str, part: int) -> list[str]:
+    """The names (0) or types (1) of a relation's columns."""
+    return [row[part] for row in con.execute(f"DESCRIBE FROM {sql}").fetchall()]
 
 
 _WRONG = {
