@@ -237,7 +237,7 @@ def test_ten_minutes_from_the_opening_to_the_coins(new_page: Page, screenshots: 
 
 def test_presenter_mode_cuts_nothing(page: Page) -> None:
     page.set_viewport_size(DESK)
-    go(page, f"/learn?step={WAY[0].key}&present=1&data=asia&shuffles=1")
+    go(page, f"/learn?step={WAY[0].key}&present=1&data=asia&shuffles=1&epsilon=1.0")
     for step in WAY:
         page.get_by_role("heading", name=step.title).wait_for()
         settle(page)

@@ -79,7 +79,7 @@ def test_journey(page: Page, screenshots: Path) -> None:
         page.wait_for_function(
             "() => document.querySelectorAll('.stPlotlyChart .main-svg').length >= 3"
         )
-        ends = page.locator(".stPlotlyChart").evaluate_all(
+        ends = page.locator(".stPlotlyChart:visible").evaluate_all(
             "(all) => all.map((e) => e.getBoundingClientRect().bottom)"
         )
         assert len(ends) == 3
