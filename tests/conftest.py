@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Generator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,7 @@ def pytest_fixture_setup(
         return (yield)
 
 
+@cache
 def _is_quick(path: Path) -> bool:
     return any(path.is_relative_to(TESTS / one) for one in QUICK)
 
@@ -85,7 +87,6 @@ def pytest_collection() -> Generator[None]:
     try:
         return (yield)
     finally:
-        gc.collect()
         gc.freeze()
         gc.enable()
 

@@ -228,11 +228,10 @@ def test_a_public_page_has_no_upload_and_no_budget(
 ) -> None:
     monkeypatch.setenv(mode.PUBLIC, "1")
     monkeypatch.chdir(tmp_path)
-    few = {"data": "cancer", "n": "500"}
-    for query in (few, {**few, "data": "own"}):
-        app = visit(page, **query)
+    for data in ("own", "cancer") if page == "table" else ("own",):
+        app = visit(page, data=data, n="500")
         assert not app.exception
-        assert not app.get("file_uploader"), (page, query)
+        assert not app.get("file_uploader"), (page, data)
         assert not [box.key for box in app.button if box.key in ("new-budget", "release-go")]
         assert not list(tmp_path.iterdir())
 

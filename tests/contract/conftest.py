@@ -18,9 +18,9 @@ def sample_for(columns: int | None) -> Dataset:
 
 
 def short(key: str, epsilon: float) -> dict[str, Any]:
-    """Fewer steps where a run takes many alike: 20 or so gradients, a solver that ends sooner."""
+    """Fewer steps where a run takes many alike: a few gradients, a solver that ends sooner."""
     fewer: dict[str, dict[str, Any]] = {
-        "noleaks": {"gradients": 20},
+        "noleaks": {"gradients": 6},
         "curate_notears": {"initial": epsilon / 10},
         "gram_notears": {"tolerance": 1e-2},
         "notears": {"tolerance": 1e-2},

@@ -6,6 +6,9 @@ Every bound is stated with the probability that a correct implementation fails i
 from __future__ import annotations
 
 import math
+from functools import reduce
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,46 +24,49 @@ from engine.marginals.kernels import CLEAR
 from engine.privacy.accounting import Guarantee
 from engine.privacy.ledger import Ledger
 from engine.randomness import Randomness
-from engine.tables.store import Store, store_of
+from engine.tables.store import Rows
 
 
-def dataset(codes: np.ndarray, levels: tuple[int, ...]) -> Dataset:
-    named = [list(map(str, range(r))) for r in levels]
-    return Dataset.from_codes(codes, levels=named, public=True)
+def sample(shares: np.ndarray, n: int, rng: np.random.Generator) -> Any:
+    """The store of n rows: how often each cell is drawn, in the place of the rows themselves."""
+    cells = np.indices(shares.shape).reshape(shares.ndim, -1).T.astype(np.uint8)
+    counts = rng.multinomial(n, shares.ravel()).astype(np.int32)
+    rows = Rows(np.asfortranarray(cells), counts, shares.shape, n)
+    return SimpleNamespace(rows=rows, n=n, keep=lambda key, make: make())
 
 
-def moments_of(store: Store, epsilon: float, seed: int) -> released.Moments:
+def independent(d: int, share: float) -> np.ndarray:
+    """The cells of d columns of two levels that depend on nothing, one level rare."""
+    return reduce(np.multiply.outer, [np.array([1 - share, share])] * d)
+
+
+# z, x, y with three, three and two levels, x <- z -> y: x is independent of y given z.
+Z, X, Y = 0, 1, 2
+FORK = np.einsum(
+    "z,zx,zy->zxy",
+    [0.5, 0.3, 0.2],
+    [[0.7, 0.2, 0.1], [0.2, 0.5, 0.3], [0.3, 0.1, 0.6]],
+    [[0.8, 0.2], [0.4, 0.6], [0.2, 0.8]],
+)
+
+
+def moments_of(store: Any, epsilon: float, seed: int) -> released.Moments:
     """What the first release gives, with the whole of (epsilon, 1e-6) to spend."""
     ledger = Ledger(Guarantee(epsilon, 1e-6), method="zcdp")
     return released.release_pairs(RunContext(Randomness(seed), ledger), store, ledger.limit)
 
 
-def fork(n: int, rng: np.random.Generator) -> Dataset:
-    """x <- z -> y with three, three and two levels: x independent of y given z."""
-    z = rng.choice(3, n, p=[0.5, 0.3, 0.2])
-    x = (rng.random(n)[:, None] > np.cumsum([[0.7, 0.2], [0.2, 0.5], [0.3, 0.1]], 1)[z]).sum(1)
-    y = (rng.random(n) < np.array([0.2, 0.6, 0.8])[z]).astype(int)
-    return dataset(np.column_stack([x, y, z]), (3, 2, 3))
-
-
-@pytest.fixture(scope="module")
-def forks():
-    """600 samples of one fork, for every epsilon."""
-    rng = np.random.default_rng(3)
-    return [store_of(fork(10_000, rng)) for _ in range(600)]
-
-
 @pytest.mark.parametrize("epsilon", [0.3, 3.0])
-def test_type_one_rate_under_noise(epsilon, forks):
+def test_type_one_rate_under_noise(epsilon):
     """At alpha = .05 the rate of 600 runs lies in [.02, .08].
 
     A test of true size .05 fails this with probability below 1e-3; the band leaves room for the
     first-order covariance and Satterthwaite's approximation.
     """
-    runs, rejected = len(forks), 0
-    for i, store in enumerate(forks):
-        moments = moments_of(store, epsilon, i)
-        rejected += NoisyTests(moments).test(0, 1, (2,)).p < 0.05
+    runs, rejected, rng = 600, 0, np.random.default_rng(3)
+    for i in range(runs):
+        moments = moments_of(sample(FORK, 10_000, rng), epsilon, i)
+        rejected += NoisyTests(moments).test(X, Y, (Z,)).p < 0.05
     assert binom.sf(round(0.08 * runs), runs, 0.05) < 1e-3
     assert 0.02 <= rejected / runs <= 0.08
 
@@ -71,9 +77,8 @@ def test_rare_levels_are_no_evidence():
     What is left of their variances leans to where the noise went. At alpha = .01 a test of true
     size .02 fails with probability .01; one that takes that for chance has a size of .28.
     """
-    rng = np.random.default_rng(5)
-    store = store_of(dataset(rng.choice(12, (10_000, 2), p=[0.9] + [0.1 / 11] * 11), (12, 12)))
-    rejected = 0
+    levels = np.array([0.9] + [0.1 / 11] * 11)
+    store, rejected = sample(np.outer(levels, levels), 10_000, np.random.default_rng(5)), 0
     for seed in range(300):
         moments = moments_of(store, 0.1, seed)
         rejected += NoisyTests(moments).test(0, 1).p < 0.01
@@ -83,9 +88,9 @@ def test_rare_levels_are_no_evidence():
 
 def test_noise_costs_power_but_not_calibration_of_the_margin():
     """The same fork is seen as dependent without its common cause."""
-    tests = NoisyTests(moments_of(store_of(fork(20_000, np.random.default_rng(0))), 1.0, 0))
-    assert tests.test(0, 1).bayes > 5
-    assert tests.test(0, 1, (2,)).bayes < 0
+    tests = NoisyTests(moments_of(sample(FORK, 20_000, np.random.default_rng(0)), 1.0, 0))
+    assert tests.test(X, Y).bayes > 5
+    assert tests.test(X, Y, (Z,)).bayes < 0
 
 
 def test_weighed_colliders_beat_the_vote(monkeypatch):
@@ -117,19 +122,13 @@ def test_weighed_colliders_beat_the_vote(monkeypatch):
 # Rare columns, and nothing to find ------------------------------------------------------------
 
 
-def rare(n: int, d: int = 6, share: float = 0.004) -> Store:
-    """Independent columns of two levels, one of them rare."""
-    rng = np.random.default_rng(11)
-    return store_of(dataset((rng.random((n, d)) < share).astype(int), (2,) * d))
-
-
 def test_a_rare_columns_margin_is_not_moved():
     """The mean of 300 releases, whose noise is larger than the rare level's share.
 
     It lies within four standard errors of the truth but with probability 4e-4 for six columns; a
     floor at half a deviation of the noise moves it by eight.
     """
-    store, found = rare(20_000), []
+    store, found = sample(independent(6, 0.004), 20_000, np.random.default_rng(11)), []
     for seed in range(300):
         moments = moments_of(store, 0.1, seed)
         found.append(moments.one)
@@ -148,8 +147,7 @@ def test_rare_columns_are_not_joined_by_their_margins(epsilon, share):
     """
     rejected = tests = 0
     for seed in range(100):
-        rng = np.random.default_rng(seed)
-        store = store_of(dataset((rng.random((5_000, 6)) < share).astype(int), (2,) * 6))
+        store = sample(independent(6, share), 5_000, np.random.default_rng(seed))
         moments = moments_of(store, epsilon, seed)
         p = NoisyTests(moments)._marginal[0][np.triu_indices(6, 1)]
         rejected, tests = rejected + int(np.sum(p < 0.05)), tests + p.size
@@ -163,10 +161,9 @@ def test_a_rare_columns_dependence_is_seen_though_its_variance_is_not():
     Their covariance stands 3.3 deviations out of its noise: p < .05 in .91 of the releases, and in
     fewer than 75 of a hundred with probability 1e-6.
     """
-    rng = np.random.default_rng(12)
-    first = rng.random(20_000) < 0.01
-    codes = np.column_stack([first, first ^ (rng.random(20_000) < 0.001), rng.random(20_000) < 0.5])
-    store, seen = store_of(dataset(codes.astype(int), (2, 2, 2))), 0
+    pair = np.outer([0.99, 0.01], [1, 1]) * [[0.999, 0.001], [0.001, 0.999]]
+    shares = np.multiply.outer(pair, [0.5, 0.5])
+    store, seen = sample(shares, 20_000, np.random.default_rng(12)), 0
     for seed in range(100):
         moments = moments_of(store, 0.14, seed)
         seen += NoisyTests(moments)._marginal[0][0, 1] < 0.05
@@ -176,8 +173,8 @@ def test_a_rare_columns_dependence_is_seen_though_its_variance_is_not():
 
 
 def test_a_link_that_is_not_seen_goes_with_its_reason():
-    store_less = np.random.default_rng(4).integers(0, 2, (2_000, 5))
-    result = run("marginal_pc", dataset(store_less, (2,) * 5), epsilon=0.1, seed=0)
+    codes = np.random.default_rng(4).integers(0, 2, (2_000, 5))
+    result = run("marginal_pc", Dataset.from_codes(codes, public=True), epsilon=0.1, seed=0)
     assert not result.skeleton
     reasons = {step.reason for step in result.steps if step.kind == "test"}
     assert any("no more than chance among all pairs" in reason for reason in reasons)
