@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from functools import reduce
+from functools import cache, reduce
 from itertools import combinations, product
 
 import networkx as nx
 import numpy as np
 import pytest
 
-from engine import Dataset, load_dataset, run
+from engine import Dataset, RunResult, load_dataset, run
 from engine.algorithms import marginal_pc
 from engine.algorithms.marginal_pc import (
     FEW,
@@ -135,13 +135,19 @@ def test_no_record_moves_a_release_further_than_was_charged(monkeypatch):
             assert np.linalg.norm(a - b) <= bound + 1e-9
 
 
+@cache
+def sachs() -> Dataset:
+    return load_dataset("sachs", n=50_000, seed=2)
+
+
+@cache
+def without_noise(statistic: str, seed: int) -> RunResult:
+    return run("marginal_pc", sachs(), epsilon=1e7, statistic=statistic, seed=seed, trace=False)
+
+
 @pytest.mark.parametrize("statistic", ["g2", "kendall"])
 def test_without_noise_the_seed_is_idle(statistic):
-    data = load_dataset("sachs", n=20_000, seed=1)
-    first, second = (
-        run("marginal_pc", data, epsilon=1e7, statistic=statistic, seed=seed, trace=False)
-        for seed in (0, 1)
-    )
+    first, second = (without_noise(statistic, seed) for seed in (0, 1))
     assert first.skeleton == second.skeleton
     assert first.separating_sets == second.separating_sets
 
@@ -220,10 +226,8 @@ def test_arrows_have_probabilities() -> None:
 
 def test_without_noise_directions_meet_those_of_pc() -> None:
     """The same rule on exact evidence: Sachs, where both skeletons are right."""
-    data = load_dataset("sachs", n=50_000, seed=2)
     options = {"stable": True, "max_order": 3, "orientation": "strongest"}
-    plain = run("pc", data, statistic="g2", **options)
-    ours = run("marginal_pc", data, epsilon=1e7)
+    plain, ours = run("pc", sachs(), statistic="g2", **options), without_noise("g2", 0)
     assert (plain.matrix == ours.matrix).all()
     assert ours.metrics.directed_f1 == 1.0
 

@@ -31,6 +31,8 @@ def built(key: str, **values: Any) -> Parameters:
     given: dict[str, Any] = {"epsilon": EPSILON} if chosen.private else {}
     if STRICT in chosen.guarantees:
         given["guarantee"] = STRICT
+    if "max_order" in {spec.name for spec in chosen.params.specs()}:
+        given["max_order"] = 2
     return chosen.params.build({**given, **short(key, EPSILON), **values})
 
 

@@ -92,26 +92,21 @@ def test_a_strict_guarantee_is_the_same_with_knowledge(key: str) -> None:
     assert found.ledger.used_epsilon <= found.spent.epsilon
 
 
-@cache
-def child() -> Dataset:
-    return load_dataset("child", n=20_000, seed=1)
-
-
-def of_child(knowledge: Knowledge | None = None) -> RunResult:
-    return run("marginal_pc", child(), seed=1, epsilon=1.0, knowledge=knowledge)
+def of_sachs(knowledge: Knowledge | None = None) -> RunResult:
+    data = load_dataset("sachs", n=20_000, seed=1)
+    return run("marginal_pc", data, seed=1, epsilon=1.0, knowledge=knowledge)
 
 
 def test_where_it_only_orients_marginal_pc_finds_the_same_links() -> None:
     """Its releases, drawn from the same seed, and its questions are those without knowledge."""
-    names = child().names
-    turned = [names[10:], names[:10]]
-    free = of_child()
-    found = of_child(Knowledge(tiers=turned, use=ORIENTS))  # type: ignore[arg-type]
+    free = of_sachs()
+    turned = [free.names[5:], free.names[:5]]
+    found = of_sachs(Knowledge(tiers=turned, use=ORIENTS))  # type: ignore[arg-type]
     assert found.skeleton == free.skeleton
     assert found.ci_tests_by_order == free.ci_tests_by_order
     assert list(found.ledger) == list(free.ledger)
     assert (found.matrix != free.matrix).any()
-    other = of_child(Knowledge(tiers=turned))  # type: ignore[arg-type]
+    other = of_sachs(Knowledge(tiers=turned))  # type: ignore[arg-type]
     assert other.ci_tests_by_order != free.ci_tests_by_order
 
 
@@ -119,21 +114,21 @@ def test_marginal_pc_measures_no_pair_again_that_is_known_to_be_apart(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The first release holds all pairs (they stand in conditioning sets), the others do not."""
-    chosen: list[set[frozenset[str]]] = []
-    names = child().names
+    chosen: list[set[frozenset[int]]] = []
 
     def noted(session: Any, store: Any, moments: Any, pairs: Any, rho: float) -> None:
-        chosen.append({frozenset(names[i] for i in pair) for pair in pairs})
+        chosen.append(set(map(frozenset, pairs)))
         refine_pairs(session, store, moments, pairs, rho)
 
     monkeypatch.setattr(marginal_pc, "refine_pairs", noted)
-    free = of_child()
-    again = set.union(*chosen)
+    free = of_sachs()
+    again = {frozenset(free.names[i] for i in pair) for pair in set.union(*chosen)}
     pair = min(again & free.skeleton, key=sorted)
+    columns = frozenset(map(free.names.index, pair))
     chosen.clear()
-    of_child(Knowledge(forbidden=[tuple(pair), tuple(reversed(tuple(pair)))]))  # type: ignore[list-item]
+    of_sachs(Knowledge(forbidden=[tuple(pair), tuple(reversed(tuple(pair)))]))  # type: ignore[list-item]
     assert chosen
-    assert pair not in set.union(*chosen)
+    assert columns not in set.union(*chosen)
 
 
 def test_arrows_that_are_known_are_told_as_sure() -> None:
