@@ -19,17 +19,9 @@ from engine.graphs.formats import FORMATS
 from engine.knowledge import Knowledge
 from engine.percent import count
 from engine.privacy.accounting import Guarantee
+from engine.release import page
 from engine.release.checking import check, combined, question, with_knowledge
 from engine.release.file import Release, canonical, load
-from engine.release.page import (
-    combined_words,
-    doubt_words,
-    promise_words,
-    release_drawn,
-    release_edges,
-    release_svg,
-    to_html,
-)
 from engine.release.places import check_places, page_of, save
 from engine.release.synthetic import consistent_dag, synthetic
 
@@ -68,9 +60,9 @@ class BudgetedRelease:
 
     def _repr_html_(self) -> str:
         """A sentence, the graph with its probabilities, what it guarantees."""
-        r = self.release
-        words = " ".join([doubt_words(r), promise_words(r), *combined_words(r)])
-        return f"<p><b>{escape(repr(self)[1:-1])}</b></p>{release_svg(r)}<p>{escape(words)}</p>"
+        r, said = self.release, escape(repr(self)[1:-1])
+        words = " ".join([page.doubt_words(r), page.promise_words(r), *page.combined_words(r)])
+        return f"<p><b>{said}</b></p>{page.release_svg(r)}<p>{escape(words)}</p>"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -85,11 +77,11 @@ class BudgetedRelease:
     @property
     def edges(self) -> pd.DataFrame:
         """The edges as a frame (:attr:`engine.RunResult.edges`)."""
-        return edge_frame(release_edges(self.release))
+        return edge_frame(page.release_edges(self.release))
 
     def to_networkx(self) -> nx.DiGraph:
         """The graph with ``mark``, ``link`` and ``arrow`` on its edges."""
-        return annotated(self.names, release_edges(self.release))
+        return annotated(self.names, page.release_edges(self.release))
 
     def to_dot(self) -> str:
         """The graph as Graphviz DOT."""
@@ -106,7 +98,7 @@ class BudgetedRelease:
         if directed:
             matrix = nx.to_numpy_array(consistent_dag(self.release), dtype=bool, weight=None)
         else:
-            matrix = release_drawn(self.release)
+            matrix = page.release_drawn(self.release)
         return FORMATS[kind].write(self.names, matrix)
 
     def check(self) -> float:
@@ -163,7 +155,7 @@ class BudgetedRelease:
         """Write its file, a new one, and next to it the page for people; the file's path."""
         out = check_places(path)
         save(canonical(self.release), out)
-        save(to_html(self.release), page_of(out))
+        save(page.to_html(self.release), page_of(out))
         return out
 
 

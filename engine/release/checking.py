@@ -40,7 +40,6 @@ from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.marginals.levels import merged
 from engine.marginals.moments import Moments
 from engine.privacy.accounting import Guarantee
-from engine.privacy.ledger import Ledger
 from engine.privacy.sources import DISTANCE, Replay
 from engine.randomness import Randomness
 from engine.release.file import MOST_PARTS, Release, findings
@@ -73,38 +72,37 @@ def allowance(total: Guarantee) -> float:
 class Request:
     """What a release asks for, public facts alone: parameters, rows and schema."""
 
-    values: Mapping[str, Any]
+    asked: MarginalPCParameters
     rows: int
     schema: Schema
 
     @classmethod
     def parse(cls, content: Mapping[str, Any]) -> Request:
         """A request from its JSON value."""
-        return cls(content["values"], content["rows"], parse_schema(content["schema"]))
+        asked = MarginalPCParameters.build(content["values"])
+        return cls(asked, content["rows"], parse_schema(content["schema"]))
 
     def to_json(self) -> dict[str, Any]:
         """Its JSON value."""
-        return vars(self) | {"schema": self.schema.to_json()}
+        values, schema = self.asked.as_dict(), self.schema.to_json()
+        return {"values": values, "rows": self.rows, "schema": schema}
 
     @property
     def total(self) -> Guarantee:
         """The (epsilon, delta) that the release costs."""
-        asked = MarginalPCParameters.build(self.values)
-        return Guarantee(float(asked.epsilon), float(asked.delta))
+        return Guarantee(float(self.asked.epsilon), float(self.asked.delta))
 
     @property
     def params(self) -> MarginalPCParameters:
-        """The algorithm's parameters, of which delta is smaller by :func:`allowance`."""
-        paid = self.total.delta - allowance(self.total)
-        return MarginalPCParameters.build({**self.values, "delta": paid})
+        """What is run: delta is smaller by :func:`allowance`."""
+        return replace(self.asked, delta=self.total.delta - allowance(self.total))
 
     @property
     def empty(self) -> Dataset:
         """The rows without what they hold: all of the first level, as one weighted row."""
-        codes = np.zeros((1, len(self.schema.columns)), dtype=np.uint8)
-        facts = self.schema.names, self.schema.levels
-        found = Dataset.from_codes(codes, *facts, name="empty", public=True, weights=[self.rows])
-        return replace(found, schema=self.schema)
+        names, levels = self.schema.names, self.schema.levels
+        codes, weights = np.zeros((1, len(names)), dtype=np.uint8), np.array([self.rows])
+        return Dataset(codes=codes, names=names, levels=levels, weights=weights, schema=self.schema)
 
     def context(self, source: Randomness, cancelled: Ask) -> RunContext:
         """What a run under the schema's knowledge takes its noise from."""
@@ -223,7 +221,7 @@ def tables_of(release: Release, cancelled: Ask = lambda: False) -> Tables:
 
 def requested(release: Release) -> Request:
     """What a release that is not combined says it was asked for."""
-    asked = {**release.params, "epsilon": release.total.epsilon, "delta": release.total.delta}
+    asked = MarginalPCParameters.build({**release.params, **vars(release.total)})
     return Request(asked, release.rows, release.schema)
 
 
@@ -238,10 +236,9 @@ def _pool(release: Release, tables: Sequence[Tables]) -> Tables:
 
 def derived(release: Release, found: Tables, cancelled: Ask = lambda: False) -> Outcome:
     """The graph that follows from what was released and from what is known."""
-    known = known_of(release.knowledge, release.names)
-    context = RunContext(
-        *(Replay(()), Ledger(), release.names), trace=False, cancelled=cancelled, known=known
-    )
+    schema = replace(release.schema, knowledge=release.knowledge)
+    request = replace(requested(release), rows=found.data.n, schema=schema)
+    context = request.context(Replay(()), cancelled)
     with _ending():
         return marginal_pc.conclude(found.data, found.tests, found.params, context, found.whole)
 

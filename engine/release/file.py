@@ -33,10 +33,6 @@ from engine.privacy.sources import MOST_ENTRIES, Released
 FORMAT = "dp-causal-explorer/release"
 ALGORITHM = "marginal_pc"  # its noise is Gaussian on fixed tables, which hardened samplers cover
 VERSION, DERIVED = 3, 4  # as it was released; with knowledge applied afterwards, or combined
-NEIGHBOURS = "replace one record; the number of rows and the schema are public"
-PERSONS = (
-    "replace one person with all of their rows; the number of persons and the schema are public"
-)
 NOISE = "discrete Gaussian on a grid (OpenDP), from the operating system's random bytes; no seed"
 DISJOINT = (
     "Nobody is in two of these releases: then each person's (ε, δ) is that of the release that "
@@ -124,7 +120,8 @@ class Release:
 
 def neighbours(schema: Schema) -> str:
     """Between which tables a release does not tell: those that differ in one record, or person."""
-    return NEIGHBOURS if schema.person is None else PERSONS
+    other = "record" if schema.person is None else "person with all of their rows"
+    return f"replace one {other}; the number of {schema.what} and the schema are public"
 
 
 def findings(outcome: Outcome, names: tuple[str, ...]) -> dict[str, Any]:

@@ -187,9 +187,10 @@ class Budget:
     ) -> tuple[int, Request]:
         """A new charge, once what it asks for has run on empty rows: whatever is wrong is free."""
         assert table.schema is not None
-        epsilon = float(MarginalPCParameters.build(values).epsilon)
-        share = self._book.show(self.name).share(epsilon)
-        request = Request({"delta": share} | values, table.n, table.schema)
+        asked = MarginalPCParameters.build(values)
+        if "delta" not in values:
+            asked = replace(asked, delta=self._book.show(self.name).share(float(asked.epsilon)))
+        request = Request(asked, table.n, table.schema)
         request.run(request.empty, Randomness(0), cancelled)
         if cancelled():
             raise Stopped("Stopped: the release was not made, and nothing was charged.")

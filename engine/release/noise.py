@@ -79,9 +79,10 @@ def whole_numbers(moments: Moments, heard: Iterable[Heard]) -> float:
     more off the mean than the grid's steps can add to it.
     """
     n, found = moments.n, 0.0
+    # What makes whole numbers of a variable's contrasts (Helmert's)
+    lengths = [np.sqrt(np.arange(1, r) * np.arange(2, r + 1)) for r in moments.cardinalities]
     for one in heard:
-        lengths = (_units(moments.cardinalities[i]) for i in one.variables)
-        units: Array = reduce(np.multiply.outer, lengths)
+        units: Array = reduce(np.multiply.outer, (lengths[i] for i in one.variables))
         found += _excess(n * one.value.reshape(units.shape), units, n**2 * one.variance)
     return found
 
@@ -94,19 +95,10 @@ def _excess(values: Array, units: Array, variance: float) -> float:
     return float(np.sum(-0.5 * np.log(u) - math.log(2) - np.log(density(spread))))
 
 
-def _units(levels: int) -> Array:
-    """(levels - 1,): what makes whole numbers of a variable's contrasts (Helmert's)."""
-    k = np.arange(1, levels)
-    found: Array = np.sqrt(k * (k + 1.0))
-    return found
-
-
 def density(spread: Array) -> Array:
     """Largest density, after the point, of Gaussian noise of this spread."""
-    waves: Array = np.ones_like(spread)
-    for k in range(1, 8):
-        waves += 2 * np.exp(-2 * (math.pi * spread * k) ** 2)
-    return waves
+    waves = np.exp(-2 * (math.pi * np.multiply.outer(np.arange(1, 8), spread)) ** 2)
+    return np.asarray(1 + 2 * np.sum(waves, axis=0))
 
 
 def twice_the_same(before: Iterable[Heard], heard: Iterable[Heard]) -> float:

@@ -16,6 +16,7 @@ import pytest
 from scipy import stats
 
 from engine import Budget, Dataset, InputError, run
+from engine.algorithms.marginal_pc import MarginalPCParameters
 from engine.marginals.moments import one_way_weight
 from engine.marginals.sensitivity import all_pairs_change
 from engine.percent import percent, probability
@@ -264,7 +265,7 @@ def test_the_twin_follows_the_release(book: Budgets) -> None:
 
 def test_the_rehearsal_of_a_large_table_holds_no_rows() -> None:
     """On 10^8 rows it held 6 GB."""
-    nothing = Request({}, 10**8, asia_schema()).empty
+    nothing = Request(MarginalPCParameters(), 10**8, asia_schema()).empty
     assert nothing.n == 10**8
     assert nothing.codes.nbytes < 100
 
