@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from engine.estimator import PrivateGraph
     from engine.knowledge import Knowledge, load_knowledge
     from engine.registry import ALGORITHMS
-    from engine.release.budgeted import BudgetedRelease, combine, load_release
-    from engine.release.make import Budget
+    from engine.release.make import Budget, BudgetedRelease, combine, load_release
     from engine.result import RunResult
     from engine.runner import run
     from engine.studies.plan import Plan, plan
@@ -60,8 +59,7 @@ _NAMES = {
     "estimator": "PrivateGraph",
     "knowledge": "Knowledge load_knowledge",
     "registry": "ALGORITHMS",
-    "release.budgeted": "BudgetedRelease combine load_release",
-    "release.make": "Budget",
+    "release.make": "Budget BudgetedRelease combine load_release",
     "result": "RunResult",
     "runner": "run",
     "studies.plan": "Plan plan",

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from engine.cli.flags import Parser, add_json_flag, add_knowledge_flag, known
 from engine.effects.adjustment import OPTIMAL, SETS
-from engine.release.budgeted import load_release
 from engine.release.file import canonical
+from engine.release.make import load_release
 from engine.release.places import check_place, save
 
 

@@ -26,9 +26,8 @@ from engine.params import Spec
 from engine.percent import count
 from engine.registry import algorithm
 from engine.release.budget import Budgets
-from engine.release.budgeted import BudgetedRelease, combine, load_release
 from engine.release.file import ALGORITHM, canonical, load, loads
-from engine.release.make import Budget, Stopped
+from engine.release.make import Budget, BudgetedRelease, Stopped, combine, load_release
 from engine.release.page import combined_words, doubt_words, to_html
 from engine.release.places import check_place, check_places, page_of, save
 from engine.release.signature import own_key, signed

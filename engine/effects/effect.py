@@ -284,10 +284,8 @@ def _hidden(names: Sequence[str], x: int, adjusted: Sequence[int], many: bool) -
     called = ", ".join(names[z] for z in adjusted)
     if many:
         return f"Adjusting for {called} makes more groups than can be counted."
-    return (
-        f"The noise hides how {names[x]}{', ' if called else ''}{called} vary together, so that no "
-        "effect can be reported."
-    )
+    how = f"{names[x]}, {called} vary together" if called else f"{names[x]} varies"
+    return f"The noise hides how {how}, so that no effect can be reported."
 
 
 def _empty(

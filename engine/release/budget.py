@@ -50,6 +50,7 @@ BUSY_SECONDS = 30.0
 _NAME = re.compile(r"(?=.{1,60}\Z)[A-Za-z0-9][A-Za-z0-9._-]*( [A-Za-z0-9._-]+)*")
 _ALIKE = (("rn", "m"), ("vv", "w"), ("cl", "d"), ("0", "o"), ("1", "l"), ("5", "s"), ("8", "b"))
 _DIGITS = 8  # of a file's digest, in the release's id
+_DAMAGED = "The file of budgets is damaged, restore it from a copy: an amount"
 # Budgets and their charges; the table that a budget is bound to, and what was asked for by charges
 # with a release that has not ended. Whatever of them a file lacks is made.
 _TABLES = (
@@ -329,20 +330,12 @@ def _read(connection: sqlite3.Connection, wanted: str) -> Budget:
     asked = rows("SELECT id, request FROM unfinished JOIN charges USING (id) WHERE name = ?")
     return Budget(
         wanted,
-        *_kept(epsilon, delta),
-        tuple(Charged(number, what, *_kept(e, d), at) for number, what, e, d, at in charges),
+        *_amounts(epsilon, delta, _DAMAGED),
+        tuple(Charged(n, what, *_amounts(e, d, _DAMAGED), at) for n, what, e, d, at in charges),
         bound[0][0] if bound else None,
         tuple(json.loads(bound[0][1])) if bound else (),
         {number: json.loads(request) for number, request in asked},
     )
-
-
-def _kept(epsilon: object, delta: object) -> tuple[Decimal, Decimal]:
-    """Amounts from the file; one that no charge of this program can be is damage."""
-    one, other = amount(epsilon), amount(delta)
-    if one is None or other is None:
-        raise sqlite3.DatabaseError("an amount is no number of at least 0")
-    return one, other
 
 
 def _amounts(epsilon: float | str, delta: float | str, what: str) -> tuple[Decimal, Decimal]:

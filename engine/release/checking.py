@@ -120,14 +120,13 @@ class Request:
 class Tables(NamedTuple):
     """What was released: tests on it, the empty rows (levels merged) and parameters it belongs to.
 
-    ``whole`` says that the tensors of all orders are there, ``labels`` what each release is called.
+    ``whole`` says that the tensors of all orders are there.
     """
 
     tests: NoisyTests
     data: Dataset
     params: MarginalPCParameters
     whole: bool
-    labels: tuple[str, ...] = ()
 
 
 def check(release: Release, seconds: float = SECONDS) -> float:
@@ -157,33 +156,29 @@ def check(release: Release, seconds: float = SECONDS) -> float:
         >>> 0 < check(ward.release(frame, schema).release) <= 1
         True
     """
-    return checked(release, seconds)[0]
+    return checked(release, _deadline(seconds))[0]
 
 
-def checked(release: Release, seconds: float = SECONDS) -> tuple[float, Tables, Outcome]:
+def checked(release: Release, late: Ask | None = None) -> tuple[float, Tables, Outcome]:
     """What :func:`check` says, what was released, and the outcome that follows from it."""
-    late, doubt = _deadline(seconds), 1.0
+    late = late or _deadline(SECONDS)
     if release.parts:
         made = assembled(release.parts, release.applied)
         if any(getattr(made, field) != getattr(release, field) for field in _STATED):
             raise InputError("The combined file states something else than its releases do.")
-    tables = []
-    for one in release.parts or (release,):
-        tables.append(tables_of(one, late))
-        if tables[-1].labels != one.labels:
-            raise InputError("The releases of the file are not those of its algorithm.")
-        if release.parts:
-            _compare(one, derived(one, tables[-1], late))
-        doubt = min(doubt, goodness_of_fit_p(one.releases[0], tables[-1].tests.moments))
-    whole = _pool(release, tables) if release.parts else tables[0]
-    outcome = derived(release, whole, late)
+        parts = [checked(part, late) for part in release.parts]
+        doubt, tables = min(part[0] for part in parts), _pool(release, [part[1] for part in parts])
+    else:
+        tables = tables_of(release, late)
+        doubt = goodness_of_fit_p(release.releases[0], tables.tests.moments)
+    outcome = derived(release, tables, late)
     _compare(release, outcome)
     if doubt < ALARM:
         raise InputError(
             "The released numbers are too good to be noisy: had noise of the stated size been "
             f"drawn, they would agree this well with a probability of at most {doubt:.1g}."
         )
-    return doubt, whole, outcome
+    return doubt, tables, outcome
 
 
 def _deadline(seconds: float) -> Ask:
@@ -215,8 +210,9 @@ def tables_of(release: Release, cancelled: Ask = lambda: False) -> Tables:
     with _ending():
         tests = marginal_pc.release(store_of(data), params, params.order_limit(data), context)
     whole = marginal_pc.known_whole(data.cardinalities, data.n, params.total)
-    labels = tuple(charge.label for charge in context.ledger)
-    return Tables(tests, data, params, whole, labels)
+    if tuple(charge.label for charge in context.ledger) != release.labels:
+        raise InputError("The releases of the file are not those of its algorithm.")
+    return Tables(tests, data, params, whole)
 
 
 def requested(release: Release) -> Request:

@@ -18,7 +18,7 @@ from engine.errors import InputError
 from engine.marginals.contrasts import Array, helmert
 from engine.marginals.moments import Moments
 from engine.randomness import Randomness
-from engine.release.checking import check, moments_of
+from engine.release.checking import checked
 from engine.release.file import Release
 
 MOST_ROWS = 1_000_000
@@ -59,8 +59,8 @@ def synthetic(
     """
     if not 2 <= rows <= MOST_ROWS:
         raise InputError(f"A synthetic table has 2 to {MOST_ROWS:,} rows; {rows} is not.")
-    check(release)
-    (moments, levels), rng = moments_of(release), Randomness(seed)
+    tables, rng = checked(release)[1], Randomness(seed)
+    moments, levels = tables.tests.moments, tables.data.levels
     held: dict[int, int] = {}
     for name, level in (do or {}).items():
         node = column_of(release.names, name)

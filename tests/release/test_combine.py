@@ -15,7 +15,6 @@ from engine import Dataset, InputError, Knowledge, combine, load_dataset
 from engine.data.schema import Schema
 from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.release.budget import Budgets
-from engine.release.budgeted import BudgetedRelease
 from engine.release.checking import (
     check,
     combined,
@@ -25,6 +24,7 @@ from engine.release.checking import (
     with_knowledge,
 )
 from engine.release.file import DISJOINT, Release, canonical, digest, load, loads
+from engine.release.make import BudgetedRelease
 from engine.release.page import combined_words, to_html
 from engine.release.pooling import drift, pooled, weights
 from engine.release.signature import verify, verify_page

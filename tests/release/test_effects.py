@@ -13,9 +13,9 @@ from engine.data.schema import Schema
 from engine.graphs.known import Known
 from engine.privacy import sources
 from engine.release.budget import Budgets
-from engine.release.budgeted import BudgetedRelease
 from engine.release.checking import check
 from engine.release.file import Release, canonical, load
+from engine.release.make import BudgetedRelease
 from engine.release.page import confidence_words, to_html
 from engine.release.synthetic import synthetic
 from tests.release.samples import KNOWN, asia_schema, make

@@ -22,7 +22,6 @@ from engine.marginals.sensitivity import all_pairs_change
 from engine.percent import percent, probability
 from engine.privacy.accounting import Guarantee
 from engine.privacy.sources import DISTANCE, Hardened
-from engine.release import make as making
 from engine.release.budget import Budgets
 from engine.release.checking import Request, allowance, check
 from engine.release.file import Release, canonical, load, loads, to_json
@@ -212,7 +211,7 @@ def test_a_stop_is_free_before_the_charge_alone(book: Budgets, when: str) -> Non
     assert book.show("asia").spent[0] - before == (when == "during")
 
 
-def test_other_data_are_refused_before_the_charge(tmp_path: Path, monkeypatch: Any) -> None:
+def test_other_data_are_refused_before_the_charge(tmp_path: Path) -> None:
     book = Budgets(tmp_path / "b.db")
     book.new("ward", 3, 1e-5)
     codes, schema = np.arange(60).reshape(-1, 3) % 2, schema_of(2, 2, 2)
@@ -221,10 +220,6 @@ def test_other_data_are_refused_before_the_charge(tmp_path: Path, monkeypatch: A
         Budget("ward", path=book.path).release(Dataset.from_codes(codes, schema.names))
     with pytest.raises(InputError, match="no budget 'other'"):
         Budget("other", path=book.path)
-    with monkeypatch.context() as patch:
-        patch.setattr(making, "MOST_ROWS", 19)
-        with pytest.raises(InputError, match="at most 19 rows"):
-            make(book, data, schema, name="ward")
     assert book.show("ward").charges == ()
     found = make(book, data, schema, name="ward")
     assert (found.rows, found.name, found.algorithm) == (20, "ward", "marginal_pc")
