@@ -35,8 +35,8 @@ from engine.data.networks import Network, load_network
 from engine.effects.effect import REVERSE, Effect, effect_of
 from engine.effects.plausible import Plausible, plausible
 from engine.effects.truth import joint
-from engine.graphs.cpdag import matrix_of, reachable
-from engine.graphs.known import truth_cpdag
+from engine.graphs.cpdag import matrix_of
+from engine.graphs.known import reachable, truth_cpdag
 from engine.graphs.metrics import compare
 from engine.marginals.citest import NoisyTests
 from engine.marginals.diagnostics import MarginalDiagnostics
@@ -164,7 +164,7 @@ def wards_of(name: str, n: int, epsilon: float, seed: int) -> dict[str, Any]:
     ways, both = reachable(matrix_of(data.truth, data.names)), outcome.diagnostics
     assert isinstance(both, MarginalDiagnostics)
     assert both.released is not None
-    dags = plausible(both, outcome.cpdag, None)
+    dags = plausible(both, outcome.matrix, None)
     for x, y in asked_pairs(data.d, seed):
         if ways[x, y]:
             cause, effect = data.names[x], data.names[y]
@@ -214,7 +214,7 @@ def pooled_of(name: str, epsilon: float, seed: int) -> dict[str, list[float]]:
                  for h, ward in enumerate(wards)]  # fmt: skip
         each = [scores(part.matrix) for part in parts]
         summed = search_on(data, [part.diagnostics for part in parts], epsilon)
-        out |= {f"summed {k}": scores(summed.cpdag), f"best {k}": np.max(each, axis=0).tolist()}
+        out |= {f"summed {k}": scores(summed.matrix), f"best {k}": np.max(each, axis=0).tolist()}
         out[f"vote {k}"] = scores(_vote([part.matrix for part in parts]))
     return out
 
@@ -235,10 +235,10 @@ def unequal_of(case: str, n: int, seed: int) -> dict[str, Any]:
         return [found.skeleton_f1 or 0.0, found.precision]
 
     diagnostics: list[Any] = [part.diagnostics for part in parts]
-    out: dict[str, Any] = {"weighted": scores(search_on(data, diagnostics, max(epsilons)).cpdag)}
+    out: dict[str, Any] = {"weighted": scores(search_on(data, diagnostics, max(epsilons)).matrix)}
     added = [d.released.n / n for d in diagnostics]
     with patch.object(pooling, "weights", lambda _: np.array(added)):
-        out["added up"] = scores(search_on(data, diagnostics, max(epsilons)).cpdag)
+        out["added up"] = scores(search_on(data, diagnostics, max(epsilons)).matrix)
     out["the first alone"] = scores(parts[0].matrix)
     return out | {"drift": pooling.drift([d.released for d in diagnostics])[0]}
 

@@ -4,51 +4,34 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from engine import compiled
-from engine.version import __version__
+from engine.version import __version__ as __version__
 
 # Before the first kernel is read: numba looks for a place to keep it when a module is imported.
 PASSING = compiled.settle()
 
-if TYPE_CHECKING:
-    from engine.data.dataset import Dataset
-    from engine.data.networks import load_dataset
-    from engine.data.reading import read_csv, read_table
-    from engine.data.schema import Column, Person, Schema, load_schema
-    from engine.errors import InputError
-    from engine.estimator import PrivateGraph
-    from engine.knowledge import Knowledge, load_knowledge
-    from engine.registry import ALGORITHMS
-    from engine.release.make import Budget, BudgetedRelease, combine, load_release
-    from engine.result import RunResult
-    from engine.runner import run
-    from engine.studies.plan import Plan, plan
-    from engine.studies.study import sweep
-
-__all__ = [
-    "ALGORITHMS",
-    "Budget",
-    "BudgetedRelease",
-    "Column",
-    "Dataset",
-    "InputError",
-    "Knowledge",
-    "Person",
-    "Plan",
-    "PrivateGraph",
-    "RunResult",
-    "Schema",
-    "__version__",
-    "combine",
-    "load_dataset",
-    "load_knowledge",
-    "load_release",
-    "load_schema",
-    "plan",
-    "read_csv",
-    "read_table",
-    "run",
-    "sweep",
-]
+if TYPE_CHECKING:  # what a type checker sees of the names below
+    from engine.data.dataset import Dataset as Dataset
+    from engine.data.networks import load_dataset as load_dataset
+    from engine.data.reading import read_csv as read_csv
+    from engine.data.reading import read_table as read_table
+    from engine.data.schema import Column as Column
+    from engine.data.schema import Person as Person
+    from engine.data.schema import Schema as Schema
+    from engine.data.schema import load_schema as load_schema
+    from engine.errors import InputError as InputError
+    from engine.estimator import PrivateGraph as PrivateGraph
+    from engine.knowledge import Knowledge as Knowledge
+    from engine.knowledge import load_knowledge as load_knowledge
+    from engine.registry import ALGORITHMS as ALGORITHMS
+    from engine.release.make import Budget as Budget
+    from engine.release.make import BudgetedRelease as BudgetedRelease
+    from engine.release.make import combine as combine
+    from engine.release.make import load_release as load_release
+    from engine.result import RunResult as RunResult
+    from engine.runner import run as run
+    from engine.studies.plan import Plan as Plan
+    from engine.studies.plan import plan as plan
+    from engine.studies.study import sweep as sweep
 
 _NAMES = {
     "data.dataset": "Dataset",
@@ -82,6 +65,8 @@ def __getattr__(name: str) -> Any:
     if name in _PARTS:
         import_module(_PARTS[name])
         return import_module(f"{__name__}.{name}")
+    if name == "__all__":
+        return ["__version__", *_HOMES]
     if name not in _HOMES:
         raise AttributeError(f"module 'engine' has no attribute {name!r}")
     found = globals()[name] = getattr(import_module(_HOMES[name]), name)
@@ -89,4 +74,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *_HOMES})

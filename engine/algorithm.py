@@ -32,19 +32,19 @@ class Diagnostics:
         return frozenset()
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Outcome:
-    """What an algorithm returns; the runner turns it into a RunResult.
+    """What an algorithm returns; a RunResult says too what ran on what.
 
-    ``cpdag`` (d, d) boolean. ``claimed`` is the paper's own total, None in strict mode.
-    ``untested`` are pairs (i, j), i < j, that are still adjacent when the run ends early, before
-    all their tests of its last order. ``diagnostics`` is its family's record of what
-    only such algorithms have.
+    ``matrix`` is the CPDAG, (d, d) boolean. ``claimed`` is the paper's own total, None in strict
+    mode. ``untested`` are pairs (i, j), i < j, that are still adjacent when the run ends early,
+    before all their tests of its last order. ``diagnostics`` is its family's record of what only
+    such algorithms have.
     """
 
-    cpdag: Adjacency
+    matrix: Adjacency
     separating: SeparatingSets = field(default_factory=dict)
-    tests_by_order: tuple[int, ...] = ()
+    ci_tests_by_order: tuple[int, ...] = ()
     status: str = "complete"
     claimed: Guarantee | None = None
     untested: frozenset[tuple[int, int]] = frozenset()

@@ -87,12 +87,12 @@ class PrivateGraph:
             values["delta"] = self.delta
         result = run(self.algorithm, data, trace=False, **values)
         self.result_ = result
-        self.n_features_in_ = _width(X, result)
-        names = _names(X)
-        if names is not None:
-            self.feature_names_in_ = names
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        shape: tuple[int, ...] = getattr(X, "shape", ())  # a schema may read fewer columns
+        self.n_features_in_ = int(shape[1]) if len(shape) == 2 else len(result.names)
+        vars(self).pop("feature_names_in_", None)
+        names = list(getattr(X, "columns", ()))
+        if names and all(isinstance(name, str) for name in names):
+            self.feature_names_in_ = np.array(names, dtype=object)
         return self
 
     @property
@@ -166,10 +166,6 @@ def _checked(X: Any) -> Any:
         array = np.asarray(X)
     except (TypeError, ValueError):
         raise DataError("The data are no table: give a frame or an array of rows.") from None
-    return _plain(array)
-
-
-def _plain(array: np.ndarray) -> np.ndarray:
     if array.ndim != 2:
         raise DataError(
             f"An array of data has 2 axes, this one {array.ndim}. Reshape your data: rows, columns."
@@ -187,17 +183,3 @@ def _plain(array: np.ndarray) -> np.ndarray:
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         raise DataError("The array holds NaN or inf; state in a schema what they count as.")
     return array
-
-
-def _width(X: Any, result: RunResult) -> int:
-    """How many columns X has; a schema may read fewer."""
-    shape = getattr(X, "shape", None)
-    return int(shape[1]) if shape is not None and len(shape) == 2 else len(result.names)
-
-
-def _names(X: Any) -> np.ndarray | None:
-    """The columns' names, where X has names that are all text."""
-    names = list(getattr(X, "columns", ()))
-    return (
-        np.array(names, dtype=object) if names and all(isinstance(n, str) for n in names) else None
-    )

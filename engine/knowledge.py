@@ -10,12 +10,13 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import permutations
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import networkx as nx
 
@@ -67,8 +68,16 @@ class Knowledge:
             object.__setattr__(self, field, frozenset(_names(getattr(self, field), field)))
         if self.use not in USES:
             raise InputError(f"Knowledge is used {' or '.join(USES)}, not {show(self.use)}.")
-        self._check_tiers()
-        self._check_required()
+        for name, times in Counter(name for tier in tiers for name in tier).items():
+            if times > 1:
+                raise InputError(f"{show(name)} is in two tiers; keep it in one.")
+        for a, b in sorted(self.required):
+            why = self.why_not(a, b)
+            if why is not None:
+                raise InputError(f"{show(a)} → {show(b)} is required, but {why}; drop one of both.")
+        cycle = _cycle(self.required)
+        if cycle:
+            raise InputError(f"The required arrows make a cycle: {way(cycle, ' → ')}; drop one.")
 
     def __bool__(self) -> bool:
         """Whether it says anything."""
@@ -118,24 +127,6 @@ class Knowledge:
             return f"{b} → {a} is required"
         return None
 
-    def _check_tiers(self) -> None:
-        seen: set[str] = set()
-        for name in (name for tier in self.tiers for name in tier):
-            if name in seen:
-                raise InputError(f"{show(name)} is in two tiers; keep it in one.")
-            seen.add(name)
-
-    def _check_required(self) -> None:
-        for a, b in sorted(self.required):
-            if (b, a) in self.required:
-                raise InputError(f"{show(a)} → {show(b)} and its reverse are both required.")
-            why = self.why_not(a, b)
-            if why is not None:
-                raise InputError(f"{show(a)} → {show(b)} is required, but {why}; drop one of both.")
-        cycle = _cycle(self.required)
-        if cycle:
-            raise InputError(f"The required arrows make a cycle: {way(cycle, ' → ')}; drop one.")
-
     def check_names(self, names: Sequence[str]) -> None:
         """Raise InputError where a name is none of the table's."""
         known = frozenset(names)
@@ -177,11 +168,6 @@ class Knowledge:
     def load(cls, source: str | os.PathLike[str] | bytes) -> Knowledge:
         """Read a file, as :func:`load_knowledge`."""
         return load_knowledge(source)
-
-    @classmethod
-    def from_tetrad(cls, text: str) -> Self:
-        """Knowledge from the text of Tetrad's file: addtemporal, forbiddirect, requiredirect."""
-        return cls(**_tetrad(text))
 
 
 def _listed(value: Any) -> list[Any]:
@@ -279,7 +265,7 @@ def load_knowledge(source: str | os.PathLike[str] | bytes) -> Knowledge:
     """
     text = read_text(source, "knowledge")
     if not text.lstrip().startswith("{"):
-        return Knowledge.from_tetrad(text)
+        return Knowledge(**_tetrad(text))
     return parse_knowledge(parse_json(text, "knowledge"))
 
 

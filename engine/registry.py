@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
 from importlib import import_module
 from typing import cast
 
@@ -45,7 +44,7 @@ class _Registry(Mapping[str, Algorithm]):
     def __getitem__(self, key: str) -> Algorithm:
         if key not in TITLES:
             raise KeyError(key)
-        return _imported(key)
+        return cast(Algorithm, import_module(f"engine.algorithms.{key}").ALGORITHM)
 
     def __contains__(self, key: object) -> bool:
         return key in TITLES
@@ -55,11 +54,6 @@ class _Registry(Mapping[str, Algorithm]):
 
     def __len__(self) -> int:
         return len(TITLES)
-
-
-@cache
-def _imported(key: str) -> Algorithm:
-    return cast(Algorithm, import_module(f"engine.algorithms.{key}").ALGORITHM)
 
 
 ALGORITHMS: Mapping[str, Algorithm] = _Registry()

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 
-from engine.algorithm import Diagnostics
+from engine.algorithm import Outcome
 from engine.context import Step
 from engine.errors import InputError
 from engine.graphs.cpdag import Adjacency, digraph_of, matrix_of, pairs_of
@@ -43,8 +43,8 @@ _RENAMED = {
 }
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class RunResult:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class RunResult(Outcome):
     """What one run found, what it cost, and how it got there.
 
     ``spent`` is what the ledger can defend: the cap in strict mode, the composition of the whole
@@ -81,17 +81,10 @@ class RunResult:
     dataset: str
     fingerprint: str
     names: tuple[str, ...]
-    matrix: Adjacency
-    ci_tests_by_order: tuple[int, ...]
-    claimed: Guarantee | None
     ledger: Ledger
     steps: tuple[Step, ...]
     seconds: float
-    status: str
-    separating: Mapping[frozenset[int], Sequence[frozenset[int]]]
-    diagnostics: Diagnostics = field(default_factory=Diagnostics)
-    untested: frozenset[tuple[int, int]] = frozenset()
-    truth: nx.DiGraph | None = field(default=None, repr=False)
+    truth: nx.DiGraph | None = None
     knowledge: Knowledge | None = None
 
     @cached_property

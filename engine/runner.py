@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from engine.algorithm import Algorithm, Outcome
+from engine.algorithm import Algorithm
 from engine.context import RunContext, Step
 from engine.data.dataset import Dataset
 from engine.data.schema import Schema
@@ -45,9 +45,9 @@ def one_thread() -> AbstractContextManager[Any]:
 Stop = Callable[[], bool] | Event
 
 
-def asking(stop: Stop) -> Callable[[], bool]:
+def asking(stop: Stop | None) -> Callable[[], bool]:
     """What tells whether a person wants to stop: an event, or a function that is asked."""
-    found = getattr(stop, "is_set", stop)
+    found = (lambda: False) if stop is None else getattr(stop, "is_set", stop)
     if not callable(found):
         raise InputError("What stops a run is a threading.Event, or a function that says so.")
     return found
@@ -69,7 +69,6 @@ def run(
     trace: bool = True,
     on_step: Callable[[Step], None] | None = None,
     stop: Stop | None = None,
-    cancelled: Callable[[], bool] = lambda: False,
     knowledge: Knowledge | None = None,
     **values: Any,
 ) -> RunResult:
@@ -87,7 +86,6 @@ def run(
         trace: False keeps no steps.
         on_step: Sees each step as it happens.
         stop: A ``threading.Event``, or what is called to ask; ends the run with what it has.
-        cancelled: The same, as the pages ask.
         knowledge: What is known of the causes; without it, what the data's schema states. Public,
             so the guarantee is the same with it and without.
         values: The algorithm's parameters by name, such as ``epsilon=1.0``.
@@ -113,25 +111,41 @@ def run(
         from engine.data.reading import as_dataset  # a Dataset needs no reader
 
         data = as_dataset(data, schema)
-    if stop is not None:
-        cancelled = asking(stop)
-    seed = None if seed is None else check_seed(seed)
+    if seed is not None:
+        seed = check_seed(seed)
+    elif data.public:
+        seed = 0
     stated = _stated(chosen, data, knowledge)
     session = RunContext(
-        randomness=Randomness(0 if seed is None and data.public else seed),
+        randomness=Randomness(seed),
         ledger=_ledger(chosen, data, params, seed),
         names=data.names,
         reveal=data.public,
         trace=trace,
         known=known_of(stated, data.names) if stated else None,
         on_step=on_step,
-        cancelled=cancelled,
+        cancelled=asking(stop),
     )
     start = time.perf_counter()
     with one_thread():
         outcome = chosen.run(data, params, session)
     seconds = time.perf_counter() - start
-    return _result(key, data, params, seed, session, outcome, seconds)
+    return RunResult(
+        **vars(outcome),
+        algorithm=key,
+        params=params,
+        seed=seed,
+        simulation=seed is not None and not data.public,
+        public=data.public,
+        dataset=data.name,
+        fingerprint=data.identity,
+        names=data.names,
+        ledger=session.ledger,
+        steps=tuple(session.steps),
+        seconds=seconds if data.public else math.nan,
+        truth=data.truth,
+        knowledge=stated or None,
+    )
 
 
 def _refuse_guesses(chosen: Algorithm, values: Mapping[str, Any]) -> None:
@@ -175,37 +189,3 @@ def _ledger(chosen: Algorithm, data: Dataset, params: Parameters, seed: int | No
     if not (data.public or data.declared):
         ledger.void(FOUND_SCHEMA)
     return ledger
-
-
-def _result(
-    key: str,
-    data: Dataset,
-    params: Parameters,
-    seed: int | None,
-    session: RunContext,
-    outcome: Outcome,
-    seconds: float,
-) -> RunResult:
-    knowledge = None if session.known is None else session.known.knowledge
-    return RunResult(
-        algorithm=key,
-        params=params,
-        seed=0 if seed is None and data.public else seed,
-        simulation=seed is not None and not data.public,
-        public=data.public,
-        dataset=data.name,
-        fingerprint=data.identity,
-        names=data.names,
-        matrix=outcome.cpdag,
-        ci_tests_by_order=outcome.tests_by_order,
-        claimed=outcome.claimed,
-        ledger=session.ledger,
-        steps=tuple(session.steps),
-        seconds=seconds if data.public else math.nan,
-        status=outcome.status,
-        separating=outcome.separating,
-        diagnostics=outcome.diagnostics,
-        untested=outcome.untested,
-        truth=data.truth,
-        knowledge=knowledge,
-    )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from engine.graphs.cpdag import unordered
-from engine.params import Parameters, Spec
+from engine.params import Parameters
 from engine.privacy.ledger import Charge
 
 if TYPE_CHECKING:
@@ -59,6 +59,14 @@ def charge_dict(charge: Charge) -> dict[str, Any]:
     }
 
 
+# Fields of a result that its JSON has under the same names.
+_SAME = (
+    *("algorithm", "dataset", "fingerprint", "names", "params", "simulation", "status", "counts"),
+    *("metrics", "metrics_tested", "ci_tests", "ci_tests_by_order", "spent", "claimed", "steps"),
+    "diagnostics",
+)
+
+
 def result_dict(result: RunResult) -> dict[str, Any]:
     """A run's fields, JSON-ready. Pairs are sorted by name.
 
@@ -68,16 +76,9 @@ def result_dict(result: RunResult) -> dict[str, Any]:
 
     A seed given for private data is left out: it fixes the noise of a simulation.
     """
-    return {
-        "algorithm": result.algorithm,
-        "dataset": result.dataset,
-        "fingerprint": result.fingerprint,
-        "names": list(result.names),
-        "params": plain(result.params),
+    return {name: plain(getattr(result, name)) for name in _SAME} | {
         "knowledge": None if result.knowledge is None else _known(result),
         "seed": result.seed if result.public else None,
-        "simulation": result.simulation,
-        "status": result.status,
         "seconds": None if math.isnan(result.seconds) else result.seconds,
         "skeleton": [list(p) for p in unordered(result.skeleton)],
         "cpdag": sorted([a, b] for a, b in result.cpdag.edges),
@@ -87,17 +88,8 @@ def result_dict(result: RunResult) -> dict[str, Any]:
         ],
         "doubted": sorted([result.names[i], result.names[j]] for i, j in result.low_confidence),
         "untested": [list(p) for p in unordered(result.untested_pairs)],
-        "counts": plain(result.counts),
-        "metrics": plain(result.metrics),
-        "metrics_tested": plain(result.metrics_tested),
-        "ci_tests": result.ci_tests,
-        "ci_tests_by_order": list(result.ci_tests_by_order),
-        "spent": plain(result.spent),
         "undefended": list(result.ledger.undefended),
-        "claimed": plain(result.claimed),
         "ledger": plain(list(result.ledger)),
-        "steps": plain(result.steps),
-        "diagnostics": plain(result.diagnostics),
     }
 
 
@@ -113,34 +105,8 @@ def _known(result: RunResult) -> dict[str, Any]:
     }
 
 
-def spec_dict(spec: Spec) -> dict[str, Any]:
-    """One declared parameter."""
-    declared: dict[str, Any] = plain(
-        {
-            "name": spec.name,
-            "kind": spec.kind,
-            "default": spec.default,
-            "title": spec.title,
-            "help": spec.help,
-            "low": spec.low,
-            "high": spec.high,
-            "open_low": spec.open_low,
-            "choices": list(spec.choices),
-            "words": list(spec.words),
-            "when": plain(spec.when),
-        }
-    )
-    return declared
-
-
 def algorithm_dict(algorithm: Algorithm) -> dict[str, Any]:
-    """One registered algorithm with its parameters, defaults and bounds."""
-    return {
-        "key": algorithm.key,
-        "title": algorithm.title,
-        "family": algorithm.family,
-        "private": algorithm.private,
-        "reference": algorithm.reference,
-        "summary": algorithm.summary,
-        "parameters": [spec_dict(s) for s in algorithm.params.specs()],
-    }
+    """One registered algorithm with its parameters: all that is declared of each."""
+    said = ("key", "title", "family", "private", "reference", "summary")
+    parameters = {"parameters": plain(algorithm.params.specs())}
+    return {name: getattr(algorithm, name) for name in said} | parameters

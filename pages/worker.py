@@ -168,7 +168,7 @@ def search(
             at = "" if step.order is None else f"order {step.order} · "
             tell(None, f"{at}{steps:,} steps")
 
-    return run(key, met(data), seed=seed, on_step=count, cancelled=tell, **params)
+    return run(key, met(data), seed=seed, on_step=count, stop=tell, **params)
 
 
 def curve(tell: Tell, key: str, data: Dataset, asked: Mapping[str, Any]) -> None:

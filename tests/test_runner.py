@@ -56,7 +56,7 @@ def test_a_stop_keeps_what_was_decided(cancer: Dataset) -> None:
         polls.append(1)
         return len(polls) > 3
 
-    result = run("pc", cancer, cancelled=stop)
+    result = run("pc", cancer, stop=stop)
     assert result.status == "cancelled"
     full = run("pc", cancer)
     assert 0 < result.ci_tests < full.ci_tests

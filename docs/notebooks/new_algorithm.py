@@ -97,8 +97,8 @@ data = load_dataset("asia", n=100_000)
 params = CoinPCParameters.build({"epsilon": 20.0})
 context = RunContext(Randomness(0), COIN_PC.ledger(data, params), names=data.names)
 outcome = COIN_PC.run(data, params, context)
-links = int(outcome.cpdag.any(axis=0).sum())
-print(outcome.status, outcome.tests_by_order, "spent", round(context.ledger.used_epsilon, 2))
+links = int(outcome.matrix.any(axis=0).sum())
+print(outcome.status, outcome.ci_tests_by_order, "spent", round(context.ledger.used_epsilon, 2))
 
 # %% [markdown]
 # The cap held: no more than ε = 20 was spent, whatever the answers were.

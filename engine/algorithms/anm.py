@@ -195,7 +195,7 @@ def run(data: Dataset, params: AnmParameters, context: RunContext) -> Outcome:
     if decision is not None and decision.direction is not None:
         cpdag[(1, 0) if decision.forward else (0, 1)] = False
     return Outcome(
-        cpdag=cpdag,
+        matrix=cpdag,
         status=status,
         claimed=None if params.strict else claimed_total(params.measures(data.n), params),
         diagnostics=Diagnostics() if decision is None else decision,

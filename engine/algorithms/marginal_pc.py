@@ -412,7 +412,7 @@ def run(data: Dataset, params: MarginalPCParameters, context: RunContext) -> Out
     except Cancelled:  # before the search on what was released, which keeps what it decided
         context.close()
         pairs = frozenset(combinations(range(data.d), 2))
-        return Outcome(cpdag=~np.eye(data.d, dtype=bool), status="cancelled", untested=pairs)
+        return Outcome(matrix=~np.eye(data.d, dtype=bool), status="cancelled", untested=pairs)
 
 
 def conclude(
@@ -431,7 +431,7 @@ def conclude(
     outcome = pc(data, params, context, rule)
     least, arrows, evidence = rule.lowest, dict[Pair, float](), None
     if params.orientation == STRONGEST and outcome.status == "complete":
-        skeleton, limit = outcome.cpdag | outcome.cpdag.T, params.order_limit(data)
+        skeleton, limit = outcome.matrix | outcome.matrix.T, params.order_limit(data)
         if whole is None:
             whole = known_whole(data.cardinalities, data.n, params.total)
         whole = whole and not params.ordinal
@@ -441,10 +441,10 @@ def conclude(
         else:
             found = directions(skeleton, tests, limit, context.known)
         separating = _apart(outcome.separating, skeleton)
-        outcome = replace(outcome, cpdag=found.cpdag, separating=separating)
+        outcome = replace(outcome, matrix=found.cpdag, separating=separating)
         arrows, evidence = arrow_frequencies(found, tests.moments, whole), found.evidence
         arrows |= _certain(skeleton, context.known)
-    edges = [(i, j) for i, j in _linked(outcome.cpdag) if i < j]
+    edges = [(i, j) for i, j in _linked(outcome.matrix) if i < j]
     diagnostics = MarginalDiagnostics(
         edge_confidence={p: confidence.of_link(least.get(p, 1.0)) for p in edges},
         arrow_confidence=arrows,

@@ -78,10 +78,10 @@ def run(data: Dataset, params: PCParameters, context: RunContext) -> Outcome:
     outcome = pc(data, params, context, rule)
     if params.orientation == MAJORITY or outcome.status != "complete":
         return outcome
-    skeleton = outcome.cpdag | outcome.cpdag.T
+    skeleton = outcome.matrix | outcome.matrix.T
     limit, known = params.order_limit(data), context.known
     weights = collider_weights(skeleton, rule.dependence, limit, known)
-    return replace(outcome, cpdag=orient(skeleton, weights, known=known).cpdag)
+    return replace(outcome, matrix=orient(skeleton, weights, known=known).cpdag)
 
 
 ALGORITHM = Algorithm(

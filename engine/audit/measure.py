@@ -45,7 +45,7 @@ def outputs(outcome: Outcome, session: RunContext) -> Features:
         found["decision", *about, turn, step.decision] = 1.0
         if step.value is not None:
             found["value", *about, turn] = float(step.value)
-    for i, j in zip(*np.nonzero(outcome.cpdag), strict=True):
+    for i, j in zip(*np.nonzero(outcome.matrix), strict=True):
         found["edge", int(i), int(j)] = 1.0
     found["steps",] = float(len(session.steps))
     return found

@@ -55,7 +55,7 @@ def run_command(argv: Sequence[str]) -> int:
         print(bad, file=sys.stderr)
     with interruptible() as cancelled:
         asked: Any = {"seed": args.seed, "knowledge": known(args), **given}
-        result = run(chosen.key, data, cancelled=cancelled, **asked)
+        result = run(chosen.key, data, stop=cancelled, **asked)
     print(json.dumps(result_dict(result)) if args.json else summary(result))
     if result.status == "cancelled":
         print("Stopped; what was decided until then is shown.", file=sys.stderr)

@@ -24,9 +24,9 @@ from itertools import compress
 
 import numpy as np
 
-from engine.graphs.cpdag import Adjacency, reachable
+from engine.graphs.cpdag import Adjacency
 from engine.graphs.dags import MOST_COLUMNS, classes
-from engine.graphs.known import Known
+from engine.graphs.known import Known, reachable
 from engine.graphs.weighed_colliders import (
     MOST_LOG_ODDS,
     DirectionEvidence,

@@ -46,24 +46,6 @@ def pairs_of(matrix: Adjacency, names: Sequence[str]) -> set[frozenset[str]]:
     return {frozenset(edge) for edge in digraph_of(matrix, names).edges}
 
 
-def apart_of(graph: Adjacency) -> Adjacency:
-    """(d, d), symmetric: the pairs of different columns that are not adjacent."""
-    return ~(graph | graph.T | np.eye(len(graph), dtype=bool))
-
-
-def product(a: Adjacency, b: Adjacency) -> Adjacency:
-    """The Boolean matrix product, by BLAS: counts stay far below where float32 rounds to 0."""
-    return np.asarray(a.astype(np.float32) @ b.astype(np.float32) > 0)
-
-
-def reachable(arrows: Adjacency) -> Adjacency:
-    """[i, j]: a directed path of one arrow or more leads from i to j."""
-    out: Adjacency = arrows.copy()
-    for _ in range(len(out).bit_length()):  # each doubles the length of the paths
-        out |= product(out, out)
-    return out
-
-
 def unordered(pairs: Iterable[frozenset[str]]) -> list[tuple[str, str]]:
     """Pairs as sorted tuples in sorted order: for tables, JSON and comparison."""
     return sorted((min(p), max(p)) for p in pairs)

@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engine.graphs.cpdag import Adjacency, apart_of, reachable
-from engine.graphs.known import Known
+from engine.graphs.cpdag import Adjacency
+from engine.graphs.known import Known, reachable
+from engine.graphs.meek import apart_of
 
 MOST_COLUMNS = 6  # 720 orders of the columns: each gives a DAG
 

@@ -12,8 +12,8 @@ from functools import cached_property, lru_cache
 import networkx as nx
 import numpy as np
 
-from engine.graphs.cpdag import Adjacency, SeparatingSets, matrix_of, product, reachable
-from engine.graphs.meek import cpdag, cpdag_of_dag, meek
+from engine.graphs.cpdag import Adjacency, SeparatingSets, matrix_of
+from engine.graphs.meek import cpdag, cpdag_of_dag, meek, product
 from engine.knowledge import ORIENTS, Knowledge
 
 
@@ -98,6 +98,14 @@ class Known:
         """How many of a skeleton's links knowledge alone gives a direction, and how many it has."""
         links = skeleton | skeleton.T
         return int(self.fixed_arrows(links).sum()), int(np.triu(links, 1).sum())
+
+
+def reachable(arrows: Adjacency) -> Adjacency:
+    """[i, j]: a directed path of one arrow or more leads from i to j."""
+    out: Adjacency = arrows.copy()
+    for _ in range(len(out).bit_length()):  # each doubles the length of the paths
+        out |= product(out, out)
+    return out
 
 
 READY = {"two tiers": 2, "four tiers": 4, "complete order": None}

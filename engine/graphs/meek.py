@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.graphs.cpdag import Adjacency, SeparatingSets, apart_of, product
+from engine.graphs.cpdag import Adjacency, SeparatingSets
 
 
 def cpdag(
@@ -90,3 +90,13 @@ def _meek_rules(
 def _any(graph: Adjacency, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> bool:
     """Whether any of these rows has an entry in any of these columns; most often there are none."""
     return bool(rows.size and columns.size and graph[np.ix_(rows, columns)].any())
+
+
+def apart_of(graph: Adjacency) -> Adjacency:
+    """(d, d), symmetric: the pairs of different columns that are not adjacent."""
+    return ~(graph | graph.T | np.eye(len(graph), dtype=bool))
+
+
+def product(a: Adjacency, b: Adjacency) -> Adjacency:
+    """The Boolean matrix product, by BLAS: counts stay far below where float32 rounds to 0."""
+    return np.asarray(a.astype(np.float32) @ b.astype(np.float32) > 0)

@@ -370,5 +370,5 @@ def question(release: Release) -> Callable[..., Effect]:
     found, names = outcome.diagnostics, release.names
     assert isinstance(found, MarginalDiagnostics)
     assert found.released is not None
-    dags = plausible(found, outcome.cpdag, known_of(release.knowledge, names))
+    dags = plausible(found, outcome.matrix, known_of(release.knowledge, names))
     return partial(effect_of, found.released, names, found.levels, dags)

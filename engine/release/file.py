@@ -126,7 +126,7 @@ def neighbours(schema: Schema) -> str:
 
 def findings(outcome: Outcome, names: tuple[str, ...]) -> dict[str, Any]:
     """The graph, its edges' and arrows' confidence and the tables that were released, by names."""
-    matrix, found = outcome.cpdag, outcome.diagnostics
+    matrix, found = outcome.matrix, outcome.diagnostics
     assert isinstance(found, MarginalDiagnostics)
     links, arrows = found.edge_confidence, found.arrow_confidence
     pairs = np.argwhere(np.triu(matrix | matrix.T, 1)).tolist()

@@ -348,7 +348,7 @@ class Budget:
         """
         table = _declared(data, schema)
         signer = own_key() if sign else None
-        cancelled = (lambda: False) if stop is None else asking(stop)
+        cancelled = asking(stop)
         private_folder(self._book.folder)  # where nothing can be kept, nothing is charged
         self._book.check()
         if resume:

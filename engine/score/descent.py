@@ -71,7 +71,7 @@ def descend(
     result = learned(trace.weights, threshold, known=context.known)
     context.close()
     return Outcome(
-        cpdag=result.cpdag,
+        matrix=result.cpdag,
         status=trace.status,
         claimed=None if params.strict else claimed(trace),
         diagnostics=report(

@@ -98,9 +98,9 @@ def pc(data: Dataset, params: SearchParameters, context: RunContext, rule: Rule)
         status = "cancelled"
     context.close()
     return Outcome(
-        cpdag=directed(graph),
+        matrix=directed(graph),
         separating={pair: tuple(sets) for pair, sets in graph.separating.items()},
-        tests_by_order=graph.tests_by_order(),
+        ci_tests_by_order=graph.tests_by_order(),
         status=status,
         untested=graph.untested() if status != "complete" else frozenset(),
     )

@@ -188,7 +188,7 @@ def _hospitals(given: dict[str, Any]) -> tuple[Stills, dict[str, Any]]:
         context = RunContext(Randomness(seed), Ledger(), data.names, trace=False)
         tests = NoisyTests(moments, leaks=False, whole=bool(moments.higher))
         found = conclude(data, tests, params, context, whole)
-        return states_of(runs[0]), pair_states(found.cpdag)
+        return states_of(runs[0]), pair_states(found.matrix)
 
     alone, together = map(np.array, zip(*map(draw, range(DRAWS)), strict=True))
     true = np.array(given["scene"]["truth"]) > 0

@@ -499,7 +499,7 @@ def plan(
     nothing: dict[tuple[str, float], Invented | None] = {}
     dataset = lru_cache(maxsize=1)(request.dataset)
     shape = Shape(tuple(map(len, request.levels)), request.rows)
-    stopped = (lambda: False) if stop is None else asking(stop)
+    stopped = asking(stop)
     done, start = 0, time.monotonic()
     turns = [*range(draws), *([draws] if empty else [])]  # the last: tables without a link
     for draw, (key, each) in product(turns, runs):

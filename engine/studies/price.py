@@ -97,7 +97,7 @@ def _counted(data: Dataset, key: str, values: dict[str, Any]) -> Counts | None:
     place = data.identity, key, tuple(sorted(values.items()))
     if place not in _known:
         end = time.thread_time() + SECONDS
-        slow: Any = {"trace": False, "cancelled": lambda: time.thread_time() > end}
+        slow: Any = {"trace": False, "stop": lambda: time.thread_time() > end}
         result = run(key, data, seed=0, **slow, **values)
         while len(_known) >= _KEPT:
             del _known[next(iter(_known))]

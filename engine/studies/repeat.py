@@ -42,7 +42,7 @@ def repeated(
             "budget: none are made."
         )
     for seed in seeds:
-        result = run(key, data, seed=seed, trace=False, cancelled=cancelled, **params)
+        result = run(key, data, seed=seed, trace=False, stop=cancelled, **params)
         if result.status == "cancelled" or result.counts is None:
             return
         yield Repetition(result.counts, result.tested)

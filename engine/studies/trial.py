@@ -142,7 +142,7 @@ def run_trial(
     """
     seed = trial.seed if data.public else None
     try:
-        r = run(trial.algorithm, data, seed=seed, trace=False, cancelled=cancelled, **trial.values)
+        r = run(trial.algorithm, data, seed=seed, trace=False, stop=cancelled, **trial.values)
     except InputError as error:
         raise InputError(f"{trial.algorithm} on {trial.dataset}: {error}") from error
     same = ("status", "seconds", "metrics", "metrics_tested", "claimed", "spent")

@@ -173,7 +173,7 @@ def test_a_stop_while_the_sensitivity_is_computed_costs_nothing(monkeypatch):
 
     monkeypatch.setattr(released, "tables_change", wide)
     data = load_dataset("sachs", n=2000)
-    result = run("marginal_pc", data, cancelled=lambda: bool(pressed))
+    result = run("marginal_pc", data, stop=lambda: bool(pressed))
     assert result.status == "cancelled"
     assert [c.label for c in result.ledger] == ["all pairs"]
     assert len(pressed) == 1
@@ -332,6 +332,6 @@ def test_a_stop_between_the_releases_and_the_search_is_a_stop(
 
     monkeypatch.setattr(marginal_pc, "release", then_stop)
     data = load_dataset("asia", n=2000)
-    result = run("marginal_pc", data, epsilon=1.0, seed=0, cancelled=lambda: bool(stopped))
+    result = run("marginal_pc", data, epsilon=1.0, seed=0, stop=lambda: bool(stopped))
     assert result.status == "cancelled"
     assert len(result.untested) == 28

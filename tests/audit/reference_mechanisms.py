@@ -165,7 +165,7 @@ def _counting(work: Work, ledger: Callable[[Dataset, Any], Ledger] = _basic) -> 
     def run(data: Dataset, params: Any, session: RunContext) -> Outcome:
         work(data, params, session)
         session.close()
-        return Outcome(cpdag=np.zeros((data.d, data.d), dtype=bool))
+        return Outcome(matrix=np.zeros((data.d, data.d), dtype=bool))
 
     return Algorithm(
         key=work.__name__,

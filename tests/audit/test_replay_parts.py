@@ -114,7 +114,7 @@ def run_of(
         ledger.charge(LaplaceEvent(1.0, 1.0), label=label)
     matrix = np.zeros((3, 3), dtype=bool)
     matrix.ravel()[:edges] = True
-    return Transcript(Outcome(cpdag=matrix), steps, ledger, (), left)
+    return Transcript(Outcome(matrix=matrix), steps, ledger, (), left)
 
 
 def test_each_difference_is_one_sentence() -> None:
@@ -144,7 +144,7 @@ def counting(work: Callable[[Dataset, RunContext], object]) -> Algorithm:
     def run(data: Dataset, params: Any, session: RunContext) -> Outcome:
         work(data, session)
         session.close()
-        return Outcome(cpdag=np.zeros((data.d, data.d), dtype=bool))
+        return Outcome(matrix=np.zeros((data.d, data.d), dtype=bool))
 
     return replace(COUNT, run=run)
 

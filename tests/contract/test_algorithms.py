@@ -267,7 +267,7 @@ def test_the_trace_carries_the_whole_ledger_and_its_reasons(
 
 @pytest.mark.parametrize("key", KEYS)
 def test_a_run_can_be_stopped(key: str, sample: Dataset) -> None:
-    result = run(key, sample, cancelled=lambda: True)
+    result = run(key, sample, stop=lambda: True)
     assert result.status == "cancelled"
     check_result(result, sample, key)
 

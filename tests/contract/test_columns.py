@@ -61,7 +61,7 @@ def found(key: str, params: Parameters, order: list[int]) -> Adjacency:
     outcome = chosen.run(data, params, RunContext(Deaf(), ledger, data.names, trace=False))
     assert outcome.status == "complete"
     back = np.argsort(order)
-    return outcome.cpdag[np.ix_(back, back)]
+    return outcome.matrix[np.ix_(back, back)]
 
 
 def graphs(key: str, params: Parameters, others: int = ORDERS) -> set[bytes]:

@@ -88,7 +88,7 @@ def outcome(
     session = RunContext(doors, ledger, data.names)
     found = run(data, params, session)
     steps = [(s.kind, s.x, s.y, s.given, s.value, s.decision, s.reason) for s in session.steps]
-    return found.cpdag.tolist(), found.tests_by_order, repr(steps)
+    return found.matrix.tolist(), found.ci_tests_by_order, repr(steps)
 
 
 def depends_on_hidden_chance(algorithm: Any, data: Dataset, params: Any) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from engine.effects.adjustment import PARENTS, SETS, adjustment_set
-from engine.graphs.cpdag import reachable
+from engine.graphs.known import reachable
 from tests.graphs.test_known import all_dags
 
 

@@ -15,7 +15,8 @@ from engine.effects.effect import ASSUMPTION, KNOWLEDGE, Effect, _unless_wide, e
 from engine.effects.estimate import Interval, estimate
 from engine.effects.plausible import Plausible
 from engine.effects.words import of_hundred
-from engine.graphs.cpdag import Adjacency, matrix_of, reachable
+from engine.graphs.cpdag import Adjacency, matrix_of
+from engine.graphs.known import reachable
 from tests.effects.models import exact, from_table, noisy
 
 ASIA = load_dataset("asia", n=50_000)

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from engine import Knowledge, load_dataset, run
-from engine.graphs.cpdag import Adjacency, matrix_of, reachable
+from engine.graphs.cpdag import Adjacency, matrix_of
 from engine.graphs.dags import MOST_COLUMNS, classes
-from engine.graphs.known import Known, known_of, mpdag_of_dag, oriented, truth_cpdag
+from engine.graphs.known import Known, known_of, mpdag_of_dag, oriented, reachable, truth_cpdag
 from engine.graphs.meek import cpdag, cpdag_of_dag
 from engine.graphs.weighed_colliders import arrow_probabilities, orient, unshielded
 from engine.knowledge import ORIENTS

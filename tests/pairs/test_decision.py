@@ -254,9 +254,7 @@ def test_values_outside_the_bounds_are_cut() -> None:
 
 def test_a_stop_ends_the_vote() -> None:
     calls = iter(range(1000))
-    result: RunResult = run(
-        "anm", simulate_pair("cubic", n=2000), cancelled=lambda: next(calls) > 5
-    )
+    result: RunResult = run("anm", simulate_pair("cubic", n=2000), stop=lambda: next(calls) > 5)
     assert result.status == "cancelled"
     assert len(result.ledger) == 0
 

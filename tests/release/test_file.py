@@ -291,14 +291,14 @@ def test_findings_are_told_by_name_once_a_pair() -> None:
         arrow_confidence={(0, 1): 0.125, (1, 0): 0.625, (1, 2): 0.25, (2, 1): 0.375},
         released_tables=((0, 1), (2,)),
     )
-    found = findings(Outcome(cpdag=matrix, diagnostics=known), ("z", "y", "x"))
+    found = findings(Outcome(matrix=matrix, diagnostics=known), ("z", "y", "x"))
     assert found == {
         "cpdag": (("x", "y"), ("y", "x"), ("y", "z")),
         "confidence": (("z", "y", 0.75), ("y", "x", 0.5)),
         "arrows": (("z", "y", 0.125, 0.625), ("y", "x", 0.25, 0.375)),
         "tables": (("z", "y"), ("x",)),
     }
-    voted = Outcome(cpdag=matrix, diagnostics=replace(known, arrow_confidence={}))
+    voted = Outcome(matrix=matrix, diagnostics=replace(known, arrow_confidence={}))
     assert findings(voted, ("z", "y", "x"))["arrows"] == ()
 
 

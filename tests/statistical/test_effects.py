@@ -11,7 +11,8 @@ from benchmarks.effects import released
 from engine import load_dataset
 from engine.effects.adjustment import adjustment_set
 from engine.effects.estimate import Z95, estimate
-from engine.graphs.cpdag import matrix_of, reachable
+from engine.graphs.cpdag import matrix_of
+from engine.graphs.known import reachable
 from tests.effects.models import population
 
 PAIRS = [("Smoker", "Cancer"), ("Pollution", "Cancer"), ("Smoker", "Xray"), ("Cancer", "Dyspnoea"),
