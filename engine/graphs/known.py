@@ -146,8 +146,7 @@ def mpdag_of_dag(dag: Adjacency, known: Known | None) -> Adjacency:
     graph = cpdag_of_dag(dag)
     if known is None:
         return graph
-    fixed = dag & known.barred.T
-    graph[fixed.T] = False
+    graph[known.barred & dag.T] = False
     return meek(graph)
 
 
