@@ -23,7 +23,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -72,21 +71,23 @@ def served(port: int, log: Path, folder: str) -> Iterator[psutil.Process]:
             env={**os.environ, "PYTHONPATH": str(ROOT), mode.PUBLIC: "1"},
         )
     try:
-        _wait_for(f"http://127.0.0.1:{port}/_stcore/health")
+        while not answers(f"http://127.0.0.1:{port}"):
+            if server.poll() is not None:
+                raise SystemExit("The server did not start.")
+            time.sleep(0.2)
         yield psutil.Process(server.pid)
     finally:
         print(f"  seconds until the server ended   {_end(server):8.1f}")
 
 
-def _wait_for(url: str) -> None:
+def answers(url: str) -> bool:
+    """Whether a server there says that it is well."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    for _ in range(300):
-        try:
-            opener.open(url, timeout=2).close()
-            return
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.2)
-    raise SystemExit("The server did not start.")
+    try:
+        with opener.open(f"{url}/_stcore/health", timeout=2):
+            return True
+    except OSError:
+        return False
 
 
 Numbers = dict[str, float]  # what of a soak goes into the document's table, by its words
