@@ -11,11 +11,13 @@ import contextlib
 import re
 import shlex
 import subprocess
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from engine.__main__ import main
+from engine.release.attacked import attack_release
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "tutorial").glob("*.md")),
@@ -56,6 +58,7 @@ def engine(line: str) -> None:
 def test_commands_of_a_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("DP_CAUSAL_EXPLORER_BUDGETS", str(tmp_path / "kept" / "budgets.db"))
+    monkeypatch.setattr("engine.cli.audit.attack_release", partial(attack_release, proposals=1))
     (tmp_path / "sample_data").symlink_to(ROOT / "sample_data")
     for line in COMMANDS[page]:
         if line.startswith(ENGINE):

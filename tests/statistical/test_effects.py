@@ -7,12 +7,16 @@ import math
 import numpy as np
 import pytest
 
-from benchmarks.effects import released
 from engine import load_dataset
+from engine.algorithms import marginal_pc
+from engine.algorithms.marginal_pc import MarginalPCParameters
+from engine.context import RunContext
 from engine.effects.adjustment import adjustment_set
 from engine.effects.estimate import Z95, estimate
 from engine.graphs.cpdag import matrix_of
 from engine.graphs.known import reachable
+from engine.randomness import Randomness
+from engine.tables.store import store_of
 from tests.effects.models import population
 
 PAIRS = [("Smoker", "Cancer"), ("Pollution", "Cancer"), ("Smoker", "Xray"), ("Cancer", "Dyspnoea"),
@@ -27,11 +31,13 @@ def test_intervals_hold_what_they_are_called_only_because_they_know_the_noise() 
     Intervals of one release go together: counted as 30 independent draws, .87 is two deviations
     below .95.
     """
-    whole, alone = [], []
+    whole, alone, params = [], [], MarginalPCParameters(epsilon=0.1, delta=1e-6)
     for draw in range(DRAWS):
         data = load_dataset("cancer", n=50_000, seed=1000 + draw)
         assert data.truth is not None
-        moments = released(data, 0.1, seed=2000 + draw).diagnostics.released
+        context = RunContext(Randomness(2000 + draw), marginal_pc.ledger(data, params), data.names)
+        limit = params.order_limit(data)
+        moments = marginal_pc.release(store_of(data), params, limit, context).moments
         graph = matrix_of(data.truth, data.names)
         for cause, effect in PAIRS:
             x, y = data.names.index(cause), data.names.index(effect)

@@ -92,6 +92,3 @@ def test_each_released_value_has_the_noise_its_charge_states(key: str, guarantee
             scale = event.scale if isinstance(event, LaplaceEvent) else event.sigma
             units.append((step.value - step.internal["exact"]) / scale)
     check(units, 1.0, gaussian=key == "gauss_pc")
-
-
-# An audit -----------------------------------------------------------------------------
