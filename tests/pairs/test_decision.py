@@ -107,6 +107,16 @@ def test_strict_totals(release: str, score: str, protect: str) -> None:
     assert result.spent.epsilon == 0.7
 
 
+@pytest.mark.parametrize("score", ["spearman", "kendall", "hsic", "root_hsic"])
+def test_a_difference_may_move_as_far_as_both_scores(score: str) -> None:
+    data = simulate_pair("tanh", n=400)
+    both, each = (
+        run("anm", data, release=release, score=score, protect="test").ledger[-1].event.sensitivity
+        for release in ("difference", "scores")
+    )
+    assert both == pytest.approx(2 * each)
+
+
 def test_the_noise_of_each_release_is_the_bound_over_epsilon() -> None:
     """300 releases of each form: the mean distance from the exact one is the scale."""
     data = simulate_pair("sine", n=60)
