@@ -13,10 +13,9 @@ from engine import load_dataset
 from engine.algorithms.priv_pc import PrivPCParameters, SieveAndExamine, plan
 from engine.context import RunContext
 from engine.privacy.accounting import Guarantee
-from engine.privacy.events import LaplaceEvent
 from engine.privacy.ledger import BudgetExhausted, Ledger
 from engine.randomness import Randomness
-from engine.search.noisy_score import Median, NoisyScore, SparseVector, Votes, least_unit
+from engine.search.noisy_score import Median, NoisyScore, Votes, least_unit
 from engine.search.skeleton import Graph, Query
 from engine.statistics import kendall_z
 from engine.statistics.likelihood import G2
@@ -81,30 +80,6 @@ def test_a_strict_release_is_charged_what_its_noise_covers() -> None:
 
 def session(cap: float) -> RunContext:
     return RunContext(Randomness(0), Ledger(Guarantee(cap, 1e-6)), ASIA.names)
-
-
-def test_a_round_opens_only_with_room_for_what_its_answer_leads_to() -> None:
-    """A round of 1 whose answer leads to 0.5."""
-    score = NoisyScore(ASIA, PrivPCParameters(), "p")
-
-    def ask(paying: RunContext) -> None:
-        SparseVector(
-            score,
-            paying,
-            threshold_scale=2.0,
-            query_scale=4.0,
-            m=ASIA.n,
-            n=ASIA.n,
-            label="sieve",
-            reserve=lambda q: (LaplaceEvent(0.5, 1.0),),
-        ).above(Query(0, 1, ()))
-
-    short, enough = session(1.49), session(1.51)
-    with pytest.raises(BudgetExhausted):
-        ask(short)
-    assert len(short.ledger) == 0
-    ask(enough)
-    assert enough.ledger.used == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(("room", "opens"), [(0.99, False), (1.01, True)])

@@ -123,11 +123,3 @@ def test_what_the_rank_statistics_state(key: str) -> None:
     assert score.statistic < -1
     assert found.chi_square(score) == score.statistic**2
     assert score.p == pytest.approx(norm.sf(-score.statistic))
-
-
-@pytest.mark.parametrize(("levels", "kendall", "spearman"), [(2, 6.0, 6.0), (3, 7.5, 10.0)])
-def test_conditional_constants(levels: int, kendall: float, spearman: float) -> None:
-    """3 (3 L - 4) / (L - 1) of Kendall, of the smaller number of levels."""
-    for key, c in (("kendall", kendall), ("spearman", spearman)):
-        for x, y in ((levels, 5), (5, levels)):
-            assert STATISTICS[key].sensitivity(100, x, y, conditional=True) == pytest.approx(c / 10)
