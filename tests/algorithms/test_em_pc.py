@@ -23,38 +23,6 @@ def test_the_greedy_distance_is_not_1_sensitive():
     assert flips([[60, 2], [15, 2]], 0.01) == 2
 
 
-def exact_distance(table, alpha):
-    """Breadth-first over all single replacements of a 2 x 2 table that keep its freedom."""
-    now = G2.score(np.array(table)[None]).p > alpha
-    frontier, seen = {tuple(np.ravel(table))}, set()
-    for distance in range(30):
-        for cells in frontier:
-            counts = np.reshape(cells, (1, 2, 2))
-            if (G2.score(counts).p > alpha) != now:
-                return distance if now else -distance
-        seen |= frontier
-        frontier = {
-            tuple(moved)
-            for cells in frontier
-            for a in range(4)
-            for b in range(4)
-            if a != b and cells[a] > 0
-            for moved in [[c - (i == a) + (i == b) for i, c in enumerate(cells)]]
-            if min(moved[0] + moved[1], moved[2] + moved[3]) > 0
-            and min(moved[0] + moved[2], moved[1] + moved[3]) > 0
-        } - seen
-    raise AssertionError("further than 30 records")
-
-
-def test_the_greedy_distance_never_undercuts_the_exact_one():
-    rng = np.random.default_rng(0)
-    for _ in range(40):
-        table = rng.integers(1, 12, (2, 2))
-        exact, greedy = exact_distance(table, 0.05), flips(table, 0.05)
-        assert np.sign(greedy) == np.sign(exact)
-        assert abs(greedy) >= abs(exact)
-
-
 def test_an_untestable_table_keeps_its_edge():
     assert flips([[5, 0], [7, 0]], 0.01, limit=12) == -12
 

@@ -95,37 +95,6 @@ def test_tensors_determine_the_table():
     assert two[1:3, 3:] == pytest.approx(tensor(rows, (1, 2)))
 
 
-def test_no_record_moves_a_release_further_than_was_charged(monkeypatch):
-    """What reaches the Gaussian mechanism, on random neighbours, for every kind of release."""
-    levels = (2, 3, 4, 2)
-    seen: list[tuple[np.ndarray, float]] = []
-
-    def record(session, values, *, sensitivity, sigma, label, order, rounding):
-        assert 0 < rounding < 1e-6 * sigma
-        seen.append((np.asarray(values, dtype=float), sensitivity))
-        return np.asarray(values, dtype=float)
-
-    monkeypatch.setattr(released, "gaussian", record)
-    session = paying()
-    rng = np.random.default_rng(2)
-    base = random_data(levels, 60).codes.copy()
-    for _ in range(30):
-        changed = base.copy()
-        changed[rng.integers(60)] = [rng.integers(r) for r in levels]
-        both = []
-        for codes in (base, changed):
-            seen.clear()
-            store = store_of(dataset(codes, levels))
-            moments = released.release_pairs(session, store, 1.0)
-            released.refine_pairs(session, store, moments, [(0, 1), (1, 3), (2, 3)], 1.0)
-            released.release_triples(session, store, moments, [(0, 1, 2), (1, 2, 3)], 1.0)
-            released.release_orders(session, store, moments, 1.0)
-            both.append(list(seen))
-        for (a, bound), (b, same) in zip(*both, strict=True):
-            assert bound == same
-            assert np.linalg.norm(a - b) <= bound + 1e-9
-
-
 @cache
 def sachs() -> Dataset:
     return load_dataset("sachs", n=50_000, seed=2)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -29,6 +30,7 @@ from engine.marginals.moments import (
     release_triples,
 )
 from engine.marginals.sensitivity import all_pairs_change, tables_change
+from engine.privacy import mechanisms
 from engine.privacy.accounting import Guarantee
 from engine.privacy.events import GaussianEvent
 from engine.privacy.ledger import Ledger
@@ -157,9 +159,19 @@ def test_noise_is_what_the_moments_state(name: str) -> None:
     ids=["all pairs", "pairs again", "margins alone", "triples", "whole", "the rest", "all orders"],
 )
 def test_a_release_costs_the_rho_that_was_asked(
-    make: Callable[[RunContext], object], tables: list[tuple[int, ...]], weights: list[float]
+    make: Callable[[RunContext], object],
+    tables: list[tuple[int, ...]],
+    weights: list[float],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    session = RunContext(Randomness(1), Ledger())
+    """And what adding up may lose is stated to the mechanism."""
+    session, real = RunContext(Randomness(1), Ledger()), mechanisms.gaussian
+
+    def noted(*given: Any, sigma: float, rounding: float, **options: Any) -> Any:
+        assert 0 < rounding < 1e-6 * sigma
+        return real(*given, sigma=sigma, rounding=rounding, **options)
+
+    monkeypatch.setattr("engine.marginals.moments.gaussian", noted)
     make(session)
     (charge,) = session.ledger
     assert isinstance(charge.event, GaussianEvent)
