@@ -153,18 +153,6 @@ def test_asia_at_one_meets_the_target_and_leads_the_gradient_methods() -> None:
         assert f1["gram_notears"] > max(f1["noleaks"], f1["curate_notears"])
 
 
-def test_everything_after_the_release_ignores_the_data() -> None:
-    """Same released matrix, other data: the same graph."""
-    one, other = load_dataset("asia", n=5_000, seed=0), load_dataset("asia", n=5_000, seed=1)
-    params = GramParameters()
-    released = gram_notears.release(one, params, session_of(params, one))
-    graphs = [
-        gram_notears.fit(released, data, params, session_of(params, data))[1].dag
-        for data in (one, other)
-    ]
-    assert (graphs[0] == graphs[1]).all()
-
-
 def test_a_threshold_that_is_a_number_is_all_there_is() -> None:
     """On columns that depend on nothing, where 'auto' joins next to none."""
     codes = np.random.default_rng(0).integers(0, 2, (300, 6))
