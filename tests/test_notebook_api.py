@@ -317,6 +317,7 @@ GUESSES: dict[str, tuple[Any, str]] = {
     "a file as a network": (lambda: engine.load_dataset("my.csv"), "read_table"),
     "a budget for what is not private": (lambda: run("pc", FRAME, epsilon=1), "is not private"),
     "another word for a seed": (lambda: run("priv_pc", FRAME, random_state=1), "mean seed"),
+    "a module that is called": (lambda: engine.release(FRAME, SCHEMA), "a budget releases"),
     "a schema that is inferred": (lambda: Schema.infer(FRAME), "'draft'"),
     "levels for a reader": (lambda: engine.read_csv(b"a,b", levels={}), "stated by a schema"),
 }

@@ -190,5 +190,5 @@ def synthetic_command(argv: Sequence[str]) -> None:
     out = Path(args.out) if args.out else path.with_name(f"{path.stem}-synthetic.csv")
     check_place(out)
     made = synthetic(release, args.rows or release.rows, args.seed, dict(args.do))
-    save(table_csv(made.to_frame()), out)
+    save(table_csv(made.to_frame(), release.schema.dialect), out)
     print(f"{out}: {made.n:,} rows. {LABEL}")

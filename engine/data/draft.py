@@ -132,7 +132,7 @@ def _look(table: Relation, name: str, rows: int, known: Any) -> Found:
         many = f"it looks like an id, each with about {each:.0f} rows: {person}"
         return found("id", many if each > 1.5 else "its values are all different, as an id's are")
     if words and len(words) <= (FEW if numeric else MAX_LEVELS - 1):
-        levels = _levels(words, numeric, categories)
+        levels = _levels(words, numeric, categories, table.dialect.decimal)
         return found("ordered" if numeric else "unordered", levels=levels)
     if numeric:
         return found("numeric", cuts=_cuts(table, cell))
@@ -140,11 +140,11 @@ def _look(table: Relation, name: str, rows: int, known: Any) -> Found:
 
 
 def _levels(
-    words: Sequence[tuple[Any, str]], numeric: bool, categories: Sequence[str]
+    words: Sequence[tuple[Any, str]], numeric: bool, categories: Sequence[str], decimal: str
 ) -> tuple[str, ...]:
     """Of distinct values and their texts the levels: numbers ascending, words by name.
 
-    Words that are the table's categories have their order.
+    Words that are the table's categories have their order; numbers are written as the table's are.
     """
     texts = {text for _, text in words}
     if not numeric:
@@ -155,7 +155,10 @@ def _levels(
         return (*listed, *rest)
     if {text.lower() for text in texts} == {"false", "true"}:
         return "false", "true"
-    return tuple(str(int(v)) if v == int(v) and abs(v) < 2**53 else repr(v) for v, _ in words)
+    return tuple(
+        str(int(v)) if v == int(v) and abs(v) < 2**53 else repr(v).replace(".", decimal)
+        for v, _ in words
+    )
 
 
 def _cuts(table: Relation, cell: Cell) -> tuple[float, ...]:

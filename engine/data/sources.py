@@ -90,7 +90,7 @@ def opened(
             raise InputError("A query needs a SQLite or DuckDB file.")
         query = query and f"{query.strip().removesuffix(';')}\n"  # which ends a last comment
         place = (str(source), True) if kind == "duckdb" else (":memory:", False)
-        names, delimiter = None, None
+        names, delimiter, held = None, None, None
         try:
             con = stack.enter_context(duckdb.connect(*place))
             con.execute(_SETTINGS)
@@ -103,12 +103,14 @@ def opened(
                 listed = con.execute("SELECT table_name FROM information_schema.tables").fetchall()
                 sql = f"({query or _whole(label, [name for (name,) in listed])})"
             else:
-                table = _table(kind, source, label, query, least)
-                sql, names = "held", table.column_names
-                con.register(sql, table.rename_columns([f"c{k}" for k in range(len(names))]))
+                held = _table(kind, source, label, query, least)
+                sql, names = "held", held.column_names
             names = _described(con, sql, 0) if names is None else names
             _check_names(names, label)
-            sql = f"{sql} t({', '.join(f'c{k}' for k in range(len(names)))})"
+            columns = [f"c{k}" for k in range(len(names))]
+            if held is not None:
+                con.register(sql, held.rename_columns(columns))
+            sql = f"{sql} t({', '.join(columns)})"
             types = _described(con, sql, 1)
             yield Relation(con, sql, names, types, label, dialect, delimiter)
         except duckdb.OutOfMemoryException:
@@ -253,8 +255,11 @@ def _staged(
         with path.open("rb") as file:
             packed = file.read(2) == b"\x1f\x8b"
         plain: Any = stack.enter_context((gzip.open if packed else open)(path, "rb"))
-        if plain.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-            encoding = "utf-16"  # no UTF-8 text begins so
+        mark = plain.read(3)  # says what the encoding is
+        if mark == codecs.BOM_UTF8:
+            encoding = "utf-8"
+        elif mark.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            encoding = "utf-16"
         plain.seek(0)
         if encoding != "utf-8":
             chunks = iter(partial(plain.read, _CHUNK), b"")

@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from engine.data.column import PLAIN, Dialect
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -28,8 +30,12 @@ def unsafe(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and safe(cell[1:]) == cell else cell
 
 
-def table_csv(table: pd.DataFrame) -> str:
-    """A table as CSV, its texts and its columns' names made safe."""
+def table_csv(table: pd.DataFrame, dialect: Dialect = PLAIN) -> str:
+    """A table as CSV, its texts and its columns' names made safe.
+
+    With its schema's ``dialect`` it is read by that schema: UTF-8 has a mark where that is not the
+    encoding stated.
+    """
     import pandas as pd  # here: whoever reads a table needs no frame, and it takes .3 s to load
 
     made = table.copy()
@@ -38,4 +44,5 @@ def table_csv(table: pd.DataFrame) -> str:
         if not pd.api.types.is_numeric_dtype(kind):
             cells = list(made.iloc[:, at])
             made.isetitem(at, [safe(v) if isinstance(v, str) else v for v in cells])
-    return made.to_csv(index=False)
+    mark = "" if dialect.encoding == PLAIN.encoding else "\ufeff"
+    return mark + made.to_csv(index=False, sep=dialect.delimiter or ",")

@@ -1,1 +1,19 @@
 """Spend a budget once, hand out a file: lasting budgets, releases, synthetic rows."""
+
+import sys
+from types import ModuleType
+from typing import Any, NoReturn
+
+from engine.errors import InputError
+
+
+class _Module(ModuleType):
+    def __call__(self, *_: Any, **__: Any) -> NoReturn:
+        """Say what releases: this is a module."""
+        raise InputError(
+            "engine.release is a module; a budget releases: "
+            'Budget("ward-7", epsilon=3, delta=1e-5).release(frame, schema, epsilon=1).'
+        )
+
+
+sys.modules[__name__].__class__ = _Module

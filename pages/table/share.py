@@ -98,7 +98,9 @@ def files(release: Release, stem: str, key: str) -> None:
     with st.container(horizontal=True):
         export.download(
             "Synthetic table (CSV)",
-            lambda: table_csv(synthetic(release, min(release.rows, 100_000)).to_frame()),
+            lambda: table_csv(
+                synthetic(release, min(release.rows, 100_000)).to_frame(), release.schema.dialect
+            ),
             f"{stem}-synthetic.csv",
             key=f"{key}-synthetic",
         )

@@ -10,10 +10,12 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import Dataset, read_csv, run
+from engine.data.column import PLAIN, Dialect
 from engine.data.reading import read_edges
 from engine.data.schema import Column, Schema
 from engine.data.spreadsheets import safe, table_csv, unsafe
@@ -38,7 +40,7 @@ def test_formulas_get_an_apostrophe_and_nothing_else_does() -> None:
 def own() -> Dataset:
     codes = np.random.default_rng(0).integers(0, 2, (500, 4))
     codes[:, 1] = codes[:, 0]
-    return Dataset.from_codes(codes, NAMES, [("=a", "b")] * 4)
+    return Dataset.from_codes(codes, NAMES, [("=a", "é")] * 4)
 
 
 def cells_of(text: str) -> list[list[str]]:
@@ -58,13 +60,14 @@ def test_a_bundle_and_tables_hold_no_formula() -> None:
     assert table == [["'=x", "n"], ["'=1", "-1.5"], ["ok", "2.0"]]
 
 
-def test_a_table_of_ours_is_read_back_by_its_schema(tmp_path: Path) -> None:
+@pytest.mark.parametrize("dialect", [PLAIN, Dialect(delimiter=";", encoding="latin-1")])
+def test_a_table_of_ours_is_read_back_by_its_schema(dialect: Dialect, tmp_path: Path) -> None:
     data = own()
     schema = Schema(
-        tuple(Column(name=n, type="unordered", levels=("=a", "b"), other="b") for n in NAMES)
+        tuple(Column(name=n, type="unordered", levels=("=a", "é")) for n in NAMES), dialect=dialect
     )
     place = tmp_path / "t.csv"
-    place.write_text(table_csv(data.to_frame()))
+    place.write_text(table_csv(data.to_frame(), dialect))
     assert "=a" not in {cell for row in cells_of(place.read_text()) for cell in row}
     again = read_csv(place, schema=schema)
     assert again.names == NAMES
