@@ -85,16 +85,15 @@ def _network(
     """The network of parents by place, in a random order of the columns, each with a table."""
     order = rng.permutation(len(names))
     causes = [[int(order[p]) for p in parents[place]] for place in np.argsort(order)]
-    tables = [
-        table([len(levels[p]) for p in pa], len(own), rng)
-        for pa, own in zip(causes, levels, strict=True)
-    ]
     return Network(
         name="imagined",
         names=tuple(names),
         states=tuple(map(tuple, levels)),
         parents=tuple(tuple(names[p] for p in pa) for pa in causes),
-        tables=tuple(tables),
+        tables=tuple(
+            table([len(levels[p]) for p in pa], len(own), rng)
+            for pa, own in zip(causes, levels, strict=True)
+        ),
         source="drawn at random",
     )
 

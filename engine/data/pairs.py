@@ -156,7 +156,7 @@ WHERE = "get it with: pip download --no-deps cdt==0.6.0"
 
 
 def read_tuebingen(source: str | Path | IO[bytes]) -> tuple[Dataset, ...]:
-    """The pairs with a known direction in a copy of the cdt 0.6.0 wheel (or its unpacked folder).
+    """The pairs with a known direction in a copy of the cdt 0.6.0 wheel.
 
     Each is public data named "tuebingen:pair1" with columns A and B; its bounds are the data's own
     lowest and highest values, taken as public like the rest of a benchmark. The file has the cause
@@ -165,14 +165,13 @@ def read_tuebingen(source: str | Path | IO[bytes]) -> tuple[Dataset, ...]:
     """
     import pandas as pd  # here, so that importing the engine does not load pandas
 
-    folder = isinstance(source, str | Path) and Path(source).is_dir()
     found: list[Dataset] = []
     try:
-        root: Any = Path(str(source)) if folder else zipfile.Path(source)
-        pairs, targets = (
-            pd.read_csv(io.BytesIO((root / name).read_bytes()), dtype={"Target": float})
-            for name in (WHEEL_PAIRS, WHEEL_TARGETS)
-        )
+        with zipfile.ZipFile(source) as files:
+            pairs, targets = (
+                pd.read_csv(io.BytesIO(files.read(name)), dtype={"Target": float})
+                for name in (WHEEL_PAIRS, WHEEL_TARGETS)
+            )
         known = targets[targets["Target"] != 0]
         for row in pairs.merge(known, on="SampleID").to_dict("records"):
             columns = [np.array(str(row[side]).split(), dtype=float) for side in ("A", "B")]
@@ -185,7 +184,7 @@ def read_tuebingen(source: str | Path | IO[bytes]) -> tuple[Dataset, ...]:
             found.append(_known(columns, bounds, len(found) % 2 > 0, name, _TUEBINGEN))
     except Exception:  # another zip, or this one damaged: whatever reading it may raise
         what = show(str(source)) if isinstance(source, str | Path) else "The file"
-        raise DataError(f"{what} is not the cdt 0.6.0 wheel or its folder; {WHERE}.") from None
+        raise DataError(f"{what} is not the cdt 0.6.0 wheel; {WHERE}.") from None
     if not found:
         raise DataError(f"The file holds no cause-effect pairs; {WHERE}.")
     return tuple(found)

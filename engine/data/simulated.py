@@ -7,6 +7,8 @@ deviations about 0, a public fact that no row of the sample enters.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +17,19 @@ from engine.data.dataset import Dataset
 from engine.errors import InputError, show
 
 GRAPHS = ("er", "sf")
-NOISES = ("gaussian", "exponential", "gumbel")
 MAX_NODES = 200
 SPREAD = 4.0  # the stated bounds, in standard deviations of the model
 LEVELS = 5
 _STREAM = int.from_bytes(b"sem", "big")  # as in engine.networks: not the stream of a run's noise
+_GUMBEL = 6**0.5 / np.pi  # the scale with which its variance is 1
+
+Shape = tuple[int, int]
+# Noise with mean 0 and variance 1.
+NOISES: dict[str, Callable[[np.random.Generator, Shape], NDArray[np.float64]]] = {
+    "gaussian": lambda rng, shape: rng.standard_normal(shape),
+    "exponential": lambda rng, shape: rng.standard_exponential(shape) - 1.0,
+    "gumbel": lambda rng, shape: rng.gumbel(-np.euler_gamma * _GUMBEL, _GUMBEL, shape),
+}
 
 
 def random_dag(nodes: int, edges: int, graph: str, rng: np.random.Generator) -> NDArray[np.bool_]:
@@ -49,21 +59,11 @@ def random_weights(dag: NDArray[np.bool_], rng: np.random.Generator) -> NDArray[
     return np.where(dag, size * rng.choice((-1.0, 1.0), dag.shape), 0.0)
 
 
-def draw_noise(noise: str, shape: tuple[int, int], rng: np.random.Generator) -> NDArray[np.float64]:
-    """Noise with mean 0 and variance 1."""
-    if noise == "gaussian":
-        return rng.standard_normal(shape)
-    if noise == "exponential":
-        return rng.standard_exponential(shape) - 1.0
-    scale = np.sqrt(6) / np.pi
-    return rng.gumbel(-np.euler_gamma * scale, scale, shape)
-
-
 def rows_of(
     weights: NDArray[np.float64], noise: str, n: int, rng: np.random.Generator
 ) -> NDArray[np.float64]:
     """n rows (n, d) of x = x W + noise, parents first."""
-    values = draw_noise(noise, (n, len(weights)), rng)
+    values = NOISES[noise](rng, (n, len(weights)))
     for j in nx.topological_sort(nx.from_numpy_array(weights != 0, create_using=nx.DiGraph)):
         parents = np.flatnonzero(weights[:, j])
         if parents.size:

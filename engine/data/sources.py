@@ -36,6 +36,8 @@ Source = str | os.PathLike[str] | bytes | IO[str] | IO[bytes]
 _ENDINGS = {"parquet": (".parquet", ".pq"), "text": (".csv", ".tsv", ".txt", ".gz")}
 _BOOKS = (".xlsx", ".xlsm", ".xls", "")
 _MARKS = {b"PAR1": "parquet", b"SQLite format 3\0": "sqlite", b"ARROW1": "arrow"}
+# Byte order marks, which say more than the schema does.
+_ORDERS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 _CHUNK = 1 << 20  # bytes read at a time; the header's line ends in the first
 _LONGEST = 2 * _CHUNK  # bytes of a line
 _MOST_UNPACKED, _MOST_CELLS = 1 << 30, 20_000_000  # of a workbook: bytes, and cells of its area
@@ -105,23 +107,19 @@ def opened(
             else:
                 held = _table(kind, source, label, query, least)
                 sql, names = "held", held.column_names
-            names = _described(con, sql, 0) if names is None else names
+            if names is None:
+                names = [row[0] for row in con.execute(f"DESCRIBE FROM {sql}").fetchall()]
             _check_names(names, label)
             columns = [f"c{k}" for k in range(len(names))]
             if held is not None:
                 con.register(sql, held.rename_columns(columns))
             sql = f"{sql} t({', '.join(columns)})"
-            types = _described(con, sql, 1)
+            types = [row[1] for row in con.execute(f"DESCRIBE FROM {sql}").fetchall()]
             yield Relation(con, sql, names, types, label, dialect, delimiter)
         except duckdb.OutOfMemoryException:
             raise DataError(f"{label} needs too much memory; give fewer columns.") from None
         except duckdb.Error as error:
             raise _refusal(str(error), label, kind) from None
-
-
-def _described(con: Any, sql: str, part: int) -> list[str]:
-    """The names (0) or types (1) of a relation's columns."""
-    return [row[part] for row in con.execute(f"DESCRIBE FROM {sql}").fetchall()]
 
 
 _WRONG = {
@@ -255,11 +253,8 @@ def _staged(
         with path.open("rb") as file:
             packed = file.read(2) == b"\x1f\x8b"
         plain: Any = stack.enter_context((gzip.open if packed else open)(path, "rb"))
-        mark = plain.read(3)  # says what the encoding is
-        if mark == codecs.BOM_UTF8:
-            encoding = "utf-8"
-        elif mark.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-            encoding = "utf-16"
+        start = plain.read(3)
+        encoding = next((e for mark, e in _ORDERS.items() if start.startswith(mark)), encoding)
         plain.seek(0)
         if encoding != "utf-8":
             chunks = iter(partial(plain.read, _CHUNK), b"")

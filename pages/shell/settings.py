@@ -53,7 +53,7 @@ class Visit(Parameters):
     sem_graph: str = param("er", "Graph", choices=GRAPHS, help=_SHAPES)
     sem_nodes: int = param(10, "Nodes", low=2, high=MAX_NODES)
     sem_edges: int = param(20, "Edges", low=1, high=MAX_NODES * (MAX_NODES - 1) // 2, help=_EDGES)
-    sem_noise: str = param("gaussian", "Model noise", choices=NOISES, help=_OWN_TERM)
+    sem_noise: str = param("gaussian", "Model noise", choices=tuple(NOISES), help=_OWN_TERM)
     algorithm: str = param("priv_pc", "Algorithm", choices=GRAPH_ALGORITHMS)
     seed: int = param(0, "Noise seed", low=0, high=MOST_SEED, help=_NOISE)
 
