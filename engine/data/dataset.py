@@ -228,11 +228,9 @@ class Dataset:
             levels = [[str(k) for k in range(int(top) + 1)] for top in array.max(axis=0)]
         else:
             with suppress(InputError, IndexError):  # levels that no schema can say
-                columns = (
-                    Column(name=one, type="ordered", levels=tuple(own), other=own[0])
-                    for one, own in zip(called, levels, strict=False)
-                )
-                more["schema"] = Schema(tuple(columns))
+                pairs = zip(called, map(tuple, levels), strict=False)
+                facts: Any = ({"name": n, "levels": own, "other": own[0]} for n, own in pairs)
+                more["schema"] = Schema(tuple(Column(type="ordered", **one) for one in facts))
         return cls(codes=array, names=called, levels=tuple(map(tuple, levels)), **more)
 
     @classmethod

@@ -176,11 +176,10 @@ def _amount(column: Column, cell: Cell | None) -> str:
     """What a row adds to its person's sum, in whole millionths: exact in any order of the rows."""
     if cell is None:  # rows are counted
         return "1"
-    bounded = f"least(greatest({cell.number}, {-_MOST!r}::DOUBLE), {_MOST!r}::DOUBLE)"
-    rest = (
-        min(max(column.other, -_MOST), _MOST) if isinstance(column.other, int | float) else "NULL"
-    )
-    value = f"CASE WHEN isfinite({cell.number}) THEN {bounded} ELSE {rest} END"
+    clipped = f"least(greatest({{}}, {-_MOST!r}::DOUBLE), {_MOST!r}::DOUBLE)".format
+    other = column.other
+    rest = clipped(f"{float(other)!r}::DOUBLE") if isinstance(other, int | float) else "NULL"
+    value = f"CASE WHEN isfinite({cell.number}) THEN {clipped(cell.number)} ELSE {rest} END"
     return f"CAST({value} AS DECIMAL(38, 6))"
 
 

@@ -48,10 +48,9 @@ class _Named(type):
     """Says what there is in the place of a name that is often tried."""
 
     def __getattr__(cls, name: str) -> Any:
-        hint = did_you_mean(name, ["draft", "state", "keep", "by_person", "save", "to_json"])
-        if name in ("infer", "from_frame", "from_csv", "fit"):
-            hint = " Did you mean 'draft'?"
-        raise AttributeError(f"Schema has no {name!r}.{hint}")
+        tried = name in ("infer", "from_frame", "from_csv", "fit")
+        hint = " Did you mean 'draft'?" if tried else ""
+        raise AttributeError(f"Schema has no {name!r}.{hint}", name=name, obj=cls)
 
 
 @dataclass(frozen=True)
