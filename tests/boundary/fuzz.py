@@ -25,6 +25,8 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import duckdb
+
 from engine import Budget, runner
 from engine.audit.instrumented import ROUNDING, Diverged, Instrumented
 from engine.audit.replay import moved
@@ -307,9 +309,17 @@ def two_columns(chance: random.Random, folder: Path, found: Found) -> list[str]:
 def fuzz(
     seconds: float, first: int = 0, most: int = 10**9, kind: Kind | None = None, stop: bool = False
 ) -> Found:
-    """Cases one after the other, for so many seconds or so many cases; or to the first finding."""
+    """Cases one after the other, for so many seconds or so many cases; or to the first finding.
+
+    Their tables are read by connections to one database in memory: to open one takes longer than to
+    read such a table.
+    """
     found, end = Found(), time.monotonic() + seconds
-    with tempfile.TemporaryDirectory() as name:
+    with (
+        tempfile.TemporaryDirectory() as name,
+        duckdb.connect() as shared,
+        mock.patch.object(duckdb, "connect", side_effect=lambda *_: shared.cursor()),
+    ):
         for seed in range(first, first + most):
             one_case(seed, Path(name), found, kind)
             for file in Path(name).iterdir():

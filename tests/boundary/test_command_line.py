@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -55,39 +57,36 @@ def said(
     return found
 
 
+@pytest.fixture
 def compared(
-    asked: list[str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    fails: tuple[int, ...] = (),
-) -> dict[str, object]:
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., dict[str, object]]:
     """Both visits give the same, and something; all commands but those that fail end well."""
-    twice, found = Twice(), []
-    monkeypatch.setenv(KEY, str(tmp_path / "key.pem"))
-    for name, record in (("one", None), ("other", ODD)):
-        monkeypatch.setenv(VARIABLE, str(tmp_path / name / "b.db"))
-        found.append(said(tmp_path / name, table(PLACE, record), asked, twice, capsys))
-    one, other = found
-    assert one.keys() == other.keys()
-    for what, content in one.items():
-        assert content == other[what], f"{what}\none: {content!r}\nother: {other[what]!r}"
-    for k, line in enumerate(asked):
-        assert one[line][0] == (2 if k in fails else 0), one[line]  # type: ignore[index]
-    return one
+
+    def both(asked: list[str], fails: int | None = None) -> dict[str, object]:
+        twice, found = Twice(), []
+        monkeypatch.setenv(KEY, str(tmp_path / "key.pem"))
+        for name, record in (("one", None), ("other", ODD)):
+            monkeypatch.setenv(VARIABLE, str(tmp_path / name / "b.db"))
+            found.append(said(tmp_path / name, table(PLACE, record), asked, twice, capsys))
+        one, other = found
+        assert one.keys() == other.keys()
+        for what, content in one.items():
+            assert content == other[what], f"{what}\none: {content!r}\nother: {other[what]!r}"
+        for k, line in enumerate(asked):
+            assert one[line][0] == (2 if k == fails else 0), one[line]  # type: ignore[index]
+        return one
+
+    return both
 
 
 @pytest.mark.parametrize("key", STRICT)
-def test_a_run_prints_nothing_of_one_record(
-    key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_prints_nothing_of_one_record(key: str, compared: Any) -> None:
     run = f"run {OWN} --algorithm {key}"
-    compared([run, f"{run} --json"], tmp_path, monkeypatch, capsys)
+    compared([run, f"{run} --json"])
 
 
-def test_nor_do_studies_releases_and_what_is_made_of_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_nor_do_studies_releases_and_what_is_made_of_them(compared: Any) -> None:
     compared(
         [
             f"sweep {OWN} --algorithm svt_pc --epsilon 1,5 --seeds 2 --out {{folder}}/s.db --json",
@@ -98,15 +97,12 @@ def test_nor_do_studies_releases_and_what_is_made_of_them(
             "check {folder}/f.json --page {folder}/f.html",
             "effect {folder}/r.json --cause smoker --effect cough --json",
             "twin {folder}/r.json --rows 10 --out {folder}/twin.csv",
-        ],
-        tmp_path,
-        monkeypatch,
-        capsys,
+        ]
     )
 
 
 def test_nor_does_a_release_that_is_cut_short_nor_what_follows_from_several(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    compared: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The disk is full at the second table: the drawn tables and the request are on it too."""
     cut, append = set[Path](), make.append
@@ -132,7 +128,7 @@ def test_nor_does_a_release_that_is_cut_short_nor_what_follows_from_several(
         "--out {folder}/after.json",
         "budget show",
     ]
-    found = compared(asked, tmp_path, monkeypatch, capsys, fails=(2,))
+    found = compared(asked, fails=2)
     assert found["2: b.db.releases/drawn-1.jsonl"]
     assert '"algorithm"' in str(found["2: b.db"])
     assert {"8: all.html", "8: after.json"} < found.keys()
