@@ -183,8 +183,7 @@ def unforeseen(data: Dataset, *, key: str) -> None:
         return
     asked = asks(data)
     with st.expander("Cells that match no level of their column", expanded=asked):
-        table = data.unforeseen
-        table["share"] = [one.share for one in data.unforeseen_cells]
+        table = data.unforeseen.assign(share=[one.share for one in data.unforeseen_cells])
         show.table(table, alt="Cells that match no level", most=240)
         st.caption("Exact, for your eyes alone; no file that you hand out has it.")
         if asked:

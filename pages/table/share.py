@@ -94,13 +94,12 @@ def _how_much(release: Release, key: str) -> None:
 
 def files(release: Release, stem: str, key: str) -> None:
     """A release's files: for a check, for people, synthetic rows, and other tools' words."""
+    rows, dialect = min(release.rows, 100_000), release.schema.dialect
     offer(partial(canonical, release), partial(to_html, release), stem, key)
     with st.container(horizontal=True):
         export.download(
             "Synthetic table (CSV)",
-            lambda: table_csv(
-                synthetic(release, min(release.rows, 100_000)).to_frame(), release.schema.dialect
-            ),
+            lambda: table_csv(synthetic(release, rows).to_frame(), dialect),
             f"{stem}-synthetic.csv",
             key=f"{key}-synthetic",
         )

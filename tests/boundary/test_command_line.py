@@ -130,5 +130,5 @@ def test_nor_does_a_release_that_is_cut_short_nor_what_follows_from_several(
     ]
     found = compared(asked, fails=2)
     assert found["2: b.db.releases/drawn-1.jsonl"]
-    assert '"algorithm"' in str(found["2: b.db"])
+    assert '"schema"' in str(found["2: b.db"])
     assert {"8: all.html", "8: after.json"} < found.keys()
