@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from functools import cache
-from itertools import product
+from itertools import compress, product
 from typing import TYPE_CHECKING, Any, Literal
 
 import networkx as nx
@@ -224,22 +224,26 @@ def summary(table: pd.DataFrame) -> list[Sequence[str]]:
     """Rows of text for a terminal: a header, then one line a point of a curve.
 
     The scores are of the links tested to the end; where a run left others, also F1 with them as
-    links.
+    links. Without a true graph there are no scores, and links are counted.
     """
     scores, more = [TESTED[name] for name in SCORES], {}
     if table["status"].ne("complete").any():
         more["skeleton_f1"] = "F1, all as links"
     f1 = bands(table, scores[0])
+    if unknown := not f1["count"].any():
+        more["edges"] = "links"
     others = [*scores[1:], *more, "ci_tests", "seconds", "claimed_epsilon", "spent_epsilon"]
-    rest = _points(table, others)[others].median()
+    points = _points(table, others)
+    rest, runs = points[others].median(), points.size()
     keys = [c for c in f1.columns if c not in _BAND]
     first, *names = SCORES.values()
     names += [*more.values(), "tests", "seconds", "claimed", "defended", "runs"]
     rows: list[Sequence[str]] = [[*keys, first, "low", "high", *names]]
     for i, point in enumerate(f1.to_dict("records")):
         cells = [point[name] for name in (*keys, "median", "low", "high")]
-        rows.append([*map(word, [*cells, *rest.iloc[i]]), str(point["count"])])
-    return rows
+        rows.append([*map(word, [*cells, *rest.iloc[i]]), str(runs.iloc[i])])
+    shown = [not unknown or {*cells} != {"-"} for cells in zip(*rows[1:], strict=True)]
+    return [list(compress(row, shown)) for row in rows]
 
 
 def word(value: object) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -91,6 +92,14 @@ def test_bands_are_quantiles_over_the_seeds(results: list[TrialResult]) -> None:
     directed = rows[0].index("directed F1")
     medians = bands(table, "directed_f1")["median"]
     assert [row[directed] for row in rows[1:]] == [f"{m:.4g}" for m in medians]
+
+
+def test_without_a_true_graph_links_are_counted(results: list[TrialResult]) -> None:
+    found = [replace(result, metrics=None, metrics_tested=None) for result in results]
+    head, *lines = summary(frame(found))
+    assert {"links", "tests", "defended"} < {*head}
+    assert not {*SCORES.values(), "low", "high"} & {*head}
+    assert sum(int(line[-1]) for line in lines) == len(results)
 
 
 def test_edge_stability_is_a_share_of_the_seeds(results: list[TrialResult]) -> None:
