@@ -6,11 +6,9 @@ import json
 from collections.abc import Sequence
 
 from engine.cli.flags import Parser, add_json_flag
-from engine.percent import count
 from engine.release.checking import SECONDS, check
 from engine.release.file import Release, digest, load, read_bytes
-from engine.release.noise import ALARM
-from engine.release.page import combined_words
+from engine.release.page import check_words
 from engine.release.signature import own_key, public_key_in, public_text, verify, verify_page
 
 _MOST_PAGE = 50_000_000
@@ -44,7 +42,7 @@ def check_command(argv: Sequence[str]) -> None:
     if args.json:
         print(json.dumps(_record(release, doubt, key, args.page is not None)))
     else:
-        print("\n".join(_words(release, doubt, key, args.page is not None)))
+        print("\n".join(check_words(release, doubt, key, args.page is not None)))
 
 
 def _record(release: Release, doubt: float, key: str | None, page: bool) -> dict[str, object]:
@@ -61,35 +59,6 @@ def _record(release: Release, doubt: float, key: str | None, page: bool) -> dict
         "knowledge": None if release.applied is None else release.applied.to_json(),
         "combined": [part.name for part in release.parts],
     }
-
-
-def _words(release: Release, doubt: float, key: str | None, page: bool) -> list[str]:
-    epsilon, delta = release.total.epsilon, release.total.delta
-    many = sum(len(one.releases) for one in release.parts or (release,))
-    edges = count(len(release.confidence), "edge")
-    found = [
-        f"Consistent: {edges}, as derived again from {many} "
-        f"releases whose stated noise is that of (ε, δ) = ({epsilon:g}, {delta:g}).",
-        "The numbers are not too good for that noise (a bound on the probability of better ones: "
-        f"{doubt:.2g}, alarm below {ALARM:g}). That it was drawn, and from which records, no file "
-        "can prove.",
-        *combined_words(release),
-        f"Digest {digest(release)}.",
-    ]
-    if release.applied is not None:
-        found.insert(
-            1, f"Knowledge was applied afterwards: {json.dumps(release.applied.to_json())}."
-        )
-    if release.signature is None:
-        found.append("Not signed: nothing ties it to a maker.")
-    elif key is None:
-        found.append(
-            f"Signed with the key {release.signature.public_key}; compare it with the one that its "
-            "maker gave you by another way (--key)."
-        )
-    else:
-        found.append("Signed with the key that you gave.")
-    return [*found, "The page belongs to it."] if page else found
 
 
 def key_command(argv: Sequence[str]) -> None:

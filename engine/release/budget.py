@@ -303,10 +303,8 @@ def _prepare(connection: sqlite3.Connection, path: Path, create: bool) -> None:
     if create and (found, version, tables) == (0, 0, 0):
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {VERSION}")
-    elif found != APPLICATION_ID:
-        raise InputError(f"{path} is not a file of budgets; give another in {VARIABLE}.")
-    elif version != VERSION:
-        raise InputError(f"{path} was written by another version; update this program.")
+    elif (found, version) != (APPLICATION_ID, VERSION):
+        raise InputError(f"{path} is no file of budgets of this version; give one in {VARIABLE}.")
     elif connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
         raise sqlite3.DatabaseError("not whole")
     for table in _TABLES:

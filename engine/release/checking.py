@@ -118,14 +118,13 @@ class Request:
 
 
 class Tables(NamedTuple):
-    """What was released: tests on it, the empty rows (levels merged) and parameters it belongs to.
+    """What was released: tests on it, and the columns' levels, merged where they are many.
 
     ``whole`` says that the tensors of all orders are there.
     """
 
     tests: NoisyTests
-    data: Dataset
-    params: MarginalPCParameters
+    levels: tuple[tuple[str, ...], ...]
     whole: bool
 
 
@@ -212,7 +211,7 @@ def tables_of(release: Release, cancelled: Ask = lambda: False) -> Tables:
     whole = marginal_pc.known_whole(data.cardinalities, data.n, params.total)
     if tuple(charge.label for charge in context.ledger) != release.labels:
         raise InputError("The releases of the file are not those of its algorithm.")
-    return Tables(tests, data, params, whole)
+    return Tables(tests, data.levels, whole)
 
 
 def requested(release: Release) -> Request:
@@ -224,19 +223,18 @@ def requested(release: Release) -> Request:
 def _pool(release: Release, tables: Sequence[Tables]) -> Tables:
     """One set of tables of several; graphs are compared by whole tables if all released them."""
     moments = pooled([each.tests.moments for each in tables])
-    best = max(tables, key=lambda each: each.params.total.epsilon).params
-    tests = NoisyTests(moments, ordinal=best.ordinal, leaks=False, whole=bool(moments.higher))
-    data = merged(replace(requested(release), rows=moments.n).empty)
-    return Tables(tests, data, best, all(each.whole for each in tables))
+    ordinal = requested(release).params.ordinal
+    tests = NoisyTests(moments, ordinal=ordinal, leaks=False, whole=bool(moments.higher))
+    return Tables(tests, tables[0].levels, all(each.whole for each in tables))
 
 
 def derived(release: Release, found: Tables, cancelled: Ask = lambda: False) -> Outcome:
     """The graph that follows from what was released and from what is known."""
     schema = replace(release.schema, knowledge=release.knowledge)
-    request = replace(requested(release), rows=found.data.n, schema=schema)
-    context = request.context(Replay(()), cancelled)
+    request = replace(requested(release), rows=found.tests.moments.n, schema=schema)
+    context, data = request.context(Replay(()), cancelled), merged(request.empty)
     with _ending():
-        return marginal_pc.conclude(found.data, found.tests, found.params, context, found.whole)
+        return marginal_pc.conclude(data, found.tests, request.params, context, found.whole)
 
 
 def rederived(release: Release, tables: Tables) -> Release:
@@ -258,13 +256,10 @@ def _ending() -> Iterator[None]:
 
 
 def _compare(release: Release, outcome: Outcome) -> None:
-    found = findings(outcome, release.names)
-    words = {"cpdag": "graph", "confidence": "edges' confidence", "arrows": "arrows' confidence"}
-    for field, value in found.items():
+    for field, value in findings(outcome, release.names).items():
         (names, said), (others, numbers) = map(_split, (getattr(release, field), value))
         if names != others or not np.allclose(said, numbers, rtol=1e-6, atol=1e-9):
-            what = words.get(field, "list of tables")
-            raise InputError(f"The {what} of the file does not follow from its released numbers.")
+            raise InputError(f"The file's {field!r} does not follow from its released numbers.")
 
 
 def _split(rows: Sequence[tuple[Any, ...]]) -> tuple[list[list[str]], list[float]]:
@@ -279,7 +274,7 @@ def moments_of(release: Release) -> tuple[Moments, tuple[tuple[str, ...], ...]]:
     Columns of many levels are merged before their release, by a rule on the schema.
     """
     tables = tables_of(release)
-    return tables.tests.moments, tables.data.levels
+    return tables.tests.moments, tables.levels
 
 
 def with_knowledge(release: Release, knowledge: Knowledge) -> Release:
@@ -366,9 +361,8 @@ def _facts(release: Release) -> dict[str, Any]:
 
 def question(release: Release) -> Callable[..., Effect]:
     """Effects of a release, which is checked first, asked one after another."""
-    outcome = checked(release)[2]
-    found, names = outcome.diagnostics, release.names
-    assert isinstance(found, MarginalDiagnostics)
-    assert found.released is not None
-    dags = plausible(found, outcome.matrix, known_of(release.knowledge, names))
-    return partial(effect_of, found.released, names, found.levels, dags)
+    _, tables, outcome = checked(release)
+    assert isinstance(outcome.diagnostics, MarginalDiagnostics)
+    known = known_of(release.knowledge, release.names)
+    dags = plausible(outcome.diagnostics, outcome.matrix, known)
+    return partial(effect_of, tables.tests.moments, release.names, tables.levels, dags)

@@ -46,7 +46,6 @@ MOST_RELEASES = 8
 MOST_TEXT = 200
 _SIGNED = re.compile("Ed25519[0-9a-f]{256}")  # key and digest of 64, value of 128
 _VERSION = re.compile(r"[0-9A-Za-z.+!_-]{1,40}")
-Pairs = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -94,7 +93,7 @@ class Release:
     releases: tuple[Released, ...]
     labels: tuple[str, ...]
     tables: tuple[tuple[str, ...], ...]
-    cpdag: Pairs
+    cpdag: tuple[tuple[str, str], ...]
     confidence: tuple[tuple[str, str, float], ...]
     arrows: tuple[tuple[str, str, float, float], ...]
     versions: Mapping[str, str]
@@ -257,9 +256,6 @@ def parse(content: Any) -> Release:
     if signature and not _SIGNED.fullmatch("".join(vars(signature).values())):
         raise InputError("The release's signature is of a format that this program does not know.")
     return Release(
-        name=content["name"],
-        params=content["params"],
-        rows=content["rows"],
         schema=schema,
         total=total,
         releases=tuple(map(parse_released, made)),
@@ -268,10 +264,10 @@ def parse(content: Any) -> Release:
         cpdag=tuple((str(a), str(b)) for a, b in content["cpdag"]),
         confidence=tuple((str(a), str(b), float(c)) for a, b, c in content["edge_confidence"]),
         arrows=tuple((str(a), str(b), float(there), float(back)) for a, b, there, back in arrows),
-        versions=content["versions"],
         signature=signature,
         applied=None if applied is None else parse_knowledge(applied),
         parts=parts,
+        **{field: content[field] for field in ("name", "params", "rows", "versions")},
     )
 
 

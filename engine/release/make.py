@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from importlib.metadata import version
@@ -357,9 +356,7 @@ class Budget:
             asked = {"epsilon": epsilon, **({} if delta is None else {"delta": delta}), **values}
             number, request = self._charged(table, asked, cancelled)
         on_charged()
-        with self._paid(request.total):
-            source = Resumable(self._book.drawn(number))
-            found = self._made(request, table, source, cancelled)
+        found = self._made(request, table, number, cancelled)
         found = found if signer is None else signed(found, signer)
         try:
             return BudgetedRelease(found, self._book.keep(number, found))
@@ -373,8 +370,7 @@ class Budget:
             raise InputError(f"No release of budget {self.name!r} waits to be ended.")
         number = max(unfinished)
         asked = Request.parse(unfinished[number])
-        columns = table.schema.columns if table.schema else ()
-        if (asked.rows, asked.schema.columns) != (table.n, columns):
+        if (asked.rows, asked.schema.columns) != (table.n, getattr(table.schema, "columns", ())):
             raise InputError(
                 f"The release of budget {self.name!r} that waits to be ended is of another table: "
                 f"{asked.rows:,} records of {', '.join(asked.schema.names[:6])}."
@@ -396,16 +392,31 @@ class Budget:
         charged = self._book.charge(self.name, request.total, f"release by {ALGORITHM}", request)
         return charged.charges[-1].number, request
 
-    @contextmanager
-    def _paid(self, total: Guarantee) -> Iterator[None]:
-        """Whatever goes wrong inside also says that the charge stays."""
+    def _made(self, request: Request, table: Dataset, number: int, cancelled: Ask) -> Release:
+        """The release that a charge paid for, as asked for then; what goes wrong says it stays."""
+        total, names = request.total, request.schema.names
         stays = (
             f"The release was not made, and ε = {total.epsilon:g}, δ = {total.delta:g} stay "
             f"charged to budget {self.name!r}, since noise may have been drawn. What was drawn is "
             "kept: engine release --resume ends it, and is not charged again."
         )
         try:
-            yield
+            source = Resumable(self._book.drawn(number))
+            rows = replace(table, schema=request.schema)
+            context, outcome = request.run(rows, source, cancelled)
+            if outcome.status == "cancelled":
+                raise Stopped("Stopped after the charge.")
+            return Release(
+                name=self.name,
+                params=request.params.as_dict(),
+                rows=request.rows,
+                schema=request.schema,
+                total=total,
+                releases=tuple(source.given_out),
+                labels=tuple(charge.label for charge in context.ledger),
+                versions={"dp-causal-explorer": __version__} | {p: version(p) for p in _PACKAGES},
+                **findings(outcome, names),
+            )
         except Stopped as stopped:
             raise Stopped(f"{stopped} {stays}") from None
         except (InputError, OSError, MemoryError) as error:
@@ -413,24 +424,6 @@ class Budget:
         except BaseException as error:  # a fault of ours, or a second Ctrl-C
             error.add_note(stays)
             raise
-
-    def _made(self, request: Request, table: Dataset, source: Resumable, cancelled: Ask) -> Release:
-        """The release that a charge paid for, as it was asked for then."""
-        rows = replace(table, schema=request.schema)
-        context, outcome = request.run(rows, source, cancelled)
-        if outcome.status == "cancelled":
-            raise Stopped("Stopped after the charge.")
-        return Release(
-            name=self.name,
-            params=request.params.as_dict(),
-            rows=request.rows,
-            schema=request.schema,
-            total=request.total,
-            releases=tuple(source.given_out),
-            labels=tuple(charge.label for charge in context.ledger),
-            versions={"dp-causal-explorer": __version__} | {p: version(p) for p in _PACKAGES},
-            **findings(outcome, request.schema.names),
-        )
 
 
 def _declared(data: Any, schema: Schema | None) -> Dataset:

@@ -5,6 +5,7 @@ The page has no script and loads nothing from elsewhere.
 
 from __future__ import annotations
 
+import json
 from html import escape
 
 import numpy as np
@@ -13,9 +14,10 @@ from engine.graphs.cpdag import DIRECTED, Adjacency, matrix_of
 from engine.graphs.edges import Edge, annotated, edges, svg
 from engine.graphs.known import known_of
 from engine.graphs.weighed_colliders import SHOWN
-from engine.percent import percent, probability
+from engine.percent import count, percent, probability
 from engine.release.checking import moments_of
 from engine.release.file import DISJOINT, Release, digest, neighbours
+from engine.release.noise import ALARM
 from engine.release.pooling import WARN, drift
 
 EDGES = ("Edge", "Link confidence", "Directions")
@@ -80,6 +82,30 @@ def _origin(release: Release) -> str:
     )
 
 
+def check_words(release: Release, p: float, key: str | None, page: bool) -> list[str]:
+    """What a check found: that the file is consistent, and what that rests on.
+
+    ``p`` is the check's; ``key`` was given by the reader, and so was the page, if it ``page``.
+    """
+    total, edges = release.total, count(len(release.confidence), "edge")
+    who = "Not signed: nothing ties it to a maker."
+    if (made := release.signature) is not None:
+        compare = "compare it with the one that its maker gave you by another way"
+        given = "the one that you gave" if key else compare
+        who = f"Signed with the key {made.public_key}: {given}."
+    facts = release.applied and json.dumps(release.applied.to_json())
+    return [
+        f"Consistent: {edges}, as derived again from the released numbers, and their stated noise "
+        f"is that of (ε, δ) = ({total.epsilon:g}, {total.delta:g}).",
+        *([f"Knowledge was applied afterwards: {facts}."] if facts else []),
+        "The numbers are not too good for that noise (a bound on the probability of better ones: "
+        f"{p:.2g}, alarm below {ALARM:g}). That it was drawn, and from which records, no file can "
+        "prove.",
+        *combined_words(release),
+        f"Digest {digest(release)}. {who}{' The page belongs to it.' * page}",
+    ]
+
+
 def edge_words(release: Release) -> list[tuple[str, ...]]:
     """Every edge as it is drawn, its confidence, and those of its directions, which sum to 1."""
     directions = {(a, b): (p, q) for a, b, p, q in release.arrows}
@@ -108,16 +134,16 @@ def confidence_words(release: Release) -> str:
         return f"{words} The directions were voted: their arrows have no confidence of their own."
     lines = int((release_drawn(release) & ~release.matrix).sum())
     some = f" ({lines} of them here; the file's graph keeps them)" if lines else ""
-    stated = ""
-    if (known := known_of(release.knowledge, release.names)) is not None:
-        turned, links = known.settled(release.matrix)
-        stated = (
-            f" What was stated as known settles {turned} of {links} directions by itself: those "
-            "arrows are no findings."
-        )
-    return (
+    words = (
         f"{words} Directions: the probability of each if the link is real, and that either fits "
-        f"the data alike; an arrow below {percent(SHOWN)} is drawn as a line{some}.{stated}"
+        f"the data alike; an arrow below {percent(SHOWN)} is drawn as a line{some}."
+    )
+    if (known := known_of(release.knowledge, release.names)) is None:
+        return words
+    turned, links = known.settled(release.matrix)
+    return (
+        f"{words} What was stated as known settles {turned} of {links} directions by itself: those "
+        "arrows are no findings."
     )
 
 
@@ -176,10 +202,9 @@ def combined_words(release: Release) -> tuple[str, ...]:
 def release_edges(release: Release) -> list[Edge]:
     """The edges of a release with the probability of link and arrow."""
     at = {name: i for i, name in enumerate(release.names)}
-    link = {(min(at[a], at[b]), max(at[a], at[b])): share for a, b, share in release.confidence}
-    arrow = {}
-    for a, b, there, back in release.arrows:
-        arrow[at[a], at[b]], arrow[at[b], at[a]] = there, back
+    link = {(at[a], at[b]): share for a, b, share in release.confidence}
+    arrow = {(at[a], at[b]): there for a, b, there, _ in release.arrows}
+    arrow |= {(at[b], at[a]): back for a, b, _, back in release.arrows}
     return edges(release.names, release.matrix, (), link, arrow)
 
 

@@ -19,12 +19,10 @@ def data_path(name: str, variable: str) -> Path:
 
 def check_place(path: Path) -> None:
     """Raise InputError where a new file could not be written, before anything is paid for."""
-    if path.is_dir() or not path.parent.is_dir():
-        raise InputError(f"{str(path)!r} is no place for a file; name one in a folder there is.")
+    if path.is_dir() or not os.access(path.parent, os.W_OK):
+        raise InputError(f"{str(path)!r} is no place for a file, or one that cannot be written to.")
     if os.path.lexists(path):
         raise InputError(f"There is a file {str(path)!r} already, and none is overwritten.")
-    if not os.access(path.parent, os.W_OK):
-        raise InputError(f"The folder of {str(path)!r} cannot be written to; name another.")
 
 
 def page_of(out: Path) -> Path:

@@ -25,8 +25,7 @@ def weights(parts: Sequence[Moments]) -> Array:
     upper = np.triu_indices(parts[0].d, 1)
     spread = [float(np.median(m.noise_two[upper])) + 1 / (4 * m.n) for m in parts]
     inverse = 1 / np.array(spread)
-    found: Array = inverse / inverse.sum()
-    return found
+    return np.asarray(inverse / inverse.sum())
 
 
 def pooled(parts: Sequence[Moments]) -> Moments:
@@ -66,8 +65,7 @@ def drift(parts: Sequence[Moments]) -> tuple[float, Array]:
     Cochran's Q of a column's contrasts over the releases, by noise and sampling, less its degrees
     of freedom, over the root of twice these: around 0, and about 1 wide, without differences.
     """
-    found = np.array([_cochran(parts, i) for i in range(parts[0].d)])
-    q, dof = found.T
+    q, dof = np.array([_cochran(parts, i) for i in range(parts[0].d)]).T
     return float((q.sum() - dof.sum()) / math.sqrt(2 * dof.sum())), (q - dof) / np.sqrt(2 * dof)
 
 

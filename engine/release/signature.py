@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
-from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives import serialization as pem
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from engine.errors import InputError
@@ -38,11 +38,8 @@ def own_key(path: Path | None = None) -> Ed25519PrivateKey:
     place = path or data_path("signing-key.pem", VARIABLE)
     if not place.exists():
         private_folder(place.parent)
-        made = Ed25519PrivateKey.generate().private_bytes(
-            serialization.Encoding.PEM,
-            serialization.PrivateFormat.PKCS8,
-            serialization.NoEncryption(),
-        )
+        form = pem.Encoding.PEM, pem.PrivateFormat.PKCS8, pem.NoEncryption()
+        made = Ed25519PrivateKey.generate().private_bytes(*form)
         try:
             save(made.decode(), place)
         except InputError:  # another process was first
@@ -51,7 +48,7 @@ def own_key(path: Path | None = None) -> Ed25519PrivateKey:
     if os.name == "posix" and place.stat().st_mode & 0o077:
         raise InputError(f"The key {place} can be read by others; take their rights away.")
     try:
-        found = serialization.load_pem_private_key(read_bytes(place, _MOST_BYTES), password=None)
+        found = pem.load_pem_private_key(read_bytes(place, _MOST_BYTES), password=None)
     except (ValueError, TypeError, UnsupportedAlgorithm):
         found = None
     if not isinstance(found, Ed25519PrivateKey):

@@ -60,7 +60,7 @@ def synthetic(
     if not 2 <= rows <= MOST_ROWS:
         raise InputError(f"A synthetic table has 2 to {MOST_ROWS:,} rows; {rows} is not.")
     tables, rng = checked(release)[1], Randomness(seed)
-    moments, levels = tables.tests.moments, tables.data.levels
+    moments, levels = tables.tests.moments, tables.levels
     held: dict[int, int] = {}
     for name, level in (do or {}).items():
         node = column_of(release.names, name)
@@ -112,5 +112,4 @@ def _chances(moments: Moments, node: int, parents: list[int], codes: np.ndarray)
         )
         expected += (seen - mean) @ np.linalg.solve(spread + ridge, cross)
     chances = np.maximum(1 / levels + expected @ helmert(levels).T, 1e-6)
-    shares: Array = chances / chances.sum(axis=1, keepdims=True)
-    return shares
+    return np.asarray(chances / chances.sum(axis=1, keepdims=True))

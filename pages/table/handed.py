@@ -15,8 +15,7 @@ import streamlit as st
 from engine import InputError, load_knowledge
 from engine.knowledge import MOST_BYTES
 from engine.release.file import Release, digest, loads
-from engine.release.noise import ALARM
-from engine.release.page import combined_words
+from engine.release.page import check_words, combined_words
 from engine.release.signature import public_key, verify, verify_page
 from pages import mode
 from pages.draw import show
@@ -52,29 +51,13 @@ def _check(release: Release) -> None:
     page = st.file_uploader("Its page (HTML), if you have it", type=["html"], key="check-page")
     key = st.text_input("Its maker's public key, if you have it", key="check-key").strip()
     verify(release, public_key(key) if key else None)
-    seal = digest(release)
-    doubt = _waited("Deriving the graph again …", ("check", seal), rederive, release)
+    doubt = _waited("Deriving the graph again …", ("check", digest(release)), rederive, release)
     if page is not None:  # now: a page is drawn of a consistent file alone
         verify_page(release, page.getvalue())
-    epsilon, delta = text.number(release.total.epsilon), text.number(release.total.delta)
-    st.success(
-        f"Consistent: the graph follows from the released numbers alone, and their stated noise is "
-        f"that of (ε, δ) = ({epsilon}, {delta}) for {release.rows:,} records."
-    )
-    st.caption(
-        f"The numbers are not too good for that noise (bound {doubt:.2g}, alarm below {ALARM:g}). "
-        "That it was drawn, and from which records, no file can prove."
-    )
-    if release.signature is None:
-        st.warning("Not signed: nothing ties it to a maker.")
-    elif key:
-        st.success("Signed with the key that you gave.")
-    else:
-        st.info(
-            f"Signed with the key {release.signature.public_key}: compare it with the one that its "
-            "maker gave you by another way."
-        )
-    st.caption(f"Digest {seal}." + " The page belongs to it." * (page is not None))
+    first, *more = check_words(release, doubt, key or None, page is not None)
+    st.success(text.plain(first))
+    for words in more:
+        st.markdown(text.plain(words))
     share.graph(release, "check")
 
 

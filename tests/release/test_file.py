@@ -142,21 +142,21 @@ REFUSED: dict[str, dict[str, Change]] = {
         "another field": put("peer_reviewed", True),
         "another promise": put("guarantee", "peer_reviewed", True),
     },
-    "graph of the file does not follow": {
+    "file's 'cpdag' does not follow": {
         "another edge": lambda c: c["cpdag"].append(["a", "c"]),
         "an edge less": lambda c: c["cpdag"].pop(),
     },
-    "edges' confidence of the file": {
+    "file's 'confidence' does not": {
         "a better confidence": put("edge_confidence", 0, 2, 0.123),
         "an edge twice": lambda c: c["edge_confidence"].insert(0, ["a", "b", 0.1]),
     },
-    "arrows' confidence of the file": {
+    "file's 'arrows' does not": {
         "a surer arrow": put("arrow_confidence", 0, 2, 0.999),
         "a surer way back": put("arrow_confidence", 0, 3, 0.999),
         "no arrow's confidence": put("arrow_confidence", []),
         "an arrow of another link": put("arrow_confidence", 0, 1, "a"),
     },
-    "list of tables of the file": {
+    "file's 'tables' does not": {
         "another table": lambda c: c["tables"].append(["a", "b"]),
         "a table twice": lambda c: c["tables"].append(c["tables"][0]),
     },
@@ -305,7 +305,7 @@ def test_findings_are_told_by_name_once_a_pair() -> None:
 def test_other_libraries_round_otherwise(small: Release) -> None:
     (a, b, p), *links = small.confidence
     assert check(replace(small, confidence=((a, b, p + 1e-10), *links))) > ALARM
-    with pytest.raises(InputError, match="edges' confidence"):
+    with pytest.raises(InputError, match="'confidence' does not"):
         check(replace(small, confidence=((a, b, p + 1e-5), *links)))
 
 

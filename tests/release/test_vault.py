@@ -193,7 +193,7 @@ def test_a_terminal_without_an_epsilon_ends_nothing(
     assert done.stdout.startswith(b"other: \\u03b5 3 of 3 left")
 
 
-@pytest.mark.parametrize("when", ["_charged", "_made"])
+@pytest.mark.parametrize("when", ["Budget._charged", "Resumable"])
 def test_a_second_ctrl_c_says_whether_it_is_charged(
     when: str, typed: Typed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -201,11 +201,11 @@ def test_a_second_ctrl_c_says_whether_it_is_charged(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("engine.cli.release.ignore_signals", lambda: None)
-    monkeypatch.setattr(f"engine.release.make.Budget.{when}", pressed)
+    monkeypatch.setattr(f"engine.release.make.{when}", pressed)
     found = typed(f"{RELEASE} r.json")
     assert found.status == 130
     charged = len(Budgets().show("ward").charges)
-    assert charged == (when == "_made")
+    assert charged == (when == "Resumable")
     said = "stay charged to budget 'ward'" if charged else "nothing was charged"
     assert said in found.err
 

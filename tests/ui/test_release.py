@@ -90,7 +90,7 @@ def test_a_release_from_upload_to_check(open_app: Open, book: Budgets) -> None:
     content = canonical(found).encode()
     to_check(app, content)
     assert "Consistent" in told(app, "success")
-    assert "Not signed" in told(app, "warning")
+    assert "Not signed" in told(app, "markdown")
     to_check(app, content, "58" + "66" * 31)
     assert "not signed" in app.error[-1].value
     forged = content.replace(b'"edge_confidence":[[', b'"edge_confidence":[["x","y",1.0],[')
@@ -117,11 +117,11 @@ def test_a_release_is_signed_from_the_page(
     assert mine in told(app, "caption")
     content = canonical(found).encode()
     to_check(app, content)
-    assert mine in told(app, "info")
+    assert mine in told(app, "markdown")
     to_check(app, content, mine)
-    assert "key that you gave" in told(app, "success")
+    assert "the one that you gave" in told(app, "markdown")
     give(app, "check-page", to_html(found), "r.html")
-    assert "The page belongs to it" in told(app, "caption")
+    assert "The page belongs to it" in told(app, "markdown")
     to_check(app, content, str(tmp_path / "key.pem"))  # no file is read
     assert "64 hexadecimal digits" in app.error[-1].value
 
