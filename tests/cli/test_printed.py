@@ -29,8 +29,9 @@ COMMANDS = {
         f"{SWEEP} --algorithm svt_pc --guarantee strict,published --out t.db --workers 1",
         f"{SWEEP} --algorithm priv_pc --target 0.5 --json --workers 1",
         "merge s.db t.db --out both.db",
-        "plan --schema s.json --rows 2000 --epsilon 0.5,1 --draws 3 --seed 1",
-        "tune --dataset cancer --n 1000 --algorithm priv_pc --epsilon 1 --runs 12 "
+        "plan --schema s.json --rows 2000 --epsilon 0.5,1 --draws 3 --seed 1 "
+        "--algorithm priv_pc,em_pc,marginal_pc",
+        "tune --dataset cancer --n 1000 --algorithm priv_pc --epsilon 1 --runs 20 "
         "--held-out earthquake --workers 1",
     ],
     "tables": [
