@@ -87,9 +87,8 @@ def _words(schema: Schema) -> list[str]:
 
 def _on_table(data: Dataset, schema: Schema) -> list[str]:
     lines = [f"The table is read by it: {data.n:,} {schema.what}."]
-    weights = np.ones(len(data.codes)) if data.weights is None else data.weights
     for j, (name, labels) in enumerate(zip(data.names, data.levels, strict=True)):
-        counts = np.bincount(data.codes[:, j], weights=weights, minlength=len(labels))
+        counts = np.bincount(data.codes[:, j], data.weights, len(labels))
         most = int(counts.argmax())
         share = counts[most] / data.n
         if share > CROWDED:

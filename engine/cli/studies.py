@@ -169,5 +169,6 @@ def _as_table(results: Sequence[TrialResult]) -> str:
         return "Nothing was finished."
     from engine.studies.summary import frame, summary  # here: it loads pandas
 
+    rows = summary(frame(results))
     note = "Skeleton F1: median with the 10th and 90th percentile; the others: medians."
-    return "\n".join([*aligned(summary(frame(results))), note])
+    return "\n".join([*aligned(rows), note if "low" in rows[0] else "Medians over the runs."])
