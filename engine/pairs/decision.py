@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -127,6 +128,10 @@ class Residuals:
         """x', r_Y, y', r_X, each sorted: what the IQR score reads, the forward pair first."""
         return tuple(np.sort(c) for c in (self.x, self.of_y, self.y, self.of_x))  # type: ignore[return-value]
 
+    def moves(self, setting: Setting) -> tuple[float, ...]:
+        """How far one training record moves all values of each of ``ordered``."""
+        return (0.0, setting.shift(self.n)) * 2
+
 
 def training_distance(residuals: Vector, shift: float) -> float:
     """Training records that can change before two ranks can meet (section 5.1).
@@ -198,15 +203,15 @@ class Reach:
             lowest, highest = self._range(replaced, refitted)
             return lowest < interval[0] or highest >= interval[1]
 
-        if out(0):
-            return 0
-        if not any(self.shifts) or not out(most):
-            return most
-        below, above = 0, most
-        while above - below > 1:
-            middle = (below + above) // 2
-            below, above = (below, middle) if out(middle) else (middle, above)
-        return above
+        if not any(self.shifts):
+            return 0 if out(0) else most
+        return bisect_left(range(most), True, key=out)
+
+
+def reaches(rest: Residuals, setting: Setting) -> list[Reach]:
+    """The reach of each of the four log IQRs by itself, as ``ordered`` has them."""
+    four = zip(rest.ordered, rest.moves(setting), strict=True)
+    return [Reach((column,), (1,), (move,), setting.test) for column, move in four]
 
 
 def _log(value: float) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,6 +20,7 @@ from engine.pairs.decision import (
     Reach,
     Residuals,
     Setting,
+    reaches,
     training_distance,
 )
 from engine.pairs.dependence import RANK_SCORES
@@ -57,38 +58,51 @@ class Terms:
     rows: int
     tune: bool
 
-    def tell(self, what: str, value: float | None, internal: Mapping[str, Any]) -> None:
-        """A step for the number that decides; above 0 the first column is the cause."""
-        x, y = self.data.names
+    def arrow(self, gap: float) -> str:
+        """The direction that a gap says: above 0 the first column is the cause."""
+        return "{}->{}".format(*self.data.names if gap > 0 else self.data.names[::-1])
+
+    def note(self, kind: str, noisy: float | None, exact: float) -> None:
+        """A step for one of several numbers that decide together."""
+        decision = "not released" if noisy is None else "released"
+        self.context.emit(kind, decision, value=noisy, internal={"exact": exact})
+
+    def by_one(
+        self, what: str, gap: float | None, scale: float, internal: Mapping[str, Any]
+    ) -> Decision:
+        """The decision of the one number that decides, and a step for it."""
         decision, reason = "undecided", f"the {what} is too close to a change to be released"
-        if value is not None:
-            decision = f"{x}->{y}" if value > 0 else f"{y}->{x}"
-            reason = f"the noisy {what} {value:.4g} is {'above' if value > 0 else 'not above'} 0"
+        if gap is not None:
+            decision = self.arrow(gap)
+            reason = f"the noisy {what} {gap:.4g} is {'above' if gap > 0 else 'not above'} 0"
         self.context.emit(
             "decision",
             decision,
             reason=reason,
             query=(0, 1, ()),
-            value=value,
+            value=gap,
             threshold=0.0,
             internal=internal,
         )
+        return self.decide(gap, () if gap is None else (gap,), scale, one_release_probability)
 
     def decide(
-        self, gap: float | None, scores: tuple[float, ...], scale: float, probability: float
+        self,
+        gap: float | None,
+        scores: tuple[float, ...],
+        scale: float,
+        chance: Callable[[float, float], float],
     ) -> Decision:
-        """The decision of a released gap: above 0 the first column is the cause."""
-        x, y = self.data.names
-        direction = None if gap is None else (f"{x}->{y}" if gap > 0 else f"{y}->{x}")
-        protects = BOTH if self.release == VOTE else self.setting.protect
+        """The decision of a released gap; ``chance(gap, scale)``: that noise has not turned it."""
+        sure = 0.5 if gap is None else chance(abs(gap), scale) if scale > 0 else 1.0
         return Decision(
-            direction=direction,
+            direction=None if gap is None else self.arrow(gap),
             scores=scores,
-            probability=probability,
+            probability=sure,
             scale=scale,
             score=self.score,
             release=self.release,
-            protects=protects,
+            protects=BOTH if self.release == VOTE else self.setting.protect,
         )
 
 
@@ -105,8 +119,8 @@ def by_vote(terms: Terms) -> Decision:
     margin = laplace(
         context, exact, sensitivity=MARGIN_SENSITIVITY, scale=scale, label="margin of the vote"
     )
-    terms.tell("margin of the votes", margin, {"exact": exact, "blocks": len(cast)})
-    return terms.decide(margin, (margin,), scale, one_release_probability(abs(margin), scale))
+    internal = {"exact": exact, "blocks": len(cast)}
+    return terms.by_one("margin of the votes", margin, scale, internal)
 
 
 def by_scores(terms: Terms) -> Decision:
@@ -153,8 +167,8 @@ def _one_difference(
     gap = laplace(
         terms.context, backward - forward, sensitivity=sensitivity, scale=scale, label="difference"
     )
-    terms.tell("difference of the scores", gap, {"forward": forward, "backward": backward})
-    return terms.decide(gap, (gap,), scale, one_release_probability(abs(gap), scale))
+    internal = {"forward": forward, "backward": backward}
+    return terms.by_one("difference of the scores", gap, scale, internal)
 
 
 def _two_scores(
@@ -166,25 +180,18 @@ def _two_scores(
     scale = setting.sensitivity(name, rest.n, rest.m) / each
     proven = scale * each if terms.strict else _defended(setting, name, rest)
     released: list[float] = []
-    for value, residuals, arrow in zip(exact, (rest.of_y, rest.of_x), _arrows(terms), strict=True):
+    arrows = terms.arrow(1), terms.arrow(-1)
+    for value, residuals, arrow in zip(exact, (rest.of_y, rest.of_x), arrows, strict=True):
         noisy: float | None = value
         if name in RANK_SCORES and setting.training and not terms.strict:
             noisy = _if_stable(terms, value, residuals, setting.shift(rest.n), arrow)
         if noisy is not None and scale > 0:
             noisy = laplace(context, noisy, sensitivity=proven, scale=scale, label=arrow)
-        context.emit(
-            "score",
-            "released" if noisy is not None else "not released",
-            value=noisy,
-            internal={"exact": value},
-        )
+        terms.note("score", noisy, value)
         if noisy is not None:
             released.append(noisy)
-    if len(released) < 2:
-        return terms.decide(None, tuple(released), scale, 0.5)
-    gap = released[1] - released[0]
-    sure = direction_probability(abs(gap), scale) if scale > 0 else 1.0
-    return terms.decide(gap, tuple(released), scale, sure)
+    gap = released[1] - released[0] if len(released) == 2 else None
+    return terms.decide(gap, tuple(released), scale, direction_probability)
 
 
 def _defended(setting: Setting, name: str, rest: Residuals) -> float:
@@ -215,18 +222,16 @@ def _if_stable(
 
 def _by_iqr(terms: Terms, rest: Residuals, setting: Setting, epsilon: float) -> Decision:
     """Sections 4.3 and 5.3; or the difference of the scores by one propose-test-release (ours)."""
-    shift = setting.shift(rest.n)
-    shifts = (0.0, shift, 0.0, shift)
     if terms.release == DIFFERENCE:
-        return _iqr_difference(terms, Reach(rest.ordered, IQR_SIGNS, shifts, setting.test), epsilon)
+        whole = Reach(rest.ordered, IQR_SIGNS, rest.moves(setting), setting.test)
+        return _iqr_difference(terms, whole, epsilon)
     step = epsilon / (4 * IQR_PARTS) if terms.strict else epsilon
     slack = terms.delta / 4 if terms.strict else terms.delta
     x, y = terms.data.names
     names = (f"IQR of {x}", f"IQR of what {x} leaves", f"IQR of {y}", f"IQR of what {y} leaves")
     parts: list[float | None] = []
-    for name, column, move in zip(names, rest.ordered, shifts, strict=True):
-        reach = Reach((column,), (1,), (move,), setting.test)
-        if setting.test or move > 0:
+    for name, reach in zip(names, reaches(rest, setting), strict=True):
+        if setting.test or any(reach.shifts):
             noisy = propose_test_release(
                 terms.context,
                 reach.value,
@@ -238,20 +243,12 @@ def _by_iqr(terms: Terms, rest: Residuals, setting: Setting, epsilon: float) -> 
             )
         else:
             noisy = reach.value  # the test half is public, and no training record enters
-        terms.context.emit(
-            "iqr",
-            "released" if noisy is not None else "not released",
-            value=noisy,
-            internal={"exact": reach.value},
-        )
+        terms.note("iqr", noisy, reach.value)
         parts.append(noisy)
     kept = [part for part in parts if part is not None]
-    if len(kept) < 4:
-        return terms.decide(None, (), 1 / step, 0.5)
-    scores = kept[0] + kept[1], kept[2] + kept[3]
-    gap = scores[1] - scores[0]
-    sure = iqr_direction_probability(abs(gap), 1 / step)
-    return terms.decide(gap, scores, 1 / step, sure)
+    scores = (kept[0] + kept[1], kept[2] + kept[3]) if len(kept) == 4 else ()
+    gap = scores[1] - scores[0] if scores else None
+    return terms.decide(gap, scores, 1 / step, iqr_direction_probability)
 
 
 def _iqr_difference(terms: Terms, reach: Reach, epsilon: float) -> Decision:
@@ -266,20 +263,12 @@ def _iqr_difference(terms: Terms, reach: Reach, epsilon: float) -> Decision:
         slack=2 * terms.delta,  # one test of two: an unstable value passes it with delta
         label="difference of log IQRs",
     )
-    terms.tell("difference of the scores", noisy, {"exact": -reach.value})
-    if noisy is None:
-        return terms.decide(None, (), 1 / step, 0.5)
-    return terms.decide(noisy, (noisy,), 1 / step, one_release_probability(abs(noisy), 1 / step))
+    return terms.by_one("difference of the scores", noisy, 1 / step, {"exact": -reach.value})
 
 
 def _mark(order: np.ndarray) -> str:
     """A short name for an order of the rows, for the store to find what was computed under it."""
     return hashlib.blake2b(np.ascontiguousarray(order).data, digest_size=16).hexdigest()
-
-
-def _arrows(terms: Terms) -> tuple[str, str]:
-    x, y = terms.data.names
-    return f"{x}->{y}", f"{y}->{x}"
 
 
 def decide(terms: Terms) -> Decision:

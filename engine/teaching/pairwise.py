@@ -14,7 +14,7 @@ import numpy as np
 from engine.algorithms.anm import AnmParameters
 from engine.data.dataset import Dataset
 from engine.pairs.columns import Halves, Pair, pair_of
-from engine.pairs.decision import Reach, Residuals, Setting
+from engine.pairs.decision import Residuals, Setting, reaches
 from engine.pairs.regression import Ridge, Vector
 from engine.pairs.votes import MARGIN_SENSITIVITY, votes
 from engine.randomness import Randomness
@@ -132,16 +132,12 @@ def _by_scores(rest: Residuals, setting: Setting) -> Iterator[Way]:
 
 
 def _iqr_chance(rest: Residuals, setting: Setting) -> Callable[[float, float], float]:
-    shift = setting.shift(rest.n)
-    reaches = [
-        max(Reach((column,), (1,), (move,), setting.test).distances())
-        for column, move in zip(rest.ordered, (0.0, shift, 0.0, shift), strict=True)
-    ]
+    far = [max(reach.distances()) for reach in reaches(rest, setting)]
 
     def chance(gap: float, scale: float) -> float:
         """Whether all four are released goes by the larger of two distances alone."""
         threshold = 1 + math.log(4 / DELTA) * scale
-        passed = math.prod(one_release_probability(r - threshold, scale) for r in reaches)
+        passed = math.prod(one_release_probability(r - threshold, scale) for r in far)
         return 0.5 + passed * (iqr_direction_probability(gap, scale) - 0.5)
 
     return chance

@@ -28,7 +28,7 @@ Array = NDArray[np.float64]
 @dataclass(frozen=True)
 class Sieve:
     """A sieve: the score it reads ("p" or "z"), its threshold on the p scale, its tweak, the
-    epsilon of a round (one sieve and one examine), and m, the rows of its sample.
+    epsilon of a round (one sieve and one examine).
     """
 
     statistic: str
@@ -37,23 +37,23 @@ class Sieve:
     threshold: float
     tweak: float
     epsilon: float
-    m: int
 
-    def score(self, data: Dataset) -> NoisyScore:
-        """The engine's view of a query under these settings."""
+    def noise(self, data: Dataset, m: int) -> tuple[float, float, float]:
+        """Scales of the query's noise and of the threshold's on m rows, and a comparison's sd.
+
+        Of an order-0 query about the two columns with most levels.
+        """
         params = PrivPCParameters(
             statistic=self.statistic,
             guarantee=self.guarantee,
             score=self.scale,
             threshold=self.threshold,
         )
-        return NoisyScore(data, params, self.scale)
-
-    def unit(self, data: Dataset, m: int | None = None) -> float:
-        """The sensitivity that the noise of an order-0 query is calibrated to, on m rows."""
-        levels = sorted(range(data.d), key=lambda c: -data.cardinalities[c])
-        x, y = sorted(levels[:2])
-        return self.score(data).noise_sensitivity(Query(x, y, ()), m)
+        x, y = sorted(sorted(range(data.d), key=lambda c: -data.cardinalities[c])[:2])
+        sensitivity = NoisyScore(data, params, self.scale).noise_sensitivity(Query(x, y, ()), m)
+        unit = sensitivity / sieve_epsilon(self.epsilon, data.n, m)
+        a, b = 4 * unit, 2 * unit
+        return a, b, math.sqrt(2 * (a * a + b * b))
 
     def levels(self) -> tuple[float, float]:
         """(T, T - t) in units of the score: on |z| a p-value's critical value."""
@@ -61,13 +61,6 @@ class Sieve:
             return self.threshold, max(0.0, self.threshold - self.tweak)
         low = max(1e-12, self.threshold - self.tweak)
         return critical_z(self.threshold), critical_z(low)
-
-    def noise(self, data: Dataset, m: int | None = None) -> tuple[float, float, float]:
-        """Scales of the query's noise and of the threshold's on m rows, and a comparison's sd."""
-        rows = self.m if m is None else m
-        unit = self.unit(data, rows) / sieve_epsilon(self.epsilon, data.n, rows)
-        a, b = 4 * unit, 2 * unit
-        return a, b, math.sqrt(2 * (a * a + b * b))
 
 
 def queries(d: int) -> list[Query]:

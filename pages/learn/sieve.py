@@ -49,7 +49,7 @@ class Fields(Parameters):
 def sieve_view(now: Tour) -> None:
     """All queries of order 0 and 1 before the sieve and what a run's sieve did."""
     d, data = state.of(Fields, "sieve."), now.dataset
-    sieve = sieve_of(d, data)
+    sieve = sieve_of(d)
     _scene(data, sieve, d)
     result = shown_run(now, "priv_pc", epsilon=now.epsilon)
     asked, examined = (sum(s.kind == kind for s in result.steps) for kind in ("sieve", "examine"))
@@ -62,11 +62,10 @@ def sieve_view(now: Tour) -> None:
         parameters([s for s in Fields.specs() if s.name in _TYPED], d, key="sieve")
 
 
-def sieve_of(d: Draft, data: Dataset) -> Sieve:
+def sieve_of(d: Draft) -> Sieve:
     """The sieve that the fields describe."""
-    m = best_subsample(d["round"], data.n) if d["best"] else max(2, round(d["share"] * data.n))
     names = ("statistic", "guarantee", "scale", "threshold", "tweak")
-    return Sieve(**{name: d[name] for name in names}, epsilon=d["round"], m=m)
+    return Sieve(**{name: d[name] for name in names}, epsilon=d["round"])
 
 
 @st.cache_data(max_entries=16, show_spinner="Scoring …")

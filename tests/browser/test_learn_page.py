@@ -292,7 +292,7 @@ def test_a_threshold_in_the_hand_moves_the_charts(page: Page, screenshots: Path)
     page.mouse.down()
     page.mouse.move(x(2.3), y, steps=6)
     held = state(page, "sieve-scene")
-    level, lowered = Sieve("kendall", "strict", "z", held["t"], held["w"], 1.0, 9).levels()
+    level, lowered = Sieve("kendall", "strict", "z", held["t"], held["w"], 1.0).levels()
     assert held["t"] < before["t"]
     assert (held["level"], held["lowered"]) == pytest.approx((level, lowered))
     page.mouse.up()
