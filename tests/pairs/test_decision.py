@@ -94,6 +94,20 @@ def test_published_totals(values: Any, claimed: Any, spent: Any) -> None:
     assert result.spent.delta == pytest.approx(spent[1])
 
 
+def test_a_step_says_what_was_released_and_a_public_half_pays_nothing() -> None:
+    values = {**PUBLISHED, "score": "iqr"}
+    few, many = simulate_pair("cubic", n=60), simulate_pair("cubic", n=1000)
+    withheld, paid = run("anm", few, **values), run("anm", many, **values | {"protect": "training"})
+    for result, word in ((withheld, "not released"), (paid, "released")):
+        steps = [step for step in result.steps if step.kind == "iqr"]
+        assert word in {step.decision for step in steps}
+        assert all((step.value is None) == (step.decision != "released") for step in steps)
+    assert {charge.label for charge in paid.ledger} == {
+        "IQR of what A leaves",
+        "IQR of what B leaves",
+    }
+
+
 @pytest.mark.parametrize("release", ["vote", "difference", "scores"])
 @pytest.mark.parametrize("score", ["spearman", "kendall", "hsic", "root_hsic", "iqr"])
 @pytest.mark.parametrize("protect", ["both", "test", "training"])

@@ -271,7 +271,7 @@ def test_the_iqr_distance_moves_by_one_a_record() -> None:
     rng = np.random.default_rng(5)
     for _ in range(60):
         columns = tuple(np.sort(rng.normal(size=40)) for _ in range(4))
-        shifts = (0.0, 0.05, 0.0, 0.05)
+        shifts = (0.0, float(rng.choice([0.01, 0.05])), 0.0, 0.05)
         if rng.random() < 0.5:
             others = tuple(
                 np.sort(np.append(rng.normal() * 3, np.delete(c, rng.integers(40))))
@@ -284,8 +284,17 @@ def test_the_iqr_distance_moves_by_one_a_record() -> None:
             )
         interval = (Reach(columns, IQR_SIGNS, shifts, True).value - 0.6,) * 2
         interval = (interval[0], interval[0] + 1.0)
-        near = [Reach(c, IQR_SIGNS, shifts, True).distance(interval) for c in (columns, others)]
+        first, second = (Reach(c, IQR_SIGNS, shifts, True) for c in (columns, others))
+        near = [first.distance(interval), second.distance(interval)]
         assert abs(near[0] - near[1]) <= 1
+        far = Reach(columns, IQR_SIGNS, shifts, False).distance(interval)  # by refits alone
+        for least, kinds in ((near[0], range(near[0] + 1)), (far, [0])):
+            ends = [
+                [first._range(k, most - k) for k in kinds if k <= most]
+                for most in (least - 1, least)
+            ]
+            outside = [any(a < interval[0] or b >= interval[1] for a, b in some) for some in ends]
+            assert outside == [False, True]
         one = [Reach((c[1],), (1,), (0.05,), True).distance((-0.2, 0.8)) for c in (columns, others)]
         assert abs(one[0] - one[1]) <= 1
 
