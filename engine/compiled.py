@@ -110,10 +110,8 @@ def kept(made: Any) -> bool:
 
 def settle() -> bool:
     """Give numba a place before it looks for one; whether that had to be a passing one."""
-    if os.environ.get(PLACE) or _takes_files(_ENGINE / "__pycache__"):
-        return False
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()) / "numba"
-    if _takes_files(home):
+    if os.environ.get(PLACE) or any(map(_takes_files, (_ENGINE / "__pycache__", home))):
         return False
     place = tempfile.mkdtemp(prefix="engine-compiled-")
     atexit.register(shutil.rmtree, place, ignore_errors=True)

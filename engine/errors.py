@@ -41,10 +41,8 @@ def need(package: str, extra: str) -> None:
 
     ``extra`` is the word in brackets that installs it: ``pip install dp-causal-explorer[release]``.
     """
-    if package in sys.modules and sys.modules[package] is not None:
-        return
     try:
-        found = find_spec(package)
+        found = sys.modules.get(package) or find_spec(package)
     except (ImportError, ValueError):  # None in its place among the modules
         found = None
     if found is None:
@@ -66,11 +64,7 @@ def way(names: Sequence[str], arrow: str) -> str:
 
 def writable(text: str) -> bool:
     """Whether a text is one that a file can hold: half of a pair of code units is none."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    return text.encode(errors="ignore").decode() == text
 
 
 def show(value: object) -> str:

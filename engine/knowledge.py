@@ -142,12 +142,9 @@ class Knowledge:
         stated: dict[str, Any] = {"format": FORMAT, "version": VERSION}
         if self.tiers:
             stated["tiers"] = [list(tier) for tier in self.tiers]
-        for field in ("forbidden", "required"):
-            if getattr(self, field):
-                stated[field] = [list(arrow) for arrow in sorted(getattr(self, field))]
-        for field in ("roots", "leaves"):
-            if getattr(self, field):
-                stated[field] = sorted(getattr(self, field))
+        for field in ("forbidden", "required", "roots", "leaves"):
+            if found := sorted(getattr(self, field)):
+                stated[field] = [list(one) if isinstance(one, tuple) else one for one in found]
         return stated if self.use == FULL else stated | {"use": self.use}
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:

@@ -69,9 +69,8 @@ class Spec:
             if not isinstance(value, bool):
                 raise ParameterError(f"{self.name} must be true or false, not {show(value)}.")
             return value
-        return self._check_text(value) if self.kind == "text" else self._check_number(value)
-
-    def _check_text(self, value: Any) -> str:
+        if self.kind != "text":
+            return self._check_number(value)
         most = int(self.high or 0)
         if not isinstance(value, str) or len(value) > most or not (value + " ").isprintable():
             raise ParameterError(f"{self.name} must be one line of at most {most} characters.")
