@@ -21,14 +21,7 @@ from engine.graphs.weighed_colliders import (
     unshielded,
     with_arrows,
 )
-from tests.graphs.small import dags_on, has_cycle
-
-
-def matrix(d: int, *arrows: tuple[int, int]) -> np.ndarray:
-    out = np.zeros((d, d), bool)
-    for i, j in arrows:
-        out[i, j] = True
-    return out
+from tests.graphs.small import dags_on, graph, has_cycle
 
 
 def random_dag(rng: np.random.Generator, d: int) -> np.ndarray:
@@ -58,16 +51,14 @@ def test_probabilities_are_those_of_all_dags(seed: int, monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize(("weight", "collider"), [(5.0, True), (-5.0, False)])
 def test_evidence_decides(weight: float, collider: bool) -> None:
-    chain = matrix(3, (0, 1), (1, 2))
-    chain |= chain.T
+    chain = graph(3, "0-1", "1-2")
     found = orient(chain, {(0, 1, 2): weight}).cpdag
-    assert (found == (matrix(3, (0, 1), (2, 1)) if collider else chain)).all()
+    assert (found == (graph(3, "0>1", "2>1") if collider else chain)).all()
 
 
 def test_strong_evidence_overrules_weak() -> None:
     """Colliders at both ends of an edge exclude each other: the surer one stands."""
-    path = matrix(4, (0, 1), (1, 2), (2, 3))
-    path |= path.T
+    path = graph(4, "0-1", "1-2", "2-3")
     found = orient(path, {(0, 1, 2): 2.0, (1, 2, 3): 8.0}).cpdag
     assert found[[1, 3, 2, 2], [2, 2, 1, 3]].tolist() == [True, True, False, False]
 
@@ -84,8 +75,7 @@ def test_no_cycle_is_drawn() -> None:
 
 def test_weights_compare_sets_with_and_without() -> None:
     """Evidence is bounded, and its sign says which sets separate."""
-    star = matrix(3, (0, 1), (2, 1))
-    star |= star.T
+    star = graph(3, "0-1", "2-1")
     weights = collider_weights(star, lambda a, b, s: 1e9 if 1 in s else -3.0, 3)
     assert weights == {(0, 1, 2): MOST_LOG_ODDS}
     weights = collider_weights(star, lambda a, b, s: -math.inf if 1 in s else 1.0, 3)
@@ -123,6 +113,6 @@ def test_every_unshielded_triple_is_named_once() -> None:
 def test_a_single_link_compiles_nothing_more() -> None:
     """Its array of one row is in both of numpy's layouts, a longer one in whichever it was made."""
     for d in (2, 4):
-        path = matrix(d, *((k, k + 1) for k in range(d - 1)))
-        orient(path | path.T, dict.fromkeys(unshielded(path | path.T), 1.0))
+        path = graph(d, *(f"{k}-{k + 1}" for k in range(d - 1)))
+        orient(path, dict.fromkeys(unshielded(path), 1.0))
     assert len(weighed_colliders._temper.signatures) == 1
