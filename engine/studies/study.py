@@ -51,7 +51,7 @@ PATIENCE = 30.0  # seconds for a worker to come back where there is none
 IDLE = 300  # seconds after which processes without work end
 BATCH_SECONDS = 0.2  # of work that a worker is given at once
 MOST_LOST = 3  # times that workers may end in one study
-_MET_MOST = 2  # datasets a worker keeps: each may hold hundreds of megabytes of tables
+_MET_MOST = 8  # datasets that a worker keeps; their tables have one bound of memory together
 _WATCH = 0.5
 _POLL = 0.1  # between two looks for a stop
 _KEPT = "what was finished is kept, and the same command goes on from there"
@@ -166,8 +166,11 @@ class _Sweep:
                     kept.put(batch)
                 for result in batch:
                     left.note(result, fresh=batch is not found)
-                    done, now = done + 1, monotonic() - start
-                    self.on_progress(Progress(done, total, len(found), now, left.seconds(now)))
+                now = monotonic() - start
+                to_come = left.seconds(now)
+                for result in batch:
+                    done += 1
+                    self.on_progress(Progress(done, total, len(found), now, to_come))
                     yield result
 
     def serial(self, trials: Iterable[Trial]) -> Iterator[Batch]:
@@ -192,10 +195,10 @@ class _Sweep:
                 while waiting and len(pool.running) < pool.places():
                     batch = _batch(waiting, left)
                     self.on_start(batch)
-                    pool.submit(self.study.datasets[batch[0].fingerprint], batch)
+                    pool.submit(batch)
                 for future in wait(pool.running, _POLL, FIRST_COMPLETED).done:
                     try:
-                        results: Batch = future.result()
+                        results = future.result()
                     except InputError:
                         raise
                     except Exception as error:
@@ -204,8 +207,11 @@ class _Sweep:
                         waiting.extendleft(chain(*pool.running.values()))
                         pool.running.clear()  # a broken pool ends them all
                         break
-                    del pool.running[future]
-                    yield results
+                    batch = pool.running.pop(future)
+                    if results is None:
+                        pool.submit(batch, self.study.datasets[batch[0].fingerprint])
+                    else:
+                        yield results
 
 
 def _check_lost(error: Exception, lost: int) -> None:
@@ -247,7 +253,7 @@ class _Pool:
     """
 
     def __init__(self, executor: str, workers: int):
-        self.running: dict[Future[Batch], list[Trial]] = {}
+        self.running: dict[Future[Batch | None], list[Trial]] = {}
         self._address, self._workers, self._seen = executor, workers, monotonic()
         self._client: Any = None
         if executor != "processes":
@@ -276,13 +282,13 @@ class _Pool:
             env={f"{name}_NUM_THREADS": "1" for name in _THREADS},
         )
 
-    def submit(self, data: Dataset, batch: list[Trial]) -> None:
-        """Give out a batch."""
+    def submit(self, batch: list[Trial], data: Dataset | None = None) -> None:
+        """Give out a batch, with its dataset where a worker had not met it."""
         if self._client is None:
             with _without_interrupts():
-                future = self._loky().submit(_run_batch, data, batch)
+                future = self._loky().submit(_run_batch, batch, data)
         else:
-            future = self._cluster.submit(_run_batch, data, batch)
+            future = self._cluster.submit(_run_batch, batch, data)
         self.running[future] = batch
 
     def places(self) -> int:
@@ -315,7 +321,7 @@ def _without_interrupts() -> Iterator[None]:
 
 # In a worker ------------------------------------------------------------------------------
 
-_met: dict[str, Dataset] = {}  # identity -> the dataset, oldest first
+_met: dict[str, Dataset] = {}  # identity -> the dataset, that used last at the end
 _one_at_a_time = Lock()  # a Dask worker with several threads shares the tables among them
 
 
@@ -332,19 +338,24 @@ def _begin(parent: int) -> None:
     Thread(target=watch, daemon=True).start()
 
 
-def _run_batch(data: Dataset, trials: list[Trial]) -> Batch:
-    """Run trials of one dataset; what was counted of it before is used again."""
+def _run_batch(trials: list[Trial], data: Dataset | None) -> Batch | None:
+    """Run trials of one dataset; what was counted of it before is used again.
+
+    None where this worker has not met it: to send a dataset takes as long as some runs on it.
+    """
     if trials[0].version != __version__:
         raise InputError(
             f"A worker runs engine {__version__}, the study {trials[0].version}; "
             "give both the same code."
         )
     with _one_at_a_time:
-        if data.identity not in _met:
-            while len(_met) >= _MET_MOST:
-                del _met[next(iter(_met))]
-            _met[data.identity] = data
-        return [run_trial(_met[data.identity], trial) for trial in trials]
+        met = _met.pop(trials[0].fingerprint, data)
+        if met is None:
+            return None
+        _met[met.identity] = met
+        if len(_met) > _MET_MOST:
+            del _met[next(iter(_met))]
+        return [run_trial(met, trial) for trial in trials]
 
 
 # Time left --------------------------------------------------------------------------------
