@@ -33,7 +33,7 @@ from engine.graphs.metrics import Scores, compare
 from engine.marginals.citest import NoisyTests
 from engine.privacy.accounting import Guarantee
 from engine.studies.detectability import Shape
-from engine.studies.null import empty
+from engine.studies.repeat import empty
 
 KEPT = Path(__file__).parent / "results" / "f1.jsonl"
 DOCS = Path(__file__).resolve().parent.parent / "docs"

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from benchmarks.kept import keep, lines
 from benchmarks.written import put
 from engine.studies.detectability import Invented, Shape
-from engine.studies.null import invented
+from engine.studies.repeat import invented
 
 KEPT = Path(__file__).parent / "results" / "null.jsonl"
 DOCS = Path(__file__).resolve().parent.parent / "docs"

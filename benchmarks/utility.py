@@ -27,7 +27,7 @@ from engine.data.dataset import Dataset
 from engine.privacy.accounting import Guarantee
 from engine.result import RunResult
 from engine.studies.detectability import Shape
-from engine.studies.null import empty
+from engine.studies.repeat import empty
 
 DELTA = 1e-6
 SMALL = ("cancer", "earthquake", "survey", "asia", "sachs")

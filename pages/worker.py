@@ -197,11 +197,11 @@ def false_links(
 
     ``draws`` tables are counted (as many as is usual if 0), or as many as a minute allows.
     """
-    from engine.studies import null
+    from engine.studies import repeat
 
     end = time.monotonic() + COUNTED
     stop = lambda: tell() or time.monotonic() > end  # noqa: E731
-    return null.invented(key, shape, params, draws=draws or null.DRAWS, cancelled=stop)
+    return repeat.invented(key, shape, params, draws=draws or repeat.DRAWS, cancelled=stop)
 
 
 def ready(tell: Tell) -> None:

@@ -21,8 +21,8 @@ ROOT = Path(__file__).resolve().parents[1]
 # beside every ε, on two tables here: enough for a sentence, as is a short probe of a study.
 SERVE = f"""import runpy, sys
 sys.path.insert(0, {str(ROOT)!r})
-from engine.studies import null
-null.DRAWS = 2
+from engine.studies import repeat
+repeat.DRAWS = 2
 sys.argv[0] = {str(ROOT / "scripts" / "serve.py")!r}
 runpy.run_path(sys.argv[0], run_name="__main__")"""
 

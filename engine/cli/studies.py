@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from operator import attrgetter
+from typing import Any
 
 from engine.cli.flags import (
     Parser,
@@ -16,7 +17,6 @@ from engine.cli.flags import (
     add_json_flag,
     add_knowledge_flag,
     add_parameter_flags,
-    aligned,
     at_least,
     chosen_algorithms,
     datasets,
@@ -169,6 +169,6 @@ def _as_table(results: Sequence[TrialResult]) -> str:
         return "Nothing was finished."
     from engine.studies.summary import frame, summary  # here: it loads pandas
 
-    rows = summary(frame(results))
     note = "Skeleton F1: median with the 10th and 90th percentile; the others: medians."
-    return "\n".join([*aligned(rows), note if "low" in rows[0] else "Medians over the runs."])
+    numbers: Any = {"float_format": "{:.4g}".format, "na_rep": "-"}
+    return "\n".join([summary(frame(results)).to_string(index=False, **numbers), note])

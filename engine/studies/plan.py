@@ -29,10 +29,10 @@ from engine.graphs.metrics import SCORES
 from engine.percent import percent
 from engine.registry import ALGORITHMS, algorithm
 from engine.runner import Stop, asking
-from engine.studies import null
+from engine.serialise import plain
 from engine.studies.detectability import Invented, Shape
-from engine.studies.null import invented
-from engine.studies.repeat import repeated
+from engine.studies.repeat import DRAWS as EMPTY
+from engine.studies.repeat import invented, repeated
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -103,7 +103,7 @@ class Forecast:
     (:class:`engine.graphs.metrics.Counts`); ``false_share`` is the share of the links found that
     are false, 0 where there is none; ``shown`` is how many links there are in the answer, true or
     false; ``draws`` is how many networks were run. ``nothing`` is the number of false positives on
-    independent columns of the schema (:mod:`engine.studies.null`); None where not counted.
+    independent columns of the schema (:mod:`engine.studies.repeat`); None where not counted.
 
     Examples:
         >>> levels = (("no", "yes"),) * 3
@@ -139,11 +139,9 @@ class Forecast:
     @property
     def numbers(self) -> dict[str, Any]:
         """All of it by name, as JSON types: bands as [low, median, high]."""
-        bands = {name: list(getattr(self, name)) for name in BANDS}
-        known = {name: getattr(self, name) for name in ("noise", "unknown")}
-        more = {"invented_on_nothing": self.nothing and self.nothing.mean}
-        asked = {name: getattr(self, name) for name in ("algorithm", "epsilon", "draws")}
-        return asked | bands | known | more
+        of_nothing = {"invented_on_nothing": self.nothing and self.nothing.mean}
+        fields = {name: value for name, value in plain(self).items() if name != "nothing"}
+        return fields | {"noise": self.noise, "unknown": self.unknown} | of_nothing
 
 
 @dataclass(frozen=True)
@@ -439,7 +437,7 @@ def plan(
     links: int | None = None,
     strength: float = 1.0,
     draws: int = DRAWS,
-    empty: int = null.DRAWS,
+    empty: int = EMPTY,
     seed: int = 0,
     target: float = TARGET,
     on_step: Callable[[Progress], None] = lambda progress: None,

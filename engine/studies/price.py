@@ -21,13 +21,13 @@ from engine.params import Parameters
 from engine.registry import algorithm
 from engine.runner import run
 from engine.search.pc import SearchParameters
+from engine.tables.store import store_of
 
 BEST, PAPER, BOUNDED = "best", "paper", "bounded"
 BLOCKS, TABLES, SOLVER, DESCENT = "blocks", "tables", "solver", "descent"
 BEST_TEST = "g2"
 NO_NOISE = 1e7  # an epsilon at which the noise decides nothing
 MOST_COLUMNS = 40  # with more, a search without noise may take minutes
-_KEPT = 256
 SECONDS = 6.0  # of the processor, for one step: a threshold that lets nothing go has no end
 
 
@@ -89,17 +89,13 @@ def searches(key: str, params: Parameters) -> Iterator[Search]:
         yield (BLOCKS, test.key, key, limit | planned)
 
 
-_known: dict[object, Counts | None] = {}
-
-
 def _counted(data: Dataset, key: str, values: dict[str, Any]) -> Counts | None:
     """What a search finds; kept, because pages ask again. None after ``SECONDS``."""
-    place = data.identity, key, tuple(sorted(values.items()))
-    if place not in _known:
+
+    def searched() -> Counts | None:
         end = time.thread_time() + SECONDS
         slow: Any = {"trace": False, "stop": lambda: time.thread_time() > end}
         result = run(key, data, seed=0, **slow, **values)
-        while len(_known) >= _KEPT:
-            del _known[next(iter(_known))]
-        _known[place] = None if result.status == "cancelled" else result.counts
-    return _known[place]
+        return None if result.status == "cancelled" else result.counts
+
+    return store_of(data).keep(("price", key, *sorted(values.items())), searched)

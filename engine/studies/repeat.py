@@ -1,6 +1,9 @@
 """The same run again and again with fresh noise: what a reader may expect of one of them.
 
-For data with a public truth only: every repetition on a person's own data would spend budget.
+For data with a public truth only: every repetition on a person's own data would spend budget. False
+positives under independence are counted on independent columns of the same shape, from public facts
+alone: levels, the number of rows, the setting. The margins of real columns are not public: the
+simulated ones take turns at being even and being rare (:data:`MARGINS`).
 """
 
 from __future__ import annotations
@@ -8,16 +11,25 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any, NamedTuple
 
+import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.data.dataset import Dataset
+from engine.data.imagined import independent, independent_numbers
 from engine.errors import InputError
 from engine.graphs.cpdag import Adjacency
 from engine.graphs.metrics import Counts
+from engine.registry import algorithm
 from engine.runner import run
+from engine.studies.detectability import Invented, Shape
+
+MARGINS = (0.5, 0.3, 0.1, 0.02)  # share of a column's rows that is not at its first level
+DRAWS = 20
+_STREAM = int.from_bytes(b"null", "big")
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,3 +117,46 @@ def around(epsilon: float, reach: float = 100.0, points: int = 9) -> tuple[float
     """
     steps = np.linspace(-1, 1, points)
     return tuple(epsilon if s == 0 else float(f"{epsilon * reach**s:.3g}") for s in steps)
+
+
+# On independent columns ------------------------------------------------------------------
+
+
+def empty(shape: Shape, draw: int, margins: Sequence[float] = MARGINS) -> Dataset:
+    """The ``draw``-th simulated table; its true graph has no link.
+
+    Columns that have bounds are normal about their middle, which lies four deviations from
+    either; others have levels, and ``margins`` in turn.
+    """
+    rng = np.random.default_rng(np.random.SeedSequence([_STREAM, draw]))
+    names = tuple(f"X{i}" for i in range(len(shape.cardinalities)))
+    truth = nx.empty_graph(names, create_using=nx.DiGraph)
+    if shape.bounds is not None:
+        values = independent_numbers(shape.bounds, shape.rows, rng)
+        return Dataset.from_values(values, shape.bounds, names, truth=truth, public=True)
+    codes = independent(shape.cardinalities, shape.rows, margins, rng)
+    levels = [tuple(map(str, range(r))) for r in shape.cardinalities]
+    return Dataset.from_codes(codes, names, levels, name="nothing", truth=truth, public=True)
+
+
+def invented(
+    key: str,
+    shape: Shape,
+    params: Mapping[str, Any],
+    *,
+    draws: int = DRAWS,
+    margins: Sequence[float] = MARGINS,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Invented | None:
+    """How many false positives a setting gives on independent columns of this shape.
+
+    The same numbers for the same arguments. Of the draws that were made when ``cancelled`` says
+    so; None where there are none. Links that a run had no budget left to test are not counted.
+    Raises InputError where the algorithm does not take such data, or such parameters.
+    """
+    algorithm(key).params.build(dict(params))  # before the first table is drawn
+    counts: list[int] = []
+    for draw in takewhile(lambda _: not cancelled(), range(draws)):
+        made = repeated(key, empty(shape, draw, margins), params, [draw], cancelled)
+        counts += (one.counts.invented for one in made)
+    return Invented(tuple(counts)) if counts else None

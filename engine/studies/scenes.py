@@ -120,10 +120,8 @@ def make_scene(
 def states_of(result: RunResult) -> States:
     """What became of each pair (pairs,) in one run as it is displayed, UNTESTED among it."""
     states = pair_states(result.displayed_cpdag)
-    if result.untested:
-        d = len(result.names)
-        at = {pair: k for k, pair in enumerate(combinations(range(d), 2))}
-        states[[at[pair] for pair in result.untested]] = UNTESTED
+    pairs = combinations(range(len(result.names)), 2)
+    states[[pair in result.untested for pair in pairs]] = UNTESTED
     return states
 
 

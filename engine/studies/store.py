@@ -12,7 +12,7 @@ import os
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import asdict, replace
+from dataclasses import fields, replace
 from functools import cache
 from pathlib import Path
 from threading import RLock
@@ -58,7 +58,7 @@ class ResultStore:
 
     def put(self, results: Iterable[TrialResult]) -> None:
         """Keep results, all in one transaction; the first writer of a trial wins."""
-        rows = [(r.key, json.dumps(asdict(r))) for r in results]
+        rows = [(r.key, json.dumps(_fields(r), default=_fields)) for r in results]
         with self._explained(), self._connection:
             self._connection.executemany("INSERT OR IGNORE INTO trials VALUES (?, ?)", rows)
 
@@ -211,6 +211,11 @@ def _reason(error: str) -> str:
     if "full" in error or "disk I/O" in error:
         return f"could not be written: {error}."
     return "is damaged and was left as it is; give another name."
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    """A dataclass for JSON; ``asdict`` would copy every name of a graph."""
+    return {one.name: getattr(value, one.name) for one in fields(value)}
 
 
 _types = cache(get_type_hints)

@@ -24,7 +24,7 @@ from engine.cluster import WorkerError, connect, present
 from engine.data.dataset import Dataset
 from engine.errors import InputError
 from engine.studies.detectability import Shape
-from engine.studies.null import empty
+from engine.studies.repeat import empty
 from engine.studies.store import ResultStore, held
 from engine.studies.trial import (
     Datasets,
@@ -438,10 +438,8 @@ def estimate(
     study = study_of(datasets, algorithms, parameters, seeds)
     with held(store) as kept:
         found, missing = _kept(kept, study)
-    left, stands = TimeLeft(study.trials), dict(study.datasets)
-    for name, data in study.datasets.items():
-        if not data.public:
-            stands[name] = empty(Shape.of(data), 0)
+    left = TimeLeft(study.trials)
+    stands = {k: d if d.public else empty(Shape.of(d), 0) for k, d in study.datasets.items()}
     for result in found:
         left.note(result, fresh=False)
     end = monotonic() + patience

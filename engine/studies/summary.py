@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import io
 import math
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from functools import cache
-from itertools import compress, product
+from itertools import product
+from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal
 
 import networkx as nx
@@ -22,7 +23,7 @@ from pandas.api.types import infer_dtype
 from engine.data.spreadsheets import table_csv
 from engine.errors import InputError
 from engine.graphs.metrics import SCORES, Scores
-from engine.studies.trial import TrialResult
+from engine.studies.trial import Pairs, TrialResult
 
 if TYPE_CHECKING:
     from pandas.core.groupby import DataFrameGroupBy
@@ -146,19 +147,17 @@ def edge_stability(results: Iterable[TrialResult], truth: nx.DiGraph | None = No
     ``true`` (None without a truth). Edges that were never found are left out, unless they are true;
     a pair not tested to the end was not found.
     """
-    runs: Counter[tuple[str, str, float]] = Counter()
-    found: dict[tuple[str, str, float], Counter[tuple[str, str]]] = {}
+    runs = defaultdict[tuple[str, str, float], list[Pairs]](list)
     for r in results:
-        key = r.dataset, r.algorithm, float(r.values.get("epsilon", math.nan))
-        runs[key] += 1
-        found.setdefault(key, Counter()).update(r.found)
+        runs[r.dataset, r.algorithm, float(r.values.get("epsilon", math.nan))].append(r.found)
     real = {(min(e), max(e)) for e in truth.edges} if truth is not None else set()
     rows = []
-    for key in sorted(runs):
-        everywhere = {e for k, c in found.items() if k[0] == key[0] for e in c} | real
-        for a, b in sorted(everywhere):
-            true = (a, b) in real if truth is not None else None
-            rows.append((*key, f"{a} - {b}", found[key][a, b] / runs[key], true))
+    for key, some in sorted(runs.items()):
+        here = (pairs for other, all_ in runs.items() if other[0] == key[0] for pairs in all_)
+        everywhere = real.union(*here)
+        for pair in sorted(everywhere):
+            true = pair in real if truth is not None else None
+            rows.append((*key, " - ".join(pair), fmean(pair in pairs for pairs in some), true))
     columns = ["dataset", "algorithm", "epsilon", "edge", "share", "true"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -220,34 +219,24 @@ def runs_table(table: pd.DataFrame, kind: str) -> bytes:
     return out.getvalue()
 
 
-def summary(table: pd.DataFrame) -> list[Sequence[str]]:
-    """Rows of text for a terminal: a header, then one line a point of a curve.
+def summary(table: pd.DataFrame) -> pd.DataFrame:
+    """Medians for a terminal, a row a point of a curve; F1 with the ends of its band.
 
     The scores are of the links tested to the end; where a run left others, also F1 with them as
     links. Without a true graph there are no scores, and links are counted.
     """
-    scores, more = [TESTED[name] for name in SCORES], {}
+    heads = {TESTED[name]: head for name, head in SCORES.items()}
     if table["status"].ne("complete").any():
-        more["skeleton_f1"] = "F1, all as links"
-    f1 = bands(table, scores[0])
+        heads["skeleton_f1"] = "F1, all as links"
+    f1 = bands(table, next(iter(heads)))
     if unknown := not f1["count"].any():
-        more["edges"] = "links"
-    others = [*scores[1:], *more, "ci_tests", "seconds", "claimed_epsilon", "spent_epsilon"]
-    points = _points(table, others)
-    rest, runs = points[others].median(), points.size()
-    keys = [c for c in f1.columns if c not in _BAND]
-    first, *names = SCORES.values()
-    names += [*more.values(), "tests", "seconds", "claimed", "defended", "runs"]
-    rows: list[Sequence[str]] = [[*keys, first, "low", "high", *names]]
-    for i, point in enumerate(f1.to_dict("records")):
-        cells = [point[name] for name in (*keys, "median", "low", "high")]
-        rows.append([*map(word, [*cells, *rest.iloc[i]]), str(runs.iloc[i])])
-    shown = [not unknown or {*cells} != {"-"} for cells in zip(*rows[1:], strict=True)]
-    return [list(compress(row, shown)) for row in rows]
-
-
-def word(value: object) -> str:
-    """A cell of a table in a terminal."""
-    if isinstance(value, float):
-        return "-" if math.isnan(value) else f"{value:.4g}"
-    return str(value)
+        heads["edges"] = "links"
+    heads |= {"ci_tests": "tests", "seconds": "seconds"}
+    heads |= {"claimed_epsilon": "claimed", "spent_epsilon": "defended"}
+    points = _points(table, list(heads))
+    rest = points[list(heads)].median().rename(columns=heads).reset_index(drop=True)
+    rest.insert(1, "low", f1["low"])
+    rest.insert(2, "high", f1["high"])
+    rest["runs"] = points.size().to_numpy()
+    found = pd.concat([f1[[name for name in f1 if name not in _BAND]], rest], axis=1)
+    return found.dropna(axis=1, how="all") if unknown else found

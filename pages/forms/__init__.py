@@ -184,8 +184,8 @@ def known_label(data: Dataset, known: Knowledge | None) -> str:
 
 # False positives under independence ------------------------------------------------------------
 #
-# Counted on every page on which ε is chosen, from public facts alone (:mod:`engine.studies.null`):
-# columns, levels, rows. Two pages that show the same setting look at the same count.
+# Counted on every page on which ε is chosen, from public facts alone: columns, levels, rows
+# (:mod:`engine.studies.repeat`). Two pages that show the same setting look at the same count.
 
 Count = Task | None  # of one setting; None where it is not one
 

@@ -9,7 +9,7 @@ from engine import ALGORITHMS
 from engine.algorithms import gram_notears
 from engine.marginals.citest import NoisyTests
 from engine.studies.detectability import Shape
-from engine.studies.null import invented
+from engine.studies.repeat import invented
 from tests.contract.conftest import short
 
 # The one that chooses makes the chosen one's run (tests/algorithms/test_auto.py).

@@ -21,8 +21,8 @@ from engine.data.imagined import MOST_BORROWED, MOST_PARENTS, fitted, network_li
 from engine.data.networks import NETWORKS, Network, load_network
 from engine.data.schema import Column, Schema
 from engine.percent import percent
-from engine.studies import null
 from engine.studies import plan as forecast
+from engine.studies import repeat
 from engine.studies.detectability import UNREACHED, Shape, detectability, smallest_correlation
 from engine.studies.plan import (
     BANDS,
@@ -290,7 +290,7 @@ def test_a_stop_keeps_what_is_finished() -> None:
     question = PlanRequest(data.names, data.levels, 500)
     found = plan(question, [1.0], FAST, draws=9, stop=lambda: len(seen) >= 3, on_step=seen.append)
     assert [f.draws for f in found] == [2, 1]
-    assert seen[-1].total == 18 + 2 * null.DRAWS
+    assert seen[-1].total == 18 + 2 * repeat.DRAWS
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -306,7 +306,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     text = capsys.readouterr().out
     shape = Shape((2, 3, 2, 3, 2), 3000)
     for f, line in zip(found["forecasts"], text.splitlines()[1:], strict=False):
-        count = null.invented(f["algorithm"], shape, {"epsilon": f["epsilon"]})
+        count = repeat.invented(f["algorithm"], shape, {"epsilon": f["epsilon"]})
         assert count is not None
         assert f["invented_on_nothing"] == count.mean
         assert f" {percent(f['false_share'][1])}  " in line

@@ -10,7 +10,7 @@ import pytest
 from engine import ALGORITHMS, InputError, load_dataset
 from engine.data.imagined import independent
 from engine.studies.detectability import Invented, Shape
-from engine.studies.null import empty, invented
+from engine.studies.repeat import empty, invented
 from tests.contract.conftest import short
 
 

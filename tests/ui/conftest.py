@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 from streamlit.util import calc_hash
 
-from engine.studies import null
+from engine.studies import repeat
 from pages import worker
 from pages.report import repeats
 from pages.report import work as report_work
@@ -33,7 +33,7 @@ def patience() -> Iterator[None]:
         patch.setattr(repeats, "PATIENCE", 120.0)
         # Beside every ε, next to every run, of every report and before every release: as few as
         # make a sentence or a curve. What they amount to is tested where they are computed.
-        patch.setattr(null, "DRAWS", 1)
+        patch.setattr(repeat, "DRAWS", 1)
         patch.setattr(worker, "EPSILONS", (1.0,))
         patch.setattr(worker, "CURVE_RUNS", 1)
         patch.setattr(report_work, "SECONDS", 0.1)

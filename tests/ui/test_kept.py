@@ -14,7 +14,7 @@ import pytest
 import streamlit as st
 
 from engine.release.budget import VARIABLE, Budgets
-from engine.studies import null
+from engine.studies import repeat
 from pages import worker
 from pages.learn import search
 from pages.learn.steps import STEPS
@@ -58,7 +58,7 @@ def files(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(work, "EPSILONS", (0.1, 1.0))
     monkeypatch.setattr(worker, "EPSILONS", (0.1, 1.0))
     monkeypatch.setattr(worker, "CURVE_RUNS", 2)
-    monkeypatch.setattr(null, "DRAWS", 2)
+    monkeypatch.setattr(repeat, "DRAWS", 2)
     monkeypatch.setattr("pages.report.work.SECONDS", 60.0)
     task._shared.clear()  # what another test had made for fewer repetitions
     return found

@@ -38,7 +38,7 @@ def table(app: AppTest, column: str) -> pd.DataFrame:
 def test_a_count_comes_in_the_background(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pages.shell.task.AT_ONCE", 0.0)
     monkeypatch.setattr(
-        "engine.studies.null.invented", lambda *_, **__: time.sleep(0.5) or Invented((3, 3))
+        "engine.studies.repeat.invented", lambda *_, **__: time.sleep(0.5) or Invented((3, 3))
     )
     app = open_app(**QUICK)
     assert "Counting false positives of this setting" in told(app, "caption")
