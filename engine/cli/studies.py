@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from operator import attrgetter
-from typing import Any
 
 from engine.cli.flags import (
     Parser,
@@ -170,5 +169,5 @@ def _as_table(results: Sequence[TrialResult]) -> str:
     from engine.studies.summary import frame, summary  # here: it loads pandas
 
     note = "Skeleton F1: median with the 10th and 90th percentile; the others: medians."
-    numbers: Any = {"float_format": "{:.4g}".format, "na_rep": "-"}
-    return "\n".join([summary(frame(results)).to_string(index=False, **numbers), note])
+    table = summary(frame(results))
+    return "\n".join([table.to_string(index=False, na_rep="-", float_format="{:.4g}".format), note])

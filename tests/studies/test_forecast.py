@@ -161,9 +161,8 @@ def test_the_band_of_f1_is_the_stretched_one() -> None:
     wanted = raw.stretched(below, above, LEAST_END)
     assert (found.f1.low, found.f1.high) == pytest.approx((wanted.low, wanted.high))
     assert found.directed_f1 == Band.of([run[4] for run in runs])
-    assert (
-        forecast.Plan(question, (found,)).as_dict()["forecasts"][0]["invented_on_nothing"] is None
-    )
+    (content,) = forecast.Plan(question, (found,)).as_dict()["forecasts"]
+    assert content["invented_on_nothing"] is None
     # One that has no length reaches a little; F1 ends at 0 and 1.
     assert Band(0.5, 0.5, 0.5).stretched(2.0, 1.0, 0.02).low == pytest.approx(0.46)
     assert Band(0.1, 0.5, 0.9).stretched(3.0, 3.0, 0.02) == Band(0.0, 0.5, 1.0)
@@ -361,8 +360,7 @@ def test_what_is_printed_is_a_table_with_the_answer_below() -> None:
     assert TRUST in lines[5]
     assert "3,000 rows and ε = 0.1, 1 expect noise" in str(Plan(QUESTION, (LOW, HIGH)))
     assert "Stopped before" in str(Plan(QUESTION, ()))
-    page = found._repr_html_()
-    assert "Priv-PC" in page
+    assert "Priv-PC" in found._repr_html_()
 
 
 def test_a_band_wider_than_half_says_nothing() -> None:
@@ -394,9 +392,7 @@ def test_what_is_expected_of_the_links_narrows_and_moves_the_forecast() -> None:
 def test_the_frame_has_medians_and_the_ends_of_f1() -> None:
     frame = Plan(QUESTION, (LOW, HIGH)).frame
     assert frame.loc[1, ["f1_low", "f1", "f1_high"]].tolist() == [0.3, 0.6, 0.7]
-    assert frame["links"].tolist() == [1, 1]
-    assert frame["found"].tolist() == [2, 2]
-    assert frame["invented"].tolist() == [3, 3]
+    assert frame[["links", "found", "invented"]].to_numpy().tolist() == [[1, 2, 3]] * 2
     assert frame["noise"].tolist() == [True, True]
 
 

@@ -73,6 +73,23 @@ def test_worker_processes_give_the_same_cells_also_where_one_is_killed(
     assert _fixed([first, *results]) == expected
 
 
+def test_a_dataset_is_sent_only_to_a_worker_that_has_not_met_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of forty batches, each of one trial."""
+    sent, submit = list[bool](), module._Pool.submit
+
+    def seen(pool: Any, batch: list[Trial], data: Dataset | None = None) -> None:
+        sent.append(data is not None)
+        submit(pool, batch, data)
+
+    monkeypatch.setattr(module._Pool, "submit", seen)
+    monkeypatch.setattr(module, "BATCH_SECONDS", 0.0)
+    new = load_dataset("cancer", n=701)
+    assert len(list(sweep(new, "pc", None, 40, executor="processes", workers=2))) == 40
+    assert 1 <= sum(sent) < 20
+
+
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A Dask cluster of two workers."""
@@ -295,16 +312,9 @@ print(len(list(sweep(data, "priv_pc", {"epsilon": [1, 2]}, 2, executor="processe
 def test_a_script_needs_no_guard_to_use_processes(tmp_path: Path) -> None:
     """Where worker processes import the program's main module again, this ends in an error."""
     (tmp_path / "mine.py").write_text(UNGUARDED)
-    done = subprocess.run(
-        [sys.executable, "mine.py"],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.stdout.split() == ["4"], done.stderr
+    how: Any = {"env": {**os.environ, "PYTHONPATH": str(ROOT)}, "text": True, "timeout": 120}
+    printed = subprocess.check_output([sys.executable, "mine.py"], cwd=tmp_path, **how)
+    assert printed.split() == ["4"]
 
 
 # How long a study will still take -------------------------------------------------------
@@ -360,7 +370,5 @@ def test_after_an_eighth_the_time_left_is_known(length: Length, load: float) -> 
 def test_the_first_seed_of_everything_comes_first(datasets: list[Dataset]) -> None:
     started: list[Trial] = []
     list(sweep(datasets, KEYS, GRID, 3, on_start=started.extend))
-    assert [t.seed for t in started] == [0] * 6 + [1, 1, 1, 2, 2, 2] * 2
-    assert [t.dataset for t in started] == [
-        name for count in (3, 6) for name in NAMES for _ in range(count)
-    ]
+    wanted = [(name, s) for seeds in ([0], [1, 2]) for name in NAMES for s in seeds for _ in "abc"]
+    assert [(trial.dataset, trial.seed) for trial in started] == wanted
