@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from operator import attrgetter
+from typing import Any
 
 from engine.cli.flags import (
     Parser,
@@ -98,7 +99,7 @@ def _sweep_parser(specs: Sequence[Spec]) -> Parser:
 
 def sweep_command(argv: Sequence[str]) -> int:
     """Run a study; a table or JSON on standard output, progress on standard error."""
-    from engine.studies.tune import EPSILONS, SEEDS
+    from engine.studies.tune import EPSILONS, SEEDS, check_target
 
     keys, specs = chosen_algorithms("engine sweep", argv, many=True)
     args = _sweep_parser(specs).parse_args(argv)
@@ -109,6 +110,7 @@ def sweep_command(argv: Sequence[str]) -> int:
         if s.name in texts
     }
     if args.target is not None:
+        check_target(args.target)  # before the first run
         grid.setdefault("epsilon", list(EPSILONS))
     seeds = args.seeds if args.seeds is not None else 5 if args.target is None else SEEDS
     with interruptible() as cancelled, progress_line() as progress:
@@ -117,18 +119,9 @@ def sweep_command(argv: Sequence[str]) -> int:
         first = {name: some if name == "epsilon" else some[0] for name, some in grid.items()}
         for bad in unworkable(keys, shapes, first):
             print(bad, file=sys.stderr)
-        results = sweep(
-            several,
-            keys,
-            grid,
-            seeds,
-            store=args.out,
-            executor=args.executor,
-            workers=args.workers,
-            cancelled=cancelled,
-            on_progress=progress,
-        )
-        finished = list(results)
+        how: Any = {"store": args.out, "executor": args.executor, "workers": args.workers}
+        runs = sweep(several, keys, grid, seeds, cancelled=cancelled, on_progress=progress, **how)
+        finished = list(runs)
     if args.target is not None and finished:
         _print_answers(finished, {data.identity: data.n for data in several}, args)
     else:

@@ -172,7 +172,7 @@ def answer_of(
     )  # fmt: skip
 
 
-def check_target(target: float, objective: str) -> None:
+def check_target(target: float, objective: str = "skeleton_f1") -> None:
     """Raise InputError for a target outside (0, 1] and an unknown objective."""
     if not 0 < target <= 1:
         raise InputError(f"A target lies above 0 and is at most 1; {target:g} is not.")

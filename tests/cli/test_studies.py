@@ -61,6 +61,7 @@ def test_sweep_is_told_what_is_known(capsys: pytest.CaptureFixture[str], tmp_pat
         ["sweep", "--dataset", "asia", "--algorithm", "priv_pc,nope"],
         ["sweep", "--dataset", "asia", "--tweek", "1"],
         ["sweep", "--dataset", "asia", "--seeds", "0"],
+        ["sweep", "--dataset", "asia", "--n", "200", "--target", "1.5"],
         ["sweep", "--dataset", "asia", "--workers", "0"],
         ["sweep", "--dataset", "asia", "--out", "/nowhere/s.db"],
         ["sweep", "--dataset", "asia", "--scheduler", "host"],
@@ -68,8 +69,9 @@ def test_sweep_is_told_what_is_known(capsys: pytest.CaptureFixture[str], tmp_pat
     ],
 )
 def test_bad_input_is_status_2_and_one_line(
-    argv: list[str], capsys: pytest.CaptureFixture[str]
+    argv: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("engine.studies.study.run_trial", None)  # it is found before the first run
     assert main(argv) == 2
     printed = capsys.readouterr()
     assert printed.out == ""
