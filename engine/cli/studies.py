@@ -161,6 +161,7 @@ def _as_table(results: Sequence[TrialResult]) -> str:
         return "Nothing was finished."
     from engine.studies.summary import frame, summary  # here: it loads pandas
 
-    note = "Skeleton F1: median with the 10th and 90th percentile; the others: medians."
     table = summary(frame(results))
+    note = "Skeleton F1: median with the 10th and 90th percentile; the others: medians."
+    note = note if "low" in table else "Medians over the runs."
     return "\n".join([table.to_string(index=False, na_rep="-", float_format="{:.4g}".format), note])
