@@ -53,7 +53,6 @@ class Summary:
     """
 
     counts: Counts | None
-    shown: int
     headline: str
     links: str
     arrows: str
@@ -90,12 +89,10 @@ def summarise(
     number of CI tests. ``counts`` None leaves the truth out, where it is not known or where scores
     against it would not be private.
     """
-    shown = links - untested
     promised = promise(params, ledger, claimed)
-    words = links_words(counts, shown), arrows_words(counts), _untested(untested, counts)
+    words = links_words(counts, links - untested), arrows_words(counts), _untested(untested, counts)
     return Summary(
         counts,
-        shown,
         f"{_start(params, ledger, promised)}: {' '.join(filter(None, words))}",
         *words,
         _ended(status, ledger, tested=bool(tests)),

@@ -15,6 +15,7 @@ from engine.algorithms.anm import AnmParameters
 from engine.data.dataset import Dataset
 from engine.pairs.columns import Halves, Pair, pair_of
 from engine.pairs.decision import Residuals, Setting, reaches
+from engine.pairs.protocol import IQR_PARTS
 from engine.pairs.regression import Ridge, Vector
 from engine.pairs.votes import MARGIN_SENSITIVITY, votes
 from engine.randomness import Randomness
@@ -26,7 +27,6 @@ from engine.theory import (
 
 CURVE_POINTS = 161
 DELTA = 1e-6
-IQR_PARTS = 12  # of a strict total: four IQRs of three parts each
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 MOST_POINTS = 1_500  # of a scatter
 
@@ -120,7 +120,7 @@ def _by_scores(rest: Residuals, setting: Setting) -> Iterator[Way]:
     """
     for name in ("spearman", "kendall", "hsic", "iqr", "root_hsic"):
         forward, backward = rest.scores(name, setting.score_width)
-        gap, unit = backward - forward, float(IQR_PARTS)
+        gap, unit = backward - forward, 4.0 * IQR_PARTS  # four IQRs of a strict total
         if name == "iqr":
             chance = _iqr_chance(rest, setting)
         else:
