@@ -75,7 +75,6 @@ def test_only_what_may_be_an_ancestor_may_separate() -> None:
 def tiers_of(name: str, cuts: int, use: str = "full") -> Knowledge:
     """True tiers of a bundled network, of about the same size."""
     data = load_dataset(name, n=100)
-    assert data.truth is not None
     order = list(nx.lexicographical_topological_sort(data.truth))
     parts = np.array_split(np.arange(len(order)), cuts)
     return Knowledge(tiers=[[order[i] for i in part] for part in parts], use=use)
@@ -89,9 +88,7 @@ def test_with_the_oracle_pc_finds_the_true_mpdag(name: str, use: str, stable: bo
     known = tiers_of(name, 3, use)
     free = run("pc", data, statistic="oracle", stable=stable, max_order=8)
     found = run("pc", data, statistic="oracle", stable=stable, max_order=8, knowledge=known)
-    assert data.truth is not None
     assert (found.matrix == truth_cpdag(data.truth, data.names, known)).all()
-    assert found.metrics is not None
     assert found.metrics.directed_f1 == 1.0
     assert (found.ci_tests < free.ci_tests) == (use == "full")
 
@@ -157,7 +154,6 @@ def test_knowledge_around_a_cycle_makes_none() -> None:
 
 def test_settled_counts_directions() -> None:
     data = load_dataset("asia", n=100)
-    assert data.truth is not None
     skeleton = matrix_of(data.truth, data.names)
     whole = Known(tiers_of("asia", 8), data.names)
     assert whole.settled(skeleton) == (8, 8)

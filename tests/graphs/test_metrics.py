@@ -104,9 +104,6 @@ def test_one_count_of_a_run_and_scores_with_and_without_what_was_not_tested(
 ) -> None:
     early = run(key, load_dataset("child", n=5000), **values)
     counts, tested, whole = early.counts, early.metrics_tested, early.metrics
-    assert counts is not None
-    assert tested is not None
-    assert whole is not None
     assert early.status == "budget_exhausted"
     assert counts.untested == len(early.untested) > 0
     assert counts.learned + counts.untested == len(early.skeleton)
@@ -120,10 +117,7 @@ def test_one_count_of_a_run_and_scores_with_and_without_what_was_not_tested(
 def test_where_all_was_tested_the_two_scores_are_one() -> None:
     for network in ("asia", "survey"):
         result = run("pc", load_dataset(network, n=5000))
-        assert result.metrics is not None
-        assert result.metrics_tested is not None
-        for name, value in vars(result.metrics_tested).items():
-            assert getattr(result.metrics, name) == value
+        assert result.metrics_tested == result.metrics is not None
         assert (result.tested == result.matrix).all()
 
 
