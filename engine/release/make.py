@@ -454,8 +454,8 @@ class Resumable(Hardened):
         super().__init__()
         self._path = path
         lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-        whole = [line for line in lines if line.endswith("}")]  # one may be torn
-        self._before = [parse_released(json.loads(line)) for line in whole]
+        # One line may be torn.
+        self._before = [parse_released(json.loads(line)) for line in lines if line.endswith("}")]
 
     def gaussian(
         self, exact: NDArray[np.float64], sensitivity: float, sigma: float

@@ -50,7 +50,7 @@ MOST = {
     # folders above a file are made private, too
     # a check replays each release once
     # calling the module says that a budget releases
-    "engine/release": 1461,
+    "engine/release": 1460,
     # imports of names that moved
     "engine/marginals engine/privacy": 2240,
     # the table of the classes of links, DAGs that the chains met, and the one still drawer
