@@ -10,7 +10,7 @@ from engine.audit.measure import Measured
 from engine.audit.replay import Finding
 from engine.cli.flags import Parser, add_json_flag, aligned, at_least, progress
 from engine.cli.interrupts import ending, interruptible
-from engine.release.attacked import HALF, attack_release, verdict
+from engine.release.checking import HALF, attack_release, verdict
 from engine.release.file import load
 
 RUNS = 200

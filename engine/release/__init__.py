@@ -10,10 +10,7 @@ from engine.errors import InputError
 class _Module(ModuleType):
     def __call__(self, *_: Any, **__: Any) -> NoReturn:
         """Say what releases: this is a module."""
-        raise InputError(
-            "engine.release is a module; a budget releases: "
-            'Budget("ward-7", epsilon=3, delta=1e-5).release(frame, schema, epsilon=1).'
-        )
+        raise InputError('This is a module; a budget releases: Budget("x").release(frame, schema).')
 
 
 sys.modules[__name__].__class__ = _Module

@@ -46,10 +46,9 @@ def to_html(release: Release) -> str:
         "<h2>One-way tables, with their noise</h2>",
         _table(("Column", "Level", "Share", "±"), _margins(release)),
     ]
-    title = f"<title>{escape(release.name)}: a private release</title>"
     return (
-        f'<!doctype html><html lang="en"><meta charset="utf-8">{title}<style>{_STYLE}</style>'
-        f"<body>{''.join(parts)}</body></html>\n"
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(release.name)}: '
+        f"a private release</title><style>{_STYLE}</style><body>{''.join(parts)}</body></html>\n"
     )
 
 
@@ -90,8 +89,7 @@ def check_words(release: Release, p: float, key: str | None, page: bool) -> list
     total, edges = release.total, count(len(release.confidence), "edge")
     who = "Not signed: nothing ties it to a maker."
     if (made := release.signature) is not None:
-        compare = "compare it with the one that its maker gave you by another way"
-        given = "the one that you gave" if key else compare
+        given = "the one that you gave" if key else "compare it with one that came by another way"
         who = f"Signed with the key {made.public_key}: {given}."
     facts = release.applied and json.dumps(release.applied.to_json())
     return [

@@ -15,8 +15,7 @@ from engine.audit.replay import Finding
 from engine.data.networks import SAMPLE_DATA
 from engine.privacy.budget import PUBLISHED, STRICT
 from engine.registry import TITLES
-from engine.release.attacked import HALF, verdict
-from engine.release.checking import SECONDS
+from engine.release.checking import HALF, SECONDS, verdict
 from engine.release.file import loads
 from pages import mode
 from pages.draw import PLAIN, ink, palette, style_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine.audit.cases import CaseResult, audit, cases
 from engine.audit.measure import Measured
 from engine.audit.replay import Finding
-from engine.release.attacked import attack_release
+from engine.release.checking import attack_release
 from engine.release.file import Release
 from pages.worker import Tell
 

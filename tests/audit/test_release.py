@@ -17,8 +17,8 @@ from engine.cli import audit as audit_cli
 from engine.data.dataset import Dataset
 from engine.marginals import moments
 from engine.privacy import sources
-from engine.release.attacked import attack_release, verdict
 from engine.release.budget import Budgets
+from engine.release.checking import attack_release, verdict
 from engine.release.file import Release, canonical
 from tests.release.samples import Schema, asia_schema, make
 

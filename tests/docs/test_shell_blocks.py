@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from engine.__main__ import main
-from engine.release.attacked import attack_release
+from engine.release.checking import attack_release
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "tutorial").glob("*.md")),

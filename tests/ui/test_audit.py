@@ -11,8 +11,8 @@ from streamlit.testing.v1 import AppTest
 
 from engine import read_table
 from engine.privacy.budget import PUBLISHED, STRICT
-from engine.release.attacked import attack_release
 from engine.release.budget import Budgets
+from engine.release.checking import attack_release
 from engine.release.file import canonical
 from pages.trust import view as audits
 from pages.trust.view import replay_ratios, sentence
