@@ -110,8 +110,8 @@ MOST = {
     # a picture of the layers from their contracts; sentences of the documents drawn to be checked
     # and imports of names that moved
     # Figure 1 counts the seconds of its workers
-    # and the seconds from a typed epsilon to its graphs
-    "benchmarks scripts": 3796,
+    # and the seconds from a typed epsilon to its graphs, after a run that compiles
+    "benchmarks scripts": 3798,
 }
 
 _LAYOUT = {
