@@ -274,14 +274,14 @@ class Slow:
         self.go, self.begun = threading.Event(), threading.Event()
         self.fails = False
 
-    def __call__(self, key: str, data: Any, *, cancelled: Callable[[], bool], **rest: Any) -> Any:
+    def __call__(self, key: str, data: Any, *, stop: Callable[[], bool], **rest: Any) -> Any:
         self.begun.set()
-        while not self.go.wait(0.01) and not cancelled():
+        while not self.go.wait(0.01) and not stop():
             pass
         if self.fails:
             raise ZeroDivisionError
         found = run(key, data, **rest)
-        return replace(found, status="cancelled") if cancelled() else found
+        return replace(found, status="cancelled") if stop() else found
 
 
 @pytest.fixture
