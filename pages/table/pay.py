@@ -80,10 +80,20 @@ def budgets() -> list[Budget]:
 
 
 def _declare(d: Draft) -> None:
+    """A new budget, which pays the next release."""
     try:
-        mode.budgets().new(str(d["name"]), d["epsilon"], d["delta"])
+        _paid_by(mode.budgets().new(str(d["name"]), d["epsilon"], d["delta"]))
     except InputError as error:
         _REFUSED.put(str(error))
+
+
+def _paying() -> Draft:
+    return kept("release", {"budget": "", "epsilon": 1.0, "sure": False, "sign": False})
+
+
+def _paid_by(budget: Budget) -> None:
+    d = _paying()
+    d["budget"], d["delta"] = budget.name, budget.share(float(d["epsilon"]))
 
 
 def _table(found: Sequence[Budget]) -> None:
@@ -100,21 +110,22 @@ def _table(found: Sequence[Budget]) -> None:
 
 
 def again(budgets: Sequence[Budget]) -> None:
-    """Releases made before, offered again: a closed tab loses nothing."""
+    """Releases made before, the last first: a closed tab loses nothing."""
     book = mode.budgets()
-    found = {
-        ids[c.number]: f"{c.at} UTC · {budget.name} · ε = {c.epsilon:f}"
+    made = [
+        (c.number, ids[c.number], f"{c.at} UTC · {budget.name} · ε = {c.epsilon:f}")
         for budget in budgets
         for ids in [book.ids(budget)]
         for c in budget.charges
         if c.number in ids
-    }
+    ]
+    found = {id_: words for _, id_, words in sorted(made, reverse=True)}
     if not found:
         return
     with st.expander(f"Releases that are kept ({len(found)})"):
         st.caption("Files that were paid for; to have one again costs nothing.")
         said = lambda name: f"{found[name]} · {name}"  # noqa: E731
-        chosen = st.selectbox("Release", list(found)[::-1], format_func=said, key="kept-release")
+        chosen = st.selectbox("Release", list(found), format_func=said, key="kept-release")
         try:
             _, file, page = book.get(chosen)
         except InputError as error:
@@ -142,10 +153,9 @@ def spend(data: Dataset, book: Sequence[Budget]) -> None:
         other = " for this table: those there are belong to other records" if book else ""
         st.info(f"Declare a budget first{other}.")
         return
-    d = kept("release", {"budget": "", "epsilon": 1.0, "sure": False, "sign": False})
+    d = _paying()
     if d["budget"] not in fitting:
-        d["budget"] = next(iter(fitting))
-        d["delta"] = fitting[d["budget"]].share(float(d["epsilon"]))
+        _paid_by(next(iter(fitting.values())))
     places, title = st.columns(3), "Budget that pays"
     with places[0]:
         key = "release-budget"

@@ -110,8 +110,10 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         yield started
 
 
-def test_a_dask_cluster_gives_the_same_rows_also_where_its_workers_are_killed(cluster: Any) -> None:
-    """Both workers: which of them works on a dataset is not known."""
+def test_a_dask_cluster_gives_the_same_rows_and_its_end_is_one_sentence(
+    cluster: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Both workers are killed: which of them works on a dataset is not known."""
     study = NAMES, "noleaks", {"gradients": 100}, 4
     started: list[Trial] = []
     results = sweep(*study, executor=cluster.scheduler_address, on_start=started.extend)
@@ -121,11 +123,7 @@ def test_a_dask_cluster_gives_the_same_rows_also_where_its_workers_are_killed(cl
     assert _fixed([first, *results]) == _fixed(sweep(*study))
     assert len(set(started)) == 8
 
-
-def test_without_a_scheduler_one_sentence_says_that_the_same_command_goes_on(
-    cluster: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    """The last test that has the cluster: it ends it."""
+    # Without a scheduler: the same command goes on.
     store, address = tmp_path / "s.db", cluster.scheduler_address
     slow = sweep("asia", "noleaks", {"gradients": 1000}, 200, store=store, executor=address)
     next(slow)
