@@ -33,7 +33,7 @@ _INKS = {
 }
 # The theme's primary colour carries white words on buttons; as words on dark it is too dim.
 _DARK = """
-.stApp button[data-variant="segmented_control"][aria-checked="true"] {
+.stApp button:is([data-variant="segmented_control"], [data-variant="pills"])[aria-checked="true"] {
   color: #dbe8ff; border-color: #8db4ff; background: #24406f}
 .stApp [data-testid="stTab"][aria-selected="true"] p, .stApp [data-testid="stSliderThumbValue"] * {
   color: #8db4ff}
