@@ -19,7 +19,7 @@ def data_path(name: str, variable: str) -> Path:
 
 def check_place(path: Path) -> None:
     """Raise InputError where a new file could not be written, before anything is paid for."""
-    if path.is_dir() or not os.access(path.parent, os.W_OK):
+    if path.is_dir() or not (path.parent.is_dir() and os.access(path.parent, os.W_OK)):
         raise InputError(f"{str(path)!r} is no place for a file, or one that cannot be written to.")
     if os.path.lexists(path):
         raise InputError(f"There is a file {str(path)!r} already, and none is overwritten.")

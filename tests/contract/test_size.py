@@ -50,7 +50,8 @@ MOST = {
     # folders above a file are made private, too
     # a check replays each release once
     # calling the module says that a budget releases
-    "engine/release": 1449,
+    # a place below a file is none, and numbers are compared each by itself
+    "engine/release": 1450,
     # imports of names that moved
     "engine/marginals engine/privacy": 2240,
     # the table of the classes of links, DAGs that the chains met, and the one still drawer
@@ -111,7 +112,7 @@ MOST = {
     # and imports of names that moved
     # Figure 1 counts the seconds of its workers
     # and the seconds from a typed epsilon to its graphs, after a run that compiles
-    "benchmarks scripts": 3798,
+    "benchmarks scripts": 3795,
 }
 
 _LAYOUT = {

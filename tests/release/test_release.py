@@ -276,6 +276,7 @@ def test_the_commands(typed: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
         ("r.json", "already"),  # nothing is overwritten
         ("second.json --epsilon 2.5", "left"),
         ("nowhere/r.json", "no place for a file"),
+        ("r.json/s.json", "no place for a file"),
     ):
         found = typed(f"{RELEASE} {asked}")
         assert found.status == 2
