@@ -17,13 +17,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import psutil
 
-from benchmarks.soak import answers, chromium_path
+from benchmarks.soak import answers, chromium_path, until
 from benchmarks.written import put
 
 if TYPE_CHECKING:
@@ -100,9 +100,9 @@ def minute(browser: Browser) -> tuple[list[Step], float]:
             start_new_session=True,
         )
         try:
-            _wait(app, (folder / STAMP).exists)
+            until(app, (folder / STAMP).exists, PATIENCE)
             installed, installing = time.monotonic(), _spent(app.pid)
-            _wait(app, lambda: answers(url))
+            until(app, lambda: answers(url), PATIENCE)
             up, starting = time.monotonic(), _spent(app.pid)
             page = browser.new_page()
             page.goto(url)
@@ -137,14 +137,6 @@ def _spent(pid: int) -> float:
         except psutil.NoSuchProcess:
             continue
     return total
-
-
-def _wait(process: subprocess.Popen[bytes], ready: Callable[[], bool]) -> None:
-    until = time.monotonic() + PATIENCE
-    while not ready():
-        if process.poll() is not None or time.monotonic() > until:
-            raise SystemExit("make app ended, or took more than ten minutes.")
-        time.sleep(0.02)
 
 
 def table(found: Sequence[tuple[Sequence[Step], float]]) -> str:

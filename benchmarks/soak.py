@@ -24,7 +24,7 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -71,10 +71,7 @@ def served(port: int, log: Path, folder: str) -> Iterator[psutil.Process]:
             env={**os.environ, "PYTHONPATH": str(ROOT), mode.PUBLIC: "1"},
         )
     try:
-        while not answers(f"http://127.0.0.1:{port}"):
-            if server.poll() is not None:
-                raise SystemExit("The server did not start.")
-            time.sleep(0.2)
+        until(server, lambda: answers(f"http://127.0.0.1:{port}"), 60.0)
         yield psutil.Process(server.pid)
     finally:
         print(f"  seconds until the server ended   {_end(server):8.1f}")
@@ -88,6 +85,15 @@ def answers(url: str) -> bool:
             return True
     except OSError:
         return False
+
+
+def until(process: subprocess.Popen[bytes], ready: Callable[[], bool], seconds: float) -> None:
+    """Wait until it is ready, and for no longer than this."""
+    end = time.monotonic() + seconds
+    while not ready():
+        if process.poll() is not None or time.monotonic() > end:
+            raise SystemExit(f"What was started ended, or took more than {seconds:g} s.")
+        time.sleep(0.02)
 
 
 Numbers = dict[str, float]  # what of a soak goes into the document's table, by its words
