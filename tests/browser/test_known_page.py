@@ -50,8 +50,7 @@ def test_drag_a_tier_run_and_read_an_effect(page: Page, screenshots: Path) -> No
     settle(page)
     page.get_by_text("2 of 8").wait_for()
     page.screenshot(path=screenshots / "known.png")
-    moment(page, 1500)  # the run behind the dialog begins by itself, and its graphs are drawn
-    settle(page)
+    at_rest(page)
     assert serious(page) == []
     page.keyboard.press("Escape")
     page.locator(".st-key-run-known button:visible", has_text="2 tiers, 1 arrow").wait_for()

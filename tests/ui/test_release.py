@@ -57,6 +57,7 @@ def to_check(app: AppTest, content: bytes, key: str | None = None) -> None:
         app.text_input(key="check-key").set_value(key).run()
 
 
+@pytest.mark.usefixtures("wards")  # whose budgets fit the table too
 def test_a_release_from_upload_to_check(open_app: Open, book: Budgets) -> None:
     app = open_app("table", step="release")
     assert app.file_uploader(key="drop-file").label == "A table: drop a file here"
