@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -28,6 +29,8 @@ APP = Path(__file__).resolve().parents[2] / "app.py"
 def patience() -> Iterator[None]:
     """Pages wait for every run: no browser is here to look again."""
     with pytest.MonkeyPatch.context() as patch:
+        # A script takes this name; what starts a process later would run the script in it.
+        patch.setitem(sys.modules, "__main__", sys.modules["__main__"])
         patch.setattr(task, "SHORT", 120.0)
         patch.setattr(task, "AT_ONCE", 120.0)
         patch.setattr(repeats, "PATIENCE", 120.0)
