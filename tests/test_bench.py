@@ -1,14 +1,12 @@
 """``make bench``'s columns for R's bnlearn, with a stand-in for Rscript: R is not needed here."""
 
 import os
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from benchmarks import bnlearn, pgmpy, speed
 from engine import load_dataset
-from engine.data.dataset import Dataset
 from engine.graphs.cpdag import matrix_of
 
 # It checks what it is given as R would, and answers with the truth but for one edge.
@@ -39,23 +37,18 @@ class PC:
 
 
 @pytest.fixture
-def earthquake() -> Dataset:
+def earthquake():
     return load_dataset("earthquake")
 
 
-def put_rscript(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def put_rscript(folder, text, monkeypatch):
     path = folder / "Rscript"
     path.write_text(text)
     path.chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
 
 
-def test_bnlearn_is_a_column_where_it_is_installed(
-    earthquake: Dataset,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_bnlearn_is_a_column_where_it_is_installed(earthquake, tmp_path, monkeypatch, capsys):
     put_rscript(tmp_path, STAND_IN, monkeypatch)
     seconds, skeleton = bnlearn.bnlearn_run(earthquake, 0.01) or (0.0, np.empty(0))
     assert seconds == 0.25
@@ -83,9 +76,7 @@ def test_bnlearn_is_a_column_where_it_is_installed(
     assert float(learned[1]) < float(learned[2].split()[0])  # the floor is below ours
 
 
-def test_a_slow_peer_is_run_fewer_times(
-    earthquake: Dataset, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_slow_peer_is_run_fewer_times(earthquake, monkeypatch):
     skeleton = np.zeros((5, 5), bool)
     assert len(speed.several(lambda data: (20.0, skeleton), earthquake, 5)) == 2
     assert len(speed.several(lambda data: (1.0, skeleton), earthquake, 5)) == 5
@@ -93,12 +84,7 @@ def test_a_slow_peer_is_run_fewer_times(
     assert speed.spread([(20.0, skeleton)]) == "20.0 (one run)"
 
 
-def test_pgmpy_is_called_with_its_own_packages(
-    earthquake: Dataset,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_pgmpy_is_called_with_its_own_packages(earthquake, tmp_path, monkeypatch, capsys):
     """A stand-in that checks what it is given as pgmpy is, and answers with one edge."""
     package = tmp_path / "pgmpy"
     package.mkdir()
@@ -113,9 +99,7 @@ def test_pgmpy_is_called_with_its_own_packages(
     assert not pgmpy.installed()
 
 
-def test_bnlearn_is_not_asked_where_it_is_missing(
-    earthquake: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bnlearn_is_not_asked_where_it_is_missing(earthquake, tmp_path, monkeypatch):
     put_rscript(tmp_path, "#!/bin/sh\nexit 1\n", monkeypatch)
     assert bnlearn.bnlearn_run(earthquake, 0.01) is None
     monkeypatch.setenv("PATH", str(tmp_path / "nowhere"))
@@ -123,6 +107,6 @@ def test_bnlearn_is_not_asked_where_it_is_missing(
 
 
 @pytest.mark.parametrize("answer", ["", "nothing", "minutes 3", "seconds 1\n0 1", "seconds 1\n1 6"])
-def test_an_answer_of_another_form_is_no_skeleton(answer: str) -> None:
+def test_an_answer_of_another_form_is_no_skeleton(answer):
     with pytest.raises(ValueError, match=r".+"):
         bnlearn.parsed(answer, 5)

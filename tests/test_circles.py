@@ -1,15 +1,11 @@
 """No circle of imports, neither between files nor between folders."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import grimp
 import networkx as nx
 import pytest
 
 
-def circles(root: str) -> tuple[list[list[str]], list[list[str]]]:
+def circles(root):
     """Groups of files, and of folders, that import each other: in functions, for type checkers.
 
     Files at the top are rooms of their own: engine.errors is below every folder, engine.runner
@@ -23,7 +19,7 @@ def circles(root: str) -> tuple[list[list[str]], list[list[str]]]:
     )
     packages = {name.rpartition(".")[0] for name in graph.modules}
 
-    def room(name: str) -> str:
+    def room(name):
         folder = name if name in packages else name.rpartition(".")[0]
         return folder if "." in folder else name
 
@@ -36,11 +32,11 @@ def circles(root: str) -> tuple[list[list[str]], list[list[str]]]:
 
 
 @pytest.mark.parametrize("root", ["engine", "pages"])
-def test_no_circle_by_file_or_folder(root: str) -> None:
+def test_no_circle_by_file_or_folder(root):
     assert circles(root) == ([], [])
 
 
-def test_a_circle_would_be_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_circle_would_be_found(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     for name, code in {
         "a/__init__": "",

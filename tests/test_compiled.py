@@ -1,14 +1,10 @@
 """Compiled loops: kept while what they are made from is the same, where that may be written."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import inspect
 import os
 import sys
-from pathlib import Path
-from types import ModuleType
 
 import numba
 import pytest
@@ -34,7 +30,7 @@ def callee(x):
 
 
 @pytest.fixture(params=["beside the modules", "in a folder that was given"])
-def loops(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def loops(request, monkeypatch, tmp_path):
     """Two modules, one of which calls the other's kernel, as a new process would import them."""
     given = "" if request.param == "beside the modules" else str(tmp_path / "given")
     monkeypatch.setattr(numba.config, "CACHE_DIR", given)
@@ -42,7 +38,7 @@ def loops(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_p
     known = dict(compiled.KERNELS)
     (tmp_path / "kept_caller.py").write_text(CALLER)
 
-    def imported(more: int) -> ModuleType:
+    def imported(more):
         (tmp_path / "kept_callee.py").write_text(CALLEE.format(more=more))
         for name in ("kept_caller", "kept_callee"):
             sys.modules.pop(name, None)
@@ -57,7 +53,7 @@ def loops(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_p
     compiled.KERNELS.update(known)
 
 
-def test_a_loop_is_compiled_again_when_one_it_calls_has_changed(loops) -> None:
+def test_a_loop_is_compiled_again_when_one_it_calls_has_changed(loops):
     first = loops(more=1).caller
     assert not compiled.kept(first)
     assert first(2) == 30
@@ -73,7 +69,7 @@ def test_a_loop_is_compiled_again_when_one_it_calls_has_changed(loops) -> None:
     assert sum(back.stats.cache_hits.values()) == 1
 
 
-def test_what_a_loop_is_made_from_is_all_in_the_files_that_it_is_kept_for() -> None:
+def test_what_a_loop_is_made_from_is_all_in_the_files_that_it_is_kept_for():
     list(ALGORITHMS.values())  # imports every module that has kernels
     for made in compiled.KERNELS:
         module = inspect.getmodule(made.py_func)
@@ -90,9 +86,7 @@ def test_what_a_loop_is_made_from_is_all_in_the_files_that_it_is_kept_for() -> N
     assert set(tests._cache.sources) == {"engine.marginals.kernels", "engine.marginals.linear"}
 
 
-def test_a_place_that_was_given_or_can_be_written_to_stays(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_place_that_was_given_or_can_be_written_to_stays(monkeypatch):
     monkeypatch.delenv(compiled.PLACE, raising=False)
     assert not compiled.settle()
     assert compiled.PLACE not in os.environ
@@ -102,9 +96,7 @@ def test_a_place_that_was_given_or_can_be_written_to_stays(
     assert not compiled.settle()
 
 
-def test_nowhere_to_write_gives_a_passing_place_with_what_was_compiled(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_nowhere_to_write_gives_a_passing_place_with_what_was_compiled(monkeypatch, tmp_path):
     kendall.kendall_z([[3, 1], [1, 4]])  # compiled, and kept beside its module
     monkeypatch.delenv(compiled.PLACE, raising=False)
     monkeypatch.setattr(compiled, "_takes_files", lambda folder: False)

@@ -1,7 +1,5 @@
 """The image and the compose file: what they copy is there, and what they set is read."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess
@@ -16,7 +14,7 @@ IMAGE = (ROOT / "deploy" / "Containerfile").read_text(encoding="utf-8").replace(
 COMPOSE = yaml.safe_load((ROOT / "deploy" / "compose.yaml").read_text(encoding="utf-8"))
 
 
-def test_the_image_has_what_the_server_needs_and_is_public() -> None:
+def test_the_image_has_what_the_server_needs_and_is_public():
     listed = subprocess.check_output(["git", "ls-files"], cwd=ROOT, text=True).splitlines()
     sources = [
         word for line in re.findall(r"^COPY (?!--)(.*)", IMAGE, re.M) for word in line.split()[:-1]
@@ -32,7 +30,7 @@ def test_the_image_has_what_the_server_needs_and_is_public() -> None:
     assert command[command.index("--server.port") + 1] in re.findall(r"^EXPOSE (\d+)", IMAGE, re.M)
 
 
-def test_only_the_public_server_is_reached_from_elsewhere() -> None:
+def test_only_the_public_server_is_reached_from_elsewhere():
     """The others are one person's, with a volume and a port of their own."""
     services = dict(COMPOSE["services"])
     public = services.pop("public")
@@ -47,7 +45,7 @@ def test_only_the_public_server_is_reached_from_elsewhere() -> None:
     assert {volume.partition(":")[0] for volume in volumes} == set(COMPOSE["volumes"])
 
 
-def test_variables_in_documents_are_the_programs_own() -> None:
+def test_variables_in_documents_are_the_programs_own():
     code = "".join(
         path.read_text(encoding="utf-8")
         for folder in ("engine", "pages")
@@ -59,7 +57,7 @@ def test_variables_in_documents_are_the_programs_own() -> None:
         assert all(f'"{name}"' in code for name in named), (place, named)
 
 
-def test_pins_are_a_name_and_a_version() -> None:
+def test_pins_are_a_name_and_a_version():
     for path in (ROOT / "requirements").glob("*.txt"):
         for line in path.read_text(encoding="utf-8").splitlines():
             assert re.fullmatch(r"#.*|-r app\.txt|[\w.-]+==[\w.]+", line), (path.name, line)

@@ -1,7 +1,5 @@
 """Weights for directions from what a run released, of :mod:`benchmarks.directions`."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -18,7 +16,7 @@ CHAIN = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]], dtype=bool)
 ENDS = frozenset((0, 2))
 
 
-def test_votes_are_the_odds_of_the_sets() -> None:
+def test_votes_are_the_odds_of_the_sets():
     """A set without the middle node speaks for a collider, one with it against it."""
     without, within = frozenset[int](), frozenset((1,))
     for sets, odds in (
@@ -31,7 +29,7 @@ def test_votes_are_the_odds_of_the_sets() -> None:
 
 
 @pytest.mark.parametrize("key", ["gauss_pc", "curate_pc"])
-def test_without_noise_values_are_the_parents_on_the_sets_it_asked(key: str) -> None:
+def test_without_noise_values_are_the_parents_on_the_sets_it_asked(key):
     data = load_dataset("cancer", n=5000, seed=2)
     options = {"tests": 5000} if key == "gauss_pc" else {}
     private = run(key, data, epsilon=1e7, seed=1, **options)

@@ -1,12 +1,9 @@
 """What messages share: a value quoted on one line and not too long; a package that is missing."""
 
-from __future__ import annotations
-
 import re
 import sys
 import tempfile
 import tomllib
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -30,7 +27,7 @@ from tests.release.samples import declared, make
         pytest.param(10**5000, "a number of thousands of digits", id="thousands of digits"),
     ],
 )
-def test_a_value_is_quoted_on_one_line(value: object, shown: str) -> None:
+def test_a_value_is_quoted_on_one_line(value, shown):
     assert show(value) == shown
 
 
@@ -42,15 +39,13 @@ def test_a_value_is_quoted_on_one_line(value: object, shown: str) -> None:
         ("matplotlib", "figures", lambda: chart([], "nothing")),
     ],
 )
-def test_a_package_that_few_need_is_asked_for_in_one_sentence(
-    package: str, extra: str, use: Callable[[], object], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_package_that_few_need_is_asked_for_in_one_sentence(package, extra, use, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)  # as if it were not installed
     with pytest.raises(InputError, match=rf"{package}: pip install dp-causal-explorer\[{extra}\]"):
         use()
 
 
-def _release() -> None:
+def _release():
     rows = load_dataset("cancer", n=1_000)
     with tempfile.TemporaryDirectory() as folder:
         budgets = Budgets(Path(folder) / "budgets.db")
@@ -60,7 +55,7 @@ def _release() -> None:
             assert not budgets.show("asia").charges  # nothing was charged for it
 
 
-def test_each_extra_is_declared() -> None:
+def test_each_extra_is_declared():
     root = Path(__file__).resolve().parent.parent
     declared = tomllib.loads((root / "pyproject.toml").read_text())["project"]
     extras = declared["optional-dependencies"]

@@ -1,7 +1,5 @@
 """PrivateGraph in scikit-learn's shape: its own checks, clone, pickle of what was given out."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np
@@ -22,14 +20,14 @@ LEFT_OUT = {
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_it_passes_scikit_learns_own_checks() -> None:
+def test_it_passes_scikit_learns_own_checks():
     told = check_estimator(PrivateGraph(), on_fail=None, on_skip=None)
     assert {r["check_name"]: r["exception"] for r in told if r["status"] == "failed"} == {}
     assert {r["check_name"] for r in told if r["status"] != "passed"} == set(LEFT_OUT)
     assert sum(r["status"] == "passed" for r in told) > 30
 
 
-def test_a_fit_gives_a_graph_and_its_guarantee() -> None:
+def test_a_fit_gives_a_graph_and_its_guarantee():
     ours = PrivateGraph(epsilon=1, schema=SCHEMA, options={"max_order": 1}).fit(FRAME)
     assert ours.guarantee_.epsilon == 1.0
     assert set(ours.graph_) == set(FRAME.columns)
@@ -40,7 +38,7 @@ def test_a_fit_gives_a_graph_and_its_guarantee() -> None:
     assert repr(ours) == "PrivateGraph(options={'max_order': 1}, schema=<8 columns>)"
 
 
-def test_clone_and_parameters() -> None:
+def test_clone_and_parameters():
     ours = PrivateGraph(epsilon=0.5, schema=SCHEMA).fit(FRAME)
     fresh = clone(ours)
     assert fresh.get_params() == ours.get_params()
@@ -51,7 +49,7 @@ def test_clone_and_parameters() -> None:
         ours.set_params(epsilom=1)
 
 
-def test_a_pickle_holds_what_was_given_out_and_no_row() -> None:
+def test_a_pickle_holds_what_was_given_out_and_no_row():
     many = load_dataset("asia", n=200_000).to_frame().astype(str)
     ours = PrivateGraph(epsilon=1, schema=SCHEMA).fit(many)
     raw = pickle.dumps(ours)
@@ -59,11 +57,11 @@ def test_a_pickle_holds_what_was_given_out_and_no_row() -> None:
     assert len(raw) < 100_000
 
 
-def test_an_array_of_another_width_than_the_schema_is_one_sentence() -> None:
+def test_an_array_of_another_width_than_the_schema_is_one_sentence():
     with pytest.raises(InputError, match="3 columns but the schema 8"):
         PrivateGraph(schema=SCHEMA).fit(np.zeros((9, 3), int))
 
 
-def test_an_array_has_the_columns_of_the_schema_in_their_order() -> None:
+def test_an_array_has_the_columns_of_the_schema_in_their_order():
     fitted = PrivateGraph(schema=SCHEMA).fit(FRAME.to_numpy(dtype=str))
     assert set(fitted.graph_) == set(SCHEMA.names)

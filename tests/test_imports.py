@@ -1,7 +1,5 @@
 """Imports point one way, by the contracts in pyproject.toml; and what the engine does not load."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path
@@ -9,11 +7,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def python(code: str) -> subprocess.CompletedProcess[str]:
+def python(code):
     return subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
 
 
-def test_the_contracts_of_imports_are_kept() -> None:
+def test_the_contracts_of_imports_are_kept():
     """Layers, no user interface in the engine, no algorithm in another, no privacy in the loop."""
     kept = "from importlinter.cli import lint_imports\n"
     kept += "raise SystemExit(lint_imports(no_cache=True, no_logo=True))"
@@ -22,7 +20,7 @@ def test_the_contracts_of_imports_are_kept() -> None:
     assert " 0 broken" in done.stdout
 
 
-def test_importing_the_engine_loads_no_user_interface_and_no_frames() -> None:
+def test_importing_the_engine_loads_no_user_interface_and_no_frames():
     """Whoever reads a table, or makes a release, needs no frame: pandas takes .3 s to load."""
     done = python(
         "import sys, engine, engine.__main__, engine.registry, engine.data.reading\n"

@@ -1,21 +1,16 @@
 """The installer: uv where it can be had, the same pins by pip where it cannot."""
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import Any
-
 import pytest
 
 from scripts import install
 
 
 @pytest.fixture
-def said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[list[str]]:
+def said(monkeypatch, tmp_path):
     """Commands that would be run; each succeeds unless it begins with what is in ``refuse``."""
-    commands: list[list[str]] = []
+    commands = []
 
-    def run(command: list[str], *args: Any, **options: Any) -> str:
+    def run(command, *args, **options):
         commands.append([str(part) for part in command])
         return " "
 
@@ -24,9 +19,7 @@ def said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[list[str]]:
     return commands
 
 
-def test_uv_takes_the_same_pins_and_pips_indexes(
-    said: list[list[str]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_uv_takes_the_same_pins_and_pips_indexes(said, monkeypatch, tmp_path):
     monkeypatch.setattr(install.shutil, "which", lambda name: "/bin/uv")
     monkeypatch.setattr(install, "configured", lambda: {"PIP_INDEX_URL": "file:///here"})
     assert install.environment()["UV_DEFAULT_INDEX"] == "file:///here"
@@ -35,9 +28,7 @@ def test_uv_takes_the_same_pins_and_pips_indexes(
     assert said[1][-2:] == ["-r", "requirements.txt"]
 
 
-def test_pip_takes_over_where_uv_fails_or_is_not_there(
-    said: list[list[str]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_pip_takes_over_where_uv_fails_or_is_not_there(said, monkeypatch, tmp_path):
     monkeypatch.setattr(install.shutil, "which", lambda name: None)
     install.main(tmp_path / "env", ["a.txt", "b.txt"])
     assert said[-1][1:4] == ["-m", "pip", "install"]
@@ -49,7 +40,7 @@ def test_pip_takes_over_where_uv_fails_or_is_not_there(
     assert said[-1][1:4] == ["-m", "pip", "install"]
 
 
-def test_pips_own_settings_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pips_own_settings_are_read(monkeypatch):
     listed = "global.index-url='file:///a'\n:env:.extra-index-url='file:///b'\nglobal.cert='c'\n"
     monkeypatch.setattr(install, "run", lambda *given, **options: listed)
     assert install.configured() == {

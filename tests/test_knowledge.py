@@ -1,13 +1,9 @@
 """What is known, by names: contradictions in one sentence, and two ways to read it."""
 
-from __future__ import annotations
-
 import json
 import pickle
 import time
 from itertools import pairwise
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -38,7 +34,7 @@ smoke cough
 """
 
 
-def test_what_each_fact_bars() -> None:
+def test_what_each_fact_bars():
     assert WHOLE.allows("smoke", "cough")
     assert WHOLE.allows("sex", "smoke")
     assert WHOLE.why_not("smoke", "sex") == "'smoke' is in a later tier than 'sex'"
@@ -52,7 +48,7 @@ def test_what_each_fact_bars() -> None:
     assert WHOLE.tier("elsewhere") is None
 
 
-def test_two_that_say_the_same_are_equal() -> None:
+def test_two_that_say_the_same_are_equal():
     again = Knowledge(
         tiers=(("sex", "age"), ("smoke",), ("cough",)),
         forbidden={("sex", "age"), ("age", "sex")},
@@ -103,7 +99,7 @@ def test_two_that_say_the_same_are_equal() -> None:
         ({"use": "half"}, "Knowledge is used full or orients, not 'half'."),
     ],
 )
-def test_a_contradiction_is_one_sentence(stated: dict[str, Any], sentence: str) -> None:
+def test_a_contradiction_is_one_sentence(stated, sentence):
     with pytest.raises(InputError) as caught:
         Knowledge(**stated)
     assert str(caught.value) == sentence
@@ -122,15 +118,13 @@ def test_a_contradiction_is_one_sentence(stated: dict[str, Any], sentence: str) 
         ),
     ],
 )
-def test_what_would_take_all_memory_or_could_not_be_written_is_one_sentence(
-    raw: bytes, sentence: str
-) -> None:
+def test_what_would_take_all_memory_or_could_not_be_written_is_one_sentence(raw, sentence):
     with pytest.raises(InputError, match=sentence):
         load_knowledge(raw)
 
 
 @pytest.mark.slow
-def test_a_long_way_of_required_arrows_is_walked_once() -> None:
+def test_a_long_way_of_required_arrows_is_walked_once():
     """A chain of 60,000 is no cycle; closed it is one, and the sentence cuts it."""
     names = [f"{k:05d}" for k in range(60_000)]
     chain = list(pairwise(names))
@@ -141,7 +135,7 @@ def test_a_long_way_of_required_arrows_is_walked_once() -> None:
     assert time.process_time() - begun < 20  # looked for in a list of the way it is minutes
 
 
-def test_json_there_and_back(tmp_path: Path) -> None:
+def test_json_there_and_back(tmp_path):
     for known in (WHOLE, Knowledge(), Knowledge(roots=["a"], use=ORIENTS)):
         path = tmp_path / "known.json"
         path.write_text(json.dumps(known.to_json()), encoding="utf-8")
@@ -155,7 +149,7 @@ def test_json_there_and_back(tmp_path: Path) -> None:
         load_knowledge(tmp_path / "none.json")
 
 
-def test_tetrads_file_is_read() -> None:
+def test_tetrads_file_is_read():
     found = load_knowledge(TETRAD.encode())
     assert found == Knowledge(
         tiers=[["age", "sex"], ["smoke"], ["cough"]],
@@ -168,7 +162,7 @@ def test_tetrads_file_is_read() -> None:
         load_knowledge(b"/knowledge\naddtemporal\na b\n")
 
 
-def test_knowledge_is_a_part_of_a_schema() -> None:
+def test_knowledge_is_a_part_of_a_schema():
     columns = tuple(
         Column(name=name, type="ordered", levels=("no", "yes")) for name in ("age", "smoke")
     )

@@ -19,17 +19,17 @@ from engine.privacy.accounting import Guarantee
         (0.05, 4.875026035157896e-07, 8.025851814705651e-05),
     ],
 )
-def test_rho_is_the_authors(epsilon: float, delta: float, rho: float) -> None:
+def test_rho_is_the_authors(epsilon, delta, rho):
     assert mst.rho_of(Guarantee(epsilon, delta)) == pytest.approx(rho, rel=1e-6)
 
 
-def test_same_neighbours_is_a_removal_and_an_addition() -> None:
+def test_same_neighbours_is_a_removal_and_an_addition():
     half = peers.same_neighbours(Guarantee(1.0, 1e-6))
     assert half.epsilon == 0.5
     assert (1 + math.exp(0.5)) * half.delta == pytest.approx(1e-6)
 
 
-def test_the_tables_together_spend_rho() -> None:
+def test_the_tables_together_spend_rho():
     """k tables with sigma^2 = k / (2 rho) are k / (2 sigma^2) = rho-zCDP for one record."""
     rho, k = 0.02, 4
     exact = {(c,): np.zeros(500) for c in range(k)}
@@ -39,7 +39,7 @@ def test_the_tables_together_spend_rho() -> None:
     assert found[0].variance == pytest.approx(np.full(500, k / (2 * rho)))
 
 
-def test_nearest_is_the_nearest_consistent_table() -> None:
+def test_nearest_is_the_nearest_consistent_table():
     """A chain of three against a general solver on all eight cells' distribution."""
     rng, n = np.random.default_rng(3), 100
     names = [(0,), (1,), (2,), (0, 1), (1, 2)]
@@ -51,7 +51,7 @@ def test_nearest_is_the_nearest_consistent_table() -> None:
         for c, t in zip(names, true, strict=True)
     ]
 
-    def loss(cells: np.ndarray) -> float:
+    def loss(cells):
         cube = cells.reshape(2, 2, 2)
         far = 0.0
         for m in measured:
@@ -75,7 +75,7 @@ def test_nearest_is_the_nearest_consistent_table() -> None:
         assert table == pytest.approx(solved, abs=0.1)
 
 
-def test_a_pair_is_chosen_as_often_as_the_exponential_mechanism_does() -> None:
+def test_a_pair_is_chosen_as_often_as_the_exponential_mechanism_does():
     rho = 0.05
     ones = {(c,): np.array([50.0, 50.0]) for c in range(3)}
     lean = {(0, 1): 3.0, (0, 2): 1.0, (1, 2): 0.0}  # the distance is four times this
@@ -88,7 +88,7 @@ def test_a_pair_is_chosen_as_often_as_the_exponential_mechanism_does() -> None:
     assert chisquare(seen, runs * weight / weight.sum()).pvalue > 1e-3
 
 
-def test_with_a_large_budget_a_tree_is_found() -> None:
+def test_with_a_large_budget_a_tree_is_found():
     """Cancer's skeleton is a tree: its synthetic table has the links and the schema."""
     data = load_dataset("cancer", n=20_000, seed=0)
     table = peers.synthetic("mst", data, Guarantee(50.0, 1e-6), seed=0)

@@ -1,11 +1,7 @@
 """What a notebook hands over and gets back: any frame, one sentence where it is none, no row."""
 
-from __future__ import annotations
-
 import re
 import threading
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,14 +15,14 @@ FRAME = load_dataset("asia", n=3_000, seed=7).to_frame().astype(str)
 SCHEMA = Schema.draft(FRAME).state(*FRAME.columns)
 
 
-def of(**columns: Any) -> pd.DataFrame:
+def of(**columns):
     return pd.DataFrame(columns)
 
 
 TWO = [1, 2] * 10
 
 
-def test_a_frames_values_are_words_in_their_order() -> None:
+def test_a_frames_values_are_words_in_their_order():
     """Mixed objects, truth values and periods as text."""
     years = pd.PeriodIndex(["2021", "2020"] * 10, freq="Y")
     frame = of(a=[1, "x", 2.5, (1, 2)] * 5, b=[True, False] * 10, d=years, e=TWO)
@@ -35,7 +31,7 @@ def test_a_frames_values_are_words_in_their_order() -> None:
     assert others == [("false", "true"), ("2020", "2021"), ("1", "2")]
 
 
-ODD: dict[str, tuple[Any, str]] = {
+ODD = {
     "nothing": (None, "not nothing"),
     "a number": (5, "not of the type int"),
     "lists": ([[1, 2], [2, 1]], "not of the type list"),
@@ -59,7 +55,7 @@ ODD: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize("case", ODD)
-def test_what_is_no_table_is_one_sentence(case: str) -> None:
+def test_what_is_no_table_is_one_sentence(case):
     data, expected = ODD[case]
     more = {"schema": {}} if case == "a schema that is none" else {}
     with pytest.raises(InputError, match=re.escape(expected)) as caught:
@@ -71,21 +67,21 @@ def test_what_is_no_table_is_one_sentence(case: str) -> None:
 # What is shown --------------------------------------------------------------------------
 
 
-def no_row_in(text: str, frame: pd.DataFrame) -> bool:
+def no_row_in(text, frame):
     """Whether no row stands in a text, whatever separates its cells."""
     words = set(re.findall(r"\w+", text))
     return not any(set(map(str, row)) <= words for row in frame.head(50).itertuples(index=False))
 
 
 @pytest.fixture(scope="module")
-def people() -> pd.DataFrame:
+def people():
     """A table whose cells are found again wherever they appear."""
     n = 400
     ages = RNG.permutation(np.arange(10_000, 10_000 + n))
     return of(age=ages, stage=RNG.choice(["early", "late"], n), smokes=RNG.choice(["no", "yes"], n))
 
 
-def test_what_a_run_shows_of_own_data_is_nothing_exact(people: pd.DataFrame) -> None:
+def test_what_a_run_shows_of_own_data_is_nothing_exact(people):
     schema = Schema.draft(people).keep("stage", "smokes").state("stage", "smokes")
     whole = Schema(
         (engine.Column(name="age", type="numeric", cuts=(10_100, 10_300)), *schema.columns)
@@ -102,7 +98,7 @@ def test_what_a_run_shows_of_own_data_is_nothing_exact(people: pd.DataFrame) -> 
     assert html.count("http") == html.count("http://www.w3.org/2000/svg")
 
 
-def test_text_in_a_picture_is_text() -> None:
+def test_text_in_a_picture_is_text():
     frame = of(**{"<script>x</script>": ["a", "b"] * 9, "y&z": ["a", "b"] * 9})
     html = run("marginal_pc", frame, epsilon=1.0)._repr_html_()
     assert "<script>" not in html
@@ -110,7 +106,7 @@ def test_text_in_a_picture_is_text() -> None:
     assert "Nothing can be proven" in html
 
 
-def test_the_edges_of_a_run_are_its_graph() -> None:
+def test_the_edges_of_a_run_are_its_graph():
     result = run("marginal_pc", load_dataset("asia", n=20_000), epsilon=1.0)
     frame = result.edges
     assert list(frame.columns) == ["source", "target", "link", "arrow", "class"]
@@ -129,7 +125,7 @@ def test_the_edges_of_a_run_are_its_graph() -> None:
     assert frame.link.between(0, 1).all()
 
 
-def test_an_algorithm_without_confidence_says_nothing_of_it() -> None:
+def test_an_algorithm_without_confidence_says_nothing_of_it():
     result = run("priv_pc", load_dataset("cancer", n=5_000), epsilon=1.0)
     assert result.edges.link.isna().all()
     assert "NaN" not in result._repr_html_()
@@ -138,9 +134,7 @@ def test_an_algorithm_without_confidence_says_nothing_of_it() -> None:
 # A draft --------------------------------------------------------------------------------
 
 
-def test_a_draft_is_not_declared_until_all_of_it_is_stated(
-    people: pd.DataFrame, tmp_path: Path
-) -> None:
+def test_a_draft_is_not_declared_until_all_of_it_is_stated(people, tmp_path):
     frame = people.assign(age=people.age % 90)
     draft = Schema.draft(frame)
     assert draft.waiting == draft.names
@@ -155,14 +149,14 @@ def test_a_draft_is_not_declared_until_all_of_it_is_stated(
     assert run("marginal_pc", frame, schema=whole, epsilon=1).spent.epsilon == 1
 
 
-def test_a_drafted_column_survives_the_file_as_one(tmp_path: Path) -> None:
+def test_a_drafted_column_survives_the_file_as_one(tmp_path):
     draft = Schema.draft(FRAME).state("asia")
     draft.save(tmp_path / "s.json")
     assert load_schema(tmp_path / "s.json") == draft
     assert load_schema(tmp_path / "s.json").waiting == draft.names[1:]
 
 
-STATED: dict[str, tuple[Any, tuple[str, ...]]] = {
+STATED = {
     "levels": (["lo", "hi"], ("lo", "hi")),
     "levels of numbers": ([0, 1], ("0", "1")),
     "cuts": ({"cuts": [1, 3, 6]}, ("< 1", "[1, 3)", "[3, 6)", ">= 6")),
@@ -173,13 +167,13 @@ STATED: dict[str, tuple[Any, tuple[str, ...]]] = {
 
 
 @pytest.mark.parametrize("case", STATED)
-def test_what_a_person_states_is_what_the_column_has(case: str) -> None:
+def test_what_a_person_states_is_what_the_column_has(case):
     said, levels = STATED[case]
     draft = Schema.draft(of(a=np.arange(30) % 12, b=["x", "y"] * 15))
     assert draft.state(a=said).levels[0] == levels
 
 
-WRONG: dict[str, tuple[dict[str, Any], str]] = {
+WRONG = {
     "another column": ({"c": [1, 2]}, "has no column 'c' to state"),
     "a field that there is not": ({"a": {"cut": [1]}}, "has no field 'cut'; it has type"),
     "a number": ({"a": 3}, "by its levels or by fields"),
@@ -191,7 +185,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_what_does_not_fit_is_one_sentence(case: str) -> None:
+def test_what_does_not_fit_is_one_sentence(case):
     said, expected = WRONG[case]
     draft = Schema.draft(of(a=np.arange(30) % 12, b=["x", "y"] * 15))
     with pytest.raises(InputError, match=re.escape(expected)):
@@ -201,11 +195,11 @@ def test_what_does_not_fit_is_one_sentence(case: str) -> None:
 # Progress and stops ---------------------------------------------------------------------
 
 
-def test_progress_is_told_and_a_run_is_stopped() -> None:
-    seen: list[Any] = []
+def test_progress_is_told_and_a_run_is_stopped():
+    seen = []
     halt = threading.Event()
 
-    def step(one: Any) -> None:
+    def step(one):
         seen.append(one)
         halt.set()
 
@@ -219,8 +213,8 @@ def test_progress_is_told_and_a_run_is_stopped() -> None:
 # A plan ---------------------------------------------------------------------------------
 
 
-def test_a_plan_is_a_sentence_a_frame_and_a_table() -> None:
-    seen: list[Any] = []
+def test_a_plan_is_a_sentence_a_frame_and_a_table():
+    seen = []
     found = plan(
         SCHEMA, rows=3_000, epsilon=[0.3, 3], algorithms="marginal_pc", draws=2, on_step=seen.append
     )
@@ -242,7 +236,7 @@ def test_a_plan_is_a_sentence_a_frame_and_a_table() -> None:
 # A budget and what it pays --------------------------------------------------------------
 
 
-def test_a_release_from_frame_to_file_and_back(tmp_path: Path) -> None:
+def test_a_release_from_frame_to_file_and_back(tmp_path):
     book = tmp_path / "budgets.db"
     ward = Budget("ward-7", epsilon=3, delta=1e-5, path=book)
     paid = ward.release(FRAME, SCHEMA, epsilon=1)
@@ -275,7 +269,7 @@ def test_a_release_from_frame_to_file_and_back(tmp_path: Path) -> None:
         ward.release(FRAME, SCHEMA, epsilon=2.5)
 
 
-def test_nothing_is_charged_for_a_request_that_does_not_fit(tmp_path: Path) -> None:
+def test_nothing_is_charged_for_a_request_that_does_not_fit(tmp_path):
     ward = Budget("ward", epsilon=3, delta=1e-5, path=tmp_path / "budgets.db")
     halt = threading.Event()
     halt.set()
@@ -291,7 +285,7 @@ def test_nothing_is_charged_for_a_request_that_does_not_fit(tmp_path: Path) -> N
     assert ward.left.epsilon == 3.0
 
 
-def test_a_release_of_persons_says_so(tmp_path: Path) -> None:
+def test_a_release_of_persons_says_so(tmp_path):
     visits = of(
         who=RNG.integers(0, 300, 2_000),
         smokes=RNG.choice(["no", "yes"], 2_000),
@@ -312,7 +306,7 @@ def test_a_release_of_persons_says_so(tmp_path: Path) -> None:
 # First guesses --------------------------------------------------------------------------
 
 
-GUESSES: dict[str, tuple[Any, str]] = {
+GUESSES = {
     "a frame as a network": (lambda: engine.load_dataset(FRAME), "read_table"),
     "a file as a network": (lambda: engine.load_dataset("my.csv"), "read_table"),
     "a budget for what is not private": (lambda: run("pc", FRAME, epsilon=1), "is not private"),
@@ -324,13 +318,13 @@ GUESSES: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize("case", GUESSES)
-def test_a_first_guess_is_told_what_there_is(case: str) -> None:
+def test_a_first_guess_is_told_what_there_is(case):
     guess, expected = GUESSES[case]
     with pytest.raises((InputError, AttributeError), match=expected):
         guess()
 
 
-def test_a_first_guess_gives_what_its_word_says() -> None:
+def test_a_first_guess_gives_what_its_word_says():
     data, result = engine.read_table(FRAME, SCHEMA), run("pc", FRAME, schema=SCHEMA)
     shown = str(data)
     assert "3,000 rows, 8 columns, private, declared" in shown
@@ -342,7 +336,7 @@ def test_a_first_guess_gives_what_its_word_says() -> None:
     assert result.plot().startswith("<svg")
 
 
-def test_earlier_names_of_a_result_warn_and_give_the_present_ones() -> None:
+def test_earlier_names_of_a_result_warn_and_give_the_present_ones():
     result = run("pc", load_dataset("cancer", n=500, seed=0))
     for old, now in (("told", "reference_cpdag"), ("drawn", "displayed_cpdag")):
         with pytest.warns(DeprecationWarning, match=f"{old} is called {now}"):

@@ -1,17 +1,14 @@
 """Declared parameters: what is accepted, what is refused, and how it is said."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pytest
 
 from engine.errors import InputError, did_you_mean
-from engine.params import ParameterError, Parameters, Spec, param, relevant
+from engine.params import ParameterError, Parameters, param, relevant
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,13 +22,13 @@ class Sample(Parameters):
     mode: str = param("a", choices=("a", "b"), title="Mode", help="C.")
     flag: bool = param(False, title="Flag", help="D.", when={"mode": ("b",), "count": ("best",)})
 
-    def check_together(self) -> None:
+    def check_together(self):
         """No flag in mode a."""
         if self.flag and self.mode == "a":
             raise ParameterError("flag needs mode b.")
 
 
-def spec(name: str) -> Spec:
+def spec(name):
     return {s.name: s for s in Sample.specs()}[name]
 
 
@@ -53,21 +50,21 @@ def spec(name: str) -> Spec:
         ({"rat": 1}, "There is no parameter 'rat' here; there are rate, count, mode, flag."),
     ],
 )
-def test_refusals(values: dict[str, Any], message: str) -> None:
+def test_refusals(values, message):
     with pytest.raises(ParameterError) as caught:
         Sample.build(values)
     assert str(caught.value).startswith(message)
     assert isinstance(caught.value, InputError)
 
 
-def test_a_near_name_is_offered() -> None:
+def test_a_near_name_is_offered():
     with pytest.raises(ParameterError, match="Did you mean 'rate'"):
         Sample.build({"rato": 1})
     assert did_you_mean("KENDAL", ["kendall", "g2"]) == " Did you mean 'kendall'?"
     assert did_you_mean("zzz", ["kendall"]) == ""
 
 
-def test_values_take_the_declared_type() -> None:
+def test_values_take_the_declared_type():
     built = Sample(rate=np.float32(1), count=np.int64(3), mode="b", flag=True)
     assert (built.rate, built.count) == (1.0, 3)
     assert type(built.rate) is float
@@ -78,7 +75,7 @@ def test_values_take_the_declared_type() -> None:
     assert Sample(rate=5e-324).rate > 0
 
 
-def test_round_trip_and_hash() -> None:
+def test_round_trip_and_hash():
     built = Sample(rate=0.25, count=7)
     assert Sample.build(built.as_dict()) == built
     assert len({built, Sample(rate=0.25, count=7), Sample()}) == 2
@@ -99,18 +96,18 @@ def test_round_trip_and_hash() -> None:
         ("flag", "No", False),
     ],
 )
-def test_command_line_text(name: str, text: str, value: Any) -> None:
+def test_command_line_text(name, text, value):
     assert spec(name).parse(text) == value
 
 
 @pytest.mark.parametrize(("name", "text"), [("rate", "x"), ("count", "2.5"), ("flag", "maybe")])
-def test_bad_command_line_text(name: str, text: str) -> None:
+def test_bad_command_line_text(name, text):
     with pytest.raises(ParameterError, match=name):
         spec(name).parse(text)
 
 
-def test_relevance_follows_the_other_values() -> None:
-    def shown(**values: Any) -> list[str]:
+def test_relevance_follows_the_other_values():
+    def shown(**values):
         return [s.name for s in relevant(Sample.specs(), values)]
 
     assert shown(mode="a", count="best") == ["rate", "count", "mode"]
@@ -118,7 +115,7 @@ def test_relevance_follows_the_other_values() -> None:
     assert shown(mode="b", count=3) == ["rate", "count", "mode"]
 
 
-def test_bounds_in_words() -> None:
+def test_bounds_in_words():
     assert spec("rate").bounds() == "above 0 and at most 1"
     assert dataclasses.replace(spec("rate"), low=None, high=None).bounds() == "any number"
     assert dataclasses.replace(spec("count"), high=None).bounds() == "at least 1"

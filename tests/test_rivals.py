@@ -1,10 +1,7 @@
 """The rivals beside MST: what their noise promises, their draws, and their limit without noise."""
 
-from __future__ import annotations
-
 import math
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import pytest
@@ -24,7 +21,7 @@ CARDS = (2, 3, 2, 2)
 LEVELS = [[str(k) for k in range(r)] for r in CARDS]
 
 
-def neighbours() -> tuple[Dataset, Dataset]:
+def neighbours():
     """One record replaced by another that differs from it in every column."""
     rows = np.random.default_rng(0).integers(0, CARDS, (200, 4))
     rows[0] = 0
@@ -36,35 +33,33 @@ def neighbours() -> tuple[Dataset, Dataset]:
 class Recorder:
     """A generator that keeps the scale of every normal draw."""
 
-    def __init__(self, seed: int):
+    def __init__(self, seed):
         self._rest, self.scales = np.random.Generator(np.random.PCG64(seed)), list[float]()
 
-    def normal(self, loc: float, scale: float, size: Any) -> Any:
+    def normal(self, loc, scale, size):
         self.scales.append(scale)
         return self._rest.normal(loc, scale, size)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name):
         return getattr(self._rest, name)
 
 
-def scales(key: str, monkeypatch: pytest.MonkeyPatch) -> list[float]:
+def scales(key, monkeypatch):
     found = Recorder(0)
     monkeypatch.setattr(np.random, "default_rng", lambda seed: found)
     rivals.RIVALS[key](neighbours()[0], TOTAL, 0)
     return found.scales
 
 
-def moved(sets: list[tuple[int, ...]]) -> float:
+def moved(sets):
     """The squared l2 distance of the neighbours' tables of these columns."""
     one, other = (store_of(data) for data in neighbours())
     return float(sum(((one.joint(s) - other.joint(s)) ** 2).sum() for s in sets))
 
 
 @pytest.mark.parametrize("key", ["chow_liu", "flat"])
-def test_one_gaussian_release_spends_the_whole_of_it(
-    key: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sets: list[tuple[int, ...]] = [*combinations(range(4), 4 if key == "flat" else 2)]
+def test_one_gaussian_release_spends_the_whole_of_it(key, monkeypatch):
+    sets = [*combinations(range(4), 4 if key == "flat" else 2)]
     found = scales(key, monkeypatch)
     assert len(found) == len(sets)
     mu = math.sqrt(moved(sets)) / found[0]
@@ -72,14 +67,14 @@ def test_one_gaussian_release_spends_the_whole_of_it(
     assert mu_to_epsilon(mu, TOTAL.delta) == pytest.approx(TOTAL.epsilon, rel=1e-6)
 
 
-def test_privbayes_tables_have_the_share_that_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_privbayes_tables_have_the_share_that_is_left(monkeypatch):
     found = scales("privbayes", monkeypatch)
     assert len(found) == 4
     spent = sum(2.0 / (2 * sigma**2) for sigma in found)  # each table moves by sqrt 2
     assert spent == pytest.approx(0.7 * rho_of(TOTAL))
 
 
-def test_the_distance_moves_by_what_is_proved() -> None:
+def test_the_distance_moves_by_what_is_proved():
     """Random tables and all neighbours of each: never more, and more than half of it."""
     rng, n, most = np.random.default_rng(1), 12, 0.0
     for _ in range(60):
@@ -93,11 +88,11 @@ def test_the_distance_moves_by_what_is_proved() -> None:
     assert 1.5 < most <= 3 + 2 / n
 
 
-def distance(rows: np.ndarray) -> float:
+def distance(rows):
     return rivals._distance(store_of(Dataset.from_codes(rows, levels=LEVELS[:1] * 2)), 12, 0, (1,))
 
 
-def test_a_family_is_chosen_as_often_as_the_exponential_mechanism_does() -> None:
+def test_a_family_is_chosen_as_often_as_the_exponential_mechanism_does():
     data, rho, runs = neighbours()[0], 3.0, 2_500
     rng, seen = np.random.default_rng(2), dict[rivals.Family, int]()
     for _ in range(runs):
@@ -113,7 +108,7 @@ def test_a_family_is_chosen_as_often_as_the_exponential_mechanism_does() -> None
     assert weight.max() > 1.5 * weight.min()  # so that even choices would be seen
 
 
-def test_the_whole_table_is_the_nearest_of_its_sum() -> None:
+def test_the_whole_table_is_the_nearest_of_its_sum():
     rng = np.random.default_rng(3)
     noisy = rng.normal(20.0, 30.0, 400)
     found = rivals.nearest_counts(noisy, 5_000, rng)
@@ -123,7 +118,7 @@ def test_the_whole_table_is_the_nearest_of_its_sum() -> None:
     assert rivals.nearest_counts(np.array([3.0, 0.0, 2.0]), 5, rng).tolist() == [3, 0, 2]
 
 
-def test_without_noise_the_whole_table_is_the_records() -> None:
+def test_without_noise_the_whole_table_is_the_records():
     data = load_dataset("cancer", n=20_000, seed=0)
     found = rivals.flat(data, Guarantee(1e7, 1e-6), 0)
     assert found is not None
@@ -132,7 +127,7 @@ def test_without_noise_the_whole_table_is_the_records() -> None:
 
 
 @pytest.mark.parametrize("key", ["chow_liu", "privbayes"])
-def test_with_a_large_budget_a_tree_is_found(key: str) -> None:
+def test_with_a_large_budget_a_tree_is_found(key):
     """Cancer's skeleton is a tree."""
     data = load_dataset("cancer", n=100_000, seed=0)
     assert data.truth is not None

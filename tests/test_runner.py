@@ -1,41 +1,38 @@
 """run(): what goes in, what comes out, and how it stops."""
 
-from __future__ import annotations
-
 import networkx as nx
 import numpy as np
 import pytest
 
 import engine.context as session_module
 from engine import Dataset, InputError, load_dataset, run
-from engine.context import Step
 from engine.privacy.accounting import Guarantee
 
 
 @pytest.fixture(scope="module")
-def cancer() -> Dataset:
+def cancer():
     return load_dataset("cancer", n=3000, seed=1)
 
 
 @pytest.mark.parametrize("seed", [-1, 1.5, "0", True])
-def test_bad_seed(seed: object, cancer: Dataset) -> None:
+def test_bad_seed(seed, cancer):
     with pytest.raises(InputError, match="seed must be a whole number of at least 0"):
         run("pc", cancer, seed=seed)  # type: ignore[arg-type]
 
 
-def test_numpy_seed(cancer: Dataset) -> None:
+def test_numpy_seed(cancer):
     a = run("priv_pc", cancer, seed=np.int64(3))
     assert a.seed == 3
     assert a.params.as_dict()["guarantee"] == "strict"  # unless another is asked for
     assert repr(a.steps) == repr(run("priv_pc", cancer, seed=3).steps)
 
 
-def test_unknown_algorithm(cancer: Dataset) -> None:
+def test_unknown_algorithm(cancer):
     with pytest.raises(InputError, match=r"no algorithm 'prv_pc'.*Did you mean 'priv_pc'"):
         run("prv_pc", cancer)
 
 
-def test_published_reports_both_totals(cancer: Dataset) -> None:
+def test_published_reports_both_totals(cancer):
     result = run("priv_pc", cancer, guarantee="published", epsilon=1.0, delta=1e-3)
     assert result.claimed is not None
     assert result.claimed.delta == 1e-3
@@ -43,16 +40,16 @@ def test_published_reports_both_totals(cancer: Dataset) -> None:
     assert result.spent.epsilon > 5 * result.claimed.epsilon > 0
 
 
-def test_oracle_reads_no_data(cancer: Dataset) -> None:
+def test_oracle_reads_no_data(cancer):
     assert run("pc", cancer, statistic="oracle").spent == Guarantee(0.0, 0.0)
     with pytest.raises(InputError, match="needs the true graph"):
         run("pc", Dataset.from_codes([[0, 1], [1, 0]]), statistic="oracle")
 
 
-def test_a_stop_keeps_what_was_decided(cancer: Dataset) -> None:
+def test_a_stop_keeps_what_was_decided(cancer):
     polls = []
 
-    def stop() -> bool:
+    def stop():
         polls.append(1)
         return len(polls) > 3
 
@@ -64,7 +61,7 @@ def test_a_stop_keeps_what_was_decided(cancer: Dataset) -> None:
     assert len(result.steps) == result.ci_tests
 
 
-def test_metrics_need_truth_and_take_it_by_name(cancer: Dataset) -> None:
+def test_metrics_need_truth_and_take_it_by_name(cancer):
     bare = Dataset.from_codes(cancer.codes, cancer.names, cancer.levels)
     assert run("pc", bare).metrics is None
     order = np.array([3, 0, 4, 1, 2])
@@ -77,7 +74,7 @@ def test_metrics_need_truth_and_take_it_by_name(cancer: Dataset) -> None:
     assert run("pc", moved, stable=True).metrics == run("pc", cancer, stable=True).metrics
 
 
-def test_steps_say_why_an_edge_went(cancer: Dataset) -> None:
+def test_steps_say_why_an_edge_went(cancer):
     """Every missing pair has its last step "independent", with p above the threshold."""
     result = run("pc", cancer)
     gone = {p: s for p, s in result.separating_sets.items() if p not in result.skeleton}
@@ -95,7 +92,7 @@ def test_steps_say_why_an_edge_went(cancer: Dataset) -> None:
 @pytest.mark.parametrize(
     ("statistic", "threshold"), [("kendall", 0.1), ("spearman", 0.1), ("g2", 0.01), ("chi2", 0.01)]
 )
-def test_auto_threshold(statistic: str, threshold: float, cancer: Dataset) -> None:
+def test_auto_threshold(statistic, threshold, cancer):
     result = run("pc", cancer, statistic=statistic)
     assert {s.threshold for s in result.steps} == {threshold}
     assert {s.threshold for s in run("pc", cancer, statistic=statistic, threshold=0.2).steps} == {
@@ -103,9 +100,9 @@ def test_auto_threshold(statistic: str, threshold: float, cancer: Dataset) -> No
     }
 
 
-def test_a_long_trace_is_bounded_and_still_adds_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_trace_is_bounded_and_still_adds_up(monkeypatch):
     monkeypatch.setattr(session_module, "MOST_STEPS", 12)
-    seen: list[Step] = []
+    seen = []
     asia = load_dataset("asia", n=2_000)
     result = run("curate_pc", asia, epsilon=5.0, seed=0, on_step=seen.append)
     assert len(seen) > 20

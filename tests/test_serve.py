@@ -1,17 +1,13 @@
 """The two modes of serving, and what an attacker finds at each on a live server."""
 
-from __future__ import annotations
-
 import ast
 import asyncio
 import gzip
 import re
 import socket
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetState
@@ -55,12 +51,12 @@ ATTACKS = {  # answers that are right: on a server of one's own, on a public one
 }
 
 
-def form(raw: bytes, name: str = "a.csv") -> bytes:
+def form(raw, name="a.csv"):
     head = f'--b\r\ncontent-disposition: form-data; name="f"; filename="{name}"\r\n\r\n'
     return head.encode() + raw + b"\r\n--b--\r\n"
 
 
-async def attacked(url: str) -> dict[str, tuple[int, bytes]]:
+async def attacked(url):
     """What an attacker, who has a session too, is answered about a visitor's session."""
     async with Visitor(url, "pairs") as visitor, Visitor(url, "pairs") as other:
         for one in (visitor, other):
@@ -68,7 +64,7 @@ async def attacked(url: str) -> dict[str, tuple[int, bytes]]:
         media = url + await visitor.fetch()
         mark = (await other.fetch()).rpartition("/")[2]
         to, mine = (f"{url}/_stcore/upload_file/{v.session}/f" for v in (visitor, other))
-        asked: dict[str, tuple[Any, ...]] = {
+        asked = {
             "upload": (to, "PUT", form(b"x")),
             "chunked": (to, "PUT", iter([form(b"x")])),
             "large": (to, "PUT", form(b"x" * 3_000_000)),
@@ -86,7 +82,7 @@ async def attacked(url: str) -> dict[str, tuple[int, bytes]]:
         return found
 
 
-async def given(url: str, field: str, name: str, raw: bytes, said: str) -> None:
+async def given(url, field, name, raw, said):
     """Upload a file, which another session tries to delete; the page refuses what it holds."""
     async with Visitor(url, "table") as visitor, Visitor(url, "pairs") as other:
         for one in (visitor, other):
@@ -102,13 +98,13 @@ async def given(url: str, field: str, name: str, raw: bytes, said: str) -> None:
 
 
 @pytest.fixture(scope="module", params=["own", "public"])
-def server(request: Any, tmp_path_factory: Any) -> Iterator[tuple[str, str, Path]]:
+def server(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp(request.param)
     with served(folder, **{mode.PUBLIC: str(int(request.param == "public"))}) as url:
         yield request.param, url, folder
 
 
-def test_an_attacker_finds_nothing(server: tuple[str, str, Path]) -> None:
+def test_an_attacker_finds_nothing(server):
     """No upload in public; a token for each; no file but ours, and no metrics of one's rows."""
     kind, url, folder = server
     found = asyncio.run(attacked(url))
@@ -125,7 +121,7 @@ def test_an_attacker_finds_nothing(server: tuple[str, str, Path]) -> None:
 
 
 @pytest.mark.parametrize("server", ["own"], indirect=True)
-def test_hostile_files_are_refused_in_little_memory(server: tuple[str, str, Path]) -> None:
+def test_hostile_files_are_refused_in_little_memory(server):
     """600 MB in a packed file, and 9 and 31 MB of brackets; a public server takes no file."""
     _, url, folder = server
     for field, name, raw, said in FILES:
@@ -135,7 +131,7 @@ def test_hostile_files_are_refused_in_little_memory(server: tuple[str, str, Path
     assert "Traceback" not in (folder / "log").read_text()
 
 
-def test_a_servers_own_user_is_on_this_machine(server: tuple[str, str, Path]) -> None:
+def test_a_servers_own_user_is_on_this_machine(server):
     port = server[1].rpartition(":")[2]
     found_here = socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)
     for host in {str(one[4][0]) for one in found_here} - {"127.0.0.1"}:
@@ -143,7 +139,7 @@ def test_a_servers_own_user_is_on_this_machine(server: tuple[str, str, Path]) ->
 
 
 @pytest.mark.parametrize("server", ["own"], indirect=True)
-def test_sessions_at_once_see_their_own_results(server: tuple[str, str, Path]) -> None:
+def test_sessions_at_once_see_their_own_results(server):
     """Two visitors a dataset, each with seeds of its own; every result is the run's made alone."""
     seen = Seen()
     asyncio.run(visitors(server[1], PEOPLE, 0.5, 0.1, seen))
@@ -166,9 +162,7 @@ def test_sessions_at_once_see_their_own_results(server: tuple[str, str, Path]) -
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "", "192.168.1.7", "example.org"])
 @pytest.mark.parametrize("written", ["{} {}", "{}={}"])
-def test_listening_beyond_this_machine_needs_a_word(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], host: str, written: str
-) -> None:
+def test_listening_beyond_this_machine_needs_a_word(monkeypatch, capfd, host, written):
     name = "--server.address"
     words = [f"{name}={host}"] if "=" in written else [name, host]
     monkeypatch.setenv(mode.TRUSTED, "0")  # put back afterwards
@@ -182,7 +176,7 @@ def test_listening_beyond_this_machine_needs_a_word(
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.3.2.1", "::1"])
-def test_this_machine_needs_none(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
+def test_this_machine_needs_none(monkeypatch, host):
     monkeypatch.setenv(mode.TRUSTED, "0")
     assert serve.words_for(["--server.address", host]) == ["--server.address", host]
 
@@ -199,9 +193,7 @@ def test_this_machine_needs_none(monkeypatch: pytest.MonkeyPatch, host: str) -> 
         ({"Host": "localhost", "Forwarded": "for=10.0.0.9"}, False),
     ],
 )
-def test_under_another_name_or_behind_a_proxy_a_server_is_public(
-    monkeypatch: pytest.MonkeyPatch, headers: dict[str, str], own: bool
-) -> None:
+def test_under_another_name_or_behind_a_proxy_a_server_is_public(monkeypatch, headers, own):
     assert mode.direct(headers) == own
     monkeypatch.setattr("streamlit.context", SimpleNamespace(headers=headers))
     assert mode.public() != own
@@ -214,7 +206,7 @@ def test_under_another_name_or_behind_a_proxy_a_server_is_public(
 # What the pages offer ---------------------------------------------------------------------
 
 
-def visit(page: str, **query: str) -> AppTest:
+def visit(page, **query):
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
     app._page_hash = calc_hash(page)
     for word, value in query.items():
@@ -223,9 +215,7 @@ def visit(page: str, **query: str) -> AppTest:
 
 
 @pytest.mark.parametrize("page", [page.name for page in PAGES])
-def test_a_public_page_has_no_upload_and_no_budget(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, page: str
-) -> None:
+def test_a_public_page_has_no_upload_and_no_budget(monkeypatch, tmp_path, page):
     monkeypatch.setenv(mode.PUBLIC, "1")
     monkeypatch.chdir(tmp_path)
     for data in ("own", "cancer") if page == "table" else ("own",):
@@ -236,7 +226,7 @@ def test_a_public_page_has_no_upload_and_no_budget(
         assert not list(tmp_path.iterdir())
 
 
-def test_a_public_page_says_how_to_have_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_public_page_says_how_to_have_ones_own(monkeypatch):
     monkeypatch.setenv(mode.PUBLIC, "1")
     app = visit("table")
     app.selectbox(key="data-network").set_value("own").run()
@@ -246,7 +236,7 @@ def test_a_public_page_says_how_to_have_ones_own(monkeypatch: pytest.MonkeyPatch
     assert mode.studies() is None
 
 
-def test_nothing_of_streamlit_is_patched() -> None:
+def test_nothing_of_streamlit_is_patched():
     """Of undocumented modules those that docs/decisions/streamlit.md names; none is changed."""
     named = (ROOT / "docs" / "decisions" / "streamlit.md").read_text(encoding="utf-8")
     for path in [*(ROOT / "pages").rglob("*.py"), ROOT / "app.py", ROOT / "scripts" / "serve.py"]:

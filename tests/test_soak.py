@@ -1,7 +1,5 @@
 """The short form of ``make soak``: what a long day shows, in seconds."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +11,7 @@ ROOT = Path(__file__).resolve().parent.parent
 CODE = "from benchmarks.soak import soak_runs; soak_runs(6); print(*soak_runs(18))"
 
 
-def test_many_runs_leave_the_memory_flat() -> None:
+def test_many_runs_leave_the_memory_flat():
     """A store and a trace that stayed with each dataset would be 2.6 MB a run: 36 MB."""
     done = subprocess.run(
         [sys.executable, "-c", CODE], cwd=ROOT, capture_output=True, text=True, check=True
@@ -22,7 +20,7 @@ def test_many_runs_leave_the_memory_flat() -> None:
     assert late - early < 25
 
 
-def test_the_spread_of_several_soaks_is_a_table() -> None:
+def test_the_spread_of_several_soaks_is_a_table():
     soaks = [{"median s": 0.3, "errors": 0.0}, {"median s": 0.1}, {"median s": 0.25, "errors": 1.0}]
     assert spread(soaks).splitlines() == [
         "| median of 3 runs | | least | most |",

@@ -1,7 +1,5 @@
 """An installed wheel works from any folder: the networks are in it, and so is every package."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -17,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def installed(tmp_path_factory):
     """A folder with the built wheel in it, and nothing of this checkout."""
     folder = tmp_path_factory.mktemp("wheel")
     # From a copy of what a wheel is made of: a build leaves folders behind where it runs.
@@ -36,7 +34,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return target
 
 
-def _take_kernels_along(target: Path) -> None:
+def _take_kernels_along(target):
     """What numba has compiled for the checkout's files serves the same files, of the same age."""
     for path in (ROOT / "engine").rglob("*"):
         place = target / path.relative_to(ROOT)
@@ -47,7 +45,7 @@ def _take_kernels_along(target: Path) -> None:
             place.write_bytes(path.read_bytes())
 
 
-def test_every_package_is_in_the_wheel(installed: Path) -> None:
+def test_every_package_is_in_the_wheel(installed):
     ours = {p.parent.relative_to(ROOT) for p in (ROOT / "engine").rglob("__init__.py")}
     theirs = {p.parent.relative_to(installed) for p in installed.rglob("__init__.py")}
     assert ours <= theirs
@@ -76,7 +74,7 @@ print(json.dumps([engine.__file__, *said]))
 """
 
 
-def test_what_people_run_runs_anywhere(installed: Path, tmp_path: Path) -> None:
+def test_what_people_run_runs_anywhere(installed, tmp_path):
     """In another folder, with the wheel's files alone on the path of Python."""
     notebook = ROOT / "docs" / "notebooks" / "own_table.py"
     (tmp_path / "own_table.py").write_bytes(notebook.read_bytes())

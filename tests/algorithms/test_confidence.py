@@ -1,7 +1,5 @@
 """What a link's and an arrow's evidence is told to be worth."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -16,7 +14,7 @@ from engine.marginals.confidence import FREQUENCY, POSTERIOR, of_arrows, of_link
 SHARE = st.floats(0, 1)
 
 
-def test_more_evidence_is_never_worth_less() -> None:
+def test_more_evidence_is_never_worth_less():
     assert list(POSTERIOR) == sorted(POSTERIOR)
     assert list(FREQUENCY) == sorted(FREQUENCY)
     told = [of_link(p) for p in np.linspace(0, 1, 1001)]
@@ -25,9 +23,7 @@ def test_more_evidence_is_never_worth_less() -> None:
 
 
 @given(SHARE, SHARE, st.floats(0.003, 1.0), st.integers(2, 1000), st.sampled_from([-1, 0, 1]))
-def test_arrows_are_frequencies(
-    there: float, rest: float, visible: float, d: int, drawn: int
-) -> None:
+def test_arrows_are_frequencies(there, rest, visible, d, drawn):
     """Both and neither add up to 1, order does not matter, and what was drawn is told larger."""
     back = rest * (1 - there)
     a, b = of_arrows(there, back, visible, d, drawn)
@@ -44,7 +40,7 @@ def test_arrows_are_frequencies(
 
 @pytest.mark.parametrize("drawn", [1, -1, 0])
 @pytest.mark.parametrize(("visible", "d"), [(0.01, 12), (0.04, 12), (0.01, 48), (0.03, 24)])
-def test_arrows_are_worth_what_was_fitted(visible: float, d: int, drawn: int) -> None:
+def test_arrows_are_worth_what_was_fitted(visible, d, drawn):
     """A power of each share, by noise; neither by columns and kind; what was drawn by factors."""
     slope = fit.SLOPE + fit.SLOPE_BY_NOISE * math.log(visible / fit.VISIBLE)
     there, back, none = ((p + fit.LEAST_SHARE) ** slope for p in (0.6, 0.3, 0.1))
@@ -58,7 +54,7 @@ def test_arrows_are_worth_what_was_fitted(visible: float, d: int, drawn: int) ->
         assert told == pytest.approx((there / total, back / total))
 
 
-def test_the_constants_are_what_a_fit_finds() -> None:
+def test_the_constants_are_what_a_fit_finds():
     """Marks drawn at random from what is told: maximum likelihood finds the constants again.
 
     20,000 links. Over seeds the constants of such fits spread by .005 (LEAST_SHARE) and .01 to .03.

@@ -1,7 +1,5 @@
 """Score-based CURATE: Lemma 2, the increments, and both guarantees."""
 
-from __future__ import annotations
-
 import math
 from itertools import pairwise
 
@@ -18,7 +16,7 @@ COUNTS = {(1, 0.1): (7, 3, 24), (10, 0.01): (667, 367, 4649), (100, 2): (33, 18,
 
 
 @pytest.mark.parametrize(("total", "initial"), COUNTS)
-def test_lemma_2(total: float, initial: float) -> None:
+def test_lemma_2(total, initial):
     found = tuple(
         iterations(total, initial, kind) for kind in ("additive", "exponential", "multiplicative")
     )
@@ -27,7 +25,7 @@ def test_lemma_2(total: float, initial: float) -> None:
 
 @pytest.mark.parametrize("increment", INCREMENTS)
 @pytest.mark.parametrize(("total", "initial"), [(1, 0.1), (0.1, 0.002), (10, 0.01), (100, 2)])
-def test_schedule_keeps_the_total_and_uses_it(total: float, initial: float, increment: str) -> None:
+def test_schedule_keeps_the_total_and_uses_it(total, initial, increment):
     count = iterations(total, initial, increment)
     spent = sum(schedule(initial, count, increment))
     assert spent <= total * (1 + 1e-9)
@@ -37,8 +35,8 @@ def test_schedule_keeps_the_total_and_uses_it(total: float, initial: float, incr
         assert sum(schedule(initial, count + 1, increment)) > total
 
 
-def test_which_schedules_rise() -> None:
-    def rises(initial: float, increment: str) -> bool:
+def test_which_schedules_rise():
+    def rises(initial, increment):
         steps = schedule(initial, 20, increment)
         return all(b > a for a, b in pairwise(steps))
 
@@ -53,18 +51,18 @@ def test_which_schedules_rise() -> None:
 
 @pytest.mark.parametrize("increment", INCREMENTS)
 @pytest.mark.parametrize("total", [1e-6, 0.1, 1.0, 10.0, 1e4, 1e7])
-def test_automatic_start_affords_200(total: float, increment: str) -> None:
+def test_automatic_start_affords_200(total, increment):
     initial = initial_for(total, increment)
     assert iterations(total, initial, increment) in (199, 200)
 
 
-def test_unaffordable_start_is_refused() -> None:
+def test_unaffordable_start_is_refused():
     with pytest.raises(InputError, match="lower the initial"):
         run("curate_notears", load_dataset("asia", n=100), epsilon=0.1, initial=0.5)
 
 
 @pytest.mark.parametrize("increment", INCREMENTS)
-def test_published_claim_is_the_schedules_sum(increment: str) -> None:
+def test_published_claim_is_the_schedules_sum(increment):
     data = load_dataset("cancer", n=2_000)
     result = run(
         "curate_notears",
@@ -90,7 +88,7 @@ def test_published_claim_is_the_schedules_sum(increment: str) -> None:
 
 @pytest.mark.parametrize("increment", INCREMENTS)
 @pytest.mark.parametrize("epsilon", [0.05, 1.0, 20.0])
-def test_strict_cap(increment: str, epsilon: float) -> None:
+def test_strict_cap(increment, epsilon):
     data = load_dataset("cancer", n=2_000)
     initial = epsilon / 20
     result = run("curate_notears", data, epsilon=epsilon, initial=initial, increment=increment)

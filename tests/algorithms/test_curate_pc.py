@@ -1,7 +1,5 @@
 """CURATE: its plan against brute force, its charges and totals, its limit."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import math

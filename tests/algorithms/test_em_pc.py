@@ -1,7 +1,5 @@
 """EM-PC: the greedy distance and its failure, the utilities of a count, the claims."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -66,7 +64,7 @@ def test_published_defends_nothing_and_says_why():
 def test_each_round_splits_its_epsilon():
     data = load_dataset("asia", n=10_000, seed=0)
     result = run("em_pc", data, epsilon=0.8, guarantee="published", seed=2)
-    rounds: list[list[ExponentialEvent]] = []
+    rounds = []
     for charge in result.ledger:
         if charge.label == "how many":
             rounds.append([])

@@ -1,7 +1,5 @@
 """Sub-sampled Gaussian PC: its limit, its plan, its accountant."""
 
-from __future__ import annotations
-
 import math
 from functools import cache
 
@@ -17,7 +15,7 @@ TESTS = 50
 
 
 @cache
-def planned(epsilon: float, rate: float) -> NoisePlan:
+def planned(epsilon, rate):
     """A plan on a sample takes half a second: each is made once."""
     return least_noise(Guarantee(epsilon, 1e-6), TESTS, rate)
 
@@ -70,7 +68,7 @@ def test_published_refuses_the_median():
         run("gauss_pc", data, statistic="g2", guarantee="published")
 
 
-def test_its_noise_on_a_sample_counts_for_all_rows() -> None:
+def test_its_noise_on_a_sample_counts_for_all_rows():
     """A tenth of the rows: a score as large for all rows hides ten times as far."""
     data = load_dataset("asia", n=4_000, seed=0)
     result = run("gauss_pc", data, epsilon=2.0, subsample=400, tests=50, max_order=0)

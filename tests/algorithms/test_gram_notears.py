@@ -1,7 +1,5 @@
 """The Gram matrix released once: sensitivity, charge, noise scale, limit and utility."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -20,20 +18,18 @@ from engine.score.encodings import encoding_of
 from engine.score.gram import Packing, best_constant, covariance, second_moments
 
 
-def session_of(params: GramParameters, data: Dataset, seed: int = 0) -> RunContext:
+def session_of(params, data, seed=0):
     rng = np.random.default_rng(seed)
     return RunContext(Randomness(rng), gram_notears.ledger(data, params), names=data.names)
 
 
-def packed(rows: np.ndarray, packing: Packing) -> np.ndarray:
+def packed(rows, packing):
     with_one = np.hstack([np.ones((len(rows), 1)), rows])
     return packing.pack(with_one.T @ with_one / len(rows))
 
 
 @given(st.integers(1, 6), st.floats(0.3, 3.0), st.integers(0, 10_000), st.booleans(), st.booleans())
-def test_influence_of_one_row_never_exceeds_the_bound(
-    d: int, constant: float, seed: int, corners: bool, fixed: bool
-) -> None:
+def test_influence_of_one_row_never_exceeds_the_bound(d, constant, seed, corners, fixed):
     """Random, and adversarial (corners of the box), replacements of one row."""
     rng = np.random.default_rng(seed)
     n = 4
@@ -47,7 +43,7 @@ def test_influence_of_one_row_never_exceeds_the_bound(
     assert moved <= packing.sensitivity * (1 + 1e-12)
 
 
-def test_bound_is_nearly_attained() -> None:
+def test_bound_is_nearly_attained():
     """(c, x) and (c, x') at right angles: a'b = c^2 + x.x' = 0 with c^2 = 2, d = 6."""
     x, y = np.ones((1, 6)), np.array([[1, 1, -1, -1, -1, -1]], dtype=float)
     packing = Packing(6, 1, math.sqrt(2), math.sqrt(6), np.zeros(6, dtype=bool))
@@ -55,7 +51,7 @@ def test_bound_is_nearly_attained() -> None:
     assert moved == pytest.approx(packing.sensitivity, rel=1e-12)
 
 
-def test_numeric_rows_far_outside_the_bounds_have_bounded_influence() -> None:
+def test_numeric_rows_far_outside_the_bounds_have_bounded_influence():
     data = load_dataset("sem:er:5:6:gaussian", n=30, seed=0)
     params = GramParameters()
     radius = params.ball(data)
@@ -70,7 +66,7 @@ def test_numeric_rows_far_outside_the_bounds_have_bounded_influence() -> None:
         assert np.linalg.norm(after - before) <= packing.sensitivity
 
 
-def test_packing_is_undone() -> None:
+def test_packing_is_undone():
     data = load_dataset("sachs", n=500)
     encoding = encoding_of(data)
     moments = second_moments(data, encoding)
@@ -87,7 +83,7 @@ def test_packing_is_undone() -> None:
 
 @pytest.mark.parametrize("epsilon", [1e-4, 0.1, 1.0, 5.0, 100.0, 1e4])
 @pytest.mark.parametrize("delta", [1e-12, 1e-6, 1e-2])
-def test_charge_is_the_whole_cap_and_no_more(epsilon: float, delta: float) -> None:
+def test_charge_is_the_whole_cap_and_no_more(epsilon, delta):
     data = load_dataset("asia", n=100)
     params = GramParameters(epsilon=epsilon, delta=delta)
     session = session_of(params, data)
@@ -101,7 +97,7 @@ def test_charge_is_the_whole_cap_and_no_more(epsilon: float, delta: float) -> No
         session.ledger.charge(AnalyticGaussianEvent(1.0, 1e9, 1e-3 * epsilon))
 
 
-def test_frequencies_are_paid_for() -> None:
+def test_frequencies_are_paid_for():
     data = load_dataset("sachs", n=5_000)
     for kind in ("ridit", "frequency"):
         result = run("gram_notears", data, epsilon=1.0, encoding=kind)
@@ -116,7 +112,7 @@ def test_frequencies_are_paid_for() -> None:
 @pytest.mark.parametrize(
     ("name", "more"), [("asia", {}), ("sachs", {}), ("sem:er:8:10:gaussian", {"radius": 1.0})]
 )
-def test_huge_epsilon_is_notears(name: str, more: dict[str, float]) -> None:
+def test_huge_epsilon_is_notears(name, more):
     """The noise, the caution and the projection vanish together."""
     data = load_dataset(name, n=20_000)
     sooner = {"tolerance": 1e-3}  # for both: where they stop says nothing of what they solve
@@ -137,7 +133,7 @@ def test_huge_epsilon_is_notears(name: str, more: dict[str, float]) -> None:
     assert len(found.skeleton ^ parent.skeleton) <= 2
 
 
-def test_asia_at_one_meets_the_target_and_leads_the_gradient_methods() -> None:
+def test_asia_at_one_meets_the_target_and_leads_the_gradient_methods():
     data = load_dataset("asia")
     for epsilon, least in ((0.1, 0.75), (1.0, 0.8)):
         f1 = {
@@ -153,7 +149,7 @@ def test_asia_at_one_meets_the_target_and_leads_the_gradient_methods() -> None:
         assert f1["gram_notears"] > max(f1["noleaks"], f1["curate_notears"])
 
 
-def test_a_threshold_that_is_a_number_is_all_there_is() -> None:
+def test_a_threshold_that_is_a_number_is_all_there_is():
     """On columns that depend on nothing, where 'auto' joins next to none."""
     codes = np.random.default_rng(0).integers(0, 2, (300, 6))
     data = Dataset.from_codes(codes, public=True)  # so that the noise is the seed's

@@ -1,7 +1,5 @@
 """Marginal PC: its sensitivities by brute force, its ledger, its limit without noise."""
 
-from __future__ import annotations
-
 import math
 from functools import cache, reduce
 from itertools import combinations, product
@@ -10,7 +8,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from engine import Dataset, RunResult, load_dataset, run
+from engine import Dataset, load_dataset, run
 from engine.algorithms import marginal_pc
 from engine.algorithms.marginal_pc import (
     FEW,
@@ -38,16 +36,16 @@ ONE = Guarantee(1.0, 1e-6)
 LEVELS = [(2, 2, 2), (2, 3, 4), (3, 3, 2, 2), (2, 2, 2, 2, 2)]
 
 
-def dataset(codes: np.ndarray, levels: tuple[int, ...]) -> Dataset:
+def dataset(codes, levels):
     return Dataset.from_codes(codes, levels=[list(map(str, range(r))) for r in levels], public=True)
 
 
-def random_data(levels: tuple[int, ...], n: int, seed: int = 0) -> Dataset:
+def random_data(levels, n, seed=0):
     rng = np.random.default_rng(seed)
     return dataset(np.column_stack([rng.integers(0, r, n) for r in levels]), levels)
 
 
-def largest_change(levels: tuple[int, ...], tables, weights) -> float:
+def largest_change(levels, tables, weights):
     """Largest squared l2 change of the weighed contrast tensors over every pair of records."""
     flat = []
     for record in product(*map(range, levels)):
@@ -57,7 +55,7 @@ def largest_change(levels: tuple[int, ...], tables, weights) -> float:
     return max(float(((np.array(flat) - one) ** 2).sum(axis=1).max()) for one in flat)
 
 
-def paying(epsilon: float = 1.0) -> RunContext:
+def paying(epsilon=1.0):
     """A run under a Gaussian DP filter."""
     return RunContext(Randomness(0), Ledger(Guarantee(epsilon, 1e-6), method="gdp"))
 
@@ -96,12 +94,12 @@ def test_tensors_determine_the_table():
 
 
 @cache
-def sachs() -> Dataset:
+def sachs():
     return load_dataset("sachs", n=50_000, seed=2)
 
 
 @cache
-def without_noise(statistic: str, seed: int) -> RunResult:
+def without_noise(statistic, seed):
     return run("marginal_pc", sachs(), epsilon=1e7, statistic=statistic, seed=seed, trace=False)
 
 
@@ -125,7 +123,7 @@ def test_diagnostics_name_tables_and_edge_confidence():
 
 def test_a_stop_while_the_sensitivity_is_computed_costs_nothing(monkeypatch):
     """The releases before are paid for; the one that was being prepared is not."""
-    pressed: list[bool] = []
+    pressed = []
 
     def wide(*arguments, **options):
         pressed.append(True)
@@ -139,7 +137,7 @@ def test_a_stop_while_the_sensitivity_is_computed_costs_nothing(monkeypatch):
     assert len(pressed) == 1
 
 
-def test_many_levels_are_merged_by_the_schema_alone() -> None:
+def test_many_levels_are_merged_by_the_schema_alone():
     """A hundred levels become twelve runs of neighbours, whatever the rows hold."""
     for levels in (2, 12, 13, 40, 100):
         group = groups(levels)
@@ -167,7 +165,7 @@ def test_many_levels_are_merged_by_the_schema_alone() -> None:
     assert result.skeleton == {frozenset(("X0", "X1"))}
 
 
-def test_arrows_have_probabilities() -> None:
+def test_arrows_have_probabilities():
     """Both directions of every edge, and an arrow drawn is one that was earned."""
     data = load_dataset("asia", n=50_000, seed=0)
     result = run("marginal_pc", data, epsilon=5.0, seed=1)
@@ -184,7 +182,7 @@ def test_arrows_have_probabilities() -> None:
     assert not voted.diagnostics.arrow_confidence
 
 
-def test_without_noise_directions_meet_those_of_pc() -> None:
+def test_without_noise_directions_meet_those_of_pc():
     """The same rule on exact evidence: Sachs, where both skeletons are right."""
     options = {"stable": True, "max_order": 3, "orientation": "strongest"}
     plain, ours = run("pc", sachs(), statistic="g2", **options), without_noise("g2", 0)
@@ -192,7 +190,7 @@ def test_without_noise_directions_meet_those_of_pc() -> None:
     assert ours.metrics.directed_f1 == 1.0
 
 
-def test_the_strongest_forest_is_kruskals() -> None:
+def test_the_strongest_forest_is_kruskals():
     """Against networkx on the same weights."""
     data = load_dataset("sachs", n=20_000, seed=0)
     session = paying()
@@ -208,7 +206,7 @@ def test_the_strongest_forest_is_kruskals() -> None:
 
 
 @pytest.mark.parametrize("ordinal", [False, True])
-def test_all_pairs_at_once_are_the_single_tests(ordinal: bool, monkeypatch) -> None:
+def test_all_pairs_at_once_are_the_single_tests(ordinal, monkeypatch):
     """The marginal tests, three variables at once, against the same test asked pair by pair."""
     monkeypatch.setattr(citest, "AT_ONCE", 3)
     data = random_data((2, 3, 1, 4), 3000, seed=3)
@@ -220,7 +218,7 @@ def test_all_pairs_at_once_are_the_single_tests(ordinal: bool, monkeypatch) -> N
         assert tests.test(x, y)[:4] == pytest.approx(one[:4])
 
 
-def test_plans_are_whole_and_follow_the_sensitivities() -> None:
+def test_plans_are_whole_and_follow_the_sensitivities():
     """Two rounds choose pairs where all pairs move more than twice the edges expected would."""
     for chosen in (SMALL, FEW, USUAL, WIDE, *map(with_tables, (FEW, USUAL, WIDE))):
         shares = [chosen.first, *(r.share for r in chosen.again), chosen.last, *chosen.tables]
@@ -234,7 +232,7 @@ def test_plans_are_whole_and_follow_the_sensitivities() -> None:
     assert planned_releases((2,) * 1000, 10**6, ONE) == WIDE
 
 
-def test_whole_tables_are_released_where_noise_is_two_fifths_of_sampling() -> None:
+def test_whole_tables_are_released_where_noise_is_two_fifths_of_sampling():
     """A public rule: the correlation that noise hides falls with n, and sampling with its root."""
     levels = (2, 3) * 6
     n = math.ceil((hidden(levels, 1, ONE) / 0.4) ** 2)
@@ -255,7 +253,7 @@ def test_whole_tables_are_released_where_noise_is_two_fifths_of_sampling() -> No
         ((4, 4, 4, 5), with_tables(FEW)),
     ],
 )
-def test_tables_of_few_cells_are_released_whole(levels, plan) -> None:
+def test_tables_of_few_cells_are_released_whole(levels, plan):
     """Three to six columns, at most 256 cells."""
     data, total = random_data(levels, 300), Guarantee(50.0, 1e-6)
     assert planned_releases(levels, data.n, total) == plan
@@ -267,7 +265,7 @@ def test_tables_of_few_cells_are_released_whole(levels, plan) -> None:
     )
 
 
-def test_where_noise_hides_much_pairs_are_released_in_the_place_of_all_orders() -> None:
+def test_where_noise_hides_much_pairs_are_released_in_the_place_of_all_orders():
     """The switch is where the noise of all pairs hides a correlation of .01, and reads no row."""
     levels, total = (2, 2, 3, 2), ONE
     n = math.ceil(hidden(levels, 1, total) / 0.01)
@@ -280,9 +278,7 @@ def test_where_noise_hides_much_pairs_are_released_in_the_place_of_all_orders() 
             assert result.diagnostics.released.has(0, 1, 2, 3) == (plan == SMALL)
 
 
-def test_a_stop_between_the_releases_and_the_search_is_a_stop(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_stop_between_the_releases_and_the_search_is_a_stop(monkeypatch):
     released, stopped = marginal_pc.release, []
 
     def then_stop(*asked):

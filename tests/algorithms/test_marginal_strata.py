@@ -1,7 +1,5 @@
 """The evidence in whole noisy tables: what it asks, what chance gives it, what it alone sees."""
 
-from __future__ import annotations
-
 import math
 from itertools import combinations
 
@@ -10,7 +8,7 @@ import pytest
 from scipy.special import gammaincc
 from scipy.stats import chi2_contingency
 
-from engine import Dataset, RunResult, run
+from engine import Dataset, run
 from engine.algorithms import marginal_pc
 from engine.marginals import strata
 from engine.marginals.citest import EFFECTS, NoisyTests
@@ -21,14 +19,14 @@ from engine.tables.store import store_of
 ALL = np.array(EFFECTS)
 
 
-def dataset(codes: np.ndarray, levels: tuple[int, ...]) -> Dataset:
+def dataset(codes, levels):
     names = [f"c{i}" for i in range(len(levels))]
     return Dataset.from_codes(
         codes, names, [tuple(map(str, range(r))) for r in levels], public=True
     )
 
 
-def moments(data: Dataset, deviation: float = 0.0, seed: int = 0) -> Moments:
+def moments(data, deviation=0.0, seed=0):
     """Every tensor of the table with noise."""
     rng, rows, d = np.random.default_rng(seed), store_of(data).rows, data.d
     one, two = (part / data.n for part in gram(rows))
@@ -51,20 +49,20 @@ def moments(data: Dataset, deviation: float = 0.0, seed: int = 0) -> Moments:
     return m
 
 
-def explained(levels: tuple[int, ...], n: int, seed: int) -> Dataset:
+def explained(levels, n, seed):
     """x and y, each with a distribution of its own in every cell of the others, and no more."""
     rng, rest = np.random.default_rng(seed), levels[2:]
     s = np.column_stack([rng.choice(r, n, p=rng.dirichlet(np.full(r, 3.0))) for r in rest])
     cell = np.ravel_multi_index(tuple(s.T), rest)
 
-    def drawn(r: int) -> np.ndarray:
+    def drawn(r):
         shares = rng.dirichlet(np.full(r, 2.0), size=math.prod(rest)).cumsum(axis=1)
         return np.minimum((rng.random(n)[:, None] > shares[cell]).sum(axis=1), r - 1)
 
     return dataset(np.column_stack([drawn(levels[0]), drawn(levels[1]), s]), levels)
 
 
-def test_the_table_is_the_moments_of_x_and_y_in_every_cell() -> None:
+def test_the_table_is_the_moments_of_x_and_y_in_every_cell():
     data = explained((3, 2, 2, 3), 500, 1)
     known = strata.table(moments(data), 0, 1, (2, 3))
     x, y = (
@@ -75,7 +73,7 @@ def test_the_table_is_the_moments_of_x_and_y_in_every_cell() -> None:
         assert known.value[c] == pytest.approx(x[inside].T @ y[inside] / 500)
 
 
-def test_the_table_s_noise_is_what_its_tensors_noise_makes_of_it() -> None:
+def test_the_table_s_noise_is_what_its_tensors_noise_makes_of_it():
     data = explained((3, 2, 2, 3), 500, 1)
     exact, found = strata.table(moments(data), 0, 1, (2, 3)), []
     for seed in range(400):
@@ -86,7 +84,7 @@ def test_the_table_s_noise_is_what_its_tensors_noise_makes_of_it() -> None:
 
 
 @pytest.mark.parametrize("levels", [(2, 2, 2), (3, 4, 2, 3)])
-def test_without_noise_it_is_pearson_s_chi_square_of_the_strata(levels: tuple[int, ...]) -> None:
+def test_without_noise_it_is_pearson_s_chi_square_of_the_strata(levels):
     data = explained(levels, 4000, 2)
     known = strata.Strata(strata.table(moments(data), 0, 1, tuple(range(2, len(levels)))), data.n)
     z2 = np.concatenate(
@@ -106,7 +104,7 @@ RUNS = 300
 FIVE_ERRORS = 5 * math.sqrt(0.05 * 0.95 / RUNS)
 
 
-def share_below(levels: tuple[int, ...], deviation: float) -> float:
+def share_below(levels, deviation):
     """How many p-values are below .05 where x and y are independent given the others.
 
     The statistic is the sum of the squares in the null's own directions, weighted as the factor
@@ -124,12 +122,12 @@ def share_below(levels: tuple[int, ...], deviation: float) -> float:
 @pytest.mark.parametrize(
     ("levels", "deviation"), [((2, 2, 2), 1e-7), ((3, 2, 2, 2), 1e-3), ((3, 2, 3), 1e-2)]
 )
-def test_chance_gives_what_it_says(levels: tuple[int, ...], deviation: float) -> None:
+def test_chance_gives_what_it_says(levels, deviation):
     """.05 within five standard errors, without noise and where noise is all there is."""
     assert share_below(levels, deviation) == pytest.approx(0.05, abs=FIVE_ERRORS)
 
 
-def turning(n: int = 20000, others: int = 0) -> Dataset:
+def turning(n=20000, others=0):
     """x and y rise with s; where s is 0 they agree, and where it is 1 they disagree as much."""
     rng = np.random.default_rng(3)
     s = rng.integers(2, size=n)
@@ -140,14 +138,14 @@ def turning(n: int = 20000, others: int = 0) -> Dataset:
     return dataset(codes, (2,) * (3 + others))
 
 
-def test_a_dependence_that_turns_from_cell_to_cell_is_seen() -> None:
+def test_a_dependence_that_turns_from_cell_to_cell_is_seen():
     m = moments(turning(), 1e-4)
     assert NoisyTests(m).test(0, 1, (2,)).bayes < 0
     asked = NoisyTests(m, whole=True).test(0, 1, (2,))
     assert asked.bayes > 100
 
 
-def test_whole_tables_say_independence_where_there_is_nothing_else() -> None:
+def test_whole_tables_say_independence_where_there_is_nothing_else():
     """In half of 100 tables and more the factor is below 1, and in none above e^5."""
     factors = [
         strata.log_bayes(moments(explained((3, 2, 2, 2), 5000, k), 1e-3, seed=k), 0, 1, (2, 3), ALL)
@@ -157,12 +155,12 @@ def test_whole_tables_say_independence_where_there_is_nothing_else() -> None:
     assert max(factors) < 5
 
 
-def test_a_set_without_a_stratum_of_five_records_says_nothing() -> None:
+def test_a_set_without_a_stratum_of_five_records_says_nothing():
     data = dataset(np.array([[0, 0, 0], [1, 1, 1], [0, 1, 0], [1, 0, 1]]), (2, 2, 2))
     assert strata.log_bayes(moments(data), 0, 1, (2,), ALL) == 0.0
 
 
-def test_either_kind_of_dependence_is_enough() -> None:
+def test_either_kind_of_dependence_is_enough():
     """The factor is the mean of that of a mean over cells and that of the cells' own."""
     for data in (turning(), explained((2, 2, 2), 5000, 1)):
         m = moments(data, 1e-4)
@@ -171,13 +169,11 @@ def test_either_kind_of_dependence_is_enough() -> None:
         assert both == pytest.approx(np.logaddexp(plain.bayes, own) - math.log(2))
 
 
-def links(found: RunResult) -> set[tuple[int, int]]:
+def links(found):
     return {(int(i), int(j)) for i, j in np.argwhere(found.matrix | found.matrix.T) if i < j}
 
 
-def test_a_link_that_turns_its_sign_is_found_where_noise_is_small(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_link_that_turns_its_sign_is_found_where_noise_is_small(monkeypatch):
     """With five columns more it is no table of few cells; without whole tables the link goes."""
     data = turning(others=5)
     found = run("marginal_pc", data, epsilon=30.0, seed=1, trace=False)

@@ -1,11 +1,8 @@
 """When Marginal PC buys triples, and when a test makes use of them."""
 
-from __future__ import annotations
-
 import math
 from functools import cache
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +13,7 @@ from engine.algorithms.marginal_pc import VISIBLE
 from engine.context import RunContext
 from engine.data.dataset import Dataset
 from engine.marginals.citest import NoisyTests
-from engine.marginals.moments import Moments, release_pairs, release_triples
+from engine.marginals.moments import release_pairs, release_triples
 from engine.marginals.sensitivity import tables_change
 from engine.privacy.accounting import Guarantee
 from engine.privacy.ledger import Ledger
@@ -28,7 +25,7 @@ TRIPLES = [(S, T, X), (S, T, Y), (S, T, Z)]
 
 
 @cache
-def data(n: int = 20_000) -> Dataset:
+def data(n=20_000):
     """x and y follow the product of s and t, z their sum; given s and t all are independent."""
     rng = np.random.default_rng(7)
     s, t = (rng.random((2, n)) < 0.5).astype(int)
@@ -38,7 +35,7 @@ def data(n: int = 20_000) -> Dataset:
     return Dataset.from_codes(np.column_stack([s, t, x, y, z]))
 
 
-def moments(epsilon: float, triples: list[tuple[int, int, int]], seed: int = 3) -> Moments:
+def moments(epsilon, triples, seed=3):
     """All pairs for half of the budget, and the triples for the other half."""
     ledger = Ledger(Guarantee(epsilon, 1e-6), method="gdp")
     session = RunContext(randomness=Randomness(seed), ledger=ledger)
@@ -49,20 +46,20 @@ def moments(epsilon: float, triples: list[tuple[int, int, int]], seed: int = 3) 
     return found
 
 
-def test_a_leak_through_a_product_needs_the_triples() -> None:
+def test_a_leak_through_a_product_needs_the_triples():
     """x and y share nothing but s times t: pairs alone leave them dependent, triples do not."""
     assert NoisyTests(moments(20.0, [])).test(X, Y, (S, T)).bayes > 100
     assert NoisyTests(moments(20.0, TRIPLES)).test(X, Y, (S, T)).bayes < 0
 
 
-def test_the_allowance_asks_for_such_triples() -> None:
+def test_the_allowance_asks_for_such_triples():
     """As much as s and t explain additively may leak; where the triples are known nothing may."""
     without, known = (NoisyTests(moments(20.0, some)).test(X, Y, (S, T)) for some in ([], TRIPLES))
     assert without.leak_bayes < 0 < without.bayes
     assert known.leak_bayes == known.bayes
 
 
-def test_tests_that_no_triple_enters_are_kept() -> None:
+def test_tests_that_no_triple_enters_are_kept():
     """After the triples all tests are what new ones would say, and some were not asked again."""
     found = moments(20.0, TRIPLES)
     triples = dict(found.higher)
@@ -79,29 +76,25 @@ def test_tests_that_no_triple_enters_are_kept() -> None:
     assert said[1] == said[2] != said[0]
 
 
-def test_only_products_that_clear_their_noise_are_used() -> None:
+def test_only_products_that_clear_their_noise_are_used():
     """s times t matters to x and y, and not to z: 3 deviations, one number, 1 in 370 by chance."""
     found = [NoisyTests(moments(1.0, TRIPLES, seed)) for seed in range(100)]
     assert all(tests._carries(v, (S, T)) for tests in found for v in (X, Y))
     assert sum(tests._carries(Z, (S, T)) for tests in found) <= 3
 
 
-def test_a_product_that_one_side_does_not_need_is_left_out() -> None:
+def test_a_product_that_one_side_does_not_need_is_left_out():
     """x and z given s and t: z is a sum, so the test is the one without the triples' noise."""
     with_triples, pairs = NoisyTests(moments(20.0, TRIPLES)), NoisyTests(moments(20.0, []))
     assert with_triples.test(X, Z, (S, T))[:4] == pytest.approx(pairs.test(X, Z, (S, T))[:4])
 
 
 @pytest.mark.parametrize(("epsilon", "last"), [(0.02, "pairs again"), (5.0, "triples")])
-def test_triples_are_bought_where_their_noise_leaves_something_to_see(
-    epsilon: float, last: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_triples_are_bought_where_their_noise_leaves_something_to_see(epsilon, last, monkeypatch):
     """Both runs want triples; one of them could not see products with its budget."""
-    asked: list[float] = []
+    asked = []
 
-    def spy(
-        session: RunContext, store: Any, found: Moments, triples: Any, rho: float, most: float
-    ) -> bool:
+    def spy(session, store, found, triples, rho, most):
         change = tables_change(triples, found.cardinalities)
         asked.append(math.sqrt(change / (2 * rho)) / found.n)
         return release_triples(session, store, found, triples, rho, most)

@@ -1,7 +1,5 @@
 """NOLEAKS: what the published clip does not bound, what the strict one does."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -29,7 +27,7 @@ from engine.score.optimiser import least_squares
 from engine.score.records import ClippedGradient, Records, _norms, norm_limit, records
 
 
-def weights_of(d: int, seed: int, size: float = 1.0) -> np.ndarray:
+def weights_of(d, seed, size=1.0):
     w = np.random.default_rng(seed).normal(0, size, (d, d))
     np.fill_diagonal(w, 0)
     return w
@@ -37,9 +35,7 @@ def weights_of(d: int, seed: int, size: float = 1.0) -> np.ndarray:
 
 @given(st.integers(2, 7), st.integers(0, 10_000), st.floats(0.05, 3.0), st.floats(0.1, 50.0))
 @example(2, 299, 0.0625, 1.0)  # a huge row lost digits to its own unclipped gradient once
-def test_strict_influence_never_exceeds_the_bound(
-    d: int, seed: int, radius: float, size: float
-) -> None:
+def test_strict_influence_never_exceeds_the_bound(d, seed, radius, size):
     """Adversarial neighbours: one row replaced by a huge one of either sign, or by 0."""
     rng = np.random.default_rng(seed)
     rows, w = rng.normal(0, 1, (5, d)), weights_of(d, seed)
@@ -52,7 +48,7 @@ def test_strict_influence_never_exceeds_the_bound(
         assert moved <= 2 * radius / 5 * (1 + 1e-9)
 
 
-def test_strict_bound_is_attained() -> None:
+def test_strict_bound_is_attained():
     rows = np.array([[10.0, 10.0], [0.3, -0.1]])
     opposite = rows.copy()
     opposite[0] = [10.0, -10.0]
@@ -63,7 +59,7 @@ def test_strict_bound_is_attained() -> None:
 
 
 @pytest.mark.parametrize("d", [4, 8, 21])
-def test_row_norms_and_unclipped_gradient(d: int) -> None:
+def test_row_norms_and_unclipped_gradient(d):
     rows, w = np.random.default_rng(0).normal(size=(30, d)), weights_of(d, 1, 0.2)
     free = Records(rows, np.ones(30), 30)
     slope = least_squares(w, free.covariance())[1]
@@ -79,7 +75,7 @@ def test_row_norms_and_unclipped_gradient(d: int) -> None:
     np.testing.assert_allclose(ClippedGradient(free, 0.7)(w), one_by_one, atol=1e-12)
 
 
-def test_folded_rows_give_the_gradient_of_all_rows() -> None:
+def test_folded_rows_give_the_gradient_of_all_rows():
     data = load_dataset("asia", n=3_000)
     folded = records(data, encoding_of(data))
     assert len(folded.rows) < 100
@@ -90,12 +86,12 @@ def test_folded_rows_give_the_gradient_of_all_rows() -> None:
     )
 
 
-def test_published_clip_worst_case_is_its_whole_range() -> None:
+def test_published_clip_worst_case_is_its_whole_range():
     """One row of a tiny dataset moves every entry from one clip to the other."""
     d, clip = 2, 2.0
     w = np.zeros((d, d))
 
-    def clipped(rows: np.ndarray) -> np.ndarray:
+    def clipped(rows):
         out = np.clip(least_squares(w, rows.T @ rows / len(rows))[1], -clip, clip)
         np.fill_diagonal(out, 0)
         return out
@@ -109,7 +105,7 @@ def test_published_clip_worst_case_is_its_whole_range() -> None:
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.5, 3.0, 100.0])
-def test_cap_is_never_exceeded_and_nearly_used(epsilon: float) -> None:
+def test_cap_is_never_exceeded_and_nearly_used(epsilon):
     data = load_dataset("cancer", n=2_000)
     for encoding in ("ordinal", "ridit"):
         result = run("noleaks", data, epsilon=epsilon, delta=1e-5, gradients=30, encoding=encoding)
@@ -122,7 +118,7 @@ def test_cap_is_never_exceeded_and_nearly_used(epsilon: float) -> None:
         assert result.claimed is None
 
 
-def test_strict_noise_scale() -> None:
+def test_strict_noise_scale():
     """Each gradient's noise is Delta / sqrt(2 rho_k): checked on what was drawn."""
     plan = GradientPlan(Guarantee(1.0, 1e-6), proportional([1, 2, 3]))
     assert sum(plan.shares) == pytest.approx(1)
@@ -141,7 +137,7 @@ def test_strict_noise_scale() -> None:
     assert all((np.diag(g) == 0).all() for g in drawn)
 
 
-def test_published_calibration_and_totals() -> None:
+def test_published_calibration_and_totals():
     data = load_dataset("asia", n=5_000)
     result = run("noleaks", data, guarantee="published", epsilon=0.01, delta=1e-4)
     gradients = [c for c in result.ledger if c.label == "gradient"]
@@ -156,14 +152,14 @@ def test_published_calibration_and_totals() -> None:
     assert "first 1,000 rows" in result.ledger[0].event.describe()
 
 
-def test_without_noise_strict_comes_near_its_parent() -> None:
+def test_without_noise_strict_comes_near_its_parent():
     data = load_dataset("asia", n=50_000)
     free = run("noleaks", data, epsilon=1e7, gradients=1_500, clip=100.0, trace=False)
     parent = run("notears", data, rule="weight", trace=False)
     assert free.metrics.skeleton_f1 >= parent.metrics.skeleton_f1 - 0.08
 
 
-def test_numeric_data_keep_relative_variances() -> None:
+def test_numeric_data_keep_relative_variances():
     data = load_dataset("sem:er:4:4:gaussian", n=2_000)
     params = NoleaksParameters(epsilon=1e6)
     session = RunContext(Randomness(0), noleaks.ledger(data, params), names=data.names)
@@ -174,7 +170,7 @@ def test_numeric_data_keep_relative_variances() -> None:
     assert norm_limit(0.5, 4) == pytest.approx(0.5 * math.sqrt(12))
 
 
-def test_a_gradient_looks_again_at_every_row_that_matters() -> None:
+def test_a_gradient_looks_again_at_every_row_that_matters():
     """Along a path of w, what is remembered changes nothing: also right after a leap."""
     rng = np.random.default_rng(5)
     some = Records(rng.normal(size=(400, 6)), rng.integers(1, 5, 400).astype(float), 1000)

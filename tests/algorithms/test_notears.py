@@ -1,7 +1,5 @@
 """NOTEARS: h(W), gradients, pruning, and recovery of simulated models."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -18,21 +16,21 @@ from engine.score.learned import learned_by_correlation
 from engine.score.optimiser import least_squares, penalised
 
 
-def random_weights(d: int, seed: int, share: float = 0.6) -> np.ndarray:
+def random_weights(d, seed, share=0.6):
     rng = np.random.default_rng(seed)
     w = rng.normal(0, 0.7, (d, d)) * (rng.random((d, d)) < share)
     np.fill_diagonal(w, 0)
     return w
 
 
-def test_h_of_a_two_cycle_in_closed_form() -> None:
+def test_h_of_a_two_cycle_in_closed_form():
     """exp of [[0, a], [b, 0]] has trace 2 cosh(sqrt(a b))."""
     w = np.array([[0, 0.8], [1.1, 0]])
     assert acyclicity(w)[0] == pytest.approx(2 * np.cosh(0.8 * 1.1) - 2, rel=1e-12)
 
 
 @given(st.integers(2, 7), st.integers(0, 10_000))
-def test_h_is_0_exactly_for_acyclic_graphs(d: int, seed: int) -> None:
+def test_h_is_0_exactly_for_acyclic_graphs(d, seed):
     w = random_weights(d, seed)
     h = acyclicity(w)[0]
     assert acyclicity(np.triu(w))[0] == pytest.approx(0, abs=1e-9)
@@ -42,20 +40,20 @@ def test_h_is_0_exactly_for_acyclic_graphs(d: int, seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_h_gradient_against_finite_differences(seed: int) -> None:
+def test_h_gradient_against_finite_differences(seed):
     w = random_weights(6, seed)
     numeric = approx_fprime(w.ravel(), lambda x: acyclicity(x.reshape(6, 6))[0], 1e-7)
     np.testing.assert_allclose(acyclicity(w)[1].ravel(), numeric, rtol=1e-4, atol=1e-4)
 
 
-def test_h_does_not_overflow() -> None:
+def test_h_does_not_overflow():
     h, slope = acyclicity(np.full((4, 4), 1e6))
     assert np.isfinite(h)
     assert np.isfinite(slope).all()
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_loss_gradient_against_finite_differences(seed: int) -> None:
+def test_loss_gradient_against_finite_differences(seed):
     w, x = random_weights(5, seed), np.random.default_rng(seed).normal(size=(50, 5))
     moments = x.T @ x / 50
     value, slope = least_squares(w, moments)
@@ -65,12 +63,12 @@ def test_loss_gradient_against_finite_differences(seed: int) -> None:
 
 
 @pytest.mark.parametrize("matrix_penalty", [False, True])
-def test_inner_problem_gradient_against_finite_differences(matrix_penalty: bool) -> None:
+def test_inner_problem_gradient_against_finite_differences(matrix_penalty):
     rng = np.random.default_rng(0)
     moments, parts = np.cov(rng.normal(size=(5, 40))), rng.uniform(0.1, 0.5, 50)
     l1 = rng.uniform(0, 1, (5, 5)) if matrix_penalty else 0.1
 
-    def inner(at: np.ndarray) -> tuple[float, np.ndarray]:
+    def inner(at):
         return penalised(at, lambda w: least_squares(w, moments), l1, 3.0, 0.7, 5)
 
     numeric = approx_fprime(parts, lambda at: inner(at)[0], 1e-7)
@@ -78,7 +76,7 @@ def test_inner_problem_gradient_against_finite_differences(matrix_penalty: bool)
 
 
 @given(st.integers(2, 8), st.integers(0, 10_000), st.floats(0.01, 2.0))
-def test_pruning_ends_all_cycles_with_the_least_threshold(d: int, seed: int, level: float) -> None:
+def test_pruning_ends_all_cycles_with_the_least_threshold(d, seed, level):
     w = random_weights(d, seed, share=0.9)
     dag, factor = prune(w, level)
     assert is_acyclic(dag)
@@ -93,13 +91,13 @@ def test_pruning_ends_all_cycles_with_the_least_threshold(d: int, seed: int, lev
         assert not is_acyclic(with_last)
 
 
-def test_pruning_by_no_threshold_keeps_the_order_of_large_weights() -> None:
+def test_pruning_by_no_threshold_keeps_the_order_of_large_weights():
     w = np.array([[0.0, 90.0, 0.0], [50.0, 0.0, 70.0], [0.0, 0.0, 0.0]])
     dag, _ = prune(w, 0.0)
     assert dag.tolist() == [[False, True, False], [False, False, True], [False, False, False]]
 
 
-def test_partial_correlation_rule_drops_what_other_parents_explain() -> None:
+def test_partial_correlation_rule_drops_what_other_parents_explain():
     """x -> y -> z and a spurious x -> z: its partial correlation given y is 0."""
     rng = np.random.default_rng(0)
     x = rng.normal(size=20_000)
@@ -120,9 +118,7 @@ SHORT = {"tolerance": 1e-3}
 @pytest.mark.parametrize(
     ("nodes", "seeds", "whole", "f1", "shd"), [(10, 5, 1, 0.85, 5), (20, 2, 0, 0.85, 9)]
 )
-def test_recovers_erdos_renyi_models(
-    nodes: int, seeds: int, whole: int, f1: float, shd: float
-) -> None:
+def test_recovers_erdos_renyi_models(nodes, seeds, whole, f1, shd):
     """``whole`` of the models with all dual steps."""
     name = f"sem:er:{nodes}:{2 * nodes}:gaussian"
     scores = [score(name, seed, **(SHORT if seed >= whole else {})) for seed in range(seeds)]
@@ -130,7 +126,7 @@ def test_recovers_erdos_renyi_models(
     assert np.mean([s[1] for s in scores]) <= shd
 
 
-def score(name: str, seed: int, **options: float) -> tuple[float, int]:
+def score(name, seed, **options):
     """Directed F1 and SHD of the learned DAG itself, as NOTEARS' paper counts them."""
     data = load_dataset(name, n=1_000, seed=seed)
     result = run("notears", data, trace=False, **options)
@@ -142,12 +138,12 @@ def score(name: str, seed: int, **options: float) -> tuple[float, int]:
 
 
 @pytest.mark.parametrize("noise", ["exponential", "gumbel"])
-def test_other_noise_and_scale_free(noise: str) -> None:
+def test_other_noise_and_scale_free(noise):
     scores = [score(f"sem:sf:10:10:{noise}", seed, **SHORT) for seed in range(3)]
     assert np.mean([s[0] for s in scores]) >= 0.8
 
 
-def test_diagnostics_trace_and_guarantee() -> None:
+def test_diagnostics_trace_and_guarantee():
     data = load_dataset("asia", n=20_000)
     result = run("notears", data)
     assert result.metrics.skeleton_f1 >= 0.8
@@ -161,7 +157,7 @@ def test_diagnostics_trace_and_guarantee() -> None:
     assert run("notears", own).diagnostics.oracle is None
 
 
-def test_gram_matrix_equals_the_plain_one_and_published_midpoints() -> None:
+def test_gram_matrix_equals_the_plain_one_and_published_midpoints():
     data = load_dataset("sachs", n=70_000)  # more than one block
     kinds = [c / data.n for c in level_counts(data)]
     for kind in ("ordinal", "ridit", "frequency"):
@@ -177,7 +173,7 @@ def test_gram_matrix_equals_the_plain_one_and_published_midpoints() -> None:
     np.testing.assert_allclose((in_order + 1) / 2, [0.1, 0.45, 0.85])
 
 
-def test_weights_do_not_depend_on_the_number_of_rows() -> None:
+def test_weights_do_not_depend_on_the_number_of_rows():
     """Ten copies of the rows give the same answer: only X'X / n enters."""
     data = load_dataset("sem:er:6:8:gaussian", n=500, seed=2)
     ten = type(data).from_values(np.tile(data.values, (10, 1)), data.bounds, truth=data.truth)

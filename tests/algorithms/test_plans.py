@@ -1,7 +1,5 @@
 """What is fixed before a search from public facts alone: its largest order and a round's share."""
 
-from __future__ import annotations
-
 import math
 
 import pytest
@@ -21,7 +19,7 @@ from engine.privacy.accounting import rho_budget
         ("sachs", 10**5, 9),
     ],
 )
-def test_the_papers_largest_order(name: str, n: int, order: int) -> None:
+def test_the_papers_largest_order(name, n, order):
     """clip(floor(log2 n) - 5, 0, d - 2), by the powers of two below n."""
     powers = sum(2**k <= n for k in range(1, 40))
     data = load_dataset(name, n=n)
@@ -31,7 +29,7 @@ def test_the_papers_largest_order(name: str, n: int, order: int) -> None:
 
 @pytest.mark.parametrize(("module", "each", "steps"), [(priv_pc, 1.5, 2), (svt_pc, 1.0, 1)])
 @pytest.mark.parametrize("name", ["cancer", "sachs"])
-def test_the_planned_rounds_cost_the_total(module, each: float, steps: int, name: str) -> None:
+def test_the_planned_rounds_cost_the_total(module, each, steps, name):
     """Under zCDP a pure step of epsilon costs epsilon^2 / 2; a round of Priv-PC is two of half.
 
     Few rounds get more under basic composition.

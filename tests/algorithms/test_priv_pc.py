@@ -1,7 +1,5 @@
 """Priv-PC: Algorithm 2's noise, its order of sieve and examine, its total."""
 
-from __future__ import annotations
-
 import math
 
 import pytest
@@ -12,7 +10,7 @@ from engine.search.noisy_score import least_unit
 ASIA = load_dataset("asia", n=20_000)
 
 
-def test_noise_and_total_are_algorithm_2s() -> None:
+def test_noise_and_total_are_algorithm_2s():
     epsilon, delta = 0.8, 1e-3
     result = run(
         "priv_pc", ASIA, epsilon=epsilon, delta=delta, guarantee="published", subsample=2_000
@@ -32,7 +30,7 @@ def test_noise_and_total_are_algorithm_2s() -> None:
     assert result.claimed.delta == pytest.approx(delta)
 
 
-def test_what_passes_a_sieve_and_nothing_else_is_examined() -> None:
+def test_what_passes_a_sieve_and_nothing_else_is_examined():
     result = run("priv_pc", ASIA, epsilon=20.0)
     for before, step in zip(result.steps, result.steps[1:], strict=False):
         passed = before.kind == "sieve" and before.decision == "passed"
@@ -44,7 +42,7 @@ def test_what_passes_a_sieve_and_nothing_else_is_examined() -> None:
     assert result.ci_tests == sum(s.kind in ("sieve", "examine") for s in result.steps)
 
 
-def test_a_tweak_is_at_most_the_threshold() -> None:
+def test_a_tweak_is_at_most_the_threshold():
     """The sieve compares with T - t, and no score lies below 0."""
     build = ALGORITHMS["priv_pc"].params.build
     assert build({"tweak": 0.05, "threshold": 0.05}) != build({"tweak": 0.02, "threshold": 0.01})
@@ -53,7 +51,7 @@ def test_a_tweak_is_at_most_the_threshold() -> None:
             build(values)
 
 
-def test_the_noise_that_a_plan_is_told_is_an_examines() -> None:
+def test_the_noise_that_a_plan_is_told_is_an_examines():
     """Deviation sqrt(2) b of Lap(b), b as it is charged for the pair with fewest levels."""
     result = run("priv_pc", ASIA, epsilon=5.0)
     told = ALGORITHMS["priv_pc"].noise(ASIA, result.params)

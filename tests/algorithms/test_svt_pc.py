@@ -1,7 +1,5 @@
 """SVT-PC: its limit without noise, its charges, its claims."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

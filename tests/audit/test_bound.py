@@ -1,9 +1,6 @@
 """The bound from many runs: of outputs written by hand, and of reference mechanisms and faults."""
 
-from __future__ import annotations
-
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +11,6 @@ from engine.audit.cases import KEEPS_THE_PAIR
 from engine.audit.measure import (
     BEST_SINGLE,
     CONFIDENCE,
-    Features,
     Measured,
     Trial,
     bound_of,
@@ -23,38 +19,36 @@ from engine.audit.measure import (
     limits,
     matrix,
 )
-from engine.audit.neighbours import Neighbours, all_alike, strata
+from engine.audit.neighbours import all_alike, strata
 from engine.privacy.accounting import Guarantee
 from tests.audit.reference_mechanisms import FAULTS, MECHANISMS
 
 
-def recorded(a: list[Features], b: list[Features], claim: Guarantee) -> Trial:
+def recorded(a, b, claim):
     """A trial that has all its runs: no algorithm is asked."""
-    nothing: Any = None
+    nothing = None
     return Trial(nothing, nothing, nothing, sides=(a, b), claim=claim)
 
 
-def side(happens: int, runs: int = 800) -> list[Features]:
+def side(happens, runs=800):
     """Runs of which ``happens`` in 100 let out a decision, evenly in both parts of the runs."""
     return [{("decision", k): 1.0 for k in (0,) if (i // 4) % 100 < happens} for i in range(runs)]
 
 
-def exact_bound(more: int, less: int, runs: int, delta: float) -> float:
+def exact_bound(more, less, runs, delta):
     """Clopper-Pearson at 99 % for both limits together, by scipy's own quantiles."""
     low = beta.ppf(0.005, more, runs - more + 1)
     high = beta.ppf(0.995, less + 1, runs - less)
     return math.log((low - delta) / high)
 
 
-def run_of(
-    chosen: Any, pair: Neighbours, runs: int, values: dict[str, Any] | None = None, **options: Any
-) -> Trial:
+def run_of(chosen, pair, runs, values=None, **options):
     made = Trial(chosen, chosen.params.build(values or {}), pair, **options)
     made.extend(runs)
     return made
 
 
-def test_the_bound_is_one_of_99_percent() -> None:
+def test_the_bound_is_one_of_99_percent():
     """60 and 10 in 100: 600 of the 800 runs a side count, and the others choose the event."""
     claim, sides, hits = Guarantee(1.0, 1e-3), [side(60), side(10)], (360, 60)
     for a, b, seen in ((*sides, hits), (*sides[::-1], hits[::-1])):
@@ -68,14 +62,14 @@ def test_the_bound_is_one_of_99_percent() -> None:
     assert recorded([], [], Guarantee(1.0, 0.0)).measured() == Measured(0, 0, 1.0, 0, 0, (0, 0))
     # The runs that choose the event are not counted, and those that count do not choose.
     for k in (0, 1):
-        runs: list[Features] = [{("edge", 0): 1.0} if (i % 4 > 0) == k else {} for i in range(400)]
+        runs = [{("edge", 0): 1.0} if (i % 4 > 0) == k else {} for i in range(400)]
         found = recorded(runs, [{} for _ in runs], Guarantee(1.0, 0.0)).measured()
         assert (found.hits, found.epsilon) == ((0, 0), 0)
     assert not Measured(1.0, 0.0, 1.0, 10, 8, (1, 2)).refuted  # a bound at the claim
     assert Measured(math.nextafter(1.0, 2), 0.0, 1.0, 10, 8, (1, 2)).refuted
 
 
-def test_the_chance_of_a_bound_above_the_truth_is_below_one_percent() -> None:
+def test_the_chance_of_a_bound_above_the_truth_is_below_one_percent():
     """Every pair of counts of 60 runs, by its probability: at no true epsilon more than 1 %."""
     runs, level = 60, (1 - CONFIDENCE) / 2
     bounds = np.array(
@@ -89,7 +83,7 @@ def test_the_chance_of_a_bound_above_the_truth_is_below_one_percent() -> None:
     assert 1e-4 < worst <= 0.01
 
 
-def test_limits_are_clopper_pearson_and_delta_is_the_likelier_sides() -> None:
+def test_limits_are_clopper_pearson_and_delta_is_the_likelier_sides():
     for hits in (0, 1, 3, 49, 50):
         low, high = limits(hits, 50, 0.005)
         assert low == pytest.approx(beta.ppf(0.005, hits, 51 - hits) if hits else 0.0)
@@ -98,7 +92,7 @@ def test_limits_are_clopper_pearson_and_delta_is_the_likelier_sides() -> None:
     assert bound_of(90, 10, 100, 0.99, 0.005) == bound_of(50, 50, 100, 0.0, 0.005) == 0
 
 
-def test_directions_are_the_outputs_that_move_and_their_discriminant() -> None:
+def test_directions_are_the_outputs_that_move_and_their_discriminant():
     """Two outputs move by 1 and 3 of their standard deviations (of .01), a third not at all."""
     rows = matrix([[{("x",): 2.0}, {}], [{("y",): -3.0, ("x",): 1.0}]])
     assert [side.tolist() for side in rows] == [[[2.0, 0.0], [0.0, 0.0]], [[1.0, -3.0]]]
@@ -114,7 +108,7 @@ def test_directions_are_the_outputs_that_move_and_their_discriminant() -> None:
     assert directions(np.ones((4, 2)), np.ones((4, 2))) == []
 
 
-def test_the_event_chosen_is_the_one_with_the_largest_bound() -> None:
+def test_the_event_chosen_is_the_one_with_the_largest_bound():
     """Output 0 separates the sides at 0.5, output 1 does not at all."""
     noise = np.random.default_rng(1).normal(size=(2, 200))
     a, b = np.column_stack([np.zeros(200), noise[0]]), np.column_stack([np.ones(200), noise[1]])
@@ -132,7 +126,7 @@ def test_the_event_chosen_is_the_one_with_the_largest_bound() -> None:
 
 
 @pytest.mark.parametrize("key", MECHANISMS)
-def test_no_mechanism_is_measured_above_its_claim(key: str) -> None:
+def test_no_mechanism_is_measured_above_its_claim(key):
     """On inputs that move by all that was paid for. Each fails with probability below 1 %."""
     found = run_of(MECHANISMS[key], all_alike(), 400, {"epsilon": 2.0}).measured()
     assert found.claimed == 2.0
@@ -141,12 +135,12 @@ def test_no_mechanism_is_measured_above_its_claim(key: str) -> None:
         assert found.epsilon > 0.7
 
 
-def test_gross_faults_show_in_runs_alone() -> None:
+def test_gross_faults_show_in_runs_alone():
     for key in ("data_normaliser", "shared_seed"):
         assert run_of(FAULTS[key], all_alike(), 700).measured().refuted
 
 
-def test_published_curate_is_refuted_on_the_documented_strata_and_strict_is_not() -> None:
+def test_published_curate_is_refuted_on_the_documented_strata_and_strict_is_not():
     """Claimed 1.00; the bound grows with the runs (privacy_audit.md: 1,500 a side)."""
     values = {"guarantee": "published", "epsilon": 1.0, **KEEPS_THE_PAIR}
     found = run_of(ALGORITHMS["curate_pc"], strata(), 100, values).measured()
@@ -155,7 +149,7 @@ def test_published_curate_is_refuted_on_the_documented_strata_and_strict_is_not(
     assert not run_of(ALGORITHMS["curate_pc"], strata(), 50, {"epsilon": 1.0}).measured().refuted
 
 
-def test_runs_share_no_noise_and_draw_less_only_where_a_fault_is_planted() -> None:
+def test_runs_share_no_noise_and_draw_less_only_where_a_fault_is_planted():
     chosen, pair = MECHANISMS["by_laplace"], all_alike()
     plain = run_of(chosen, pair, 200)
     values = [v for side in plain.sides for one in side for k, v in one.items() if k[0] == "value"]

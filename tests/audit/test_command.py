@@ -1,12 +1,8 @@
 """Cases of an audit, their results in files, and the command."""
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -38,7 +34,7 @@ STRONG, WEAK = Power(1.0, ((2, 1.5),), True), Power(1.0, ((2, 0.1), (8, 0.2)), F
 LINE = CaseResult("a", "strict", "p", FINE, GOOD, ((25, 0.1), (100, 0.5)), WEAK)
 
 
-def test_a_case_has_one_verdict() -> None:
+def test_a_case_has_one_verdict():
     for kind, measured, replayed, power, verdict in (
         ("published", FINE, None, None, "not refuted by these runs"),
         ("published", HIGH, None, None, "claim refuted"),
@@ -53,7 +49,7 @@ def test_a_case_has_one_verdict() -> None:
         assert result.verdict == result.as_dict()["verdict"] == verdict
 
 
-def test_a_result_as_json() -> None:
+def test_a_result_as_json():
     assert LINE.as_dict() == {
         "key": "a/strict/p",
         "algorithm": "a",
@@ -69,9 +65,7 @@ def test_a_result_as_json() -> None:
     }
 
 
-def test_a_file_of_results_that_was_changed_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_of_results_that_was_changed_is_refused(tmp_path, capsys):
     path = tmp_path / "results.json"
     bare = CaseResult("a", "published", "p", replace(FINE, claimed=math.inf))
     write_results(str(path), [LINE, bare])
@@ -86,7 +80,7 @@ def test_a_file_of_results_that_was_changed_is_refused(
         (("replay", "faults"), [3]),
         (("claimed",), "a"),
     ):
-        content: Any = LINE.as_dict()
+        content = LINE.as_dict()
         (content if len(place) == 1 else content[place[0]])[place[-1]] = value
         path.write_text(json.dumps([content]))
         assert main(["audit", "--algorithm", "gauss_pc", "--out", str(path)]) == 2
@@ -96,7 +90,7 @@ def test_a_file_of_results_that_was_changed_is_refused(
         read_results(str(path))
 
 
-def test_everything_that_makes_a_promise_is_audited() -> None:
+def test_everything_that_makes_a_promise_is_audited():
     """Published searches with a threshold on scores keep the pair that leaks; else no settings."""
     every = cases()
     keys = [one.key for one in every]
@@ -118,14 +112,14 @@ def test_everything_that_makes_a_promise_is_audited() -> None:
 # Audits -----------------------------------------------------------------------------------
 
 
-def test_an_audit_reports_on_the_way_and_stops_when_cancelled() -> None:
+def test_an_audit_reports_on_the_way_and_stops_when_cancelled():
     case, seen = Case("strict", COUNT, all_alike(), {"epsilon": 1.0}), []
     result = audit(case, 60, watch=lambda found: seen.append((found.runs, found.epsilon)))
     assert [runs for runs, _ in seen] == [25, 50, 60]
     assert result.growth == tuple(seen)
     assert result.measured.epsilon == seen[-1][1]
     assert result.key == case.key == "by_laplace/strict/all alike"
-    asked: list[int] = []
+    asked = []
     stopped = audit(case, 60, cancelled=lambda: bool(asked.append(1)) or len(asked) > 1)
     assert stopped.measured.runs < 60
     assert (stopped.replayed, stopped.power) == (None, None)
@@ -133,7 +127,7 @@ def test_an_audit_reports_on_the_way_and_stops_when_cancelled() -> None:
     assert (published.replayed, published.power) == (None, None)
 
 
-def test_every_fault_is_found_and_half_of_the_noise_of_every_mechanism() -> None:
+def test_every_fault_is_found_and_half_of_the_noise_of_every_mechanism():
     for mechanism in MECHANISMS.values():
         result = audit(Case("strict", mechanism, all_alike(), {"epsilon": 1.0}), 8)
         assert result.verdict == "not refuted"
@@ -144,10 +138,10 @@ def test_every_fault_is_found_and_half_of_the_noise_of_every_mechanism() -> None
         assert audit(Case("strict", faulty, all_alike(), {}), 8).verdict == "REFUTED"
 
 
-def test_random_pairs_have_the_width_and_the_rows_that_an_algorithm_takes() -> None:
+def test_random_pairs_have_the_width_and_the_rows_that_an_algorithm_takes():
     seen = []
 
-    def recorded(data: Any, *rest: Any) -> Any:
+    def recorded(data, *rest):
         seen.append((data.n >= 200, data.d))
         return COUNT.run(data, *rest)
 
@@ -155,7 +149,7 @@ def test_random_pairs_have_the_width_and_the_rows_that_an_algorithm_takes() -> N
     assert seen[6:] == [(True, 3)] * 2 * REPLAYED
 
 
-def test_power_is_tried_up_to_the_first_fault_that_shows() -> None:
+def test_power_is_tried_up_to_the_first_fault_that_shows():
     case = Case("strict", COUNT, all_alike(), {"epsilon": 1.0})
     for claimed, tried in ((0.01, (2,)), (50.0, (2, 8))):
         found = power_of(case, replace(FINE, claimed=claimed), GOOD)
@@ -173,9 +167,7 @@ def test_power_is_tried_up_to_the_first_fault_that_shows() -> None:
 # Command line -------------------------------------------------------------------------
 
 
-def test_the_command_prints_and_resumes(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_command_prints_and_resumes(tmp_path, capsys, monkeypatch):
     out = tmp_path / "audit.json"
     argv = ["audit", "--algorithm", "gram_notears", "--runs", "8", "--json", "--out", str(out)]
     assert main(argv) == 0
@@ -188,7 +180,7 @@ def test_the_command_prints_and_resumes(
     assert json.loads(capsys.readouterr().out) == first
 
 
-def test_bad_input_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_input_is_one_line(capsys):
     for more in (["--algorithm", "pc"], ["--runs", "1"], ["--algorithm", "none"]):
         assert main(["audit", *more]) == 2
         error = capsys.readouterr().err.strip()

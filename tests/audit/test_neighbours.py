@@ -1,7 +1,5 @@
 """Neighbours that hurt: documented extremes cell by cell, random ones, and the climb."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np
@@ -10,7 +8,6 @@ import pytest
 from engine import InputError, load_dataset
 from engine.audit.neighbours import (
     KINDS,
-    Neighbours,
     all_alike,
     from_dataset,
     known,
@@ -22,12 +19,12 @@ from engine.audit.neighbours import (
 )
 
 
-def cells(pair: Neighbours) -> Counter[tuple[int, ...]]:
+def cells(pair):
     """How many rows hold each record."""
     return Counter(map(tuple, pair.data.codes.tolist()))
 
 
-def replaced(pair: Neighbours) -> tuple[list[int], list[int]]:
+def replaced(pair):
     """The one record that differs, on both sides."""
     differing = np.flatnonzero((pair.data.codes != pair.other.codes).any(axis=1))
     assert differing.tolist() == [pair.row]
@@ -36,7 +33,7 @@ def replaced(pair: Neighbours) -> tuple[list[int], list[int]]:
     return pair.data.codes[pair.row].tolist(), pair.other.codes[pair.row].tolist()
 
 
-def test_the_documented_extremes_cell_by_cell() -> None:
+def test_the_documented_extremes_cell_by_cell():
     alike = [1] * 5 + [0] * 3
     for pair, rows, old, other, levels in (
         (strata(6, 50), {(0, 0, 0): 3, (1, 1, 0): 3, (0, 0, 1): 40, (0, 1, 1): 10},
@@ -60,7 +57,7 @@ def test_the_documented_extremes_cell_by_cell() -> None:
     assert {pair.data.d for pair in known(2)} == {2}
 
 
-def test_a_person_of_a_dataset_is_replaced_or_refused() -> None:
+def test_a_person_of_a_dataset_is_replaced_or_refused():
     data = load_dataset("cancer", n=30)
     top, bottom = [size - 1 for size in data.cardinalities], [0] * data.d
     for row in (0, 29):
@@ -81,7 +78,7 @@ def test_a_person_of_a_dataset_is_replaced_or_refused() -> None:
             from_dataset(data, 0, record)
 
 
-def test_random_pairs_differ_in_one_record_of_one_schema() -> None:
+def test_random_pairs_differ_in_one_record_of_one_schema():
     """Each kind keeps what its name says, at every draw."""
     for k, pair in enumerate(many(5, 60)):
         kind, codes = KINDS[k % len(KINDS)], pair.data.codes

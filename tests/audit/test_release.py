@@ -1,11 +1,6 @@
 """A release's own answers, forced upon neighbours: its triples and whole tables too."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,18 +14,18 @@ from engine.marginals import moments
 from engine.privacy import sources
 from engine.release.budget import Budgets
 from engine.release.checking import attack_release, verdict
-from engine.release.file import Release, canonical
+from engine.release.file import canonical
 from tests.release.samples import Schema, asia_schema, make
 
 COLUMNS, ROWS = 7, 5_000  # the fewest columns for which triples are charged
 LABELS = ("all pairs", "pairs again", "triples", "whole tables", "pairs again")
 
 
-def released(folder: Path) -> Release:
+def released(folder):
     """One of a fixed noise: an attack asks nothing of it, and which tables are chosen depends."""
     rng = np.random.default_rng(1)
 
-    def drawn(whole: list[int], scale: float) -> list[int]:
+    def drawn(whole, scale):
         normal = rng.standard_normal(len(whole)) * scale
         return [value + round(z) for value, z in zip(whole, normal.tolist(), strict=True)]
 
@@ -46,11 +41,7 @@ def released(folder: Path) -> Release:
     return found
 
 
-def test_a_release_with_triples_is_not_refuted_and_nearly_reached(
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_release_with_triples_is_not_refuted_and_nearly_reached(tmp_path, capsys, monkeypatch):
     release = released(tmp_path)
     found = attack_release(release, proposals=2)
     assert found.passed
@@ -69,13 +60,11 @@ def test_a_release_with_triples_is_not_refuted_and_nearly_reached(
 
 
 @pytest.mark.parametrize("tensors", [2, 3])
-def test_half_a_sensitivity_is_found(
-    tensors: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_half_a_sensitivity_is_found(tensors, tmp_path, monkeypatch):
     """Planted where later pairs, or where triples, are charged: the file states too little."""
     real = moments.tables_change
 
-    def quarter(tables: Sequence[Any], *args: Any, **options: Any) -> float:
+    def quarter(tables, *args, **options):
         found = real(tables, *args, **options)
         return found / 4 if max(map(len, tables)) == tensors else found
 
@@ -85,7 +74,7 @@ def test_half_a_sensitivity_is_found(
     assert found.largest > 1.2
 
 
-def test_a_stopped_or_refuted_attack_says_so() -> None:
+def test_a_stopped_or_refuted_attack_says_so():
     assert verdict(NOTHING).startswith("Stopped before the first pair")
     assert verdict(Finding({"1. pairs": 1.5}, ("it moves",), 4)).startswith("REFUTED by 4 pairs")
     found = Finding({"1. pairs": 0.5, "2. pairs again": 0.51}, (), 4)

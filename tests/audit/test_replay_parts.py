@@ -1,16 +1,12 @@
 """Replays part by part: answers written by hand, and algorithms with one fault each."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
 
-from engine.algorithm import Algorithm, Outcome
+from engine.algorithm import Outcome
 from engine.audit.instrumented import Answer, Draw, noise_faults
 from engine.audit.neighbours import all_alike
 from engine.audit.replay import (
@@ -22,11 +18,9 @@ from engine.audit.replay import (
     replay,
     transcript,
 )
-from engine.context import RunContext, Step
-from engine.data.dataset import Dataset
+from engine.context import RunContext
 from engine.privacy.events import (
     AnalyticGaussianEvent,
-    Event,
     ExponentialEvent,
     GaussianEvent,
     LaplaceEvent,
@@ -42,7 +36,7 @@ from tests.audit.reference_mechanisms import MECHANISMS, SOUND
 COUNT = MECHANISMS["by_laplace"]
 
 
-def answer(event: Event, *exact: float) -> Answer:
+def answer(event, *exact):
     return Answer(event, np.array(exact), 0.0, np.array(exact), ())
 
 
@@ -81,16 +75,14 @@ STABLE = StableEvent(1.0, 1e-3)
     ],
     ids=str,
 )
-def test_how_far_an_input_moved(
-    event: Event, here: list[float], there: list[float], expected: float
-) -> None:
+def test_how_far_an_input_moved(event, here, there, expected):
     assert moved(answer(event, *here), answer(event, *there)) == expected
 
 
 # What replays add up to --------------------------------------------------------------------
 
 
-def test_findings_add_up_to_the_largest_of_each() -> None:
+def test_findings_add_up_to_the_largest_of_each():
     one = Finding({"a": 0.5, "b": 0.75}, ("x", "y"), 2)
     two = Finding({"b": 0.25, "c": 1.0}, ("y", "z"), 3)
     both = one + two
@@ -106,9 +98,7 @@ def test_findings_add_up_to_the_largest_of_each() -> None:
     assert (Finding().pairs, NOTHING.passed) == (1, True)
 
 
-def run_of(
-    *labels: str, steps: tuple[Step, ...] = (), edges: int = 0, left: str = ""
-) -> Transcript:
+def run_of(*labels, steps=(), edges=0, left=""):
     ledger = Ledger()
     for label in labels:
         ledger.charge(LaplaceEvent(1.0, 1.0), label=label)
@@ -117,7 +107,7 @@ def run_of(
     return Transcript(Outcome(matrix=matrix), steps, ledger, (), left)
 
 
-def test_each_difference_is_one_sentence() -> None:
+def test_each_difference_is_one_sentence():
     session = RunContext(None, Ledger(), ("x", "y"))  # type: ignore[arg-type]
     session.emit("test", "independent", reason="why")
     same, steps = run_of("a", "b"), tuple(session.steps)
@@ -138,10 +128,10 @@ def test_each_difference_is_one_sentence() -> None:
     assert differences(*sides) == ["the result differs"]
 
 
-def counting(work: Callable[[Dataset, RunContext], object]) -> Algorithm:
+def counting(work):
     """An algorithm that does this and learns nothing."""
 
-    def run(data: Dataset, params: Any, session: RunContext) -> Outcome:
+    def run(data, params, session):
         work(data, session)
         session.close()
         return Outcome(matrix=np.zeros((data.d, data.d), dtype=bool))
@@ -149,24 +139,24 @@ def counting(work: Callable[[Dataset, RunContext], object]) -> Algorithm:
     return replace(COUNT, run=run)
 
 
-def looked_at(work: Callable[[Dataset, RunContext], object]) -> Finding:
+def looked_at(work):
     params = COUNT.params.build({"epsilon": 9.0})
     return replay(counting(work), all_alike(), params, 0)
 
 
-def count(data: Dataset, session: RunContext, sensitivity: float = 1.0) -> float:
+def count(data, session, sensitivity=1.0):
     exact = float(np.count_nonzero(data.codes[:, 0]))
     return laplace(session, exact, sensitivity=sensitivity, scale=sensitivity, label="count")
 
 
-def test_a_replay_tells_what_is_wrong_and_nothing_else() -> None:
+def test_a_replay_tells_what_is_wrong_and_nothing_else():
     right = looked_at(lambda data, session: count(data, session))
     assert (dict(right.ratios), right.faults, right.pairs) == ({"count": 1.0}, (), 1)
     short = looked_at(lambda data, session: count(data, session, 0.5))
     assert dict(short.ratios) == {"count": 2.0}
     assert short.faults == ("count: its input moves by 2 times the sensitivity that was charged",)
 
-    def wasted(data: Dataset, session: RunContext) -> None:
+    def wasted(data, session):
         count(data, session, 2.0)
         for _ in range(2):  # neither comes to its first question
             AboveThreshold(
@@ -175,8 +165,8 @@ def test_a_replay_tells_what_is_wrong_and_nothing_else() -> None:
 
     assert looked_at(wasted).faults == ("noise was drawn that no answer used",)
 
-    def depends(first: int, sign: int) -> Finding:
-        def work(data: Dataset, session: RunContext) -> None:
+    def depends(first, sign):
+        def work(data, session):
             for _ in range(first + sign * int(data.codes[0, 0])):
                 count(data, session, 4.0)
 
@@ -187,7 +177,7 @@ def test_a_replay_tells_what_is_wrong_and_nothing_else() -> None:
     assert depends(2, -1).faults == ("control flow: it ends after answer 1 of 2",)
 
 
-def test_a_transcript_keeps_what_was_asked_and_answered() -> None:
+def test_a_transcript_keeps_what_was_asked_and_answered():
     params = SOUND.params.build({"epsilon": 2.0})
     run = transcript(SOUND, all_alike().data, params, 3)
     assert run.answers[0].event == run.ledger[0].event
@@ -200,7 +190,7 @@ def test_a_transcript_keeps_what_was_asked_and_answered() -> None:
     assert float(other.answers[0].given) != float(run.answers[0].given)
 
 
-def test_two_answers_under_one_charge_are_a_fault() -> None:
+def test_two_answers_under_one_charge_are_a_fault():
     """The second has the noise that was charged, and no separate charge."""
     ledger, event = Ledger(), LaplaceEvent(1.0, 2.0)
     ledger.charge(event, label="count")

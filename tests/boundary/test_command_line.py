@@ -1,13 +1,9 @@
 """The command line on two files that differ in one record: what it prints and writes is alike."""
 
-from __future__ import annotations
-
 import re
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -26,10 +22,10 @@ KNOWN = Knowledge(tiers=[["age"], ["smoker", "kind"]])
 CLOCK = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?( UTC)?")
 
 
-def left(folder: Path) -> dict[str, object]:
+def left(folder):
     """All files but the input, word for word; of the budgets all rows, without when they were."""
     files = {str(path.relative_to(folder)): path for path in folder.rglob("*") if path.is_file()}
-    found: dict[str, object] = {
+    found = {
         name: path.read_bytes() for name, path in files.items() if name not in ("mine.csv", "b.db")
     }
     if "b.db" in files:
@@ -38,16 +34,14 @@ def left(folder: Path) -> dict[str, object]:
     return found
 
 
-def said(
-    folder: Path, content: bytes, asked: list[str], twice: Twice, capsys: pytest.CaptureFixture[str]
-) -> dict[str, object]:
+def said(folder, content, asked, twice, capsys):
     """Of each command what it printed, its status, and every file that there is after it."""
     folder.mkdir()
     own, schema, known = folder / "mine.csv", folder / "s.json", folder / "k.json"
     own.write_bytes(content)
     schema.write_text(DECLARED)
     KNOWN.save(known)
-    found: dict[str, object] = {}
+    found = {}
     with twice.visit():
         for k, line in enumerate(asked):
             status, printed = main(line.format(folder=folder).split()), capsys.readouterr()
@@ -58,12 +52,10 @@ def said(
 
 
 @pytest.fixture
-def compared(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., dict[str, object]]:
+def compared(tmp_path, monkeypatch, capsys):
     """Both visits give the same, and something; all commands but those that fail end well."""
 
-    def both(asked: list[str], fails: int | None = None) -> dict[str, object]:
+    def both(asked, fails=None):
         twice, found = Twice(), []
         monkeypatch.setenv(KEY, str(tmp_path / "key.pem"))
         for name, record in (("one", None), ("other", ODD)):
@@ -81,12 +73,12 @@ def compared(
 
 
 @pytest.mark.parametrize("key", STRICT)
-def test_a_run_prints_nothing_of_one_record(key: str, compared: Any) -> None:
+def test_a_run_prints_nothing_of_one_record(key, compared):
     run = f"run {OWN} --algorithm {key}"
     compared([run, f"{run} --json"])
 
 
-def test_nor_do_studies_releases_and_what_is_made_of_them(compared: Any) -> None:
+def test_nor_do_studies_releases_and_what_is_made_of_them(compared):
     compared(
         [
             f"sweep {OWN} --algorithm svt_pc --epsilon 1,5 --seeds 2 --out {{folder}}/s.db --json",
@@ -101,13 +93,11 @@ def test_nor_do_studies_releases_and_what_is_made_of_them(compared: Any) -> None
     )
 
 
-def test_nor_does_a_release_that_is_cut_short_nor_what_follows_from_several(
-    compared: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nor_does_a_release_that_is_cut_short_nor_what_follows_from_several(compared, monkeypatch):
     """The disk is full at the second table: the drawn tables and the request are on it too."""
     cut, append = set[Path](), make.append
 
-    def full(text: str, path: Path) -> None:
+    def full(text, path):
         if path.exists() and path.name == "drawn-1.jsonl" and path not in cut:
             cut.add(path)
             raise OSError(28, "No space left on device")

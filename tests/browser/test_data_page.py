@@ -1,27 +1,20 @@
 """A new user with files: bad, odd; then a table of their own to a release and an effect."""
 
-from __future__ import annotations
-
 import csv
 import io
 import random
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tests.browser.steps import BROKEN, EXCEPTION, enter, settle, unfold
 
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
 
-
-def text(name: str, rows: list[list[object]]) -> dict[str, object]:
+def text(name, rows):
     """A CSV file to drop."""
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows(rows)
     return {"name": name, "mimeType": "text/csv", "buffer": out.getvalue().encode()}
 
 
-def odd() -> dict[str, object]:
+def odd():
     """60 columns: names with marks, quotes, commas and line ends, gaps, constants."""
     names = [f'"{k}", <b>ä*{k}*</b>' + ("\n" if k == 7 else "") for k in range(58)]
     rows = [[f"{r % (k % 5 + 2)}" if r % 11 else "" for k in range(58)] for r in range(300)]
@@ -29,10 +22,10 @@ def odd() -> dict[str, object]:
                             enumerate(rows)])  # fmt: skip
 
 
-def clinic() -> dict[str, object]:
+def clinic():
     """An id, a date, gaps, free text; who smokes dies more often."""
     draw = random.Random(3)
-    rows: list[list[object]] = [["patient", "admitted", "age", "smokes", "note", "died"]]
+    rows = [["patient", "admitted", "age", "smokes", "note", "died"]]
     for k in range(1200):
         smokes = draw.choice(["yes", "no", "no"])
         died = draw.random() < (0.5 if smokes == "yes" else 0.1)
@@ -43,7 +36,7 @@ def clinic() -> dict[str, object]:
     return text("clinic.csv", rows)
 
 
-def test_from_a_file_to_a_release(new_page: Page, screenshots: Path) -> None:
+def test_from_a_file_to_a_release(new_page, screenshots):
     page = new_page
     page.goto("/table")
     files = page.locator('input[type="file"]')

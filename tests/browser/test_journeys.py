@@ -1,25 +1,16 @@
 """A presenter's way through the app, in a browser that reaches nothing else."""
 
-from __future__ import annotations
-
 import re
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pypdf import PdfReader
 
 from engine.story.modules import words
 from tests.browser.steps import BROKEN, addressed, moment, scene_agrees, serious, settle, state
 
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
-
 PLAIN = words()  # the names that the bundled networks are shown by
 
 
-def test_a_presenter_from_a_link_to_files_on_a_stick(
-    new_page: Page, browser: Browser, screenshots: Path, tmp_path: Path
-) -> None:
+def test_a_presenter_from_a_link_to_files_on_a_stick(new_page, browser, screenshots, tmp_path):
     page, headline = new_page, re.compile(r"^With this privacy: \d of 4 true links found")
     page.goto("/report?data=cancer&epsilon=3&present=1")
     page.get_by_role("heading", name=headline).wait_for()
@@ -53,7 +44,7 @@ def test_a_presenter_from_a_link_to_files_on_a_stick(
 
     # The file asks nobody, and its scene answers a hand as the engine does.
     context = browser.new_context(offline=True)
-    asked: list[str] = []
+    asked = []
     sheet = context.new_page()
     sheet.on("request", lambda request: asked.append(request.url))
     sheet.goto(path.as_uri())
@@ -79,7 +70,7 @@ def test_a_presenter_from_a_link_to_files_on_a_stick(
     context.close()
 
 
-def saved(page: Page, button: str, folder: Path) -> Path:
+def saved(page, button, folder):
     """What a button gives, as a file."""
     with page.expect_download() as download:
         page.get_by_role("button", name=button).click()

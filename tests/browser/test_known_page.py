@@ -1,18 +1,11 @@
 """What is known and what follows, in a real browser: drag a tier, run; pick two boxes, read."""
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from engine.story.modules import bundle
 from tests.browser.steps import addressed, go, moment, serious, settle, unfold
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
 
 ADDRESS = "/run?data=asia&algorithm=marginal_pc&n=100000&epsilon=10"
 _TIERS = """() => [...[...document.querySelectorAll("*")].find((e) => e.shadowRoot?.querySelector(
@@ -20,13 +13,13 @@ _TIERS = """() => [...[...document.querySelectorAll("*")].find((e) => e.shadowRo
   (t) => [...t.querySelectorAll(".chip")].map((c) => c.dataset.name))"""
 
 
-def at_rest(page: Page) -> None:
+def at_rest(page):
     """The run behind the dialog begins by itself, a moment after a change: until it is drawn."""
     moment(page, 1500)
     settle(page)
 
 
-def test_drag_a_tier_run_and_read_an_effect(page: Page, screenshots: Path) -> None:
+def test_drag_a_tier_run_and_read_an_effect(page, screenshots):
     go(page, ADDRESS)
     settle(page)
     unfold(page, "More settings")
@@ -120,8 +113,6 @@ _BOTH = '[["a","b"]]'
       [[1, 1, False], [3, 1, True], [3, 1, True], [3, 1, False], [1, 1, False]], 2)],
     ids=["board", "plan"],
 )  # fmt: skip
-def test_a_hand_is_ahead_of_what_the_page_answers(
-    page: Page, kind: str, act: str, wanted: list[Any], said: int
-) -> None:
+def test_a_hand_is_ahead_of_what_the_page_answers(page, kind, act, wanted, said):
     """Nothing that was said is taken back, and nothing is drawn anew under a drag."""
     assert page.evaluate(_HAND, [bundle(kind.split(".")[0]), kind, act]) == [wanted, said]

@@ -1,11 +1,7 @@
 """A teacher's ten minutes, from the opening scene to the coins, in one page and mostly by keys."""
 
-from __future__ import annotations
-
 import math
 import re
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -33,11 +29,8 @@ from tests.browser.steps import (
     walk,
 )
 
-if TYPE_CHECKING:
-    from playwright.sync_api import Page, ViewportSize
-
 _SPENT = r"([\d.]+) of 100 coins .*?(\d+) of \d+ true links? found, (no|\d+) false positive"
-DESK: ViewportSize = {"width": 1280, "height": 720}
+DESK = {"width": 1280, "height": 720}
 # What the window's lower edge cuts off, in CSS pixels.
 _CUT = """() => { const m = document.querySelector(".stMain");
   return m.scrollHeight - m.clientHeight; }"""
@@ -47,7 +40,7 @@ _CUT = """() => { const m = document.querySelector(".stMain");
 _LETTER = "(e) => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a"
 
 
-def on(page: Page, name: str) -> None:
+def on(page, name):
     """To the next step of the tour, by the keyboard."""
     page.get_by_role("button", name="Next", exact=True).press("Enter")
     page.get_by_role("heading", name=name).wait_for()
@@ -56,7 +49,7 @@ def on(page: Page, name: str) -> None:
     page.set_viewport_size(DESK)
 
 
-def carry(page: Page, x: tuple[float, float], y: float) -> None:
+def carry(page, x, y):
     """Something, by the mouse, from one place to another."""
     page.mouse.move(x[0], y)
     page.mouse.down()
@@ -67,7 +60,7 @@ def carry(page: Page, x: tuple[float, float], y: float) -> None:
 TITLES = {step.key: step.title for step in WAY}
 
 
-def test_ten_minutes_from_the_opening_to_the_coins(new_page: Page, screenshots: Path) -> None:
+def test_ten_minutes_from_the_opening_to_the_coins(new_page, screenshots):
     page = new_page  # of its own: a side menu that was opened before lies over a narrow one
     page.set_viewport_size(DESK)
     page.goto("/scene")
@@ -235,7 +228,7 @@ def test_ten_minutes_from_the_opening_to_the_coins(new_page: Page, screenshots: 
     assert page.blocked == []  # type: ignore[attr-defined]
 
 
-def test_presenter_mode_cuts_nothing(page: Page) -> None:
+def test_presenter_mode_cuts_nothing(page):
     page.set_viewport_size(DESK)
     go(page, f"/learn?step={WAY[0].key}&present=1&data=asia&shuffles=1&epsilon=1.0")
     for step in WAY:
@@ -253,7 +246,7 @@ def test_presenter_mode_cuts_nothing(page: Page) -> None:
     page.set_viewport_size(SIZE)
 
 
-def test_a_class_votes_at_one_address(page: Page, new_page: Page, screenshots: Path) -> None:
+def test_a_class_votes_at_one_address(page, new_page, screenshots):
     go(page, "/learn?step=person&data=cancer")
     page.get_by_role("button", name="The test, and a class").click()
     page.get_by_role("button", name="Open a room for a class").click()
@@ -278,7 +271,7 @@ def test_a_class_votes_at_one_address(page: Page, new_page: Page, screenshots: P
     page.keyboard.press("Escape")
 
 
-def test_a_threshold_in_the_hand_moves_the_charts(page: Page, screenshots: Path) -> None:
+def test_a_threshold_in_the_hand_moves_the_charts(page, screenshots):
     go(page, "/learn?step=sieve&data=cancer&sieve.scale=z")
     canvas = page.locator(".sieve-scene canvas")
     canvas.wait_for()

@@ -1,14 +1,8 @@
 """Every declared page in a real browser: whole, readable in both themes, all of it in reach."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING
-
 import pytest
 
-from pages.shell import PAGES, PageEntry
+from pages.shell import PAGES
 from tests.browser.steps import (
     BROKEN,
     COLOUR,
@@ -27,9 +21,6 @@ from tests.browser.steps import (
     walk,
 )
 
-if TYPE_CHECKING:
-    from playwright.sync_api import ConsoleMessage, Page
-
 BODY = (
     '.js-plotly-plot, iframe, [data-testid="stDataFrame"], [data-testid="stMetric"], '
     '[data-testid="stHtml"] img, [data-testid="stFileUploader"], .scene svg, '
@@ -43,11 +34,11 @@ WHOLE = """() => !document.querySelector('[data-testid="stSkeleton"]')"""
 
 
 @pytest.fixture(scope="module")
-def visitor(page: Page) -> Iterator[tuple[Page, list[str]]]:
+def visitor(page):
     """Who walks from page to page by the navigation, and what its console complains of."""
-    complaints: list[str] = []
+    complaints = []
 
-    def note(message: ConsoleMessage) -> None:
+    def note(message):
         # Streamlit's own search for its server's root: it asks below the page first.
         if message.type == "error" and "/run/_stcore/" not in message.location["url"]:
             complaints.append(f"{message.text} ({message.location['url']})")
@@ -59,7 +50,7 @@ def visitor(page: Page) -> Iterator[tuple[Page, list[str]]]:
 
 
 @pytest.fixture(scope="module", params=PAGES, ids=lambda p: p.name)
-def entry(request: pytest.FixtureRequest, visitor: tuple[Page, list[str]]) -> PageEntry:
+def entry(request, visitor):
     """The page that is walked to, once for all that is asked of it."""
     page, complaints = visitor
     complaints.clear()
@@ -71,7 +62,7 @@ def entry(request: pytest.FixtureRequest, visitor: tuple[Page, list[str]]) -> Pa
     return request.param
 
 
-def show_menu(page: Page) -> None:
+def show_menu(page):
     """The side menu, as a new visitor finds it: the page before may have been left without."""
     button = page.locator(OPEN_MENU)
     if button.is_visible():
@@ -79,7 +70,7 @@ def show_menu(page: Page) -> None:
         at_rest(page)
 
 
-def test_it_opens(visitor: tuple[Page, list[str]], screenshots: Path, entry: PageEntry) -> None:
+def test_it_opens(visitor, screenshots, entry):
     page, complaints = visitor
     page.screenshot(path=screenshots / f"page_{entry.name}.png", full_page=True)
     if entry.name in FIRST:
@@ -104,7 +95,7 @@ def test_it_opens(visitor: tuple[Page, list[str]], screenshots: Path, entry: Pag
 
 
 @pytest.fixture
-def resized(page: Page) -> Iterator[Page]:
+def resized(page):
     yield page
     page.set_viewport_size(SIZE)
 
@@ -112,7 +103,7 @@ def resized(page: Page) -> Iterator[Page]:
 _IN_MENU = 'querySelectorAll("[data-testid=stSidebar] :is(" + kinds + ")")'
 
 
-def test_everything_that_can_be_pressed_is_on_top(resized: Page, entry: PageEntry) -> None:
+def test_everything_that_can_be_pressed_is_on_top(resized, entry):
     for size in SIZES:
         look(resized, size)
     resized.locator(OPEN_MENU).click()
@@ -123,14 +114,14 @@ def test_everything_that_can_be_pressed_is_on_top(resized: Page, entry: PageEntr
     resized.locator('[data-testid="stSidebarCollapseButton"] button').click()
 
 
-def test_axe_sees_a_faint_heading(visitor: tuple[Page, list[str]]) -> None:
+def test_axe_sees_a_faint_heading(visitor):
     heading = visitor[0].locator("h1").first
     heading.evaluate("(e) => { e.style.color = 'rgb(128 128 128 / 10%)'; }")
     assert [found.split(":")[0] for found in serious(visitor[0], COLOUR)] == ["color-contrast"]
     heading.evaluate("(e) => { e.style.color = ''; }")
 
 
-def test_what_is_covered_is_seen(page: Page) -> None:
+def test_what_is_covered_is_seen(page):
     page.evaluate(_CAP)
     found = page.evaluate(COVERED)
     page.evaluate("() => document.getElementById('cap').remove()")

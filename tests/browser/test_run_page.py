@@ -1,10 +1,5 @@
 """The Run page in a real browser that can reach nothing but the app."""
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import TYPE_CHECKING
-
 from tests.browser.steps import (
     DARK,
     SIZE,
@@ -19,9 +14,6 @@ from tests.browser.steps import (
     shaded,
     unfold,
 )
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
 
 # What the server says comes late: a browser shows, and sends, what is no longer so.
 SLOW_LINE = """(() => {
@@ -41,12 +33,12 @@ CHANGED = "Settings changed – press Run."
 LONG = "/run?data=win95pts&n=20000&algorithm=pc&threshold=0.9"
 
 
-def open_run(page: Page, address: str) -> None:
+def open_run(page, address):
     go(page, address)
     wait_drawn(page)
 
 
-def wait_drawn(page: Page) -> None:
+def wait_drawn(page):
     """Until no run goes on, the script rests and every graph is on screen."""
     page.wait_for_selector(".stMainBlockContainer .st-key-result")
     settle(page)
@@ -54,7 +46,7 @@ def wait_drawn(page: Page) -> None:
     drawn(page)
 
 
-def ran(page: Page) -> None:
+def ran(page):
     """Until a change is run: at once, or with the button where the page asks for it."""
     settle(page)
     if page.get_by_text(CHANGED).count():
@@ -63,7 +55,7 @@ def ran(page: Page) -> None:
     settle(page)
 
 
-def test_journey(page: Page, screenshots: Path) -> None:
+def test_journey(page, screenshots):
     """The algorithms' own levers and three charts in sight; a node; a preset; a link."""
     page.set_viewport_size({"width": 1440, "height": 900})
     levers = {"curate_pc": ("beta1", "beta2"), "priv_pc": ("tweak", "subsample")}
@@ -131,7 +123,7 @@ def test_journey(page: Page, screenshots: Path) -> None:
     assert page.blocked == []  # type: ignore[attr-defined]
 
 
-def test_a_long_run_is_stopped_and_leaves_the_page_alive(page: Page, screenshots: Path) -> None:
+def test_a_long_run_is_stopped_and_leaves_the_page_alive(page, screenshots):
     go(page, LONG)
     cancel = page.get_by_role("button", name="Cancel")
     cancel.wait_for()
@@ -146,9 +138,7 @@ def test_a_long_run_is_stopped_and_leaves_the_page_alive(page: Page, screenshots
     page.get_by_text("Overlay").first.wait_for()
 
 
-def test_bad_input_is_one_sentence_and_back_brings_the_run_before(
-    page: Page, screenshots: Path
-) -> None:
+def test_bad_input_is_one_sentence_and_back_brings_the_run_before(page, screenshots):
     page.emulate_media(color_scheme="dark")
     page.set_viewport_size({"width": 1920, "height": 1080})
     shaded(page, DARK)
@@ -183,9 +173,7 @@ def test_bad_input_is_one_sentence_and_back_brings_the_run_before(
     page.get_by_text("ε = 0.05 for the whole run").wait_for()
 
 
-def test_the_last_of_a_fast_series_and_what_was_typed_is_what_is_shown(
-    new_page: Page, app_server: str
-) -> None:
+def test_the_last_of_a_fast_series_and_what_was_typed_is_what_is_shown(new_page, app_server):
     page = new_page
     page.add_init_script(SLOW_LINE)
     page.goto(f"{app_server}/run?data=cancer&n=2000&seed=1")

@@ -1,10 +1,5 @@
 """The opening page in a real browser: the dial answers by itself, and all that speaks agrees."""
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
 
 from tests.browser.steps import (
@@ -20,15 +15,12 @@ from tests.browser.steps import (
     walk,
 )
 
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
-
 _FRAMES = """() => { const seen = []; window.seen = seen; let last = performance.now();
   const look = (now) => { seen.push(now - last); last = now; requestAnimationFrame(look); };
   requestAnimationFrame(look); }"""
 
 
-def drag(page: Page, share: float, steps: int = 30) -> None:
+def drag(page, share, steps=30):
     """The dial, by its thumb, to a share of its width."""
     box = page.locator(".scene .dial").bounding_box()
     assert box
@@ -40,8 +32,8 @@ def drag(page: Page, share: float, steps: int = 30) -> None:
     page.mouse.move(x(share), y, steps=steps)
 
 
-def test_a_hand_on_the_dial(page: Page, screenshots: Path) -> None:
-    sent: list[Any] = []
+def test_a_hand_on_the_dial(page, screenshots):
+    sent = []
     page.on("websocket", lambda socket: socket.on("framesent", lambda data: sent.append(data)))
     page.goto("/scene?data=asia&algorithm=priv_pc&epsilon=1")
     page.locator(".scene .sentence b").first.wait_for()
@@ -98,7 +90,7 @@ def test_a_hand_on_the_dial(page: Page, screenshots: Path) -> None:
     assert page.blocked == []  # type: ignore[attr-defined]
 
 
-def test_keyboard_typing_and_the_way_to_run(page: Page) -> None:
+def test_keyboard_typing_and_the_way_to_run(page):
     walk(page, "Scene")
     page.locator(".scene .sentence b").first.wait_for()
     settle(page)

@@ -1,18 +1,9 @@
 """The story opened from a disk, with the network cut."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pytest
 
 from engine.story.page import write
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
 
 KEYS = ("scene", "causes", "noise", "person", "budget", "once", "hospitals", "limits")
 DRAGGED = ("scene", "noise", "person", "once")
@@ -36,7 +27,7 @@ DRAG = """async (dial) => {
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory):
     """The story's folder."""
     made = tmp_path_factory.mktemp("story")
     write(made)
@@ -44,7 +35,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
+def page(browser):
     """A page without a network, that keeps the errors of its scripts in ``faults``."""
     context = browser.new_context(offline=True)
     page = context.new_page()
@@ -54,7 +45,7 @@ def page(browser: Browser) -> Iterator[Page]:
     context.close()
 
 
-def test_files_are_small_words_few_and_nothing_is_fetched(folder: Path, browser: Browser) -> None:
+def test_files_are_small_words_few_and_nothing_is_fetched(folder, browser):
     files = list(folder.iterdir())
     assert sum(f.stat().st_size for f in files) < 1_500_000
     assert not any('src="http' in f.read_text() or "@import" in f.read_text() for f in files)
@@ -68,7 +59,7 @@ def test_files_are_small_words_few_and_nothing_is_fetched(folder: Path, browser:
     context.close()
 
 
-def test_every_frame(folder: Path, page: Page, screenshots: Path) -> None:
+def test_every_frame(folder, page, screenshots):
     for key in KEYS:
         for look, (scheme, width, height) in LOOKS.items():
             page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
@@ -89,7 +80,7 @@ def test_every_frame(folder: Path, page: Page, screenshots: Path) -> None:
     assert page.faults == []  # type: ignore[attr-defined]
 
 
-def test_figures_fill_with_the_dial_and_frames_keep_up(folder: Path, page: Page) -> None:
+def test_figures_fill_with_the_dial_and_frames_keep_up(folder, page):
     page.set_viewport_size({"width": 1100, "height": 800})
     for key in DRAGGED:
         page.goto((folder / f"{key}.html").as_uri())

@@ -1,13 +1,9 @@
 """Help that helps: what each word does, an example that works, schemas."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -35,10 +31,10 @@ Helped = Callable[[tuple[str, ...]], list[str]]
 
 
 @pytest.fixture
-def helped(capsys: Any) -> Helped:
+def helped(capsys):
     """The lines of a word's help."""
 
-    def lines(path: tuple[str, ...]) -> list[str]:
+    def lines(path):
         with suppress(SystemExit):
             assert not main([*path, "--help"])
         return str(capsys.readouterr().out).rstrip().splitlines()
@@ -47,7 +43,7 @@ def helped(capsys: Any) -> Helped:
 
 
 @pytest.fixture(scope="module")
-def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def desk(tmp_path_factory):
     """A folder with the files that the examples speak of."""
     folder = tmp_path_factory.mktemp("desk")
     chance = np.random.default_rng(3)
@@ -62,20 +58,20 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def stated_schema(folder: Path) -> dict[str, Any]:
+def stated_schema(folder):
     """What is stated of the table there."""
     draft = Schema.draft(folder / "table.csv")
     return draft.state("smokes", "stage", age={"cuts": [40, 55, 70], "other": "level"}).to_json()
 
 
 @pytest.fixture
-def at_desk(desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Callable[[str], str]:
+def at_desk(desk, monkeypatch, capsys):
     """Run a command there; what it prints."""
     monkeypatch.chdir(desk)
     monkeypatch.setenv("DP_CAUSAL_EXPLORER_BUDGETS", str(desk / "budgets.db"))
     monkeypatch.setenv("DP_CAUSAL_EXPLORER_KEY", str(desk / "key.pem"))
 
-    def ran(words: str) -> str:
+    def ran(words):
         status = main(shlex.split(words))
         told = capsys.readouterr()
         assert status == 0, told.err
@@ -96,7 +92,7 @@ def at_desk(desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Callabl
     return ran
 
 
-def test_help_says_what_each_word_does(capsys: Any) -> None:
+def test_help_says_what_each_word_does(capsys):
     assert main(["--help"]) == 0
     shown = capsys.readouterr().out
     for word in COMMANDS:
@@ -106,7 +102,7 @@ def test_help_says_what_each_word_does(capsys: Any) -> None:
     assert shown.count("\n  python -m engine ") == len(EXAMPLES) == 3
 
 
-def test_a_word_that_there_is_not_is_one_line_with_a_hint(capsys: Any) -> None:
+def test_a_word_that_there_is_not_is_one_line_with_a_hint(capsys):
     assert main(["relaese"]) == 2
     told = capsys.readouterr().err
     assert "Did you mean 'release'?" in told
@@ -114,7 +110,7 @@ def test_a_word_that_there_is_not_is_one_line_with_a_hint(capsys: Any) -> None:
 
 
 @pytest.mark.parametrize("path", [*PATHS, ("budget",), ("twin",)], ids=" ".join)
-def test_every_help_ends_with_an_example(path: tuple[str, ...], helped: Helped) -> None:
+def test_every_help_ends_with_an_example(path, helped):
     *_, head, example = helped(path)
     assert head == "example:"
     word = "synthetic" if path == ("twin",) else path[0]
@@ -122,18 +118,14 @@ def test_every_help_ends_with_an_example(path: tuple[str, ...], helped: Helped) 
 
 
 @pytest.mark.parametrize("path", [path for path in PATHS if path not in ELSEWHERE], ids=" ".join)
-def test_the_example_of_every_help_runs(
-    path: tuple[str, ...], helped: Helped, at_desk: Callable[[str], str], desk: Path
-) -> None:
+def test_the_example_of_every_help_runs(path, helped, at_desk, desk):
     example = helped(path)[-1].removeprefix("  python -m engine ")
     if path == ("release",):  # the desk has its file already, and none is overwritten
         example = example.replace("release.json", "second.json")
     assert at_desk(example).strip() or "--out" in example
 
 
-def test_an_example_outside_the_word_s_own_help_runs(
-    at_desk: Callable[[str], str], desk: Path
-) -> None:
+def test_an_example_outside_the_word_s_own_help_runs(at_desk, desk):
     drafted = at_desk(EXAMPLES[1].partition(" >")[0])
     content = json.loads(drafted)
     assert [column["stated"] for column in content["columns"]] == [False] * 3
@@ -142,7 +134,7 @@ def test_an_example_outside_the_word_s_own_help_runs(
 # Schemas --------------------------------------------------------------------------------
 
 
-def test_a_draft_is_marked_until_it_is_stated(at_desk: Callable[[str], str], desk: Path) -> None:
+def test_a_draft_is_marked_until_it_is_stated(at_desk, desk):
     (desk / "draft.json").write_text(at_desk("schema draft table.csv"))
     shown = at_desk("schema check draft.json --csv table.csv")
     assert "Not stated yet: age, smokes, stage" in shown
@@ -156,9 +148,7 @@ def test_a_draft_is_marked_until_it_is_stated(at_desk: Callable[[str], str], des
     assert "All columns are stated" in at_desk("schema check stated.json")
 
 
-def test_a_level_that_holds_nearly_all_rows_is_told_to_its_owner(
-    at_desk: Callable[[str], str], desk: Path
-) -> None:
+def test_a_level_that_holds_nearly_all_rows_is_told_to_its_owner(at_desk, desk):
     """Equal bins of what has a long tail: nothing is left to learn from."""
     rows = "\n".join(f"{k % 3},{k % 2}" for k in range(200))
     (desk / "tail.csv").write_text(f"visits,b\n77,0\n{rows}\n")

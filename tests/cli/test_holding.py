@@ -21,10 +21,10 @@ SWEEP = ("sweep", "--dataset", "cancer,asia", "--n", "150000", "--algorithm", "n
 SWEEP += ("--seeds", "200")
 
 
-def begun(*words: str, limit: int | None = None, **environment: str) -> subprocess.Popen[str]:
+def begun(*words, limit=None, **environment):
     """A command in a process group of its own; ``limit`` bounds the bytes of a file it writes."""
 
-    def before() -> None:
+    def before():
         if limit is not None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -41,7 +41,7 @@ def begun(*words: str, limit: int | None = None, **environment: str) -> subproce
     )
 
 
-def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
+def ended(process):
     """Exit status and standard error, without progress, of a command that ends by itself."""
     try:
         _, said = process.communicate(timeout=40)
@@ -51,12 +51,12 @@ def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
     return process.returncode, re.sub(r"(?m)^(\d+/\d+ runs|import time:).*\n", "", said)
 
 
-def one_sentence(said: str) -> bool:
+def one_sentence(said):
     """One line that ends a sentence."""
     return re.fullmatch(r"[^\n]+\.\n", said) is not None
 
 
-def rows(path: Path) -> int:
+def rows(path):
     """Results in a store that another process is writing."""
     try:
         with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as reader:
@@ -65,7 +65,7 @@ def rows(path: Path) -> int:
         return 0
 
 
-def wait_for_rows(path: Path, count: int) -> None:
+def wait_for_rows(path, count):
     until = time.monotonic() + 40
     while rows(path) < count and time.monotonic() < until:
         time.sleep(0.02)
@@ -76,7 +76,7 @@ def wait_for_rows(path: Path, count: int) -> None:
     ("number", "module", "after"),
     [(signal.SIGINT, "numpy", 0.0), (signal.SIGTERM, "engine.score.descent", 0.5)],
 )
-def test_a_run_is_stopped(number: signal.Signals, module: str, after: float) -> None:
+def test_a_run_is_stopped(number, module, after):
     """While it imports, or while it works: Python says what it has imported."""
     process = begun(*LONG_RUN, PYTHONPROFILEIMPORTTIME="1")
     assert process.stderr
@@ -90,7 +90,7 @@ def test_a_run_is_stopped(number: signal.Signals, module: str, after: float) -> 
 
 
 @pytest.mark.parametrize(("times", "workers"), [(1, "1"), (3, "2")])
-def test_a_sweep_is_stopped(times: int, workers: str, tmp_path: Path) -> None:
+def test_a_sweep_is_stopped(times, workers, tmp_path):
     """The table travels through a pipe: a disk without room is no matter, and holds no rows."""
     path, folder = tmp_path / "s.db", tmp_path / "temporary"
     folder.mkdir()
@@ -107,7 +107,7 @@ def test_a_sweep_is_stopped(times: int, workers: str, tmp_path: Path) -> None:
         assert 2 <= len(store) < 400
 
 
-def test_a_sweep_is_stopped_in_its_first_second(tmp_path: Path) -> None:
+def test_a_sweep_is_stopped_in_its_first_second(tmp_path):
     process = begun(*SWEEP, "--workers", "2", "--out", str(tmp_path / "s.db"))
     time.sleep(0.4)
     os.killpg(process.pid, signal.SIGINT)
@@ -116,7 +116,7 @@ def test_a_sweep_is_stopped_in_its_first_second(tmp_path: Path) -> None:
     assert one_sentence(said)
 
 
-def test_nothing_swallows_a_signal_while_modules_are_read() -> None:
+def test_nothing_swallows_a_signal_while_modules_are_read():
     """What modules catch, and what compiled code prints, is not asked."""
     code = """if True:
         import os, signal
@@ -133,7 +133,7 @@ def test_nothing_swallows_a_signal_while_modules_are_read() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "Stopped.\n")
 
 
-def test_a_full_disk_keeps_what_was_written(tmp_path: Path) -> None:
+def test_a_full_disk_keeps_what_was_written(tmp_path):
     """No file may pass 100 kB: SQLite's side file gets there after some dozens of runs."""
     path = tmp_path / "s.db"
     process = begun(
@@ -149,7 +149,7 @@ def test_a_full_disk_keeps_what_was_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("place", ["nowhere/s.db", "/proc/s.db", "a\nb/s.db", ".", "a\0b"])
-def test_a_place_that_cannot_hold_a_study(place: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_place_that_cannot_hold_a_study(place, capsys):
     words = ["sweep", "--dataset", "cancer", "--n", "100", "--algorithm", "pc", "--out", place]
     assert main(words) == 2
     assert one_sentence(capsys.readouterr().err)

@@ -1,7 +1,5 @@
 """Commands print what they printed; `KEEP=1 make test ARGS=tests/cli/test_printed.py` keeps it."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -48,9 +46,7 @@ COMMANDS = {
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_commands(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_commands(name, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv(VARIABLE, str(tmp_path / "b.db"))
     Path("mine.csv").write_bytes(table(7, None))

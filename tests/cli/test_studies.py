@@ -1,9 +1,6 @@
 """python -m engine sweep and reproduce."""
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
 
 import pytest
 
@@ -13,7 +10,7 @@ from engine.studies.store import ResultStore
 SMALL = ["--dataset", "cancer", "--n", "2000", "--guarantee", "published", "--delta", "1e-3"]
 
 
-def test_sweep_prints_one_object_a_run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_sweep_prints_one_object_a_run(capsys, tmp_path):
     out = tmp_path / "s.db"
     flags = ["--algorithm", "priv_pc,pc", "--epsilon", "0.5,5", "--seeds", "2"]
     assert main(["sweep", *SMALL, *flags, "--out", str(out), "--json"]) == 0
@@ -29,14 +26,14 @@ def test_sweep_prints_one_object_a_run(capsys: pytest.CaptureFixture[str], tmp_p
         assert len(store) == len(runs)
 
 
-def test_sweep_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+def test_sweep_prints_a_table(capsys):
     assert main(["sweep", *SMALL, "--epsilon", "0.5,5", "--max-order", "0,1", "--seeds", "2"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split()[:4] == ["dataset", "algorithm", "epsilon", "max_order"]
     assert len(lines) == 1 + 4 + 1
 
 
-def test_sweep_is_told_what_is_known(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_sweep_is_told_what_is_known(capsys, tmp_path):
     """By a file, or by the name of what is true of each network."""
     known = tmp_path / "known.txt"
     known.write_text("/knowledge\naddtemporal\n1 Pollution Smoker\n2 Cancer\n3 Xray Dyspnoea\n")
@@ -68,9 +65,7 @@ def test_sweep_is_told_what_is_known(capsys: pytest.CaptureFixture[str], tmp_pat
         ["sweep", "--csv", "no.csv"],
     ],
 )
-def test_bad_input_is_status_2_and_one_line(
-    argv: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bad_input_is_status_2_and_one_line(argv, capsys, monkeypatch):
     monkeypatch.setattr("engine.studies.study.run_trial", None)  # it is found before the first run
     assert main(argv) == 2
     printed = capsys.readouterr()

@@ -1,7 +1,5 @@
 """Toy rules that try to overspend through the real loop, mechanisms and ledger."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np
@@ -21,17 +19,17 @@ Move = Callable[[RunContext, Query, float], float]
 RELEASES = list(every_release().values())
 
 
-def greedy(s: RunContext, q: Query, last: float) -> float:
+def greedy(s, q, last):
     """All that is left, each time."""
     return laplace(s, 0.0, sensitivity=max(s.ledger.left, 1e-3), scale=1.0)
 
 
-def gambler(s: RunContext, q: Query, last: float) -> float:
+def gambler(s, q, last):
     """Doubles its stake after a large answer: what it spends depends on the data."""
     return laplace(s, 0.0, sensitivity=0.02 * 2 ** min(10, abs(last)), scale=1.0)
 
 
-def mixer(s: RunContext, q: Query, last: float) -> float:
+def mixer(s, q, last):
     """Every mechanism in turn, on samples too; where one is refused, the next."""
     for k in s.randomness._generator.permutation(len(RELEASES)):
         try:
@@ -41,7 +39,7 @@ def mixer(s: RunContext, q: Query, last: float) -> float:
     raise BudgetExhausted("nothing fits any more")
 
 
-def stubborn(s: RunContext, q: Query, last: float) -> float:
+def stubborn(s, q, last):
     """Catches the refusal and asks again, smaller, down to nothing."""
     size = 0.5
     while size > 1e-9:
@@ -52,7 +50,7 @@ def stubborn(s: RunContext, q: Query, last: float) -> float:
     raise BudgetExhausted("nothing is left")
 
 
-def cheat(s: RunContext, q: Query, last: float) -> float:
+def cheat(s, q, last):
     """Asks for no noise at all, or a charge that cannot be told."""
     for sensitivity, scale in ((1.0, 0.0), (np.nan, 1.0), (-1.0, 1.0), (np.inf, 1.0)):
         try:
@@ -68,16 +66,16 @@ def cheat(s: RunContext, q: Query, last: float) -> float:
 class Adversary(TestByTest):
     """Decides by its move's answer and never stops of itself."""
 
-    def __init__(self, session: RunContext, move: Move):
+    def __init__(self, session, move):
         super().__init__()
         self._session, self._move, self._last = session, move, 0.0
 
-    def independent(self, q: Query) -> bool:
+    def independent(self, q):
         self._last = self._move(self._session, q, self._last)
         return self._last > 3
 
 
-def methods() -> list[tuple[str, dict[str, float]]]:
+def methods():
     return [
         ("basic", {}),
         ("zcdp", {}),
@@ -90,7 +88,7 @@ def methods() -> list[tuple[str, dict[str, float]]]:
 
 @pytest.mark.parametrize("move", [greedy, gambler, mixer, stubborn, cheat])
 @pytest.mark.parametrize(("method", "options"), methods())
-def test_no_rule_overspends(move: Move, method: str, options: dict[str, float]) -> None:
+def test_no_rule_overspends(move, method, options):
     """Thirty seeds (six of the slowest) over three budgets, whatever is refused on the way."""
     largest, refused = 0.0, 0
     for seed in range(6 if move is stubborn else 30):

@@ -1,27 +1,21 @@
 """One suite that every registered algorithm must pass; a new registry line is tested at once."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import random
 import sys
-from collections.abc import Iterator
 from functools import cache
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from engine import ALGORITHMS, Dataset, InputError, load_dataset, run
-from engine.context import Step
-from engine.params import Parameters, Spec
+from engine.params import Parameters
 from engine.privacy.accounting import Guarantee
 from engine.privacy.budget import PRESETS
 from engine.registry import GRAPHS, NON_PRIVATE, TITLES
-from engine.result import RunResult
 from tests.contract.conftest import short
 from tests.privacy.readd import total_of
 
@@ -35,7 +29,7 @@ STATUSES = {"complete", "budget_exhausted", "cancelled"}
 PARENT = {key: "pc" for key, a in ALGORITHMS.items() if a.parent == "pc"}
 
 
-def has(key: str, *names: str) -> bool:
+def has(key, *names):
     return set(names) <= {spec.name for spec in ALGORITHMS[key].params.specs()}
 
 
@@ -44,7 +38,7 @@ EVERY = [*CASES, *((key, None) for key in KEYS if key not in PRIVATE)]
 STRICT = [key for key in PRIVATE if "strict" in ALGORITHMS[key].guarantees]
 
 
-def seen(result: RunResult) -> tuple[Any, ...]:
+def seen(result):
     """Everything of a run but the clock, comparable even with NaNs in it."""
     return (
         result.matrix.tolist(),
@@ -60,11 +54,11 @@ def seen(result: RunResult) -> tuple[Any, ...]:
 
 
 @pytest.fixture(scope="module")
-def asia() -> Dataset:
+def asia():
     return network("asia", n=2000, seed=3)
 
 
-def test_a_run_of_priv_pc_is_followed_through_at_most_twenty_files(asia: Dataset) -> None:
+def test_a_run_of_priv_pc_is_followed_through_at_most_twenty_files(asia):
     """Those of the engine that a run enters, once its loops are compiled."""
     run("priv_pc", asia, epsilon=1.0, seed=0)
     entered, fresh = set(), load_dataset("asia", n=1_000)
@@ -80,7 +74,7 @@ def test_a_run_of_priv_pc_is_followed_through_at_most_twenty_files(asia: Dataset
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_registry_line(key: str) -> None:
+def test_registry_line(key):
     a = ALGORITHMS[key]
     assert a.key == key
     assert a.title == TITLES[key]
@@ -99,7 +93,7 @@ def test_registry_line(key: str) -> None:
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_declarations_are_the_real_parameters(key: str) -> None:
+def test_declarations_are_the_real_parameters(key):
     """The declared fields are the dataclass's, in order, with the defaults it really uses."""
     cls = ALGORITHMS[key].params
     assert issubclass(cls, Parameters)
@@ -124,13 +118,13 @@ def test_declarations_are_the_real_parameters(key: str) -> None:
         setattr(built, next(iter(fields)), 1)
 
 
-def outside(spec: Spec) -> list[Any]:
+def outside(spec):
     """Values that the declaration excludes."""
     if spec.kind == "bool":
         return [1, "yes", None]
     if spec.kind == "choice":
         return ["no such choice", 3, None]
-    values: list[Any] = [math.nan, "many", True, [1]]
+    values = [math.nan, "many", True, [1]]
     if spec.low is not None:
         values += [spec.low - 1, spec.low] if spec.open_low else [spec.low - 1]
     if spec.high is not None:
@@ -144,7 +138,7 @@ ALL_SPECS = [(key, spec) for key in KEYS for spec in ALGORITHMS[key].params.spec
 
 
 @pytest.mark.parametrize(("key", "spec"), ALL_SPECS, ids=[f"{k}-{s.name}" for k, s in ALL_SPECS])
-def test_bounds_are_enforced_with_one_sentence(key: str, spec: Spec) -> None:
+def test_bounds_are_enforced_with_one_sentence(key, spec):
     cls = ALGORITHMS[key].params
     for bad in outside(spec):
         with pytest.raises(InputError) as caught:
@@ -165,7 +159,7 @@ def test_bounds_are_enforced_with_one_sentence(key: str, spec: Spec) -> None:
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_unknown_parameters_are_refused(key: str, sample: Dataset) -> None:
+def test_unknown_parameters_are_refused(key, sample):
     with pytest.raises(InputError, match="no parameter 'epsilom'") as caught:
         run(key, sample, epsilom=1.0)
     assert str(caught.value).endswith(".") or str(caught.value).endswith("?")
@@ -174,7 +168,7 @@ def test_unknown_parameters_are_refused(key: str, sample: Dataset) -> None:
 # A run ----------------------------------------------------------------------------------
 
 
-def check_result(result: RunResult, data: Dataset, key: str) -> None:
+def check_result(result, data, key):
     """Consistency of the fields of the public API."""
     assert result.algorithm == key
     assert result.names == data.names
@@ -200,7 +194,7 @@ def check_result(result: RunResult, data: Dataset, key: str) -> None:
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_defaults_run(key: str, sample: Dataset) -> None:
+def test_defaults_run(key, sample):
     """Every field of the API, global randomness untouched, the same run again without a trace."""
     numpy_before, python_before = np.random.get_state(), random.getstate()  # noqa: NPY002
     result = run(key, sample, seed=1)
@@ -217,7 +211,7 @@ def test_defaults_run(key: str, sample: Dataset) -> None:
 
 
 @pytest.mark.parametrize(("key", "guarantee"), CASES)
-def test_seed_decides_everything(key: str, guarantee: str, sample: Dataset) -> None:
+def test_seed_decides_everything(key, guarantee, sample):
     options = {"epsilon": 0.5, "guarantee": guarantee, **short(key, 0.5)}
     first, again, other = (run(key, sample, seed=seed, **options) for seed in (5, 5, 6))
     assert seen(first) == seen(again)
@@ -225,17 +219,15 @@ def test_seed_decides_everything(key: str, guarantee: str, sample: Dataset) -> N
 
 
 @pytest.mark.parametrize("key", [k for k in KEYS if k not in PRIVATE])
-def test_without_privacy_the_seed_is_idle(key: str, sample: Dataset) -> None:
+def test_without_privacy_the_seed_is_idle(key, sample):
     first, other = (run(key, sample, seed=seed, **short(key, 1.0)) for seed in (1, 2))
     assert seen(first) == seen(other)
     assert run(key, sample).spent.epsilon == math.inf
 
 
 @pytest.mark.parametrize(("key", "guarantee"), EVERY)
-def test_the_trace_carries_the_whole_ledger_and_its_reasons(
-    key: str, guarantee: str | None, sample: Dataset
-) -> None:
-    heard: list[Step] = []
+def test_the_trace_carries_the_whole_ledger_and_its_reasons(key, guarantee, sample):
+    heard = []
     options = {**({"guarantee": guarantee, "epsilon": 1.0} if guarantee else {}), **short(key, 1.0)}
     result = run(key, sample, seed=2, on_step=heard.append, **options)
     assert [c for step in result.steps for c in step.charges] == list(result.ledger)
@@ -266,7 +258,7 @@ def test_the_trace_carries_the_whole_ledger_and_its_reasons(
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_a_run_can_be_stopped(key: str, sample: Dataset) -> None:
+def test_a_run_can_be_stopped(key, sample):
     result = run(key, sample, stop=lambda: True)
     assert result.status == "cancelled"
     check_result(result, sample, key)
@@ -285,7 +277,7 @@ PLANNED = [
 ]
 
 
-def budget_cases(key: str) -> Iterator[tuple[Dataset, dict[str, Any], int]]:
+def budget_cases(key):
     """Two datasets of two sizes, budgets and seeds; seeds take the two deltas in turn.
 
     What is planned is carried out whole on one table of each size, and in fewer steps on others.
@@ -303,7 +295,7 @@ def budget_cases(key: str) -> Iterator[tuple[Dataset, dict[str, Any], int]]:
 
 
 @pytest.mark.parametrize("key", STRICT)
-def test_strict_budget_is_never_exceeded(key: str) -> None:
+def test_strict_budget_is_never_exceeded(key):
     """96 runs of each search that charges answer by answer.
 
     The ledger's events are added up apart from it.
@@ -321,7 +313,7 @@ def test_strict_budget_is_never_exceeded(key: str) -> None:
 
 
 @pytest.mark.parametrize("key", PLANNED)
-def test_the_charges_of_these_runs_are_planned(key: str) -> None:
+def test_the_charges_of_these_runs_are_planned(key):
     """Other noise and data of as many columns, the same charges: few seeds are enough above."""
     names = NETWORKS[2] if ALGORITHMS[key].columns == 2 else ("cancer", "earthquake")
     runs = [
@@ -334,7 +326,7 @@ def test_the_charges_of_these_runs_are_planned(key: str) -> None:
         assert len({repr(list(result.ledger)) for result in runs}) == 1
 
 
-def runs_with(key: str, statistic: str) -> bool:
+def runs_with(key, statistic):
     """Whether a strict run of the algorithm takes the statistic."""
     spec = {s.name: s for s in ALGORITHMS[key].params.specs()}["statistic"]
     return statistic in spec.choices and (key, statistic) not in REFUSED
@@ -346,7 +338,7 @@ REFUSED = {("em_pc", "g2")}
 
 @pytest.mark.parametrize("key", [k for k in STRICT if has(k, "statistic")])
 @pytest.mark.parametrize("statistic", ["kendall", "spearman", "g2", "chi2"])
-def test_strict_budget_with_every_statistic(key: str, statistic: str) -> None:
+def test_strict_budget_with_every_statistic(key, statistic):
     data = network("survey", n=3000, seed=1)
     if not runs_with(key, statistic):
         with pytest.raises(InputError, match=statistic):
@@ -361,7 +353,7 @@ def test_strict_budget_with_every_statistic(key: str, statistic: str) -> None:
 
 @pytest.mark.parametrize("key", [k for k in STRICT if has(k, "subsample")])
 @pytest.mark.parametrize("m", [1, 37, 500, 2000])
-def test_strict_budget_on_subsamples(key: str, m: int, sample: Dataset) -> None:
+def test_strict_budget_on_subsamples(key, m, sample):
     for seed in range(3):
         result = run(key, sample, epsilon=0.7, subsample=m, seed=seed)
         total = total_of(result.ledger)
@@ -370,7 +362,7 @@ def test_strict_budget_on_subsamples(key: str, m: int, sample: Dataset) -> None:
         check_result(result, sample, key)
 
 
-def test_the_budget_does_run_out(asia: Dataset) -> None:
+def test_the_budget_does_run_out(asia):
     """Otherwise the runs above would never see a refusal; what was decided by then is kept."""
     runs = [run("priv_pc", asia, epsilon=1.0, seed=seed) for seed in range(20)]
     ended = [r for r in runs if r.status == "budget_exhausted"]
@@ -390,9 +382,7 @@ HUGE = 1e7
 @pytest.mark.parametrize("stable", [False, True])
 @pytest.mark.parametrize("statistic", ["kendall", "spearman"])
 @pytest.mark.parametrize(("key", "guarantee"), [(k, g) for k, g in CASES if k in PARENT])
-def test_huge_budget_recovers_the_parent(
-    key: str, guarantee: str, statistic: str, stable: bool
-) -> None:
+def test_huge_budget_recovers_the_parent(key, guarantee, statistic, stable):
     """Skeleton, separating sets and directions, on three networks."""
     # no coin in CURATE's band, which is no noise
     options = {"beta1": 0.0, "beta2": 0.0} if has(key, "beta1") else {}
@@ -425,7 +415,7 @@ def test_huge_budget_recovers_the_parent(
 
 
 @cache
-def odd_data() -> dict[str, Dataset]:
+def odd_data():
     rng = np.random.default_rng(0)
     levels3 = [["a", "b", "c"]] * 3
     found = {
@@ -464,7 +454,7 @@ def odd_data() -> dict[str, Dataset]:
     ],
     ids=str,
 )
-def test_odd_data(key: str, options: dict[str, Any], what: str) -> None:
+def test_odd_data(key, options, what):
     data = odd_data()[what]
     one = ALGORITHMS[key]
     if one.columns not in (None, data.d) or data.n < one.min_rows:

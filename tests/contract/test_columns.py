@@ -4,18 +4,13 @@ Noise is silent and every other door opens to the same thing, so that two orders
 the same answers.
 """
 
-from __future__ import annotations
-
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pytest
 
 from engine import ALGORITHMS, Dataset, load_dataset, run
 from engine.context import RunContext
-from engine.graphs.cpdag import Adjacency
-from engine.params import Parameters
 from engine.privacy.budget import STRICT
 from engine.privacy.ledger import Ledger
 from tests.contract.conftest import short
@@ -26,9 +21,9 @@ EPSILON = 1e4  # so that no budget runs out
 ORDERS = 6
 
 
-def built(key: str, **values: Any) -> Parameters:
+def built(key, **values):
     chosen = ALGORITHMS[key]
-    given: dict[str, Any] = {"epsilon": EPSILON} if chosen.private else {}
+    given = {"epsilon": EPSILON} if chosen.private else {}
     if STRICT in chosen.guarantees:
         given["guarantee"] = STRICT
     if "max_order" in {spec.name for spec in chosen.params.specs()}:
@@ -41,11 +36,11 @@ BOUND = [key for key in KEYS if built(key).by_order]
 
 
 @cache
-def sachs() -> Dataset:
+def sachs():
     return load_dataset("sachs", n=3000, seed=4)
 
 
-def moved(data: Dataset, order: list[int]) -> Dataset:
+def moved(data, order):
     return Dataset.from_codes(
         data.codes[:, order],
         [data.names[j] for j in order],
@@ -54,7 +49,7 @@ def moved(data: Dataset, order: list[int]) -> Dataset:
     )
 
 
-def found(key: str, params: Parameters, order: list[int]) -> Adjacency:
+def found(key, params, order):
     """The graph of the columns in this order, told in the columns' own."""
     chosen, data = ALGORITHMS[key], moved(sachs(), order)
     ledger = Ledger() if chosen.ledger is None else chosen.ledger(data, params)
@@ -64,7 +59,7 @@ def found(key: str, params: Parameters, order: list[int]) -> Adjacency:
     return outcome.matrix[np.ix_(back, back)]
 
 
-def graphs(key: str, params: Parameters, others: int = ORDERS) -> set[bytes]:
+def graphs(key, params, others=ORDERS):
     """The graphs of the columns as they stand, and in other orders."""
     rng = np.random.default_rng(0)
     orders = [list(range(sachs().d)), *(rng.permutation(sachs().d).tolist() for _ in range(others))]
@@ -74,22 +69,22 @@ def graphs(key: str, params: Parameters, others: int = ORDERS) -> set[bytes]:
 @pytest.mark.parametrize(
     ("key", "values"), [*FREE, *((key, {"stable": True}) for key in BOUND)], ids=str
 )
-def test_the_order_of_the_columns_decides_nothing(key: str, values: dict[str, Any]) -> None:
+def test_the_order_of_the_columns_decides_nothing(key, values):
     params = built(key, **values)
     assert not params.by_order
     assert len(graphs(key, params, others=3)) == 1
 
 
 @pytest.mark.parametrize("key", BOUND)
-def test_who_says_that_the_order_counts_is_right(key: str) -> None:
+def test_who_says_that_the_order_counts_is_right(key):
     assert len(graphs(key, built(key))) > 1
 
 
-def test_marginal_pc_and_gram_notears_are_free_of_the_order() -> None:
+def test_marginal_pc_and_gram_notears_are_free_of_the_order():
     assert {"marginal_pc", "gram_notears"} <= {key for key, _ in FREE}
 
 
-def test_the_run_tells_which_links_hang_on_the_order() -> None:
+def test_the_run_tells_which_links_hang_on_the_order():
     """Half of the links that it names, at least, turn where the columns do stand in other orders.
 
     It knows the answers that were given alone; other orders ask other questions, too.

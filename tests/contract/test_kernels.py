@@ -6,9 +6,6 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
-
-import pytest
 
 from engine import compiled, load_dataset, registry
 from pages.worker import search
@@ -38,7 +35,7 @@ print(json.dumps({
 """
 
 
-def counted(folder: Path) -> dict[str, Any]:
+def counted(folder):
     """What COUNT tells with a folder for compiled loops; those that do not have one set apart."""
     found = subprocess.run(
         [sys.executable, "-c", COUNT],
@@ -48,13 +45,11 @@ def counted(folder: Path) -> dict[str, Any]:
         env={**os.environ, compiled.PLACE: str(folder)},
     )
     assert found.returncode == 0, found.stderr
-    told: dict[str, Any] = json.loads(found.stdout.splitlines()[-1])
+    told = json.loads(found.stdout.splitlines()[-1])
     return {**told, "several": {name: n for name, n in told["counts"].items() if n != 1}}
 
 
-def test_a_run_of_every_algorithm_compiles_each_loop_for_one_set_of_types(
-    request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
+def test_a_run_of_every_algorithm_compiles_each_loop_for_one_set_of_types(request, tmp_path):
     """In a folder of its own from one time to the next: what has changed is compiled anew.
 
     It begins with what the environment's set-up has compiled. What other tests, or a fault that was
@@ -73,12 +68,10 @@ def test_a_run_of_every_algorithm_compiles_each_loop_for_one_set_of_types(
     assert told["others"] == []  # what is declared is what was compiled
 
 
-def test_the_first_visitor_of_marginal_pc_is_told_why_it_takes_longer(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    said: list[str] = []
+def test_the_first_visitor_of_marginal_pc_is_told_why_it_takes_longer(monkeypatch):
+    said = []
 
-    def tell(share: float | None = None, phrase: str = "", part: object = None) -> bool:
+    def tell(share=None, phrase="", part=None):
         said.append(phrase)
         return False
 

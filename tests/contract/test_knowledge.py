@@ -1,21 +1,17 @@
 """What every graph algorithm does with background knowledge, and what it costs: nothing."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
-from typing import Any
 
 import pytest
 
-from engine import ALGORITHMS, Dataset, InputError, Knowledge, load_dataset, run
+from engine import ALGORITHMS, InputError, Knowledge, load_dataset, run
 from engine.algorithms import marginal_pc
 from engine.data.schema import Column, Schema
 from engine.graphs.known import Known
 from engine.knowledge import ORIENTS
 from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.marginals.moments import refine_pairs
-from engine.result import RunResult
 from tests.contract.conftest import short
 from tests.contract.test_algorithms import seen
 
@@ -33,13 +29,13 @@ FALSE = Knowledge(tiers=[["dysp", "xray"], ["smoke", "asia"]])  # turned round
 
 
 @cache
-def asia() -> Dataset:
+def asia():
     return load_dataset("asia", n=3000, seed=3)
 
 
 @cache
-def ran(key: str, guarantee: str | None, knowledge: Knowledge | None = None) -> RunResult:
-    values: dict[str, Any] = short(key, 1.0)
+def ran(key, guarantee, knowledge=None):
+    values = short(key, 1.0)
     if guarantee is not None:
         values |= {"guarantee": guarantee, "epsilon": 1.0}
     return run(key, asia(), seed=2, knowledge=knowledge, **values)
@@ -47,9 +43,7 @@ def ran(key: str, guarantee: str | None, knowledge: Knowledge | None = None) -> 
 
 @pytest.mark.parametrize(("key", "guarantee"), CASES)
 @pytest.mark.parametrize("known", [KNOWN, FALSE], ids=["true", "false"])
-def test_no_result_contradicts_what_is_known(
-    key: str, guarantee: str | None, known: Knowledge
-) -> None:
+def test_no_result_contradicts_what_is_known(key, guarantee, known):
     found = ran(key, guarantee, knowledge=known)
     on = Known(known, found.names)
     arrows = found.matrix & ~found.matrix.T
@@ -65,7 +59,7 @@ def test_no_result_contradicts_what_is_known(
 
 
 @pytest.mark.parametrize(("key", "guarantee"), CASES)
-def test_no_question_is_asked_that_knowledge_answers(key: str, guarantee: str | None) -> None:
+def test_no_question_is_asked_that_knowledge_answers(key, guarantee):
     found = ran(key, guarantee, knowledge=KNOWN)
     on = Known(KNOWN, found.names)
     for step in found.steps:
@@ -78,26 +72,26 @@ def test_no_question_is_asked_that_knowledge_answers(key: str, guarantee: str | 
 
 
 @pytest.mark.parametrize(("key", "guarantee"), CASES)
-def test_nothing_known_changes_nothing(key: str, guarantee: str | None) -> None:
+def test_nothing_known_changes_nothing(key, guarantee):
     free = seen(ran(key, guarantee))
     assert seen(ran(key, guarantee, knowledge=Knowledge())) == free
     assert seen(ran(key, guarantee, knowledge=Knowledge(tiers=[asia().names]))) == free
 
 
 @pytest.mark.parametrize("key", [key for key, g in CASES if g == "strict"])
-def test_a_strict_guarantee_is_the_same_with_knowledge(key: str) -> None:
+def test_a_strict_guarantee_is_the_same_with_knowledge(key):
     free, found = ran(key, "strict"), ran(key, "strict", knowledge=KNOWN)
     assert found.spent == free.spent
     assert found.ledger.method == free.ledger.method
     assert found.ledger.used_epsilon <= found.spent.epsilon
 
 
-def of_sachs(knowledge: Knowledge | None = None) -> RunResult:
+def of_sachs(knowledge=None):
     data = load_dataset("sachs", n=20_000, seed=1)
     return run("marginal_pc", data, seed=1, epsilon=1.0, knowledge=knowledge)
 
 
-def test_where_it_only_orients_marginal_pc_finds_the_same_links() -> None:
+def test_where_it_only_orients_marginal_pc_finds_the_same_links():
     """Its releases, drawn from the same seed, and its questions are those without knowledge."""
     free = of_sachs()
     turned = [free.names[5:], free.names[:5]]
@@ -110,13 +104,11 @@ def test_where_it_only_orients_marginal_pc_finds_the_same_links() -> None:
     assert other.ci_tests_by_order != free.ci_tests_by_order
 
 
-def test_marginal_pc_measures_no_pair_again_that_is_known_to_be_apart(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_marginal_pc_measures_no_pair_again_that_is_known_to_be_apart(monkeypatch):
     """The first release holds all pairs (they stand in conditioning sets), the others do not."""
-    chosen: list[set[frozenset[int]]] = []
+    chosen = []
 
-    def noted(session: Any, store: Any, moments: Any, pairs: Any, rho: float) -> None:
+    def noted(session, store, moments, pairs, rho):
         chosen.append(set(map(frozenset, pairs)))
         refine_pairs(session, store, moments, pairs, rho)
 
@@ -131,7 +123,7 @@ def test_marginal_pc_measures_no_pair_again_that_is_known_to_be_apart(
     assert columns not in set.union(*chosen)
 
 
-def test_arrows_that_are_known_are_told_as_sure() -> None:
+def test_arrows_that_are_known_are_told_as_sure():
     found = ran("marginal_pc", "strict", knowledge=KNOWN)
     told = Known(KNOWN, found.names).fixed_arrows(found.matrix | found.matrix.T)
     diagnostics = found.diagnostics
@@ -144,7 +136,7 @@ def test_arrows_that_are_known_are_told_as_sure() -> None:
             assert 0 < share < 1
 
 
-def test_the_schema_states_it_and_the_argument_comes_first() -> None:
+def test_the_schema_states_it_and_the_argument_comes_first():
     data = asia()
     columns = tuple(
         Column(name=name, type="ordered", levels=levels)
@@ -157,13 +149,13 @@ def test_the_schema_states_it_and_the_argument_comes_first() -> None:
     assert run("marginal_pc", stated, seed=2, epsilon=1.0, knowledge=FALSE).knowledge == FALSE
 
 
-def test_a_pair_is_asked_without_knowledge() -> None:
+def test_a_pair_is_asked_without_knowledge():
     pair = load_dataset("pair:cubic:uniform", n=200)
     known = Knowledge(required=[pair.names])  # type: ignore[list-item]
     with pytest.raises(InputError, match="what is known would answer it"):
         run("anm", pair, knowledge=known)
 
 
-def test_a_name_of_no_column_is_refused() -> None:
+def test_a_name_of_no_column_is_refused():
     with pytest.raises(InputError, match="Did you mean 'smoke'"):
         ran("pc", None, knowledge=Knowledge(roots=["smokes"]))

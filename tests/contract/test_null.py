@@ -1,7 +1,5 @@
 """Where nothing is, an algorithm that is ours invents next to nothing."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -26,14 +24,12 @@ CASES = [
 ]
 
 
-def test_there_are_some_of_ours() -> None:
+def test_there_are_some_of_ours():
     assert OURS
     assert all(ALGORITHMS[key].columns is None for key in OURS)
 
 
-def links(
-    key: str, case: tuple[tuple[int, ...], int, float, tuple[float, ...]], draws: int = DRAWS
-) -> float:
+def links(key, case, draws=DRAWS):
     """Mean number of links a run."""
     levels, rows, epsilon, margins = case
     values = {"epsilon": epsilon, **short(key, epsilon)}
@@ -44,7 +40,7 @@ def links(
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: f"{len(c[0])}-{c[1]}-{c[2]:g}")
 @pytest.mark.parametrize("key", OURS)
-def test_invents_at_most_half_a_link(key: str, case) -> None:
+def test_invents_at_most_half_a_link(key, case):
     """On columns that depend on nothing.
 
     The seeds are fixed. Over seeds, a rule that sees as much as the bound allows, .31 pairs a run
@@ -54,10 +50,10 @@ def test_invents_at_most_half_a_link(key: str, case) -> None:
     assert links(key, case) <= MOST
 
 
-def test_it_would_catch_a_rule_without_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_would_catch_a_rule_without_the_bound(monkeypatch):
     """Both rules with everything seen: they invent 1.3 links a run and more, so few runs do."""
 
-    def everything(*arguments: object) -> np.ndarray:
+    def everything(*arguments):
         return np.ones((6, 6), dtype=bool)
 
     monkeypatch.setattr(NoisyTests, "seen", everything)

@@ -1,26 +1,22 @@
 """Chance enters a run through mechanisms and named doors alone; who takes another way is caught."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-from engine import ALGORITHMS, Dataset, load_dataset
-from engine.algorithm import Outcome
+from engine import ALGORITHMS, load_dataset
 from engine.context import RunContext
 from engine.privacy.events import LaplaceEvent
 from engine.privacy.ledger import Ledger
 from engine.randomness import KEYS, Randomness, illustration
 from engine.search.noisy_score import PrivateParameters
 from engine.search.pc import pc
-from engine.search.skeleton import Query, TestByTest
+from engine.search.skeleton import TestByTest
 from tests.contract.conftest import short
 
 ENGINE = Path(inspect.getfile(Ledger)).resolve().parents[1]
@@ -41,49 +37,47 @@ DOORS = {
 class Silent:
     """A generator whose privacy noise is zero; what is drawn through other doors is fixed."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self._rest = np.random.default_rng(0)
 
-    def laplace(self, loc: float, scale: float, size: Any = None) -> Any:
+    def laplace(self, loc, scale, size=None):
         return np.zeros(size) + loc if size is not None else loc
 
     normal = laplace
 
-    def gumbel(self, size: Any = None) -> Any:
+    def gumbel(self, size=None):
         return np.zeros(size)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name):
         return getattr(self._rest, name)
 
 
 class Deaf(Randomness):
     """Doors that open to the same thing every time: no noise, heads, rows in their order."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__(0)
         self._silent = Silent()
 
-    def generator(self, door: str) -> Any:
+    def generator(self, door):
         self.used[door] += 1
         return self._silent if door == "noise" else np.random.default_rng(0)
 
-    def coin(self) -> bool:
+    def coin(self):
         self.used["coin"] += 1
         return True
 
-    def permutation(self, n: int) -> Any:
+    def permutation(self, n):
         self.used["permutation"] += 1
         return np.arange(n)
 
 
 @pytest.fixture(scope="module")
-def asia() -> Dataset:
+def asia():
     return load_dataset("asia", n=2000, seed=3)
 
 
-def outcome(
-    run: Callable[..., Outcome], data: Dataset, params: Any, ledger: Ledger, doors: Randomness
-) -> tuple[Any, ...]:
+def outcome(run, data, params, ledger, doors):
     """All that a run gives: graph, tests, trace."""
     session = RunContext(doors, ledger, data.names)
     found = run(data, params, session)
@@ -91,7 +85,7 @@ def outcome(
     return found.matrix.tolist(), found.ci_tests_by_order, repr(steps)
 
 
-def depends_on_hidden_chance(algorithm: Any, data: Dataset, params: Any) -> bool:
+def depends_on_hidden_chance(algorithm, data, params):
     """Whether two runs differ although no mechanism and no door draws anything at random."""
     runs = [
         outcome(algorithm.run, data, params, algorithm.ledger(data, params), Deaf())
@@ -101,9 +95,7 @@ def depends_on_hidden_chance(algorithm: Any, data: Dataset, params: Any) -> bool
 
 
 @pytest.mark.parametrize(("key", "guarantee"), CASES)
-def test_chance_comes_through_the_doors_that_are_known(
-    key: str, guarantee: str, sample: Dataset
-) -> None:
+def test_chance_comes_through_the_doors_that_are_known(key, guarantee, sample):
     algorithm = ALGORITHMS[key]
     options = {"guarantee": guarantee, "epsilon": 1.0, **short(key, 1.0)}
     params = algorithm.params.build(options)
@@ -122,11 +114,11 @@ class Forger:
 
     draw: Callable[[RunContext], float]
 
-    def run(self, data: Dataset, params: Any, session: RunContext) -> Outcome:
+    def run(self, data, params, session):
         draw = self.draw
 
         class Rule(TestByTest):
-            def independent(self, q: Query) -> bool:
+            def independent(self, q):
                 session.ledger.charge(LaplaceEvent(1e-9, 1.0))
                 found = draw(session) > 0.5
                 session.emit("test", "independent" if found else "dependent", query=q)
@@ -134,7 +126,7 @@ class Forger:
 
         return pc(data, params, session, Rule())
 
-    def ledger(self, data: Dataset, params: Any) -> Ledger:
+    def ledger(self, data, params):
         return Ledger(params.total)
 
 
@@ -148,13 +140,13 @@ class Forger:
     ],
     ids=["session", "noise door", "sample door", "illustration"],
 )
-def test_a_forger_finds_no_generator(draw: Callable[[RunContext], float], asia: Dataset) -> None:
+def test_a_forger_finds_no_generator(draw, asia):
     params, forger = PrivateParameters(), Forger(draw)
     with pytest.raises((AttributeError, PermissionError)):
         outcome(forger.run, asia, params, forger.ledger(asia, params), Randomness(0))
 
 
-def test_a_forger_with_a_generator_of_its_own_is_noticed(asia: Dataset) -> None:
+def test_a_forger_with_a_generator_of_its_own_is_noticed(asia):
     own = Forger(lambda session: np.random.default_rng().random())
     assert depends_on_hidden_chance(own, asia, PrivateParameters())
 
@@ -181,7 +173,7 @@ MAY = {
 SOURCES = {"_generator", "default_rng", "RandomState", "random", "secrets", "urandom"}
 
 
-def randomness_in(path: Path) -> set[str]:
+def randomness_in(path):
     """Names in a file that make a generator or take one out of its box."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -195,13 +187,13 @@ def randomness_in(path: Path) -> set[str]:
     return found
 
 
-def test_no_other_file_holds_a_generator() -> None:
+def test_no_other_file_holds_a_generator():
     assert [name for name in MAY if not (ENGINE / name).exists()] == []
     files = [p for p in ENGINE.rglob("*.py") if p.relative_to(ENGINE).as_posix() not in MAY]
     assert len(files) > 50
     assert {p.name: randomness_in(p) for p in files if randomness_in(p)} == {}
 
 
-def test_the_doors_open_to_modules_that_exist() -> None:
+def test_the_doors_open_to_modules_that_exist():
     for module in KEYS.values():
         assert (ENGINE.parent / (module.replace(".", "/") + ".py")).exists()

@@ -1,7 +1,5 @@
 """What every statistic must keep, whatever it is: it says so itself, and is held to it here."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

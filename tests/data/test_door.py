@@ -1,12 +1,8 @@
 """What once was read wrongly, by each of the three ways in: page, command line and Python."""
 
-from __future__ import annotations
-
 import warnings
 from collections import Counter
-from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from traceback import format_exception
 from typing import Any, NamedTuple
 
@@ -14,20 +10,20 @@ import pandas as pd
 import pytest
 
 import engine.cli.run
-from engine import Column, Dataset, InputError, Person, Schema, load_schema, read_table
+from engine import Column, InputError, Person, Schema, load_schema, read_table
 from engine.__main__ import main
 from pages import worker
 from pages.table import cards
 from tests.data.test_intake import workbook
 
 
-def levels(*words: str, **more: Any) -> dict[str, Any]:
+def levels(*words, **more):
     return {"type": "ordered", "levels": words, **more}
 
 
 WORDS, TRUTH = levels("no", "yes"), levels("0", "1")
 GAPS = levels("no", "yes", "missing", other="missing")
-AGES: dict[str, Any] = {"type": "numeric", "cuts": (30, 50), "other": "level"}
+AGES = {"type": "numeric", "cuts": (30, 50), "other": "level"}
 
 
 class Case(NamedTuple):
@@ -82,7 +78,7 @@ CASES = {
 }
 
 
-def given(case: Case) -> tuple[pd.DataFrame | None, bytes, Schema]:
+def given(case):
     """The frame if there is one, the CSV file, and the schema."""
     if isinstance(case.cells, bytes):
         frame, raw = None, case.cells
@@ -100,11 +96,11 @@ def given(case: Case) -> tuple[pd.DataFrame | None, bytes, Schema]:
     return frame, raw, Schema((Column(name="a", **case.facts), second), person=person)
 
 
-def by_command(path: Path, schema: Path, capsys: Any, monkeypatch: Any) -> Dataset:
+def by_command(path, schema, capsys, monkeypatch):
     """What `engine run` reads; InputError with what it says. It asks where much is an answer."""
-    got: list[Dataset] = []
+    got = []
 
-    def keep(key: str, data: Dataset, **_: Any) -> Any:
+    def keep(key, data, **_):
         got.append(data)
         raise InputError("The command line has its table.")
 
@@ -122,13 +118,13 @@ def by_command(path: Path, schema: Path, capsys: Any, monkeypatch: Any) -> Datas
     return got[0]
 
 
-def by_page(path: Path, schema: Path) -> Dataset:
+def by_page(path, schema):
     """What the page reads of two uploads."""
     table, stated = (worker.Upload(p.name, p.read_bytes()) for p in (path, schema))
     return worker.table(table, None, stated)[0]
 
 
-def by_python(source: Any, schema: Schema) -> Dataset:
+def by_python(source, schema):
     """What a notebook reads; it warns of what matches no level."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -139,13 +135,13 @@ def by_python(source: Any, schema: Schema) -> Dataset:
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_table_means_the_same_on_the_page_the_command_line_and_in_python(
-    name: str, tmp_path: Path, capsys: Any, monkeypatch: Any
-) -> None:
+    name, tmp_path, capsys, monkeypatch
+):
     case = CASES[name]
     frame, raw, schema = given(case)
     schema.save(tmp_path / "s.json")
     (tmp_path / "t.csv").write_bytes(raw)
-    ways: dict[str, Callable[[], Dataset]] = {}
+    ways = {}
     if frame is not None:
         workbook(frame, tmp_path / "t.xlsx")
         frame.to_parquet(tmp_path / "t.parquet")
@@ -176,9 +172,7 @@ SURVEY = pd.DataFrame(
 )
 
 
-def test_a_draft_hints_at_the_person_keeps_missing_and_takes_none_for_a_word(
-    tmp_path: Path, capsys: Any
-) -> None:
+def test_a_draft_hints_at_the_person_keeps_missing_and_takes_none_for_a_word(tmp_path, capsys):
     SURVEY.to_csv(tmp_path / "t.csv", index=False)
     assert main(["schema", "draft", str(tmp_path / "t.csv")]) == 0
     said = capsys.readouterr()
@@ -213,9 +207,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("case", BROKEN)
-def test_no_reader_writes_a_byte_of_a_record_into_a_log(
-    case: str, tmp_path: Path, capfd: Any, caplog: Any
-) -> None:
+def test_no_reader_writes_a_byte_of_a_record_into_a_log(case, tmp_path, capfd, caplog):
     schema = Schema((Column(name="a", **WORDS), Column(name="b", **WORDS)))
     source = BROKEN[case]
     with pytest.raises(InputError) as caught:
@@ -234,11 +226,11 @@ def test_no_reader_writes_a_byte_of_a_record_into_a_log(
     assert "ud800" not in logged
 
 
-def test_no_control_changes_what_is_stated_by_what_was_found() -> None:
+def test_no_control_changes_what_is_stated_by_what_was_found():
     """The page's cards: once a column is stated, another record's gap changes no schema."""
     schemas = []
     for gap in (False, True):
-        helped: list[Any] = list(SURVEY["help"])
+        helped = list(SURVEY["help"])
         helped[0] = None if gap else helped[0]
         frame = SURVEY.assign(help=helped)
         found, dialect = worker.columns(worker.Upload("t.csv", frame.to_csv(index=False).encode()))

@@ -1,16 +1,11 @@
 """A table means the same whichever way it comes in, and what a plain pandas line says."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import sqlite3
 import zipfile
 from collections import Counter
-from collections.abc import Callable
-from pathlib import Path
 from random import Random
-from typing import Any
 
 import duckdb
 import numpy as np
@@ -32,7 +27,7 @@ N = 240
 pytestmark = pytest.mark.filterwarnings("ignore:.*See data.unforeseen:UserWarning")
 
 
-def titanic() -> pd.DataFrame:
+def titanic():
     """Ids, texts, a constant, truth values, floats for levels, gaps, unicode."""
     rng = np.random.default_rng(0)
     return pd.DataFrame(
@@ -51,7 +46,7 @@ def titanic() -> pd.DataFrame:
     )
 
 
-def nhefs() -> pd.DataFrame:
+def nhefs():
     """Whole numbers as floats because of gaps, a date, yes in three spellings."""
     rng = np.random.default_rng(1)
     return pd.DataFrame(
@@ -66,7 +61,7 @@ def nhefs() -> pd.DataFrame:
     )
 
 
-def panel() -> pd.DataFrame:
+def panel():
     """Eight waves of thirty persons, ids as floats."""
     rng = np.random.default_rng(2)
     return pd.DataFrame(
@@ -81,7 +76,7 @@ def panel() -> pd.DataFrame:
 
 
 # What is not stated as it is found.
-STATED: dict[str, dict[str, Any]] = {
+STATED = {
     "titanic": {"Age": {"cuts": [18, 40]}, "Embarked": ["C", "Q", "S"]},
     "nhefs": {
         "asthma": ["no", "yes"],
@@ -90,22 +85,22 @@ STATED: dict[str, dict[str, Any]] = {
     },
     "panel": {"wage": {"cuts": [10, 20]}, "region": ["north", "south"], "wave": {"cuts": [4]}},
 }
-MADE: tuple[Callable[[], pd.DataFrame], ...] = (titanic, nhefs, panel)
+MADE = (titanic, nhefs, panel)
 FRAMES = {make.__name__: make for make in MADE}
 
 
-def stated(name: str, source: Any) -> Schema:
+def stated(name, source):
     draft = Schema.draft(source)
     return draft.state(*set(draft.names) - set(STATED[name]), **STATED[name])
 
 
-def workbook(frame: pd.DataFrame, path: Path) -> Path:
+def workbook(frame, path):
     """An Excel file of the frame: numbers as numbers, all else as text."""
     cells = [["" if pd.isna(v) else str(v) for v in row] for row in frame.astype(object).values]
     return Excel().save(path, [tuple(frame.columns), *map(tuple, cells)], Random(0))
 
 
-def ways_in(frame: pd.DataFrame, folder: Path) -> dict[str, Any]:
+def ways_in(frame, folder):
     """The same table in every form."""
     csv, table = frame.to_csv(index=False), pa.Table.from_pandas(frame, preserve_index=False)
     frame.to_csv(folder / "t.csv", index=False)
@@ -124,7 +119,7 @@ def ways_in(frame: pd.DataFrame, folder: Path) -> dict[str, Any]:
     with sqlite3.connect(folder / "t.sqlite") as lite:
         frame.to_sql("t", lite, index=False)
     named = ("t.csv", "t.tsv", "t.csv.gz", "t.parquet", "t.arrow", "t.duckdb", "t.sqlite")
-    found: dict[str, Any] = {name: folder / name for name in named}
+    found = {name: folder / name for name in named}
     found |= {p.name: p for p in folder.glob("parts*")}
     return found | {
         "excel": workbook(frame, folder / "t.xlsx"),
@@ -142,7 +137,7 @@ def ways_in(frame: pd.DataFrame, folder: Path) -> dict[str, Any]:
     }
 
 
-def by_pandas(frame: pd.DataFrame, schema: Schema) -> Counter[Any]:
+def by_pandas(frame, schema):
     """How often each row of codes occurs, each cell by itself in plain Python."""
     columns = []
     for column in schema.columns:
@@ -159,7 +154,7 @@ DRAFTED = ("t.csv", "t.parquet", "t.arrow", "t.duckdb", "excel", "objects")
 
 
 @pytest.mark.parametrize("name", FRAMES)
-def test_code_for_code_the_same_by_every_way_in(name: str, tmp_path: Path) -> None:
+def test_code_for_code_the_same_by_every_way_in(name, tmp_path):
     frame = FRAMES[name]()
     schema = stated(name, frame)
     want = read_table(frame, schema)
@@ -174,7 +169,7 @@ def test_code_for_code_the_same_by_every_way_in(name: str, tmp_path: Path) -> No
         pd.testing.assert_frame_equal(data.unforeseen, want.unforeseen)
 
 
-def test_a_draft_says_why_it_leaves_columns_out_and_what_they_may_be() -> None:
+def test_a_draft_says_why_it_leaves_columns_out_and_what_they_may_be():
     draft = Schema.draft(titanic())
     out = dict(draft.left_out)
     found, _ = columns(Upload("t.csv", titanic().to_csv(index=False).encode()))  # the page's cards
@@ -213,7 +208,7 @@ CELLS = (
 
 
 @pytest.mark.parametrize("column", [WORDS, MIXED, TRUTH, AGES], ids=["words", "case", "0/1", "age"])
-def test_what_a_cell_means(column: Column) -> None:
+def test_what_a_cell_means(column):
     other = Column(name="b", type="ordered", levels=tuple(f"{k}" for k in range(len(CELLS))))
     frame = pd.DataFrame({"a": CELLS, "b": range(len(CELLS))})
     for source in (frame, frame.to_csv(index=False).encode()):
@@ -222,7 +217,7 @@ def test_what_a_cell_means(column: Column) -> None:
         assert found == [meaning(column, cell) for cell in CELLS]
 
 
-def test_numbers_are_written_as_the_schema_says() -> None:
+def test_numbers_are_written_as_the_schema_says():
     columns = (
         Column(name="a", type="numeric", cuts=(1.0, 1000.0), other="level"),
         Column(name="b", type="ordered", levels=("1,5", "2"), other="2"),
@@ -237,7 +232,7 @@ def test_numbers_are_written_as_the_schema_says() -> None:
 # Cells that match no level ---------------------------------------------------------------------
 
 
-def test_what_matches_no_level_is_a_warning_without_a_cell_and_a_frame_with_some() -> None:
+def test_what_matches_no_level_is_a_warning_without_a_cell_and_a_frame_with_some():
     frame = pd.DataFrame({"sex": ["f", "m", "d", None] * 25, "age": ["3", "70", "?", "n.k."] * 25})
     columns = (
         Column(name="sex", type="ordered", levels=("f", "m"), other="m"),
@@ -257,8 +252,8 @@ def test_what_matches_no_level_is_a_warning_without_a_cell_and_a_frame_with_some
 
 # One row a person ------------------------------------------------------------------------------
 
-YES: dict[str, Any] = {"type": "ordered", "levels": ("no", "yes"), "other": "no"}
-STAGES: dict[str, Any] = {"type": "ordered", "levels": ("I", "II", "missing"), "other": "missing"}
+YES = {"type": "ordered", "levels": ("no", "yes"), "other": "no"}
+STAGES = {"type": "ordered", "levels": ("I", "II", "missing"), "other": "missing"}
 VISITS = Schema(
     (
         Column(name="smoker", **YES, take="any"),
@@ -273,7 +268,7 @@ VISITS = Schema(
 )
 
 
-def visits(n: int = 400, persons: int = 60) -> pd.DataFrame:
+def visits(n=400, persons=60):
     """Visits with gaps, ties in the day, and some that say of nobody whose they are."""
     rng = np.random.default_rng(0)
     return pd.DataFrame(
@@ -288,18 +283,18 @@ def visits(n: int = 400, persons: int = 60) -> pd.DataFrame:
     )
 
 
-def persons_by_hand(frame: pd.DataFrame) -> Counter[Any]:
+def persons_by_hand(frame):
     """How often each person's row occurs, by the words of the rules."""
     days = {"2024-03-01": 1.0, "2024-03-02T07:00:00Z": 2.0, "2024-03-02 08:00": 3.0}
     stages = {"I": 0, "II": 1}
-    found: Counter[Any] = Counter()
+    found = Counter()
     for _, rows in frame.dropna(subset=["patient"]).groupby("patient"):
         at = [days.get(day, -1.0) for day in rows["day"]]
         grades = Counter(rows["grade"])
         doses = [float(dose) for dose in rows["dose"] if isinstance(dose, str)]
         held = [stages[w] for w in rows["worst"] if w in stages]
 
-        def of_day(name: str, day: float, rows: Any = rows, at: Any = at) -> int:
+        def of_day(name, day, rows=rows, at=at):
             cells = zip(rows[name], at, strict=True)
             return min(stages.get(cell, 2) for cell, when in cells if when == day)
 
@@ -316,7 +311,7 @@ def persons_by_hand(frame: pd.DataFrame) -> Counter[Any]:
     return found
 
 
-def test_each_rule_of_a_person_is_what_its_word_says(tmp_path: Path) -> None:
+def test_each_rule_of_a_person_is_what_its_word_says(tmp_path):
     frame = visits()
     data = read_table(frame, VISITS)
     assert rows_of(data) == persons_by_hand(frame)
@@ -331,7 +326,7 @@ def test_each_rule_of_a_person_is_what_its_word_says(tmp_path: Path) -> None:
         assert (again.weights == data.weights).all()
 
 
-def test_a_text_id_without_a_file_of_a_schema() -> None:
+def test_a_text_id_without_a_file_of_a_schema():
     frame = panel().assign(person_id=[f"p{k:.0f}" for k in panel()["person_id"]])
     schema = stated("panel", frame).keep("union", "wage")
     data = read_table(frame, schema.by_person("person_id", "wave", union="last", wage="last"))
@@ -346,7 +341,7 @@ def test_a_text_id_without_a_file_of_a_schema() -> None:
 
 TWO = Schema((Column(name="a", **YES), Column(name="b", **YES)))
 SECRET = "s3cret"
-REFUSED: dict[str, tuple[bytes, str]] = {
+REFUSED = {
     "too few cells": (b"a,b\nno,no\ns3cret\n", "Line 3 of data has another number of cells"),
     "too many cells": (b"a,b\nno,s3cret,no\n", "Line 2 of data has another number of cells"),
     "an open quote": (b'a,b\nno,no\n"s3cret,no\n', "Line 3 of data has a quotation mark"),
@@ -371,7 +366,7 @@ REFUSED: dict[str, tuple[bytes, str]] = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_a_malformed_file_is_refused_without_a_cell(case: str, capfd: Any) -> None:
+def test_a_malformed_file_is_refused_without_a_cell(case, capfd):
     raw, sentence = REFUSED[case]
     with pytest.raises(InputError) as caught:
         read_csv(raw, TWO)
@@ -383,7 +378,7 @@ def test_a_malformed_file_is_refused_without_a_cell(case: str, capfd: Any) -> No
     assert capfd.readouterr() == ("", "")
 
 
-def test_sources_that_are_none_are_one_sentence(tmp_path: Path) -> None:
+def test_sources_that_are_none_are_one_sentence(tmp_path):
     for name, headers in (("empty", ()), ("odd", ("a,b", "a,c"))):
         (tmp_path / name).mkdir()
         for header in headers:
@@ -406,9 +401,9 @@ DUCKS = (*WRITES, "COPY t TO 'y.csv'", "SELECT * FROM read_csv('/etc/hosts')", "
 @pytest.mark.parametrize(
     ("kind", "query"), [*(("sqlite", q) for q in WRITES), *(("duckdb", q) for q in DUCKS)]
 )
-def test_a_query_only_reads_and_quotes_nothing(kind: str, query: str, tmp_path: Path) -> None:
+def test_a_query_only_reads_and_quotes_nothing(kind, query, tmp_path):
     place = tmp_path / f"t.{kind}"
-    connect: Any = sqlite3.connect if kind == "sqlite" else duckdb.connect
+    connect = sqlite3.connect if kind == "sqlite" else duckdb.connect
     database = connect(str(place))
     if kind == "sqlite":
         database.execute("PRAGMA journal_mode = wal")
@@ -427,9 +422,7 @@ def test_a_query_only_reads_and_quotes_nothing(kind: str, query: str, tmp_path: 
         read_table(place, TWO, query="SELECT a, CAST(b AS INTEGER) / 0 % json(b) AS b FROM t")
 
 
-def test_a_workbook_that_unpacks_to_gigabytes_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_workbook_that_unpacks_to_gigabytes_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(sources, "_MOST_UNPACKED", 1 << 20)
     cells = '<row r="{0}"><c r="{1}{0}"><v>1</v></c></row>'.format
     far = cells(1, "A") + cells(1_048_576, "XFD")

@@ -2,16 +2,14 @@
 
 import itertools
 import json
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import networkx as nx
 import numpy as np
 import pytest
 
 from engine.data import networks
-from engine.data.networks import NETWORKS, Network, load_dataset, load_network, normalised
+from engine.data.networks import NETWORKS, load_dataset, load_network, normalised
 from engine.errors import InputError
 from scripts.convert_networks import parse_bif, render
 
@@ -33,12 +31,12 @@ COUNTS = {
 N = 100_000
 
 
-def exact(network: Network, nodes: Sequence[str]) -> np.ndarray:
+def exact(network, nodes):
     """Return the joint of the nodes by summing the product of their ancestors' tables."""
     dag = network.dag()
     needed = set(nodes).union(*(nx.ancestors(dag, node) for node in nodes))
     axis = {name: k for k, name in enumerate(sorted(needed))}
-    operands: list = []
+    operands = []
     for node in needed:
         j = network.names.index(node)
         family = [*network.parents[j], node]
@@ -47,7 +45,7 @@ def exact(network: Network, nodes: Sequence[str]) -> np.ndarray:
     return np.einsum(*operands, [axis[node] for node in nodes], optimize="greedy")
 
 
-def errors(network: Network, codes: np.ndarray, nodes: Sequence[str]) -> np.ndarray:
+def errors(network, codes, nodes):
     """Return each cell's (observed - exact) frequency in standard errors; inf if impossible."""
     table = exact(network, nodes)
     columns = tuple(codes[:, network.names.index(node)] for node in nodes)
@@ -60,7 +58,7 @@ def errors(network: Network, codes: np.ndarray, nodes: Sequence[str]) -> np.ndar
 
 
 @pytest.mark.parametrize("name", NETWORKS)
-def test_tables_fit_and_the_dataset_is_public_with_the_true_graph(name: str) -> None:
+def test_tables_fit_and_the_dataset_is_public_with_the_true_graph(name):
     network, data = load_network(name), load_dataset(name, n=200)
     assert data.public
     assert data.truth is not None
@@ -93,7 +91,7 @@ ENTRIES = (
 
 
 @pytest.mark.parametrize("entry", ENTRIES)
-def test_single_entries(entry: str) -> None:
+def test_single_entries(entry):
     name, node, parents, state, probability = entry.split()
     given = dict(pair.split("=") for pair in parents.split(","))
     network = load_network(name)
@@ -107,7 +105,7 @@ def test_single_entries(entry: str) -> None:
     assert table[row, states[node].index(state)] == pytest.approx(float(probability))
 
 
-def test_asia_marginals_are_the_published_ones() -> None:
+def test_asia_marginals_are_the_published_ones():
     network = load_network("asia")
     published = {"tub": 0.0104, "lung": 0.055, "either": 0.064828, "xray": 0.11029, "bronc": 0.45}
     for node, probability in published.items():
@@ -116,7 +114,7 @@ def test_asia_marginals_are_the_published_ones() -> None:
 
 
 @pytest.mark.parametrize("name", NETWORKS)
-def test_samples_follow_the_tables(name: str) -> None:
+def test_samples_follow_the_tables(name):
     """Every node with its parents, wherever its ancestors are few enough to sum exactly.
 
     A cell fails beyond 6 standard errors and 9 counts: for a right sampler less than
@@ -132,7 +130,7 @@ def test_samples_follow_the_tables(name: str) -> None:
     assert checked >= (min(len(network.names), 11) if name in COUNTS else 1)
 
 
-def test_the_check_has_power() -> None:
+def test_the_check_has_power():
     """Rows with one table read in the wrong parent order do fail the check above."""
     network = load_network("survey")
     tables = [*network.tables]
@@ -142,7 +140,7 @@ def test_the_check_has_power() -> None:
     assert errors(network, codes, ["A", "S", "E"]).max() > 6
 
 
-def test_impossible_states_never_occur() -> None:
+def test_impossible_states_never_occur():
     rounding = [0.1] * 10 + [0.0]  # its running sum stops short of 1
     rows = [[0.0, 0.3, 0.0, 0.7, *[0.0] * 7], rounding]
     child = {"states": "abcdefghijk", "parents": ["parent"], "table": rows, "name": "child"}
@@ -153,7 +151,7 @@ def test_impossible_states_never_occur() -> None:
     class Extremes:
         """Uniforms at both ends of [0, 1)."""
 
-        def random(self, n: int) -> np.ndarray:
+        def random(self, n):
             ends = [0.0, np.nextafter(1, 0)]
             self.calls = getattr(self, "calls", 0) + 1
             return np.resize(np.repeat(ends, self.calls), n)
@@ -162,7 +160,7 @@ def test_impossible_states_never_occur() -> None:
     assert (network.tables[0][codes[:, 1], codes[:, 0]] > 0).all()
 
 
-def test_a_seed_fixes_the_rows() -> None:
+def test_a_seed_fixes_the_rows():
     """Studies are kept under a fingerprint: a change of the rows must be meant."""
     first = load_dataset("asia", 1000, 0)
     assert first.fingerprint.startswith("48676448933ab6c2")
@@ -172,7 +170,7 @@ def test_a_seed_fixes_the_rows() -> None:
     assert (load_network("asia").sample(1000, np.random.default_rng(0)) != first.codes).any()
 
 
-def test_unknown_network_lists_the_known_ones() -> None:
+def test_unknown_network_lists_the_known_ones():
     with pytest.raises(InputError, match=r"choose one of .*mean 'alarm'") as caught:
         load_network("Alarmm")
     assert all(name in str(caught.value) for name in NETWORKS)
@@ -184,12 +182,12 @@ def test_unknown_network_lists_the_known_ones() -> None:
     + [({"n": n}, "n must be a whole number") for n in (2.0, "100", True, None)]
     + [({"seed": seed}, "seed must be a whole number") for seed in (-1, 0.5, "0", False, None)],
 )
-def test_bad_n_and_bad_seed(asked: Any, said: str) -> None:
+def test_bad_n_and_bad_seed(asked, said):
     with pytest.raises(InputError, match=said):
         load_dataset("asia", **{"n": 10, **asked})
 
 
-def test_rounded_rows_are_normalised_and_rows_further_off_refused() -> None:
+def test_rounded_rows_are_normalised_and_rows_further_off_refused():
     assert normalised([[0.3333, 0.3333, 0.3333]]).tolist() == [[pytest.approx(1 / 3)] * 3]
     for row in ([0.5, 0.6], [0.5, 0.498], [1.5, -0.5], [float("nan"), 1]):
         with pytest.raises(InputError, match="does not sum to 1"):
@@ -200,7 +198,7 @@ def test_rounded_rows_are_normalised_and_rows_further_off_refused() -> None:
 
 
 @pytest.mark.parametrize("name", ["child", "hailfinder"])
-def test_bundled_file_is_what_the_converter_writes(name: str) -> None:
+def test_bundled_file_is_what_the_converter_writes(name):
     """Our file, written as BIF with its rows in any order and converted, comes out the same."""
     text = (networks._FOLDER / f"{name}.json").read_text(encoding="utf-8")
     bif = _as_bif(json.loads(text)["nodes"])
@@ -210,7 +208,7 @@ def test_bundled_file_is_what_the_converter_writes(name: str) -> None:
         parse_bif(bif.replace(f"{a_row}\n", "", 1))
 
 
-def _as_bif(nodes: list[dict]) -> str:
+def _as_bif(nodes):
     states = {node["name"]: node["states"] for node in nodes}
     blocks = [
         f"variable {name} {{\n type discrete [ {len(s)} ] {{ {', '.join(s)} }};\n}}"

@@ -1,10 +1,7 @@
 """Simulated pairs, a person's own two columns, and the Tuebingen file."""
 
-from __future__ import annotations
-
 import json
 import zipfile
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,7 +13,7 @@ from engine.errors import DataError
 
 
 @pytest.mark.parametrize("mechanism", [*pairs.MECHANISMS, *pairs.HELD_OUT])
-def test_simulated_pairs(mechanism: str) -> None:
+def test_simulated_pairs(mechanism):
     for noise in pairs.NOISES:
         for cause in pairs.CAUSES:
             data = pairs.simulate_pair(mechanism, noise, cause, n=300, seed=1)
@@ -32,7 +29,7 @@ def test_simulated_pairs(mechanism: str) -> None:
 
 
 @pytest.mark.parametrize("bad", ["pair:sine", "pair:sinus:laplace", "pair:sine:loud"])
-def test_pairs_by_name(bad: str) -> None:
+def test_pairs_by_name(bad):
     assert load_dataset("pair:sine:laplace", n=50, seed=2).n == 50
     with pytest.raises(InputError, match=r"^[^\n]*$"):
         load_dataset(bad, n=50)
@@ -41,7 +38,7 @@ def test_pairs_by_name(bad: str) -> None:
 ROWS = "\n".join(f"{i},{i * i % 17}" for i in range(20))
 
 
-def test_own_columns() -> None:
+def test_own_columns():
     data = pairs.read_pair(f"a,b\n{ROWS}\n".encode(), ((0, 30), (0, 16)))
     assert (data.n, data.names, data.bounds) == (20, ("a", "b"), ((0.0, 30.0), (0.0, 16.0)))
     assert not data.public
@@ -66,16 +63,14 @@ def test_own_columns() -> None:
         ("a,a\n" + "1,2\n2,3\n" * 9, "called 'a'"),
     ],
 )
-def test_bad_files_get_one_sentence(text: str, said: str) -> None:
+def test_bad_files_get_one_sentence(text, said):
     with pytest.raises(InputError, match=said) as caught:
         pairs.read_pair(text.encode())
     assert "\n" not in str(caught.value)
     assert str(caught.value).endswith(".")
 
 
-def wheel(
-    path: Path, targets: str | bytes = "SampleID,Target\npair1,1.0\npair2,1.0\npair3,0\n"
-) -> Path:
+def wheel(path, targets="SampleID,Target\npair1,1.0\npair2,1.0\npair3,0\n"):
     cells = {name: " ".join(map(str, range(k, k + 12))) for k, name in enumerate("ABC")}
     rows = "SampleID,A,B\n" + "".join(f"pair{i},{cells['A']},{cells['B']}\n" for i in (1, 2, 3))
     with zipfile.ZipFile(path, "w") as out:
@@ -84,7 +79,7 @@ def wheel(
     return path
 
 
-def test_the_tuebingen_file(tmp_path: Path) -> None:
+def test_the_tuebingen_file(tmp_path):
     """Every second pair is turned round; a pair without a direction is left out."""
     first, second = pairs.read_tuebingen(wheel(tmp_path / "cdt.whl"))
     assert first.name == "tuebingen:pair1"
@@ -106,7 +101,7 @@ def test_the_tuebingen_file(tmp_path: Path) -> None:
     "targets",
     [b"SampleID\npair1\n", b"Sample,Target\na,1\n", b"SampleID,Target\npair1,much\n", b"\xff"],
 )
-def test_another_zip_is_one_sentence(targets: bytes, tmp_path: Path) -> None:
+def test_another_zip_is_one_sentence(targets, tmp_path):
     with pytest.raises(DataError, match=r"is not the cdt 0\.6\.0 wheel"):
         pairs.read_tuebingen(wheel(tmp_path / "cdt.whl", targets))
 
@@ -114,7 +109,7 @@ def test_another_zip_is_one_sentence(targets: bytes, tmp_path: Path) -> None:
 # The command ------------------------------------------------------------------------------------
 
 
-def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command(tmp_path, capsys):
     rng = np.random.default_rng(0)
     x = rng.uniform(0, 3, 600)
     table = np.column_stack([x, (x - 1) ** 2 + 0.2 * rng.normal(size=600)])

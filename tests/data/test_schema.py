@@ -1,10 +1,6 @@
 """Declared schemas: hostile files, one sentence each; what a good one does."""
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,14 +10,14 @@ from engine.data.column import Column
 from engine.data.schema import FORMAT, Schema, load_schema, parse_schema
 
 
-def schema(*columns: Any, **top: Any) -> Any:
+def schema(*columns, **top):
     return {"format": FORMAT, "version": 1, "columns": list(columns)} | top
 
 
-A: dict[str, Any] = {"name": "a", "type": "ordered", "levels": ["no", "yes"]}
-N: dict[str, Any] = {"name": "b", "type": "numeric"}
-B: dict[str, Any] = {**N, "bounds": [0, 10], "bins": 4}
-T: dict[str, Any] = {**A, "take": "any"}
+A = {"name": "a", "type": "ordered", "levels": ["no", "yes"]}
+N = {"name": "b", "type": "numeric"}
+B = {**N, "bounds": [0, 10], "bins": 4}
+T = {**A, "take": "any"}
 
 
 HOSTILE = {
@@ -91,7 +87,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_schema_is_one_sentence(name: str) -> None:
+def test_a_hostile_schema_is_one_sentence(name):
     with pytest.raises(InputError) as caught:
         load_schema(json.dumps(HOSTILE[name]).encode())
     assert "\n" not in str(caught.value)
@@ -102,12 +98,12 @@ def test_a_hostile_schema_is_one_sentence(name: str) -> None:
     "raw",
     [b"", b"{", b"\xff\xff", b"[" * 100_000, b'{"format": 1, "format": 2}', b" " * 6_000_000],
 )
-def test_what_is_no_json_is_one_sentence(raw: bytes) -> None:
+def test_what_is_no_json_is_one_sentence(raw):
     with pytest.raises(InputError):
         load_schema(raw)
 
 
-def test_it_is_written_and_read_back() -> None:
+def test_it_is_written_and_read_back():
     content = schema(A, {**B, "other": 5}, {**A, "name": "c", "type": "unordered", "other": "yes"})
     found = parse_schema(content)
     assert found.to_json() == content
@@ -115,7 +111,7 @@ def test_it_is_written_and_read_back() -> None:
     assert found.levels[1] == ("< 2.5", "[2.5, 5)", "[5, 7.5)", ">= 7.5")
 
 
-def test_columns_it_does_not_name_are_not_read() -> None:
+def test_columns_it_does_not_name_are_not_read():
     found = parse_schema(schema(B, A))
     data = read_csv(b"id,a,b\n17,yes,3\n18,no,9\n", schema=found)
     assert data.names == ("b", "a")
@@ -123,13 +119,13 @@ def test_columns_it_does_not_name_are_not_read() -> None:
     assert data.declared
 
 
-def test_the_stated_number_of_rows_is_checked() -> None:
+def test_the_stated_number_of_rows_is_checked():
     good = Schema((Column(**{**A, "levels": ("no", "yes")}), Column(**{**B, "bounds": (0, 10)})))
     with pytest.raises(InputError, match="2 rows"):
         read_csv(b"a,b\nyes,1\nno,2\n", schema=Schema(good.columns, rows=3))
 
 
-def test_the_flag(capsys: Any, tmp_path: Any) -> None:
+def test_the_flag(capsys, tmp_path):
     assert main(["run", "--dataset", "asia", "--schema", "x.json"]) == 2
     assert main(["run", "--csv", "x.csv", "--schema", str(tmp_path / "no.json")]) == 2
     assert "schema" in capsys.readouterr().err
@@ -138,7 +134,7 @@ def test_the_flag(capsys: Any, tmp_path: Any) -> None:
 # Cut points -----------------------------------------------------------------------------
 
 
-def test_whole_numbers_too_long_for_an_integer_are_numbers() -> None:
+def test_whole_numbers_too_long_for_an_integer_are_numbers():
     long = {**B, "bounds": [0, 10**30], "bins": 2, "other": -(10**40)}
     cut = {"name": "c", "type": "numeric", "cuts": [10**25, 10**26], "other": 7}
     stated = load_schema(json.dumps(schema(long, cut)).encode())
@@ -146,7 +142,7 @@ def test_whole_numbers_too_long_for_an_integer_are_numbers() -> None:
     assert data.codes.tolist() == [[0, 0], [0, 1], [1, 2]]
 
 
-def test_it_is_written_anew_where_that_is_said(tmp_path: Path) -> None:
+def test_it_is_written_anew_where_that_is_said(tmp_path):
     found = parse_schema(schema(A, {**B, "part": "year"}, dialect={"decimal": ","}))
     found.save(tmp_path / "s.json")
     with pytest.raises(InputError, match="overwrite=True"):

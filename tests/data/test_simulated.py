@@ -1,9 +1,6 @@
 """Simulated linear models: graphs, noise, bounds, numeric datasets."""
 
-from __future__ import annotations
-
 import pickle
-from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -15,7 +12,7 @@ from engine.errors import InputError
 
 
 @pytest.mark.parametrize("graph", sem.GRAPHS)
-def test_graphs_are_acyclic_and_shuffled(graph: str) -> None:
+def test_graphs_are_acyclic_and_shuffled(graph):
     dags = [sem.random_dag(12, 24, graph, np.random.default_rng(seed)) for seed in range(20)]
     for dag in dags:
         assert nx.is_directed_acyclic_graph(nx.from_numpy_array(dag, create_using=nx.DiGraph))
@@ -25,8 +22,8 @@ def test_graphs_are_acyclic_and_shuffled(graph: str) -> None:
     assert all(np.triu(dag).any() and np.tril(dag).any() for dag in dags)
 
 
-def test_scale_free_graphs_have_hubs() -> None:
-    def largest(graph: str) -> float:
+def test_scale_free_graphs_have_hubs():
+    def largest(graph):
         dags = (sem.random_dag(50, 100, graph, np.random.default_rng(k)) for k in range(10))
         return float(np.mean([(dag.sum(0) + dag.sum(1)).max() for dag in dags]))
 
@@ -34,13 +31,13 @@ def test_scale_free_graphs_have_hubs() -> None:
 
 
 @pytest.mark.parametrize("noise", sem.NOISES)
-def test_noise_has_mean_0_and_variance_1(noise: str) -> None:
+def test_noise_has_mean_0_and_variance_1(noise):
     drawn = sem.NOISES[noise](np.random.default_rng(0), (200_000, 1))
     assert abs(drawn.mean()) < 0.01
     assert drawn.var() == pytest.approx(1, abs=0.03)
 
 
-def test_rows_follow_the_model() -> None:
+def test_rows_follow_the_model():
     rng = np.random.default_rng(1)
     weights = sem.random_weights(sem.random_dag(6, 9, "er", rng), rng)
     assert ((weights == 0) | ((abs(weights) >= 0.5) & (abs(weights) <= 2))).all()
@@ -54,7 +51,7 @@ def test_rows_follow_the_model() -> None:
     )
 
 
-def test_dataset() -> None:
+def test_dataset():
     data = load_dataset("sem:er:10:20:gaussian", n=2_000, seed=3)
     assert data.public
     assert data.truth.number_of_edges() == 20
@@ -66,7 +63,7 @@ def test_dataset() -> None:
     assert run("pc", data).metrics is not None  # constraint-based methods read the codes
 
 
-def test_seed_fixes_everything_and_n_changes_only_the_rows() -> None:
+def test_seed_fixes_everything_and_n_changes_only_the_rows():
     asked = ((500, 1), (500, 1), (500, 2), (900, 1))
     made = (load_dataset("sem:sf:8:16:gumbel", n=n, seed=seed) for n, seed in asked)
     one, same, other, longer = made
@@ -78,7 +75,7 @@ def test_seed_fixes_everything_and_n_changes_only_the_rows() -> None:
 BOX = ((0, 1), (0, 1))
 
 
-def test_fingerprint_covers_values_and_bounds() -> None:
+def test_fingerprint_covers_values_and_bounds():
     values = np.array([[0.1, 0.2], [0.3, 0.9]])
     one = Dataset.from_values(values, BOX)
     nudged = values * (1 + 1e-9)
@@ -88,7 +85,7 @@ def test_fingerprint_covers_values_and_bounds() -> None:
     assert one.fingerprint != Dataset.from_codes(one.codes, one.names, one.levels).fingerprint
 
 
-def test_values_stay_read_only_through_a_pickle() -> None:
+def test_values_stay_read_only_through_a_pickle():
     data = pickle.loads(pickle.dumps(load_dataset("sem:er:4:3:gaussian", n=10)))
     with pytest.raises(ValueError, match="read-only"):
         data.values[0, 0] = 1.0
@@ -105,7 +102,7 @@ CELLS = [[0.0, 0.5], [1.0, 0.5]]
         *((CELLS, ((0, 1), *second)) for second in ((), ((1, 1),), ((0, np.inf),))),
     ],
 )
-def test_bad_values_and_bad_bounds(values: Any, bounds: Any) -> None:
+def test_bad_values_and_bad_bounds(values, bounds):
     with pytest.raises(InputError):
         Dataset.from_values(values, bounds)
 
@@ -115,6 +112,6 @@ OTHERS = ("", "er:10:20", "xx:10:20:gaussian", "er:10:20:cauchy")
 
 
 @pytest.mark.parametrize("name", [*OTHERS, *(f"er:{size}:gaussian" for size in SIZES)])
-def test_bad_names(name: str) -> None:
+def test_bad_names(name):
     with pytest.raises(InputError):
         load_dataset(f"sem:{name}", n=10)

@@ -1,12 +1,9 @@
 """No cell of a file of ours is computed by a spreadsheet, and every text is read back."""
 
-from __future__ import annotations
-
 import csv
 import io
 import zipfile
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -26,28 +23,28 @@ NAMES = ("=cmd|'/C calc'!A0", "@sum", "+x", "plain")
 
 
 @given(st.text(alphabet=RISKY + "a1 ", max_size=6))
-def test_every_text_comes_back_so_no_two_become_one(cell: str) -> None:
+def test_every_text_comes_back_so_no_two_become_one(cell):
     assert unsafe(safe(cell)) == cell
 
 
-def test_formulas_get_an_apostrophe_and_nothing_else_does() -> None:
+def test_formulas_get_an_apostrophe_and_nothing_else_does():
     for cell in ("=1", "@x", "+x", "-x", "-1-1", "+1+1", "\t=1", "\r=1", "'x"):
         assert safe(cell) == "'" + cell
     for cell in ("", "a", "-1", "+2.5", "-1e-5", "-", "+", "->", "--", "a=b", "1-2"):
         assert safe(cell) == cell
 
 
-def own() -> Dataset:
+def own():
     codes = np.random.default_rng(0).integers(0, 2, (500, 4))
     codes[:, 1] = codes[:, 0]
     return Dataset.from_codes(codes, NAMES, [("=a", "é")] * 4)
 
 
-def cells_of(text: str) -> list[list[str]]:
+def cells_of(text):
     return list(csv.reader(io.StringIO(text)))
 
 
-def test_a_bundle_and_tables_hold_no_formula() -> None:
+def test_a_bundle_and_tables_hold_no_formula():
     data = own()
     with zipfile.ZipFile(io.BytesIO(bundle(data, run("pc", data)))) as files:
         edges = files.read("edges.csv")
@@ -61,7 +58,7 @@ def test_a_bundle_and_tables_hold_no_formula() -> None:
 
 
 @pytest.mark.parametrize("dialect", [PLAIN, Dialect(delimiter=";", encoding="latin-1")])
-def test_a_table_of_ours_is_read_back_by_its_schema(dialect: Dialect, tmp_path: Path) -> None:
+def test_a_table_of_ours_is_read_back_by_its_schema(dialect, tmp_path):
     data = own()
     schema = Schema(
         tuple(Column(name=n, type="unordered", levels=("=a", "é")) for n in NAMES), dialect=dialect
@@ -74,7 +71,7 @@ def test_a_table_of_ours_is_read_back_by_its_schema(dialect: Dialect, tmp_path: 
     assert Counter(map(tuple, again.row_codes())) == Counter(map(tuple, data.row_codes()))
 
 
-def test_true_edges_of_ours_are_read_back(tmp_path: Path) -> None:
+def test_true_edges_of_ours_are_read_back(tmp_path):
     place = tmp_path / "e.csv"
     place.write_text(table_csv(pd.DataFrame({"from": NAMES[:2], "to": NAMES[2:]})))
     assert set(read_edges(place, NAMES).edges) == {(NAMES[0], NAMES[2]), (NAMES[1], NAMES[3])}

@@ -1,10 +1,7 @@
 """The notebooks of the documents run, from the first cell to the last."""
 
-from __future__ import annotations
-
 import re
 import sys
-from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -16,7 +13,7 @@ FILES = sorted(NOTEBOOKS.glob("*.py"))
 
 # The wheel's test runs the notebook of one's own table.
 @pytest.mark.parametrize("path", [p for p in FILES if p.stem != "own_table"], ids=lambda p: p.stem)
-def test_every_cell_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_cell_runs(path, tmp_path, monkeypatch):
     # Whatever a notebook keeps where a person keeps things ends up here instead.
     monkeypatch.setenv("DP_CAUSAL_EXPLORER_BUDGETS", str(tmp_path / "budgets.db"))
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
@@ -29,7 +26,7 @@ def test_every_cell_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
         exec(compile(body, f"{path.name}, cell {k + 1}", "exec"), vars(module))
 
 
-def test_a_page_holds_all_that_its_notebook_says() -> None:
+def test_a_page_holds_all_that_its_notebook_says():
     for path in FILES:
         page, source = page_of(path), path.read_text(encoding="utf-8")
         assert page.startswith("# ")

@@ -1,9 +1,6 @@
 """The documents speak to a reader, and what is cited is there."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 from engine import ALGORITHMS
@@ -22,14 +19,14 @@ TO_BUILDERS = re.compile(
 FOLDERS = ("benchmarks", "docs", "engine", "pages", "scripts", "static", "tests")
 
 
-def files(*kinds: str) -> Iterator[Path]:
+def files(*kinds):
     """The project's own files that end in one of these."""
     for folder in FOLDERS:
         yield from (p for p in (ROOT / folder).rglob("*") if p.suffix in kinds)
     yield from TOP
 
 
-def test_no_page_speaks_to_builders() -> None:
+def test_no_page_speaks_to_builders():
     said = [
         f"{path.relative_to(ROOT)}: {found[0]}"
         for path in [*PAGES, *TOP]
@@ -39,7 +36,7 @@ def test_no_page_speaks_to_builders() -> None:
     assert said == []
 
 
-def test_every_document_that_is_cited_is_there() -> None:
+def test_every_document_that_is_cited_is_there():
     cited = [
         (path, name)
         for path in files(".py", ".md", ".js")
@@ -57,19 +54,19 @@ def test_every_document_that_is_cited_is_there() -> None:
     assert gone == []
 
 
-def test_every_page_is_in_the_navigation() -> None:
+def test_every_page_is_in_the_navigation():
     menu = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").split("\nnav:\n")[1]
     here = {str(path.relative_to(ROOT / "docs")) for path in PAGES}
     assert here <= set(re.findall(r"- (\S+\.md)$", menu, re.M))
 
 
-def test_the_readme_lists_every_algorithm() -> None:
+def test_the_readme_lists_every_algorithm():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     table = text.split("<!-- algorithms -->")[1].split("<!-- /algorithms -->")[0]
     assert re.findall(r"(?m)^\| `(\w+)` \|", table) == list(ALGORITHMS)
 
 
-def test_tables_of_parameters_and_of_the_api_are_the_codes() -> None:
+def test_tables_of_parameters_and_of_the_api_are_the_codes():
     written = dict(pages_with_tables())
     algorithms = {page.stem for page in (ROOT / "docs" / "algorithms").glob("*.md")} - {"index"}
     assert algorithms == set(ALGORITHMS)
@@ -78,5 +75,5 @@ def test_tables_of_parameters_and_of_the_api_are_the_codes() -> None:
     assert old == [], "python -m scripts.parameter_tables --write"
 
 
-def test_the_picture_of_the_layers_is_the_contracts() -> None:
+def test_the_picture_of_the_layers_is_the_contracts():
     assert PICTURE.read_text("utf-8") == picture(), "python -m scripts.architecture"

@@ -1,15 +1,11 @@
 """The reference is written from docstrings: complete, and its examples run."""
 
-from __future__ import annotations
-
 import ast
 import doctest
 import importlib
 import inspect
 import re
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -25,7 +21,7 @@ NAMED = [
 ]
 
 
-def found(name: str) -> Any:
+def found(name):
     """What a dotted name of the reference stands for."""
     module, _, last = name.rpartition(".")
     return getattr(importlib.import_module(module), last)
@@ -34,13 +30,13 @@ def found(name: str) -> Any:
 FUNCTIONS = [name for name in NAMED if inspect.isfunction(found(name))]
 
 
-def sections(text: str) -> dict[str, str]:
+def sections(text):
     """The parts of a docstring by their headings: Args, Returns, Raises, Examples."""
     parts = re.split(r"(?m)^(Args|Returns|Raises|Examples):$", inspect.cleandoc(text))
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
-def test_what_is_public_is_in_the_reference() -> None:
+def test_what_is_public_is_in_the_reference():
     here = [found(name) for name in NAMED]
     missing = [
         name
@@ -57,7 +53,7 @@ def test_what_is_public_is_in_the_reference() -> None:
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_function_says_its_parameters_and_errors(name: str) -> None:
+def test_a_function_says_its_parameters_and_errors(name):
     function = found(name)
     parts = sections(function.__doc__)
     told = re.findall(r"(?m)^    (\w+):", parts["Args"])
@@ -68,7 +64,7 @@ def test_a_function_says_its_parameters_and_errors(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMED)
-def test_the_examples_run(name: str) -> None:
+def test_the_examples_run(name):
     """Of a function, of a class and of its methods, of an object's class."""
     one = found(name)
     if not inspect.isfunction(one) and not inspect.isclass(one):
@@ -76,14 +72,14 @@ def test_the_examples_run(name: str) -> None:
     assert ">>>" in one.__doc__
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
     scope = dict(vars(inspect.getmodule(one)))  # type: ignore[arg-type]
-    said: list[str] = []
+    said = []
     for test in doctest.DocTestFinder().find(one, globs=scope):
         runner.run(test, out=said.append)
     assert runner.tries > 0
     assert runner.failures == 0, "".join(said)
 
 
-def public(tree: ast.Module | ast.ClassDef, before: str = "") -> Iterator[tuple[str, ast.AST]]:
+def public(tree, before=""):
     """Functions and classes without an underscore, those inside public classes too."""
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
@@ -92,7 +88,7 @@ def public(tree: ast.Module | ast.ClassDef, before: str = "") -> Iterator[tuple[
                 yield from public(node, f"{before}{node.name}.")
 
 
-def test_every_public_function_of_the_engine_has_a_docstring() -> None:
+def test_every_public_function_of_the_engine_has_a_docstring():
     without = [
         f"{path.relative_to(ROOT)}: {name}"
         for path in sorted((ROOT / "engine").rglob("*.py"))

@@ -5,8 +5,6 @@ installs and serves.
 A block in ``console`` starts a server or a container, runs for minutes, or has a name to fill in.
 """
 
-from __future__ import annotations
-
 import contextlib
 import re
 import shlex
@@ -33,7 +31,7 @@ CHEAP = {
 }
 
 
-def lines_of(page: Path) -> list[str]:
+def lines_of(page):
     """The lines of a page that are run."""
     blocks = re.findall(r"(?ms)^```(\w*)\n(.*?)^```$", page.read_text(encoding="utf-8"))
     lines = [line for name, body in blocks if name in ("", "sh") for line in body.splitlines()]
@@ -43,7 +41,7 @@ def lines_of(page: Path) -> list[str]:
 COMMANDS = {page.relative_to(ROOT): lines_of(page) for page in PAGES}
 
 
-def engine(line: str) -> None:
+def engine(line):
     """One command of the engine, in this process; its output may go to a file."""
     for long, short in CHEAP.items():
         line = line.replace(long, short)
@@ -55,7 +53,7 @@ def engine(line: str) -> None:
 
 
 @pytest.mark.parametrize("page", [p for p, lines in COMMANDS.items() if lines], ids=str)
-def test_commands_of_a_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commands_of_a_page(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("DP_CAUSAL_EXPLORER_BUDGETS", str(tmp_path / "kept" / "budgets.db"))
     monkeypatch.setattr("engine.cli.audit.attack_release", partial(attack_release, proposals=1))
@@ -67,5 +65,5 @@ def test_commands_of_a_page(page: Path, tmp_path: Path, monkeypatch: pytest.Monk
             subprocess.run(["bash", "-ec", line], check=True, timeout=20)
 
 
-def test_the_guides_have_commands() -> None:
+def test_the_guides_have_commands():
     assert sum(map(len, COMMANDS.values())) > 25

@@ -1,7 +1,5 @@
 """The documents are in plain English: none of the words that CONTRIBUTING's style section lists."""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path
@@ -25,18 +23,18 @@ CODE = re.compile(
 )
 
 
-def words_of(text: str) -> list[str]:
+def words_of(text):
     """The banned words in a page's prose, each with the words around it."""
     prose = CODE.sub(" ", text)
     return [prose[max(0, m.start() - 25) : m.end() + 15] for m in BANNED.finditer(prose)]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_a_page_is_in_plain_words(page: Path) -> None:
+def test_a_page_is_in_plain_words(page):
     assert words_of(page.read_text(encoding="utf-8")) == []
 
 
-def strings_of(path: Path) -> list[str]:
+def strings_of(path):
     """The texts in a module that are no docstring: messages, labels, help."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     alone = {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Expr)}
@@ -48,11 +46,11 @@ def strings_of(path: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("part", ["engine", "pages"])
-def test_messages_and_labels_are_in_plain_words(part: str) -> None:
+def test_messages_and_labels_are_in_plain_words(part):
     texts = [text for path in (ROOT / part).rglob("*.py") for text in strings_of(path)]
     assert [text for text in texts if " " in text.strip() and BANNED.search(text)] == []
 
 
-def test_a_banned_word_is_seen_in_prose_alone() -> None:
+def test_a_banned_word_is_seen_in_prose_alone():
     assert len(words_of("It stands beside it.\n")) == 1
     assert words_of("`beside` and\n```sh\nbeside\n```\n<!-- x -->\ntold\n<!-- x ends -->\n") == []

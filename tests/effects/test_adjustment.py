@@ -1,7 +1,5 @@
 """What to adjust for: valid in every linear model of every DAG of four columns."""
 
-from __future__ import annotations
-
 from itertools import permutations
 
 import numpy as np
@@ -12,7 +10,7 @@ from engine.graphs.known import reachable
 from tests.graphs.test_known import all_dags
 
 
-def test_every_set_gives_the_true_effect_in_every_linear_model() -> None:
+def test_every_set_gives_the_true_effect_in_every_linear_model():
     """Random weights: the adjusted slope is the sum over directed paths."""
     rng, dags = np.random.default_rng(6), np.array(all_dags(4))
     for dag in rng.choice(dags, 120, replace=False):
@@ -29,7 +27,7 @@ def test_every_set_gives_the_true_effect_in_every_linear_model() -> None:
                 assert slopes[0] == pytest.approx(total[x, y], abs=1e-9)
 
 
-def test_the_optimal_set_leaves_out_what_only_moves_the_cause() -> None:
+def test_the_optimal_set_leaves_out_what_only_moves_the_cause():
     """Instrument 0 → 1 → 2 ← 3: for 1 on 2 the parents are {0}, the optimal set is {3}."""
     dag = np.zeros((4, 4), dtype=bool)
     dag[0, 1] = dag[1, 2] = dag[3, 2] = True

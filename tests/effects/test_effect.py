@@ -1,21 +1,18 @@
 """An effect over plausible graphs: the hull, the probabilities, the sentence, and every refusal."""
 
-from __future__ import annotations
-
 import json
 import math
-from typing import Any
 
 import numpy as np
 import pytest
 
 from engine import InputError, load_dataset
 from engine.effects.adjustment import adjustment_set
-from engine.effects.effect import ASSUMPTION, KNOWLEDGE, Effect, _unless_wide, effect_of
+from engine.effects.effect import ASSUMPTION, KNOWLEDGE, _unless_wide, effect_of
 from engine.effects.estimate import Interval, estimate
 from engine.effects.plausible import Plausible
 from engine.effects.words import of_hundred
-from engine.graphs.cpdag import Adjacency, matrix_of
+from engine.graphs.cpdag import matrix_of
 from engine.graphs.known import reachable
 from tests.effects.models import exact, from_table, noisy
 
@@ -23,7 +20,7 @@ ASIA = load_dataset("asia", n=50_000)
 TRUTH = matrix_of(ASIA.truth, ASIA.names)  # type: ignore[arg-type]
 
 
-def turned(*arcs: tuple[str, str]) -> Adjacency:
+def turned(*arcs):
     """Asia's DAG with some links reversed."""
     dag, at = TRUTH.copy(), ASIA.names.index
     for a, b in arcs:
@@ -31,8 +28,8 @@ def turned(*arcs: tuple[str, str]) -> Adjacency:
     return dag
 
 
-def asked(cause: str, effect: str, *weighed: tuple[Adjacency, float], sd: float = 0.0005,
-          **more: Any) -> Effect:  # fmt: skip
+def asked(cause, effect, *weighed, sd = 0.0005,
+          **more):  # fmt: skip
     """An effect in Asia, from tensors with a little noise, over the truth or weighed DAGs."""
     some = weighed or ((TRUTH, 1.0),)
     dags = Plausible(tuple(d for d, _ in some), np.array([w for _, w in some]))
@@ -40,7 +37,7 @@ def asked(cause: str, effect: str, *weighed: tuple[Adjacency, float], sd: float 
     return effect_of(moments, ASIA.names, ASIA.levels, dags, cause, effect, **more)
 
 
-def test_a_sentence_of_an_effect_that_is_known() -> None:
+def test_a_sentence_of_an_effect_that_is_known():
     found = asked("smoke", "bronc")
     assert found.sentence == (
         "If smoke were yes for everyone, bronc would be yes for 59 of 100; if it were no, for 29 "
@@ -54,7 +51,7 @@ def test_a_sentence_of_an_effect_that_is_known() -> None:
     assert "linear projection" in str(asked("bronc", "dysp"))
 
 
-def test_json_has_the_attributes_shape() -> None:
+def test_json_has_the_attributes_shape():
     for found in (asked("smoke", "bronc"), asked("asia", "xray", sd=0.02)):
         said = json.loads(json.dumps(found.to_json()))
         for name in ("cause", "level", "base", "event", "acts", "reverse", "refusal", "sentence"):
@@ -68,7 +65,7 @@ def test_json_has_the_attributes_shape() -> None:
             assert found.difference is found.values is found.risks is None
 
 
-def test_levels_can_be_named() -> None:
+def test_levels_can_be_named():
     found = asked("smoke", "bronc", level="no", base="yes", event="no").difference
     assert found is not None
     assert found.value == pytest.approx(0.3, abs=0.02)
@@ -82,7 +79,7 @@ def test_levels_can_be_named() -> None:
 
 
 @pytest.mark.parametrize(("second", "sets"), [(0.04, 1), (0.3, 2)])
-def test_the_interval_is_the_hull_over_graphs_of_weight(second: float, sets: int) -> None:
+def test_the_interval_is_the_hull_over_graphs_of_weight(second, sets):
     """bronc's way to dysp is open where it causes smoke; a graph of less than .05 is left out."""
     other = turned(("smoke", "bronc"))
     found = asked("smoke", "dysp", (TRUTH, 1 - second), (other, second))
@@ -99,7 +96,7 @@ def test_the_interval_is_the_hull_over_graphs_of_weight(second: float, sets: int
     assert ("range is over the 2 sets" in str(found)) == (KNOWLEDGE in found.notes) == (sets == 2)
 
 
-def test_probabilities_are_the_weights_of_graphs() -> None:
+def test_probabilities_are_the_weights_of_graphs():
     """bronc ← smoke in .7 of the weight; no path either way in .1."""
     cut = TRUTH.copy()
     cut[ASIA.names.index("smoke"), ASIA.names.index("bronc")] = False
@@ -117,7 +114,7 @@ def test_probabilities_are_the_weights_of_graphs() -> None:
 
 
 @pytest.mark.parametrize(("reverse", "refused"), [(0.94, False), (0.951, True)])
-def test_only_what_is_nearly_sure_to_be_a_cause_is_refused(reverse: float, refused: bool) -> None:
+def test_only_what_is_nearly_sure_to_be_a_cause_is_refused(reverse, refused):
     weighed = (TRUTH, reverse), (turned(("smoke", "bronc")), 1 - reverse)
     found = asked("bronc", "smoke", *weighed)
     assert (found.refusal is not None) == refused
@@ -129,13 +126,13 @@ def test_only_what_is_nearly_sure_to_be_a_cause_is_refused(reverse: float, refus
         assert found.notes == (ASSUMPTION,)
 
 
-def test_no_path_is_said_and_has_no_probability() -> None:
+def test_no_path_is_said_and_has_no_probability():
     found = asked("smoke", "tub", (TRUTH * False, 1.0))
     assert found.acts is None
     assert found.sentence.endswith("No path from smoke to tub was seen.")
 
 
-def test_an_interval_that_says_nothing_is_refused_with_the_probability() -> None:
+def test_an_interval_that_says_nothing_is_refused_with_the_probability():
     """And Fieller's, which is the whole line where the cause may be constant, is one."""
     for sd in (0.01, 0.02):
         found = asked("asia", "xray", sd=sd)
@@ -148,7 +145,7 @@ def test_an_interval_that_says_nothing_is_refused_with_the_probability() -> None
     ("low", "high", "said"),
     [(0.13, 5.5, "open"), (1.08, 1.6, "open"), (-0.2, 0.9, "anywhere from -20 to +90 of 100")],
 )
-def test_an_interval_is_not_narrow_because_it_is_cut(low: float, high: float, said: str) -> None:
+def test_an_interval_is_not_narrow_because_it_is_cut(low, high, said):
     """No difference is beyond 1: what noise leaves from .13 to 5.5 is no interval from .13 to 1."""
     found = asked("smoke", "lung")
     vars(found)["uncut"] = Interval(2.8, low, high)
@@ -158,7 +155,7 @@ def test_an_interval_is_not_narrow_because_it_is_cut(low: float, high: float, sa
     )
 
 
-def test_a_level_without_records_is_named() -> None:
+def test_a_level_without_records_is_named():
     p = np.zeros((3, 2))
     p[:2] = [[0.3, 0.2], [0.1, 0.4]]
     moments, levels = from_table(p, n=5_000), (("never", "seldom", "often"), ("no", "yes"))
@@ -170,7 +167,7 @@ def test_a_level_without_records_is_named() -> None:
     assert "seldom" not in found.refusal
 
 
-def test_many_cells_and_no_covariance_are_refused() -> None:
+def test_many_cells_and_no_covariance_are_refused():
     moments, at = exact(ASIA), ASIA.names.index
     moments.two[at("smoke"), at("lung")] = moments.two[at("lung"), at("smoke")] = 5.0
     dags = Plausible((TRUTH,), np.ones(1))
@@ -188,6 +185,6 @@ def test_many_cells_and_no_covariance_are_refused() -> None:
     ("p", "said"),
     [(0.5, "50"), (0.0995, "10"), (0.0123, "1.2"), (0.02, "2"), (-0.0001, "0"), (-0.181, "−18")],
 )
-def test_shares_of_a_hundred(p: float, said: str) -> None:
+def test_shares_of_a_hundred(p, said):
     assert of_hundred(p) == said
     assert math.isfinite(p)

@@ -1,7 +1,5 @@
 """Adjusted effects: answers by hand, the rows' own least squares, and what noise does to them."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -27,7 +25,7 @@ from tests.effects.models import exact, from_table
 CONFOUNDED = np.array([[0.1, 0.5], [0.3, 0.9]])  # [x, z]
 
 
-def confounded() -> np.ndarray:
+def confounded():
     """The joint table of X, Y, Z."""
     z, x_given_z = np.array([0.75, 0.25]), np.array([[0.8, 0.2], [0.2, 0.8]])  # [z, x]
     p = np.zeros((2, 2, 2))
@@ -37,7 +35,7 @@ def confounded() -> np.ndarray:
     return p
 
 
-def test_a_confounded_effect_by_hand() -> None:
+def test_a_confounded_effect_by_hand():
     """P(y | do(x)): .75 * .1 + .25 * .5 = .2 and .75 * .3 + .25 * .9 = .45.
 
     Seen alone, x = 0 holds z in 1 of 13 and x = 1 in 4 of 7: .1308 and .6429.
@@ -61,7 +59,7 @@ def test_a_confounded_effect_by_hand() -> None:
     assert line.difference(1, 0, 1).value == pytest.approx(0.25, abs=1e-12)
 
 
-def test_a_chain_by_hand() -> None:
+def test_a_chain_by_hand():
     """Smoking acts on the x-ray through the tumour alone: adjusted for it nothing is left."""
     p = np.zeros((2, 2, 2))  # smoke, xray, tumour
     for i, tumour in enumerate((0.1, 0.3)):
@@ -86,9 +84,7 @@ def test_a_chain_by_hand() -> None:
         ("child", "Disease", "Sick", ("Age", "BirthAsphyxia")),
     ],
 )
-def test_without_noise_it_is_the_rows_own_least_squares(
-    name: str, x: str, y: str, adjusted: tuple[str, ...]
-) -> None:
+def test_without_noise_it_is_the_rows_own_least_squares(name, x, y, adjusted):
     """To 1e-9, at every level: dummies of x and of each adjusted column, on the rows."""
     data = load_dataset(name, n=20_000)
     at = data.names.index
@@ -114,7 +110,7 @@ def test_without_noise_it_is_the_rows_own_least_squares(
             assert found.risks[level, event] == pytest.approx((moved @ slopes).mean(), abs=1e-9)
 
 
-def test_sampling_variance_is_the_rows_robust_one() -> None:
+def test_sampling_variance_is_the_rows_robust_one():
     """White's variance, from cells that fit the pairs alone: within 5 % on Asia."""
     data = load_dataset("asia", n=20_000)
     x, y, z = (data.names.index(v) for v in ("smoke", "dysp", "bronc"))
@@ -133,10 +129,10 @@ def test_sampling_variance_is_the_rows_robust_one() -> None:
     assert abs(stated - robust[1, 1]) < abs(homoscedastic - robust[1, 1])
 
 
-def by_differences(m: Moments, x: int, y: int, zs: list[int], event: int) -> np.ndarray:
+def by_differences(m, x, y, zs, event):
     """Covariance by noise of the event's risks: every released entry moved a little each way."""
 
-    def risks(variables: tuple[int, ...], entry: tuple[int, ...], h: float) -> np.ndarray:
+    def risks(variables, entry, h):
         one, two = m.one.copy(), m.two.copy()
         higher = {k: t.copy() for k, t in m.higher.items()}
         at = [m.at[v][k] for v, k in zip(variables, entry, strict=True)]
@@ -169,9 +165,7 @@ def by_differences(m: Moments, x: int, y: int, zs: list[int], event: int) -> np.
         ("survey", "A", "T", ["E"], True),
     ],
 )
-def test_every_entrys_noise_is_carried(
-    name: str, x: str, y: str, adjusted: list[str], triple: bool
-) -> None:
+def test_every_entrys_noise_is_carried(name, x, y, adjusted, triple):
     """Noise of another size on each tensor; the interval of a difference is that of its parts."""
     data = load_dataset(name, n=20_000)
     at, *zs = (data.names.index(v) for v in (x, *adjusted))
@@ -196,7 +190,7 @@ def test_every_entrys_noise_is_carried(
         assert risk.high == pytest.approx(min(1.0, risk.value + alone), rel=1e-4)
 
 
-def test_fieller_is_open_where_the_denominator_may_be_zero() -> None:
+def test_fieller_is_open_where_the_denominator_may_be_zero():
     assert _fieller(1.0, 1.0, 0.01, 0.0, 1.0)[1:] == (-math.inf, math.inf)
     value, low, high = _fieller(1.0, 2.0, 0.01, 0.0, 0.0)
     assert value == 0.5
@@ -207,7 +201,7 @@ def test_fieller_is_open_where_the_denominator_may_be_zero() -> None:
         assert (5 - 10 * end) ** 2 == pytest.approx(3.841459 * (1 + end**2), rel=1e-6)
 
 
-def test_a_rare_cell_is_not_divided_by() -> None:
+def test_a_rare_cell_is_not_divided_by():
     """One level of z next to never goes with one of x: the projection answers instead."""
     p = confounded()
     p[0, :, 1] *= 1e-5
@@ -218,14 +212,14 @@ def test_a_rare_cell_is_not_divided_by() -> None:
     assert found.method == PROJECTION
 
 
-def test_what_is_no_covariance_has_no_answer() -> None:
+def test_what_is_no_covariance_has_no_answer():
     moments = from_table(confounded())
     moments.two[0, 2] = moments.two[2, 0] = 2.0
     moments.higher.clear()
     assert estimate(moments, 0, 1, (2,)) is None
 
 
-def test_tables_and_sizes() -> None:
+def test_tables_and_sizes():
     p = confounded()
     assert table(from_table(p), 0, 1, 2) == pytest.approx(p, abs=1e-12)
     assert table(from_table(p), 2, 0) == pytest.approx(p.sum(axis=1).T, abs=1e-12)
@@ -235,7 +229,7 @@ def test_tables_and_sizes() -> None:
     assert not too_many_cells(exact(data), range(3))
 
 
-def test_the_truth_of_a_network_by_hand() -> None:
+def test_the_truth_of_a_network_by_hand():
     """Cancer: P(Dyspnoea | do(Smoker)) and what setting an effect does to its cause: nothing."""
     found = interventional("cancer", "Smoker", "Dyspnoea")
     cancer = 0.9 * np.array([0.03, 0.001]) + 0.1 * np.array([0.05, 0.02])

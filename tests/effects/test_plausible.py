@@ -1,9 +1,6 @@
 """Plausible DAGs: listed and sampled alike, tempered, spread over their classes, as known."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -11,10 +8,10 @@ import pytest
 from engine import Knowledge, load_dataset, run
 from engine.effects import plausible as module
 from engine.effects.effect import UNTIMELY, effect_of
-from engine.effects.plausible import Plausible, plausible
+from engine.effects.plausible import plausible
 from engine.graphs.dags import classes
 from engine.graphs.known import Known
-from engine.graphs.weighed_colliders import MOST_LOG_ODDS, Triple
+from engine.graphs.weighed_colliders import MOST_LOG_ODDS
 from engine.marginals.diagnostics import MarginalDiagnostics
 from tests.effects.models import exact
 
@@ -23,16 +20,16 @@ NAMES = tuple("abcde")
 SKELETON = np.zeros((5, 5), dtype=bool)
 for _i, _j in ((0, 1), (1, 2), (1, 3), (2, 3), (2, 4)):
     SKELETON[_i, _j] = SKELETON[_j, _i] = True
-WEIGHTS: dict[Triple, float] = {(0, 1, 2): 2.0, (0, 1, 3): -1.0, (1, 2, 4): 0.5, (3, 2, 4): -0.5}
+WEIGHTS = {(0, 1, 2): 2.0, (0, 1, 3): -1.0, (1, 2, 4): 0.5, (3, 2, 4): -0.5}
 
 
-def found_of(evidence: Any) -> MarginalDiagnostics:
+def found_of(evidence):
     """Diagnostics with this evidence, and moments of binary columns with little noise."""
     rows = exact(load_dataset("cancer", n=1_000), sd=0.001)
     return MarginalDiagnostics(released=rows, evidence=evidence)
 
 
-def probabilities(dags: Plausible) -> dict[bytes, float]:
+def probabilities(dags):
     found = zip(dags.dags, dags.weights.tolist(), strict=True)
     return {dag.tobytes(): weight for dag, weight in found}
 
@@ -45,9 +42,7 @@ def probabilities(dags: Plausible) -> dict[bytes, float]:
         Knowledge(tiers=[["a"], ["e"]]),  # e → c → b → a leads through columns in no tier
     ],
 )
-def test_listed_and_sampled_dags_have_the_same_probabilities(
-    known: Knowledge | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_listed_and_sampled_dags_have_the_same_probabilities(known, monkeypatch):
     """exp(slope * sum of the colliders' weights), and nothing against what is known."""
     stated = None if known is None else Known(known, NAMES)
     monkeypatch.setattr(module, "_slope", lambda *_: 0.5)
@@ -68,7 +63,7 @@ def test_listed_and_sampled_dags_have_the_same_probabilities(
             assert not any(ways[4, 0] for ways in found.ways)
 
 
-def test_a_class_s_evidence_is_spread_over_its_members() -> None:
+def test_a_class_s_evidence_is_spread_over_its_members():
     on = classes(SKELETON)
     dags = plausible(found_of(tuple(0.0 for _ in on)), SKELETON, None)
     weights = probabilities(dags)
@@ -77,7 +72,7 @@ def test_a_class_s_evidence_is_spread_over_its_members() -> None:
         assert shares == pytest.approx([1 / len(on) / len(shares)] * len(shares))
 
 
-def test_voted_directions_leave_the_graph_s_own_class() -> None:
+def test_voted_directions_leave_the_graph_s_own_class():
     """a → b ← c and nothing else: one DAG of nearly all of the weight, three without a collider."""
     graph = np.zeros((5, 5), dtype=bool)
     graph[0, 1] = graph[2, 1] = True
@@ -89,7 +84,7 @@ def test_voted_directions_leave_the_graph_s_own_class() -> None:
     assert not dags.joined[0, 3]
 
 
-def test_more_noise_tempers_more() -> None:
+def test_more_noise_tempers_more():
     quiet = found_of(WEIGHTS)
     assert quiet.released is not None
     loud = replace(quiet, released=exact(load_dataset("cancer", n=1_000), sd=0.2))
@@ -97,12 +92,12 @@ def test_more_noise_tempers_more() -> None:
     assert spread[1] < spread[0]
 
 
-def test_a_run_s_effect_is_over_its_own_evidence() -> None:
+def test_a_run_s_effect_is_over_its_own_evidence():
     """Whole tables, tensors of pairs, and votes; with what is known, x is no cause of smoking."""
     for name, options in (("cancer", {}), ("asia", {}), ("asia", {"orientation": "majority"})):
         data = load_dataset(name, n=20_000, seed=2)
         cause, effect = ("Smoker", "Cancer") if name == "cancer" else ("smoke", "bronc")
-        asked: dict[str, Any] = {"epsilon": 1.0, "seed": 2, **options}
+        asked = {"epsilon": 1.0, "seed": 2, **options}
         open_ = run("marginal_pc", data, **asked).effect(cause, effect)
         known = Knowledge(roots=[cause])
         stated = run("marginal_pc", data, knowledge=known, **asked).effect(cause, effect)
@@ -112,7 +107,7 @@ def test_a_run_s_effect_is_over_its_own_evidence() -> None:
         assert open_.acts + open_.reverse <= 1 + 1e-9
 
 
-def test_tiers_that_the_links_contradict_leave_no_graph_and_a_sentence() -> None:
+def test_tiers_that_the_links_contradict_leave_no_graph_and_a_sentence():
     """c → b → a is all that b allows, and a is before c."""
     rows, chain = found_of(WEIGHTS).released, SKELETON & False
     assert rows is not None
@@ -125,7 +120,7 @@ def test_tiers_that_the_links_contradict_leave_no_graph_and_a_sentence() -> None
     assert (found.acts, found.reverse, found.difference) == (None, 0.0, None)
 
 
-def test_a_later_tier_does_not_act_on_an_earlier_one_through_free_columns() -> None:
+def test_a_later_tier_does_not_act_on_an_earlier_one_through_free_columns():
     """Of this run .22 of the weight has a path from lung to smoke where arrows alone are barred."""
     known = Knowledge(tiers=[["smoke"], ["lung"]])
     data = load_dataset("asia", n=2_000, seed=4)

@@ -1,7 +1,5 @@
 """Orientation: Meek's rules one by one, CPDAGs against enumeration, order independence."""
 
-from __future__ import annotations
-
 from functools import cache
 from itertools import combinations, permutations
 
@@ -9,7 +7,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from engine.graphs.cpdag import Adjacency, digraph_of, matrix_of, pairs_of, unordered
+from engine.graphs.cpdag import digraph_of, matrix_of, pairs_of, unordered
 from engine.graphs.meek import cpdag, cpdag_of_dag, meek
 from tests.graphs.small import all_dags, graph
 
@@ -30,7 +28,7 @@ RULES = {
 
 
 @pytest.mark.parametrize("name", RULES)
-def test_meek_rule_under_every_relabelling(name: str) -> None:
+def test_meek_rule_under_every_relabelling(name):
     before, after = RULES[name]
     for order in permutations(range(len(before))):
         index = np.ix_(order, order)
@@ -46,17 +44,17 @@ def test_meek_rule_under_every_relabelling(name: str) -> None:
         ("0-1", "0-2", "0-3"),  # nothing directed
     ],
 )
-def test_meek_leaves_other_patterns_alone(edges: tuple[str, ...]) -> None:
+def test_meek_leaves_other_patterns_alone(edges):
     before = graph(4, *edges)
     assert (meek(before) == before).all()
 
 
-def test_rule_4_needs_the_far_ends_apart() -> None:
+def test_rule_4_needs_the_far_ends_apart():
     before = graph(4, "0-1", "1>2", "2>3", "0-3", "0-2", "1>3")
     assert meek(before)[3, 0]
 
 
-def colliders(dag: Adjacency) -> frozenset[tuple[int, int, int]]:
+def colliders(dag):
     joined = dag | dag.T
     return frozenset(
         (x, z, y)
@@ -67,16 +65,16 @@ def colliders(dag: Adjacency) -> frozenset[tuple[int, int, int]]:
 
 
 @cache
-def classes(d: int) -> list[tuple[list[Adjacency], Adjacency]]:
+def classes(d):
     """Every Markov equivalence class (Verma and Pearl) and its union: the CPDAG by definition."""
-    groups: dict[object, list[Adjacency]] = {}
+    groups = {}
     for dag in all_dags(d):
         groups.setdefault(((dag | dag.T).tobytes(), colliders(dag)), []).append(dag)
     return [(members, np.logical_or.reduce(members)) for members in groups.values()]
 
 
 @pytest.mark.parametrize(("d", "dags", "count"), [(2, 3, 2), (3, 25, 11), (4, 543, 185)])
-def test_cpdag_of_every_small_dag(d: int, dags: int, count: int) -> None:
+def test_cpdag_of_every_small_dag(d, dags, count):
     """The numbers of DAGs and of classes are the known ones (Gillispie and Perlman 2001)."""
     assert sum(len(members) for members, _ in classes(d)) == dags
     assert len(classes(d)) == count
@@ -85,7 +83,7 @@ def test_cpdag_of_every_small_dag(d: int, dags: int, count: int) -> None:
             assert (cpdag_of_dag(dag) == union).all()
 
 
-def test_cpdag_from_skeleton_and_any_separating_set() -> None:
+def test_cpdag_from_skeleton_and_any_separating_set():
     """All DAGs on 4 nodes, with every set that d-separates a pair taken in turn."""
     for dag in all_dags(4):
         truth = nx.from_numpy_array(dag, create_using=nx.DiGraph)
@@ -104,7 +102,7 @@ def test_cpdag_from_skeleton_and_any_separating_set() -> None:
             assert (cpdag(skeleton, separating) == expected).all()
 
 
-def test_conflicting_arrowheads_cancel() -> None:
+def test_conflicting_arrowheads_cancel():
     """0 -> 1 <- 2 and 1 -> 2 <- 3 disagree on 1 - 2, whatever comes first."""
     skeleton = graph(4, "0-1", "1-2", "2-3")
     separating = {frozenset((0, 2)): [frozenset()], frozenset((1, 3)): [frozenset()]}
@@ -115,7 +113,7 @@ def test_conflicting_arrowheads_cancel() -> None:
     assert found[3, 2] & ~found[2, 3]
 
 
-def test_majority_of_the_separating_sets_decides() -> None:
+def test_majority_of_the_separating_sets_decides():
     skeleton = graph(3, "0-1", "1-2")
     pair, inside, outside = frozenset((0, 2)), frozenset({1}), frozenset()
     chain, collider = skeleton, graph(3, "0>1", "2>1")
@@ -131,7 +129,7 @@ def test_majority_of_the_separating_sets_decides() -> None:
         assert (cpdag(skeleton, {pair: sets[::-1]}) == expected).all()
 
 
-def test_matrices_and_names() -> None:
+def test_matrices_and_names():
     dag = nx.DiGraph([("b", "a"), ("b", "c")])
     matrix = matrix_of(dag, ("a", "b", "c"))
     assert set(digraph_of(matrix, ("a", "b", "c")).edges) == set(dag.edges)

@@ -1,13 +1,10 @@
 """All DAGs on a small skeleton, by their equivalence class, and the climb from one to a better."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np
 import pytest
 
-from engine.graphs.cpdag import Adjacency
 from engine.graphs.dags import MOST_COLUMNS, classes, climbed, neighbours
 from engine.graphs.known import Known
 from engine.graphs.meek import cpdag_of_dag
@@ -28,10 +25,10 @@ SKELETONS = {
 
 
 @pytest.mark.parametrize("name", SKELETONS)
-def test_classes_are_those_of_all_dags(name: str) -> None:
+def test_classes_are_those_of_all_dags(name):
     links = SKELETONS[name]
     found = classes(links)
-    expected: dict[bytes, int] = {}
+    expected = {}
     for dag in dags_on(links):
         key = cpdag_of_dag(dag).tobytes()
         expected[key] = expected.get(key, 0) + 1
@@ -40,7 +37,7 @@ def test_classes_are_those_of_all_dags(name: str) -> None:
     assert all((cpdag_of_dag(c.dag) == c.graph).all() for c in found)
 
 
-def test_knowledge_leaves_dags_out_and_turns_what_is_left() -> None:
+def test_knowledge_leaves_dags_out_and_turns_what_is_left():
     """On a - b - c, with a no effect of b: a -> b; two classes stay, and no DAG with b -> a."""
     links = graph(3, "0-1", "1-2")
     known = Known(Knowledge(forbidden={("b", "a")}), NAMES[:3])
@@ -49,12 +46,12 @@ def test_knowledge_leaves_dags_out_and_turns_what_is_left() -> None:
     assert all(c.graph[0, 1] and not c.graph[1, 0] for c in found)
 
 
-def test_wide_skeletons_are_refused() -> None:
+def test_wide_skeletons_are_refused():
     with pytest.raises(ValueError, match="6 at most"):
         classes(np.zeros((MOST_COLUMNS + 1,) * 2, dtype=bool))
 
 
-def test_neighbours_differ_by_one_link_and_are_dags() -> None:
+def test_neighbours_differ_by_one_link_and_are_dags():
     dag = np.triu(SKELETONS["circle and a chord"])
     found = list(neighbours(dag, ~np.eye(5, dtype=bool)))
     keys = {n.tobytes() for n in found}
@@ -69,11 +66,11 @@ def test_neighbours_differ_by_one_link_and_are_dags() -> None:
     assert len(found) == len(keys)
 
 
-def test_a_climb_ends_where_no_neighbour_is_better() -> None:
+def test_a_climb_ends_where_no_neighbour_is_better():
     """Each arrow is worth a number: the best DAG is reached from the empty and from the full."""
     worth = np.random.default_rng(3).normal(size=(5, 5))
 
-    def value(dag: Adjacency) -> float:
+    def value(dag):
         return float(worth[dag].sum())
 
     for start in (np.zeros((5, 5), dtype=bool), np.triu(~np.eye(5, dtype=bool))):
@@ -82,7 +79,7 @@ def test_a_climb_ends_where_no_neighbour_is_better() -> None:
         assert all(value(n) <= value(top) for n in neighbours(top, ~np.eye(5, dtype=bool)))
 
 
-def test_a_climb_keeps_to_what_is_known_and_to_what_may_be_added() -> None:
+def test_a_climb_keeps_to_what_is_known_and_to_what_may_be_added():
     known = Known(Knowledge(required={("a", "b")}, forbidden={("c", "a")}), NAMES[:4])
     start = graph(4, "0>1")
     addable = ~np.eye(4, dtype=bool)

@@ -1,7 +1,5 @@
 """A graph's still picture: what stands at its links is read, and says what tables say."""
 
-from __future__ import annotations
-
 import math
 import re
 from itertools import pairwise
@@ -16,14 +14,14 @@ from engine.percent import probability
 Box = tuple[float, float, float, float]  # middle, half of the width and of the height
 
 
-def _chain(d: int) -> list[Edge]:
+def _chain(d):
     """A cycle with a hub: too many links for layers, and short ones among them."""
     names = [f"Variable {i}" for i in range(d)]
     ring = [Edge(names[i], names[(i + 1) % d], 0.998, 0.7, "directed") for i in range(d)]
     return ring + [Edge(names[0], names[i], 0.44, math.nan, "undirected") for i in range(2, d, 5)]
 
 
-def _boxes(drawn: str) -> tuple[list[Box], list[Box]]:
+def _boxes(drawn):
     number = r'="([-\d.]+)"'
     rects = re.findall(rf"<rect x{number} y{number} width{number} height{number}", drawn)
     nodes = [(x + w / 2, y + h / 2, w / 2, h / 2) for x, y, w, h in (map(float, r) for r in rects)]
@@ -33,12 +31,12 @@ def _boxes(drawn: str) -> tuple[list[Box], list[Box]]:
     return nodes, [(float(x), float(y) - 4, 2.8 * len(s), 4.5) for x, y, s in texts]
 
 
-def _apart(a: Box, b: Box) -> bool:
+def _apart(a, b):
     return abs(a[0] - b[0]) >= a[2] + b[2] or abs(a[1] - b[1]) >= a[3] + b[3]
 
 
 @pytest.mark.parametrize("d", [2, 5, 12, 37])
-def test_no_box_touches_another_and_no_number_a_box(d: int) -> None:
+def test_no_box_touches_another_and_no_number_a_box(d):
     edges = _chain(d)
     nodes, labels = _boxes(svg([f"Variable {i}" for i in range(d)], edges, "alt"))
     assert (len(nodes), len(labels)) == (d, len(edges))
@@ -46,13 +44,13 @@ def test_no_box_touches_another_and_no_number_a_box(d: int) -> None:
     assert all(_apart(label, node) for label in labels for node in nodes)
 
 
-def test_the_picture_says_of_a_link_what_the_table_says() -> None:
+def test_the_picture_says_of_a_link_what_the_table_says():
     said = svg(("a", "b"), [Edge("a", "b", 0.998, math.nan, "directed")], "alt")
     assert re.findall(r'font-size="11"[^>]*>([^<]+)<', said) == [probability(0.998)] == ["99.8 %"]
     assert "&gt; 99.9 %" in svg(("a", "b"), [Edge("a", "b", 1.0, math.nan, "directed")], "alt")
 
 
-def test_small_graphs_stand_in_layers() -> None:
+def test_small_graphs_stand_in_layers():
     """Causes above effects, boxes of a row apart, and a node in the middle below its two causes."""
     names = ["one", "two", "three", "four", "five"]
     graph = nx.DiGraph([*(("root", name) for name in names), ("five", "last")])

@@ -1,9 +1,6 @@
 """Each format is read back by its own reader, names with markup and marks included."""
 
-from __future__ import annotations
-
 import re
-from pathlib import Path
 
 import networkx as nx
 import pydot
@@ -23,17 +20,17 @@ Edges = set[tuple[str, str, str]]
 MATRIX = graph(7, "0>1", "2>1", "2-3", "4-5", "6>0")
 
 
-def expected(names: list[str]) -> Edges:
+def expected(names):
     marks = {(0, 1): "directed", (2, 1): "directed", (6, 0): "directed"}
     marks |= {(2, 3): "undirected", (4, 5): "undirected"}
     return {(names[i], names[j], mark) for (i, j), mark in marks.items()}
 
 
 @pytest.mark.slow
-def test_dot_is_read_by_pydot() -> None:
+def test_dot_is_read_by_pydot():
     (read,) = pydot.graph_from_dot_data(dot(NAMES, MATRIX))
 
-    def name(quoted: str) -> str:
+    def name(quoted):
         return quoted[1:-1].replace('\\"', '"')
 
     found = {
@@ -49,18 +46,18 @@ def test_dot_is_read_by_pydot() -> None:
     assert {name(n.get_name()) for n in read.get_nodes()} == set(names)
 
 
-def test_graphml_is_read_by_networkx() -> None:
+def test_graphml_is_read_by_networkx():
     read, names = nx.parse_graphml(graphml(NAMES, MATRIX)), portable(NAMES)
     both = {(b, a, m) for a, b, m in expected(names) if m == "undirected"}
     assert set(read.edges(data="mark")) == expected(names) | both
     assert list(read) == names
 
 
-def test_tetrads_text_is_read_by_causal_learn(tmp_path: Path) -> None:
+def test_tetrads_text_is_read_by_causal_learn(tmp_path):
     path = tmp_path / "graph.txt"
     path.write_text(tetrad(NAMES, MATRIX), encoding="utf-8")
     read = txt2generalgraph(str(path))
-    found: Edges = set()
+    found = set()
     for edge in read.get_graph_edges():
         a, b = edge.get_node1().get_name(), edge.get_node2().get_name()
         ends = edge.get_endpoint1(), edge.get_endpoint2()
@@ -77,11 +74,11 @@ def test_tetrads_text_is_read_by_causal_learn(tmp_path: Path) -> None:
 STRING = r'"((?:[^"\\\x00-\x1f\x7f]|\\"|\\)*?)(?<!\\)"'
 
 
-def read_dagitty(text: str) -> tuple[str, list[str], Edges]:
+def read_dagitty(text):
     """(type, nodes, edges) by dagitty's grammar: jslib/parser/GraphDotParser.pegjs."""
     head, body = re.fullmatch(r"(\w+) \{\n(.*)\}\n", text, re.S).groups()  # type: ignore[union-attr]
-    nodes: list[str] = []
-    edges: Edges = set()
+    nodes = []
+    edges = set()
     for line in body.splitlines():
         if found := re.fullmatch(rf"\s*{STRING} (->|--) {STRING}", line):
             a, mark, b = found.groups()
@@ -92,7 +89,7 @@ def read_dagitty(text: str) -> tuple[str, list[str], Edges]:
     return head, nodes, edges
 
 
-def test_dagittys_text_follows_its_grammar() -> None:
+def test_dagittys_text_follows_its_grammar():
     head, nodes, edges = read_dagitty(dagitty(NAMES, MATRIX))
     names = portable(NAMES, "\\", "/")
     assert (head, nodes, edges) == ("pdag", names, expected(names))
@@ -100,18 +97,18 @@ def test_dagittys_text_follows_its_grammar() -> None:
     assert dagitty(NAMES, directed).startswith("dag {")
 
 
-def test_names_stay_apart_whatever_is_taken_out() -> None:
+def test_names_stay_apart_whatever_is_taken_out():
     assert portable(["a b", "a_b", "a\tb", "a b_2"], " ") == ["a_b", "a_b_2", "a_b_3", "a_b_2_2"]
 
 
 @pytest.mark.parametrize("key", FORMATS)
-def test_a_run_of_asia_can_be_written(key: str) -> None:
+def test_a_run_of_asia_can_be_written(key):
     result = run("pc", load_dataset("asia", n=2000), statistic="oracle")
     written = FORMATS[key].write(result.names, result.matrix)
     assert all(name in written for name in result.names)
 
 
-def test_mermaids_text_names_every_edge_once() -> None:
+def test_mermaids_text_names_every_edge_once():
     lines = mermaid(NAMES, MATRIX).splitlines()
     drawn = [re.fullmatch(r"  n(\d+) (---|-->) n(\d+)", line) for line in lines]
     kinds = {"---": "undirected", "-->": "directed"}

@@ -1,7 +1,5 @@
 """Knowledge on graphs: MPDAGs against enumeration, told arrows, what may separate."""
 
-from __future__ import annotations
-
 from itertools import combinations, permutations
 
 import networkx as nx
@@ -9,7 +7,7 @@ import numpy as np
 import pytest
 
 from engine import Knowledge, load_dataset, run
-from engine.graphs.cpdag import Adjacency, matrix_of
+from engine.graphs.cpdag import matrix_of
 from engine.graphs.dags import MOST_COLUMNS, classes
 from engine.graphs.known import Known, known_of, mpdag_of_dag, oriented, reachable, truth_cpdag
 from engine.graphs.meek import cpdag, cpdag_of_dag
@@ -21,7 +19,7 @@ from tests.graphs.small import all_dags, dags_on, graph, has_cycle
 NAMES = "abcd"
 
 
-def drawn(rng: np.random.Generator, dag: Adjacency) -> Knowledge:
+def drawn(rng, dag):
     """Knowledge that is true of the DAG: forbidden arrows, required ones, tiers of its order."""
     d = len(dag)
     absent = [(NAMES[i], NAMES[j]) for i, j in permutations(range(d), 2) if not dag[i, j]]
@@ -34,10 +32,10 @@ def drawn(rng: np.random.Generator, dag: Adjacency) -> Knowledge:
     return Knowledge(forbidden=some, required=needed, tiers=tiers if rng.random() < 0.4 else [])
 
 
-def test_mpdags_are_what_all_allowed_dags_of_a_class_have_in_common() -> None:
+def test_mpdags_are_what_all_allowed_dags_of_a_class_have_in_common():
     """Against every DAG of four nodes, for knowledge of all kinds drawn at random."""
     rng, dags = np.random.default_rng(0), all_dags(4)
-    by_class: dict[bytes, list[Adjacency]] = {}
+    by_class = {}
     for dag in dags:
         by_class.setdefault(cpdag_of_dag(dag).tobytes(), []).append(dag)
     richer = 0
@@ -56,7 +54,7 @@ def test_mpdags_are_what_all_allowed_dags_of_a_class_have_in_common() -> None:
     assert richer > 150
 
 
-def test_only_what_may_be_an_ancestor_may_separate() -> None:
+def test_only_what_may_be_an_ancestor_may_separate():
     """And that is enough: with the oracle the true MPDAG is found, whatever is known."""
     rng = np.random.default_rng(1)
     for dag in rng.choice(np.array(all_dags(4)), 60, replace=False):
@@ -72,7 +70,7 @@ def test_only_what_may_be_an_ancestor_may_separate() -> None:
             assert any(true.separated(x, y, s) for s in sets)
 
 
-def tiers_of(name: str, cuts: int, use: str = "full") -> Knowledge:
+def tiers_of(name, cuts, use="full"):
     """True tiers of a bundled network, of about the same size."""
     data = load_dataset(name, n=100)
     order = list(nx.lexicographical_topological_sort(data.truth))
@@ -83,7 +81,7 @@ def tiers_of(name: str, cuts: int, use: str = "full") -> Knowledge:
 @pytest.mark.parametrize("use", ["full", ORIENTS])
 @pytest.mark.parametrize("name", ["asia", "sachs", "child"])
 @pytest.mark.parametrize("stable", [False, True])
-def test_with_the_oracle_pc_finds_the_true_mpdag(name: str, use: str, stable: bool) -> None:
+def test_with_the_oracle_pc_finds_the_true_mpdag(name, use, stable):
     data = load_dataset(name, n=2000)
     known = tiers_of(name, 3, use)
     free = run("pc", data, statistic="oracle", stable=stable, max_order=8)
@@ -93,7 +91,7 @@ def test_with_the_oracle_pc_finds_the_true_mpdag(name: str, use: str, stable: bo
     assert (found.ci_tests < free.ci_tests) == (use == "full")
 
 
-def test_pairs_that_knowledge_keeps_apart_are_never_asked_and_mislead_no_rule() -> None:
+def test_pairs_that_knowledge_keeps_apart_are_never_asked_and_mislead_no_rule():
     """Roots are apart; the collider between two of them is not taken for a chain.
 
     a → z ← b is told for a alone: a and b were never tested, so that no separating set of theirs
@@ -110,7 +108,7 @@ def test_pairs_that_knowledge_keeps_apart_are_never_asked_and_mislead_no_rule() 
     assert ("Smoker", "Cancer") in found.cpdag.edges
 
 
-def test_required_links_stay_and_are_not_asked() -> None:
+def test_required_links_stay_and_are_not_asked():
     data = load_dataset("cancer", n=2000)
     known = Knowledge(required=[("Pollution", "Dyspnoea")])
     found = run("pc", data, statistic="oracle", knowledge=known)
@@ -120,7 +118,7 @@ def test_required_links_stay_and_are_not_asked() -> None:
     assert frozenset(("Pollution", "Dyspnoea")) not in asked
 
 
-def test_chains_turn_only_what_is_free() -> None:
+def test_chains_turn_only_what_is_free():
     """Shares with knowledge are those of the allowed DAGs, weighted as without it."""
     skeleton = graph(4, "0-1", "1-2", "2-3", "0-2")
     weights = {(0, 2, 3): 1.0, (1, 2, 3): -0.5}
@@ -140,7 +138,7 @@ def test_chains_turn_only_what_is_free() -> None:
     assert not (turned & ~turned.T & known.barred).any()
 
 
-def test_knowledge_around_a_cycle_makes_none() -> None:
+def test_knowledge_around_a_cycle_makes_none():
     """Arrows that knowledge and a skeleton would close to a cycle are not told, nor turned back."""
     known = Known(Knowledge(forbidden=[("b", "a"), ("c", "b"), ("a", "c")]), "abc")
     skeleton = ~np.eye(3, dtype=bool)
@@ -152,7 +150,7 @@ def test_knowledge_around_a_cycle_makes_none() -> None:
     assert ((found | found.T) == skeleton).all()
 
 
-def test_settled_counts_directions() -> None:
+def test_settled_counts_directions():
     data = load_dataset("asia", n=100)
     skeleton = matrix_of(data.truth, data.names)
     whole = Known(tiers_of("asia", 8), data.names)
@@ -161,12 +159,12 @@ def test_settled_counts_directions() -> None:
     assert known_of(None, data.names) is known_of(Knowledge(), data.names) is None
 
 
-def test_reachable() -> None:
+def test_reachable():
     chain = np.eye(20, k=1, dtype=bool)
     assert (reachable(chain) == np.triu(np.ones((20, 20), dtype=bool), 1)).all()
 
 
-def test_no_path_of_a_drawn_graph_leads_to_an_earlier_tier() -> None:
+def test_no_path_of_a_drawn_graph_leads_to_an_earlier_tier():
     """Also through columns in no tier, by the PC loop's sets, listed or sampled."""
     rng = np.random.default_rng(0)
     opened = 0

@@ -1,7 +1,5 @@
 """Places of nodes: in the frame, none over another, causes above effects."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import networkx as nx
@@ -15,7 +13,7 @@ DRAWN = [name for name in NETWORKS if len(load_network(name).names) <= 40]
 
 
 @pytest.mark.parametrize("name", DRAWN)
-def test_no_two_nodes_overlap_and_all_lie_in_the_frame(name: str) -> None:
+def test_no_two_nodes_overlap_and_all_lie_in_the_frame(name):
     graph = load_network(name).dag()
     scale = scale_of(len(graph), 460, frame_height(len(graph)))
     width, height = 460 * scale, (frame_height(len(graph)) - 20) * scale
@@ -27,13 +25,13 @@ def test_no_two_nodes_overlap_and_all_lie_in_the_frame(name: str) -> None:
     assert all(abs(x) <= width / 2 + 1 and abs(y) <= height / 2 + 1 for x, y in at.values())
 
 
-def test_small_graphs_show_causes_above_effects() -> None:
+def test_small_graphs_show_causes_above_effects():
     graph = load_network("asia").dag()
     at = place(graph, 460, 380)
     assert all(at[a][1] < at[b][1] for a, b in graph.edges)
 
 
 @pytest.mark.parametrize("graph", [nx.DiGraph(), nx.DiGraph([("a", "b"), ("b", "a")])])
-def test_a_graph_without_edges_or_with_a_cycle_can_be_laid_out(graph: nx.DiGraph) -> None:
+def test_a_graph_without_edges_or_with_a_cycle_can_be_laid_out(graph):
     graph.add_nodes_from("abc")
     assert set(place(graph, 460, 380)) == set("abc")

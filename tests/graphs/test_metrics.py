@@ -1,9 +1,5 @@
 """Metrics of small graphs worked out by hand."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import networkx as nx
 import numpy as np
 import pytest
@@ -18,7 +14,7 @@ from tests.graphs.small import graph
 TRUTH = graph(5, "0>2", "1>2", "2>3", "3-4")
 
 
-def test_a_mixed_result() -> None:
+def test_a_mixed_result():
     # 0 -> 2 right; 2 -> 1 turned; 2 - 3 loses its mark; 3 - 4 missed; 0 - 1 extra
     learned = graph(5, "0>2", "2>1", "2-3", "0-1")
     m = compare(learned, TRUTH)
@@ -34,7 +30,7 @@ def test_a_mixed_result() -> None:
     }
 
 
-def test_precision_and_recall_are_not_swapped() -> None:
+def test_precision_and_recall_are_not_swapped():
     m = compare(graph(5, "0>2"), TRUTH)
     assert (m.precision, m.recall) == (1, 1 / 4)
     assert m.skeleton_f1 == pytest.approx(2 / 5)
@@ -45,7 +41,7 @@ def test_precision_and_recall_are_not_swapped() -> None:
     assert m.shd == 9
 
 
-def test_perfect_and_empty() -> None:
+def test_perfect_and_empty():
     m = compare(TRUTH, TRUTH)
     assert m.skeleton_f1 == m.directed_f1 == m.precision == m.recall == 1
     assert m.shd == 0
@@ -56,13 +52,13 @@ def test_perfect_and_empty() -> None:
     assert m.skeleton_f1 == m.directed_f1 == m.precision == m.recall == 1
 
 
-def test_undirected_where_truth_is_directed_is_the_wrong_mark_both_ways() -> None:
+def test_undirected_where_truth_is_directed_is_the_wrong_mark_both_ways():
     for learned, true in (("0-1", "0>1"), ("0>1", "0-1"), ("1>0", "0>1")):
         assert compare(graph(2, learned), graph(2, true)).directed_f1 == 0
     assert compare(graph(2, "0>1"), graph(2, "0>1")).directed_f1 == 1
 
 
-def test_truth_enters_as_its_cpdag_in_the_order_of_the_columns() -> None:
+def test_truth_enters_as_its_cpdag_in_the_order_of_the_columns():
     truth = nx.DiGraph([("a", "c"), ("b", "c"), ("c", "d")])
     found = truth_cpdag(truth, ("d", "c", "b", "a"))
     assert (found == graph(4, "3>1", "2>1", "1>0")).all()
@@ -70,7 +66,7 @@ def test_truth_enters_as_its_cpdag_in_the_order_of_the_columns() -> None:
     assert (truth_cpdag(chain, ("a", "b", "c")) == graph(3, "0-1", "1-2")).all()
 
 
-def test_a_pair_is_counted_once_and_what_is_not_tested_is_neither_found_nor_invented() -> None:
+def test_a_pair_is_counted_once_and_what_is_not_tested_is_neither_found_nor_invented():
     # 0 -> 2 right; 2 -> 1 turned; 2 -> 3 open and true; 0 - 1 open and false; 3 - 4 missed; 1 - 4
     # invented
     learned = graph(5, "0>2", "2>1", "2>3", "0>1", "1-4")
@@ -87,7 +83,7 @@ def test_a_pair_is_counted_once_and_what_is_not_tested_is_neither_found_nor_inve
     assert (compare(learned, TRUTH).recall, compare(learned, TRUTH).precision) == (3 / 4, 3 / 5)
 
 
-def test_a_claimed_direction_is_found_and_not_turned() -> None:
+def test_a_claimed_direction_is_found_and_not_turned():
     dag = graph(5, "0>2", "1>2", "2>3", "3>4")
     learned = graph(5, "0>2", "1>2", "2>3", "3>4")
     counts = count(classify(learned, TRUTH, dag=dag), TRUTH)
@@ -99,9 +95,7 @@ def test_a_claimed_direction_is_found_and_not_turned() -> None:
     ("key", "values"),
     [("curate_pc", {"guarantee": "published", "epsilon": 5.0}), ("priv_pc", {"epsilon": 0.1})],
 )
-def test_one_count_of_a_run_and_scores_with_and_without_what_was_not_tested(
-    key: str, values: dict[str, Any]
-) -> None:
+def test_one_count_of_a_run_and_scores_with_and_without_what_was_not_tested(key, values):
     early = run(key, load_dataset("child", n=5000), **values)
     counts, tested, whole = early.counts, early.metrics_tested, early.metrics
     assert early.status == "budget_exhausted"
@@ -114,14 +108,14 @@ def test_one_count_of_a_run_and_scores_with_and_without_what_was_not_tested(
     assert not any(early.tested[i, j] or early.tested[j, i] for i, j in early.untested)
 
 
-def test_where_all_was_tested_the_two_scores_are_one() -> None:
+def test_where_all_was_tested_the_two_scores_are_one():
     for network in ("asia", "survey"):
         result = run("pc", load_dataset(network, n=5000))
         assert result.metrics_tested == result.metrics is not None
         assert (result.tested == result.matrix).all()
 
 
-def test_the_kept_matrix_of_a_truth_cannot_be_changed() -> None:
+def test_the_kept_matrix_of_a_truth_cannot_be_changed():
     """It is the same array for every run on the same data."""
     truth = nx.DiGraph([("a", "c"), ("b", "c")])
     found = truth_cpdag(truth, ("a", "b", "c"))

@@ -1,7 +1,5 @@
 """Directions from graded evidence: exact on small graphs, the truth with an oracle's evidence."""
 
-from __future__ import annotations
-
 import math
 from itertools import combinations
 
@@ -24,14 +22,14 @@ from engine.graphs.weighed_colliders import (
 from tests.graphs.small import dags_on, graph, has_cycle
 
 
-def random_dag(rng: np.random.Generator, d: int) -> np.ndarray:
+def random_dag(rng, d):
     dag = np.triu(rng.random((d, d)) < rng.uniform(0.2, 0.9), 1)
     order = rng.permutation(d)
     return dag[np.ix_(order, order)]
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_probabilities_are_those_of_all_dags(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_probabilities_are_those_of_all_dags(seed, monkeypatch):
     """Against full enumeration. The chain is a fixed sequence: this cannot fail by chance.
 
     4,000 correlated samples have standard errors of about .02.
@@ -50,20 +48,20 @@ def test_probabilities_are_those_of_all_dags(seed: int, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize(("weight", "collider"), [(5.0, True), (-5.0, False)])
-def test_evidence_decides(weight: float, collider: bool) -> None:
+def test_evidence_decides(weight, collider):
     chain = graph(3, "0-1", "1-2")
     found = orient(chain, {(0, 1, 2): weight}).cpdag
     assert (found == (graph(3, "0>1", "2>1") if collider else chain)).all()
 
 
-def test_strong_evidence_overrules_weak() -> None:
+def test_strong_evidence_overrules_weak():
     """Colliders at both ends of an edge exclude each other: the surer one stands."""
     path = graph(4, "0-1", "1-2", "2-3")
     found = orient(path, {(0, 1, 2): 2.0, (1, 2, 3): 8.0}).cpdag
     assert found[[1, 3, 2, 2], [2, 2, 1, 3]].tolist() == [True, True, False, False]
 
 
-def test_no_cycle_is_drawn() -> None:
+def test_no_cycle_is_drawn():
     """Whatever the weights, and however low the threshold."""
     rng = np.random.default_rng(5)
     for _ in range(10):
@@ -73,7 +71,7 @@ def test_no_cycle_is_drawn() -> None:
         assert not has_cycle(found & ~found.T)
 
 
-def test_weights_compare_sets_with_and_without() -> None:
+def test_weights_compare_sets_with_and_without():
     """Evidence is bounded, and its sign says which sets separate."""
     star = graph(3, "0-1", "2-1")
     weights = collider_weights(star, lambda a, b, s: 1e9 if 1 in s else -3.0, 3)
@@ -83,14 +81,14 @@ def test_weights_compare_sets_with_and_without() -> None:
 
 
 @pytest.mark.parametrize("name", ["asia", "survey", "sachs", "child", "alarm"])
-def test_an_oracle_gives_the_true_cpdag(name: str) -> None:
+def test_an_oracle_gives_the_true_cpdag(name):
     """Without errors in the evidence both rules give the truth: their limits meet."""
     data = load_dataset(name, n=10)
     found = run("pc", data, statistic="oracle", orientation="strongest", max_order=10)
     assert (found.matrix == truth_cpdag(data.truth, data.names)).all()
 
 
-def test_sets_are_asked_about_once_the_smallest_first(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sets_are_asked_about_once_the_smallest_first(monkeypatch):
     """Both ends have the same neighbours, and not all sets of them are asked about."""
     monkeypatch.setattr(weighed_colliders, "MOST_SETS", 7)
     skeleton = ~np.eye(6, dtype=bool)
@@ -99,7 +97,7 @@ def test_sets_are_asked_about_once_the_smallest_first(monkeypatch: pytest.Monkey
     assert separators(skeleton, 0, 5, 4, None) == expected
 
 
-def test_every_unshielded_triple_is_named_once() -> None:
+def test_every_unshielded_triple_is_named_once():
     dag = random_dag(np.random.default_rng(1), 8)
     skeleton = dag | dag.T
     found = list(unshielded(skeleton))
@@ -110,7 +108,7 @@ def test_every_unshielded_triple_is_named_once() -> None:
             assert ((a, z, b) in found) == bool(is_one)
 
 
-def test_a_single_link_compiles_nothing_more() -> None:
+def test_a_single_link_compiles_nothing_more():
     """Its array of one row is in both of numpy's layouts, a longer one in whichever it was made."""
     for d in (2, 4):
         path = graph(d, *(f"{k}-{k + 1}" for k in range(d - 1)))

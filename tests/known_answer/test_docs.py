@@ -1,12 +1,8 @@
 """The documents state what scripts print and what benchmarks measured."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
-
-import pytest
 
 from benchmarks import calibration, effects, f1, knowledge, null
 from benchmarks.kept import lines
@@ -20,7 +16,7 @@ from scripts import counterexamples, form_costs
 DOC = Path(__file__).resolve().parents[2] / "docs" / "explanation" / "privacy_proofs.md"
 
 
-def test_the_document_states_the_scripts_output(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_document_states_the_scripts_output(capsys):
     counterexamples.main()
     printed = capsys.readouterr().out
     text = DOC.read_text(encoding="utf-8")
@@ -35,7 +31,7 @@ def test_the_document_states_the_scripts_output(capsys: pytest.CaptureFixture[st
     assert len(quoted) > 20
 
 
-def test_the_table_of_what_the_form_costs_is_the_scripts() -> None:
+def test_the_table_of_what_the_form_costs_is_the_scripts():
     """All networks have a line; those that take seconds are computed again."""
     table = DOC.read_text(encoding="utf-8").split(form_costs.START)[1].split(form_costs.END)[0]
     lines = {row.split("|")[1].strip(): row for row in table.splitlines()[2:]}
@@ -44,13 +40,13 @@ def test_the_table_of_what_the_form_costs_is_the_scripts() -> None:
         assert lines[network] == form_costs.line(network)
 
 
-def test_the_picture_of_knowledge_is_what_was_measured() -> None:
+def test_the_picture_of_knowledge_is_what_was_measured():
     """The same numbers give the same file."""
     drawn = knowledge.PICTURE.read_text(encoding="utf-8")
     assert drawn == knowledge.picture(knowledge.kept())
 
 
-def test_the_page_tells_what_a_false_tier_was_measured_to_do() -> None:
+def test_the_page_tells_what_a_false_tier_was_measured_to_do():
     means = knowledge.kept()
     table = summary(means[(means["algorithm"] == knowledge.OURS) & (means["epsilon"] == 1.0)])
     rows = table.set_index("knowledge")
@@ -60,7 +56,7 @@ def test_the_page_tells_what_a_false_tier_was_measured_to_do() -> None:
     assert float(rows["Δ skeleton"][FALSE_ORIENTS].split()[0]) == 0.0
 
 
-def test_tables_are_what_was_measured() -> None:
+def test_tables_are_what_was_measured():
     """Those that commands write between two marks, from benchmarks/results."""
     found = null.kept()
     for key, path in null.WRITTEN.items():

@@ -7,8 +7,6 @@ networks run on fewer samples here. Priv-PC published at epsilon = 1 a round has
 Pollution has p = .03-.08 without noise, and T is .10.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -17,7 +15,7 @@ from engine import load_dataset, run
 N = 100_000
 
 
-def f1(name: str, samples: int, key: str = "pc", **options: object) -> np.ndarray:
+def f1(name, samples, key="pc", **options):
     found = []
     for seed in range(samples):
         data = load_dataset(name, n=N, seed=seed)
@@ -39,17 +37,17 @@ def f1(name: str, samples: int, key: str = "pc", **options: object) -> np.ndarra
         ("alarm", 2, 0.8872),
     ],
 )
-def test_pc_with_kendall(name: str, samples: int, mean: float) -> None:
+def test_pc_with_kendall(name, samples, mean):
     """Deterministic: the same rows and no noise, so the third decimal must agree."""
     assert f1(name, samples).mean() == pytest.approx(mean, abs=6e-4)
 
 
 @pytest.mark.parametrize(("name", "samples"), [("sachs", 4), ("child", 2), ("alarm", 2)])
-def test_pc_with_g2(name: str, samples: int) -> None:
+def test_pc_with_g2(name, samples):
     assert f1(name, samples, statistic="g2").mean() >= 0.97
 
 
-def test_untestable_strata_matter_on_asia() -> None:
+def test_untestable_strata_matter_on_asia():
     """Without the rule that keeps an edge no stratum can test (privacy_proofs.md)."""
     assert f1("asia", 3, variant="strict") == pytest.approx(np.full(3, 0.7692), abs=1e-4)
 
@@ -58,7 +56,7 @@ def test_untestable_strata_matter_on_asia() -> None:
     ("name", "mean", "error"),
     [("earthquake", 0.995, 0.0019), ("survey", 0.995, 0.0014), ("cancer", 0.944, 0.0051)],
 )
-def test_priv_pc_published(name: str, mean: float, error: float) -> None:
+def test_priv_pc_published(name, mean, error):
     """Ten samples, ten draws each, against a first measurement with twenty.
 
     PC itself has 1 on all three. ``error`` is that measurement's standard error; the band is five

@@ -1,7 +1,5 @@
 """The papers' formulas, each computed a second time: from its proof, by search or by simulation."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from itertools import product
@@ -16,13 +14,13 @@ from engine.statistics.base import p_sensitivity
 from engine.statistics.kendall import KENDALL
 
 
-def kendall_weight(rows: int) -> Fraction:
+def kendall_weight(rows):
     """w of a stratum: the inverse of tau's variance."""
     return Fraction(9 * rows * (rows - 1), 2 * (2 * rows + 5))
 
 
 @pytest.mark.parametrize("stratum", [2, 3, 10, 20, 1000])
-def test_equation_16_of_curate(stratum: int) -> None:
+def test_equation_16_of_curate(stratum):
     """1 / sqrt(2 pi) times 2 / (a - 1) times sqrt(2 / n) times how far the weight moves.
 
     The paper writes the old weight with a^2 in the place of a (a - 1).
@@ -36,7 +34,7 @@ def test_equation_16_of_curate(stratum: int) -> None:
     assert theory.kendall_p_bound(10_000) == pytest.approx(0.005129, abs=5e-7)  # at its largest
 
 
-def test_theorems_3_and_7_of_priv_pc() -> None:
+def test_theorems_3_and_7_of_priv_pc():
     """From the proof: (the weight's bound + its change) (tau + its change) - what was there."""
     for n, strata, least in ((1_000, 4, 5), (100_000, 30, 40)):
         c2 = 9 * least / (2 * (2 * least + 5))
@@ -56,10 +54,10 @@ def test_theorems_3_and_7_of_priv_pc() -> None:
     assert round(p_sensitivity(theory.conditional_kendall_bound(100_001, 1)), 5) == 0.00568
 
 
-def test_theorem_6_of_priv_pc_by_all_small_tables() -> None:
+def test_theorem_6_of_priv_pc_by_all_small_tables():
     """One more record moves tau by at most 2 / (n - 1), one replaced by at most 4 / m."""
 
-    def tau(rows: tuple[tuple[int, int], ...]) -> float:
+    def tau(rows):
         pairs = [(a, b) for i, a in enumerate(rows) for b in rows[:i]]
         kept = sum(np.sign((a[0] - b[0]) * (a[1] - b[1])) for a, b in pairs)
         return float(kept / len(pairs))
@@ -74,7 +72,7 @@ def test_theorem_6_of_priv_pc_by_all_small_tables() -> None:
     assert 1.0 < replaced <= 4 / 3
 
 
-def exact_delta(times: int, each: float, total: float) -> float:
+def exact_delta(times, each, total):
     """The delta at ``total`` of so many mechanisms of ``each``, enumerated for the worst of them.
 
     That is randomized response (Kairouz, Oh and Viswanath 2015, Theorem 3.3).
@@ -86,10 +84,10 @@ def exact_delta(times: int, each: float, total: float) -> float:
 
 
 @pytest.mark.parametrize(("quota", "epsilon"), [(1, 1.0), (3, 0.5), (40, 2.0)])
-def test_algorithm_5_costs_what_it_says(quota: int, epsilon: float) -> None:
+def test_algorithm_5_costs_what_it_says(quota, epsilon):
     """A round's cost from its noise, composed over the quota: all of epsilon, or half and less."""
 
-    def round_cost(scale: float) -> float:
+    def round_cost(scale):
         return AboveThresholdEvent(1.0, scale, 2 * scale).epsilon
 
     basic = theory.sparse_vector_scale(epsilon, quota)
@@ -102,14 +100,14 @@ def test_algorithm_5_costs_what_it_says(quota: int, epsilon: float) -> None:
 
 
 @pytest.mark.parametrize("m", [3, 4, 6])
-def test_theorem_3_of_kusner_by_matrices(m: int) -> None:
+def test_theorem_3_of_kusner_by_matrices(m):
     """HSIC of kernels written out, a record replaced: no bound is passed.
 
     The proof counts the entries of K that one record changes, and what centring leaves of them.
     """
     rng, centre = np.random.default_rng(m), np.eye(m) - 1 / m
 
-    def kernel(values: np.ndarray) -> np.ndarray:
+    def kernel(values):
         return np.exp(-((values[:, None] - values[None, :]) ** 2) / 0.02)
 
     moved = 0.0
@@ -132,7 +130,7 @@ def test_theorem_3_of_kusner_by_matrices(m: int) -> None:
 
 @pytest.mark.parametrize("delta", [1e-5, 1e-3, 1e-2])
 @pytest.mark.parametrize("changes", [1.0, 5.0, 10.0])
-def test_theorem_4_of_kusner_by_10_000_draws(delta: float, changes: float) -> None:
+def test_theorem_4_of_kusner_by_10_000_draws(delta, changes):
     event = ProposeTestReleaseEvent(1.0, delta, 2)
     noise = np.random.default_rng(0).laplace(size=(10_000, 2))
     share = float(((changes + noise).max(axis=1) > event.threshold).mean())
@@ -144,7 +142,7 @@ def test_theorem_4_of_kusner_by_10_000_draws(delta: float, changes: float) -> No
     assert theory.null_probabilities(math.e, 1.0, delta)[0] > bound
 
 
-def test_theorem_6_of_kusner_by_simulation() -> None:
+def test_theorem_6_of_kusner_by_simulation():
     event, noise = StableEvent(1.0, 1e-3), np.random.default_rng(1).laplace(size=100_000)
     for distance in (7.5, 9.0, 12.0):
         least = theory.stable_release_probability(distance, 1.0, 1e-3)
@@ -154,7 +152,7 @@ def test_theorem_6_of_kusner_by_simulation() -> None:
     assert theory.stable_release_probability(1.0, 1.0, 1e-3) == 0
 
 
-def test_corollary_3_21_by_advanced_composition() -> None:
+def test_corollary_3_21_by_advanced_composition():
     for total, slack in ((0.9, 1e-6), (0.1, 1e-3)):
         each = theory.repeated_epsilon(total, slack)
         assert advanced_total(3, each, slack).epsilon <= total
@@ -172,7 +170,7 @@ def test_corollary_3_21_by_advanced_composition() -> None:
         (2.0, 1.0, 0.0, 0.0),
     ],
 )
-def test_a_uniform_budget(quadratic: float, linear: float, total: float, epsilon: float) -> None:
+def test_a_uniform_budget(quadratic, linear, total, epsilon):
     assert theory.uniform_epsilon(quadratic, linear, total) == pytest.approx(epsilon, abs=1e-12)
 
 
@@ -192,6 +190,6 @@ def test_a_uniform_budget(quadratic: float, linear: float, total: float, epsilon
         lambda: theory.uniform_epsilon(1.0, 1.0, -1.0),
     ],
 )
-def test_numbers_out_of_range_are_refused(call) -> None:
+def test_numbers_out_of_range_are_refused(call):
     with pytest.raises(InputError):
         call()

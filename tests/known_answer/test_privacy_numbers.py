@@ -1,7 +1,5 @@
 """The numbers of docs/reference/known-answers.md, computed by the engine and asserted."""
 
-from __future__ import annotations
-
 import math
 
 import mpmath
@@ -34,12 +32,12 @@ METHODS = ("basic", "advanced", "curate", "zcdp", "pld")
 
 @pytest.mark.parametrize(("step", "count"), COMPOSITION)
 @pytest.mark.parametrize("method", METHODS)
-def test_composition(step: float, count: int, method: str) -> None:
+def test_composition(step, count, method):
     known = COMPOSITION[step, count][METHODS.index(method)]
     assert compose([step] * count, DELTA, method) == pytest.approx(known, abs=5.1e-5)
 
 
-def test_pld_is_for_laplace_steps_and_the_worst_pure_step_costs_more() -> None:
+def test_pld_is_for_laplace_steps_and_the_worst_pure_step_costs_more():
     """Randomised response is the worst pure step; its total is not the table's."""
     for (step, count), row in COMPOSITION.items():
         worst = compose_any_pure([step] * count, DELTA)
@@ -48,13 +46,13 @@ def test_pld_is_for_laplace_steps_and_the_worst_pure_step_costs_more() -> None:
     assert compose_any_pure([1.0] * 100, DELTA) == pytest.approx(83.5307, abs=1e-4)
 
 
-def test_worst_pure_step_against_the_exact_composition() -> None:
+def test_worst_pure_step_against_the_exact_composition():
     """Kairouz, Oh and Viswanath 2015, Theorem 3.3: k-fold randomised response in closed form."""
     step, count = 0.1, 100
     weights = [math.comb(count, i) * math.exp(step * i) for i in range(count + 1)]
     total = (1 + math.exp(step)) ** count
 
-    def delta(epsilon: float) -> float:
+    def delta(epsilon):
         # outcome i "lies for the other dataset": losses step * (2 i - count)
         return (
             sum(
@@ -68,7 +66,7 @@ def test_worst_pure_step_against_the_exact_composition() -> None:
     assert delta(found) <= DELTA < delta(found - 2e-3)
 
 
-def test_zcdp_budget() -> None:
+def test_zcdp_budget():
     assert accounting.rho_budget(1, 1e-6) == pytest.approx(0.01746890, abs=5.1e-9)
     assert accounting.rho_budget(10, 1e-6) == pytest.approx(1.3530147, abs=5.1e-8)
 
@@ -77,20 +75,20 @@ def test_zcdp_budget() -> None:
     ("epsilon", "delta", "sigma"),
     [(1, 1e-5, 3.730632), (0.1, 1e-6, 36.304690), (5, 1e-3, 0.689842)],
 )
-def test_analytic_gaussian(epsilon: float, delta: float, sigma: float) -> None:
+def test_analytic_gaussian(epsilon, delta, sigma):
     assert analytic_gaussian_sigma(epsilon, delta) == pytest.approx(sigma, abs=5.1e-7)
     assert analytic_gaussian_sigma(epsilon, delta, 7.0) == pytest.approx(7 * sigma, abs=4e-6)
 
 
 @pytest.mark.parametrize("delta", [1e-15, 1e-9, 1e-3])
 @pytest.mark.parametrize("epsilon", [1e-9, 1e-6, 0.1, 5.0])
-def test_the_gaussian_curve_to_ten_digits(epsilon: float, delta: float) -> None:
+def test_the_gaussian_curve_to_ten_digits(epsilon, delta):
     """Where both terms agree in their first digits too; against sixty digits."""
     sigma = analytic_gaussian_sigma(epsilon, delta)
     assert float(exact_delta(epsilon, sigma) / delta) == pytest.approx(1, rel=1e-10)
 
 
-def exact_delta(epsilon: float, sigma: float) -> mpmath.mpf:
+def exact_delta(epsilon, sigma):
     """Balle and Wang's Theorem 8 with sixty digits."""
     with mpmath.workdps(60):
         a, b = 1 / (2 * mpmath.mpf(sigma)), mpmath.mpf(epsilon) * sigma
@@ -100,13 +98,13 @@ def exact_delta(epsilon: float, sigma: float) -> mpmath.mpf:
 @pytest.mark.parametrize(
     ("epsilon", "sigma"), [(1, 30), (1, 5), (0.2, 164.6), (7, 5), (57.4, 0.45), (1e-3, 1e4)]
 )
-def test_a_delta_far_in_the_tail_to_ten_digits(epsilon: float, sigma: float) -> None:
+def test_a_delta_far_in_the_tail_to_ten_digits(epsilon, sigma):
     """Down to 1e-257, where the terms' exponents are hundreds and their rounding with them."""
     found = gaussian_delta(epsilon, sigma)
     assert float(found / exact_delta(epsilon, sigma)) == pytest.approx(1, rel=3e-11)
 
 
-def test_sieve_epsilon() -> None:
+def test_sieve_epsilon():
     assert theory.sieve_epsilon(1, 1000, 1000) == pytest.approx(0.5, abs=1e-12)
     assert theory.sieve_epsilon(1, 1000, 100) == pytest.approx(2.0131966, abs=5.1e-8)
     # amplification takes it back to epsilon / 2
@@ -115,13 +113,13 @@ def test_sieve_epsilon() -> None:
 
 
 @pytest.mark.parametrize(("epsilon", "rate"), [(0.5, 0.0724268), (1, 0.1654246), (2, 0.4381635)])
-def test_best_rate(epsilon: float, rate: float) -> None:
+def test_best_rate(epsilon, rate):
     assert theory.best_rate(epsilon) == pytest.approx(rate, abs=5.1e-8)
     assert theory.best_subsample(epsilon, 10_000_000) == round(theory.best_rate(epsilon) * 1e7)
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 0.5, 1.0, 2.0, 3.0])
-def test_best_rate_minimises_the_noise_over_a_grid(epsilon: float) -> None:
+def test_best_rate_minimises_the_noise_over_a_grid(epsilon):
     """Priv-PC section 3.2: the noise level sqrt(n/m) / epsilon' on every m of a fine grid."""
     n = 20_000
     levels = [
@@ -131,7 +129,7 @@ def test_best_rate_minimises_the_noise_over_a_grid(epsilon: float) -> None:
     assert theory.best_subsample(epsilon, n) == pytest.approx(best, abs=10)
 
 
-def test_best_rate_is_clipped() -> None:
+def test_best_rate_is_clipped():
     assert theory.best_rate(0.01) == 1 / 20
     assert theory.best_rate(50) == theory.best_rate(5000) == 1
     assert theory.best_subsample(1000, 3) == 3
@@ -140,7 +138,7 @@ def test_best_rate_is_clipped() -> None:
 KENDALL_EXAMPLE = np.array([[[30, 10], [5, 25]], [[12, 8], [9, 11]]])
 
 
-def test_kendall_example() -> None:
+def test_kendall_example():
     (a, b), (c, d) = KENDALL_EXAMPLE[0]
     assert (a * d - b * c, 12 * 11 - 8 * 9) == (700, 60)
     numerator = 9 * 700 / 145 + 9 * 60 / 85
@@ -155,14 +153,14 @@ def test_kendall_example() -> None:
     assert KENDALL.score(KENDALL_EXAMPLE, "strict").p == pytest.approx(6.4996545e-4, abs=5.1e-12)
 
 
-def test_p_is_one_sided_of_the_absolute_z() -> None:
+def test_p_is_one_sided_of_the_absolute_z():
     flipped = KENDALL_EXAMPLE[:, ::-1]
     assert kendall_z(flipped) == pytest.approx(-kendall_z(KENDALL_EXAMPLE), rel=1e-14)
     assert KENDALL.score(flipped).p == pytest.approx(norm.sf(3.266199), rel=1e-5)
     assert KENDALL.score(np.array([[5, 5], [5, 5]])).p == 0.5
 
 
-def test_sensitivity_constants() -> None:
+def test_sensitivity_constants():
     """Section 1's table and section 2; on n rows, c / sqrt(n)."""
     for levels, c in {2: 6, 3: 7.5, 4: 8}.items():
         got = KENDALL.sensitivity(10_000, levels, 7, conditional=True)
@@ -176,7 +174,7 @@ def test_sensitivity_constants() -> None:
     assert SPEARMAN.sensitivity(100, 99, 99, conditional=True) == pytest.approx(1.0, rel=1e-3)
 
 
-def test_direction_probability() -> None:
+def test_direction_probability():
     """Kusner et al., Theorem 2; Theorem 4.2 reads e^(-gap/scale), so the same function."""
     for (gap, scale), known in {
         (0, 1): 0.5,
@@ -186,7 +184,7 @@ def test_direction_probability() -> None:
         assert theory.direction_probability(gap, scale) == pytest.approx(known, abs=5.1e-8)
 
 
-def test_direction_probability_is_what_two_laplace_draws_do() -> None:
+def test_direction_probability_is_what_two_laplace_draws_do():
     """400,000 draws: a wrong formula beyond 5 standard errors (6e-7 of right ones)."""
     draws = np.random.default_rng(1).laplace(0, 1.5, (400_000, 2))
     for gap in (0.0, 0.7, 3.0, -1.0):
@@ -194,7 +192,7 @@ def test_direction_probability_is_what_two_laplace_draws_do() -> None:
         assert theory.direction_probability(gap, 1.5) == pytest.approx(share, abs=5 * 0.5 / 632)
 
 
-def test_bad_arguments_are_one_sentence() -> None:
+def test_bad_arguments_are_one_sentence():
     for call in (
         lambda: compose([0.1], 1e-6, "moments"),
         lambda: theory.sieve_epsilon(0, 10, 5),
@@ -211,7 +209,7 @@ def test_bad_arguments_are_one_sentence() -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_huge_steps_give_no_warning(method: str) -> None:
+def test_huge_steps_give_no_warning(method):
     """e^1000 overflows; the suite turns the engine's numerical warnings into errors."""
     total = compose([1000.0] * 5, DELTA, method)
     assert total >= 5000 or method == "pld"

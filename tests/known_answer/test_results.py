@@ -3,11 +3,8 @@
 A change that means to change results writes the file anew and says so in its commit.
 """
 
-from __future__ import annotations
-
 import json
 import platform
-from typing import Any
 
 import pytest
 
@@ -19,12 +16,12 @@ LINES = [line for line in kept() if line["dataset"] in SOME and line["seed"] == 
 ASKED = ("algorithm", "dataset", "n", "seed", "values")
 
 
-def name(line: dict[str, object]) -> str:
+def name(line):
     return "-".join(map(str, (line["algorithm"], *line["values"].values())))  # type: ignore[attr-defined]
 
 
 @pytest.fixture(scope="module")
-def computed() -> dict[str, dict[str, Any]]:
+def computed():
     """The kept questions' answers, by question."""
     if platform.machine().lower() not in {"x86_64", "amd64"}:
         pytest.skip("kept as x86-64 processors round; others round sums in other places")
@@ -33,11 +30,11 @@ def computed() -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.parametrize("line", LINES, ids=name)
-def test_the_same_as_before(line: dict[str, Any], computed: dict[str, dict[str, Any]]) -> None:
+def test_the_same_as_before(line, computed):
     assert computed[json.dumps([line[k] for k in ASKED])] == line
 
 
-def test_the_kept_grid_is_whole() -> None:
+def test_the_kept_grid_is_whole():
     """Every line of each algorithm that is kept; a new one enters with ``--write``."""
     algorithms = {line["algorithm"] for line in kept()}
     assert algorithms <= set(ALGORITHMS)

@@ -1,14 +1,11 @@
 """The protocol: probabilities, totals, what is protected, and that it decides well."""
 
-from __future__ import annotations
-
 import dataclasses
-from typing import Any
 
 import numpy as np
 import pytest
 
-from engine import ALGORITHMS, Dataset, InputError, RunResult, load_dataset, run
+from engine import ALGORITHMS, Dataset, InputError, load_dataset, run
 from engine.algorithms.anm import AnmParameters
 from engine.audit.neighbours import known, many
 from engine.audit.replay import NOTHING, replay
@@ -26,7 +23,7 @@ from engine.theory import (
 PUBLISHED = {"guarantee": "published", "protect": "test"}
 
 
-def decision(data: Dataset, **values: Any) -> Decision:
+def decision(data, **values):
     found = run("anm", data, **values).diagnostics
     assert isinstance(found, Decision)
     return found
@@ -35,7 +32,7 @@ def decision(data: Dataset, **values: Any) -> Decision:
 # Theorems 2 and 4 --------------------------------------------------------------------------------
 
 
-def test_known_answers() -> None:
+def test_known_answers():
     """docs/reference/known-answers.md, "Cause or effect"."""
     assert direction_probability(0, 1) == 0.5
     assert direction_probability(1, 1) == pytest.approx(0.7240904, abs=5e-8)
@@ -54,7 +51,7 @@ def test_known_answers() -> None:
     ("known", "draws"),
     [(one_release_probability, 1), (direction_probability, 2), (iqr_direction_probability, 4)],
 )
-def test_probabilities_against_simulation(known: Any, draws: int) -> None:
+def test_probabilities_against_simulation(known, draws):
     """Over a grid of gaps and scales, within 3 standard errors of 400,000 draws (seed fixed).
 
     With the gap's scale 20 % off, the same test fails: it has power.
@@ -85,7 +82,7 @@ def test_probabilities_against_simulation(known: Any, draws: int) -> None:
         ({"score": "kendall", "protect": "both"}, (2, 2e-6), (np.inf, 2e-6)),
     ],
 )
-def test_published_totals(values: Any, claimed: Any, spent: Any) -> None:
+def test_published_totals(values, claimed, spent):
     """What the paper claims, and what a record pays that enters all four IQRs; each per epsilon."""
     data = simulate_pair("cubic", n=1000)
     result = run("anm", data, **{**PUBLISHED, **values})
@@ -97,7 +94,7 @@ def test_published_totals(values: Any, claimed: Any, spent: Any) -> None:
 @pytest.mark.parametrize("release", ["vote", "difference", "scores"])
 @pytest.mark.parametrize("score", ["spearman", "kendall", "hsic", "root_hsic", "iqr"])
 @pytest.mark.parametrize("protect", ["both", "test", "training"])
-def test_strict_totals(release: str, score: str, protect: str) -> None:
+def test_strict_totals(release, score, protect):
     data = simulate_pair("tanh", n=400)
     result = run(
         "anm", data, release=release, score=score, protect=protect, epsilon=0.7, delta=1e-5
@@ -108,7 +105,7 @@ def test_strict_totals(release: str, score: str, protect: str) -> None:
 
 
 @pytest.mark.parametrize("score", ["spearman", "kendall", "hsic", "root_hsic"])
-def test_a_difference_may_move_as_far_as_both_scores(score: str) -> None:
+def test_a_difference_may_move_as_far_as_both_scores(score):
     data = simulate_pair("tanh", n=400)
     both, each = (
         run("anm", data, release=release, score=score, protect="test").ledger[-1].event.sensitivity
@@ -117,7 +114,7 @@ def test_a_difference_may_move_as_far_as_both_scores(score: str) -> None:
     assert both == pytest.approx(2 * each)
 
 
-def test_the_noise_of_each_release_is_the_bound_over_epsilon() -> None:
+def test_the_noise_of_each_release_is_the_bound_over_epsilon():
     """300 releases of each form: the mean distance from the exact one is the scale."""
     data = simulate_pair("sine", n=60)
     for release, protect in (("vote", "both"), ("difference", "test")):
@@ -139,7 +136,7 @@ def test_the_noise_of_each_release_is_the_bound_over_epsilon() -> None:
 
 
 @pytest.mark.parametrize("score", ["variance", "hsic", "iqr", "kendall"])
-def test_one_record_moves_the_margin_by_two_at_most(score: str) -> None:
+def test_one_record_moves_the_margin_by_two_at_most(score):
     """Any record, moved anywhere, alters one block's vote and no other's; some do turn it."""
     rng, turned = np.random.default_rng(0), 0
     for _ in range(25):
@@ -156,7 +153,7 @@ def test_one_record_moves_the_margin_by_two_at_most(score: str) -> None:
     assert turned > 0
 
 
-def test_the_vote_does_not_look_at_the_bounds() -> None:
+def test_the_vote_does_not_look_at_the_bounds():
     data = simulate_pair("square", n=300, seed=4)
     assert data.values is not None
     wide = Dataset.from_values(data.values, [(-50, 70), (-90, 40)], data.names, public=True)
@@ -164,7 +161,7 @@ def test_the_vote_does_not_look_at_the_bounds() -> None:
     assert exact[0] == exact[1]
 
 
-def test_choosing_settings_moves_two_counts_by_one() -> None:
+def test_choosing_settings_moves_two_counts_by_one():
     rng = np.random.default_rng(5)
     x, y = rng.uniform(-1, 1, (2, 100))
     other = y.copy()
@@ -178,7 +175,7 @@ def test_choosing_settings_moves_two_counts_by_one() -> None:
 # Whether it decides well -------------------------------------------------------------------------
 
 
-def rate(n: int = 1000, **values: Any) -> float:
+def rate(n=1000, **values):
     """Share of right directions over simulated pairs."""
     right = []
     for i, mechanism in enumerate([*MECHANISMS, *HELD_OUT]):
@@ -190,7 +187,7 @@ def rate(n: int = 1000, **values: Any) -> float:
     return float(np.mean(right))
 
 
-def test_ours_decides_better_than_the_paper() -> None:
+def test_ours_decides_better_than_the_paper():
     """A claimed total of 0.5: a vote that protects all rows against scores that protect half."""
     vote = rate(epsilon=0.5)
     assert vote >= 0.85
@@ -199,7 +196,7 @@ def test_ours_decides_better_than_the_paper() -> None:
         assert rate(epsilon=0.25, score=score, **PUBLISHED) + 0.15 < vote
 
 
-def test_without_noise_all_forms_agree_on_a_clear_pair() -> None:
+def test_without_noise_all_forms_agree_on_a_clear_pair():
     data = simulate_pair("square", "uniform", n=800, seed=1)
     assert data.truth is not None
     ((cause, effect),) = data.truth.edges
@@ -213,7 +210,7 @@ def test_without_noise_all_forms_agree_on_a_clear_pair() -> None:
         assert decision(data, epsilon=1e7, ridge=0.01, **values).direction == f"{cause}->{effect}"
 
 
-def test_nothing_is_said_where_the_test_fails_and_a_public_half_pays_nothing() -> None:
+def test_nothing_is_said_where_the_test_fails_and_a_public_half_pays_nothing():
     few, many = simulate_pair("cubic", n=60), simulate_pair("cubic", n=1000)
     found = run("anm", few, release="scores", score="iqr", epsilon=0.1)
     assert isinstance(found.diagnostics, Decision)
@@ -231,7 +228,7 @@ def test_nothing_is_said_where_the_test_fails_and_a_public_half_pays_nothing() -
 # Odd data and combinations ----------------------------------------------------------------------
 
 
-def refusal(data: Dataset, **values: Any) -> str:
+def refusal(data, **values):
     with pytest.raises(InputError) as caught:
         run("anm", data, **values)
     message = str(caught.value)
@@ -240,7 +237,7 @@ def refusal(data: Dataset, **values: Any) -> str:
     return message
 
 
-def test_odd_data_are_refused_and_a_private_constant_is_not() -> None:
+def test_odd_data_are_refused_and_a_private_constant_is_not():
     """What an error says of private values is an output too: within stated bounds there is none."""
     assert "8" in refusal(load_dataset("asia", n=100))
     assert "10 rows" in refusal(Dataset.from_codes([[0, 1]] * 9, levels=[["0", "1"]] * 2))
@@ -250,7 +247,7 @@ def test_odd_data_are_refused_and_a_private_constant_is_not() -> None:
         assert decision(data, release=release).direction in ("X0->X1", "X1->X0")
 
 
-def test_combinations_that_nothing_backs_are_refused() -> None:
+def test_combinations_that_nothing_backs_are_refused():
     data = simulate_pair("cubic", n=100)
     assert "strict" in refusal(data, guarantee="published", release="vote")
     assert "strict" in refusal(data, guarantee="published", tune=True)
@@ -263,15 +260,15 @@ def test_combinations_that_nothing_backs_are_refused() -> None:
     assert [AnmParameters(epsilon=e).block_rows(1000) for e in (0.1, 0.6, 5)] == [25, 60, 100]
 
 
-def test_values_outside_the_bounds_are_cut() -> None:
+def test_values_outside_the_bounds_are_cut():
     pair = pair_of(Dataset.from_values([[5.0, -9.0]] + [[0.0, 1.0]] * 12, [(0, 1), (0, 2)]))
     assert pair.x.max() == 1
     assert pair.y.min() == -1
 
 
-def test_a_stop_ends_the_vote() -> None:
+def test_a_stop_ends_the_vote():
     calls = iter(range(1000))
-    result: RunResult = run("anm", simulate_pair("cubic", n=2000), stop=lambda: next(calls) > 5)
+    result = run("anm", simulate_pair("cubic", n=2000), stop=lambda: next(calls) > 5)
     assert result.status == "cancelled"
     assert len(result.ledger) == 0
 
@@ -291,7 +288,7 @@ def test_a_stop_ends_the_vote() -> None:
     ],
     ids=str,
 )
-def test_answers_forced_on_a_neighbour_tell_nothing_more(values: dict[str, Any]) -> None:
+def test_answers_forced_on_a_neighbour_tell_nothing_more(values):
     """Releases that the suite for all algorithms does not reach with one choice changed."""
     algorithm, found = ALGORITHMS["anm"], NOTHING
     params = algorithm.params.build({**values, "epsilon": 3.0})

@@ -1,7 +1,5 @@
 """Scores and regression against plain formulas, and what they cost."""
 
-from __future__ import annotations
-
 import time
 import tracemalloc
 
@@ -13,12 +11,12 @@ from engine.pairs.dependence import hsic, kendall, log_iqr, spearman
 from engine.pairs.regression import Ridge, feature_count, features
 
 
-def kernel(a: np.ndarray, width: float) -> np.ndarray:
+def kernel(a, width):
     return np.exp(-((a[:, None] - a) ** 2) / (2 * width**2))
 
 
 @pytest.mark.parametrize("decimals", [0, 1, 6])
-def test_rank_scores_with_and_without_ties(decimals: int) -> None:
+def test_rank_scores_with_and_without_ties(decimals):
     rng = np.random.default_rng(0)
     a = rng.normal(size=200).round(decimals)
     b = (a + rng.normal(size=200)).round(decimals)
@@ -29,7 +27,7 @@ def test_rank_scores_with_and_without_ties(decimals: int) -> None:
         assert spearman(a, b) == pytest.approx(abs(spearmanr(a, b).statistic), abs=1e-12)
 
 
-def test_hsic_is_the_trace() -> None:
+def test_hsic_is_the_trace():
     rng = np.random.default_rng(1)
     a, b = rng.normal(size=(2, 150))
     centre = np.eye(150) - 1 / 150
@@ -39,7 +37,7 @@ def test_hsic_is_the_trace() -> None:
 
 
 @pytest.mark.slow
-def test_hsic_of_8000_rows_needs_neither_time_nor_memory() -> None:
+def test_hsic_of_8000_rows_needs_neither_time_nor_memory():
     rng = np.random.default_rng(2)
     a, b = rng.normal(size=(2, 8000))
     hsic(a[:10], b[:10], 0.3, 0.3)  # compiled
@@ -53,13 +51,13 @@ def test_hsic_of_8000_rows_needs_neither_time_nor_memory() -> None:
     assert peak < 5e6  # 64 million entries of one matrix would take 512 MB
 
 
-def test_iqr() -> None:
+def test_iqr():
     assert log_iqr(np.arange(101.0)) == pytest.approx(np.log(50))
     assert log_iqr(np.ones(20)) < -600
 
 
 @pytest.mark.parametrize("width", [0.1, 0.3, 2.0])
-def test_features_are_the_kernel(width: float) -> None:
+def test_features_are_the_kernel(width):
     x = np.linspace(-1, 1, 60)
     phi = features(x, width)
     assert phi.shape == (60, feature_count(width))
@@ -68,7 +66,7 @@ def test_features_are_the_kernel(width: float) -> None:
 
 
 @pytest.mark.parametrize("ridge", [1e-5, 1e-2, 1.0])
-def test_ridge_is_kernel_ridge(ridge: float) -> None:
+def test_ridge_is_kernel_ridge(ridge):
     """Equation 5: (K + n lambda / 2)^-1 y, from one factorisation for every lambda."""
     rng = np.random.default_rng(3)
     x = rng.uniform(-1, 1, 120)
@@ -81,7 +79,7 @@ def test_ridge_is_kernel_ridge(ridge: float) -> None:
     assert fit.cross_validation(ridge) == pytest.approx(error, rel=1e-6)
 
 
-def test_weights_count_rows() -> None:
+def test_weights_count_rows():
     x, y, times = np.array([-0.5, 0.2, 0.9]), np.array([0.1, -0.4, 0.6]), np.array([1.0, 3.0, 2.0])
     whole = Ridge.fit(np.repeat(x, [1, 3, 2]), np.repeat(y, [1, 3, 2]), 0.5)
     assert Ridge.fit(x, y, 0.5, times).predict(x, 0.01) == pytest.approx(whole.predict(x, 0.01))

@@ -1,7 +1,5 @@
 """How far one record moves a score: never above the bound, and at it where it is called tight."""
 
-from __future__ import annotations
-
 import itertools
 import math
 
@@ -26,7 +24,7 @@ FAR = 0.01  # a kernel so narrow that whole numbers have orthogonal features
 KERNEL = ("hsic", "root_hsic")
 
 
-def change(name: str, a: np.ndarray, b: np.ndarray, new: tuple[float, float]) -> float:
+def change(name, a, b, new):
     """What replacing record 0 changes, over the strict bound."""
     other_a, other_b = a.copy(), b.copy()
     other_a[0], other_b[0] = new
@@ -35,7 +33,7 @@ def change(name: str, a: np.ndarray, b: np.ndarray, new: tuple[float, float]) ->
 
 
 @pytest.mark.parametrize("name", ["spearman", "kendall", *KERNEL])
-def test_every_neighbour_of_every_small_sample(name: str) -> None:
+def test_every_neighbour_of_every_small_sample(name):
     """All samples of 4 records with 3 values a column, ties included, and all replacements."""
     places = list(itertools.product(range(3), repeat=2))
     known = {
@@ -50,13 +48,13 @@ def test_every_neighbour_of_every_small_sample(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["spearman", "kendall"])
-def test_rank_bounds_are_tight(name: str) -> None:
+def test_rank_bounds_are_tight(name):
     """The highest record of a rising cloud becomes the lowest in the other column."""
     a = np.append(1000.0, np.arange(400))
     assert 0.98 < change(name, a, a.copy(), (1000.0, -1.0)) <= 1 + 1e-9
 
 
-def climb(name: str, seed: int) -> float:
+def climb(name, seed):
     """Hill-climbing over clusters: the worst ratio of change to bound."""
     rng = np.random.default_rng(seed)
     values = np.array([0.0, 1.0, 2.0, 3.0, FAR / 2, FAR])
@@ -78,12 +76,12 @@ def climb(name: str, seed: int) -> float:
 
 
 @pytest.mark.parametrize(("name", "least"), [("hsic", 0.5), ("root_hsic", 0.6)])
-def test_climbing_stays_below(name: str, least: float) -> None:
+def test_climbing_stays_below(name, least):
     worst = max(climb(name, seed) for seed in range(6))
     assert least < worst <= 1 + 1e-9
 
 
-def test_known_worst_cases_of_the_kernel_scores() -> None:
+def test_known_worst_cases_of_the_kernel_scores():
     """Independent but for one record: 2 / sqrt(6) of the root's bound; 32 / 27 of 27 / 16 HSIC's.
 
     So neither bound is called tight; the paper's is more than 13 times what was found.
@@ -98,12 +96,12 @@ def test_known_worst_cases_of_the_kernel_scores() -> None:
     assert published / (found * record_sensitivity("hsic", m)) > 13
 
 
-def spread(kernel: np.ndarray) -> float:
+def spread(kernel):
     """The variance of <phi_j, phi_0 - mean> over the other records j; ``kernel`` is (m, m)."""
     return float(np.var(kernel[0, 1:] - kernel[1:, 1:].mean(axis=0)))
 
 
-def test_the_lemma_of_the_bound_of_hsic() -> None:
+def test_the_lemma_of_the_bound_of_hsic():
     """At most 27/64, which three of four others in one cluster reach: the bound is twice four.
 
     What is left, |u|^2 |v|^2 / m^2, is at most 4 / m^2: u is 2 long where all others are apart.
@@ -125,7 +123,7 @@ def test_the_lemma_of_the_bound_of_hsic() -> None:
         assert spread(features @ features.T) <= 27 / 64 + 1e-12
 
 
-def test_the_difference_needs_the_sum_of_both() -> None:
+def test_the_difference_needs_the_sum_of_both():
     """With regressions free to be anything, one record moves both scores all the way, oppositely.
 
     x' with r_Y from rising to falling at the record, y' with r_X from falling to rising.
@@ -140,7 +138,7 @@ def test_the_difference_needs_the_sum_of_both() -> None:
 # What the paper's bounds leave out --------------------------------------------------------------
 
 
-def test_the_median_heuristic_breaks_theorem_3() -> None:
+def test_the_median_heuristic_breaks_theorem_3():
     """Eq. 1's theta(a): a width read from the data lets one record move HSIC far beyond the bound.
 
     Half of all distances are tiny, half are large, and one record decides where the median lies.
@@ -148,10 +146,10 @@ def test_the_median_heuristic_breaks_theorem_3() -> None:
     m = 401
     within = 1e-5 * np.sqrt(np.arange(m))
 
-    def clusters(low: int) -> np.ndarray:
+    def clusters(low):
         return within + (np.arange(m) >= low)
 
-    def median(values: np.ndarray) -> float:
+    def median(values):
         distances = np.abs(values[:, None] - values)[np.triu_indices(len(values), 1)]
         return float(np.median(distances))
 
@@ -165,7 +163,7 @@ def test_the_median_heuristic_breaks_theorem_3() -> None:
     assert max(abs(p - q) for p, q in itertools.pairwise(fixed)) <= record_sensitivity("hsic", m)
 
 
-def test_stable_ranks_do_not_protect_the_test_half() -> None:
+def test_stable_ranks_do_not_protect_the_test_half():
     """One test record moves the distance to instability from thousands to 0."""
     residuals = np.linspace(-1, 1, 50)
     near = np.append(residuals[1] + 1e-12, residuals[1:])
@@ -174,7 +172,7 @@ def test_stable_ranks_do_not_protect_the_test_half() -> None:
     assert training_distance(near, shift) == 0
 
 
-def test_the_training_distance_moves_by_one_a_record() -> None:
+def test_the_training_distance_moves_by_one_a_record():
     rng = np.random.default_rng(1)
     for _ in range(200):
         residuals, shift = rng.normal(size=30), 10 ** rng.uniform(-5, -1)
@@ -187,7 +185,7 @@ def test_the_training_distance_moves_by_one_a_record() -> None:
 
 
 @pytest.mark.parametrize("ridge", [1e-3, 1e-2, 0.1, 1.0])
-def test_residual_bounds_hold(ridge: float) -> None:
+def test_residual_bounds_hold(ridge):
     """Climbing over training sets and replacements; before the cut to [-1, 1] too."""
     rng, at = np.random.default_rng(2), np.linspace(-1, 1, 41)
     assert residual_bound(100, ridge) <= 0.86 * residual_bound(100, ridge, "published")
@@ -209,9 +207,7 @@ def test_residual_bounds_hold(ridge: float) -> None:
     assert 0.1 < worst <= 1 + 1e-9
 
 
-def moved(
-    x: np.ndarray, y: np.ndarray, new: tuple[float, float], ridge: float, at: np.ndarray
-) -> float:
+def moved(x, y, new, ridge, at):
     other_x, other_y = np.append(new[0], x[1:]), np.append(new[1], y[1:])
     old = features(at, 0.4) @ Ridge.fit(x, y, 0.4).coefficients(ridge)
     replaced = features(at, 0.4) @ Ridge.fit(other_x, other_y, 0.4).coefficients(ridge)
@@ -219,7 +215,7 @@ def moved(
 
 
 @pytest.mark.parametrize("name", KERNEL)
-def test_shifted_residuals_stay_below(name: str) -> None:
+def test_shifted_residuals_stay_below(name):
     """All residuals moved by at most ``shift``, in the direction that a climb finds worst."""
     rng, worst = np.random.default_rng(3), 0.0
     for shift in (0.01, 0.1, 1.0):
@@ -246,7 +242,7 @@ def test_shifted_residuals_stay_below(name: str) -> None:
 # The interquartile range -------------------------------------------------------------------------
 
 
-def test_iqr_reach_against_brute_force() -> None:
+def test_iqr_reach_against_brute_force():
     """Every choice of replaced values and every place they may go to, for 7 and 9 values."""
     rng = np.random.default_rng(4)
     for m, changes in ((7, 1), (9, 1), (7, 2), (9, 2)):
@@ -266,7 +262,7 @@ def test_iqr_reach_against_brute_force() -> None:
         assert min(found) <= low + 1e-6
 
 
-def test_the_iqr_distance_moves_by_one_a_record() -> None:
+def test_the_iqr_distance_moves_by_one_a_record():
     """Of one IQR and of the difference, under changes of either half."""
     rng = np.random.default_rng(5)
     for _ in range(60):
@@ -299,7 +295,7 @@ def test_the_iqr_distance_moves_by_one_a_record() -> None:
         assert abs(one[0] - one[1]) <= 1
 
 
-def test_known_bounds() -> None:
+def test_known_bounds():
     assert (
         record_sensitivity("kendall", 50) == record_sensitivity("kendall", 50, "published") == 0.08
     )
@@ -314,7 +310,7 @@ def test_known_bounds() -> None:
             record_sensitivity(name, 50)
 
 
-def test_ties_and_spearman() -> None:
+def test_ties_and_spearman():
     a = np.array([1.0, 1, 2, 2, 3])
     assert spearman(a, a) <= 1
     assert kendall(a, np.ones(5)) == 0

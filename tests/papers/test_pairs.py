@@ -1,10 +1,7 @@
 """Kusner's table and figures on a few small pairs."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import networkx as nx
 import pytest
@@ -13,14 +10,13 @@ from engine import InputError
 from engine.data.pairs import simulate_pair
 from engine.papers import pairs
 from engine.papers.work import Work
-from engine.studies.study import Progress
 
 
-def few(n: int) -> list:
+def few(n):
     return [simulate_pair(m, n=n, seed=i) for i, m in enumerate(("square", "tanh", "sine"))]
 
 
-def accuracy(folder: Path, patch: pytest.MonkeyPatch, *, reversed_truth: bool) -> dict[str, float]:
+def accuracy(folder, patch, *, reversed_truth):
     """What is written of three pairs on which the model holds, or with the truth reversed."""
     found = few(500)
     if reversed_truth:
@@ -33,7 +29,7 @@ def accuracy(folder: Path, patch: pytest.MonkeyPatch, *, reversed_truth: bool) -
     return {f"{way['release']}, {way['by']}": way["right"] for way in kept["ways"]}
 
 
-def test_accuracy_without_noise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_accuracy_without_noise(tmp_path, monkeypatch):
     """Where every cause is reversed, what was right is wrong."""
     right = accuracy(tmp_path / "a", monkeypatch, reversed_truth=False)
     wrong = accuracy(tmp_path / "b", monkeypatch, reversed_truth=True)
@@ -44,7 +40,7 @@ def test_accuracy_without_noise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         pairs.pairs_accuracy(Work(tmp_path, workers=1))
 
 
-def test_table2_and_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_table2_and_figures(tmp_path, monkeypatch):
     monkeypatch.setattr(pairs, "simulated_pairs", lambda: few(300))
     work = Work(tmp_path, seeds=2, workers=1)
     rows = pairs.pairs_table2(work)
@@ -59,7 +55,7 @@ def test_table2_and_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert "λ" in two.reason
     for k in (1, 2):
         assert (tmp_path / f"pairs-figure{k}.svg").read_text().startswith("<svg")
-    seen: list[Progress] = []
+    seen = []
     again = Work(tmp_path, seeds=2, workers=1, on_progress=seen.append)
     assert pairs.pairs_table2(again) == rows
     assert all(progress.reused == progress.total for progress in seen)

@@ -1,7 +1,5 @@
 """The papers reproduced in the small: rows, files, resuming, and the one table of all of them."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 
@@ -17,7 +15,6 @@ from engine.papers.reproduce import STUDIES
 from engine.papers.table import MARKS, Row, document, load, number
 from engine.papers.work import Work, arc_f1, at_total
 from engine.studies.store import ResultStore
-from engine.studies.study import Progress
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = ["--n", "1000", "--seeds", "1", "--workers", "1"]
@@ -27,11 +24,8 @@ SMALL = ["--n", "1000", "--seeds", "1", "--workers", "1"]
     "name", ["theorems", "table3", "curate-table5", "curate-table6", "curate-figure3"]
 )
 def test_a_reproduction_keeps_its_rows_and_a_table_is_made_of_them(
-    name: str,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    name, tmp_path, capsys, monkeypatch
+):
     argv = ["reproduce", name, "--out", str(tmp_path), *SMALL]
     assert main(argv) == 0
     rows = load(tmp_path, STUDIES)
@@ -48,7 +42,7 @@ def test_a_reproduction_keeps_its_rows_and_a_table_is_made_of_them(
     assert str(tmp_path / "reproduction.md") in capsys.readouterr().out
 
 
-def test_table_3_has_the_papers_numbers_and_the_runs_own(tmp_path: Path) -> None:
+def test_table_3_has_the_papers_numbers_and_the_runs_own(tmp_path):
     work = Work(tmp_path, seeds=2, n=1000, workers=1)
     rows = [row for row in STUDIES["table3"](work) if not isinstance(row.paper, str)]
     assert {tuple(row.paper) for row in rows} == set(papers.TABLE3.values())
@@ -62,7 +56,7 @@ def test_table_3_has_the_papers_numbers_and_the_runs_own(tmp_path: Path) -> None
     assert once.here[0] == twice.here[0] - examined > 0
 
 
-def test_the_page_of_the_documents_is_what_was_measured() -> None:
+def test_the_page_of_the_documents_is_what_was_measured():
     """Written by the command from the rows that are kept, a sentence and a number alike."""
     kept = ROOT / "benchmarks" / "results" / "reproduction"
     page = (ROOT / "docs" / "research" / "reproduction.md").read_text(encoding="utf-8")
@@ -76,7 +70,7 @@ def test_the_page_of_the_documents_is_what_was_measured() -> None:
     assert {"Priv-PC figure 1", "Priv-PC table 3", "CURATE table 5", "CURATE table 6"} <= stated
 
 
-def test_arcs_are_scored_as_the_authors_did() -> None:
+def test_arcs_are_scored_as_the_authors_did():
     """Of Asia's eight edges three are undirected in its CPDAG, so that they count as six arcs."""
     data = load_dataset("asia", n=10)
     truth = truth_cpdag(data.truth, data.names)
@@ -88,7 +82,7 @@ def test_arcs_are_scored_as_the_authors_did() -> None:
     assert arc_f1(truth & False, truth & False) == 1
 
 
-def test_a_run_is_measured_against_truth_and_against_pc(tmp_path: Path) -> None:
+def test_a_run_is_measured_against_truth_and_against_pc(tmp_path):
     found = Work(tmp_path, n=5000, seeds=1, workers=1).runs(["asia"], "pc", {"threshold": 0.1})
     result = run("pc", load_dataset("asia", n=5000), threshold=0.10)
     assert (found["f1_pc"].item(), found["arcs_pc"].item()) == (1.0, 1.0)
@@ -96,7 +90,7 @@ def test_a_run_is_measured_against_truth_and_against_pc(tmp_path: Path) -> None:
     assert found["arcs"].item() == arc_f1(result.matrix, result.reference_cpdag) < 1
 
 
-def test_a_curve_is_read_at_a_total_and_nowhere_else() -> None:
+def test_a_curve_is_read_at_a_total_and_nowhere_else():
     curve = pd.DataFrame({"claimed": [1.0, 100.0, np.inf], "f1": [0.2, 0.8, 1.0]})
     assert at_total(curve, 10.0, "f1") == pytest.approx(0.5)  # half way in log epsilon
     assert math.isnan(at_total(curve, 0.5, "f1"))
@@ -112,13 +106,13 @@ def test_a_curve_is_read_at_a_total_and_nowhere_else() -> None:
         ("picture", [1.0], "–", "="),
     ],
 )
-def test_a_row_marks_its_difference(paper, here, difference: str, mark: str) -> None:
+def test_a_row_marks_its_difference(paper, here, difference, mark):
     cells = Row("a", "b", paper, here, "why", error=0.01).cells
     assert cells[4:6] == [difference, mark]
     assert cells[3].endswith("± 0.01")
 
 
-def test_numbers_are_short() -> None:
+def test_numbers_are_short():
     values = (None, math.nan, math.inf, 12_345.6, 99.94, 0.1234, 0.0, 1e-5)
     assert [number(v) for v in values] == [
         "–", "–", "∞", "12,346", "99.9", "0.123", "0", "1.00e-05",
@@ -130,14 +124,14 @@ def test_numbers_are_short() -> None:
     [[], ["figure9"], ["table3", "--out", "/proc/x"], ["table3", "--seeds", "0"],
      ["table3", "--workers", "0"]],
 )  # fmt: skip
-def test_bad_input_is_one_line(more: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_input_is_one_line(more, capsys):
     out = [] if "--out" in more or not more else ["--out", "unused"]
     assert main(["reproduce", *more, *out]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
-def test_a_stop_keeps_what_was_finished(tmp_path: Path) -> None:
-    seen: list[Progress] = []
+def test_a_stop_keeps_what_was_finished(tmp_path):
+    seen = []
     how = {"cancelled": lambda: len(seen) > 2, "on_progress": seen.append}
     asked = (["cancer"], "svt_pc", {"guarantee": "published", "epsilon": [0.1, 1.0]}, 40)
     with pytest.raises(KeyboardInterrupt):

@@ -1,7 +1,5 @@
 """The accounting's conversions at their edges, against the formulas of their sources."""
 
-from __future__ import annotations
-
 import math
 
 import pytest
@@ -27,7 +25,7 @@ from engine.privacy.budget import HAIR, shares
 from tests.privacy.readd import gaussian_epsilon
 
 
-def test_no_cost_and_endless_cost_need_no_delta() -> None:
+def test_no_cost_and_endless_cost_need_no_delta():
     assert rho_to_epsilon(0.0, 0.0) == 0
     assert rho_to_epsilon(math.inf, 1e-6) == math.inf
     assert rho_to_epsilon(0.5, 0.0) == math.inf
@@ -38,19 +36,19 @@ def test_no_cost_and_endless_cost_need_no_delta() -> None:
 
 
 @pytest.mark.parametrize("mu", [0.05, 0.3, 1.0, 4.0, 12.0])
-def test_gaussian_dp_becomes_epsilon_by_its_curve(mu: float) -> None:
+def test_gaussian_dp_becomes_epsilon_by_its_curve(mu):
     for delta in (1e-9, 1e-3):
         assert mu_to_epsilon(mu, delta) == pytest.approx(gaussian_epsilon(mu, delta), rel=1e-8)
 
 
-def test_so_little_noise_is_needed_that_epsilon_is_zero() -> None:
+def test_so_little_noise_is_needed_that_epsilon_is_zero():
     """At epsilon 0 delta is 2 Phi(mu / 2) - 1."""
     delta = 2 * norm.cdf(0.05) - 1
     assert mu_to_epsilon(0.1, delta * 1.001) == 0
     assert 0 < mu_to_epsilon(0.1, delta * 0.999) < 1e-3
 
 
-def test_the_curve_at_its_ends() -> None:
+def test_the_curve_at_its_ends():
     assert gaussian_delta(0.0, 1.0) == pytest.approx(2 * norm.cdf(0.5) - 1, rel=1e-12)
     assert gaussian_delta(100.0, 50.0) == 0
     assert gaussian_delta(1.0, 1e-3) == 1
@@ -67,15 +65,13 @@ def test_the_curve_at_its_ends() -> None:
         *(([0.1, step], 1e-6, "at least 0") for step in (-1e-9, math.nan)),
     ],
 )
-def test_what_is_no_cost_or_no_delta_is_refused(
-    steps: list[float], delta: float, sentence: str
-) -> None:
+def test_what_is_no_cost_or_no_delta_is_refused(steps, delta, sentence):
     for total in (compose, compose_any_pure):
         with pytest.raises(InputError, match=sentence):
             total(steps, delta)
 
 
-def test_numerical_composition_never_exceeds_the_sum() -> None:
+def test_numerical_composition_never_exceeds_the_sum():
     assert compose([0.0, 0.2, 0.0], 1e-15, "pld") == pytest.approx(0.2, rel=1e-9)
     assert compose_any_pure([0.3], 1e-15) <= 0.3
     # where e^epsilon overflows it is the sum
@@ -87,7 +83,7 @@ def test_numerical_composition_never_exceeds_the_sum() -> None:
     assert both > compose([0.4] * 20, 1e-6, "pld")
 
 
-def test_advanced_total_is_the_papers() -> None:
+def test_advanced_total_is_the_papers():
     """sqrt(2 k ln(1/delta)) e + k e (e^e - 1)."""
     found = advanced_total(7, 0.3, 1e-4)
     wanted = math.sqrt(14 * math.log(1e4)) * 0.3 + 7 * 0.3 * (math.exp(0.3) - 1)
@@ -102,7 +98,7 @@ def test_advanced_total_is_the_papers() -> None:
 
 @pytest.mark.parametrize("epsilon", [1e-6, 0.3, 5.0, 400.0])
 @pytest.mark.parametrize("rate", [0.01, 0.5, 0.999])
-def test_a_sample_costs_less_and_back(epsilon: float, rate: float) -> None:
+def test_a_sample_costs_less_and_back(epsilon, rate):
     """Balle, Barthe and Gaboardi 2018, Theorem 9: ln(1 + rate (e^epsilon - 1))."""
     found = sampled_epsilon(epsilon, rate)
     exact = math.log1p(rate * math.expm1(epsilon))
@@ -111,7 +107,7 @@ def test_a_sample_costs_less_and_back(epsilon: float, rate: float) -> None:
     assert found < epsilon
 
 
-def test_all_rows_are_no_sample_and_no_delta_is_above_a_half() -> None:
+def test_all_rows_are_no_sample_and_no_delta_is_above_a_half():
     total = Guarantee(700.0, 0.3)
     assert unsampled(total, 1.0) is total
     assert sampled_epsilon(700.0, 1.0) == 700.0
@@ -119,7 +115,7 @@ def test_all_rows_are_no_sample_and_no_delta_is_above_a_half() -> None:
     assert sampled_delta(0.4, 0.5) == 0.5  # 0.8 would be no statement
 
 
-def test_of_huge_epsilons_a_rate_is_a_mere_shift() -> None:
+def test_of_huge_epsilons_a_rate_is_a_mere_shift():
     assert sampled_epsilon(1e4, 0.1) == pytest.approx(1e4 + math.log(0.1), rel=1e-15)
     assert unsampled(Guarantee(1e4, 1e-9), 0.1).epsilon == pytest.approx(1e4 - math.log(0.1))
     assert sampled_epsilon(501.0, 1e-300) == 0.0
@@ -133,7 +129,7 @@ def test_of_huge_epsilons_a_rate_is_a_mere_shift() -> None:
 # The budget a person declares ---------------------------------------------------------
 
 
-def test_shares_are_the_total_in_equal_parts() -> None:
+def test_shares_are_the_total_in_equal_parts():
     basic = shares(Guarantee(2.0, 0.0), 8)
     assert basic == ("basic", 0.25 * (1 - HAIR))
     method, each = shares(Guarantee(2.0, 1e-6), 1000)

@@ -1,7 +1,5 @@
 """What an event says of itself, by hand: costs at their edges and the words of a ledger's line."""
 
-from __future__ import annotations
-
 import math
 
 import pytest
@@ -44,11 +42,11 @@ WORDS = {
 
 
 @pytest.mark.parametrize("event", WORDS, ids=lambda e: type(e).__name__)
-def test_a_line_of_the_ledger(event: LaplaceEvent) -> None:
+def test_a_line_of_the_ledger(event):
     assert event.describe() == WORDS[event]
 
 
-def test_no_sensitivity_costs_nothing_and_no_noise_everything() -> None:
+def test_no_sensitivity_costs_nothing_and_no_noise_everything():
     for event in (
         LaplaceEvent(0.0, 0.0),
         GaussianEvent(0.0, 0.0),
@@ -68,27 +66,27 @@ def test_no_sensitivity_costs_nothing_and_no_noise_everything() -> None:
         assert event.delta == 0
 
 
-def test_a_delta_is_at_most_1() -> None:
+def test_a_delta_is_at_most_1():
     assert SmoothEvent(1000.0, 1e-300).delta == pytest.approx(1e-300 * math.exp(500) / 2)
     for event in (SmoothEvent(1001.0, 1e-300), SmoothEvent(100.0, 1e-6)):
         assert event.delta == 1
     assert ProposeTestReleaseEvent(0.2, 0.9, 3).delta == 1
 
 
-def test_thresholds_are_the_sources() -> None:
+def test_thresholds_are_the_sources():
     """Dwork and Lei 2009: 1 + ln(1 / slack) / step. Dwork and Roth, Algorithm 13: ln(1/d) / e."""
     assert ProposeTestReleaseEvent(0.5, 1e-3, 2).threshold == 1 + math.log(1e3) / 0.5
     assert StableEvent(0.5, 1e-3).threshold == math.log(1e3) / 0.5
     assert ProposeTestReleaseEvent(0.5, 1e-3, 2).length == 1
 
 
-def test_a_jump_that_is_not_bounded_is_not_defended() -> None:
+def test_a_jump_that_is_not_bounded_is_not_defended():
     jumpy = StableEvent(0.5, 1e-6, defended=False)
     assert jumpy.epsilon == jumpy.rho == math.inf
     assert StableEvent(0.5, 1e-6).epsilon == 0.5
 
 
-def test_renyi_costs() -> None:
+def test_renyi_costs():
     """Sampling only ever takes from order times rho."""
     whole = SubsampledGaussianEvent(1.0, 2.0, 1.0)
     sampled = SubsampledGaussianEvent(1.0, 2.0, 0.01)
@@ -104,7 +102,7 @@ def test_renyi_costs() -> None:
     assert renyi(nearly, 30.0) <= 30.0 * nearly.rho
 
 
-def test_a_sample_is_never_taken_for_a_smaller_one() -> None:
+def test_a_sample_is_never_taken_for_a_smaller_one():
     """The accountant takes whole rows of 1e9; a part of a row counts as a row."""
     one, two = (subsampled_gaussian_renyi(rate, 1.0, 2.0) for rate in (1e-9, 2e-9))
     assert 0 < one < two

@@ -1,7 +1,5 @@
 """Strict runs at the extremes of every declared parameter; ``scripts/extremes.py`` runs 10^5."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -12,7 +10,7 @@ RUNS = 8  # for each algorithm
 
 @pytest.mark.filterwarnings("error:::engine")
 @pytest.mark.parametrize("key", KEYS)
-def test_no_cap_is_passed_and_nothing_crashes(key: str) -> None:
+def test_no_cap_is_passed_and_nothing_crashes(key):
     rng = np.random.default_rng(KEYS.index(key))
     ended = [one(rng, key) for _ in range(RUNS)]
     assert set(ended) <= {"complete", "budget_exhausted", "refused"}

@@ -1,9 +1,6 @@
 """Events, ledger and accounting: properties that hold for every sequence of charges."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,7 +21,6 @@ from engine.privacy.accounting import (
 from engine.privacy.budget import shares
 from engine.privacy.events import (
     AnalyticGaussianEvent,
-    Event,
     ExponentialEvent,
     GaussianEvent,
     LaplaceEvent,
@@ -54,7 +50,7 @@ deltas = st.sampled_from([1e-12, 1e-6, 1e-3])
 
 
 @given(events, st.floats(1.5, 40))
-def test_costs_agree_with_an_independent_reading_of_the_fields(event: Event, order: float) -> None:
+def test_costs_agree_with_an_independent_reading_of_the_fields(event, order):
     assert event.epsilon == pytest.approx(epsilon_of(event), rel=1e-12)
     assert event.rho == pytest.approx(rho_of(event), rel=1e-12)
     # one part of a billion, where the two differ in how the tails are subtracted
@@ -63,7 +59,7 @@ def test_costs_agree_with_an_independent_reading_of_the_fields(event: Event, ord
         assert renyi(event, order) == pytest.approx(renyi_of(event, order), rel=1e-12)
 
 
-def test_gaussian_rho_is_its_renyi_divergence() -> None:
+def test_gaussian_rho_is_its_renyi_divergence():
     """D_a(N(0, s^2) || N(1, s^2)) = a / (2 s^2), integrated on a grid."""
     sigma, order = 1.3, 3.0
     x = np.linspace(-30, 30, 200_001)
@@ -73,7 +69,7 @@ def test_gaussian_rho_is_its_renyi_divergence() -> None:
     assert GaussianEvent(1.0, sigma).rho * order == pytest.approx(found, rel=1e-6)
 
 
-def test_exponential_rho_covers_its_renyi_divergence() -> None:
+def test_exponential_rho_covers_its_renyi_divergence():
     """Neighbours' utilities anywhere within +-1: rho = epsilon^2 / 8 holds, and almost equals."""
     rng = np.random.default_rng(3)
     event = ExponentialEvent(1.0, 1.0, 0.8)
@@ -93,7 +89,7 @@ def test_exponential_rho_covers_its_renyi_divergence() -> None:
 
 
 @given(st.lists(st.floats(0, 3), max_size=12), deltas)
-def test_compositions_are_their_closed_forms(steps: list[float], delta: float) -> None:
+def test_compositions_are_their_closed_forms(steps, delta):
     """Sums; with S the sum of squares and L = ln(1/delta) the three forms of the sources."""
     squares, log = math.fsum(e * e for e in steps), math.log(1 / delta)
     linear = math.fsum(e * math.expm1(e) for e in steps)
@@ -108,13 +104,13 @@ def test_compositions_are_their_closed_forms(steps: list[float], delta: float) -
 
 
 @given(st.floats(1e-6, 1e4), deltas)
-def test_rho_budget_is_the_inverse(epsilon: float, delta: float) -> None:
+def test_rho_budget_is_the_inverse(epsilon, delta):
     rho = rho_budget(epsilon, delta)
     assert rho_to_epsilon(rho, delta) == pytest.approx(epsilon, rel=1e-9)
 
 
 @given(st.floats(0.05, 3), deltas)
-def test_zcdp_conversion_covers_the_exact_gaussian(rho: float, delta: float) -> None:
+def test_zcdp_conversion_covers_the_exact_gaussian(rho, delta):
     epsilon = rho_to_epsilon(rho, delta)
     assert gaussian_delta(epsilon, 1 / math.sqrt(2 * rho)) <= delta
 
@@ -125,9 +121,9 @@ def test_zcdp_conversion_covers_the_exact_gaussian(rho: float, delta: float) -> 
 @given(
     st.lists(events, max_size=30), st.floats(0.01, 50), st.sampled_from(["basic", "zcdp", "gdp"])
 )
-def test_whatever_is_charged_the_cap_holds(charges: list[Event], cap: float, method: str) -> None:
+def test_whatever_is_charged_the_cap_holds(charges, cap, method):
     ledger = Ledger(Guarantee(cap, 1e-6), method=method)
-    kept: list[Event] = []
+    kept = []
     for event in charges:
         before = (len(ledger), ledger.used)
         try:
@@ -153,7 +149,7 @@ class Odd:
     rho: float
     delta: float = 0.0
 
-    def describe(self) -> str:
+    def describe(self):
         return "odd"
 
 
@@ -169,7 +165,7 @@ class Odd:
         UndefendedEvent("no noise"),
     ],
 )
-def test_odd_events_are_refused_under_a_cap(event: Event, method: str) -> None:
+def test_odd_events_are_refused_under_a_cap(event, method):
     ledger = Ledger(Guarantee(10.0, 1e-6), method=method)
     with pytest.raises(BudgetExhausted):
         ledger.charge(event)
@@ -178,7 +174,7 @@ def test_odd_events_are_refused_under_a_cap(event: Event, method: str) -> None:
 
 @pytest.mark.parametrize("count", [1, 7, 10, 49, 1000])
 @pytest.mark.parametrize("total", [Guarantee(1.0, 1e-6), Guarantee(0.1, 0.0), Guarantee(30, 1e-9)])
-def test_equal_shares_fit_exactly(total: Guarantee, count: int) -> None:
+def test_equal_shares_fit_exactly(total, count):
     """Rounding neither costs the last share nor lets one more in."""
     method, each = shares(total, count)
     ledger = Ledger(total, method=method)
@@ -188,7 +184,7 @@ def test_equal_shares_fit_exactly(total: Guarantee, count: int) -> None:
         ledger.charge(LaplaceEvent(each * 1e-3, 1.0))
 
 
-def analytic(rng: np.random.Generator, delta: float) -> AnalyticGaussianEvent:
+def analytic(rng, delta):
     """A Gaussian release of the given delta at an epsilon of 1e-5 to 1e-3."""
     epsilon = float(10 ** rng.uniform(-5, -3))
     return AnalyticGaussianEvent(1.0, analytic_gaussian_sigma(epsilon, delta), epsilon)
@@ -196,7 +192,7 @@ def analytic(rng: np.random.Generator, delta: float) -> AnalyticGaussianEvent:
 
 # Each picks its next event from the share of delta that it wants to spend on it, and nearly no
 # epsilon, so that delta is what runs out.
-SPENDING_DELTA: dict[str, Callable[[np.random.Generator, float], Event]] = {
+SPENDING_DELTA = {
     "smooth sensitivity": lambda rng, delta: SmoothEvent(1e-4, delta),
     "a release if stable": lambda rng, delta: StableEvent(1e-4, delta),
     "propose, test, release": lambda rng, delta: ProposeTestReleaseEvent(1e-4, delta, 2),
@@ -212,7 +208,7 @@ SPENDING_DELTA: dict[str, Callable[[np.random.Generator, float], Event]] = {
 
 @pytest.mark.parametrize("rate", [1.0, 0.2])
 @pytest.mark.parametrize("name", SPENDING_DELTA)
-def test_adaptive_adversaries_cannot_overspend_delta(name: str, rate: float) -> None:
+def test_adaptive_adversaries_cannot_overspend_delta(name, rate):
     """Every event fits by itself, and its epsilon is nothing: only what delta adds up to is not."""
     cap, largest, refused = Guarantee(1.0, 1e-6), 0.0, 0
     for seed in range(20):
@@ -238,9 +234,7 @@ def test_adaptive_adversaries_cannot_overspend_delta(name: str, rate: float) -> 
     ("epsilon", "delta", "sigma"),
     [(1, 1e-5, 3.730632), (0.1, 1e-6, 36.304690), (5, 1e-3, 0.689842)],
 )
-def test_gdp_affords_the_analytic_gaussian_and_no_more(
-    epsilon: float, delta: float, sigma: float
-) -> None:
+def test_gdp_affords_the_analytic_gaussian_and_no_more(epsilon, delta, sigma):
     """The sigmas of known-answers.md spend the whole budget, whole or in three parts; no more."""
     ledger = Ledger(Guarantee(epsilon, delta), method="gdp")
     for share in (0.5, 0.3, 0.2):
@@ -252,6 +246,6 @@ def test_gdp_affords_the_analytic_gaussian_and_no_more(
 
 
 @given(st.floats(0.001, 20), deltas)
-def test_gdp_never_admits_less_than_zcdp(epsilon: float, delta: float) -> None:
+def test_gdp_never_admits_less_than_zcdp(epsilon, delta):
     assert mu_budget(epsilon, delta) ** 2 / 2 >= rho_budget(epsilon, delta)
     assert mu_to_epsilon(mu_budget(epsilon, delta), delta) == pytest.approx(epsilon, rel=1e-6)

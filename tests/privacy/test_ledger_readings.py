@@ -1,9 +1,6 @@
 """What a ledger says of itself: every reading of a few charges, by hand, under every filter."""
 
-from __future__ import annotations
-
 import math
-from typing import Any
 
 import pytest
 
@@ -21,7 +18,7 @@ CAP = Guarantee(4.0, 1e-6)
 ORDER = 6.0
 
 
-def paid(make: type[Any] = LaplaceEvent, **options: Any) -> Ledger:
+def paid(make=LaplaceEvent, **options):
     """Two charges of 0.3 and 0.5 at scale 1, of order 0 and 1, the second in iteration 5."""
     ledger = Ledger(CAP, **options)
     ledger.charge(make(0.3, 1.0), label="a", order=0)
@@ -37,9 +34,7 @@ def paid(make: type[Any] = LaplaceEvent, **options: Any) -> Ledger:
         ("gdp", GaussianEvent, (0.045, 0.125), mu_budget(4.0, 1e-6) ** 2 / 2, CAP),
     ],
 )
-def test_a_ledger_reads_in_its_unit(
-    method: str, make: type[Any], costs: tuple[float, float], most: float, defended: Guarantee
-) -> None:
+def test_a_ledger_reads_in_its_unit(method, make, costs, most, defended):
     """In epsilon, in rho, or in half of mu squared."""
     ledger, total, (first, second) = paid(make, method=method), sum(costs), costs
     assert ledger.used == pytest.approx(total)
@@ -65,7 +60,7 @@ def test_a_ledger_reads_in_its_unit(
     assert ledger.cost(LaplaceEvent(1e-9, 1.0)) == pytest.approx(other)
 
 
-def test_a_renyi_ledger_reads_at_its_order() -> None:
+def test_a_renyi_ledger_reads_at_its_order():
     ledger = paid(method="rdp", renyi_order=ORDER)
     cost = sum(renyi_of(LaplaceEvent(e, 1.0), ORDER) for e in (0.3, 0.5))
     # Canonne, Kamath and Steinke 2020, Proposition 12
@@ -77,7 +72,7 @@ def test_a_renyi_ledger_reads_at_its_order() -> None:
 
 
 @pytest.mark.parametrize("method", ["basic", "zcdp", "gdp"])
-def test_a_run_on_a_sample_may_cost_what_the_cap_says_of_all_rows(method: str) -> None:
+def test_a_run_on_a_sample_may_cost_what_the_cap_says_of_all_rows(method):
     """Balle, Barthe and Gaboardi 2018: ln(1 + (e^4 - 1) / rate), at delta / rate."""
     inner, delta = math.log1p(math.expm1(4.0) / 0.2), 5e-6
     ledger = Ledger(CAP, method=method, rate=0.2)
@@ -95,7 +90,7 @@ def test_a_run_on_a_sample_may_cost_what_the_cap_says_of_all_rows(method: str) -
         assert ledger.used_epsilon == pytest.approx(math.log1p(0.2 * math.expm1(on_sample)))
 
 
-def test_nothing_is_left_of_a_budget_that_is_spent() -> None:
+def test_nothing_is_left_of_a_budget_that_is_spent():
     ledger = Ledger(Guarantee(1.0, 1e-6))
     ledger.charge(LaplaceEvent(1.0, 1.0))
     assert ledger.left == 0  # and not minus a hair
@@ -103,7 +98,7 @@ def test_nothing_is_left_of_a_budget_that_is_spent() -> None:
         ledger.charge(LaplaceEvent(1e-300, 1.0))
 
 
-def test_without_a_cap_there_is_no_limit() -> None:
+def test_without_a_cap_there_is_no_limit():
     ledger = Ledger(delta=1e-5)
     assert ledger.most == ledger.limit == ledger.left == math.inf
     assert ledger.defended == Guarantee(0.0, 0.0)
@@ -123,7 +118,7 @@ def test_without_a_cap_there_is_no_limit() -> None:
     assert Ledger(Guarantee(1.0, 1e-4), delta=1e-2).delta == 1e-4
 
 
-def test_what_is_void_stays_void() -> None:
+def test_what_is_void_stays_void():
     ledger = paid()
     ledger.void("the seed is known")
     ledger.void("and the schema was read")
@@ -135,7 +130,7 @@ def test_what_is_void_stays_void() -> None:
     assert ledger.used == pytest.approx(0.8)
 
 
-def test_events_fit_together_or_not_at_all() -> None:
+def test_events_fit_together_or_not_at_all():
     ledger = Ledger(Guarantee(1.0, 1e-6))
     fits, odd = LaplaceEvent(0.4, 1.0), UndefendedEvent("no noise")
     third = StableEvent(1e-4, 0.4e-6)
@@ -149,7 +144,7 @@ def test_events_fit_together_or_not_at_all() -> None:
     assert len(ledger) == 0
 
 
-def test_sums_are_exact_down_to_the_smallest_float() -> None:
+def test_sums_are_exact_down_to_the_smallest_float():
     ledger = Ledger(Guarantee(0.3, 0.0))
     for _ in range(2):
         ledger.charge(LaplaceEvent(0.1, 1.0))
@@ -161,12 +156,12 @@ def test_sums_are_exact_down_to_the_smallest_float() -> None:
     "options",
     [{"method": "rdp"}, {"method": "zcdp", "renyi_order": 3.0}, {"method": "renyi"}],
 )
-def test_a_filter_is_named_whole(options: dict[str, Any]) -> None:
+def test_a_filter_is_named_whole(options):
     with pytest.raises(ValueError, match="method must be"):
         Ledger(CAP, **options)
 
 
-def test_a_refusal_says_what_was_asked_and_what_was_left() -> None:
+def test_a_refusal_says_what_was_asked_and_what_was_left():
     ledger = Ledger(Guarantee(1.0, 1e-6))
     ledger.charge(LaplaceEvent(0.75, 1.0))
     with pytest.raises(BudgetExhausted, match=r"would cost 0\.5 of the 0\.25 left"):

@@ -4,12 +4,9 @@ Error rates: a right mechanism fails a Kolmogorov-Smirnov or chi-square check wi
 1e-6 at a fresh seed (the seeds are fixed); one whose scale is 30 % off passes with less than 1e-3.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -32,24 +29,24 @@ from tests.privacy.mechanisms_table import (
 class Mutated:
     """A generator whose every noise scale is multiplied by a factor."""
 
-    def __init__(self, seed: int, factor: float):
+    def __init__(self, seed, factor):
         self._rng, self._factor = np.random.default_rng(seed), factor
 
-    def laplace(self, loc: float, scale: float, size: Any = None) -> Any:
+    def laplace(self, loc, scale, size=None):
         return self._rng.laplace(loc, scale * self._factor, size)
 
-    def normal(self, loc: float, scale: float, size: Any = None) -> Any:
+    def normal(self, loc, scale, size=None):
         return self._rng.normal(loc, scale * self._factor, size)
 
-    def gumbel(self, loc: float = 0.0, scale: float = 1.0, size: Any = None) -> Any:
+    def gumbel(self, loc=0.0, scale=1.0, size=None):
         return self._rng.gumbel(loc, scale * self._factor, size)
 
 
-def session(factor: float = 1.0, seed: int = 7, ledger: Ledger | None = None) -> RunContext:
+def session(factor=1.0, seed=7, ledger=None):
     return RunContext(randomness=Randomness(Mutated(seed, factor)), ledger=ledger or Ledger())  # type: ignore[arg-type]
 
 
-def public_names() -> set[str]:
+def public_names():
     """Everything public that the mechanisms' module defines."""
     return {
         name
@@ -60,13 +57,13 @@ def public_names() -> set[str]:
     }
 
 
-def test_every_mechanism_is_in_the_table() -> None:
+def test_every_mechanism_is_in_the_table():
     assert public_names() == set(MECHANISMS) | DRAWS_NOTHING
     for name in DRAWS_NOTHING:  # without a session there is neither noise nor a ledger
         assert "session" not in inspect.signature(getattr(mechanisms, name)).parameters
 
 
-def test_every_event_has_its_cost_in_the_table() -> None:
+def test_every_event_has_its_cost_in_the_table():
     concrete = {
         thing
         for name, thing in vars(events).items()
@@ -78,13 +75,13 @@ def test_every_event_has_its_cost_in_the_table() -> None:
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
-def test_right_scale_passes(name: str) -> None:
+def test_right_scale_passes(name):
     assert MECHANISMS[name].fits(session())
 
 
 @pytest.mark.parametrize("factor", [0.7, 1.3])
 @pytest.mark.parametrize("name", MECHANISMS)
-def test_wrong_scale_fails(name: str, factor: float) -> None:
+def test_wrong_scale_fails(name, factor):
     assert not MECHANISMS[name].fits(session(factor))
 
 
@@ -93,7 +90,7 @@ RELEASES = every_release()
 
 @pytest.mark.parametrize("name", RELEASES)
 @pytest.mark.parametrize("method", ["basic", "zcdp"])
-def test_refused_before_any_noise_is_drawn(name: str, method: str) -> None:
+def test_refused_before_any_noise_is_drawn(name, method):
     rng = np.random.default_rng(0)
     before = rng.bit_generator.state
     ledger = Ledger(Guarantee(1e-6, 1e-12), method=method)
@@ -105,7 +102,7 @@ def test_refused_before_any_noise_is_drawn(name: str, method: str) -> None:
 
 
 @pytest.mark.parametrize("name", RELEASES)
-def test_charged_once_with_noise_drawn(name: str) -> None:
+def test_charged_once_with_noise_drawn(name):
     rng = np.random.default_rng(0)
     before = rng.bit_generator.state
     s = RunContext(randomness=Randomness(rng), ledger=Ledger())
@@ -116,7 +113,7 @@ def test_charged_once_with_noise_drawn(name: str) -> None:
     assert type(s.ledger[0].event) in {cost.event for cost in mechanism.charges}
 
 
-def test_above_threshold_gives_one_positive_answer() -> None:
+def test_above_threshold_gives_one_positive_answer():
     s = session()
     run = mechanisms.AboveThreshold(
         s, threshold=0, sensitivity=1, threshold_scale=1e-9, query_scale=1e-9
@@ -130,13 +127,13 @@ def test_above_threshold_gives_one_positive_answer() -> None:
 
 
 @pytest.mark.parametrize("room", [0.99, 1.0])
-def test_above_threshold_opens_only_with_room_for_what_its_answer_leads_to(room: float) -> None:
+def test_above_threshold_opens_only_with_room_for_what_its_answer_leads_to(room):
     """A round of 1 and an answer that leads to 0.5: on less than 1.5 not even the round opens."""
     rng = np.random.default_rng(0)
     before = rng.bit_generator.state
     s = RunContext(randomness=Randomness(rng), ledger=Ledger(Guarantee(1.5 * room, 1e-6)))
 
-    def opened() -> mechanisms.AboveThreshold:
+    def opened():
         return mechanisms.AboveThreshold(
             s,
             threshold=0.0,
@@ -159,12 +156,12 @@ def test_above_threshold_opens_only_with_room_for_what_its_answer_leads_to(room:
 # Without noise --------------------------------------------------------------------------
 
 
-def silent() -> RunContext:
+def silent():
     """Nothing but zeros is drawn: what is left is what a mechanism computes."""
     return RunContext(randomness=Deaf(), ledger=Ledger())
 
 
-def test_of_several_distances_one_is_enough_and_the_value_is_the_answer() -> None:
+def test_of_several_distances_one_is_enough_and_the_value_is_the_answer():
     """1 + ln(1 / slack) / epsilon is not enough: it must be exceeded."""
     limit = 1 + math.log(100)
     for distances, stable in (
@@ -181,14 +178,14 @@ def test_of_several_distances_one_is_enough_and_the_value_is_the_answer() -> Non
         assert s.ledger[0].epsilon == len(distances) + 1
 
 
-def test_a_stable_value_is_released_as_it_is() -> None:
+def test_a_stable_value_is_released_as_it_is():
     limit = math.log(1000) / 2
     for distance, stable in ((limit, False), (limit * (1 + 1e-12), True)):
         found = mechanisms.stable_release(silent(), 7.5, distance, epsilon=2.0, delta=1e-3)
         assert found == (7.5 if stable else None)
 
 
-def test_an_answer_that_reaches_the_threshold_is_positive() -> None:
+def test_an_answer_that_reaches_the_threshold_is_positive():
     for value, positive in ((2.0, True), (2.0 - 1e-12, False)):
         run = mechanisms.AboveThreshold(
             silent(), threshold=2.0, sensitivity=1, threshold_scale=1, query_scale=1
@@ -197,7 +194,7 @@ def test_an_answer_that_reaches_the_threshold_is_positive() -> None:
         assert run.open != positive
 
 
-def test_the_best_utility_wins_and_is_charged_at_sensitivity_1_unless_said() -> None:
+def test_the_best_utility_wins_and_is_charged_at_sensitivity_1_unless_said():
     s = silent()
     assert mechanisms.exponential(s, [1.0, 3.0, 2.0], epsilon=0.5) == 1
     assert mechanisms.exponential(s, [4.0, 3.0], epsilon=0.5, sensitivity=2.0) == 0
@@ -212,12 +209,12 @@ def test_the_best_utility_wins_and_is_charged_at_sensitivity_1_unless_said() -> 
     ]
 
 
-def test_the_smoothness_is_the_lemmas() -> None:
+def test_the_smoothness_is_the_lemmas():
     """Nissim, Raskhodnikova and Smith 2007, Lemma 2.9: beta = epsilon / (2 ln(2 / delta))."""
     assert mechanisms.smooth_beta(3.0, 0.02) == pytest.approx(3 / (2 * math.log(100)), rel=1e-12)
 
 
-def test_no_rounding_puts_the_least_noise_above_its_delta(monkeypatch: Any) -> None:
+def test_no_rounding_puts_the_least_noise_above_its_delta(monkeypatch):
     """A search for sigma that ends a hair too low: what is charged is below delta all the same."""
     real = mechanisms.analytic_gaussian_sigma
     for short in (1.0, 1 - 1e-8, 1 - 1e-3):

@@ -5,19 +5,15 @@ state: 400 runs with seeds of their own. The variance of such a number is 1 with
 errors (a right one fails at fresh seeds with probability 6e-7); a fifth more noise lies outside.
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pytest
 
 from engine.context import RunContext
 from engine.data.dataset import Dataset
-from engine.marginals.contrasts import Array, gram, helmert, tensor
+from engine.marginals.contrasts import gram, helmert, tensor
 from engine.marginals.moments import (
     ONE_WAY,
     ORDER_WEIGHT,
@@ -36,7 +32,7 @@ from engine.privacy.events import GaussianEvent
 from engine.privacy.ledger import Ledger
 from engine.privacy.sources import Hardened
 from engine.randomness import Randomness
-from engine.tables.store import Store, store_of
+from engine.tables.store import store_of
 
 RUNS = 400
 CARDS = (2, 3, 2, 4)
@@ -48,7 +44,7 @@ ALL = [(0, 1, 2, 3)]
 
 
 @cache
-def store() -> Store:
+def store():
     """400 rows of 2, 3, 2 and 4 levels, none of them rare."""
     rng = np.random.default_rng(3)
     x = rng.integers(4, size=400)
@@ -56,44 +52,42 @@ def store() -> Store:
     return store_of(Dataset.from_codes(np.column_stack([*columns, x])))
 
 
-def released(
-    seed: int, then: Callable[[RunContext, Moments], object] = lambda s, m: None
-) -> Moments:
+def released(seed, then=lambda s, m: None):
     session = RunContext(Randomness(seed), Ledger())
     found = release_pairs(session, store(), RHO)
     then(session, found)
     return found
 
 
-def refined(session: RunContext, moments: Moments) -> None:
+def refined(session, moments):
     refine_pairs(session, store(), moments, PAIRS, 3 * RHO)
 
 
-def with_triples(session: RunContext, moments: Moments) -> None:
+def with_triples(session, moments):
     assert release_triples(session, store(), moments, TRIPLES, RHO)
 
 
-def with_tables(session: RunContext, moments: Moments) -> None:
+def with_tables(session, moments):
     """Two whole tables, one of them with a triple that is known already."""
     with_triples(session, moments)
     assert release_tables(session, store(), moments, [(0, 1, 2), (0, 1, 2, 3)], RHO)
     assert not release_tables(session, store(), moments, [(0, 1, 2, 3)], RHO)
 
 
-def with_orders(session: RunContext, moments: Moments) -> None:
+def with_orders(session, moments):
     release_orders(session, store(), moments, RHO)
 
 
-def twice(session: RunContext, moments: Moments) -> None:
+def twice(session, moments):
     with_triples(session, moments)
     release_triples(session, store(), moments, TRIPLES[:1], 3 * RHO)
 
 
-def exact(variables: tuple[int, ...]) -> Array:
+def exact(variables):
     return tensor(store().rows, variables) / 400
 
 
-def spread(tables: list[tuple[int, ...]], many: list[Moments]) -> float:
+def spread(tables, many):
     """Mean square of all entries' errors in units of what the moments state."""
     errors = [
         ((found.tensor_of(*t) - exact(t)) / math.sqrt(found.variance(*t))).ravel()
@@ -116,7 +110,7 @@ RELEASES = {
 
 
 @pytest.mark.parametrize("name", RELEASES)
-def test_noise_is_what_the_moments_state(name: str) -> None:
+def test_noise_is_what_the_moments_state(name):
     then, groups = RELEASES[name]
     many = [released(seed, then) for seed in range(RUNS)]
     for tables in groups:
@@ -158,16 +152,11 @@ def test_noise_is_what_the_moments_state(name: str) -> None:
     ],
     ids=["all pairs", "pairs again", "margins alone", "triples", "whole", "the rest", "all orders"],
 )
-def test_a_release_costs_the_rho_that_was_asked(
-    make: Callable[[RunContext], object],
-    tables: list[tuple[int, ...]],
-    weights: list[float],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_release_costs_the_rho_that_was_asked(make, tables, weights, monkeypatch):
     """And what adding up may lose is stated to the mechanism."""
     session, real = RunContext(Randomness(1), Ledger()), mechanisms.gaussian
 
-    def noted(*given: Any, sigma: float, rounding: float, **options: Any) -> Any:
+    def noted(*given, sigma, rounding, **options):
         assert 0 < rounding < 1e-6 * sigma
         return real(*given, sigma=sigma, rounding=rounding, **options)
 
@@ -179,7 +168,7 @@ def test_a_release_costs_the_rho_that_was_asked(
     assert charge.event.sensitivity**2 == pytest.approx(tables_change(tables, CARDS, weights))
 
 
-def test_triples_that_would_be_too_noisy_cost_nothing() -> None:
+def test_triples_that_would_be_too_noisy_cost_nothing():
     moments, session = released(0), RunContext(Randomness(1), Ledger())
     noise = math.sqrt(tables_change(TRIPLES, CARDS) / (2 * 0.2)) / 400
     assert not release_triples(session, store(), moments, TRIPLES, 0.2, most=noise)
@@ -190,7 +179,7 @@ def test_triples_that_would_be_too_noisy_cost_nothing() -> None:
     assert moments.released() == [*SINGLES, *EVERY_PAIR, *TRIPLES]
 
 
-def test_what_no_file_could_hold_is_not_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_no_file_could_hold_is_not_asked_for(monkeypatch):
     """A release would break off at it, and its charge would stay; pairs can still follow."""
     first, more = 7 + 17, 2 + 6 + 3 + 6 + 6  # of store(); of EVERY_TRIPLE and ALL
     monkeypatch.setattr("engine.marginals.moments.MOST_ENTRIES", 2 * first + more - 1)
@@ -205,7 +194,7 @@ def test_what_no_file_could_hold_is_not_asked_for(monkeypatch: pytest.MonkeyPatc
     assert len(session.ledger) == 1
 
 
-def test_axes_come_in_the_order_asked_for() -> None:
+def test_axes_come_in_the_order_asked_for():
     found = released(0, with_triples)
     for asked in ((2, 0, 1), (1, 2, 0), (0, 1, 2)):
         assert found.tensor_of(*asked).shape == tuple(exact((v,)).size for v in asked)
@@ -216,7 +205,7 @@ def test_axes_come_in_the_order_asked_for() -> None:
     assert found.block(3, 1).tolist() == found.block(1, 3).T.tolist()
 
 
-def test_a_margin_is_a_distribution_and_its_block_follows() -> None:
+def test_a_margin_is_a_distribution_and_its_block_follows():
     """However noisy: at least 0, summing to 1; the diagonal block is H^T diag(p) H."""
     session = RunContext(Randomness(5), Ledger())
     found = release_pairs(session, store(), 1e-5)
@@ -231,7 +220,7 @@ def test_a_margin_is_a_distribution_and_its_block_follows() -> None:
     assert clear.two == pytest.approx(two / 400, abs=0.05)
 
 
-def test_the_weight_of_margins_balances_their_noise_with_the_pairs() -> None:
+def test_the_weight_of_margins_balances_their_noise_with_the_pairs():
     """w = sqrt(a / (2 b)): (1 + 1 / (2 w)) (a + b w) is smallest there; never below a tenth."""
     a = all_pairs_change(CARDS, 0.0)
     b = all_pairs_change(CARDS, 1.0) - a
@@ -242,7 +231,7 @@ def test_the_weight_of_margins_balances_their_noise_with_the_pairs() -> None:
     assert one_way_weight((2,)) == 0.1
 
 
-def test_no_more_numbers_are_drawn_than_are_charged() -> None:
+def test_no_more_numbers_are_drawn_than_are_charged():
     """All margins and the blocks above the diagonal, which the margins give; then what is named."""
     source = Hardened()
     session = RunContext(source, Ledger(Guarantee(100.0, 1e-3), method="gdp"))
@@ -263,7 +252,7 @@ def test_no_more_numbers_are_drawn_than_are_charged() -> None:
     ]
 
 
-def known(margin: list[float], variance: float) -> Moments:
+def known(margin, variance):
     """One variable of this distribution, as its contrasts give it."""
     levels = len(margin)
     one = helmert(levels).T @ np.array(margin)
@@ -271,7 +260,7 @@ def known(margin: list[float], variance: float) -> Moments:
     return Moments(100, (levels,), one, square, np.full(1, variance), np.zeros((1, 1)))
 
 
-def test_a_margin_is_read_from_its_contrasts() -> None:
+def test_a_margin_is_read_from_its_contrasts():
     found = known([0.5, 0.3, 0.2], 0.01)
     assert found.margin(0) == pytest.approx([0.5, 0.3, 0.2])
     assert found.means() == pytest.approx(found.one)
@@ -290,9 +279,7 @@ def test_a_margin_is_read_from_its_contrasts() -> None:
         (0.0, 0.0, 0.0, 0.0),  # of two exact ones the later
     ],
 )
-def test_releases_are_weighed_by_the_inverse_of_their_variance(
-    old: float, new: float, kept: float, together: float
-) -> None:
+def test_releases_are_weighed_by_the_inverse_of_their_variance(old, new, kept, together):
     found = known([0.5, 0.3, 0.2], old)
     before, value = found.one.copy(), np.array([0.02, -0.01])
     found.add((0,), value, new)

@@ -1,7 +1,5 @@
 """Nothing of a person's own data leaves that was not paid for: every output, one leak a test."""
 
-from __future__ import annotations
-
 import json
 import math
 import os
@@ -10,7 +8,6 @@ import sys
 from collections import Counter
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -34,7 +31,7 @@ SCHEMA = Schema(
 PRIVATE = [key for key, a in ALGORITHMS.items() if a.private and a.columns is None]
 
 
-def table(n: int = 600) -> bytes:
+def table(n=600):
     """Four binary columns in a chain."""
     rng = np.random.default_rng(5)
     rows = [rng.integers(0, 2, n)]
@@ -45,12 +42,12 @@ def table(n: int = 600) -> bytes:
 
 
 @pytest.fixture(scope="module")
-def own() -> Dataset:
+def own():
     return read_csv(table(), schema=SCHEMA)
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> tuple[str, str]:
+def files(tmp_path):
     """A CSV file and its schema."""
     csv, schema = tmp_path / "mine.csv", tmp_path / "schema.json"
     csv.write_bytes(table())
@@ -58,7 +55,7 @@ def files(tmp_path: Path) -> tuple[str, str]:
     return str(csv), str(schema)
 
 
-def printed(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
+def printed(capsys, *argv):
     assert main(argv) == 0
     return capsys.readouterr().out
 
@@ -67,7 +64,7 @@ def printed(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
 
 
 @pytest.mark.parametrize("key", ["priv_pc", "gram_notears"])
-def test_a_run_tells_neither_digest_nor_clock_nor_seed(own: Dataset, key: str) -> None:
+def test_a_run_tells_neither_digest_nor_clock_nor_seed(own, key):
     result = run(key, own)
     found = result_dict(result)
     text = json.dumps(found) + summary(result) + repr(result)
@@ -78,7 +75,7 @@ def test_a_run_tells_neither_digest_nor_clock_nor_seed(own: Dataset, key: str) -
     assert " s\n" not in summary(result)
 
 
-def test_a_study_tells_neither_digest_nor_clock(own: Dataset, tmp_path: Path) -> None:
+def test_a_study_tells_neither_digest_nor_clock(own, tmp_path):
     path = tmp_path / "own.db"
     results = list(sweep(own, "svt_pc", seeds=2, store=path))
     text = json.dumps([r.as_dict() for r in results]) + frame(results).to_csv()
@@ -92,10 +89,10 @@ def test_a_study_tells_neither_digest_nor_clock(own: Dataset, tmp_path: Path) ->
     assert all(math.isnan(r.seconds) for r in (*results, *again))
 
 
-def test_an_estimate_does_not_touch_the_rows(own: Dataset, monkeypatch: Any) -> None:
+def test_an_estimate_does_not_touch_the_rows(own, monkeypatch):
     """A probe's time is an output, and its noise would have to be paid for."""
     module = import_module("engine.studies.study")
-    seen: list[Dataset] = []
+    seen = []
     real = module.run_trial
     monkeypatch.setattr(
         module, "run_trial", lambda data, *rest: seen.append(data) or real(data, *rest)
@@ -109,18 +106,18 @@ def test_an_estimate_does_not_touch_the_rows(own: Dataset, monkeypatch: Any) -> 
 # 2. Shared noise ---------------------------------------------------------------------------
 
 
-def released(data: Dataset, key: str, **kw: Any) -> list[float]:
+def released(data, key, **kw):
     return [s.value for s in run(key, data, **kw).steps if s.value is not None]
 
 
-def noise_of(monkeypatch: Any, data: Dataset, epsilons: list[float]) -> list[float]:
+def noise_of(monkeypatch, data, epsilons):
     """The first draw of each cell of a study, in units of its scale."""
     from engine.privacy import mechanisms
 
-    drawn: list[float] = []
+    drawn = []
     real = mechanisms.laplace
 
-    def spy(session: Any, value: float, **kw: Any) -> float:
+    def spy(session, value, **kw):
         noisy = real(session, value, **kw)
         drawn.append((noisy - value) / kw["scale"])
         return noisy
@@ -131,13 +128,13 @@ def noise_of(monkeypatch: Any, data: Dataset, epsilons: list[float]) -> list[flo
 
 
 @pytest.mark.fresh
-def test_cells_on_own_data_share_no_noise(own: Dataset, monkeypatch: Any) -> None:
+def test_cells_on_own_data_share_no_noise(own, monkeypatch):
     drawn = np.round(noise_of(monkeypatch, own, [0.5, 1.0]), 9)
     assert len(drawn) >= 12
     assert len(set(drawn)) == len(drawn)
 
 
-def test_cells_on_public_data_share_theirs(monkeypatch: Any) -> None:
+def test_cells_on_public_data_share_theirs(monkeypatch):
     drawn = np.round(noise_of(monkeypatch, load_dataset("cancer", n=2000), [0.5, 1.0]), 9)
     assert len(set(drawn)) == len(drawn) / 2
 
@@ -147,7 +144,7 @@ def test_cells_on_public_data_share_theirs(monkeypatch: Any) -> None:
 
 @pytest.mark.fresh
 @pytest.mark.parametrize("key", ["gauss_pc", "marginal_pc", "gram_notears"])
-def test_own_data_get_secret_noise_without_being_asked(own: Dataset, key: str) -> None:
+def test_own_data_get_secret_noise_without_being_asked(own, key):
     one, other = (run(key, own, epsilon=1.0) for _ in range(2))
     assert one.seed is None
     assert [repr(s) for s in one.steps] != [repr(s) for s in other.steps]
@@ -155,13 +152,13 @@ def test_own_data_get_secret_noise_without_being_asked(own: Dataset, key: str) -
     assert not one.simulation
 
 
-def test_public_data_keep_seed_0() -> None:
+def test_public_data_keep_seed_0():
     data = load_dataset("cancer", n=500)
     assert released(data, "gauss_pc") == released(data, "gauss_pc", seed=0)
 
 
 @pytest.mark.parametrize("key", PRIVATE)
-def test_a_given_seed_makes_a_simulation(own: Dataset, key: str) -> None:
+def test_a_given_seed_makes_a_simulation(own, key):
     result = run(key, own, seed=7)
     assert result.simulation
     assert math.isinf(result.spent.epsilon)
@@ -172,9 +169,7 @@ def test_a_given_seed_makes_a_simulation(own: Dataset, key: str) -> None:
 
 
 @pytest.mark.fresh
-def test_the_command_line_uses_no_known_seed(
-    capsys: Any, files: tuple[str, str], own: Dataset
-) -> None:
+def test_the_command_line_uses_no_known_seed(capsys, files, own):
     csv, schema = files
     argv = ("run", "--csv", csv, "--schema", schema, "--algorithm", "gauss_pc", "--json")
     one, other = (json.loads(printed(capsys, *argv)) for _ in range(2))
@@ -194,14 +189,14 @@ def test_the_command_line_uses_no_known_seed(
 
 
 @pytest.mark.parametrize("key", PRIVATE)
-def test_without_a_declared_schema_nothing_is_defended(key: str) -> None:
+def test_without_a_declared_schema_nothing_is_defended(key):
     found = run(key, read_csv(table()))
     assert math.isinf(found.spent.epsilon)
     assert any("schema" in reason for reason in found.ledger.undefended)
     assert "schema" in summary(found)
 
 
-def test_bounds_that_were_read_are_no_schema() -> None:
+def test_bounds_that_were_read_are_no_schema():
     rng = np.random.default_rng(0)
     rows = "\n".join(f"{a:.6f},{a * a + b:.6f}" for a, b in rng.normal(size=(400, 2)))
     raw = f"x,y\n{rows}\n".encode()
@@ -212,7 +207,7 @@ def test_bounds_that_were_read_are_no_schema() -> None:
         assert math.isinf(run("anm", stated, release=release, seed=1).spent.epsilon)
 
 
-def test_codes_without_levels_are_no_schema(own: Dataset) -> None:
+def test_codes_without_levels_are_no_schema(own):
     data = Dataset.from_codes(own.codes)
     assert not data.declared
     assert any("levels" in note for note in data.notes)
@@ -220,11 +215,11 @@ def test_codes_without_levels_are_no_schema(own: Dataset) -> None:
     assert run("svt_pc", own).spent.epsilon == 1.0
 
 
-def rows_of(data: Dataset) -> Counter[Any]:
+def rows_of(data):
     return Counter(map(tuple, data.row_codes().tolist()))
 
 
-def test_no_cell_changes_the_schema_or_refuses_the_file() -> None:
+def test_no_cell_changes_the_schema_or_refuses_the_file():
     """One record is replaced by everything that a cell can be: the run's public facts stay."""
     rows = table().decode().splitlines()
     numeric = Column(name="d", type="numeric", bounds=(0, 10), bins=4, other="level")
@@ -241,7 +236,7 @@ def test_no_cell_changes_the_schema_or_refuses_the_file() -> None:
 # 5. Files of workers -----------------------------------------------------------------------
 
 
-def test_worker_processes_leave_no_rows_in_a_folder(tmp_path: Path) -> None:
+def test_worker_processes_leave_no_rows_in_a_folder(tmp_path):
     """The study ends by kill -9 in its middle; no file may hold what the workers were given."""
     code = (
         "import os, signal\n"
@@ -268,9 +263,9 @@ def test_worker_processes_leave_no_rows_in_a_folder(tmp_path: Path) -> None:
 # 6. Runs that die --------------------------------------------------------------------------
 
 
-def test_a_study_says_what_it_begins(own: Dataset) -> None:
+def test_a_study_says_what_it_begins(own):
     """Before the worker has it: what dies there is still known to have been begun."""
-    begun: list[int] = []
+    begun = []
     for executor in ("serial", "processes"):
         begun.clear()
         for count, _ in enumerate(

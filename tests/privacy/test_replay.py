@@ -3,11 +3,6 @@
 For every registered algorithm with a strict guarantee, under every test, score and encoding it has.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -15,28 +10,27 @@ from engine import ALGORITHMS, InputError, load_dataset
 from engine.algorithms import marginal_pc
 from engine.audit.instrumented import repeated_noise
 from engine.audit.neighbours import (
-    Neighbours,
     all_alike,
     from_dataset,
     known,
     many,
 )
-from engine.audit.replay import NOTHING, Finding, differences, replay, transcript
+from engine.audit.replay import NOTHING, differences, replay, transcript
 from engine.data.dataset import Dataset
 from engine.privacy import mechanisms
 from tests.audit.reference_mechanisms import FAULTS, SOUND
 
 STRICT = [key for key, a in ALGORITHMS.items() if a.private and "strict" in a.guarantees]
 # Runs of few steps: a replay checks each of them alike.
-SHORT: dict[str, dict[str, Any]] = {"noleaks": {"gradients": 6}, "curate_notears": {"initial": 0.2}}
+SHORT = {"noleaks": {"gradients": 6}, "curate_notears": {"initial": 0.2}}
 
 # To plan the noise for a sampling rate takes a second: one number of rows, and of tests.
 ROWS, ONE_PLAN = 50, {"gauss_pc": {"tests": 5}}
 
 
-def variants(key: str) -> Iterator[dict[str, Any]]:
+def variants(key):
     """The defaults, every other choice there is, and a sample of rows."""
-    options: list[dict[str, Any]] = [{}]
+    options = [{}]
     for spec in ALGORITHMS[key].params.specs():
         if spec.kind == "choice" and spec.name != "guarantee":
             options += [{spec.name: c} for c in spec.choices if c not in (spec.default, "oracle")]
@@ -48,7 +42,7 @@ def variants(key: str) -> Iterator[dict[str, Any]]:
         yield {**SHORT.get(key, {}), **option, "epsilon": 2.0}
 
 
-def suited(key: str, **options: Any) -> Iterator[Neighbours]:
+def suited(key, **options):
     """Random neighbours of the shape that the algorithm takes."""
     chosen = ALGORITHMS[key]
     return many(columns=chosen.columns, least=chosen.min_rows, **options)
@@ -57,9 +51,7 @@ def suited(key: str, **options: Any) -> Iterator[Neighbours]:
 CASES = [(key, values) for key in STRICT for values in variants(key)]
 
 
-def replayed(
-    key: str, values: dict[str, Any], pairs: list[Neighbours], first_seed: int = 0
-) -> Finding:
+def replayed(key, values, pairs, first_seed=0):
     algorithm, found = ALGORITHMS[key], NOTHING
     params = algorithm.params.build(values)
     for seed, pair in enumerate(pairs, first_seed):
@@ -68,7 +60,7 @@ def replayed(
 
 
 @pytest.mark.parametrize(("key", "values"), CASES, ids=[f"{k}-{v}" for k, v in CASES])
-def test_nothing_but_the_answers_tells_neighbours_apart(key: str, values: dict[str, Any]) -> None:
+def test_nothing_but_the_answers_tells_neighbours_apart(key, values):
     rows = ROWS if "subsample" in values else None
     pairs = list(suited(key, seed=len(repr(values)), count=12, rows=rows))
     if ALGORITHMS[key].columns is not None:  # few columns leave chance little room for extremes
@@ -85,7 +77,7 @@ def test_nothing_but_the_answers_tells_neighbours_apart(key: str, values: dict[s
 
 
 @pytest.mark.parametrize("key", STRICT)
-def test_the_documented_extremes(key: str) -> None:
+def test_the_documented_extremes(key):
     found = replayed(key, SHORT.get(key, {}), list(known(ALGORITHMS[key].columns)))
     assert found.passed, found.faults
     assert found.largest > 0.5
@@ -94,9 +86,7 @@ def test_the_documented_extremes(key: str) -> None:
 @pytest.mark.parametrize(
     ("cells", "later"), [(256, {"all orders"}), (0, {"triples", "whole tables"})]
 )
-def test_every_release_of_marginal_pc_is_met(
-    cells: int, later: set[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_release_of_marginal_pc_is_met(cells, later, monkeypatch):
     """With little noise triples are worth their budget: they too move as far as was charged.
 
     Real links, as triples are bought for what is seen to be joined; random persons are replaced.
@@ -113,7 +103,7 @@ def test_every_release_of_marginal_pc_is_met(
     assert min(found.ratios.values()) > 0.99
 
 
-def same_course(key: str, data: Dataset, values: dict[str, Any]) -> set[str]:
+def same_course(key, data, values):
     """The labels of a run's charges, once its answers have led to the same on rows all alike."""
     params = ALGORITHMS[key].params.build({**SHORT.get(key, {}), **values})
     alike = Dataset.from_codes(np.zeros_like(data.codes), data.names, data.levels)
@@ -124,13 +114,13 @@ def same_course(key: str, data: Dataset, values: dict[str, Any]) -> set[str]:
 
 
 @pytest.mark.parametrize("key", [k for k in STRICT if ALGORITHMS[k].columns is None])
-def test_a_course_follows_from_its_answers_whatever_the_rows(key: str) -> None:
+def test_a_course_follows_from_its_answers_whatever_the_rows(key):
     """Neighbours agree where a count that decides is far from what it is compared with."""
     own = load_dataset("cancer", n=2000, seed=0).codes
     assert same_course(key, Dataset.from_codes(own), {"epsilon": 20.0})
 
 
-def test_so_does_every_course_of_marginal_pc() -> None:
+def test_so_does_every_course_of_marginal_pc():
     """Ten columns that hang together: triples, whole tables, and pairs in their place."""
     rng, columns = np.random.default_rng(1), [np.zeros(30_000, int)]
     for _ in range(10):
@@ -143,7 +133,7 @@ def test_so_does_every_course_of_marginal_pc() -> None:
     assert found == {"all pairs", "pairs again", "triples", "whole tables"}
 
 
-def test_what_a_result_does_not_show_is_compared_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_result_does_not_show_is_compared_too(monkeypatch):
     """The released tables and the names of their levels, which are in no line of it."""
     data = Dataset.from_codes(load_dataset("cancer", n=500, seed=0).codes)
     pair = from_dataset(data, 0, 1 - data.codes[0])
@@ -164,7 +154,7 @@ def test_what_a_result_does_not_show_is_compared_too(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_planted_faults_are_found(name: str) -> None:
+def test_planted_faults_are_found(name):
     algorithm = FAULTS[name]
     found = NOTHING
     for seed in range(5):
@@ -173,7 +163,7 @@ def test_planted_faults_are_found(name: str) -> None:
     assert found.faults
 
 
-def test_the_same_algorithm_without_a_fault_passes() -> None:
+def test_the_same_algorithm_without_a_fault_passes():
     for seed in range(20):
         assert replay(SOUND, all_alike(), SOUND.params.build({}), seed).passed
 
@@ -181,28 +171,26 @@ def test_the_same_algorithm_without_a_fault_passes() -> None:
 class Weaker:
     """A generator whose noise is 30 % too small, of whatever kind."""
 
-    def __init__(self, generator: Any):
+    def __init__(self, generator):
         self._generator = generator
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name):
         return lambda *given, **options: 0.7 * getattr(self._generator, name)(*given, **options)
 
 
 class Refreshed:
     """A generator that gives Gaussian noise where Laplace noise is due."""
 
-    def __init__(self, generator: Any):
+    def __init__(self, generator):
         self._generator = generator
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name):
         return getattr(self._generator, "normal" if name == "laplace" else name)
 
 
 @pytest.mark.parametrize(("wrap", "spared"), [(Weaker, set()), (Refreshed, {"normal", "gumbel"})])
 @pytest.mark.parametrize("key", STRICT)
-def test_the_wrong_noise_shows_in_every_algorithm(
-    key: str, wrap: Any, spared: set[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_wrong_noise_shows_in_every_algorithm(key, wrap, spared, monkeypatch):
     """Mechanisms that draw something else than they charge; Gaussian algorithms need no Laplace."""
     first = all_alike() if ALGORITHMS[key].columns is None else known(ALGORITHMS[key].columns)[0]
     pairs = [first, *suited(key, seed=8, count=15, kinds=("any", "strata"))]
@@ -217,7 +205,7 @@ def test_the_wrong_noise_shows_in_every_algorithm(
 
 
 @pytest.mark.parametrize("key", ["curate_pc", "gauss_pc", "marginal_pc", "gram_notears"])
-def test_cells_of_a_sweep_that_share_a_seed_are_found(key: str) -> None:
+def test_cells_of_a_sweep_that_share_a_seed_are_found(key):
     """Common random numbers: the epsilons of such runs do not add up."""
     data, build = all_alike().data, ALGORITHMS[key].params.build
     runs = [

@@ -5,15 +5,12 @@ hill-climbing from random tables (nothing above the bound). The published statis
 global bound: the violations are found, not quoted.
 """
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from engine.statistics.base import p_sensitivity
 from engine.statistics.kendall import KENDALL, kendall_z
@@ -26,26 +23,26 @@ Z_OF = {"kendall": kendall_z, "spearman": spearman_z}
 ROUNDING = 1e-12
 
 
-def bound(test: str, shape: tuple[int, int, int], n: int) -> float:
+def bound(test, shape, n):
     return STATISTICS[test].sensitivity(n, shape[1], shape[2], conditional=shape[0] > 1)
 
 
 # Small n: everything ----------------------------------------------------------------
 
 
-def all_tables(cells: int, n: int) -> NDArray[np.int64]:
+def all_tables(cells, n):
     """Every way to put n records into the cells, as rows of counts, in order of their key."""
     rows = [np.bincount(c, minlength=cells) for c in combinations_with_replacement(range(cells), n)]
     tables = np.array(rows, dtype=np.int64)
     return tables[np.argsort(keys(tables, n))]
 
 
-def keys(tables: NDArray[np.int64], n: int) -> NDArray[np.int64]:
+def keys(tables, n):
     """A number a table: its counts as digits of base n + 1."""
     return tables @ (n + 1) ** np.arange(tables.shape[1], dtype=np.int64)
 
 
-def largest_changes(test: str, shape: tuple[int, int, int], n: int) -> tuple[float, float]:
+def largest_changes(test, shape, n):
     """max over all tables and all replacements of the change of |z| and of p."""
     tables = all_tables(math.prod(shape), n)
     z = np.array([abs(Z_OF[test](t.reshape(shape), "strict")) for t in tables])
@@ -78,14 +75,14 @@ SMALL = [
 
 @pytest.mark.parametrize("test", TESTS)
 @pytest.mark.parametrize(("shape", "n"), SMALL)
-def test_all_neighbours_of_all_small_tables(test: str, shape: tuple[int, int, int], n: int) -> None:
+def test_all_neighbours_of_all_small_tables(test, shape, n):
     limit = bound(test, shape, n)
     z, p = largest_changes(test, shape, n)
     assert z <= limit + ROUNDING
     assert p <= p_sensitivity(limit) + ROUNDING
 
 
-def test_numerator_by_exact_brute_force() -> None:
+def test_numerator_by_exact_brute_force():
     """Adding a record to n = 2..5 moves 9 S / (2n + 5) by at most 20/11, 27/11, 192/65, 57/17."""
     known = {2: Fraction(20, 11), 3: Fraction(27, 11), 4: Fraction(192, 65), 5: Fraction(57, 17)}
     for n, expected in known.items():
@@ -96,7 +93,7 @@ def test_numerator_by_exact_brute_force() -> None:
     assert proved == known  # the closed form of privacy_proofs.md with n distinct levels
 
 
-def largest_addition(n: int) -> Fraction:
+def largest_addition(n):
     """Every set of n + 1 records with codes up to n, each one taken as the added one."""
     side = n + 1
     sign = np.sign(np.subtract.outer(np.arange(side), np.arange(side)))
@@ -124,7 +121,7 @@ SHAPES = [(1, 2, 2), (1, 2, 4), (1, 3, 3), (2, 2, 2), (3, 2, 3), (3, 3, 3), (4, 
 
 @pytest.mark.parametrize("test", TESTS)
 @pytest.mark.parametrize("shape", SHAPES)
-def test_hill_climbing_never_exceeds_the_bound(test: str, shape: tuple[int, int, int]) -> None:
+def test_hill_climbing_never_exceeds_the_bound(test, shape):
     for n in (7, 60, 1000, LARGE):
         limit = bound(test, shape, n)
         for scale, most in ((Z, limit), (P, p_sensitivity(limit))):
@@ -141,13 +138,13 @@ TIGHT = {
 @pytest.mark.parametrize(
     ("test", "shape"), [(test, shape) for test in TESTS for shape in TIGHT[test]]
 )
-def test_hill_climbing_comes_within_two_per_cent(test: str, shape: tuple[int, int, int]) -> None:
+def test_hill_climbing_comes_within_two_per_cent(test, shape):
     """A bound 3 % lower would fail the test above."""
     found, *_ = worst(shape, LARGE, test=test, starts=12, proposals=25_000)
     assert found >= 0.98 * bound(test, shape, LARGE)
 
 
-def extremal(levels: int, n: int) -> tuple[NDArray[np.int64], int, int]:
+def extremal(levels, n):
     """The proof's worst case: a record leaves one stratum for another, of opposite association.
 
     Stratum 0 is concordant on all levels but x's lowest and y's highest, where the record sits;
@@ -171,7 +168,7 @@ def extremal(levels: int, n: int) -> tuple[NDArray[np.int64], int, int]:
 
 @pytest.mark.parametrize("test", TESTS)
 @pytest.mark.parametrize("levels", [2, 3, 4, 16])
-def test_extremal_tables_of_the_proof(test: str, levels: int) -> None:
+def test_extremal_tables_of_the_proof(test, levels):
     n = 1_000_000
     table, source, target = extremal(levels, n)
     assert table.sum() == n
@@ -188,7 +185,7 @@ def test_extremal_tables_of_the_proof(test: str, levels: int) -> None:
 # The published statistics ------------------------------------------------------------
 
 
-def published_example() -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def published_example():
     """Strata of 40 and 49,960 rows; x is constant in the large one, so the code skips it.
 
     One record of the small stratum joins the large one with the other x: now that stratum counts,
@@ -201,7 +198,7 @@ def published_example() -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return table, neighbour
 
 
-def test_published_kendall_is_violated_by_one_record() -> None:
+def test_published_kendall_is_violated_by_one_record():
     table, neighbour = published_example()
     assert table.sum() == neighbour.sum() == 50_000
     before, after = (KENDALL.score(t, "published").p for t in (table, neighbour))
@@ -214,10 +211,10 @@ def test_published_kendall_is_violated_by_one_record() -> None:
 
 
 @pytest.mark.parametrize("test", TESTS)
-def test_hill_climbing_finds_the_violation_by_itself(test: str) -> None:
+def test_hill_climbing_finds_the_violation_by_itself(test):
     """From random tables of 2,000 rows to p's of nearly 0 and 1/2, one record apart."""
 
-    def sparse(rng: np.random.Generator) -> NDArray[np.int64]:
+    def sparse(rng):
         table = np.zeros((2, 2, 2), np.int64)
         table[0] = rng.integers(0, 20, (2, 2))
         table[1, 0] = rng.multinomial(2000 - table.sum(), [0.5, 0.5])
@@ -232,7 +229,7 @@ def test_hill_climbing_finds_the_violation_by_itself(test: str) -> None:
     assert change(table, source, target, code, False, P) == pytest.approx(found)
 
 
-def test_curate_constant_is_too_small_even_without_conditions() -> None:
+def test_curate_constant_is_too_small_even_without_conditions():
     """Its code's 0.36267 / sqrt(n) and its equation 16's 0.5129 / sqrt(n), on p."""
     n = 10_000
     for shape, factor in (((1, 2, 2), 3.30), ((1, 3, 3), 6.60)):
@@ -249,7 +246,7 @@ def test_curate_constant_is_too_small_even_without_conditions() -> None:
 
 @pytest.mark.parametrize("test", TESTS)
 @pytest.mark.parametrize("strict", [True, False])
-def test_the_compiled_objective_is_the_engines_statistic(test: str, strict: bool) -> None:
+def test_the_compiled_objective_is_the_engines_statistic(test, strict):
     rng = np.random.default_rng(2)
     for _ in range(50):
         table = rng.poisson(3, (3, 3, 2)).astype(np.int64)

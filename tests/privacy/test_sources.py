@@ -1,10 +1,7 @@
 """Hardened noise: its grid, its scale, what it adds to a sensitivity; and its replay."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -21,13 +18,13 @@ from engine.privacy.sources import Hardened, NotCovered, Released, Replay, grid_
 
 
 @pytest.mark.parametrize("sigma", [1e-9, 0.5, 1.0, 1.9999, 2.0, 3e7])
-def test_the_grid_has_2_to_the_26_steps_a_sigma(sigma: float) -> None:
+def test_the_grid_has_2_to_the_26_steps_a_sigma(sigma):
     assert 2**26 <= sigma / math.ldexp(1.0, grid_of(sigma)) < 2**27
     assert sources.DISTANCE == 2.0**-36
     assert sources.MOST_STEPS == 2**52
 
 
-def test_widening_covers_both_roundings() -> None:
+def test_widening_covers_both_roundings():
     source = Hardened()
     step = math.ldexp(1.0, grid_of(6.0))
     for size, rounding in ((1, 0.0), (9, 0.0), (9, 0.01)):
@@ -41,11 +38,11 @@ def test_widening_covers_both_roundings() -> None:
             source.widening(sensitivity, sigma, 1, 0.0)
 
 
-def test_what_is_released_is_rounded_clamped_and_kept(monkeypatch: Any) -> None:
+def test_what_is_released_is_rounded_clamped_and_kept(monkeypatch):
     """Without noise: whole steps of the grid, nothing beyond 2^52 of them."""
     scales = []
 
-    def unchanged(whole: list[int], scale: float) -> list[int]:
+    def unchanged(whole, scale):
         scales.append(scale)
         return whole
 
@@ -68,7 +65,7 @@ def test_what_is_released_is_rounded_clamped_and_kept(monkeypatch: Any) -> None:
         source.gaussian(np.zeros(1), 0.25, 1.5)
 
 
-def test_a_replay_gives_out_what_is_asked_for_and_nothing_else() -> None:
+def test_a_replay_gives_out_what_is_asked_for_and_nothing_else():
     one = Released(1.0, 3.0, grid_of(3.0), (4, -5))
     other = Released(2.0, 5.0, grid_of(5.0), (7,))
     source = Replay([one, other])
@@ -86,12 +83,12 @@ def test_a_replay_gives_out_what_is_asked_for_and_nothing_else() -> None:
         Replay([replace(one, grid=one.grid + 1)]).gaussian(np.zeros(2), 1.0, 3.0)
 
 
-def session_of(source: Any, epsilon: float = 1e6) -> RunContext:
+def session_of(source, epsilon=1e6):
     return RunContext(source, Ledger(Guarantee(epsilon, 1e-6), method="gdp"))
 
 
 @pytest.mark.fresh
-def test_the_noise_has_its_scale() -> None:
+def test_the_noise_has_its_scale():
     """Chi-square: 30 % off fails far out in the tail."""
     sigma, exact = 3.7, np.linspace(-50, 50, 4000)
     noisy = gaussian(session_of(Hardened()), exact, sensitivity=1.0, sigma=sigma)
@@ -102,7 +99,7 @@ def test_the_noise_has_its_scale() -> None:
     assert not low < total * 0.7**2 < high
 
 
-def test_the_charge_is_unchanged_by_the_grid() -> None:
+def test_the_charge_is_unchanged_by_the_grid():
     session = session_of(Hardened())
     gaussian(session, np.zeros(100), sensitivity=1.0, sigma=2.0, rounding=1e-6)
     (charge,) = session.ledger
@@ -111,7 +108,7 @@ def test_the_charge_is_unchanged_by_the_grid() -> None:
     assert charge.rho == pytest.approx((1 / 2.0) ** 2 / 2, rel=1e-12)
 
 
-def test_other_mechanisms_refuse() -> None:
+def test_other_mechanisms_refuse():
     for source in (Hardened(), Replay(())):
         session = RunContext(source, Ledger())
         with pytest.raises(NotCovered):

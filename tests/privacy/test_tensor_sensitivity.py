@@ -5,8 +5,6 @@ against the formula they come from: all pairs of records where there are few, hi
 pairs of records where there are many.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from itertools import combinations, product
@@ -30,7 +28,7 @@ Records = NDArray[np.int64]
 class Moved:
     """Squared l2 change of weighted tensors between records, from their contrasts."""
 
-    def __init__(self, tables: Tables, cards: Sequence[int], weights: Sequence[float]):
+    def __init__(self, tables, cards, weights):
         most = max(cards)
         # <h(a), h(b)> of every variable; the last one is a filler that never changes anything
         self.inner = np.ones((len(cards) + 1, most, most))
@@ -39,17 +37,17 @@ class Moved:
         self.tables = np.array([(*t, *(len(cards),) * (3 - len(t))) for t in tables])
         self.cards, self.weights = cards, np.asarray(weights)
 
-    def between(self, a: Records, b: Records) -> NDArray[np.float64]:
+    def between(self, a, b):
         """(pairs,): |T(a) - T(b)|^2 of the pairs of records in the rows of a and b."""
         fill = np.zeros((len(a), 1), np.int64)
         a, b = (np.hstack([rows, fill])[:, self.tables] for rows in (a, b))
 
-        def dot(u: Records, v: Records) -> NDArray[np.float64]:
+        def dot(u, v):
             return self.inner[self.tables, u, v].prod(axis=2)
 
         return (dot(a, a) + dot(b, b) - 2 * dot(a, b)) @ self.weights
 
-    def largest(self) -> float:
+    def largest(self):
         """Over all pairs of records."""
         records = np.array(list(product(*map(range, self.cards))))
         return max(
@@ -57,7 +55,7 @@ class Moved:
             for one in records
         )
 
-    def climbed(self, starts: int, sweeps: int = 6) -> float:
+    def climbed(self, starts, sweeps=6):
         """The best of some ascents, each changing one variable of both records at a time."""
         rng, best = np.random.default_rng(0), 0.0
         for _ in range(starts):
@@ -73,13 +71,13 @@ class Moved:
         return best
 
 
-def chosen(d: int, chance: float, rng: np.random.Generator) -> list[tuple[int, ...]]:
+def chosen(d, chance, rng):
     """Random pairs, and the variables they need."""
     pairs = [p for p in combinations(range(d), 2) if rng.random() < chance]
     return [(i,) for i in sorted({i for p in pairs for i in p})] + pairs
 
 
-def weighted(tables: Tables) -> list[float]:
+def weighted(tables):
     """What a later release gives them: 1 a pair, ONE_WAY sqrt(pairs of the variable) alone."""
     uses = [sum(t[0] in other for other in tables) - 1 for t in tables]
     return [
@@ -87,15 +85,13 @@ def weighted(tables: Tables) -> list[float]:
     ]
 
 
-def parts_of(
-    tables: Tables, cards: Sequence[int], weights: Sequence[float]
-) -> list[sensitivity.Part]:
+def parts_of(tables, cards, weights):
     """Each tensor's weighted change, as a function of which of its variables differ."""
     return [(t, w * changes([cards[i] for i in t])) for t, w in zip(tables, weights, strict=True)]
 
 
 @st.composite
-def releases(draw: st.DrawFn) -> tuple[Tables, list[int], list[float]]:
+def releases(draw):
     """Up to six variables of up to four levels, and any weighted tensors of one to three."""
     cards = draw(st.lists(st.integers(2, 4), min_size=3, max_size=6).filter(lambda c: small(c)))
     every = [t for k in (1, 2, 3) for t in combinations(range(len(cards)), k)]
@@ -104,13 +100,13 @@ def releases(draw: st.DrawFn) -> tuple[Tables, list[int], list[float]]:
     return tables, cards, draw(st.lists(weight, min_size=len(tables), max_size=len(tables)))
 
 
-def small(cards: list[int]) -> bool:
+def small(cards):
     return math.prod(cards) <= 300
 
 
 @settings(max_examples=40, deadline=None)
 @given(releases())
-def test_exact_over_all_pairs_of_records(release: tuple[Tables, list[int], list[float]]) -> None:
+def test_exact_over_all_pairs_of_records(release):
     """Neither below the largest change (a bound) nor above it (exact)."""
     tables, cards, weights = release
     largest = Moved(tables, cards, weights).largest()
@@ -120,9 +116,7 @@ def test_exact_over_all_pairs_of_records(release: tuple[Tables, list[int], list[
 
 @settings(max_examples=40, deadline=None)
 @given(releases(), st.integers(3, 4))
-def test_taken_in_pieces_it_is_a_bound(
-    release: tuple[Tables, list[int], list[float]], widest: int
-) -> None:
+def test_taken_in_pieces_it_is_a_bound(release, widest):
     """What wide choices get: at least the largest change, at most the sum of the tensors' own."""
     tables, cards, weights = release
     parts = parts_of(tables, cards, weights)
@@ -136,7 +130,7 @@ def test_taken_in_pieces_it_is_a_bound(
 
 
 @pytest.mark.parametrize("d", [12, 25, 37])
-def test_two_records_reach_it_and_climbing_goes_no_further(d: int) -> None:
+def test_two_records_reach_it_and_climbing_goes_no_further(d):
     """Choices like those of real runs."""
     rng = np.random.default_rng(d)
     cards = rng.choice([2, 2, 3, 4], d).tolist()
@@ -153,9 +147,7 @@ def test_two_records_reach_it_and_climbing_goes_no_further(d: int) -> None:
         assert moved.climbed(starts=3) <= bound
 
 
-def worst_records(
-    tables: Tables, cards: Sequence[int], weights: Sequence[float]
-) -> tuple[Records, Records]:
+def worst_records(tables, cards, weights):
     """Two records, one row each, found by asking of each variable whether it has to differ."""
     parts = parts_of(tables, cards, weights)
     most, _ = largest_sum(parts)
@@ -168,7 +160,7 @@ def worst_records(
 
 
 @pytest.mark.parametrize(("d", "chance"), [(37, 0.5), (60, 0.15)])
-def test_climbing_stays_below_where_it_is_not_exact(d: int, chance: float) -> None:
+def test_climbing_stays_below_where_it_is_not_exact(d, chance):
     rng = np.random.default_rng(d)
     cards = rng.choice([2, 2, 3, 4], d).tolist()
     tables = chosen(d, chance, rng)
@@ -181,28 +173,26 @@ def test_climbing_stays_below_where_it_is_not_exact(d: int, chance: float) -> No
 @pytest.mark.parametrize(
     ("d", "chance", "share"), [(37, 0.5, 0.6), (37, 0.5, 0.99), (60, 0.15, 0.9), (60, 0.15, 1.01)]
 )
-def test_another_bound_ends_it_early_and_changes_no_number(
-    d: int, chance: float, share: float
-) -> None:
+def test_another_bound_ends_it_early_and_changes_no_number(d, chance, share):
     """Whatever the other bound is: the least of both, to the last digit, in fewer steps."""
     tables = chosen(d, chance, np.random.default_rng([d, 1]))
     parts = parts_of(tables, [2] * d, weighted(tables))
     whole, exact = largest_sum(parts)
     assert not exact
-    steps: list[int] = []
+    steps = []
     found = largest_sum(parts, other=lambda: share * whole, check=lambda: steps.append(1))
     assert found == (min(whole, share * whole), False)
     assert (len(steps) < len(parts) + d) == (share < 1)
     assert tables_change(tables, [2] * d, weighted(tables)) <= whole * (1 + sensitivity.ROUNDING)
 
 
-def test_the_stop_button_is_asked_before_every_step() -> None:
+def test_the_stop_button_is_asked_before_every_step():
     """And while the functions are made: a run with very many pairs need not be waited for."""
     rng, asked = np.random.default_rng(0), []
     tables = chosen(60, 0.5, rng)
     for stop in (1, len(tables), 2 * len(tables) + 5):
 
-        def check(stop: int = stop) -> None:
+        def check(stop=stop):
             asked.append(stop)
             if asked.count(stop) == stop:
                 raise Cancelled
@@ -211,7 +201,7 @@ def test_the_stop_button_is_asked_before_every_step() -> None:
             tables_change(tables, [2] * 60, weighted(tables), check)
 
 
-def test_the_order_of_names_does_not_matter() -> None:
+def test_the_order_of_names_does_not_matter():
     """A table of 2, 3 and 4 levels, its variables named in any order, twice in one release."""
     cards = (4, 2, 3)
     expected = Moved([(0, 1, 2), (1, 2)], cards, [2.0, 1.0]).largest()
@@ -219,7 +209,7 @@ def test_the_order_of_names_does_not_matter() -> None:
     assert found == pytest.approx(expected, rel=1e-9)
 
 
-def test_what_adding_up_may_lose_is_added() -> None:
+def test_what_adding_up_may_lose_is_added():
     """Ten thousand whole numbers have an exact sum; the bound allows for as many roundings."""
     found = tables_change([(0,)] * 10_000, [2])
     assert found == 20_000 * (1 + 10_000 * 2.0**-52)
@@ -228,7 +218,7 @@ def test_what_adding_up_may_lose_is_added() -> None:
 
 @pytest.mark.parametrize("one_way", [0.0, 0.3, 5.0])
 @pytest.mark.parametrize("cards", [(2, 2), (2, 5, 3), (7, 2, 2, 2), (2, 3, 4, 5, 6)])
-def test_all_pairs_agree_with_the_elimination(cards: tuple[int, ...], one_way: float) -> None:
+def test_all_pairs_agree_with_the_elimination(cards, one_way):
     singles, pairs = (list(combinations(range(len(cards)), k)) for k in (1, 2))
     weights = [one_way] * len(singles) + [1.0] * len(pairs)
     expected = tables_change([*singles, *pairs], cards, weights)

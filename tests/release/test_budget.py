@@ -1,7 +1,5 @@
 """Budgets that outlive a session: never passed, by two processes or by kill -9."""
 
-from __future__ import annotations
-
 import json
 import os
 import random
@@ -9,25 +7,21 @@ import resource
 import signal
 import sqlite3
 import time
-from collections.abc import Callable
 from decimal import Decimal
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from engine import InputError
 from engine.privacy.accounting import Guarantee
 from engine.release.budget import APPLICATION_ID, VARIABLE, Budgets
-from tests.release.samples import Typed
 
 
 @pytest.fixture
-def book(tmp_path: Path) -> Budgets:
+def book(tmp_path):
     return Budgets(tmp_path / "above" / "folder" / "budgets.db")
 
 
-def test_a_total_is_kept_and_never_passed(book: Budgets) -> None:
+def test_a_total_is_kept_and_never_passed(book):
     book.new("ward", 1.0, 1e-5)
     for count in range(1, 11):
         left = book.charge("ward", Guarantee(0.1, 1e-6), "a release").left
@@ -41,7 +35,7 @@ def test_a_total_is_kept_and_never_passed(book: Budgets) -> None:
     assert [str(amount) for amount in book.show("ward").left] == ["0", "0"]
 
 
-def test_a_name_is_declared_once(book: Budgets) -> None:
+def test_a_name_is_declared_once(book):
     book.new("ward", 1, 0)
     for place in (book.path, book.path.parent, book.path.parent.parent):
         assert place.stat().st_mode & 0o077 == 0
@@ -51,7 +45,7 @@ def test_a_name_is_declared_once(book: Budgets) -> None:
         book.charge("wart", Guarantee(0.1, 0.0), "typo")
 
 
-def test_where_it_is_kept(monkeypatch: Any, tmp_path: Path) -> None:
+def test_where_it_is_kept(monkeypatch, tmp_path):
     monkeypatch.delenv(VARIABLE, raising=False)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     assert Budgets().path.name == "budgets.db"
@@ -74,7 +68,7 @@ LOOK_ALIKES = [
 
 
 @pytest.mark.parametrize(("there", "new"), LOOK_ALIKES)
-def test_a_name_that_looks_like_another_is_refused(book: Budgets, there: str, new: str) -> None:
+def test_a_name_that_looks_like_another_is_refused(book, there, new):
     for first, second in ((there, new), (new, there)):
         book.path.unlink(missing_ok=True)
         book.new(first, 1, 0)
@@ -88,20 +82,20 @@ def test_a_name_that_looks_like_another_is_refused(book: Budgets, there: str, ne
     ["asia ", " asia", "as  ia", "as\u00a0ia", "asia\u200b", "a\tb", "\u0430sia", "stra\u00dfe",
      "caf\u00e9", "cafe\u0301", "\uff57ard", "\u03bappa", "w\u0661", "a\n", "", "../x", "a" * 61],
 )  # fmt: skip
-def test_names_are_of_ascii_without_blanks_that_nobody_sees(book: Budgets, name: str) -> None:
+def test_names_are_of_ascii_without_blanks_that_nobody_sees(book, name):
     with pytest.raises(InputError, match="A budget's name has"):
         book.new(name, 1, 0)
     assert book.all() == ()
 
 
-def test_names_that_differ_live_side_by_side(book: Budgets) -> None:
+def test_names_that_differ_live_side_by_side(book):
     names = ["ward 1", "ward 2", "ward-7", "ward-17", "2026-1-11", "2026-11-1", "mail", "mall"]
     for name in names:
         book.new(name, 1, 0)
     assert sorted(b.name for b in book.all()) == sorted(names)
 
 
-def test_budgets_of_before_still_open(book: Budgets) -> None:
+def test_budgets_of_before_still_open(book):
     """Names that would be refused today, in a file that has them, can be read and charged."""
     book.new("asia", 1, 0)
     with sqlite3.connect(book.path) as connection:
@@ -118,9 +112,7 @@ def test_budgets_of_before_still_open(book: Budgets) -> None:
 @pytest.mark.parametrize(
     ("epsilon", "delta"), [("10000000", "0.1"), ("1e-9", "0"), ("0.3", "1e-15"), (1, 0.1)]
 )
-def test_amounts_at_the_ends_are_taken_as_typed(
-    book: Budgets, epsilon: float | str, delta: float | str
-) -> None:
+def test_amounts_at_the_ends_are_taken_as_typed(book, epsilon, delta):
     found = book.new("ward", epsilon, delta)
     assert (found.epsilon, found.delta) == (Decimal(str(epsilon)), Decimal(str(delta)))
     assert found.left == (found.epsilon, found.delta)
@@ -141,14 +133,14 @@ def test_amounts_at_the_ends_are_taken_as_typed(
         ("1e-61", "0"),
     ],
 )
-def test_amounts_beyond_them_are_refused(book: Budgets, epsilon: str, delta: str) -> None:
+def test_amounts_beyond_them_are_refused(book, epsilon, delta):
     with pytest.raises(InputError) as caught:
         book.new("ward", epsilon, delta)
     assert str(caught.value).endswith(".")
     assert book.all() == ()
 
 
-def test_all_that_is_left_can_be_charged_and_not_a_digit_more(book: Budgets) -> None:
+def test_all_that_is_left_can_be_charged_and_not_a_digit_more(book):
     book.new("ward", "1", "1e-6")
     book.charge("ward", Guarantee(0.7, 4e-7), "first")
     for cost in (Guarantee(0.3000000001, 0.0), Guarantee(0.1, 6.000000001e-7)):
@@ -173,12 +165,10 @@ def test_all_that_is_left_can_be_charged_and_not_a_digit_more(book: Budgets) -> 
         ("file is not a database", "is damaged"),
     ],
 )
-def test_what_the_disk_says_is_one_sentence(
-    book: Budgets, monkeypatch: pytest.MonkeyPatch, said: str, words: str
-) -> None:
+def test_what_the_disk_says_is_one_sentence(book, monkeypatch, said, words):
     book.new("ward", 1, 0)
 
-    def refused(*_: object) -> None:
+    def refused(*_):
         raise sqlite3.OperationalError(said)
 
     monkeypatch.setattr("engine.release.budget._prepare", refused)
@@ -195,7 +185,7 @@ CHARGE = "INSERT INTO charges (name, epsilon, delta, what) VALUES ('x', '{}', '0
 RULES = "UPDATE sqlite_master SET sql = replace(sql, '{}', '{}') WHERE name = 'charges'"
 STRICT, LOOSE = "at TEXT NOT NULL", "at TEXT"
 # What is done to no file, and to a file of budgets.
-FOREIGN: dict[str, Callable[[Path], object]] = {
+FOREIGN = {
     "text": lambda path: path.write_text("ten thousand"),
     "random": lambda path: path.write_bytes(random.Random(0).randbytes(8192)),
     "a folder": lambda path: path.mkdir(),
@@ -208,7 +198,7 @@ FOREIGN: dict[str, Callable[[Path], object]] = {
         "PRAGMA user_version = 1",
     ),
 }
-DAMAGED: dict[str, Callable[[Path], object]] = {
+DAMAGED = {
     "newer": lambda path: scripted(path, "PRAGMA user_version = 99"),
     "torn": lambda path: os.truncate(path, path.stat().st_size // 2),
     "negative": lambda path: scripted(path, CHARGE.format("-5")),
@@ -229,13 +219,13 @@ DAMAGED: dict[str, Callable[[Path], object]] = {
 }
 
 
-def scripted(path: Path, *statements: str) -> None:
+def scripted(path, *statements):
     with sqlite3.connect(path) as connection:
         connection.executescript(";".join(statements))
 
 
 @pytest.mark.parametrize("name", [*FOREIGN, *DAMAGED])
-def test_a_hostile_file_is_one_sentence_and_no_charge(name: str, tmp_path: Path) -> None:
+def test_a_hostile_file_is_one_sentence_and_no_charge(name, tmp_path):
     path = tmp_path / "b.db"
     if name in DAMAGED:
         Budgets(path).new("x", 1, 0)
@@ -255,7 +245,7 @@ def test_a_hostile_file_is_one_sentence_and_no_charge(name: str, tmp_path: Path)
 # Two processes, and kill -9 ----------------------------------------------------------------
 
 
-def forked(work: Callable[[], None]) -> int:
+def forked(work):
     """A child process that does the work and ends at once."""
     child = os.fork()
     if child == 0:
@@ -268,7 +258,7 @@ def forked(work: Callable[[], None]) -> int:
     return child
 
 
-def spend_until_refused(book: Budgets, log: Path) -> None:
+def spend_until_refused(book, log):
     """Charge until nothing is left; a line of the log is a charge that was acknowledged."""
     with log.open("ab", buffering=0) as written:
         for _ in range(300):  # more than there are
@@ -282,7 +272,7 @@ def spend_until_refused(book: Budgets, log: Path) -> None:
 
 
 @pytest.mark.parametrize("room", [0, 600, 4096, 9000])
-def test_a_full_disk_is_no_damage(book: Budgets, room: int) -> None:
+def test_a_full_disk_is_no_damage(book, room):
     """Nobody is told to put an old copy in its place, on which less is spent."""
     book.new("ward", 9, 1e-5)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -296,7 +286,7 @@ def test_a_full_disk_is_no_damage(book: Budgets, room: int) -> None:
 
 
 @pytest.mark.slow
-def test_processes_at_once_with_kill_9_lose_no_charge(book: Budgets, tmp_path: Path) -> None:
+def test_processes_at_once_with_kill_9_lose_no_charge(book, tmp_path):
     """A charge that was acknowledged is kept; each kill leaves at most one that was not."""
     book.new("ward", 20, 0)
     log, rng = tmp_path / "log", random.Random(5)
@@ -318,7 +308,7 @@ def test_processes_at_once_with_kill_9_lose_no_charge(book: Budgets, tmp_path: P
 # The command line --------------------------------------------------------------------------
 
 
-def test_the_commands(typed: Typed) -> None:
+def test_the_commands(typed):
     found = typed("budget new 'ward 7' --epsilon 2 --delta 1e-5")
     assert "ward 7: ε 2 of 2 left" in found.out
     Budgets().charge("ward 7", Guarantee(0.5, 1e-6), "a test")

@@ -1,12 +1,8 @@
 """What follows from releases: knowledge applied afterwards, several as one; old files."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +10,6 @@ import pytest
 from engine import Dataset, InputError, Knowledge, combine, load_dataset
 from engine.data.schema import Schema
 from engine.marginals.diagnostics import MarginalDiagnostics
-from engine.release.budget import Budgets
 from engine.release.checking import (
     check,
     combined,
@@ -23,20 +18,20 @@ from engine.release.checking import (
     tables_of,
     with_knowledge,
 )
-from engine.release.file import DISJOINT, Release, canonical, digest, load, loads
+from engine.release.file import DISJOINT, canonical, digest, load, loads
 from engine.release.make import BudgetedRelease
 from engine.release.page import combined_words, to_html
 from engine.release.pooling import drift, pooled, weights
 from engine.release.signature import verify, verify_page
 from tests.effects.models import exact, noisy
-from tests.release.samples import KNOWN, Typed, asia_schema, declared, make
+from tests.release.samples import KNOWN, asia_schema, declared, make
 
 KEPT = Path(__file__).parents[1] / "known_answer" / "releases"
 SIZES, EPSILONS = (8_000, 7_000, 5_000), (1.0, 3.0, 0.5)
 
 
 @pytest.fixture(scope="module")
-def wards(book: Budgets) -> list[Release]:
+def wards(book):
     """Three hospitals of different people, sizes and epsilons."""
     data = parts_of(load_dataset("asia", n=sum(SIZES), seed=8001), SIZES)
     return [
@@ -46,12 +41,12 @@ def wards(book: Budgets) -> list[Release]:
 
 
 @pytest.fixture(scope="module")
-def both(wards: list[Release]) -> Release:
+def both(wards):
     return combined(wards)
 
 
 @pytest.mark.parametrize("path", sorted(KEPT.glob("*.json")), ids=lambda path: path.stem)
-def test_files_of_before_are_read_and_checked(path: Path) -> None:
+def test_files_of_before_are_read_and_checked(path):
     """Written by version 3 of the format: what they hold, their digest and their signature."""
     found = load(path)
     assert canonical(found).encode() == path.read_bytes()
@@ -64,9 +59,7 @@ def test_files_of_before_are_read_and_checked(path: Path) -> None:
 # Knowledge applied afterwards --------------------------------------------------------------
 
 
-def test_knowledge_is_applied_for_free_and_stands_in_the_file(
-    wards: list[Release], book: Budgets
-) -> None:
+def test_knowledge_is_applied_for_free_and_stands_in_the_file(wards, book):
     before = book.all()
     plain = wards[0]
     told = with_knowledge(plain, KNOWN)
@@ -91,7 +84,7 @@ def test_knowledge_is_applied_for_free_and_stands_in_the_file(
         with_knowledge(plain, Knowledge(roots=["xrays"]))
 
 
-def test_an_effect_under_knowledge(wards: list[Release]) -> None:
+def test_an_effect_under_knowledge(wards):
     paid = BudgetedRelease(wards[0])
     open_, stated = (paid.effect("smoke", "bronc", knowledge=k) for k in (None, KNOWN))
     assert stated.acts == pytest.approx(1)
@@ -102,7 +95,7 @@ def test_an_effect_under_knowledge(wards: list[Release]) -> None:
 # Pooling -----------------------------------------------------------------------------------
 
 
-def parts_of(data: Dataset, sizes: Sequence[int]) -> list[Dataset]:
+def parts_of(data, sizes):
     ends = np.cumsum(sizes)
     return [
         Dataset.from_codes(data.codes[end - n : end], data.names, data.levels)
@@ -110,7 +103,7 @@ def parts_of(data: Dataset, sizes: Sequence[int]) -> list[Dataset]:
     ]
 
 
-def test_without_noise_hospitals_are_one_table() -> None:
+def test_without_noise_hospitals_are_one_table():
     """Every person once: one counted twice, or a weight that is no share of people, is seen."""
     sizes = (6_000, 3_000, 1_000)
     data = load_dataset("sachs", n=sum(sizes), seed=1)
@@ -124,12 +117,12 @@ def test_without_noise_hospitals_are_one_table() -> None:
             assert found.block(i, j) == pytest.approx(whole.block(i, j), abs=1e-9)
 
 
-def test_the_noise_of_a_pool_has_the_variance_that_is_stated() -> None:
+def test_the_noise_of_a_pool_has_the_variance_that_is_stated():
     """Over 400 draws: a variance that is not added, or not squared, is off by a factor."""
     sizes, sds = (4_000, 2_000, 2_000), (0.005, 0.01, 0.01)
     triple, rng = (0, 1, 2), np.random.default_rng(3)
     data = parts_of(load_dataset("cancer", n=sum(sizes), seed=1), sizes)
-    seen: list[tuple[float, float, float]] = []
+    seen = []
     stated = None
     for _ in range(400):
         some = [noisy(part, sd, rng, [triple]) for part, sd in zip(data, sds, strict=True)]
@@ -142,7 +135,7 @@ def test_the_noise_of_a_pool_has_the_variance_that_is_stated() -> None:
     assert ratio == pytest.approx(1, abs=0.2)
 
 
-def test_a_table_that_some_released_is_noisier() -> None:
+def test_a_table_that_some_released_is_noisier():
     """By what its fewer rows lack to the effective number, at the least."""
     data = parts_of(load_dataset("cancer", n=8_000, seed=1), (4_000, 4_000))
     key = (0, 1, 2)
@@ -153,7 +146,7 @@ def test_a_table_that_some_released_is_noisier() -> None:
     assert every.noise_higher[key] == pytest.approx(1e-6 / 2)
 
 
-def test_drift_is_seen_and_its_absence_too() -> None:
+def test_drift_is_seen_and_its_absence_too():
     data = load_dataset("asia", n=40_000, seed=3)
     rng = np.random.default_rng(1)
     same = [noisy(part, 0.002, rng) for part in parts_of(data, (20_000, 20_000))]
@@ -168,7 +161,7 @@ def test_drift_is_seen_and_its_absence_too() -> None:
     assert int(np.argmax(columns)) == dysp
 
 
-def test_whole_tables_do_not_follow_the_pooled_number_of_rows(book: Budgets) -> None:
+def test_whole_tables_do_not_follow_the_pooled_number_of_rows(book):
     """Each hospital alone is too small for all orders; together they would be large enough."""
     data = parts_of(load_dataset("cancer", n=8_000, seed=2), (1_000,) * 8)
     schema = declared(data[0], "ordered")
@@ -182,7 +175,7 @@ def test_whole_tables_do_not_follow_the_pooled_number_of_rows(book: Budgets) -> 
 # Releases as one ---------------------------------------------------------------------------
 
 
-def test_a_combined_release_says_what_it_rests_on(wards: list[Release], both: Release) -> None:
+def test_a_combined_release_says_what_it_rests_on(wards, both):
     assert (both.rows, both.total.epsilon) == (sum(SIZES), max(EPSILONS))
     assert both.name == "hospital 0 + hospital 1 + hospital 2"
     again = loads(canonical(both).encode())
@@ -205,7 +198,7 @@ def test_a_combined_release_says_what_it_rests_on(wards: list[Release], both: Re
     assert combined([both]).parts == both.parts
 
 
-def test_what_cannot_be_combined_is_refused(wards: list[Release], both: Release) -> None:
+def test_what_cannot_be_combined_is_refused(wards, both):
     one, two, _ = wards
     levels = replace(two.schema.columns[1], levels=("maybe", "no"))
     columns = two.schema.columns
@@ -227,9 +220,9 @@ def test_what_cannot_be_combined_is_refused(wards: list[Release], both: Release)
         combined([one])
 
 
-def test_a_changed_combined_file_is_refused(wards: list[Release], both: Release) -> None:
+def test_a_changed_combined_file_is_refused(wards, both):
     first, second, third = both.parts
-    forged: tuple[Any, ...] = (
+    forged = (
         {"rows": both.rows + 1},
         {"total": wards[0].total},
         {"parts": (first, second, first)},
@@ -242,7 +235,7 @@ def test_a_changed_combined_file_is_refused(wards: list[Release], both: Release)
             check(replace(both, **change))
 
 
-def test_the_command_line_combines(wards: list[Release], typed: Typed) -> None:
+def test_the_command_line_combines(wards, typed):
     for k, ward in enumerate(wards):
         Path(f"w{k}.json").write_text(canonical(ward), encoding="utf-8")
     Path("k.json").write_text(json.dumps(KNOWN.to_json()))

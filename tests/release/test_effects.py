@@ -1,9 +1,6 @@
 """Effects from a release: the file alone is enough, and nothing is charged or drawn."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -12,9 +9,8 @@ from engine.__main__ import main
 from engine.data.schema import Schema
 from engine.graphs.known import Known
 from engine.privacy import sources
-from engine.release.budget import Budgets
 from engine.release.checking import check
-from engine.release.file import Release, canonical, load
+from engine.release.file import canonical, load
 from engine.release.make import BudgetedRelease
 from engine.release.page import confidence_words, to_html
 from engine.release.synthetic import synthetic
@@ -22,7 +18,7 @@ from tests.release.samples import KNOWN, asia_schema, make
 
 
 @pytest.fixture(scope="module")
-def paid(book: Budgets, tmp_path_factory: pytest.TempPathFactory) -> tuple[Release, Budgets, Path]:
+def paid(book, tmp_path_factory):
     """A release of Asia with what is known, its budget and its file."""
     rows = load_dataset("asia", n=20_000, seed=4)
     schema = Schema(asia_schema().columns, rows=20_000, knowledge=KNOWN)
@@ -33,9 +29,7 @@ def paid(book: Budgets, tmp_path_factory: pytest.TempPathFactory) -> tuple[Relea
     return found, book, path
 
 
-def test_what_is_known_is_in_the_file_and_the_graph_follows_from_both(
-    paid: tuple[Release, Budgets, Path],
-) -> None:
+def test_what_is_known_is_in_the_file_and_the_graph_follows_from_both(paid):
     release, _, path = paid
     again = load(path)
     assert again.schema.knowledge == KNOWN
@@ -53,14 +47,12 @@ def test_what_is_known_is_in_the_file_and_the_graph_follows_from_both(
         check(forged)
 
 
-def test_an_effect_needs_no_data_and_costs_nothing(
-    paid: tuple[Release, Budgets, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_effect_needs_no_data_and_costs_nothing(paid, monkeypatch):
     """From the file alone; the budget is as it was, and no source of noise is opened."""
     release, budgets, path = paid
     before = budgets.show("known")
 
-    def refused(*_: object, **__: object) -> None:
+    def refused(*_, **__):
         raise AssertionError("a source of noise was opened")
 
     monkeypatch.setattr(sources.Hardened, "__init__", refused)
@@ -71,7 +63,7 @@ def test_an_effect_needs_no_data_and_costs_nothing(
     assert release.matrix.sum() == len(release.cpdag)
 
 
-def test_do_sampling_sets_a_column_of_the_twin(paid: tuple[Release, Budgets, Path]) -> None:
+def test_do_sampling_sets_a_column_of_the_twin(paid):
     """Its answer is the adjusted effect where nothing is to be adjusted for."""
     release, _, path = paid
     made = {level: synthetic(release, 20_000, do={"smoke": level}) for level in ("yes", "no")}

@@ -1,9 +1,5 @@
 """From a release file alone: what other tools read of it is its graph."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import networkx as nx
 import numpy as np
 import pydot
@@ -11,14 +7,13 @@ import pytest
 from causallearn.graph.Endpoint import Endpoint
 from causallearn.utils.TXT2GeneralGraph import txt2generalgraph
 
-from engine import BudgetedRelease
 from engine.release.page import release_drawn
 from scripts.readers import released
 from tests.graphs.test_formats import read_dagitty
 
 
 @pytest.fixture(scope="module")
-def received(tmp_path_factory: pytest.TempPathFactory) -> BudgetedRelease:
+def received(tmp_path_factory):
     """The release that DoWhy and pgmpy read, too."""
     found = released(tmp_path_factory.mktemp("release"))
     both = set(found.release.cpdag)
@@ -27,13 +22,13 @@ def received(tmp_path_factory: pytest.TempPathFactory) -> BudgetedRelease:
     return found
 
 
-def drawn(paid: BudgetedRelease) -> set[tuple[str, str]]:
+def drawn(paid):
     """Those that other tools get: an arrow in doubt is a line."""
     found = np.argwhere(release_drawn(paid.release)).tolist()
     return {(paid.names[i], paid.names[j]) for i, j in found}
 
 
-def test_networkx_reads_the_graph_and_its_probabilities(received: BudgetedRelease) -> None:
+def test_networkx_reads_the_graph_and_its_probabilities(received):
     assert set(nx.parse_graphml(received.to_text("graphml")).edges) == drawn(received)
     graph = received.to_networkx()
     assert set(graph.edges) == drawn(received)
@@ -41,7 +36,7 @@ def test_networkx_reads_the_graph_and_its_probabilities(received: BudgetedReleas
     assert {frozenset(e): s for *e, s in graph.edges(data="link")} == links
 
 
-def test_pydot_reads_what_dowhy_is_given(received: BudgetedRelease) -> None:
+def test_pydot_reads_what_dowhy_is_given(received):
     (graph,) = pydot.graph_from_dot_data(received.to_dot())
     found = set()
     for edge in graph.get_edges():
@@ -50,7 +45,7 @@ def test_pydot_reads_what_dowhy_is_given(received: BudgetedRelease) -> None:
     assert found == drawn(received)
 
 
-def test_causal_learn_reads_the_graph(received: BudgetedRelease, tmp_path: Path) -> None:
+def test_causal_learn_reads_the_graph(received, tmp_path):
     place = tmp_path / "graph.txt"
     place.write_text(received.to_text("tetrad"), encoding="utf-8")
     found = set()
@@ -65,13 +60,13 @@ def test_causal_learn_reads_the_graph(received: BudgetedRelease, tmp_path: Path)
     assert found == drawn(received)
 
 
-def test_dagitty_s_grammar_reads_the_graph(received: BudgetedRelease) -> None:
+def test_dagitty_s_grammar_reads_the_graph(received):
     head, nodes, edges = read_dagitty(received.to_text("dagitty"))
     found = {(a, b) for a, b, _ in edges} | {(b, a) for a, b, mark in edges if mark == "undirected"}
     assert (head, nodes, found) == ("pdag", list(received.names), drawn(received))
 
 
-def test_every_edge_has_a_direction_where_that_is_asked_for(received: BudgetedRelease) -> None:
+def test_every_edge_has_a_direction_where_that_is_asked_for(received):
     head, _, edges = read_dagitty(received.to_text("dagitty", directed=True))
     assert head == "dag"
     assert {(a, b) for a, b, _ in edges} == set(received.synthetic(10).truth.edges)

@@ -1,13 +1,10 @@
 """A release file: what is written, what is read, and what a check finds, change by change."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import networkx as nx
@@ -17,13 +14,11 @@ import pytest
 from engine import Dataset, InputError
 from engine.algorithm import Outcome
 from engine.marginals.diagnostics import MarginalDiagnostics
-from engine.privacy.sources import Released
 from engine.release import checking
 from engine.release import file as reading
 from engine.release import synthetic as drawing
-from engine.release.budget import Budgets
 from engine.release.checking import check, moments_of
-from engine.release.file import MOST_ROWS, Release, Signature, canonical, digest, findings, loads
+from engine.release.file import MOST_ROWS, Signature, canonical, digest, findings, loads
 from engine.release.noise import ALARM
 from engine.release.page import release_drawn, to_html
 from engine.release.synthetic import consistent_dag, synthetic
@@ -33,7 +28,7 @@ Change = Callable[[Any], object]
 
 
 @pytest.fixture(scope="module")
-def small(book: Budgets) -> Release:
+def small(book):
     """A chain of three columns, 600 rows."""
     rng = np.random.default_rng(0)
     a = rng.integers(0, 3, 600)
@@ -44,10 +39,10 @@ def small(book: Budgets) -> Release:
     return make(book, data, schema, name="ward", epsilon=8.0)
 
 
-def put(*path: Any) -> Change:
+def put(*path):
     """Put the last of these at the place that the others lead to."""
 
-    def change(content: Any) -> None:
+    def change(content):
         *steps, last, value = path
         for step in steps:
             content = content[step]
@@ -56,7 +51,7 @@ def put(*path: Any) -> Change:
     return change
 
 
-def changed(release: Release, change: Change) -> bytes:
+def changed(release, change):
     """A file that somebody changed who knows how such a file is written."""
     content = json.loads(canonical(release))
     change(content)
@@ -68,7 +63,7 @@ def changed(release: Release, change: Change) -> bytes:
 
 STEP, SIGNED = ("releases", 0, "steps", 0), {"kind": "Ed25519", "page_sha256": "b" * 64}
 SIGNED |= {"public_key": "a" * 64, "value": "c" * 128}
-ADMITTED: dict[str, Change] = {
+ADMITTED = {
     "nothing": lambda c: None,  # so that no change is refused for its layout
     "two rows": put("rows", 2),
     "the most rows": put("rows", MOST_ROWS),
@@ -86,7 +81,7 @@ ADMITTED: dict[str, Change] = {
         [c["releases"][0]] * (reading.MOST_RELEASES - len(c["releases"]))
     ),
 }
-REFUSED: dict[str, dict[str, Change]] = {
+REFUSED = {
     '"rows"': {"one row": put("rows", 1), "a row too many": put("rows", MOST_ROWS + 1)},
     '"name"': {
         "too long a name": put("name", "a" * (reading.MOST_TEXT + 1)),
@@ -186,22 +181,20 @@ REFUSED: dict[str, dict[str, Change]] = {
 
 
 @pytest.mark.parametrize("name", ADMITTED)
-def test_the_ends_of_what_is_admitted_are_read(name: str, small: Release) -> None:
+def test_the_ends_of_what_is_admitted_are_read(name, small):
     """Whether such a file is consistent is another question."""
     assert loads(changed(small, ADMITTED[name])).names == ("a", "b", "c")
 
 
 @pytest.mark.parametrize(("name", "words"), [(n, w) for w in REFUSED for n in REFUSED[w]])
-def test_a_changed_file_is_refused_for_what_was_changed(
-    name: str, words: str, small: Release
-) -> None:
+def test_a_changed_file_is_refused_for_what_was_changed(name, words, small):
     with pytest.raises(InputError, match=f"(?i){words}") as caught:
         check(loads(changed(small, REFUSED[words][name])))
     assert "\n" not in str(caught.value)
     assert str(caught.value).endswith((".", "?"))
 
 
-def test_sizes_are_bounded_before_anything_is_read(small: Release, monkeypatch: Any) -> None:
+def test_sizes_are_bounded_before_anything_is_read(small, monkeypatch):
     raw = canonical(small).encode()
     for name, size in (("MOST_BYTES", len(raw)), ("MOST_VALUES", raw.count(b","))):
         with monkeypatch.context() as patch:
@@ -218,7 +211,7 @@ def test_sizes_are_bounded_before_anything_is_read(small: Release, monkeypatch: 
         loads(raw)
 
 
-def test_a_file_is_read_to_its_limit_and_a_byte_further(tmp_path: Path) -> None:
+def test_a_file_is_read_to_its_limit_and_a_byte_further(tmp_path):
     place = tmp_path / "r.json"
     place.write_bytes(b"0123456789")
     assert reading.read_bytes(place, 9) == reading.read_bytes(place, 20) == b"0123456789"
@@ -228,7 +221,7 @@ def test_a_file_is_read_to_its_limit_and_a_byte_further(tmp_path: Path) -> None:
             reading.read_bytes(missing, 9)
 
 
-def test_a_file_is_read_to_the_byte(small: Release) -> None:
+def test_a_file_is_read_to_the_byte(small):
     raw = canonical(small).encode()
     half, whole = b'"epsilon":8.0', b'"epsilon":8'
     for wrong, words in (
@@ -256,7 +249,7 @@ def test_a_file_is_read_to_the_byte(small: Release) -> None:
 # What is written ---------------------------------------------------------------------------
 
 
-def test_the_digest_is_of_all_but_the_signature(small: Release) -> None:
+def test_the_digest_is_of_all_but_the_signature(small):
     maker = Signature("Ed25519", "a" * 64, "b" * 64, "c" * 128)
     signed = replace(small, signature=maker)
     assert digest(signed) == digest(small) != digest(replace(small, rows=601))
@@ -272,7 +265,7 @@ def test_the_digest_is_of_all_but_the_signature(small: Release) -> None:
     assert canonical(loads(canonical(small).encode())) == canonical(small)
 
 
-def test_an_arrow_in_doubt_is_a_line_for_other_tools(small: Release) -> None:
+def test_an_arrow_in_doubt_is_a_line_for_other_tools(small):
     """Below three fifths; a line stays one, and the file's own graph keeps its arrow."""
     graph = (("a", "b"), ("c", "b"), ("a", "c"), ("c", "a"))
     arrows = (("a", "b", 0.6, 0.1), ("b", "c", 0.2, 0.59), ("a", "c", 0.9, 0.1))
@@ -282,7 +275,7 @@ def test_an_arrow_in_doubt_is_a_line_for_other_tools(small: Release) -> None:
     assert doubted.matrix.sum() == 4
 
 
-def test_findings_are_told_by_name_once_a_pair() -> None:
+def test_findings_are_told_by_name_once_a_pair():
     """An arrow, a line and a pair that is not joined; both ways of each arrow's confidence."""
     matrix = np.zeros((3, 3), dtype=bool)
     matrix[1, 0] = matrix[1, 2] = matrix[2, 1] = True
@@ -302,17 +295,15 @@ def test_findings_are_told_by_name_once_a_pair() -> None:
     assert findings(voted, ("z", "y", "x"))["arrows"] == ()
 
 
-def test_other_libraries_round_otherwise(small: Release) -> None:
+def test_other_libraries_round_otherwise(small):
     (a, b, p), *links = small.confidence
     assert check(replace(small, confidence=((a, b, p + 1e-10), *links))) > ALARM
     with pytest.raises(InputError, match="'confidence' does not"):
         check(replace(small, confidence=((a, b, p + 1e-5), *links)))
 
 
-def test_numbers_that_are_too_good_are_refused_below_the_alarm(
-    small: Release, monkeypatch: Any
-) -> None:
-    asked: list[Released] = []
+def test_numbers_that_are_too_good_are_refused_below_the_alarm(small, monkeypatch):
+    asked = []
     for doubt, fine in ((ALARM, True), (ALARM * 0.999, False)):
         monkeypatch.setattr(
             checking, "goodness_of_fit_p", lambda first, _, p=doubt: asked.append(first) or p
@@ -325,22 +316,20 @@ def test_numbers_that_are_too_good_are_refused_below_the_alarm(
     assert asked == [small.releases[0]] * 2
 
 
-def test_a_check_ends_in_time(small: Release) -> None:
+def test_a_check_ends_in_time(small):
     with pytest.raises(InputError, match="longer than 0 seconds, so nothing is said"):
         check(small, seconds=0.0)
     assert moments_of(small)[1] == small.schema.levels
 
 
 @pytest.mark.parametrize("looks", [check, to_html, lambda release: synthetic(release, 10, 0)])
-def test_numbers_with_which_a_test_fails_are_one_sentence(
-    looks: Callable[[Release], object], small: Release, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_numbers_with_which_a_test_fails_are_one_sentence(looks, small, monkeypatch):
     """Correlations far above 1, say: a forger may write them down, no rows and no noise give such.
 
     Which numbers fail depends on the others of the file, so the failure itself is planted.
     """
 
-    def fails(*_: object) -> None:
+    def fails(*_):
         raise np.linalg.LinAlgError("Matrix is not positive definite.")
 
     monkeypatch.setattr("engine.marginals.citest.tests", fails)
@@ -351,7 +340,7 @@ def test_numbers_with_which_a_test_fails_are_one_sentence(
 # Synthetic rows ----------------------------------------------------------------------------------
 
 
-def test_a_synthetic_table_has_from_two_rows_to_a_million(small: Release, monkeypatch: Any) -> None:
+def test_a_synthetic_table_has_from_two_rows_to_a_million(small, monkeypatch):
     monkeypatch.setattr(drawing, "MOST_ROWS", 40)
     for rows in (2, 40):
         drawn = synthetic(small, rows)
@@ -364,8 +353,8 @@ def test_a_synthetic_table_has_from_two_rows_to_a_million(small: Release, monkey
     assert one == same != other
 
 
-def test_a_cycle_is_broken_and_lines_get_a_direction(small: Release) -> None:
-    def dag_of(*arcs: tuple[str, str]) -> set[tuple[int, int]]:
+def test_a_cycle_is_broken_and_lines_get_a_direction(small):
+    def dag_of(*arcs):
         found = consistent_dag(replace(small, cpdag=arcs))
         assert nx.is_directed_acyclic_graph(found)
         assert sorted(found) == [0, 1, 2]
@@ -378,7 +367,7 @@ def test_a_cycle_is_broken_and_lines_get_a_direction(small: Release) -> None:
     assert dag_of() == set()
 
 
-def test_a_release_of_a_column_of_many_levels_passes_its_own_check(book: Budgets) -> None:
+def test_a_release_of_a_column_of_many_levels_passes_its_own_check(book):
     """Its levels are merged before anything is planned: 96 cells are few, 320 would not be."""
     schema = schema_of(40, 2, 2, 2)
     codes = np.random.default_rng(0).integers(0, (40, 2, 2, 2), (20_000, 4))

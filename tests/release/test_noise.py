@@ -1,9 +1,6 @@
 """Numbers too good to be noisy: found where noise was left out, silent where it was not."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +11,6 @@ from engine import Dataset, InputError, load_dataset
 from engine.marginals.moments import Heard, Moments
 from engine.privacy import sources
 from engine.privacy.sources import Released
-from engine.release.budget import Budgets
 from engine.release.checking import check, moments_of
 from engine.release.noise import (
     ALARM,
@@ -29,29 +25,25 @@ from tests.release.samples import declared, make, own_asia
 HONEST = 12
 
 
-def with_noise(monkeypatch: pytest.MonkeyPatch, share: float) -> None:
+def with_noise(monkeypatch, share):
     """From here on the sampler draws only a share of the noise that is charged and stated."""
-    real: Callable[[list[int], float], list[int]] = sources._discrete_gaussian
+    real = sources._discrete_gaussian
 
-    def less(whole: list[int], scale: float) -> list[int]:
+    def less(whole, scale):
         return real(whole, share * scale) if share else [int(step) for step in whole]
 
     monkeypatch.setattr(sources, "_discrete_gaussian", less)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.1])
-def test_missing_noise_is_found(
-    share: float, book: Budgets, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_noise_is_found(share, book, monkeypatch):
     """No noise, and ten times too little: 20 such releases of Asia stayed below 1e-7."""
     with_noise(monkeypatch, share)
     with pytest.raises(InputError, match="too good to be noisy"):
         check(make(book, delta=1e-6))
 
 
-def test_half_of_the_noise_is_found_where_much_is_released_twice(
-    book: Budgets, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_half_of_the_noise_is_found_where_much_is_released_twice(book, monkeypatch):
     with_noise(monkeypatch, 0.5)
     child = load_dataset("child", n=5_000, seed=1)
     own = Dataset.from_codes(child.codes, child.names, child.levels)
@@ -59,7 +51,7 @@ def test_half_of_the_noise_is_found_where_much_is_released_twice(
     assert goodness_of_fit_p(found.releases[0], moments_of(found)[0]) < 1e-12
 
 
-def test_honest_releases_are_not_doubted(book: Budgets) -> None:
+def test_honest_releases_are_not_doubted(book):
     """By Markov one in a million may be; of these not one comes near."""
     doubts = [check(make(book, own_asia(seed=k), delta=1e-6)) for k in range(HONEST)]
     assert min(doubts) > 1e-3
@@ -68,7 +60,7 @@ def test_honest_releases_are_not_doubted(book: Budgets) -> None:
 # The two tests by themselves, on many more noises than releases can be made ------------------
 
 
-def drawn(rng: np.random.Generator) -> tuple[list[Heard], list[Heard]]:
+def drawn(rng):
     """Three columns with 2, 3 and 4 levels: all pairs, then one pair and its columns once more."""
     cards, n = (2, 3, 4), 900
     size = sum(r - 1 for r in cards)
@@ -85,7 +77,7 @@ def drawn(rng: np.random.Generator) -> tuple[list[Heard], list[Heard]]:
     return before, heard
 
 
-def test_the_mean_over_noise_is_at_most_one() -> None:
+def test_the_mean_over_noise_is_at_most_one():
     """What the false alarm rate rests on; the mean of 4,000 has a standard error of a few %."""
     rng = np.random.default_rng(5)
     logs = np.array([twice_the_same(*drawn(rng)) for _ in range(4_000)])
@@ -95,7 +87,7 @@ def test_the_mean_over_noise_is_at_most_one() -> None:
 
 
 @pytest.mark.parametrize(("spread", "least"), [(0.31, 0.6), (0.5, 0.97), (1.0, 0.99), (30.0, 0.99)])
-def test_a_fraction_counts_for_one_on_average(spread: float, least: float) -> None:
+def test_a_fraction_counts_for_one_on_average(spread, least):
     """By quadrature: the mean of u^(-1/2) / 2 over noise of any spread and offset."""
     at = (np.arange(6_000) + 0.5) / 6_000 - 0.5
     counts_for = np.exp([_excess(np.array([v]), np.ones(1), spread**2) for v in at])
@@ -107,7 +99,7 @@ def test_a_fraction_counts_for_one_on_average(spread: float, least: float) -> No
         assert least <= float(np.mean(waves * counts_for)) <= 1 + 3e-3
 
 
-def test_what_was_chosen_by_its_noise_is_no_alarm() -> None:
+def test_what_was_chosen_by_its_noise_is_no_alarm():
     """Pairs are released again because of what was seen before: that must not look too good."""
     rng = np.random.default_rng(9)
     alarms = []
@@ -123,9 +115,7 @@ def test_what_was_chosen_by_its_noise_is_no_alarm() -> None:
     assert max(alarms) < -math.log(ALARM)
 
 
-def test_whole_numbers_alone_find_what_has_no_noise(
-    book: Budgets, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_whole_numbers_alone_find_what_has_no_noise(book, monkeypatch):
     honest = make(book, delta=1e-6)
     moments, _ = moments_of(honest)
     assert whole_numbers(moments, as_it_came(honest.releases[0], moments)) < 0
@@ -135,7 +125,7 @@ def test_whole_numbers_alone_find_what_has_no_noise(
     assert whole_numbers(moments, as_it_came(bare.releases[0], moments)) > 50
 
 
-def test_numbers_made_whole_are_found(book: Budgets) -> None:
+def test_numbers_made_whole_are_found(book):
     """Somebody rounds the first release to whole counts."""
     honest = make(book, delta=1e-6)
     first = honest.releases[0]

@@ -1,7 +1,5 @@
 """A release: hardened noise, paid for, read back; hostile files; the twin."""
 
-from __future__ import annotations
-
 import json
 import math
 import re
@@ -9,7 +7,6 @@ from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -24,21 +21,21 @@ from engine.privacy.accounting import Guarantee
 from engine.privacy.sources import DISTANCE, Hardened
 from engine.release.budget import Budgets
 from engine.release.checking import Request, allowance, check
-from engine.release.file import Release, canonical, load, loads, to_json
+from engine.release.file import canonical, load, loads, to_json
 from engine.release.make import Stopped
 from engine.release.page import confidence_words, doubt_words, edge_words, to_html
 from engine.release.synthetic import LABEL, synthetic
-from tests.release.samples import RELEASE, Typed, asia_schema, declared, make, own_asia, schema_of
+from tests.release.samples import RELEASE, asia_schema, declared, make, own_asia, schema_of
 
 
-def written(release: Release) -> Any:
+def written(release):
     return json.loads(json.dumps(to_json(release)))
 
 
 # Asia at epsilon = 1 -----------------------------------------------------------------------
 
 
-def test_it_is_read_back_and_consistent(asia: Release, book: Budgets) -> None:
+def test_it_is_read_back_and_consistent(asia, book):
     again = loads(canonical(asia).encode())
     assert check(again) > 1e-3
     assert canonical(again) == canonical(asia)
@@ -46,7 +43,7 @@ def test_it_is_read_back_and_consistent(asia: Release, book: Budgets) -> None:
     assert book.show("asia").charges[0].what == "release by marginal_pc"
 
 
-def test_the_promise_is_what_its_noise_gives(asia: Release) -> None:
+def test_the_promise_is_what_its_noise_gives(asia):
     """From the file's own numbers, by code of its own: mu adds up to what (1, 1e-6) allows."""
     mu = math.sqrt(sum((r.sensitivity / r.sigma) ** 2 for r in asia.releases))
     a, e = mu / 2, asia.total.epsilon
@@ -57,7 +54,7 @@ def test_the_promise_is_what_its_noise_gives(asia: Release) -> None:
     assert asia.params["delta"] == 1e-6 - allowance(asia.total)
 
 
-def test_the_sensitivity_covers_rounding(asia: Release) -> None:
+def test_the_sensitivity_covers_rounding(asia):
     """The pairs' exact bound (weighted one-way tables included), a little wider."""
     cards = (2,) * 8
     exact = math.sqrt(all_pairs_change(cards, one_way_weight(cards)))
@@ -66,7 +63,7 @@ def test_the_sensitivity_covers_rounding(asia: Release) -> None:
     assert exact + math.sqrt(len(first.steps)) * step <= first.sensitivity <= exact * 1.0001
 
 
-def test_it_holds_no_seed_no_clock_no_raw_value(asia: Release) -> None:
+def test_it_holds_no_seed_no_clock_no_raw_value(asia):
     text = json.dumps(written(asia)) + to_html(asia)
     data = own_asia()
     for word in (
@@ -85,7 +82,7 @@ def test_it_holds_no_seed_no_clock_no_raw_value(asia: Release) -> None:
     assert set(written(asia)) == fields
 
 
-def test_the_page_loads_nothing(asia: Release) -> None:
+def test_the_page_loads_nothing(asia):
     page = to_html(asia)
     assert "<script" not in page
     assert not re.search(r"(src|href)=", page)
@@ -101,16 +98,14 @@ def test_the_page_loads_nothing(asia: Release) -> None:
         ((0.9,) * 4 + (0.4, 0.5, 0.5), "2 of 7."),
     ],
 )
-def test_a_release_says_how_many_of_its_links_are_probably_false(
-    asia: Release, confidences: tuple[float, ...], said: str
-) -> None:
+def test_a_release_says_how_many_of_its_links_are_probably_false(asia, confidences, said):
     """The sum of what each link lacks to certainty: .1 four times, .6, .5 and .5 make 2.0."""
     links = tuple((f"a{k}", f"b{k}", c) for k, c in enumerate(confidences))
     assert doubt_words(replace(asia, confidence=links)) == f"Links that are probably false: {said}"
     assert doubt_words(asia) in to_html(asia)
 
 
-def test_an_arrow_has_its_own_confidence(asia: Release) -> None:
+def test_an_arrow_has_its_own_confidence(asia):
     """One row of it for each edge; what is missing of the two to 1 is how often there is none."""
     assert [row[:2] for row in asia.arrows] == [row[:2] for row in asia.confidence]
     assert all(min(p, q) >= 0 and p + q <= 1 for _, _, p, q in asia.arrows)
@@ -119,7 +114,7 @@ def test_an_arrow_has_its_own_confidence(asia: Release) -> None:
 
 
 @pytest.mark.parametrize(("there", "mark"), [(0.599, "—"), (0.6, "→")])
-def test_an_arrow_in_doubt_is_a_line(there: float, mark: str, asia: Release) -> None:
+def test_an_arrow_in_doubt_is_a_line(there, mark, asia):
     a, b, sure = asia.confidence[0]
     known = replace(asia, cpdag=((a, b),), confidence=((a, b, sure),), arrows=((a, b, there, 0.1),))
     [(words, link, arrow)] = edge_words(known)
@@ -133,7 +128,7 @@ def test_an_arrow_in_doubt_is_a_line(there: float, mark: str, asia: Release) -> 
     assert edge_words(turned)[0][0] == f"{a} {mark.replace('→', '←')} {b}"
 
 
-def test_voted_directions_have_no_confidence(book: Budgets) -> None:
+def test_voted_directions_have_no_confidence(book):
     found = make(book, delta=1e-6, orientation="majority")
     check(loads(canonical(found).encode()))
     assert found.arrows == ()
@@ -141,7 +136,7 @@ def test_voted_directions_have_no_confidence(book: Budgets) -> None:
     assert "were voted" in to_html(found)
 
 
-def test_names_are_escaped_on_the_page(book: Budgets) -> None:
+def test_names_are_escaped_on_the_page(book):
     codes = np.random.default_rng(0).integers(0, 2, (400, 3))
     data = Dataset.from_codes(codes, ("<b>a", "b&c", "c"), [("<i>", "y")] * 3)
     page = to_html(make(book, data, declared(data), name="other"))
@@ -153,7 +148,7 @@ def test_names_are_escaped_on_the_page(book: Budgets) -> None:
 # Refusals cost nothing ---------------------------------------------------------------------
 
 
-def test_refusals_charge_nothing(book: Budgets) -> None:
+def test_refusals_charge_nothing(book):
     before, data = book.show("asia"), own_asia()
     undeclared = Dataset.from_codes(data.codes, data.names)
     for given, asked in (
@@ -169,7 +164,7 @@ def test_refusals_charge_nothing(book: Budgets) -> None:
     assert book.show("asia") == before
 
 
-def test_discrete_noise_takes_at_most_half_of_delta() -> None:
+def test_discrete_noise_takes_at_most_half_of_delta():
     """What it takes is (1 + e^epsilon) DISTANCE: a third of delta is paid, two thirds are not."""
     epsilon = math.log(1e-6 / DISTANCE)
     assert allowance(Guarantee(epsilon - math.log(3), 1e-6)) == pytest.approx(1e-6 / 3, rel=1e-3)
@@ -186,10 +181,8 @@ def test_discrete_noise_takes_at_most_half_of_delta() -> None:
     ],
     ids=["refused", "system", "memory"],
 )
-def test_what_ends_a_release_after_the_charge_says_that_it_stays(
-    book: Budgets, monkeypatch: Any, why: Exception, says: str
-) -> None:
-    def ends(*_: Any) -> Any:
+def test_what_ends_a_release_after_the_charge_says_that_it_stays(book, monkeypatch, why, says):
+    def ends(*_):
         raise why
 
     monkeypatch.setattr(Hardened, "gaussian", ends)
@@ -202,7 +195,7 @@ def test_what_ends_a_release_after_the_charge_says_that_it_stays(
 
 
 @pytest.mark.parametrize("when", ["before", "during"])
-def test_a_stop_is_free_before_the_charge_alone(book: Budgets, when: str) -> None:
+def test_a_stop_is_free_before_the_charge_alone(book, when):
     before, pressed = book.show("asia").spent[0], [when == "before"]
     words = "nothing was charged" if when == "before" else "stay charged to budget 'asia'"
     with pytest.raises(Stopped, match=words) as caught:
@@ -211,7 +204,7 @@ def test_a_stop_is_free_before_the_charge_alone(book: Budgets, when: str) -> Non
     assert book.show("asia").spent[0] - before == (when == "during")
 
 
-def test_other_data_are_refused_before_the_charge(tmp_path: Path) -> None:
+def test_other_data_are_refused_before_the_charge(tmp_path):
     book = Budgets(tmp_path / "b.db")
     book.new("ward", 3, 1e-5)
     codes, schema = np.arange(60).reshape(-1, 3) % 2, schema_of(2, 2, 2)
@@ -231,7 +224,7 @@ def test_other_data_are_refused_before_the_charge(tmp_path: Path) -> None:
 # Synthetic rows ----------------------------------------------------------------------------------
 
 
-def test_the_twin_follows_the_release(book: Budgets) -> None:
+def test_the_twin_follows_the_release(book):
     """The noise is secret, so the bounds have room: 400 such releases came within .015 and .12.
 
     At epsilon = 1 one in a hundred has a wrong arrow or a rare level that the noise has hidden.
@@ -258,14 +251,14 @@ def test_the_twin_follows_the_release(book: Budgets) -> None:
 # Replay, command line ----------------------------------------------------------------------
 
 
-def test_the_rehearsal_of_a_large_table_holds_no_rows() -> None:
+def test_the_rehearsal_of_a_large_table_holds_no_rows():
     """On 10^8 rows it held 6 GB."""
     nothing = Request(MarginalPCParameters(), 10**8, asia_schema()).empty
     assert nothing.n == 10**8
     assert nothing.codes.nbytes < 100
 
 
-def test_the_commands(typed: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_commands(typed, monkeypatch):
     found = typed(f"{RELEASE} r.json")
     assert found.status == 0
     assert doubt_words(load("r.json")) in found.out.splitlines()
@@ -282,7 +275,7 @@ def test_the_commands(typed: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
         assert found.status == 2
         assert why in found.err
 
-    def pressed(*args: Any, **options: Any) -> Any:
+    def pressed(*args, **options):
         raise KeyboardInterrupt
 
     asked_to_stop = partial(nullcontext, lambda: True)

@@ -1,15 +1,11 @@
 """A release cut short after its charge: what was drawn is kept, and ended without a charge."""
 
-from __future__ import annotations
-
 import json
 import os
 import random
 import signal
 import sqlite3
 import time
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -19,7 +15,7 @@ from engine.privacy.sources import Hardened
 from engine.release.budget import Budgets
 from engine.release.checking import check
 from engine.release.places import save
-from tests.release.samples import RELEASE, Typed, asia_schema, make, own_asia
+from tests.release.samples import RELEASE, asia_schema, make, own_asia
 from tests.release.test_budget import forked
 
 KILLS = 8  # scripts/kill_releases.py kills as many as one likes
@@ -28,17 +24,17 @@ OTHER = own_asia(100), asia_schema(100)
 
 
 @pytest.fixture
-def book(tmp_path: Path) -> Budgets:
+def book(tmp_path):
     found = Budgets(tmp_path / "b.db")
     found.new("ward", 3, 1e-5)
     return found
 
 
-def cut(monkeypatch: pytest.MonkeyPatch, after: int) -> None:
+def cut(monkeypatch, after):
     """The power fails before the table that comes after so many."""
     draw = Hardened.gaussian
 
-    def failing(source: Hardened, *args: Any) -> Any:
+    def failing(source, *args):
         if len(source.given_out) == after:
             raise RuntimeError("power cut")
         return draw(source, *args)
@@ -47,9 +43,7 @@ def cut(monkeypatch: pytest.MonkeyPatch, after: int) -> None:
 
 
 @pytest.mark.parametrize("after", [0, 1, 2])
-def test_what_was_drawn_is_kept_and_the_rest_is_drawn(
-    after: int, book: Budgets, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_was_drawn_is_kept_and_the_rest_is_drawn(after, book, monkeypatch):
     with monkeypatch.context() as patch:
         cut(patch, after)
         with pytest.raises(RuntimeError, match="power cut") as told:
@@ -79,12 +73,10 @@ def test_what_was_drawn_is_kept_and_the_rest_is_drawn(
         make(book, **ASKED, resume=True)
 
 
-def test_a_release_that_ended_before_it_was_noted(
-    book: Budgets, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_release_that_ended_before_it_was_noted(book, monkeypatch):
     """Its files are kept already when it is ended once more."""
 
-    def failing(text: str, path: Path) -> None:
+    def failing(text, path):
         save(text, path)
         if path.suffix == ".json":
             raise RuntimeError("power cut")
@@ -99,7 +91,7 @@ def test_a_release_that_ended_before_it_was_noted(
     assert list(book.ids(book.show("ward"))) == [1]
 
 
-def test_another_table_does_not_end_it(book: Budgets, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_table_does_not_end_it(book, monkeypatch):
     with monkeypatch.context() as patch:
         cut(patch, 1)
         with pytest.raises(RuntimeError):
@@ -114,7 +106,7 @@ def test_another_table_does_not_end_it(book: Budgets, monkeypatch: pytest.Monkey
     assert len(book.charge("ward", Guarantee(1.0, 0.0), "other").charges) == 2
 
 
-def killed_releases(folder: Path, kills: int, seed: int) -> tuple[int, int]:
+def killed_releases(folder, kills, seed):
     """Kill as many releases at random moments, and end them; (releases that are kept, charges)."""
     book, rng = Budgets(folder / "b.db"), random.Random(seed)
     make(book)  # compiled and counted once
@@ -134,13 +126,13 @@ def killed_releases(folder: Path, kills: int, seed: int) -> tuple[int, int]:
     return len(book.ids(budget)), len(budget.charges)
 
 
-def test_kill_9_loses_nothing_that_was_paid_for_and_gives_nothing_for_free(tmp_path: Path) -> None:
+def test_kill_9_loses_nothing_that_was_paid_for_and_gives_nothing_for_free(tmp_path):
     """Every charge has its release in the end, and none is charged twice."""
     files, charges = killed_releases(tmp_path, KILLS, seed=4)
     assert 2 <= files == charges <= KILLS + 2
 
 
-def test_the_command_line_resumes(typed: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_line_resumes(typed, monkeypatch):
     with monkeypatch.context() as patch:
         cut(patch, 1)
         with pytest.raises(RuntimeError):
@@ -155,7 +147,7 @@ def test_the_command_line_resumes(typed: Typed, monkeypatch: pytest.MonkeyPatch)
 # What a budget affords, and whose it is ----------------------------------------------------
 
 
-def test_a_default_delta_is_a_share_of_the_budget_s(book: Budgets) -> None:
+def test_a_default_delta_is_a_share_of_the_budget_s(book):
     """So a budget of three times epsilon pays for three releases, whatever its delta."""
     for left in (2, 1, 0):
         found = make(book, **ASKED)
@@ -166,7 +158,7 @@ def test_a_default_delta_is_a_share_of_the_budget_s(book: Budgets) -> None:
     assert book.show("ward").share(100.0) == 1e-5
 
 
-def test_a_budget_belongs_to_one_table(book: Budgets) -> None:
+def test_a_budget_belongs_to_one_table(book):
     """Other levels or fewer columns are the same records; other records need another name."""
     make(book, **ASKED)
     budget = book.show("ward")

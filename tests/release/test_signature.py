@@ -1,20 +1,17 @@
 """Who made a release; and forged files, refused before they cost anything."""
 
-from __future__ import annotations
-
 import base64
 import json
 import time
 import tracemalloc
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from engine import InputError
 from engine.release.checking import check
-from engine.release.file import Release, Signature, canonical, loads
+from engine.release.file import Signature, canonical, loads
 from engine.release.page import to_html
 from engine.release.signature import (
     VARIABLE,
@@ -28,7 +25,7 @@ from engine.release.signature import (
 )
 
 
-def test_the_key_is_made_once_and_private(tmp_path: Path) -> None:
+def test_the_key_is_made_once_and_private(tmp_path):
     place = tmp_path / "data" / "key.pem"
     first = public_text(own_key(place))
     assert public_text(own_key(place)) == first == public_key(f" {first.upper()}\n")
@@ -46,7 +43,7 @@ def test_the_key_is_made_once_and_private(tmp_path: Path) -> None:
             own_key(place)
 
 
-def test_where_the_key_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_where_the_key_is(monkeypatch, tmp_path):
     monkeypatch.setenv(VARIABLE, str(tmp_path / "mine.pem"))
     own_key()
     monkeypatch.delenv(VARIABLE)
@@ -56,19 +53,19 @@ def test_where_the_key_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
     assert found == {"mine.pem", "dp-causal-explorer/signing-key.pem"}
 
 
-def test_two_processes_make_one_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_two_processes_make_one_key(monkeypatch, tmp_path):
     """Whoever comes second takes the first one's; a key that cannot be kept is said."""
     place, first = tmp_path / "key.pem", tmp_path / "first.pem"
     made = public_text(own_key(first))
 
-    def overtaken(text: str, path: Path) -> None:
+    def overtaken(text, path):
         first.rename(path)
         raise InputError("There is a file by now.")
 
     monkeypatch.setattr("engine.release.signature.save", overtaken)
     assert public_text(own_key(place)) == made
 
-    def full(text: str, path: Path) -> None:
+    def full(text, path):
         raise InputError("The disk is full.")
 
     monkeypatch.setattr("engine.release.signature.save", full)
@@ -76,7 +73,7 @@ def test_two_processes_make_one_key(monkeypatch: pytest.MonkeyPatch, tmp_path: P
         own_key(tmp_path / "other.pem")
 
 
-def test_a_public_key_is_given_as_such_or_in_a_file(tmp_path: Path) -> None:
+def test_a_public_key_is_given_as_such_or_in_a_file(tmp_path):
     key = public_text(Ed25519PrivateKey.generate())
     place = tmp_path / "key.txt"
     place.write_text(f"{key}\n")
@@ -86,7 +83,7 @@ def test_a_public_key_is_given_as_such_or_in_a_file(tmp_path: Path) -> None:
             public_key_in(wrong)
 
 
-def test_a_signature_covers_file_and_page(asia: Release) -> None:
+def test_a_signature_covers_file_and_page(asia):
     key, other = Ed25519PrivateKey.generate(), Ed25519PrivateKey.generate()
     mine = signed(asia, key)
     again = loads(canonical(mine).encode())
@@ -102,13 +99,13 @@ def test_a_signature_covers_file_and_page(asia: Release) -> None:
         verify(again, public_text(other))
 
 
-def levels_swapped(release: Release) -> Release:
+def levels_swapped(release):
     first, *rest = release.schema.columns
     turned = replace(first, levels=first.levels[::-1])
     return replace(release, schema=replace(release.schema, columns=(turned, *rest)))
 
 
-def signature_with(**changes: str):
+def signature_with(**changes):
     return lambda r: replace(r, signature=replace(r.signature, **changes))
 
 
@@ -124,7 +121,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_whatever_is_changed_the_signature_says_so(name: str, asia: Release) -> None:
+def test_whatever_is_changed_the_signature_says_so(name, asia):
     """Also what no arithmetic of the file can tell, such as swapped levels' names."""
     mine = signed(asia, Ed25519PrivateKey.generate())
     changed = CHANGES[name](mine)
@@ -146,7 +143,7 @@ SMALL = [
 
 
 @pytest.mark.parametrize("key", SMALL)
-def test_a_key_with_which_anything_verifies_is_refused(key: str, asia: Release) -> None:
+def test_a_key_with_which_anything_verifies_is_refused(key, asia):
     with pytest.raises(InputError, match="small order"):
         public_key(key)
     forged = Signature("Ed25519", key, "0" * 64, "01" + "00" * 63)  # R the identity, S = 0
@@ -154,7 +151,7 @@ def test_a_key_with_which_anything_verifies_is_refused(key: str, asia: Release) 
         verify(replace(asia, signature=forged))
 
 
-def test_a_release_without_a_signature_is_nobodys(asia: Release) -> None:
+def test_a_release_without_a_signature_is_nobodys(asia):
     verify(asia)
     verify_page(asia, to_html(asia).encode())
     with pytest.raises(InputError, match="not signed"):
@@ -166,7 +163,7 @@ def test_a_release_without_a_signature_is_nobodys(asia: Release) -> None:
 # A forged file costs next to nothing to refuse -------------------------------------------------
 
 
-def test_a_forged_schema_is_refused_before_it_is_laid_out(asia: Release) -> None:
+def test_a_forged_schema_is_refused_before_it_is_laid_out(asia):
     """900 columns of 64 levels in a file of 90 kB: all their pairs would be gigabytes."""
     content = json.loads(canonical(asia))
     column = {"type": "numeric", "bounds": [0.0, 1.0], "bins": 64}

@@ -1,7 +1,5 @@
 """What was paid for is never lost and never overwritten; the vault and the places of files."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -19,13 +17,13 @@ from engine.release.file import canonical, digest, load, loads
 from engine.release.page import to_html
 from engine.release.places import check_place, save
 from engine.release.signature import own_key, public_text, verify
-from tests.release.samples import RELEASE, Ran, Typed, make
+from tests.release.samples import RELEASE, make
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
-def book(tmp_path: Path) -> Budgets:
+def book(tmp_path):
     found = Budgets(tmp_path / "data" / "b.db")
     found.new("asia", 100, 1e-3)
     return found
@@ -34,7 +32,7 @@ def book(tmp_path: Path) -> Budgets:
 # The vault -----------------------------------------------------------------------------------
 
 
-def test_a_release_is_kept_before_it_is_returned(book: Budgets) -> None:
+def test_a_release_is_kept_before_it_is_returned(book):
     found = make(book)
     (id_,) = book.ids(book.show("asia")).values()
     kept = book.get(id_)
@@ -51,9 +49,7 @@ def test_a_release_is_kept_before_it_is_returned(book: Budgets) -> None:
 
 
 @pytest.mark.parametrize("later", [0, 1])
-def test_an_old_copy_of_the_budgets_is_noticed(
-    book: Budgets, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, later: int
-) -> None:
+def test_an_old_copy_of_the_budgets_is_noticed(book, capsys, monkeypatch, later):
     """The charge since the copy is gone, or its number is another charge's by now."""
     make(book)
     before = book.path.read_bytes()
@@ -78,16 +74,14 @@ def test_an_old_copy_of_the_budgets_is_noticed(
         assert told.out == ""
 
 
-def test_nothing_is_charged_where_nothing_can_be_kept(book: Budgets) -> None:
+def test_nothing_is_charged_where_nothing_can_be_kept(book):
     book.folder.write_text("in the way")
     with pytest.raises(InputError):
         make(book)
     assert book.show("asia").charges == ()
 
 
-def test_what_the_disk_refuses_or_loses_is_one_sentence(
-    book: Budgets, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_the_disk_refuses_or_loses_is_one_sentence(book, monkeypatch):
     found = make(book)
     id_ = book.ids(book.show("asia"))[1]
     assert id_ == f"1-{digest(found)[:8]}"
@@ -96,7 +90,7 @@ def test_what_the_disk_refuses_or_loses_is_one_sentence(
     with pytest.raises(InputError, match="cannot be read"):
         book.get("1")
 
-    def full(text: str, path: Path) -> None:
+    def full(text, path):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("engine.release.budget.save", full)
@@ -107,7 +101,7 @@ def test_what_the_disk_refuses_or_loses_is_one_sentence(
 # Places --------------------------------------------------------------------------------------
 
 
-def test_no_file_is_ever_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_file_is_ever_overwritten(tmp_path, monkeypatch):
     there = tmp_path / "there.json"
     there.write_text("paid for")
     with pytest.raises(InputError, match="already"):
@@ -115,7 +109,7 @@ def test_no_file_is_ever_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyP
     with pytest.raises(InputError, match="overwritten"):
         save("other", there)
 
-    def no_links(*_: object) -> None:
+    def no_links(*_):
         raise PermissionError("no links on this disk")
 
     monkeypatch.setattr(os, "link", no_links)
@@ -128,7 +122,7 @@ def test_no_file_is_ever_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert len(list(tmp_path.iterdir())) == 2
 
 
-def test_a_link_in_the_way_is_not_followed(tmp_path: Path) -> None:
+def test_a_link_in_the_way_is_not_followed(tmp_path):
     (tmp_path / "link.json").symlink_to(tmp_path / "nowhere.json")
     with pytest.raises(InputError, match="already"):
         check_place(tmp_path / "link.json")
@@ -140,21 +134,19 @@ def test_a_link_in_the_way_is_not_followed(tmp_path: Path) -> None:
 # The command line ----------------------------------------------------------------------------
 
 
-def one_line(found: Ran) -> bool:
+def one_line(found):
     return found.status == 2 and found.err.count("\n") == 1
 
 
 @pytest.mark.parametrize("name", ["r.json", "r.html"])
-def test_a_place_that_is_taken_costs_nothing(name: str, typed: Typed) -> None:
+def test_a_place_that_is_taken_costs_nothing(name, typed):
     Path(name).write_text("paid for")
     assert one_line(typed(f"{RELEASE} r.json"))
     assert Path(name).read_text() == "paid for"
     assert Budgets().show("ward").charges == ()
 
 
-def test_a_place_taken_in_between_costs_no_release(
-    typed: Typed, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_place_taken_in_between_costs_no_release(typed, monkeypatch):
     monkeypatch.setattr("engine.cli.release.check_places", Path)
     Path("r.json").write_text("paid for")
     found = typed(f"{RELEASE} r.json")
@@ -164,12 +156,10 @@ def test_a_place_taken_in_between_costs_no_release(
     assert Path("r.json").read_text() == "paid for"
 
 
-def test_what_could_be_written_nowhere_is_printed(
-    typed: Typed, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_could_be_written_nowhere_is_printed(typed, monkeypatch):
     """The disk is full from the charge on: what has been paid for is not lost."""
 
-    def full(*_: object) -> None:
+    def full(*_):
         raise OSError(28, "No space left on device")
 
     for module in ("engine.release.budget", "engine.cli.release"):
@@ -181,9 +171,7 @@ def test_what_could_be_written_nowhere_is_printed(
     assert len(Budgets().show("ward").charges) == 1
 
 
-def test_a_terminal_without_an_epsilon_ends_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_terminal_without_an_epsilon_ends_nothing(tmp_path, monkeypatch):
     """After a charge nothing breaks off, or it would be asked for and paid for again."""
     monkeypatch.setenv(VARIABLE, str(tmp_path / "b.db"))
     monkeypatch.setenv("PYTHONIOENCODING", "cp1252")  # what Windows writes to a file
@@ -194,10 +182,8 @@ def test_a_terminal_without_an_epsilon_ends_nothing(
 
 
 @pytest.mark.parametrize("when", ["Budget._charged", "Resumable"])
-def test_a_second_ctrl_c_says_whether_it_is_charged(
-    when: str, typed: Typed, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def pressed(*_: object, **__: object) -> None:
+def test_a_second_ctrl_c_says_whether_it_is_charged(when, typed, monkeypatch):
+    def pressed(*_, **__):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("engine.cli.release.ignore_signals", lambda: None)
@@ -210,7 +196,7 @@ def test_a_second_ctrl_c_says_whether_it_is_charged(
     assert said in found.err
 
 
-def test_signed_checked_kept_and_written_again(typed: Typed) -> None:
+def test_signed_checked_kept_and_written_again(typed):
     assert typed(f"{RELEASE} r.json --sign").status == 0
     (budget,) = json.loads(typed("budget show --json").out)
     (charge,) = budget["charges"]

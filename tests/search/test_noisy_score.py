@@ -1,7 +1,5 @@
 """What a private search sees of a query, and how far its defended sensitivity reaches."""
 
-from __future__ import annotations
-
 import itertools
 import math
 
@@ -25,7 +23,7 @@ ASIA = load_dataset("asia", n=2_000, seed=0)
 SETS = [(), (2,), (2, 3), (2, 3, 4)]
 
 
-def published(statistic: str, perturbed: str) -> NoisyScore:
+def published(statistic, perturbed):
     params = PrivPCParameters(statistic=statistic, guarantee="published")
     return NoisyScore(ASIA, params, perturbed)
 
@@ -33,9 +31,7 @@ def published(statistic: str, perturbed: str) -> NoisyScore:
 @pytest.mark.parametrize("n", [None, 500])
 @pytest.mark.parametrize("perturbed", ["p", "z"])
 @pytest.mark.parametrize("statistic", ["kendall", "spearman"])
-def test_the_ratio_of_one_query_covers_every_other_of_its_pair(
-    statistic: str, perturbed: str, n: int | None
-) -> None:
+def test_the_ratio_of_one_query_covers_every_other_of_its_pair(statistic, perturbed, n):
     """A sparse vector is charged at its first query, and asks others: with other sets too."""
     score = published(statistic, perturbed)
     reach = 0.5 if perturbed == "p" else math.sqrt(9 * (n or ASIA.n) / 4)
@@ -47,7 +43,7 @@ def test_the_ratio_of_one_query_covers_every_other_of_its_pair(
     assert score.defended_ratio(Query(0, 1, (2, 3)), n) == pytest.approx(reach / smallest)
 
 
-def test_spearmans_published_noise_is_its_theorems() -> None:
+def test_spearmans_published_noise_is_its_theorems():
     """Preprint, theorems 8 and 9: 30 / sqrt(n), and 31 sqrt(k / (n - k)) with k strata."""
     score = published("spearman", "z")
     assert score.noise_sensitivity(Query(0, 1, ())) == 30 / math.sqrt(2_000)
@@ -57,7 +53,7 @@ def test_spearmans_published_noise_is_its_theorems() -> None:
     )
 
 
-def test_strict_noise_on_a_sample_is_that_of_its_rows() -> None:
+def test_strict_noise_on_a_sample_is_that_of_its_rows():
     """A z on 500 of 2,000 rows moves twice as far; a p by what its z does there."""
     q, c = Query(0, 1, (2,)), 6.0  # binary columns
     of_z, of_p = (NoisyScore(ASIA, PrivPCParameters(), perturbed) for perturbed in "zp")
@@ -66,7 +62,7 @@ def test_strict_noise_on_a_sample_is_that_of_its_rows() -> None:
         assert of_p.noise_sensitivity(q, n) == pytest.approx(norm.cdf(c / math.sqrt(n)) - 0.5)
 
 
-def test_a_strict_release_is_charged_what_its_noise_covers() -> None:
+def test_a_strict_release_is_charged_what_its_noise_covers():
     for perturbed in ("p", "z"):
         score = NoisyScore(ASIA, PrivPCParameters(), perturbed)
         for given in SETS:
@@ -78,12 +74,12 @@ def test_a_strict_release_is_charged_what_its_noise_covers() -> None:
 # Room for what an answer leads to -------------------------------------------------------
 
 
-def session(cap: float) -> RunContext:
+def session(cap):
     return RunContext(Randomness(0), Ledger(Guarantee(cap, 1e-6)), ASIA.names)
 
 
 @pytest.mark.parametrize(("room", "opens"), [(0.99, False), (1.01, True)])
-def test_priv_pc_opens_no_sieve_that_it_could_not_examine(room: float, opens: bool) -> None:
+def test_priv_pc_opens_no_sieve_that_it_could_not_examine(room, opens):
     """Half of a round for the sieve and half for the examine after it."""
     params = PrivPCParameters(subsample="off")
     paying = session(plan(ASIA, params)[1] * room)
@@ -98,7 +94,7 @@ def test_priv_pc_opens_no_sieve_that_it_could_not_examine(room: float, opens: bo
         assert len(paying.ledger) == 0
 
 
-def test_what_a_pair_without_a_set_cannot_tell_counts_as_dependent() -> None:
+def test_what_a_pair_without_a_set_cannot_tell_counts_as_dependent():
     """A table that tests nothing gives p = 0, or the least -|z| that there is."""
     codes = np.array([[0, 0, 0], [1, 1, 1]])
     data = type(ASIA).from_codes(codes)
@@ -109,9 +105,7 @@ def test_what_a_pair_without_a_set_cannot_tell_counts_as_dependent() -> None:
 
 
 @pytest.mark.parametrize(("perturbed", "name"), [("p", "noisy p-value"), ("z", "noisy −|z|")])
-def test_a_query_is_seen_by_its_own_statistic_on_the_rows_that_were_drawn(
-    perturbed: str, name: str
-) -> None:
+def test_a_query_is_seen_by_its_own_statistic_on_the_rows_that_were_drawn(perturbed, name):
     """All rows and a sample of 300; a released value is named and compared as what it is."""
     score, paying = NoisyScore(ASIA, PrivPCParameters(), perturbed), session(50.0)
     sample = score.sample(300, Randomness(3))
@@ -133,7 +127,7 @@ def test_a_query_is_seen_by_its_own_statistic_on_the_rows_that_were_drawn(
         assert least_unit(ASIA, PrivPCParameters()) == pytest.approx(3 / math.sqrt(2_000))
 
 
-def test_votes_and_medians_are_of_the_blocks_that_were_dealt() -> None:
+def test_votes_and_medians_are_of_the_blocks_that_were_dealt():
     params = PrivPCParameters(statistic="g2", blocks=3)
     votes, q = Votes(ASIA, params, Randomness(0)), Query(0, 1, ())
     dealt = votes.sample(600, Randomness(5))

@@ -1,7 +1,5 @@
 """Which of the answers about pairs a run gives out as numbers: what may be used again for free."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import pytest
@@ -19,12 +17,12 @@ VALUED = {
 
 
 @cache
-def asia() -> Dataset:
+def asia():
     return load_dataset("asia", n=3000, seed=4)
 
 
 @pytest.mark.parametrize("key", list(VALUED))
-def test_who_gives_out_a_value_of_a_pair(key: str) -> None:
+def test_who_gives_out_a_value_of_a_pair(key):
     """And each value was charged for by its own step; a comparison alone has none."""
     steps = [step for step in run(key, asia(), epsilon=5.0, seed=1).steps if step.x is not None]
     assert steps
@@ -34,7 +32,7 @@ def test_who_gives_out_a_value_of_a_pair(key: str) -> None:
 
 
 @pytest.mark.parametrize("key", ["priv_pc", "svt_pc"])
-def test_a_comparison_shows_its_noisy_value_on_public_data_alone(key: str) -> None:
+def test_a_comparison_shows_its_noisy_value_on_public_data_alone(key):
     kind = {"priv_pc": "sieve", "svt_pc": "sparse vector"}[key]
     for public in (True, False):
         data = Dataset.from_codes(asia().codes, asia().names, asia().levels, public=public)

@@ -1,9 +1,6 @@
 """The PC loop: exact with a perfect test, each question asked once, order and stopping."""
 
-from __future__ import annotations
-
 from collections import Counter
-from collections.abc import Iterator
 from itertools import combinations, product
 
 import networkx as nx
@@ -25,7 +22,7 @@ SMALL = ("earthquake", "cancer", "asia", "survey", "sachs", "child")
         pytest.param("insurance", False, marks=pytest.mark.slow),
     ],
 )
-def test_oracle_recovers_the_cpdag(name: str, stable: bool) -> None:
+def test_oracle_recovers_the_cpdag(name, stable):
     """No error of a test, no error of the loop. The d-separation oracle is an ordinary statistic.
 
     Water, Hailfinder and Win95pts take minutes: checked by hand, not here.
@@ -44,7 +41,7 @@ def test_oracle_recovers_the_cpdag(name: str, stable: bool) -> None:
             assert not given & pair
 
 
-def test_d_separation_is_that_of_networkx() -> None:
+def test_d_separation_is_that_of_networkx():
     """Every pair and set of forty random graphs."""
     rng, names, separated = np.random.default_rng(0), "abcde", 0
     for _ in range(40):
@@ -64,16 +61,16 @@ def test_d_separation_is_that_of_networkx() -> None:
 class Recorder(TestByTest):
     """Answers from a seeded coin and remembers what it was asked."""
 
-    def __init__(self, seed: int, share: float):
+    def __init__(self, seed, share):
         super().__init__()
         self.asked: list[Query] = []
         self.edges: list[bool] = []
         self._rng, self._share, self._graph = np.random.default_rng(seed), share, None
 
-    def begin_order(self, order: int, graph: Graph) -> None:
+    def begin_order(self, order, graph):
         self._graph = graph
 
-    def independent(self, q: Query) -> bool:
+    def independent(self, q):
         self.asked.append(q)
         self.edges.append(q.y in self._graph.adjacent(q.x))  # type: ignore[attr-defined]
         return bool(self._rng.random() < self._share)
@@ -81,7 +78,7 @@ class Recorder(TestByTest):
 
 @pytest.mark.parametrize("stable", [False, True])
 @pytest.mark.parametrize("share", [0.0, 0.05, 0.3, 1.0])
-def test_each_pair_and_set_is_asked_once(stable: bool, share: float) -> None:
+def test_each_pair_and_set_is_asked_once(stable, share):
     for seed in range(10):
         rule, graph = Recorder(seed, share), Graph(7, stable=stable)
         search(graph, rule, 4)
@@ -100,9 +97,7 @@ def test_each_pair_and_set_is_asked_once(stable: bool, share: float) -> None:
     ("share", "d", "limit", "tests", "edges"),
     [(0.0, 5, 3, (10, 30, 30, 10), 10), (0.0, 6, 1, (15, 60), 15), (1.0, 5, 3, (10,), 0)],
 )
-def test_every_question_that_is_left_is_asked(
-    share: float, d: int, limit: int, tests: tuple[int, ...], edges: int
-) -> None:
+def test_every_question_that_is_left_is_asked(share, d, limit, tests, edges):
     """Nothing independent: pairs x C(d - 2, k) sets up to the limit; everything: pairs alone."""
     rule, graph = Recorder(0, share), Graph(d)
     search(graph, rule, limit)
@@ -111,15 +106,15 @@ def test_every_question_that_is_left_is_asked(
     assert len(graph.separating) == d * (d - 1) // 2 - edges
 
 
-def test_stable_draws_sets_from_the_start_of_the_order() -> None:
+def test_stable_draws_sets_from_the_start_of_the_order():
     """Once 0 - 1 and 0 - 2 are gone, only a frozen adjacency still offers {0} for 1 - 2."""
 
     class Script(TestByTest):
-        def __init__(self) -> None:
+        def __init__(self):
             super().__init__()
             self.asked: list[Query] = []
 
-        def independent(self, q: Query) -> bool:
+        def independent(self, q):
             self.asked.append(q)
             return q in {Query(0, 1, (2,)), Query(0, 2, (1,))}
 
@@ -130,9 +125,9 @@ def test_stable_draws_sets_from_the_start_of_the_order() -> None:
     assert Query(1, 2, (0,)) not in plain.asked
 
 
-def test_stable_keeps_every_separating_set_of_the_order() -> None:
+def test_stable_keeps_every_separating_set_of_the_order():
     class AllAtOrderOne(TestByTest):
-        def independent(self, q: Query) -> bool:
+        def independent(self, q):
             return q.x == 0 and q.y == 1 and q.order == 1
 
     graph = Graph(5, stable=True)
@@ -143,15 +138,15 @@ def test_stable_keeps_every_separating_set_of_the_order() -> None:
     assert plain.separating[frozenset((0, 1))] == [frozenset({2})]
 
 
-def test_a_rule_may_decide_by_node() -> None:
+def test_a_rule_may_decide_by_node():
     """As EM-PC does: the loop removes what the generator yields, as it comes."""
-    seen: list[int] = []
+    seen = []
 
     class ByNode:
-        def begin_order(self, order: int, graph: Graph) -> None:
+        def begin_order(self, order, graph):
             pass
 
-        def separate(self, x: int, order: int, graph: Graph) -> Iterator[Query]:
+        def separate(self, x, order, graph):
             for y in graph.adjacent(x):
                 yield Query(min(x, y), max(x, y), ())
                 seen.append(len(graph.adjacent(x)))
@@ -162,13 +157,13 @@ def test_a_rule_may_decide_by_node() -> None:
     assert graph.edge_count() == 0
 
 
-def test_check_runs_before_each_node_and_query_and_may_stop() -> None:
+def test_check_runs_before_each_node_and_query_and_may_stop():
     class Stop(Exception):
         pass
 
     calls = []
 
-    def check() -> None:
+    def check():
         calls.append(1)
         if len(calls) == 3:
             raise Stop

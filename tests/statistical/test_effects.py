@@ -1,7 +1,5 @@
 """Intervals of effects hold what they are called, and do not where they forget the noise."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -25,7 +23,7 @@ DRAWS = 30
 
 
 @pytest.mark.slow
-def test_intervals_hold_what_they_are_called_only_because_they_know_the_noise() -> None:
+def test_intervals_hold_what_they_are_called_only_because_they_know_the_noise():
     """Cancer, n = 50,000, ε = .1, true graph given: .95 of 180 intervals, and far fewer without.
 
     Intervals of one release go together: counted as 30 independent draws, .87 is two deviations

@@ -3,12 +3,9 @@
 Every bound is stated with the probability that a correct implementation fails it.
 """
 
-from __future__ import annotations
-
 import math
 from functools import reduce
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -27,7 +24,7 @@ from engine.randomness import Randomness
 from engine.tables.store import Rows
 
 
-def sample(shares: np.ndarray, n: int, rng: np.random.Generator) -> Any:
+def sample(shares, n, rng):
     """The store of n rows: how often each cell is drawn, in the place of the rows themselves."""
     cells = np.indices(shares.shape).reshape(shares.ndim, -1).T.astype(np.uint8)
     counts = rng.multinomial(n, shares.ravel()).astype(np.int32)
@@ -35,7 +32,7 @@ def sample(shares: np.ndarray, n: int, rng: np.random.Generator) -> Any:
     return SimpleNamespace(rows=rows, n=n, keep=lambda key, make: make())
 
 
-def independent(d: int, share: float) -> np.ndarray:
+def independent(d, share):
     """The cells of d columns of two levels that depend on nothing, one level rare."""
     return reduce(np.multiply.outer, [np.array([1 - share, share])] * d)
 
@@ -50,7 +47,7 @@ FORK = np.einsum(
 )
 
 
-def moments_of(store: Any, epsilon: float, seed: int) -> released.Moments:
+def moments_of(store, epsilon, seed):
     """What the first release gives, with the whole of (epsilon, 1e-6) to spend."""
     ledger = Ledger(Guarantee(epsilon, 1e-6), method="zcdp")
     return released.release_pairs(RunContext(Randomness(seed), ledger), store, ledger.limit)
@@ -103,7 +100,7 @@ def test_weighed_colliders_beat_the_vote(monkeypatch):
     gains, release = [], marginal_pc.release
     for seed in range(16):
         data = random_dataset(10, 13, 2000 + seed, n=20_000)
-        first: list[NoisyTests] = []
+        first = []
 
         def once(*given, first=first):
             first.extend([] if first else [release(*given)])

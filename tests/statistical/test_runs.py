@@ -1,21 +1,19 @@
 """Whole runs: the noise that they really draw."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
 import pytest
 from scipy.stats import norm
 
-from engine import RunResult, load_dataset, run
+from engine import load_dataset, run
 from engine.privacy.events import GaussianEvent, LaplaceEvent
 from engine.theory import best_subsample, sieve_epsilon
 
 N = 100_000
 
 
-def scale_error(noise: list[float], scale: float, *, gaussian: bool = False) -> float:
+def scale_error(noise, scale, *, gaussian=False):
     """How many standard errors the noise's scale estimate lies from ``scale``.
 
     Laplace: mean |x| estimates b with error b / sqrt(n). Gaussian: the root mean square estimates
@@ -29,19 +27,19 @@ def scale_error(noise: list[float], scale: float, *, gaussian: bool = False) -> 
     return abs(np.mean(np.abs(x)) / scale - 1) * math.sqrt(len(x))
 
 
-def check(noise: list[float], scale: float, *, gaussian: bool = False) -> None:
+def check(noise, scale, *, gaussian=False):
     assert scale_error(noise, scale, gaussian=gaussian) < 5
     for factor in (0.7, 1.3):
         wrong = [factor * v for v in noise]
         assert scale_error(wrong, scale, gaussian=gaussian) > 5
 
 
-def traces(key: str, count: int, **options: object) -> list[RunResult]:
+def traces(key, count, **options):
     data = load_dataset("earthquake", n=N, seed=0)
     return [run(key, data, seed=seed, **options) for seed in range(count)]
 
 
-def test_priv_pc_published_noise() -> None:
+def test_priv_pc_published_noise():
     """Threshold 2S/(sqrt(q) e'), queries twice that, examine 2S/e, with S = Phi(6/sqrt n) - 1/2."""
     epsilon = 1.0
     s = norm.cdf(6 / math.sqrt(N)) - 0.5
@@ -63,7 +61,7 @@ def test_priv_pc_published_noise() -> None:
     check(list(threshold.values()), 2 * s / inner)
 
 
-def test_svt_pc_published_noise() -> None:
+def test_svt_pc_published_noise():
     """Threshold Lap(2S/e), queries Lap(4S/e)."""
     s, query, threshold = norm.cdf(6 / math.sqrt(N)) - 0.5, [], {}
     for k, result in enumerate(traces("svt_pc", 80, guarantee="published", epsilon=1.0)):
@@ -78,9 +76,9 @@ def test_svt_pc_published_noise() -> None:
 
 @pytest.mark.parametrize("key", ["curate_pc", "gauss_pc"])
 @pytest.mark.parametrize("guarantee", ["strict", "published"])
-def test_each_released_value_has_the_noise_its_charge_states(key: str, guarantee: str) -> None:
+def test_each_released_value_has_the_noise_its_charge_states(key, guarantee):
     """In units of the scale that the step's own charge states."""
-    units: list[float] = []
+    units = []
     for result in traces(key, 30, guarantee=guarantee, epsilon=3.0):
         for step in result.steps:
             if step.kind != "test":

@@ -1,7 +1,5 @@
 """Subsample and aggregate: blocks, votes, the median's smooth sensitivity, the algorithms on it."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -112,7 +110,7 @@ class Noiseless(TestByTest):
         super().__init__()
         self.score = score
 
-    def independent(self, q: Query) -> bool:
+    def independent(self, q):
         """More than half of the blocks have p > .10."""
         p = self.score.p_values(q)
         return 2 * int(np.count_nonzero(p > 0.1)) > p.size

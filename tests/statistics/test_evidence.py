@@ -1,7 +1,5 @@
 """The likelihood of DAGs on released tensors: what it is without noise, and that it knows noise."""
 
-from __future__ import annotations
-
 import math
 from functools import cache
 from itertools import combinations
@@ -11,10 +9,9 @@ import pytest
 
 from engine.context import RunContext
 from engine.data.dataset import Dataset
-from engine.graphs.cpdag import Adjacency
 from engine.graphs.dags import classes
 from engine.marginals.evidence import EFFECTS, Evidence
-from engine.marginals.moments import Moments, release_orders, release_pairs
+from engine.marginals.moments import release_orders, release_pairs
 from engine.privacy.ledger import Ledger
 from engine.randomness import Randomness
 from engine.tables.store import store_of
@@ -24,7 +21,7 @@ TRUE = np.array([[0, 0, 1, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0, 0, 0, 0]], dtype=
 
 
 @cache
-def data(n: int = N) -> Dataset:
+def data(n=N):
     """a -> c <- b, c -> d; two, three, two and three levels."""
     rng = np.random.default_rng(11)
     a, b = rng.integers(2, size=n), rng.integers(3, size=n)
@@ -33,14 +30,14 @@ def data(n: int = N) -> Dataset:
     return Dataset.from_codes(np.column_stack([a, b, c, d]))
 
 
-def moments(rho: float, seed: int = 0) -> Moments:
+def moments(rho, seed=0):
     session = RunContext(Randomness(seed), Ledger())
     found = release_pairs(session, store_of(data()), rho)
     release_orders(session, store_of(data()), found, rho)
     return found
 
 
-def log_likelihood(dag: Adjacency) -> float:
+def log_likelihood(dag):
     """The multinomial's, at its maximum, from the counts."""
     codes, cards, total = data().codes, data().cardinalities, 0.0
     for i in range(4):
@@ -55,19 +52,19 @@ def log_likelihood(dag: Adjacency) -> float:
     return total
 
 
-def parameters(dag: Adjacency) -> int:
+def parameters(dag):
     cards = data().cardinalities
     return sum(
         (cards[i] - 1) * math.prod(cards[p] for p in np.flatnonzero(dag[:, i])) for i in range(4)
     )
 
 
-def test_without_noise_it_is_schwarz_with_widths_beforehand() -> None:
+def test_without_noise_it_is_schwarz_with_widths_beforehand():
     """Of DAGs that hold: the likelihood's difference, and log(1 + c n) / 2 for each parameter."""
     evidence = Evidence(moments(1e9))
     holding = [TRUE, np.triu(~np.eye(4, dtype=bool)), TRUE | (np.eye(4, k=3) > 0)]
 
-    def expected(dag: Adjacency) -> float:
+    def expected(dag):
         costs = [-0.5 * parameters(dag) * math.log1p(c * N) for c in EFFECTS]
         return log_likelihood(dag) + float(np.logaddexp.reduce(costs))
 
@@ -77,7 +74,7 @@ def test_without_noise_it_is_schwarz_with_widths_beforehand() -> None:
 
 
 @pytest.mark.parametrize("rho", [1e9, 1.0, 1e-3])
-def test_all_dags_of_a_class_have_the_same_evidence(rho: float) -> None:
+def test_all_dags_of_a_class_have_the_same_evidence(rho):
     evidence = Evidence(moments(rho))
     links = TRUE | TRUE.T
     for c in classes(links | (np.eye(4, k=1) + np.eye(4, k=-1) > 0)):
@@ -85,7 +82,7 @@ def test_all_dags_of_a_class_have_the_same_evidence(rho: float) -> None:
 
 
 @pytest.mark.parametrize(("stated", "fits"), [(1.0, True), (1 / 1.3**2, False), (1.3**2, False)])
-def test_the_true_graph_fits_as_well_as_the_noise_says(stated: float, fits: bool) -> None:
+def test_the_true_graph_fits_as_well_as_the_noise_says(stated, fits):
     """What is left of the 35 numbers is chi-square, whose mean is 22 if noise hides no parameter.
 
     40 releases; the mean's standard error is 1.1. It lies between 22 and 27 if the noise is what is
@@ -105,7 +102,7 @@ def test_the_true_graph_fits_as_well_as_the_noise_says(stated: float, fits: bool
     assert (22 < np.mean(found) < 27) == fits
 
 
-def test_it_knows_the_noise() -> None:
+def test_it_knows_the_noise():
     """Little noise: the true class is the surest by far. Much: no class is surer than another."""
     links = TRUE | TRUE.T
     for rho, clear in ((1.0, True), (1e-9, False)):

@@ -1,7 +1,5 @@
 """G2 and chi2 against scipy, stratum by stratum; EM-PC's distance against a search that is slow."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -9,13 +7,13 @@ from scipy.stats import chi2, chi2_contingency
 
 from engine.statistics.blocks import BLOCK_ROWS, MIN_BLOCKS, default_blocks, odd, votes
 from engine.statistics.distance import records_changed
-from engine.statistics.likelihood import CHI2, G2, Likelihood
+from engine.statistics.likelihood import CHI2, G2
 
 Table = NDArray[np.int64]
 WAYS = {"g2": "log-likelihood", "chi2": "pearson"}
 
 
-def by_scipy(table: Table, key: str) -> tuple[float, int]:
+def by_scipy(table, key):
     """The sum over strata without their empty rows and columns, and the degrees of freedom."""
     value, freedom = 0.0, 0
     for stratum in table:
@@ -26,7 +24,7 @@ def by_scipy(table: Table, key: str) -> tuple[float, int]:
     return value, freedom
 
 
-def tables(count: int, shape: tuple[int, ...], most: int) -> list[Table]:
+def tables(count, shape, most):
     """Random ones, sparse ones among them: rows, columns and strata that are empty."""
     rng = np.random.default_rng(list(shape))
     found = [rng.integers(0, rng.integers(1, most), shape) for _ in range(count)]
@@ -34,7 +32,7 @@ def tables(count: int, shape: tuple[int, ...], most: int) -> list[Table]:
 
 
 @pytest.mark.parametrize("statistic", [G2, CHI2], ids=lambda s: s.key)
-def test_a_score_is_scipys(statistic: Likelihood) -> None:
+def test_a_score_is_scipys(statistic):
     seen = set()
     for table in [*tables(40, (2, 3, 4), 9), *tables(20, (1, 2, 2), 30), *tables(20, (3, 2, 2), 3)]:
         value, freedom = by_scipy(table, statistic.key)
@@ -51,7 +49,7 @@ def test_a_score_is_scipys(statistic: Likelihood) -> None:
     assert statistic.threshold == 0.01
 
 
-def test_independence_by_a_hair_is_no_dependence() -> None:
+def test_independence_by_a_hair_is_no_dependence():
     """Rounding may take G2 below 0, of which chi-square knows nothing."""
     level = np.outer([3, 5, 7], [2, 4, 11])[None] * 100_003
     assert G2.block_p_values(level, np.array([0]), 1)[0] == pytest.approx(1)
@@ -61,8 +59,8 @@ def test_independence_by_a_hair_is_no_dependence() -> None:
 # How far a table is from the other answer --------------------------------------------------
 
 
-def g2(table: Table) -> float:
-    def xlogx(counts: NDArray[np.int64]) -> float:
+def g2(table):
+    def xlogx(counts):
         held = counts[counts > 0]
         return float((held * np.log(held)).sum())
 
@@ -73,7 +71,7 @@ def g2(table: Table) -> float:
     return 2 * sum(parts)
 
 
-def greedy(table: Table, critical: float, raising: bool, limit: int) -> int:
+def greedy(table, critical, raising, limit):
     """One record at a time, of all moves the best: inside a stratum, or out of one into another.
 
     What leaves and what comes into another stratum are each the best of their own. No record is put
@@ -82,8 +80,8 @@ def greedy(table: Table, critical: float, raising: bool, limit: int) -> int:
     table, changed, sign = table.copy(), 0, 1.0 if raising else -1.0
     while changed < limit and (g2(table) <= critical if raising else g2(table) > critical):
         now, best, found = g2(table), 0.0, None
-        gains_out: dict[int, tuple[float, tuple[int, ...]]] = {}
-        gains_in: dict[int, tuple[float, tuple[int, ...]]] = {}
+        gains_out = {}
+        gains_in = {}
         places = [tuple(map(int, p)) for p in np.argwhere(np.ones(table.shape))]
         open_to = {p for p in places if table[p[0], p[1]].any() and table[p[0], :, p[2]].any()}
         for here in places:
@@ -125,7 +123,7 @@ def greedy(table: Table, critical: float, raising: bool, limit: int) -> int:
 
 
 @pytest.mark.parametrize("shape", [(1, 2, 2), (2, 2, 2), (1, 3, 2), (2, 3, 3)])
-def test_the_distance_is_that_of_the_best_single_moves(shape: tuple[int, int, int]) -> None:
+def test_the_distance_is_that_of_the_best_single_moves(shape):
     """Of small tables, where no two records are moved at once."""
     rng, seen = np.random.default_rng(list(shape)), set()
     for _ in range(12):
@@ -140,7 +138,7 @@ def test_the_distance_is_that_of_the_best_single_moves(shape: tuple[int, int, in
     assert len(seen) > 3
 
 
-def test_the_distance_ends_at_its_limit() -> None:
+def test_the_distance_ends_at_its_limit():
     table = np.array([[[400, 10], [10, 400]]])
     far = records_changed(table, 6.6, False, 10**6)
     assert far > 100
@@ -151,7 +149,7 @@ def test_the_distance_ends_at_its_limit() -> None:
     assert records_changed(np.zeros((1, 2, 2), np.int64), 1.0, True, 50) == 50  # nothing helps
 
 
-def test_records_go_from_stratum_to_stratum_as_single_moves_would() -> None:
+def test_records_go_from_stratum_to_stratum_as_single_moves_would():
     """Strata of unlike strength, so that the best move takes a record from one to another."""
     rng, ways = np.random.default_rng(5), set()
     for _ in range(12):
@@ -165,7 +163,7 @@ def test_records_go_from_stratum_to_stratum_as_single_moves_would() -> None:
     assert ways == {True, False}
 
 
-def test_the_sign_tells_which_way_the_answer_would_turn() -> None:
+def test_the_sign_tells_which_way_the_answer_would_turn():
     near, apart = np.array([[[20, 19], [18, 22]]]), np.array([[[30, 3], [2, 35]]])
     critical = chi2.isf(0.01, 1)
     assert G2.records_to_flip(near, 0.01, 500) == records_changed(near, critical, True, 500) > 0
@@ -177,13 +175,13 @@ def test_the_sign_tells_which_way_the_answer_would_turn() -> None:
 # Blocks ------------------------------------------------------------------------------------
 
 
-def test_blocks_are_odd_and_at_least_eleven() -> None:
+def test_blocks_are_odd_and_at_least_eleven():
     assert (BLOCK_ROWS, MIN_BLOCKS) == (1000, 11)
     assert [odd(k) for k in (1, 2, 3, 10, 11)] == [1, 3, 3, 11, 11]
     for n, blocks in ((1, 11), (11_999, 11), (12_000, 13), (13_999, 13), (14_000, 15)):
         assert default_blocks(n) == blocks
 
 
-def test_a_vote_is_of_what_exceeds_the_threshold() -> None:
+def test_a_vote_is_of_what_exceeds_the_threshold():
     assert votes(np.array([0.1, 0.2, 0.2 + 1e-12, 0.9]), 0.2) == 2
     assert votes(np.zeros(3), 0.0) == 0

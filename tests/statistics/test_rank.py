@@ -1,12 +1,9 @@
 """Rank statistics against their definitions, record by record, small strata among them."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy.stats import norm, rankdata
 
 from engine.statistics import kendall_z, spearman_z
@@ -16,13 +13,13 @@ from engine.statistics.registry import BOUNDED, STATISTICS
 Z_OF = {"kendall": kendall_z, "spearman": spearman_z}
 
 
-def records(stratum: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def records(stratum):
     """Each record's level of x and of y."""
     x, y = np.indices(stratum.shape)
     return np.repeat(x.ravel(), stratum.ravel()), np.repeat(y.ravel(), stratum.ravel())
 
 
-def kendall_part(x: NDArray[np.int64], y: NDArray[np.int64]) -> tuple[float, float]:
+def kendall_part(x, y):
     """(w tau, w): tau by every pair of records, w the inverse of its variance without ties."""
     n = len(x)
     both = np.sign(np.subtract.outer(x, x)) * np.sign(np.subtract.outer(y, y))
@@ -31,7 +28,7 @@ def kendall_part(x: NDArray[np.int64], y: NDArray[np.int64]) -> tuple[float, flo
     return weight * tau, weight
 
 
-def spearman_part(x: NDArray[np.int64], y: NDArray[np.int64]) -> tuple[float, float]:
+def spearman_part(x, y):
     """((n - 1) rho, n - 1): rho of midranks, over the variance of n ranks without ties."""
     n = len(x)
     a, b = (rankdata(v) - (n + 1) / 2 for v in (x, y))
@@ -41,7 +38,7 @@ def spearman_part(x: NDArray[np.int64], y: NDArray[np.int64]) -> tuple[float, fl
 PART = {"kendall": kendall_part, "spearman": spearman_part}
 
 
-def z_by_definition(table: NDArray[np.int64], statistic: str, variant: str) -> float:
+def z_by_definition(table, statistic, variant):
     """Published: skips strata of at most two rows or with a constant column. Strict: skips none."""
     numerator = weights = 0.0
     for stratum in table:
@@ -60,7 +57,7 @@ def z_by_definition(table: NDArray[np.int64], statistic: str, variant: str) -> f
 
 @pytest.mark.parametrize("variant", ["published", "strict"])
 @pytest.mark.parametrize("statistic", BOUNDED)
-def test_z_is_the_definitions(statistic: str, variant: str) -> None:
+def test_z_is_the_definitions(statistic, variant):
     """Up to three strata of no to seven records; what is skipped is among them."""
     rng, untestable = np.random.default_rng(5), 0
     for _ in range(600):
@@ -76,7 +73,7 @@ def test_z_is_the_definitions(statistic: str, variant: str) -> None:
 
 
 @pytest.mark.parametrize("statistic", BOUNDED)
-def test_a_published_test_takes_nothing_from_a_stratum_of_two(statistic: str) -> None:
+def test_a_published_test_takes_nothing_from_a_stratum_of_two(statistic):
     two, three = np.array([[1, 0], [0, 1]]), np.array([[2, 0], [0, 1]])
     for table in (two, np.array([two, two])):
         assert math.isnan(Z_OF[statistic](table, "published"))
@@ -87,7 +84,7 @@ def test_a_published_test_takes_nothing_from_a_stratum_of_two(statistic: str) ->
     assert Z_OF[statistic](np.array([three, two]), "published") == alone
 
 
-def test_critical_z_is_where_p_meets_the_threshold() -> None:
+def test_critical_z_is_where_p_meets_the_threshold():
     for threshold in (1e-6, 0.05, 0.1, 0.4999):
         assert norm.sf(critical_z(threshold)) == pytest.approx(threshold, rel=1e-9)
     assert critical_z(0.5) == critical_z(0.7) == 0
@@ -95,12 +92,12 @@ def test_critical_z_is_where_p_meets_the_threshold() -> None:
     assert critical_z(0.4999) > 0
 
 
-def test_p_moves_by_at_most_its_sensitivity() -> None:
+def test_p_moves_by_at_most_its_sensitivity():
     for z in (0.01, 0.6, 3.0):
         assert p_sensitivity(z) == pytest.approx(norm.cdf(z) - 0.5, rel=1e-12)
 
 
-def test_the_papers_own_sensitivities() -> None:
+def test_the_papers_own_sensitivities():
     """Kendall's whatever the strata; Spearman's by their number, where rows are left over."""
     kendall, spearman = (STATISTICS[key].published_sensitivity for key in ("kendall", "spearman"))
     assert kendall(400, None) == kendall(400, 7) == 0.3
@@ -111,7 +108,7 @@ def test_the_papers_own_sensitivities() -> None:
 
 
 @pytest.mark.parametrize("key", BOUNDED)
-def test_what_the_rank_statistics_state(key: str) -> None:
+def test_what_the_rank_statistics_state(key):
     """Thresholds, the range 3 sqrt(n) / 2, and without a set 6 / sqrt(n), 3 of binary ones."""
     found = STATISTICS[key]
     assert (found.threshold, found.largest_p, found.bounded) == (0.1, 0.5, True)

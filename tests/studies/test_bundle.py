@@ -1,14 +1,11 @@
 """The ZIP of a run: its script gives the same run again, and own data stay out of it."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
 import zipfile
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -23,12 +20,12 @@ from engine.studies.bundle import bundle
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def files_of(archive: bytes) -> dict[str, str]:
+def files_of(archive):
     with zipfile.ZipFile(io.BytesIO(archive)) as found:
         return {name: found.read(name).decode() for name in found.namelist()}
 
 
-def executed(folder: Path) -> None:
+def executed(folder):
     """Run the script as a program, in this process: another would spend its seconds on imports."""
     script = folder / "reproduce.py"
     code = compile(script.read_text("utf-8"), script, "exec")
@@ -46,9 +43,7 @@ def executed(folder: Path) -> None:
         ("curate_notears", {"epsilon": 1.0, "guarantee": "published"}),
     ],
 )
-def test_the_script_gives_the_same_run(
-    key: str, values: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_script_gives_the_same_run(key, values, tmp_path, capsys):
     data = load_dataset("cancer", n=2000, seed=4)
     result = run(key, data, seed=11, **values)
     with zipfile.ZipFile(io.BytesIO(bundle(data, result, sample=4))) as found:
@@ -65,7 +60,7 @@ def test_the_script_gives_the_same_run(
             executed(tmp_path)
 
 
-def test_what_is_in_it_belongs_to_the_run() -> None:
+def test_what_is_in_it_belongs_to_the_run():
     data = load_dataset("asia", n=2000)
     result = run("priv_pc", data, epsilon=2.0)
     archive = bundle(data, result, sample=0, extra={"a.svg": "<svg/>"})
@@ -82,7 +77,7 @@ def test_what_is_in_it_belongs_to_the_run() -> None:
     assert archive == bundle(data, result, sample=0, extra={"a.svg": "<svg/>"})
 
 
-def test_an_arrow_in_doubt_is_a_line_in_every_file_and_both_confidences_stand_beside() -> None:
+def test_an_arrow_in_doubt_is_a_line_in_every_file_and_both_confidences_stand_beside():
     """An arrow that is sure enough, one the other way that is not, and a line."""
     data = load_dataset("cancer", n=500)
     matrix = np.zeros((5, 5), dtype=bool)
@@ -116,7 +111,7 @@ def test_an_arrow_in_doubt_is_a_line_in_every_file_and_both_confidences_stand_be
     assert "less sure than\n60 % is undirected" in files["README.txt"]
 
 
-def test_own_data_leave_no_seed_score_time_or_fingerprint() -> None:
+def test_own_data_leave_no_seed_score_time_or_fingerprint():
     sample = load_dataset("asia", n=500)
     data = Dataset.from_codes(
         sample.codes, sample.names, sample.levels, name="secret.csv", truth=sample.truth

@@ -1,10 +1,6 @@
 """Figures for a paper."""
 
-from __future__ import annotations
-
 import re
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,19 +16,19 @@ EPSILONS = [0.1, 1.0, 10.0]
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def study(tmp_path_factory):
     path = tmp_path_factory.mktemp("study") / "s.db"
     list(sweep("cancer", ["priv_pc", "svt_pc", "pc"], {"epsilon": EPSILONS}, seeds=3, store=path))
     return path
 
 
 @pytest.fixture(scope="module")
-def table(study: Path) -> pd.DataFrame:
+def table(study):
     with ResultStore(study) as store:
         return frame(store.results())
 
 
-def test_a_pdf_of_a_column_with_its_caption_and_numbers(study: Path, table: pd.DataFrame) -> None:
+def test_a_pdf_of_a_column_with_its_caption_and_numbers(study, table):
     out = study.with_name("f.pdf")
     argv = ["figure", str(study), "--y", "skeleton_f1", "--n", "100000", "--out", str(out)]
     assert main(argv) == 0
@@ -50,13 +46,13 @@ def test_a_pdf_of_a_column_with_its_caption_and_numbers(study: Path, table: pd.D
 
 
 @pytest.mark.parametrize("kind", ["svg", "pdf", "png"])
-def test_the_same_study_gives_the_same_bytes(kind: str, table: pd.DataFrame) -> None:
+def test_the_same_study_gives_the_same_bytes(kind, table):
     one, two = (figure(table, kind=kind, columns=2).content for _ in range(2))
     assert one == two
 
 
-def test_what_there_is_not_is_a_sentence(table: pd.DataFrame) -> None:
-    wrong: list[tuple[dict[str, Any], str]] = [
+def test_what_there_is_not_is_a_sentence(table):
+    wrong = [
         ({"y": "f1"}, "y must be one of"), ({"kind": "gif"}, "pdf, svg, png"),
         ({"columns": 3}, "1 or 2"),
     ]  # fmt: skip

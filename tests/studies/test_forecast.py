@@ -1,13 +1,9 @@
 """The forecast: bands over simulated networks of a schema, from public facts alone."""
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import replace
 from itertools import combinations
-from pathlib import Path
-from typing import Any
 from unittest import mock
 
 import numpy as np
@@ -18,7 +14,7 @@ from benchmarks.written import between
 from engine import InputError, load_dataset, run
 from engine.__main__ import main
 from engine.data.imagined import MOST_BORROWED, MOST_PARENTS, fitted, network_like, random_network
-from engine.data.networks import NETWORKS, Network, load_network
+from engine.data.networks import NETWORKS, load_network
 from engine.data.schema import Column, Schema
 from engine.percent import percent
 from engine.studies import plan as forecast
@@ -43,14 +39,12 @@ from engine.studies.plan import (
 FAST = ["gauss_pc", "em_pc"]
 
 
-def plan(
-    request: PlanRequest, epsilons: list[float], keys: list[str], **more: Any
-) -> list[Forecast]:
+def plan(request, epsilons, keys, **more):
     """The forecasts of a request."""
     return list(forecast.plan(request, epsilon=epsilons, algorithms=keys, **more).forecasts)
 
 
-def schema(tmp_path: Path, content: Any) -> str:
+def schema(tmp_path, content):
     path = tmp_path / "schema.json"
     path.write_text(content if isinstance(content, str) else json.dumps(content))
     return str(path)
@@ -69,13 +63,13 @@ COLUMNS = {
 QUESTION = PlanRequest(("a", "b", "c"), (("no", "yes"),) * 3, 3_000)
 
 
-def made(key: str, epsilon: float, low: float, median: float, high: float) -> Forecast:
+def made(key, epsilon, low, median, high):
     counts = {name: Band(k, k + 1, k + 2) for k, name in enumerate(BANDS)}
     return Forecast(key, epsilon, draws=9, **counts | {"f1": Band(low, median, high)})
 
 
 @pytest.mark.parametrize("donor", [None, *NETWORKS])
-def test_networks_keep_to_the_schema(donor: str | None) -> None:
+def test_networks_keep_to_the_schema(donor):
     """Random ones, and those with the tables of a bundled network."""
     rng = np.random.default_rng(3)
     names = [f"v{j}" for j in range(8)]
@@ -94,13 +88,13 @@ def test_networks_keep_to_the_schema(donor: str | None) -> None:
     assert random_network(["a", "b"], [("0", "1")] * 2, 99, rng).dag().number_of_edges() == 1
 
 
-def test_half_of_the_networks_borrow_the_tables_of_others() -> None:
+def test_half_of_the_networks_borrow_the_tables_of_others():
     """In turns made up and borrowed, each time of another donor; never of the schema's own."""
     data = load_dataset("asia", n=10)
     donors = tuple(name for name in NETWORKS if name != "asia")
-    lent: list[str] = []
+    lent = []
 
-    def like(donor: Network, *rest: Any) -> Network:
+    def like(donor, *rest):
         lent.append(donor.name)
         return network_like(donor, *rest)
 
@@ -118,7 +112,7 @@ def test_half_of_the_networks_borrow_the_tables_of_others() -> None:
     assert alone.dataset(1).n == 50
 
 
-def test_a_table_of_the_same_levels_is_lent_as_it_is() -> None:
+def test_a_table_of_the_same_levels_is_lent_as_it_is():
     """With the same numbers of levels only the order of equal parents could change."""
     rng = np.random.default_rng(0)
     table = rng.dirichlet(np.ones(3), 2 * 4)
@@ -127,7 +121,7 @@ def test_a_table_of_the_same_levels_is_lent_as_it_is() -> None:
     assert np.array_equal(turned.reshape(4, 2, 3), table.reshape(2, 4, 3).swapaxes(0, 1))
 
 
-def test_levels_that_are_added_up_or_split_keep_their_probability() -> None:
+def test_levels_that_are_added_up_or_split_keep_their_probability():
     rng = np.random.default_rng(1)
     table = rng.dirichlet(np.ones(4), 3)
     fewer = fitted(table, (3,), (3,), 2, rng)
@@ -148,7 +142,7 @@ def test_levels_that_are_added_up_or_split_keep_their_probability() -> None:
     assert gone.shape == (1, 4)
 
 
-def test_the_band_of_f1_is_the_stretched_one() -> None:
+def test_the_band_of_f1_is_the_stretched_one():
     data = load_dataset("cancer", n=10)
     question = PlanRequest(data.names, data.levels, 3_000)
     runs = [one_run("em_pc", question.dataset(k), 1.0, 1e-6, seed=k) for k in range(5)]
@@ -173,7 +167,7 @@ def test_the_band_of_f1_is_the_stretched_one() -> None:
     assert (kinds["marginal_pc"], kinds["gram_notears"]) == ("marginals", "scores")
 
 
-def test_where_little_is_to_be_had_nothing_was_found() -> None:
+def test_where_little_is_to_be_had_nothing_was_found():
     """Every network and setting of the study for which the sentence stands."""
     sizes = {name: len(load_network(name).names) for name in NETWORKS}
     met = 0
@@ -184,7 +178,7 @@ def test_where_little_is_to_be_had_nothing_was_found() -> None:
     assert met > 50
 
 
-def test_what_the_band_holds_is_what_the_study_counted() -> None:
+def test_what_the_band_holds_is_what_the_study_counted():
     """The numbers that Plan prints, and the table, follow from the runs that are kept."""
     found = judging.kept()
     names = ("ENDS", "HELD", "RUNS", "JUDGED")
@@ -194,7 +188,7 @@ def test_what_the_band_holds_is_what_the_study_counted() -> None:
     assert {one.algorithm for one in found} == set(planned_algorithms())
 
 
-def test_each_network_is_judged_with_ends_of_the_others() -> None:
+def test_each_network_is_judged_with_ends_of_the_others():
     """Two networks: one lies far below its bands, the other in the middle of its own."""
     drawn = tuple(np.linspace(0.4, 0.6, 9))
     low = judging.Judged("low", "em_pc", 1000, 1.0, drawn, (0.1,) * 10)
@@ -208,7 +202,7 @@ def test_each_network_is_judged_with_ends_of_the_others() -> None:
     assert rest == [(1.0, 1.0)] * 2  # where nothing was run the simulated band stands
 
 
-def test_where_nothing_is_to_be_had_is_said_from_public_facts() -> None:
+def test_where_nothing_is_to_be_had_is_said_from_public_facts():
     assert smallest_correlation(100_000, 37, 0.1, 1e-6) == pytest.approx(0.041, abs=5e-4)
     assert smallest_correlation(5_000, 37, 1.0, 1e-6) == pytest.approx(0.10, abs=5e-3)
     # Four times the noise for twice the columns, half of it for twice the rows, but for chance.
@@ -225,7 +219,7 @@ def test_where_nothing_is_to_be_had_is_said_from_public_facts() -> None:
     assert detectability(1, 5, [0.1]) == detectability(100, 1, [0.1]) == ""
 
 
-def test_a_band_holds_as_many_new_draws_as_it_says() -> None:
+def test_a_band_holds_as_many_new_draws_as_it_says():
     """Of 19 draws the 10th and 90th percentile hold 80 % of further ones."""
     rng = np.random.default_rng(1)
     draws = rng.normal(size=(4000, 20))
@@ -233,7 +227,7 @@ def test_a_band_holds_as_many_new_draws_as_it_says() -> None:
     assert np.mean(inside) == pytest.approx(0.8, abs=0.02)
 
 
-def test_more_budget_and_more_rows_buy_more() -> None:
+def test_more_budget_and_more_rows_buy_more():
     data = load_dataset("asia", n=10)
     few, many = (PlanRequest(data.names, data.levels, n) for n in (300, 20_000))
     poor = plan(few, [0.01], FAST, draws=9)
@@ -249,8 +243,8 @@ def test_more_budget_and_more_rows_buy_more() -> None:
     assert epsilon_range(poor, 1.01).may is None
 
 
-def test_a_target_is_reached_in_a_range_of_epsilons() -> None:
-    def forecasts(key: str, bands: dict[float, tuple[float, float]]) -> list[Forecast]:
+def test_a_target_is_reached_in_a_range_of_epsilons():
+    def forecasts(key, bands):
         return [made(key, e, a, (a + b) / 2, b) for e, (a, b) in bands.items()]
 
     # At 0.3 the upper end reaches .8 and at 1 it does not, so that it counts from 3 on.
@@ -269,7 +263,7 @@ def test_a_target_is_reached_in_a_range_of_epsilons() -> None:
     assert sure.words == "Expect skeleton F1 0.8 from ε = 1 on, with Priv-PC."
 
 
-def test_a_forecast_counts_as_a_run_does() -> None:
+def test_a_forecast_counts_as_a_run_does():
     """At this epsilon Priv-PC leaves most pairs open: Run calls none of them found or invented."""
     data = load_dataset("asia", n=3_000, seed=1)
     result = run("priv_pc", data, seed=0, epsilon=0.1)
@@ -284,7 +278,7 @@ def test_a_forecast_counts_as_a_run_does() -> None:
     assert told[6:] == (counts.invented / max(1, shown), shown)
 
 
-def test_a_stop_keeps_what_is_finished() -> None:
+def test_a_stop_keeps_what_is_finished():
     data, seen = load_dataset("cancer", n=10), []
     question = PlanRequest(data.names, data.levels, 500)
     found = plan(question, [1.0], FAST, draws=9, stop=lambda: len(seen) >= 3, on_step=seen.append)
@@ -292,7 +286,7 @@ def test_a_stop_keeps_what_is_finished() -> None:
     assert seen[-1].total == 18 + 2 * repeat.DRAWS
 
 
-def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command(tmp_path, capsys):
     path = schema(tmp_path, COLUMNS)
     argv = ["plan", "--schema", path, "--rows", "3000", "--epsilon", "0.1,3", "--draws", "3"]
     argv += ["--algorithm", ",".join(FAST)]
@@ -329,9 +323,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         (COLUMNS, ["--draws", "1"]),
     ],
 )
-def test_bad_input_is_one_sentence(
-    content: Any, extra: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_bad_input_is_one_sentence(content, extra, tmp_path, capsys):
     argv = ["plan", "--schema", schema(tmp_path, content), "--rows", "3000", *extra]
     assert main(argv) == 2
     error = capsys.readouterr().err.strip()
@@ -347,7 +339,7 @@ REACHED = made("priv_pc", 3.0, 0.82, 0.9, 1.0)
 UNKNOWN = made("svt_pc", 1.0, 0.05, 0.5, 1.0)
 
 
-def test_what_is_printed_is_a_table_with_the_answer_below() -> None:
+def test_what_is_printed_is_a_table_with_the_answer_below():
     assert "best is skeleton F1 0.60, by Priv-PC at ε = 1." in str(Plan(QUESTION, (LOW, HIGH)))
     found = Plan(QUESTION, (LOW, HIGH, REACHED, UNKNOWN))
     head, *lines = str(found).splitlines()
@@ -363,7 +355,7 @@ def test_what_is_printed_is_a_table_with_the_answer_below() -> None:
     assert "Priv-PC" in found._repr_html_()
 
 
-def test_a_band_wider_than_half_says_nothing() -> None:
+def test_a_band_wider_than_half_says_nothing():
     wide = replace(UNKNOWN, invented=Band(0, 0, 0))
     assert wide.unknown
     assert Plan(QUESTION, (wide,)).table["Expect"].tolist() == ["*"]
@@ -371,7 +363,7 @@ def test_a_band_wider_than_half_says_nothing() -> None:
     assert not HIGH.unknown
 
 
-def test_what_is_expected_of_the_links_narrows_and_moves_the_forecast() -> None:
+def test_what_is_expected_of_the_links_narrows_and_moves_the_forecast():
     asked = {"names": tuple("abcdef"), "levels": (("no", "yes"),) * 6, "rows": 3_000}
     few, many = (PlanRequest(**asked, links=k) for k in (2, 8))  # type: ignore[arg-type]
     assert {few.dataset(d).truth.number_of_edges() for d in range(6)} == {2}  # type: ignore[union-attr]
@@ -389,18 +381,18 @@ def test_what_is_expected_of_the_links_narrows_and_moves_the_forecast() -> None:
         PlanRequest(("a",), (("0",),), 10)
 
 
-def test_the_frame_has_medians_and_the_ends_of_f1() -> None:
+def test_the_frame_has_medians_and_the_ends_of_f1():
     frame = Plan(QUESTION, (LOW, HIGH)).frame
     assert frame.loc[1, ["f1_low", "f1", "f1_high"]].tolist() == [0.3, 0.6, 0.7]
     assert frame[["links", "found", "invented"]].to_numpy().tolist() == [[1, 2, 3]] * 2
     assert frame["noise"].tolist() == [True, True]
 
 
-def test_rows_are_those_asked_for_then_the_schemas() -> None:
+def test_rows_are_those_asked_for_then_the_schemas():
     columns = tuple(Column(name=n, type="ordered", levels=("no", "yes")) for n in ("a", "b"))
     schema = Schema(columns, rows=700)
 
-    def rows(**asked: int) -> int:
+    def rows(**asked):
         return forecast.plan(schema, epsilon=1, algorithms="em_pc", draws=2, **asked).request.rows
 
     assert rows() == 700

@@ -1,10 +1,7 @@
 """The study of what knowledge is worth, in the small: levels, scores, tables, the picture."""
 
-from __future__ import annotations
-
 import networkx as nx
 import numpy as np
-import pytest
 
 from benchmarks import knowledge
 from benchmarks.knowledge import FALSE, FALSE_ORIENTS, NONE, against_dag, levels_of
@@ -17,7 +14,7 @@ TRUTH = DATA.truth
 assert TRUTH is not None
 
 
-def test_true_levels_are_true_and_the_false_one_bars_one_true_arrow() -> None:
+def test_true_levels_are_true_and_the_false_one_bars_one_true_arrow():
     found = levels_of(TRUTH)
     assert list(found) == [NONE, "two tiers", "four tiers", "complete order", FALSE, FALSE_ORIENTS]
     for name, known in found.items():
@@ -27,7 +24,7 @@ def test_true_levels_are_true_and_the_false_one_bars_one_true_arrow() -> None:
     assert found[NONE] is None
 
 
-def test_the_tables_and_the_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_tables_and_the_picture(monkeypatch):
     monkeypatch.setattr(knowledge, "ALGORITHMS", {k: ALGORITHMS[k] for k in ("pc", "marginal_pc")})
     runs = knowledge.study(DATA, 1)
     assert len(runs) == 6 * (3 + 1)
@@ -48,7 +45,7 @@ def test_the_tables_and_the_picture(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "<svg" in knowledge.picture(means)
 
 
-def test_wrong_arrows_are_those_on_true_links() -> None:
+def test_wrong_arrows_are_those_on_true_links():
     dag = np.zeros((4, 4), dtype=bool)
     dag[0, 1] = dag[1, 2] = dag[2, 3] = True
     found = np.zeros((4, 4), dtype=bool)
@@ -57,7 +54,7 @@ def test_wrong_arrows_are_those_on_true_links() -> None:
     assert knowledge.arrows_of(found, dag) == (1, 1)
 
 
-def test_scores_against_the_graph_itself() -> None:
+def test_scores_against_the_graph_itself():
     chain = np.zeros((3, 3), dtype=bool)
     chain[0, 1] = chain[1, 2] = True
     assert against_dag(chain, chain) == 1.0

@@ -1,7 +1,5 @@
 """False positives under independence."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -14,7 +12,7 @@ from engine.studies.repeat import empty, invented
 from tests.contract.conftest import short
 
 
-def test_columns_have_their_margins_and_depend_on_nothing() -> None:
+def test_columns_have_their_margins_and_depend_on_nothing():
     """50,000 rows: shares within .01 (four standard deviations), correlations within .02."""
     rng = np.random.default_rng(0)
     codes = independent((2, 3, 1, 4), 50_000, (0.5, 0.3), rng)
@@ -24,7 +22,7 @@ def test_columns_have_their_margins_and_depend_on_nothing() -> None:
     assert np.abs(np.corrcoef(codes[:, [0, 1, 3]].T) - np.eye(3)).max() < 0.02
 
 
-def test_a_shape_is_public_and_its_tables_have_it() -> None:
+def test_a_shape_is_public_and_its_tables_have_it():
     data = load_dataset("sachs", n=700)
     shape = Shape.of(data)
     made = empty(shape, 3)
@@ -43,7 +41,7 @@ def test_a_shape_is_public_and_its_tables_have_it() -> None:
 
 
 @pytest.mark.parametrize("key", list(ALGORITHMS))
-def test_every_algorithm_has_a_forecast(key: str) -> None:
+def test_every_algorithm_has_a_forecast(key):
     """A number from 0 to all pairs, the same each time."""
     algorithm = ALGORITHMS[key]
     columns = algorithm.columns
@@ -60,7 +58,7 @@ def test_every_algorithm_has_a_forecast(key: str) -> None:
         assert first.error >= 0
 
 
-def test_a_published_rule_has_false_positives_that_ours_has_not() -> None:
+def test_a_published_rule_has_false_positives_that_ours_has_not():
     """Priv-PC on eight columns of 3,000 rows: some five links, ours below one."""
     shape = Shape((2,) * 8, 3_000)
     published, ours = (
@@ -72,10 +70,10 @@ def test_a_published_rule_has_false_positives_that_ours_has_not() -> None:
     assert ours.mean < 1
 
 
-def test_a_stop_keeps_what_there_is() -> None:
+def test_a_stop_keeps_what_there_is():
     shape, asked = Shape((2,) * 4, 200), []
 
-    def cancelled() -> bool:
+    def cancelled():
         asked.append(True)
         return len(asked) > 1
 
@@ -88,13 +86,13 @@ def test_a_stop_keeps_what_there_is() -> None:
     ("counts", "said"),
     [((0,) * 21 + (1,), "no false"), ((0, 1, 1), "about 0.7 false"), ((5, 6, 6), "about 6 false")],
 )
-def test_a_count_has_one_way_to_be_said(counts: tuple[int, ...], said: str) -> None:
+def test_a_count_has_one_way_to_be_said(counts, said):
     found = Invented(counts)
     assert f"this setting gives {said} positive" in found.sentence
     assert (found.about == "0") == (said == "no false")
 
 
-def test_what_does_not_fit_is_refused() -> None:
+def test_what_does_not_fit_is_refused():
     with pytest.raises(InputError, match="two columns"):
         invented("anm", Shape((2,) * 4, 100), {})
     with pytest.raises(InputError, match="epsilon"):

@@ -1,7 +1,5 @@
 """A plan that cannot work is named before it runs, from public facts alone."""
 
-from __future__ import annotations
-
 import math
 
 import pytest
@@ -15,13 +13,13 @@ from engine.studies.detectability import HIDDEN, _shape, unworkable
 STRICT = {"guarantee": "strict", "epsilon": 1.0}
 
 
-def noise(key: str, sizes: tuple[int, ...], rows: int, **values: object) -> float:
+def noise(key, sizes, rows, **values):
     chosen = algorithm(key)
     assert chosen.noise is not None
     return chosen.noise(_shape(sizes, rows), chosen.params.build({**STRICT, **values}))
 
 
-def test_the_stated_noise_is_what_a_run_draws() -> None:
+def test_the_stated_noise_is_what_a_run_draws():
     """On binary columns, which all have the least sensitivity."""
     data = load_dataset("asia", n=3_000)
     shape = data.cardinalities, data.n
@@ -38,7 +36,7 @@ def test_the_stated_noise_is_what_a_run_draws() -> None:
     assert noise("svt_pc", *shape) == pytest.approx(math.sqrt(2) * both * unit)
 
 
-def test_curates_is_that_of_its_first_plan() -> None:
+def test_curates_is_that_of_its_first_plan():
     data = load_dataset("asia", n=3_000)
     found = run("curate_pc", data, seed=0, trace=False, **STRICT).diagnostics
     allocation = found.allocation  # type: ignore[attr-defined]
@@ -48,7 +46,7 @@ def test_curates_is_that_of_its_first_plan() -> None:
 
 
 @pytest.mark.parametrize("key", ["curate_pc", "gauss_pc"])
-def test_a_sample_hides_more_by_its_smaller_score_and_larger_steps(key: str) -> None:
+def test_a_sample_hides_more_by_its_smaller_score_and_larger_steps(key):
     """On the scale of all rows: the noise relative to the sample's largest score."""
     data, rows = load_dataset("asia", n=3_000), 750
     found = run(key, data, seed=0, trace=False, subsample=rows, max_order=0, **STRICT)
@@ -59,11 +57,11 @@ def test_a_sample_hides_more_by_its_smaller_score_and_larger_steps(key: str) -> 
     assert stated / largest[1] == pytest.approx(deviation / largest[0])
 
 
-def said(key: str, sizes: tuple[int, ...], rows: int, **values: object) -> list[str]:
+def said(key, sizes, rows, **values):
     return unworkable([key], [(sizes, rows)], {**STRICT, **values})
 
 
-def test_it_is_said_where_three_deviations_hide_half_of_the_scale() -> None:
+def test_it_is_said_where_three_deviations_hide_half_of_the_scale():
     sizes = (2,) * 20
     rows = {
         n: 3 * noise("svt_pc", sizes, n) / (1.5 * math.sqrt(n)) for n in range(3_000, 30_000, 500)
@@ -76,7 +74,7 @@ def test_it_is_said_where_three_deviations_hide_half_of_the_scale() -> None:
     assert "100,000 rows keep below 474" in sentence
 
 
-def test_others_say_nothing() -> None:
+def test_others_say_nothing():
     sizes, rows = (2,) * 40, 1_000
     assert said("svt_pc", sizes, rows)
     assert not said("svt_pc", sizes, rows, guarantee="published")
@@ -92,7 +90,7 @@ def test_others_say_nothing() -> None:
         unworkable(["svt_pc"], [(sizes, rows)], {"epsilon": -1.0})
 
 
-def test_a_study_is_told_the_largest_epsilon_of_each() -> None:
+def test_a_study_is_told_the_largest_epsilon_of_each():
     shapes = [((2,) * 40, 1_000), ((2,) * 5, 1_000_000)]
     keys = ["svt_pc", "gauss_pc", "pc"]
     lines = unworkable(
@@ -104,7 +102,7 @@ def test_a_study_is_told_the_largest_epsilon_of_each() -> None:
 
 
 @pytest.mark.parametrize("word", ["run", "sweep"])
-def test_the_command_line_says_it_first(capsys: pytest.CaptureFixture[str], word: str) -> None:
+def test_the_command_line_says_it_first(capsys, word):
     argv = [word, "--dataset", "asia", "--n", "300", "--algorithm", "svt_pc", "--epsilon", "0.1"]
     where = ["--seeds", "1", "--workers", "1"] if word == "sweep" else []
     assert main([*argv, *where, "--guarantee", "strict", "--json"]) == 0

@@ -1,9 +1,5 @@
 """The steps from the truth to a private run: what is the test's and what is the noise's."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 
 from engine import ALGORITHMS, Dataset, load_dataset, run
@@ -13,7 +9,7 @@ from engine.studies.price import price_steps
 ASIA = load_dataset("asia", n=20_000)
 
 
-def steps(key: str, **values: Any) -> list[tuple[str, str, int]]:
+def steps(key, **values):
     found = price_steps(ASIA, key, ALGORITHMS[key].params.build(values))
     return [(s.kind, s.statistic, s.counts.found) for s in found]
 
@@ -35,11 +31,11 @@ STRICT = [("best", "g2", 8), ("paper", "kendall", 7), ("bounded", "kendall", 5)]
         ("pc", {"statistic": "oracle"}, []),
     ],
 )  # fmt: skip
-def test_steps_before_any_noise(key: str, values: dict[str, Any], wanted: list[Any]) -> None:
+def test_steps_before_any_noise(key, values, wanted):
     assert steps(key, **values) == wanted
 
 
-def test_blocks_and_descents_are_steps() -> None:
+def test_blocks_and_descents_are_steps():
     assert [s[0] for s in steps("priv_pc", statistic="g2")] == ["best", "blocks"]
     assert [s[0] for s in steps("gauss_pc", statistic="chi2")] == ["best", "blocks"]
     assert [s[0] for s in steps("gram_notears")] == ["solver", "descent"]
@@ -47,33 +43,33 @@ def test_blocks_and_descents_are_steps() -> None:
 
 
 @pytest.mark.parametrize("key", ["priv_pc", "curate_pc", "marginal_pc", "gram_notears"])
-def test_the_last_step_is_the_run_without_its_noise(key: str) -> None:
+def test_the_last_step_is_the_run_without_its_noise(key):
     params = ALGORITHMS[key].params.build({"max_order": 2} if key != "gram_notears" else {})
     last = price_steps(ASIA, key, params)[-1].counts
     values = {**params.as_dict(), "epsilon": price.NO_NOISE}
     assert run(key, ASIA, seed=3, trace=False, **values).counts == last
 
 
-def test_the_runs_threshold_and_orders_are_the_steps() -> None:
+def test_the_runs_threshold_and_orders_are_the_steps():
     assert steps("priv_pc", max_order=0) != STRICT
     assert steps("priv_pc", threshold=0.0)[1][2] != 7
 
 
-def test_nothing_is_read_without_noise_for_it() -> None:
+def test_nothing_is_read_without_noise_for_it():
     own = Dataset.from_codes(ASIA.codes, ASIA.names, ASIA.levels, truth=ASIA.truth)
     params = ALGORITHMS["priv_pc"].params()
     assert price_steps(own, "priv_pc", params) == ()
     assert price_steps(load_dataset("win95pts", n=200), "priv_pc", params) == ()
 
 
-def test_a_step_without_end_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_step_without_end_is_left_out(monkeypatch):
     monkeypatch.setattr(price, "SECONDS", -1.0)
     params = ALGORITHMS["priv_pc"].params.build({"max_order": 3})
     data = load_dataset("cancer", n=777)
     assert price_steps(data, "priv_pc", params) == ()
 
 
-def test_a_step_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_step_is_computed_once(monkeypatch):
     params = ALGORITHMS["priv_pc"].params.build({"max_order": 1})
     first = price_steps(ASIA, "priv_pc", params)
     monkeypatch.setattr(price, "run", None)  # whoever calls it now fails

@@ -1,10 +1,7 @@
 """Recommended settings: what the file says, what the documents say; which of them is offered."""
 
-from __future__ import annotations
-
 import math
 from statistics import fmean
-from typing import Any
 
 import pytest
 
@@ -20,14 +17,14 @@ CONTENT = measuring.kept()
 CELLS = measuring.cells(CONTENT)
 
 
-def test_the_documents_tables_are_the_files() -> None:
+def test_the_documents_tables_are_the_files():
     for mark, write in measuring.TABLES.items():
         page = measuring.SETTINGS if mark.endswith("settings") else measuring.RESULTS
         assert between(page, mark) == write(CONTENT)
     assert f"n = {CONTENT['rows']:,}" in measuring.SETTINGS.read_text(encoding="utf-8")
 
 
-def test_no_network_is_both_searched_on_and_told_on() -> None:
+def test_no_network_is_both_searched_on_and_told_on():
     searched, told = measuring.halves()
     assert not set(searched) & set(told)
     assert abs(len(searched) - len(told)) <= 1
@@ -36,7 +33,7 @@ def test_no_network_is_both_searched_on_and_told_on() -> None:
     assert measuring.TOLD >= 20
 
 
-def test_every_algorithm_was_tuned_and_every_setting_can_be_run() -> None:
+def test_every_algorithm_was_tuned_and_every_setting_can_be_run():
     data = load_dataset("cancer", n=500)
     assert {(one.algorithm, one.epsilon) for one in study()} == {
         (key, epsilon) for key in measuring.RUNS for epsilon in measuring.EPSILONS
@@ -56,7 +53,7 @@ def test_every_algorithm_was_tuned_and_every_setting_can_be_run() -> None:
         assert not one.params or measuring.surely(*found)
 
 
-def test_a_told_score_is_that_of_the_runs() -> None:
+def test_a_told_score_is_that_of_the_runs():
     """One cell of the file, run again: samples, seeds and the rule of what counts."""
     one = CELLS["em_pc", 1.0]
     values = {"epsilon": 1.0, "delta": 1e-6, **one["params"]}
@@ -70,7 +67,7 @@ def test_a_told_score_is_that_of_the_runs() -> None:
     ("epsilon", "at"),
     [(0.1, 0.1), (0.04, 0.1), (0.3, 0.1), (0.4, 1.0), (3.0, 1.0), (5.0, 10.0), (30.0, 10.0)],
 )
-def test_the_nearest_epsilon_is_told_where_it_beats_the_default(epsilon: float, at: float) -> None:
+def test_the_nearest_epsilon_is_told_where_it_beats_the_default(epsilon, at):
     for one in study():
         if one.epsilon == at:
             offered = recommended(one.algorithm, epsilon, one.rows)
@@ -80,7 +77,7 @@ def test_the_nearest_epsilon_is_told_where_it_beats_the_default(epsilon: float, 
             assert not one.better or fmean(gaps) > 0
 
 
-def test_an_epsilon_far_from_all_and_what_was_not_tuned_have_none() -> None:
+def test_an_epsilon_far_from_all_and_what_was_not_tuned_have_none():
     rows = CONTENT["rows"]
     for epsilon in (0.01, 100.0, 0.0, -1.0, math.nan, math.inf):
         assert recommended("priv_pc", epsilon, rows) is None
@@ -89,7 +86,7 @@ def test_an_epsilon_far_from_all_and_what_was_not_tuned_have_none() -> None:
         assert recommended(key, 1.0, rows) is None
 
 
-def test_the_best_stand_first() -> None:
+def test_the_best_stand_first():
     found = ranked(1.0)
     means = [fmean(tuned.mean for tuned, _ in one.elsewhere.values()) for one in found]
     assert means == sorted(means, reverse=True)
@@ -97,16 +94,14 @@ def test_the_best_stand_first() -> None:
     assert {one.epsilon for one in found} == {1.0}
 
 
-def test_the_default_stays_unless_it_is_surely_beaten() -> None:
+def test_the_default_stays_unless_it_is_surely_beaten():
     plain = Score(0.5, 0.03, 20)
     assert not measuring.surely(Score(0.59, 0.04, 20), plain)  # 1.8 errors
     assert measuring.surely(Score(0.61, 0.04, 20), plain)  # 2.2
     assert not measuring.surely(Score(0.3, 0.01, 20), plain)
 
 
-def test_a_study_that_is_not_there_recommends_nothing(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Any
-) -> None:
+def test_a_study_that_is_not_there_recommends_nothing(monkeypatch, tmp_path):
     monkeypatch.setattr(kept, "KEPT", tmp_path / "none.json")
     study.cache_clear()
     assert recommended("priv_pc", 1.0, CONTENT["rows"]) is None

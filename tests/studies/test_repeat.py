@@ -1,7 +1,5 @@
 """Repetitions: counts, the usual range, and none on a person's own data."""
 
-from __future__ import annotations
-
 import pytest
 
 from engine import InputError, load_dataset, run
@@ -9,7 +7,7 @@ from engine.data.dataset import Dataset
 from engine.studies.repeat import around, point, repeated, usual
 
 
-def test_each_repetition_is_the_run_with_that_seed() -> None:
+def test_each_repetition_is_the_run_with_that_seed():
     data = load_dataset("asia", n=5000)
     params = {"epsilon": 1.0}
     outcomes = list(repeated("priv_pc", data, params, range(12)))
@@ -23,7 +21,7 @@ def test_each_repetition_is_the_run_with_that_seed() -> None:
     assert len({o.matrix.tobytes() for o in outcomes}) > 1  # every repetition draws its noise
 
 
-def test_own_data_are_never_repeated_and_what_is_stopped_is_left_out() -> None:
+def test_own_data_are_never_repeated_and_what_is_stopped_is_left_out():
     data = Dataset.from_codes([[0, 1], [1, 0], [1, 1], [0, 0]] * 20)
     with pytest.raises(InputError, match="spend budget"):
         next(repeated("priv_pc", data, {}, range(3)))
@@ -41,15 +39,13 @@ def test_own_data_are_never_repeated_and_what_is_stopped_is_left_out() -> None:
         ([5], (5, 5, 1, 1)),
     ],
 )
-def test_usual_is_the_shortest_range_with_nine_tenths(
-    counts: list[int], want: tuple[int, int, int, int]
-) -> None:
+def test_usual_is_the_shortest_range_with_nine_tenths(counts, want):
     found = usual(counts)
     assert (found.low, found.high, found.inside, found.of) == want
     assert usual(counts[::-1]) == found
 
 
-def test_points_lie_around_the_epsilon_of_the_run() -> None:
+def test_points_lie_around_the_epsilon_of_the_run():
     values = around(0.37)
     assert values[4] == 0.37
     assert (values[0], values[-1]) == (0.0037, 37.0)

@@ -1,10 +1,7 @@
 """Scenes: every frame is a run that anybody can repeat."""
 
-from __future__ import annotations
-
 import json
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +16,7 @@ SEVERAL = 6  # frames of each algorithm that are run again
 
 
 @pytest.mark.parametrize("name", scenes.kept_scenes())
-def test_a_kept_scene_is_whole_and_its_frames_are_the_engines(name: str) -> None:
+def test_a_kept_scene_is_whole_and_its_frames_are_the_engines(name):
     kept = kept_scene(name)
     data, rng = load_dataset(name, n=kept["rows"]), np.random.default_rng(0)
     epsilons, draws = tuple(kept["epsilons"]), kept["draws"]
@@ -37,20 +34,20 @@ def test_a_kept_scene_is_whole_and_its_frames_are_the_engines(name: str) -> None
             assert (again == states[at, draw]).all(), (key, at, draw)
 
 
-def test_a_scene_made_again_is_the_one_that_is_kept() -> None:
+def test_a_scene_made_again_is_the_one_that_is_kept():
     kept = kept_scene("cancer")
     made = make_scene(load_dataset("cancer", n=kept["rows"]), ["marginal_pc"], scenes.EPSILONS[:2])
     assert made is not None
     (before,) = (m for m in kept["methods"] if m["key"] == "marginal_pc")
     (again,) = made["methods"]
     assert (states_in(made)["marginal_pc"] == states_in(kept)["marginal_pc"][:2]).all()
-    rest: Any = {"states": "", "methods": [], "epsilons": []}
+    rest = {"states": "", "methods": [], "epsilons": []}
     assert {**kept, **rest} == {**made, **rest}
     assert {**before, **rest} == {**again, **rest}
     assert json.loads(json.dumps(made)) == made
 
 
-def test_a_pair_that_was_not_tested_to_the_end_is_neither_there_nor_gone() -> None:
+def test_a_pair_that_was_not_tested_to_the_end_is_neither_there_nor_gone():
     data = load_dataset("child", n=5000)
     result = run("priv_pc", data, seed=1, epsilon=0.1)
     states = states_of(result)
@@ -61,7 +58,7 @@ def test_a_pair_that_was_not_tested_to_the_end_is_neither_there_nor_gone() -> No
     )
 
 
-def test_states_tell_what_the_metrics_tell() -> None:
+def test_states_tell_what_the_metrics_tell():
     data = load_dataset("asia", n=5000)
     assert data.truth is not None
     truth = truth_cpdag(data.truth, data.names)
@@ -74,9 +71,9 @@ def test_states_tell_what_the_metrics_tell() -> None:
         assert kinds.count(LinkClass.FOUND) == int(((real > 0) & (mine == real)).sum())
 
 
-def test_a_stop_makes_no_scene_and_the_rest_are_runs() -> None:
+def test_a_stop_makes_no_scene_and_the_rest_are_runs():
     data, seen = load_dataset("cancer", n=2000), list[int]()
-    asked: Any = (data, ["priv_pc"], [0.1, 1.0], 3)
+    asked = (data, ["priv_pc"], [0.1, 1.0], 3)
     assert make_scene(*asked, cancelled=lambda: len(seen) == 4,
                       on_frame=lambda done, of: seen.append(done)) is None  # fmt: skip
     scene = make_scene(*asked)
@@ -85,7 +82,7 @@ def test_a_stop_makes_no_scene_and_the_rest_are_runs() -> None:
     assert (states_in(scene)["priv_pc"][1, 2] == states_of(alone)).all()
 
 
-def test_what_cannot_be_drawn_says_so() -> None:
+def test_what_cannot_be_drawn_says_so():
     with pytest.raises(InputError, match="columns"):
         make_scene(load_dataset("hailfinder", n=200))
     rows = "".join(f"{k % 2},{k // 3 % 2},{k // 5 % 2}\n" for k in range(200))
@@ -95,7 +92,7 @@ def test_what_cannot_be_drawn_says_so() -> None:
         kept_scene("win95pts")
 
 
-def test_the_longest_row_of_pairs_is_in_the_order_of_the_browser() -> None:
+def test_the_longest_row_of_pairs_is_in_the_order_of_the_browser():
     d = 5
     matrix = np.zeros((d, d), bool)
     matrix[1, 3] = True  # the sixth pair: 01 02 03 04 12 13

@@ -1,35 +1,29 @@
 """The store: round trip, sharing, files from elsewhere, and files that are not ours."""
 
-from __future__ import annotations
-
 import json
 import math
 import multiprocessing
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
-from multiprocessing.synchronize import Barrier
 from operator import attrgetter
-from pathlib import Path
 
 import pytest
 
 from engine import InputError, load_dataset, read_csv, sweep
 from engine.__main__ import main
 from engine.studies.store import ResultStore, read_study, study_file
-from engine.studies.trial import TrialResult
 
 BY_KEY = attrgetter("key")
 GRID = {"epsilon": [0.5, 5.0], "delta": 1e-3, "guarantee": "published"}
 
 
 @pytest.fixture(scope="module")
-def results() -> list[TrialResult]:
+def results():
     return list(sweep(load_dataset("cancer", n=2000), ["priv_pc", "pc", "curate_pc"], GRID, 3))
 
 
-def test_round_trip_is_exact(tmp_path: Path, results: list[TrialResult]) -> None:
+def test_round_trip_is_exact(tmp_path, results):
     with ResultStore(tmp_path / "s.db") as store:
         store.put(results)
         assert [store.get(r) for r in results] == results
@@ -42,9 +36,7 @@ def test_round_trip_is_exact(tmp_path: Path, results: list[TrialResult]) -> None
     assert sorted(handed, key=BY_KEY) == sorted(results, key=BY_KEY)
 
 
-def test_a_trial_is_kept_once_and_the_first_stays(
-    tmp_path: Path, results: list[TrialResult]
-) -> None:
+def test_a_trial_is_kept_once_and_the_first_stays(tmp_path, results):
     with ResultStore(tmp_path / "s.db") as store:
         store.put(results[:1])
         store.put([replace(results[0], seconds=99.0)])
@@ -59,12 +51,12 @@ def test_a_trial_is_kept_once_and_the_first_stays(
             assert store.get(replace(results[0], **change)) is None  # type: ignore[arg-type]
 
 
-def _write(path: Path, seed: int, barrier: Barrier) -> None:
+def _write(path, seed, barrier):
     barrier.wait()
     list(sweep(load_dataset("cancer", n=2000), "priv_pc", GRID, range(seed, seed + 10), store=path))
 
 
-def test_two_processes_write_one_file(tmp_path: Path) -> None:
+def test_two_processes_write_one_file(tmp_path):
     """They open a file that is not there at once, and half of what they compute is the same."""
     context, path = multiprocessing.get_context("spawn"), tmp_path / "s.db"
     barrier = context.Barrier(2)
@@ -78,8 +70,8 @@ def test_two_processes_write_one_file(tmp_path: Path) -> None:
         assert len(store) == 15 * 2
 
 
-def _sql(*statements: str) -> Callable[[Path], None]:
-    def change(path: Path) -> None:
+def _sql(*statements):
+    def change(path):
         with closing(sqlite3.connect(path)) as raw, raw:
             for statement in statements:
                 raw.execute(statement)
@@ -87,14 +79,14 @@ def _sql(*statements: str) -> Callable[[Path], None]:
     return change
 
 
-def _torn(path: Path) -> None:
+def _torn(path):
     content = bytearray(path.read_bytes())
     content[-3000:] = b"\xff" * 3000
     path.write_bytes(content)
 
 
-def _row(**values: object) -> Callable[[Path], None]:
-    def change(path: Path) -> None:
+def _row(**values):
+    def change(path):
         with closing(sqlite3.connect(path)) as raw, raw:
             (text,) = raw.execute("SELECT row FROM trials").fetchone()
             raw.execute("UPDATE trials SET row = ?", (json.dumps({**json.loads(text), **values}),))
@@ -104,7 +96,7 @@ def _row(**values: object) -> Callable[[Path], None]:
 
 # What is wrong with a file, what the refusal says, and whether the user's own file is refused at
 # once (True), when the row is read (False), or only a file from elsewhere (None).
-HOSTILE: dict[str, tuple[Callable[[Path], None], str, bool | None]] = {
+HOSTILE = {
     "foreign": (lambda p: p.write_bytes(b"hello" * 99) and None, "not a file of study", True),
     "another database": (_sql("PRAGMA application_id = 7"), "not a file of study", True),
     "another version": (_sql("PRAGMA user_version = 3"), "another version", True),
@@ -133,7 +125,7 @@ HOSTILE: dict[str, tuple[Callable[[Path], None], str, bool | None]] = {
 
 
 @pytest.mark.parametrize("case", HOSTILE)
-def test_a_hostile_file_is_refused_and_left_as_it_is(case: str, tmp_path: Path) -> None:
+def test_a_hostile_file_is_refused_and_left_as_it_is(case, tmp_path):
     path = tmp_path / "s.db"
     change, says, at_once = HOSTILE[case]
     list(sweep("cancer", "pc", seeds=1, store=path))
@@ -148,7 +140,7 @@ def test_a_hostile_file_is_refused_and_left_as_it_is(case: str, tmp_path: Path) 
         assert path.read_bytes() == before
 
 
-def test_what_no_version_could_have_asked_is_refused(results: list[TrialResult]) -> None:
+def test_what_no_version_could_have_asked_is_refused(results):
     one = results[0]
     strange = {
         "nosuch": replace(one, algorithm="nosuch"),
@@ -159,7 +151,7 @@ def test_what_no_version_could_have_asked_is_refused(results: list[TrialResult])
             read_study(study_file([result]), "handed.db")
 
 
-def test_a_file_with_private_runs_is_refused(tmp_path: Path) -> None:
+def test_a_file_with_private_runs_is_refused(tmp_path):
     (tmp_path / "mine.csv").write_text("a,b\n" + "0,1\n1,0\n1,1\n" * 30)
     mine = list(sweep(read_csv(tmp_path / "mine.csv"), "pc", seeds=1))
     with pytest.raises(InputError, match="private data"):
@@ -167,15 +159,13 @@ def test_a_file_with_private_runs_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ["/nowhere/s.db", "/proc/s.db", ".", "a\0b"])
-def test_a_path_that_cannot_be_used(path: str) -> None:
+def test_a_path_that_cannot_be_used(path):
     with pytest.raises(InputError) as caught:
         ResultStore(path)
     assert "\n" not in str(caught.value)
 
 
-def test_studies_are_merged_where_they_fit_together(
-    tmp_path: Path, results: list[TrialResult], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_studies_are_merged_where_they_fit_together(tmp_path, results, capsys):
     sides = {"a": results[:5], "b": results[3:], "c": [replace(results[0], status="cancelled")]}
     for name, some in sides.items():
         (tmp_path / name).write_bytes(study_file(some))

@@ -1,7 +1,5 @@
 """sweep(): the same cells everywhere, resumed after a kill, cancelled, estimated."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -9,12 +7,11 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -33,22 +30,20 @@ KEYS = ["priv_pc", "pc"]
 
 
 @pytest.fixture(scope="module")
-def datasets() -> list[Dataset]:
+def datasets():
     return [load_dataset(name, n=3000) for name in NAMES]
 
 
 @pytest.fixture(scope="module")
-def expected(datasets: list[Dataset]) -> list[bytes]:
+def expected(datasets):
     return _fixed(sweep(datasets, KEYS, GRID, 3))
 
 
-def _fixed(results: Iterable[TrialResult]) -> list[bytes]:
+def _fixed(results):
     return sorted(r.fixed() for r in results)
 
 
-def test_the_grid_is_complete_and_a_parameter_skips_who_lacks_it(
-    datasets: list[Dataset],
-) -> None:
+def test_the_grid_is_complete_and_a_parameter_skips_who_lacks_it(datasets):
     cells = study_of(datasets, KEYS, GRID, 3).trials
     assert len(cells) == 2 * (2 + 1) * 3  # pc has no epsilon
     assert len({c.key for c in cells}) == len(cells)
@@ -57,29 +52,23 @@ def test_the_grid_is_complete_and_a_parameter_skips_who_lacks_it(
     )
 
 
-def test_results_do_not_depend_on_the_order_of_the_study(
-    datasets: list[Dataset], expected: list[bytes]
-) -> None:
+def test_results_do_not_depend_on_the_order_of_the_study(datasets, expected):
     turned = {**GRID, "epsilon": GRID["epsilon"][::-1]}  # type: ignore[index]
     assert _fixed(sweep(datasets[::-1], KEYS[::-1], turned, [2, 1, 0])) == expected
 
 
-def test_worker_processes_give_the_same_cells_also_where_one_is_killed(
-    datasets: list[Dataset], expected: list[bytes]
-) -> None:
+def test_worker_processes_give_the_same_cells_also_where_one_is_killed(datasets, expected):
     results = sweep(datasets, KEYS, GRID, 3, executor="processes", workers=2)
     first = next(results)
     os.kill(next(iter(reusable_executor._executor._processes)), signal.SIGKILL)
     assert _fixed([first, *results]) == expected
 
 
-def test_a_dataset_is_sent_only_to_a_worker_that_has_not_met_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_dataset_is_sent_only_to_a_worker_that_has_not_met_it(monkeypatch):
     """Of forty batches, each of one trial."""
     sent, submit = list[bool](), module._Pool.submit
 
-    def seen(pool: Any, batch: list[Trial], data: Dataset | None = None) -> None:
+    def seen(pool, batch, data=None):
         sent.append(data is not None)
         submit(pool, batch, data)
 
@@ -91,7 +80,7 @@ def test_a_dataset_is_sent_only_to_a_worker_that_has_not_met_it(
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+def cluster(tmp_path_factory):
     """A Dask cluster of two workers."""
     distributed = pytest.importorskip("distributed")
     import dask
@@ -110,12 +99,10 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         yield started
 
 
-def test_a_dask_cluster_gives_the_same_rows_and_its_end_is_one_sentence(
-    cluster: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_dask_cluster_gives_the_same_rows_and_its_end_is_one_sentence(cluster, tmp_path, caplog):
     """Both workers are killed: which of them works on a dataset is not known."""
     study = NAMES, "noleaks", {"gradients": 100}, 4
-    started: list[Trial] = []
+    started = []
     results = sweep(*study, executor=cluster.scheduler_address, on_start=started.extend)
     first = next(results)
     for nanny in cluster.workers.values():
@@ -135,7 +122,7 @@ def test_a_dask_cluster_gives_the_same_rows_and_its_end_is_one_sentence(
     assert not [r for r in caplog.records if r.name == "distributed.client"]
 
 
-def test_cells_are_shared_through_a_store(datasets: list[Dataset], tmp_path: Path) -> None:
+def test_cells_are_shared_through_a_store(datasets, tmp_path):
     path, seen = tmp_path / "s.db", list[Progress]()
     first = _fixed(sweep(datasets, "priv_pc", GRID, 2, store=path))
     wider = sweep(datasets, KEYS, GRID, 3, store=path, on_progress=seen.append)
@@ -145,12 +132,10 @@ def test_cells_are_shared_through_a_store(datasets: list[Dataset], tmp_path: Pat
 
 
 @pytest.mark.parametrize("executor", ["serial", "processes"])
-def test_a_stop_and_an_abandoned_iterator_keep_what_is_finished(
-    executor: str, datasets: list[Dataset], tmp_path: Path
-) -> None:
-    done: list[TrialResult] = []
+def test_a_stop_and_an_abandoned_iterator_keep_what_is_finished(executor, datasets, tmp_path):
+    done = []
     with ResultStore(tmp_path / "s.db") as store:
-        how: Any = {"store": store, "executor": executor, "workers": 2}
+        how = {"store": store, "executor": executor, "workers": 2}
         done += sweep(datasets, KEYS, GRID, 40, cancelled=lambda: len(store) >= 5, **how)
         assert 5 <= len(done) < 240
         assert {r.status for r in done} == {"complete"}
@@ -166,23 +151,23 @@ SEEDS, RESUMED = 100, 3
 RUNS = SEEDS * len(EPSILONS)
 
 
-def _started(path: Path) -> subprocess.Popen[str]:
+def _started(path):
     """The command, in a process group of its own."""
     flags = "--dataset asia --n 10000 --algorithm priv_pc --guarantee published --workers 2"
     epsilons = ",".join(map(str, EPSILONS))
     command = [sys.executable, "-m", "engine", "sweep", *flags.split(), "--seeds", str(SEEDS)]
     command += ["--epsilon", epsilons, "--out", str(path)]
-    pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     return subprocess.Popen(command, cwd=ROOT, start_new_session=True, **pipes)
 
 
-def _resumed(path: Path | None) -> list[bytes]:
+def _resumed(path):
     """Its first seeds in this process, from what is in the store on."""
     grid = {"epsilon": EPSILONS, "guarantee": "published"}
     return _fixed(sweep(load_dataset("asia", n=10_000), "priv_pc", grid, RESUMED, store=path))
 
 
-def _rows(path: Path, seeds: int = SEEDS) -> int:
+def _rows(path, seeds=SEEDS):
     """How many finished runs a store holds, of the first ``seeds`` only."""
     try:
         with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
@@ -192,7 +177,7 @@ def _rows(path: Path, seeds: int = SEEDS) -> int:
         return 0
 
 
-def test_a_study_killed_half_way_resumes_to_the_same_rows(tmp_path: Path) -> None:
+def test_a_study_killed_half_way_resumes_to_the_same_rows(tmp_path):
     path = tmp_path / "killed.db"
     process = _started(path)
     _wait_for_rows(path, process, 15)
@@ -209,7 +194,7 @@ def test_a_study_killed_half_way_resumes_to_the_same_rows(tmp_path: Path) -> Non
         assert set(_fixed(store.results())) == kept | set(wanted)
 
 
-def _wait_for_rows(path: Path, process: subprocess.Popen[Any], count: int) -> None:
+def _wait_for_rows(path, process, count):
     """Until so many runs are kept, one at least of those that are resumed.
 
     Each worker has other seeds: those of the one that starts last come late.
@@ -221,7 +206,7 @@ def _wait_for_rows(path: Path, process: subprocess.Popen[Any], count: int) -> No
         time.sleep(0.005)
 
 
-def _wait_for_group(number: int) -> None:
+def _wait_for_group(number):
     """No worker outlives a killed parent for long."""
     give_up = time.monotonic() + 20
     while time.monotonic() < give_up:
@@ -234,7 +219,7 @@ def _wait_for_group(number: int) -> None:
     pytest.fail("worker processes outlived their killed parent by 20 s")
 
 
-def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
+def test_ctrl_c_keeps_what_is_finished(tmp_path):
     path = tmp_path / "s.db"
     process = _started(path)
     _wait_for_rows(path, process, 10)
@@ -248,7 +233,7 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
     assert 10 <= _rows(path) < RUNS
 
 
-def test_an_estimate_is_near_what_a_study_takes(tmp_path: Path) -> None:
+def test_an_estimate_is_near_what_a_study_takes(tmp_path):
     """Both are the shorter of two: one run of a probe may stand still for another process."""
     data, times, guesses = load_dataset("cancer", n=5_000), [], []
     for number in range(2):
@@ -282,18 +267,16 @@ def test_an_estimate_is_near_what_a_study_takes(tmp_path: Path) -> None:
         {"executor": "processes", "workers": 0},
     ],
 )
-def test_what_does_not_fit_is_one_sentence(
-    arguments: dict[str, object], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_does_not_fit_is_one_sentence(arguments, monkeypatch):
     # nobody answers at the address, which is as plain after a tenth of a second as after five
     monkeypatch.setattr(module, "CONNECT_SECONDS", 0.1)
-    given: dict[str, object] = {"datasets": "cancer", "algorithms": "pc", **arguments}
+    given = {"datasets": "cancer", "algorithms": "pc", **arguments}
     with pytest.raises(InputError) as caught:
         list(sweep(**given))  # type: ignore[arg-type]
     assert "\n" not in str(caught.value)
 
 
-def test_a_refusal_inside_a_run_names_the_cell(datasets: list[Dataset]) -> None:
+def test_a_refusal_inside_a_run_names_the_cell(datasets):
     no_truth = Dataset.from_codes(datasets[1].codes, name="mine")
     for executor in ("serial", "processes"):
         with pytest.raises(InputError, match="pc on mine"):
@@ -307,10 +290,10 @@ print(len(list(sweep(data, "priv_pc", {"epsilon": [1, 2]}, 2, executor="processe
 """
 
 
-def test_a_script_needs_no_guard_to_use_processes(tmp_path: Path) -> None:
+def test_a_script_needs_no_guard_to_use_processes(tmp_path):
     """Where worker processes import the program's main module again, this ends in an error."""
     (tmp_path / "mine.py").write_text(UNGUARDED)
-    how: Any = {"env": {**os.environ, "PYTHONPATH": str(ROOT)}, "text": True, "timeout": 120}
+    how = {"env": {**os.environ, "PYTHONPATH": str(ROOT)}, "text": True, "timeout": 120}
     printed = subprocess.check_output([sys.executable, "mine.py"], cwd=tmp_path, **how)
     assert printed.split() == ["4"]
 
@@ -320,24 +303,24 @@ def test_a_script_needs_no_guard_to_use_processes(tmp_path: Path) -> None:
 Length = Callable[[Trial, np.random.Generator], float]
 
 
-def plain(trial: Trial, rng: np.random.Generator) -> float:
+def plain(trial, rng):
     """An Asia run takes a hundredth of an Alarm run."""
     return {"asia": 0.02, "alarm": 2.0}[trial.dataset]
 
 
-def by_epsilon(trial: Trial, rng: np.random.Generator) -> float:
+def by_epsilon(trial, rng):
     """A hundred times from the least epsilon to the most."""
     return plain(trial, rng) * float(trial.values["epsilon"]) ** (2 / 3)
 
 
-def by_luck(trial: Trial, rng: np.random.Generator) -> float:
+def by_luck(trial, rng):
     """Runs of one setting differ by half and more."""
     return plain(trial, rng) * float(rng.lognormal(0, 0.4))
 
 
 @pytest.mark.parametrize("load", [1.0, 5.0])
 @pytest.mark.parametrize("length", [plain, by_epsilon, by_luck])
-def test_after_an_eighth_the_time_left_is_known(length: Length, load: float) -> None:
+def test_after_an_eighth_the_time_left_is_known(length, load):
     """On a wall clock that goes by ``load`` times as fast as the work, with two workers."""
     epsilons = [0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0]
     trials = [
@@ -365,8 +348,8 @@ def test_after_an_eighth_the_time_left_is_known(length: Length, load: float) -> 
     assert 0.5 < min(known) <= max(known) < 2.0, (min(known), max(known))
 
 
-def test_the_first_seed_of_everything_comes_first(datasets: list[Dataset]) -> None:
-    started: list[Trial] = []
+def test_the_first_seed_of_everything_comes_first(datasets):
+    started = []
     list(sweep(datasets, KEYS, GRID, 3, on_start=started.extend))
     wanted = [(name, s) for seeds in ([0], [1, 2]) for name in NAMES for s in seeds for _ in "abc"]
     assert [(trial.dataset, trial.seed) for trial in started] == wanted

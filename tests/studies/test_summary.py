@@ -1,7 +1,5 @@
 """Tables, bands, stability and the smallest sufficient epsilon."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 
@@ -20,17 +18,16 @@ from engine.studies.summary import (
     summary,
     varied,
 )
-from engine.studies.trial import TrialResult
 
 GRID = {"epsilon": [0.1, 1.0, 10.0], "delta": 1e-3, "guarantee": "published"}
 
 
 @pytest.fixture(scope="module")
-def results() -> list[TrialResult]:
+def results():
     return list(sweep(load_dataset("asia", n=3000), ["priv_pc", "pc"], GRID, 5))
 
 
-def test_the_table_has_one_row_a_run(results: list[TrialResult]) -> None:
+def test_the_table_has_one_row_a_run(results):
     table = frame(results)
     assert len(table) == 20
     assert varied(table) == ["epsilon"]
@@ -46,7 +43,7 @@ def test_the_table_has_one_row_a_run(results: list[TrialResult]) -> None:
 CHILD = {"epsilon": 20.0, "delta": 1e-3, "guarantee": "published"}
 
 
-def test_scores_of_the_tested_links_are_those_of_a_run() -> None:
+def test_scores_of_the_tested_links_are_those_of_a_run():
     """Published CURATE on Child ends early: a run finds 0 of 25, with its open pairs .84."""
     data = load_dataset("child", n=2000)
     [cell] = sweep(data, "curate_pc", CHILD, 1)
@@ -73,7 +70,7 @@ def test_scores_of_the_tested_links_are_those_of_a_run() -> None:
     assert len(found) == len(alone.skeleton) - len(alone.untested)
 
 
-def test_bands_are_quantiles_over_the_seeds(results: list[TrialResult]) -> None:
+def test_bands_are_quantiles_over_the_seeds(results):
     table = frame(results)
     points = bands(table, "skeleton_f1")
     assert list(points[points["algorithm"] == "priv_pc"]["x"]) == [0.1, 1.0, 10.0]
@@ -90,7 +87,7 @@ def test_bands_are_quantiles_over_the_seeds(results: list[TrialResult]) -> None:
     assert shown["low"].tolist() == bands(table)["low"].tolist()
 
 
-def test_without_a_true_graph_links_are_counted(results: list[TrialResult]) -> None:
+def test_without_a_true_graph_links_are_counted(results):
     found = [replace(result, metrics=None, metrics_tested=None) for result in results]
     shown = summary(frame(found))
     assert {"links", "tests", "defended"} < {*shown}
@@ -98,7 +95,7 @@ def test_without_a_true_graph_links_are_counted(results: list[TrialResult]) -> N
     assert shown["runs"].sum() == len(results)
 
 
-def test_edge_stability_is_a_share_of_the_seeds(results: list[TrialResult]) -> None:
+def test_edge_stability_is_a_share_of_the_seeds(results):
     truth = load_dataset("asia", n=100).truth
     shares = edge_stability(results, truth)
     assert shares["share"].between(0, 1).all()
@@ -109,7 +106,7 @@ def test_edge_stability_is_a_share_of_the_seeds(results: list[TrialResult]) -> N
     assert (one["share"] == 1).all()
 
 
-def _study(medians: dict[float, float]) -> pd.DataFrame:
+def _study(medians):
     rows = [
         {"dataset": "d", "algorithm": "a", "epsilon": e, "seed": s, TESTED["skeleton_f1"]: f}
         for e, f in medians.items()
@@ -130,7 +127,7 @@ def _study(medians: dict[float, float]) -> pd.DataFrame:
         ({0.1: 0.9, 1.0: 0.9, 10.0: 0.7}, 0.8, math.nan),
     ],
 )
-def test_smallest_epsilon(medians: dict[float, float], target: float, epsilon: float) -> None:
+def test_smallest_epsilon(medians, target, epsilon):
     answer = smallest_epsilons(_study(medians), target).iloc[0]
     assert answer["epsilon"] == pytest.approx(epsilon, nan_ok=True)
     assert answer["reached"] == (not math.isnan(epsilon))

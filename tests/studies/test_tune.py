@@ -1,12 +1,8 @@
 """Which epsilon is enough, and which setting does best."""
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import asdict, replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,18 +12,17 @@ from engine.__main__ import main
 from engine.data.schema import Column, Schema
 from engine.studies.recommended import Score
 from engine.studies.summary import median_interval
-from engine.studies.trial import TrialResult
 from engine.studies.tune import FRESH, SEEDS, answer_of, axes, tunable, tune, which_epsilon
 
 EPSILONS = [0.03, 0.1, 0.3, 1.0, 3.0]
 
 
 @pytest.fixture(scope="module")
-def cancer() -> Dataset:
+def cancer():
     return load_dataset("cancer", n=1_000)
 
 
-def made_up(scores: dict[float, list[float]]) -> list[TrialResult]:
+def made_up(scores):
     """Results with these scores at each epsilon."""
     (one,) = sweep(load_dataset("cancer", n=500), "priv_pc", {"epsilon": 1.0}, 1)
     assert one.metrics_tested is not None
@@ -43,7 +38,7 @@ def made_up(scores: dict[float, list[float]]) -> list[TrialResult]:
     ]
 
 
-def test_an_answer_and_its_interval() -> None:
+def test_an_answer_and_its_interval():
     rising = {e: list(np.linspace(f - 0.2, f + 0.2, 21)) for e, f in
               zip(EPSILONS, (0.1, 0.3, 0.5, 0.7, 0.9), strict=True)}  # fmt: skip
     found = answer_of(made_up(rising), 500, 0.6)
@@ -63,7 +58,7 @@ def test_an_answer_and_its_interval() -> None:
     assert (falls.epsilon or 0.0) > 1.0
 
 
-def test_the_interval_of_a_median_holds_it_as_often_as_it_says() -> None:
+def test_the_interval_of_a_median_holds_it_as_often_as_it_says():
     rng, inside = np.random.default_rng(0), 0
     for _ in range(600):
         low, high = median_interval(rng.normal(size=20).tolist())
@@ -72,7 +67,7 @@ def test_the_interval_of_a_median_holds_it_as_often_as_it_says() -> None:
 
 
 @pytest.mark.parametrize("key", ALGORITHMS)
-def test_every_value_of_every_axis_is_admitted(key: str) -> None:
+def test_every_value_of_every_axis_is_admitted(key):
     """With defaults for the rest; what one pays and what asks the truth is never searched for."""
     specs = {s.name: s for s in ALGORITHMS[key].params.specs()}
     assert not {"epsilon", "delta", "guarantee"} & set(tunable(key))
@@ -86,11 +81,11 @@ def test_every_value_of_every_axis_is_admitted(key: str) -> None:
 class Played:
     """Runs with known scores: a hill over the threshold, with noise from the seed."""
 
-    def __init__(self, noise: float):
+    def __init__(self, noise):
         self.noise, self.seen = noise, list[tuple[float, int]]()
         (self.one,) = made_up({1.0: [0.0]})  # a run, before runs are played
 
-    def __call__(self, data: Dataset, trial: Any, cancelled: Any = None) -> TrialResult:
+    def __call__(self, data, trial, cancelled=None):
         asked = trial.values["threshold"]
         threshold = asked if isinstance(asked, float) else 0.01
         self.seen.append((threshold, trial.seed))
@@ -103,9 +98,7 @@ class Played:
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.1])
-def test_the_best_is_found_and_reported_on_seeds_it_was_not_chosen_by(
-    noise: float, monkeypatch: pytest.MonkeyPatch, cancer: Dataset
-) -> None:
+def test_the_best_is_found_and_reported_on_seeds_it_was_not_chosen_by(noise, monkeypatch, cancer):
     played = Played(noise)
     monkeypatch.setattr("engine.studies.study.run_trial", played)
     found = tune("priv_pc", cancer, {"epsilon": 1.0}, ["threshold"], runs=300)
@@ -118,14 +111,14 @@ def test_the_best_is_found_and_reported_on_seeds_it_was_not_chosen_by(
     assert len(played.seen) == found.runs
 
 
-def test_no_setting_is_offered_that_does_not_beat_the_default(cancer: Dataset) -> None:
+def test_no_setting_is_offered_that_does_not_beat_the_default(cancer):
     """Nothing can be found in so few rows, whatever the setting."""
     found = tune("priv_pc", cancer, {"epsilon": 0.01}, ["tweak"], runs=20)
     assert not found.better
     assert "default is as good" in found.sentence
 
 
-def test_scores_are_those_of_the_runs_and_held_out_data_are_reported_on(cancer: Dataset) -> None:
+def test_scores_are_those_of_the_runs_and_held_out_data_are_reported_on(cancer):
     other = load_dataset("earthquake", n=1_000)
     found = tune("priv_pc", cancer, {"epsilon": 3.0}, ["tweak"], runs=20, held_out=other)
     scores = []
@@ -136,8 +129,8 @@ def test_scores_are_those_of_the_runs_and_held_out_data_are_reported_on(cancer: 
     assert found.fresh.mean == pytest.approx(np.mean(scores))
 
 
-def test_a_stopped_search_says_so(cancer: Dataset) -> None:
-    seen: list[int] = []
+def test_a_stopped_search_says_so(cancer):
+    seen = []
     how = {"cancelled": lambda: len(seen) > 60, "on_progress": lambda p: seen.append(p.total)}
     found = tune("priv_pc", cancer, {"epsilon": 1.0}, ["tweak"], runs=60, **how)
     assert (found.whole, found.fresh.runs) == (False, 0)
@@ -145,7 +138,7 @@ def test_a_stopped_search_says_so(cancer: Dataset) -> None:
     assert min(seen) == max(seen) > 60
 
 
-def test_a_score_has_the_standard_error_of_its_mean() -> None:
+def test_a_score_has_the_standard_error_of_its_mean():
     one = Score.of([0.2, 0.4, 0.6])
     assert (one.mean, one.runs) == (pytest.approx(0.4), 3)
     assert one.error == pytest.approx(0.2 / math.sqrt(3))
@@ -163,12 +156,12 @@ def test_a_score_has_the_standard_error_of_its_mean() -> None:
         ["--dataset", "cancer", "--target", "1.5"],
     ],
 )
-def test_what_does_not_fit_is_one_line(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_does_not_fit_is_one_line(argv, capsys):
     assert main(["tune", *argv]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
-def test_the_command_answers_before_it_searches(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_answers_before_it_searches(capsys):
     argv = ["tune", "--dataset", "cancer", "--n", "500", "--algorithm", "em_pc"]
     argv += ["--target", "0.5", "--runs", "20"]
     assert main(argv) == 0
@@ -176,9 +169,7 @@ def test_the_command_answers_before_it_searches(capsys: pytest.CaptureFixture[st
     assert "500 rows, strict guarantee: Skeleton F1 0.5" in said
 
 
-def test_a_schema_and_a_release_are_searched_without_rows(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], cancer: Dataset
-) -> None:
+def test_a_schema_and_a_release_are_searched_without_rows(tmp_path, capsys, cancer):
     """On random networks of the schema, and on synthetic rows of the release."""
     named = zip(cancer.names, cancer.levels, strict=True)
     schema = Schema(tuple(Column(name=n, type="ordered", levels=s, other=s[0]) for n, s in named))
@@ -191,7 +182,7 @@ def test_a_schema_and_a_release_are_searched_without_rows(
         assert json.loads(capsys.readouterr().out)["fresh"]["runs"] == SEEDS
 
 
-def test_private_rows_are_never_searched_on() -> None:
+def test_private_rows_are_never_searched_on():
     mine = Dataset.from_codes(load_dataset("cancer", n=200).codes, name="mine")
     for ask in (lambda: tune("pc", mine, {}), lambda: which_epsilon(mine, "priv_pc")):
         with pytest.raises(InputError, match="private data"):

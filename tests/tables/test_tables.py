@@ -1,7 +1,5 @@
 """Tables against plain counting, what is kept of them, and samples against their exact law."""
 
-from __future__ import annotations
-
 import gc
 import math
 import weakref
@@ -34,16 +32,16 @@ from engine.tables.store import (
 SIZES = (2, 3, 4, 2, 5)
 
 
-def dataset(codes: np.ndarray, sizes: tuple[int, ...]) -> Dataset:
+def dataset(codes, sizes):
     return Dataset.from_codes(codes, levels=[[str(k) for k in range(s)] for s in sizes])
 
 
-def random_data(seed: int, n: int, sizes: tuple[int, ...] = SIZES) -> Dataset:
+def random_data(seed, n, sizes=SIZES):
     rng = np.random.default_rng(seed)
     return dataset(np.stack([rng.integers(0, s, n) for s in sizes], axis=1), sizes)
 
 
-def plain_table(data: Dataset, x: int, y: int, strata: tuple[int, ...]) -> np.ndarray:
+def plain_table(data, x, y, strata):
     """One row at a time."""
     sizes = [data.cardinalities[c] for c in (*strata, x, y)]
     out = np.zeros(sizes, np.int64)
@@ -53,7 +51,7 @@ def plain_table(data: Dataset, x: int, y: int, strata: tuple[int, ...]) -> np.nd
 
 
 @pytest.mark.parametrize("n", [1, 7, 500, 2049, 5000])
-def test_table_is_the_plain_count(monkeypatch: pytest.MonkeyPatch, n: int) -> None:
+def test_table_is_the_plain_count(monkeypatch, n):
     """Of folded rows and of rows as they are; beyond ``DENSE_CELLS`` of the occupied strata."""
     data = random_data(1, n)
     whole = Rows(np.array(data.codes, order="F"), np.ones(n, np.int32), data.cardinalities, n)
@@ -71,7 +69,7 @@ def test_table_is_the_plain_count(monkeypatch: pytest.MonkeyPatch, n: int) -> No
         assert (rows.table(3, 4, (0, 1, 2)) == dense[dense.any(axis=(1, 2))]).all()
 
 
-def test_pairs_of_many_columns_are_counted_as_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pairs_of_many_columns_are_counted_as_alone(monkeypatch):
     data, products = random_data(4, 5_000, SIZES * 13), []
     pairs = Rows.pairs
     monkeypatch.setattr(Rows, "pairs", lambda rows: products.append(1) or pairs(rows))
@@ -86,7 +84,7 @@ def test_pairs_of_many_columns_are_counted_as_alone(monkeypatch: pytest.MonkeyPa
 
 @given(st.integers(0, 10_000), st.integers(1, 60))
 @settings(max_examples=30)
-def test_folding_keeps_every_row(seed: int, n: int) -> None:
+def test_folding_keeps_every_row(seed, n):
     data = random_data(seed, n, (2, 3, 2))
     rows, index = fold(data)
     assert rows.weights.sum() == rows.n == n
@@ -95,7 +93,7 @@ def test_folding_keeps_every_row(seed: int, n: int) -> None:
     assert (np.bincount(index, minlength=len(rows.codes)) == rows.weights).all()
 
 
-def test_keys_do_not_overflow() -> None:
+def test_keys_do_not_overflow():
     """Forty columns of 60 levels: 60^40 is far beyond 64 bits."""
     codes = np.random.default_rng(0).integers(0, 60, (200, 40)).astype(np.uint8)
     codes[100:] = codes[:100]
@@ -108,7 +106,7 @@ def test_keys_do_not_overflow() -> None:
 # Samples ------------------------------------------------------------------------------
 
 
-def fits(got: np.ndarray, law: object) -> float:
+def fits(got, law):
     """The chi-square p-value of draws against a frozen law of whole numbers, rare ones pooled."""
     support = np.arange(got.min(), got.max() + 1)
     expected = law.pmf(support) * got.size  # type: ignore[attr-defined]
@@ -134,7 +132,7 @@ def fits(got: np.ndarray, law: object) -> float:
         (400, 99_600, 5000),
     ],
 )
-def test_hypergeometric_draws_follow_the_law(good: int, bad: int, sample: int) -> None:
+def test_hypergeometric_draws_follow_the_law(good, bad, sample):
     draws, rng = 20_000, np.random.default_rng(4)
     parts = np.tile(np.array([[good, bad]]), (draws, 1))
     drawn = split(parts, np.full(draws, sample), uniforms(rng), log_factorials(good + bad))
@@ -142,7 +140,7 @@ def test_hypergeometric_draws_follow_the_law(good: int, bad: int, sample: int) -
     assert fits(drawn[:, 0], stats.hypergeom(good + bad, good, sample)) > 1e-4
 
 
-def test_compiled_draws_take_the_generators_own_numbers() -> None:
+def test_compiled_draws_take_the_generators_own_numbers():
     """An urn of ten items, one drawn: item by item, one uniform number each; and its ends."""
     mine, its = np.random.default_rng(3), np.random.default_rng(3)
     for _ in range(200):
@@ -154,7 +152,7 @@ def test_compiled_draws_take_the_generators_own_numbers() -> None:
     assert mine.random() == its.random()
 
 
-def test_looking_logarithms_up_changes_no_draw() -> None:
+def test_looking_logarithms_up_changes_no_draw():
     """A table may be bigger than what is looked up: its draws are those of a small one's."""
     parts = np.random.default_rng(0).integers(0, 3000, (500, 4))
     drawn, found = parts.sum(axis=1) // 3, []
@@ -166,9 +164,7 @@ def test_looking_logarithms_up_changes_no_draw() -> None:
 
 @pytest.mark.parametrize("cells", [1 << 14, 5, 0])  # tables split one after the other, or rows
 @pytest.mark.parametrize("asked_before", [(), ((2, 3, ()),), ((2, 0, (3,)), (1, 3, ()))])
-def test_subsample_is_hypergeometric(
-    monkeypatch: pytest.MonkeyPatch, cells: int, asked_before: tuple[tuple[int, int, tuple], ...]
-) -> None:
+def test_subsample_is_hypergeometric(monkeypatch, cells, asked_before):
     """However the sample is drawn and whatever was asked of it before; chi-square at 1e-5.
 
     With replacement instead, the variance would be 1 / (1 - m/n) = 1.67 times as large.
@@ -189,7 +185,7 @@ def test_subsample_is_hypergeometric(
 
 
 @pytest.mark.parametrize("cells", [0, 8, 1 << 14])
-def test_tables_of_one_sample_agree(cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tables_of_one_sample_agree(cells, monkeypatch):
     """Whether counts or rows were drawn, all tables are margins of one sample of m rows."""
     monkeypatch.setattr(Subsample, "CELLS", cells)
     store = Store(load_dataset("sachs", n=5000))
@@ -204,7 +200,7 @@ def test_tables_of_one_sample_agree(cells: int, monkeypatch: pytest.MonkeyPatch)
     assert (sample.table(7, 8, (1,)).sum(axis=(1, 2)) == pair[0].sum(axis=0)).all()
 
 
-def test_how_a_sample_is_drawn_depends_on_the_number_of_rows_alone() -> None:
+def test_how_a_sample_is_drawn_depends_on_the_number_of_rows_alone():
     """To draw rows takes a number for each of all n; up to 2^18 of them nothing changes."""
     few, many = (SimpleNamespace(n=n, rows="all") for n in (1 << 18, 1 << 20))
     assert draw(few, 5, Randomness(0))._most == Subsample.CELLS
@@ -219,14 +215,14 @@ def test_how_a_sample_is_drawn_depends_on_the_number_of_rows_alone() -> None:
 
 
 @pytest.fixture
-def shared(monkeypatch: pytest.MonkeyPatch) -> Bounded:
+def shared(monkeypatch):
     """A bound of 30,000 bytes for the stores of one test."""
     kept = Bounded(30_000, tables._size)
     monkeypatch.setattr(tables, "_shared", kept)
     return kept
 
 
-def test_the_roles_of_columns_share_one_count(shared: Bounded) -> None:
+def test_the_roles_of_columns_share_one_count(shared):
     """x and y given z and w, in any roles: one count is kept, and each table is as if counted."""
     store = Store(load_dataset("alarm", n=3000))
     columns = (30, 3, 17, 8)
@@ -239,7 +235,7 @@ def test_the_roles_of_columns_share_one_count(shared: Bounded) -> None:
     assert 8 * cells <= shared.bytes < 2 * 8 * cells + 200
 
 
-def test_all_stores_share_one_bound(shared: Bounded) -> None:
+def test_all_stores_share_one_bound(shared):
     stores, calls = [Store(random_data(seed, 50)) for seed in range(3)], []
     known = stores[0].known("pair")
     for value in (0.5, 0.6):  # the second is none: what was computed stays
@@ -266,7 +262,7 @@ def test_all_stores_share_one_bound(shared: Bounded) -> None:
     assert not shared._alike
 
 
-def test_least_recently_used_goes_first() -> None:
+def test_least_recently_used_goes_first():
     kept = Bounded(3, lambda _: 1)
     for key in "abc":
         kept.lookup(key, lambda key=key: key)
@@ -277,7 +273,7 @@ def test_least_recently_used_goes_first() -> None:
     assert set(kept._alike) == {"a", "c", "d"}  # a dataset that lives on keeps no empty set
 
 
-def test_one_store_a_dataset_and_none_after_it() -> None:
+def test_one_store_a_dataset_and_none_after_it():
     data = random_data(1, 50)
     store = store_of(data)
     assert store_of(data) is store

@@ -1,7 +1,5 @@
 """The mathematics of the guided tour: scenes, one noisy test, neighbours, the counterexample."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 
@@ -19,7 +17,7 @@ ASIA = load_dataset("asia", n=5_000)
 Q = query(ASIA, "smoke", "bronc")
 
 
-def test_scenes_end_in_the_runs_skeleton() -> None:
+def test_scenes_end_in_the_runs_skeleton():
     for key in ("pc", "priv_pc"):
         result = run(key, ASIA, seed=2)
         played = list(scenes(result.steps))
@@ -30,7 +28,7 @@ def test_scenes_end_in_the_runs_skeleton() -> None:
         assert [counts[k] for k in sorted(counts)] == list(result.ci_tests_by_order)
 
 
-def test_the_chance_of_a_flip_is_the_mechanisms() -> None:
+def test_the_chance_of_a_flip_is_the_mechanisms():
     assert noisy_test(ASIA, Q, 1e6).removed == 0
     assert noisy_test(ASIA, Q, 1e-6).removed == pytest.approx(0.5, abs=0.01)
     # Compared with the released values themselves: 30 % more or less noise would be seen.
@@ -42,7 +40,7 @@ def test_the_chance_of_a_flip_is_the_mechanisms() -> None:
     assert abs(drawn - test.exact).mean() == pytest.approx(test.scale, rel=0.06)
 
 
-def test_neighbours_differ_in_one_row_and_stay_within_the_sensitivity() -> None:
+def test_neighbours_differ_in_one_row_and_stay_within_the_sensitivity():
     for q in (Q, query(ASIA, "smoke", "dysp", ["bronc"])):
         found, sensitivity = farthest(ASIA, q, 1.0), moves(ASIA, q).sensitivity
         codes = found.pair.data.codes, found.pair.other.codes
@@ -53,7 +51,7 @@ def test_neighbours_differ_in_one_row_and_stay_within_the_sensitivity() -> None:
         assert set(found.before) == set(found.after)
 
 
-def test_guesses_never_pass_the_bound_and_nearly_reach_it() -> None:
+def test_guesses_never_pass_the_bound_and_nearly_reach_it():
     """Two Laplace densities of scale b at a distance D overlap in e^(-D / 2b)."""
     found = farthest(ASIA, Q, 2.0)
     low, high = sorted(found.exact)
@@ -73,7 +71,7 @@ def test_guesses_never_pass_the_bound_and_nearly_reach_it() -> None:
         assert guess_bound(epsilon, delta) == pytest.approx(bound)
 
 
-def test_the_published_bound_fails_by_one_record() -> None:
+def test_the_published_bound_fails_by_one_record():
     found = counterexample()
     assert (found.rest[0].sum(), found.rest[1].sum(), found.rest.size) == (39, 49_960, 8)
     assert found.p[0] == pytest.approx(1.6e-6, rel=0.05)
@@ -87,7 +85,7 @@ def test_the_published_bound_fails_by_one_record() -> None:
     assert all(abs(place.z - by_cell[0, 1, 1].z) <= bound for place in found.places)
 
 
-def test_later_orders_are_poorer_on_asia() -> None:
+def test_later_orders_are_poorer_on_asia():
     perfect = run("pc", ASIA, statistic="oracle")
     lines = strengths(ASIA, perfect.steps, 0.1)
     assert [line.order for line in lines] == list(range(len(perfect.ci_tests_by_order)))
@@ -97,7 +95,7 @@ def test_later_orders_are_poorer_on_asia() -> None:
         farthest(data, query(data, "X0", "X1"), 1.0)
 
 
-def test_of_two_hundred_noisy_answers_as_many_are_wrong_as_the_noise_makes() -> None:
+def test_of_two_hundred_noisy_answers_as_many_are_wrong_as_the_noise_makes():
     """Of the Laplace distribution's tails: beyond T, and beyond what the picture holds."""
     drawn = frames._pile(NoisyTest(exact=0.0, level=math.log(2), sensitivity=1.0, epsilon=1.0))
     outside = 0.06**1.1  # 1.1 times the quantiles .03 and .97

@@ -1,7 +1,5 @@
 """The purse of a run: every coin is a line of its ledger, every link that goes is the run's."""
 
-from __future__ import annotations
-
 from itertools import combinations, pairwise
 
 import pytest
@@ -14,7 +12,7 @@ ASIA = load_dataset("asia", n=20_000)
 
 @pytest.mark.parametrize("key", ["priv_pc", "curate_pc", "marginal_pc"])
 @pytest.mark.parametrize("epsilon", [0.05, 1.0])
-def test_a_purse_is_the_runs_own(key: str, epsilon: float) -> None:
+def test_a_purse_is_the_runs_own(key, epsilon):
     result = run(key, ASIA, seed=3, epsilon=epsilon, guarantee="strict")
     shown = purses(ASIA, key, [epsilon], seed=3)[0]
     assert shown == purse(result)
@@ -31,7 +29,7 @@ def test_a_purse_is_the_runs_own(key: str, epsilon: float) -> None:
     assert shown.ended == (not result.untested)
 
 
-def test_who_pays_when() -> None:
+def test_who_pays_when():
     each = {k: purses(ASIA, k, [1.0])[0] for k in ("priv_pc", "curate_pc", "marginal_pc")}
     once = each["marginal_pc"]
     assert sum(coins for _, coins in once.bought) == pytest.approx(once.coins[0])
@@ -44,6 +42,6 @@ def test_who_pays_when() -> None:
     assert paid == [k == 0 or examined[k] or examined[k - 1] for k in range(len(letters))]
 
 
-def test_without_a_cap_there_are_no_coins() -> None:
+def test_without_a_cap_there_are_no_coins():
     with pytest.raises(InputError, match="only a strict run"):
         purse(run("priv_pc", ASIA, guarantee="published"))

@@ -1,7 +1,5 @@
 """What a page says of a pair agrees with what runs do."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -19,7 +17,7 @@ WAYS = {
 
 
 @pytest.mark.slow
-def test_the_probability_is_the_share_of_runs() -> None:
+def test_the_probability_is_the_share_of_runs():
     """Over 80 splits: the mean probability against the share of right directions."""
     data = simulate_pair("wave", "laplace", n=100, seed=5)
     setting = AnmParameters(epsilon=EPSILON, protect="test").setting()

@@ -1,7 +1,5 @@
 """After a shuffle each column is what it was, and nothing is left between them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -9,7 +7,7 @@ from engine import Dataset, InputError, load_dataset
 from engine.teaching.shuffled import shuffled
 
 
-def test_columns_stay_and_what_joined_them_goes() -> None:
+def test_columns_stay_and_what_joined_them_goes():
     """Correlations: some above .5 before, all below .03 (four standard deviations) after."""
     data = load_dataset("asia", n=20_000)
     found = shuffled(data, 1)
@@ -26,7 +24,7 @@ def test_columns_stay_and_what_joined_them_goes() -> None:
     assert (found.codes != shuffled(data, 2).codes).any()
 
 
-def test_aggregated_rows_are_repeated_first_and_private_ones_refused() -> None:
+def test_aggregated_rows_are_repeated_first_and_private_ones_refused():
     counted = Dataset.from_codes([[0, 1], [1, 0]], weights=[30, 70], public=True)
     found = shuffled(counted, 0)
     assert found.n == 100

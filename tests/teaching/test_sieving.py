@@ -1,7 +1,5 @@
 """The exact scores that a sieve compares, split by d-separation."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -10,7 +8,7 @@ from engine.teaching import sieving
 from engine.theory import sieve_epsilon
 
 
-def test_scores_are_split_by_d_separation() -> None:
+def test_scores_are_split_by_d_separation():
     data = load_dataset("cancer", n=5000, seed=0)
     values, truth = sieving.exact_scores(data, "kendall", "published", "p")
     assert len(values) == len(truth) == len(sieving.queries(5)) == 40
@@ -18,7 +16,7 @@ def test_scores_are_split_by_d_separation() -> None:
     assert np.median(values[truth == 1]) > np.median(values[truth == 0])
 
 
-def test_the_noise_is_the_papers_at_the_sample() -> None:
+def test_the_noise_is_the_papers_at_the_sample():
     """Algorithm 2: Lap(4 Δ / ε') on a query and Lap(2 Δ / ε') on T, whose variances are 2 b²."""
     data = load_dataset("cancer", n=5000)
     query, threshold, sd = sieving.Sieve("kendall", "strict", "z", 0.1, 0.02, 1.0).noise(data, 400)

@@ -1,7 +1,5 @@
 """Arrows reversed: which answers change, compared with networkx and the CPDAG."""
 
-from __future__ import annotations
-
 import networkx as nx
 import numpy as np
 import pytest
@@ -13,7 +11,7 @@ from engine.teaching.turning import CYCLE, _turned, questions, turning
 
 
 @pytest.mark.parametrize("name", ["cancer", "survey", "asia"])
-def test_graphs_of_one_kind_have_one_cpdag_and_others_answer_otherwise(name: str) -> None:
+def test_graphs_of_one_kind_have_one_cpdag_and_others_answer_otherwise(name):
     network = load_network(name)
     found = turning(network.dag(), network.names)
     d, cpdags = found.d, {}
@@ -28,7 +26,7 @@ def test_graphs_of_one_kind_have_one_cpdag_and_others_answer_otherwise(name: str
     assert [bool(c) for c in found.changed] == [False] + [True] * (len(found.changed) - 1)
 
 
-def test_answers_are_those_of_d_separation() -> None:
+def test_answers_are_those_of_d_separation():
     network = load_network("asia")
     found = turning(network.dag(), network.names)
     every, rng = list(questions(found.d)), np.random.default_rng(3)

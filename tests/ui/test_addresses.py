@@ -3,21 +3,14 @@
 Each is answered with one sentence or left out; nothing of it is a traceback.
 """
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from engine import InputError
-from engine.params import Parameters, Spec
 from pages.learn import allocation, sieve
 from pages.learn.tour import Tour
 from pages.shell import state
 from pages.shell.settings import MOST_SEED, Source, check_rows
 from pages.shell.state import defaults
-from tests.ui.steps import Open
 
 LONGEST = 700  # characters of a sentence
 ON_PAGES = ("", "x", "nan", "1e308", "-1", "1.5", f"{2**53}", "9" * 400, "\x00", "own")
@@ -33,7 +26,7 @@ FIELDS = {
 
 
 @pytest.mark.parametrize("page", FIELDS)
-def test_no_address_is_a_traceback(open_app: Open, page: str) -> None:
+def test_no_address_is_a_traceback(open_app, page):
     """All fields wrong in one way; then each alone, said twice."""
     app, names = open_app(page, data="cancer", n="2000"), FIELDS[page].split()
     for word in ON_PAGES:
@@ -42,7 +35,7 @@ def test_no_address_is_a_traceback(open_app: Open, page: str) -> None:
         look(app, {name: ["", "9" * 400]})
 
 
-def look(app: AppTest, query: dict[str, Any]) -> None:
+def look(app, query):
     """What the browser does with a link: the page must be whole, with short sentences at most."""
     app.query_params.clear()
     for name, word in query.items():
@@ -54,9 +47,7 @@ def look(app: AppTest, query: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("fields", [allocation.Fields, sieve.Fields, Tour])
-def test_every_field_says_what_it_admits_and_is_read_as_it_was_written(
-    fields: type[Parameters],
-) -> None:
+def test_every_field_says_what_it_admits_and_is_read_as_it_was_written(fields):
     """Every field, moved away from its default; and every word that no field could show."""
     for spec in fields.specs():
         bounded = spec.low is not None and spec.high is not None
@@ -71,7 +62,7 @@ def test_every_field_says_what_it_admits_and_is_read_as_it_was_written(
     fields()  # its own defaults fit
 
 
-def moved(spec: Spec, value: Any) -> bool:
+def moved(spec, value):
     """Whether the value fits the field and is not its default."""
     try:
         return value != spec.default and spec.check(value) == value
@@ -80,6 +71,6 @@ def moved(spec: Spec, value: Any) -> bool:
 
 
 @pytest.mark.parametrize("seed", [-1, MOST_SEED + 1, 10**400])
-def test_a_data_seed_that_is_not_drawn_here(seed: int) -> None:
+def test_a_data_seed_that_is_not_drawn_here(seed):
     with pytest.raises(InputError, match="data seed"):
         check_rows(Source("asia", 1_000, seed))

@@ -1,13 +1,7 @@
 """The Audit and Plan pages: they open on finished examples, and attack and simulate when asked."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
-
-import pytest
-from streamlit.testing.v1 import AppTest
 
 from engine import read_table
 from engine.privacy.budget import PUBLISHED, STRICT
@@ -17,10 +11,10 @@ from engine.release.file import canonical
 from pages.trust import view as audits
 from pages.trust.view import replay_ratios, sentence
 from tests.release.samples import asia_schema, make, own_asia
-from tests.ui.steps import Open, give, press, told
+from tests.ui.steps import give, press, told
 
 
-def finished(app: AppTest) -> None:
+def finished(app):
     """Wait for the thread, then draw the page again."""
     for key in ("task-audit", "task-audit-release"):
         assert key not in app.session_state or app.session_state[key].wait(60)
@@ -28,7 +22,7 @@ def finished(app: AppTest) -> None:
     assert not app.exception
 
 
-def test_the_example_is_what_the_audit_found() -> None:
+def test_the_example_is_what_the_audit_found():
     lines = audits.example()
     head = lines[audits.HEADLINE]
     assert head.measured.runs == 1500
@@ -42,7 +36,7 @@ def test_the_example_is_what_the_audit_found() -> None:
     assert all(r <= 1 + 1e-9 for r in ratios.values())
 
 
-def test_an_attack_runs_and_goes_back(open_app: Open) -> None:
+def test_an_attack_runs_and_goes_back(open_app):
     app = open_app("trust")
     app.selectbox(key="audit-algorithm").set_value("gram_notears").run()
     app.selectbox(key="audit-pair-gram_notears").set_value("one cell").run()
@@ -54,15 +48,15 @@ def test_an_attack_runs_and_goes_back(open_app: Open) -> None:
     assert "the claim is wrong" in told(app)
 
 
-def attacked(app: AppTest, raw: bytes) -> AppTest:
+def attacked(app, raw):
     """The page with a file up and attacked."""
     give(app, "audit-release-file", raw, "r.json")
     return press(app, "audit-release-go")
 
 
 def test_a_release_file_is_attacked_and_a_bad_one_refused_in_a_sentence(
-    open_app: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    open_app, tmp_path, monkeypatch
+):
     monkeypatch.setattr("pages.trust.work.attack_release", partial(attack_release, proposals=2))
     schema = asia_schema(2_000).keep("lung", "either", "xray")
     rows = read_table(own_asia(2_000).to_frame(), schema)

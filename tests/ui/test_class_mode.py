@@ -1,7 +1,5 @@
 """A class bets together: rooms, the phone's page, the wall, and thirty who vote at once."""
 
-from __future__ import annotations
-
 import pytest
 
 from engine import InputError
@@ -10,12 +8,12 @@ from engine.teaching.neighbours import guess_bound, moves
 from pages.learn import class_mode, rooms
 from pages.learn.rooms import Rooms
 from pages.learn.tour import neighbours_of
-from tests.ui.steps import Open, press, told
+from tests.ui.steps import press, told
 
 PAIR = neighbours_of("cancer", "Smoker", "Cancer").at(2.0)
 
 
-def test_a_room_counts_each_voter_once_until_the_answer_is_shown() -> None:
+def test_a_room_counts_each_voter_once_until_the_answer_is_shown():
     room = Rooms().open(PAIR)
     room.which = 1
     for voter, guess in (("a", 0), ("b", 1), ("a", 1), ("c", 0)):
@@ -32,7 +30,7 @@ def test_a_room_counts_each_voter_once_until_the_answer_is_shown() -> None:
     assert room.score() == (2, 3)
 
 
-def test_rooms_are_bounded_and_gone_after_an_hour() -> None:
+def test_rooms_are_bounded_and_gone_after_an_hour():
     now = [0.0]
     every = Rooms(lambda: now[0])
     room = every.open(PAIR)
@@ -52,7 +50,7 @@ def test_rooms_are_bounded_and_gone_after_an_hour() -> None:
     assert not any(every.find(code) for code in codes)
 
 
-def test_outputs_are_the_engines_releases_of_either_table() -> None:
+def test_outputs_are_the_engines_releases_of_either_table():
     room, middle = Rooms().open(PAIR), sum(PAIR.exact) / 2
     drawn = []
     for _ in range(400):
@@ -65,7 +63,7 @@ def test_outputs_are_the_engines_releases_of_either_table() -> None:
     assert abs(sum(value for _, value in drawn) / 400 - middle) < 5 * scale
 
 
-def test_a_phone_votes_and_the_wall_shows_it(open_app: Open) -> None:
+def test_a_phone_votes_and_the_wall_shows_it(open_app):
     class_mode.rooms.clear()
     wall = open_app("learn", step="person", network="cancer")
     press(wall, "learn-room-open")

@@ -1,9 +1,6 @@
 """Colours of charts: told apart in light and dark, in grey, and by the colour-blind."""
 
-from __future__ import annotations
-
 import tomllib
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +12,7 @@ from pages.draw import PALETTES
 
 Array = NDArray[np.float64]
 # Machado, Oliveira and Fernandes (2009), severity 1, on linear RGB.
-EYES: dict[str, Array] = {
+EYES = {
     "usual": np.eye(3),
     "protanopia": np.array(
         [[0.1523, 1.0526, -0.2049], [0.1145, 0.7863, 0.0992], [-0.0039, -0.0481, 1.0520]]
@@ -43,13 +40,13 @@ SETS = {
 }
 
 
-def linear(colours: Sequence[str]) -> Array:
+def linear(colours):
     """Linear RGB (count, 3) of hex colours."""
     rgb = np.array([[int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in colours]) / 255
     return np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
 
 
-def too_near(colours: Sequence[str]) -> dict[str, tuple[str, str]]:
+def too_near(colours):
     """By eye, the worst pair of colours that this eye could take for one."""
     i, j = np.triu_indices(len(colours), 1)
     found = {}
@@ -61,20 +58,20 @@ def too_near(colours: Sequence[str]) -> dict[str, tuple[str, str]]:
     return found
 
 
-def contrast(one: str, two: str) -> float:
+def contrast(one, two):
     """WCAG's contrast of two hex colours."""
     low, high = sorted(linear([one, two]) @ EYES["grey"][0])
     return float((high + 0.05) / (low + 0.05))
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_colours_are_told_apart_by_every_eye_and_from_the_sheet(name: str) -> None:
+def test_colours_are_told_apart_by_every_eye_and_from_the_sheet(name):
     colours, sheet, least = SETS[name]
     assert too_near(colours) == {}
     assert [c for c in colours if contrast(c, sheet) < least] == []
 
 
-def test_what_looks_alike_is_found() -> None:
+def test_what_looks_alike_is_found():
     """Two blues; an orange and a brown that deuteranopes take for one; the same grey twice."""
     assert set(too_near(["#0072b2", "#3a86b7"])) >= {"usual", "tritanopia"}
     assert "deuteranopia" in too_near(["#b34700", "#8a6a00"])
@@ -82,7 +79,7 @@ def test_what_looks_alike_is_found() -> None:
     assert too_near(["#ff0000", "#00ff00", "#0000ff", "#ffffff"]) == {}
 
 
-def test_streamlits_own_charts_have_the_same_colours() -> None:
+def test_streamlits_own_charts_have_the_same_colours():
     theme = tomllib.loads(Path(".streamlit/config.toml").read_text())["theme"]
     for look, palette in PALETTES.items():
         named = *theme[look]["chartCategoricalColors"], theme[look]["grayTextColor"]

@@ -1,12 +1,9 @@
 """Words, layouts, graphs, charts and tables, apart from any page."""
 
-from __future__ import annotations
-
 import json
 import math
 import re
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -26,7 +23,7 @@ NUMBERS = (0, 1, 0.0174689, 35.7128, 148.4, 1892.2, 1e-6, 2.5e9, math.inf, None,
 SHOWN = "0 1 0.0175 35.7 148 1,892 1e-6 2.5e9 nothing – -0.286"
 
 
-def test_numbers_and_words() -> None:
+def test_numbers_and_words():
     assert " ".join(map(text.number, NUMBERS)) == SHOWN
     assert text.number(148.4, 2) == "148"  # few digits never turn into exponents
     kept = together("At ε = 3: 82 % of 7; T = .1, m = best")
@@ -37,7 +34,7 @@ def test_numbers_and_words() -> None:
     assert plainly("cancer") == words()["cancer"]
 
 
-def test_a_graph_page_loads_nothing_from_elsewhere() -> None:
+def test_a_graph_page_loads_nothing_from_elsewhere():
     c = "</script><img src=x>"  # a column's name ends no script
     drawn = [Link("a", "b", True, LinkClass.FALSE_POSITIVE), Link("b", c, False)]
     at = {"a": (0.0, 0.0), "b": (50.0, 50.0), c: (0.0, 100.0)}
@@ -52,7 +49,7 @@ def test_a_graph_page_loads_nothing_from_elsewhere() -> None:
 ODD = "<b>30</b> & more"
 
 
-def test_levels_and_names_of_columns_are_no_markup_in_a_chart() -> None:
+def test_levels_and_names_of_columns_are_no_markup_in_a_chart():
     drawn = bars([ODD], [1.0], x_title=ODD, y_title="%", words=["1"]).to_json()
     lines = curves([], Axis(ODD), Axis(f"{ODD} less its fit")).to_json()
     for content in (drawn, lines):
@@ -60,7 +57,7 @@ def test_levels_and_names_of_columns_are_no_markup_in_a_chart() -> None:
         assert "&lt;b" in content.replace("\\u0026", "&")
 
 
-def test_without_a_truth_what_was_not_tested_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_truth_what_was_not_tested_is_told_apart(monkeypatch):
     found = run("priv_pc", load_dataset("asia", n=3000), seed=0, epsilon=0.05)
     monkeypatch.setattr(RunResult, "classes", {})  # as of one's own table
     drawn = {(k.a, k.b): (k.kind, k.arrow) for k in links.found_links(found, waiting=True)}
@@ -68,14 +65,14 @@ def test_without_a_truth_what_was_not_tested_is_told_apart(monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize("kind", LinkClass)
-def test_a_sample_of_a_line_has_its_sign(kind: LinkClass) -> None:
+def test_a_sample_of_a_line_has_its_sign(kind):
     drawn, mark = stroke(kind, "light"), MARKS[kind]
     assert drawn.count(f'fill="{mark.light}"') == bool(mark.marker)
     assert ("stroke-dasharray" in drawn) == bool(mark.dash)
     assert links.sample(kind, "light").count("<img") == 1
 
 
-def test_the_record_of_a_run_is_json_with_its_seed_on_public_data_only() -> None:
+def test_the_record_of_a_run_is_json_with_its_seed_on_public_data_only():
     public = load_dataset("cancer", n=2000)
     rows = "".join(f"{k % 2},{k // 3 % 2},{k // 5 % 2}\n" for k in range(200))
     own = read_csv(f"a,b,c\n{rows}".encode())
@@ -87,8 +84,8 @@ def test_the_record_of_a_run_is_json_with_its_seed_on_public_data_only() -> None
         assert all(internal) if data.public else not any(internal)
 
 
-def test_no_table_writes_none_or_infinity(monkeypatch: pytest.MonkeyPatch) -> None:
-    sent: dict[str, Any] = {}
+def test_no_table_writes_none_or_infinity(monkeypatch):
+    sent = {}
     monkeypatch.setattr(show.st, "dataframe", lambda frame, **o: sent.update(o, frame=frame))
     frame = pd.DataFrame(
         {
@@ -115,17 +112,15 @@ def test_no_table_writes_none_or_infinity(monkeypatch: pytest.MonkeyPatch) -> No
     [(3, {}, "content"), (14, {}, 405), (9, {"most": 320}, 335), (40, {"height": 320}, 335),
      (2, {"height": 320}, 320)],
 )  # fmt: skip
-def test_a_table_with_more_rows_ends_within_a_row(
-    rows: int, how: dict[str, int], height: int | str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_table_with_more_rows_ends_within_a_row(rows, how, height, monkeypatch):
     """One that ended with a row would hide that there are more: rows of 35 pixels, titles of 38."""
-    drawn: list[int | str] = []
+    drawn = []
     monkeypatch.setattr(show.st, "dataframe", lambda frame, **rest: drawn.append(rest["height"]))
     show.table(pd.DataFrame({"a": range(rows)}), alt="", **how)
     assert drawn == [height]
 
 
-def test_every_table_comes_from_one_place() -> None:
+def test_every_table_comes_from_one_place():
     pages = Path(show.__file__).parents[1]
     direct = [p.name for p in pages.rglob("*.py") if ".dataframe(" in p.read_text("utf-8")]
     assert direct == ["show.py"]

@@ -1,7 +1,5 @@
 """One's own table without a browser: a file, its columns stated, runs on it, a release's price."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
@@ -9,27 +7,26 @@ from typing import Any
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from engine import InputError, read_csv
-from engine.data.column import Column, Dialect
+from engine.data.column import Column
 from engine.data.draft import survey
 from engine.data.schema import Schema
 from engine.release.budget import VARIABLE, Budgets
 from pages.table import cards
-from tests.ui.steps import Open, address, give, metrics, own_table, press, step, told, visit
+from tests.ui.steps import address, give, metrics, own_table, press, step, told, visit
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
 ASIA, SURVEY = ((SAMPLES / name).read_bytes() for name in ("asia_2000.csv", "survey_1000.csv"))
 
 
 @pytest.fixture
-def data_page(open_app: Open) -> AppTest:
+def data_page(open_app):
     """The app on its Data page."""
     return open_app("table")
 
 
-def test_a_bundled_network(data_page: AppTest) -> None:
+def test_a_bundled_network(data_page):
     app = data_page
     app.session_state["data-public"] = True
     app.run()
@@ -45,7 +42,7 @@ def test_a_bundled_network(data_page: AppTest) -> None:
     assert [metrics(app)[k] for k in ("Rows", "Columns")] == ["1,234", "11"]
 
 
-def test_own_data_show_nothing_exact_before_it_is_asked_for(data_page: AppTest) -> None:
+def test_own_data_show_nothing_exact_before_it_is_asked_for(data_page):
     app = data_page
     own_table(app, (SAMPLES / "sachs_5000.csv").read_bytes())
     assert not metrics(app)
@@ -60,7 +57,7 @@ def test_own_data_show_nothing_exact_before_it_is_asked_for(data_page: AppTest) 
     assert "without noise" in told(app, "caption")
 
 
-def test_own_data_with_truth_run_and_are_scored(data_page: AppTest) -> None:
+def test_own_data_with_truth_run_and_are_scored(data_page):
     app = data_page
     own_table(app, ASIA)
     edges = (SAMPLES / "asia_edges.csv").read_bytes()
@@ -75,13 +72,13 @@ def test_own_data_with_truth_run_and_are_scored(data_page: AppTest) -> None:
     assert "F1 against a truth is not private" in told(app, "html")
 
 
-def words_schema(content: bytes) -> Schema:
+def words_schema(content):
     """What a person would state of the file: all its columns are unordered words."""
     found, _ = survey(content)
     return Schema(tuple(Column(name=f.name, type="unordered", levels=f.levels) for f in found))
 
 
-def test_runs_on_own_data_add_up_with_secret_noise(app: AppTest) -> None:
+def test_runs_on_own_data_add_up_with_secret_noise(app):
     own_table(app, SURVEY, page="run")
     press(app, "run")
     assert "Skeleton F1" not in metrics(app)  # no truth is known
@@ -106,12 +103,12 @@ def test_runs_on_own_data_add_up_with_secret_noise(app: AppTest) -> None:
     assert [len(meter) for meter in app.session_state["own_costs"].values()] == [2]
 
 
-def test_a_run_that_dies_is_counted(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_dies_is_counted(app, monkeypatch):
     """For lack of memory, or with its process; not one that was refused before it drew."""
     own_table(app, SURVEY, words_schema(SURVEY), page="run")
     ends = [MemoryError(), EOFError(), InputError("Choose another epsilon.")]
 
-    def dies(*_: object, **__: object) -> None:
+    def dies(*_, **__):
         raise ends[0]
 
     monkeypatch.setattr("pages.worker.run", dies)
@@ -122,7 +119,7 @@ def test_a_run_that_dies_is_counted(app: AppTest, monkeypatch: pytest.MonkeyPatc
         ends.pop(0)
 
 
-def to_cards(app: AppTest) -> list[str]:
+def to_cards(app):
     """To the cards, which show what was found in the rows: those that are stated by a switch."""
     step(app, "columns")
     assert not [c for c in app.toggle if str(c.key).startswith("card-")]  # not asked for
@@ -131,14 +128,14 @@ def to_cards(app: AppTest) -> list[str]:
     return [str(c.key) for c in app.toggle if str(c.key).endswith("-stated")]
 
 
-def state(app: AppTest, *cards: int) -> None:
+def state(app, *cards):
     """As found, by the cards' switches; then the table is read so."""
     for card in cards:
         app.toggle(key=f"card-{card}-stated").set_value(True).run()
     press(app, "schema-use")
 
 
-def test_the_columns_are_stated_card_by_card(data_page: AppTest) -> None:
+def test_the_columns_are_stated_card_by_card(data_page):
     app = data_page
     own_table(app, b"id,a,b\n" + b"".join(f"p{k},{k % 2},{k % 3}\n".encode() for k in range(60)))
     assert "Nothing is stated of this table" in told(app)
@@ -154,7 +151,7 @@ def test_the_columns_are_stated_card_by_card(data_page: AppTest) -> None:
     assert "There are 60 rows" in told(app)
 
 
-def test_persons_have_one_row(data_page: AppTest) -> None:
+def test_persons_have_one_row(data_page):
     app = data_page
     rows = "".join(f"p{k % 20},{k % 7},{('no', 'yes')[k % 2]}\n" for k in range(80))
     own_table(app, f"who,day,smokes\n{rows}".encode())
@@ -174,7 +171,7 @@ def test_persons_have_one_row(data_page: AppTest) -> None:
     assert "replace one person with all of their rows" in told(app)
 
 
-def test_many_columns_are_turned(data_page: AppTest) -> None:
+def test_many_columns_are_turned(data_page):
     rows = [",".join(str((k + j) % 2) for j in range(30)) for k in range(9)]
     own_table(data_page, "\n".join([",".join(f"c{j}" for j in range(30)), *rows]).encode())
     assert to_cards(data_page) == [f"card-{j}-stated" for j in range(cards.A_PAGE)]
@@ -183,21 +180,21 @@ def test_many_columns_are_turned(data_page: AppTest) -> None:
 GAPS = 47
 
 
-def with_gaps() -> bytes:
+def with_gaps():
     """228 rows with a number of many values, which 47 do not have, and a word."""
     cells = ["NA" if i < GAPS else f"{i * 7 % 181}.5" for i in range(228)]
     rows = [f"{c},{'no' if i % 3 else 'yes'}" for i, c in enumerate(cells)]
     return "\n".join(["age,smoker", *rows]).encode()
 
 
-def counts(data: Any, column: str) -> dict[str, int]:
+def counts(data, column):
     """Level -> rows."""
     j = data.names.index(column)
     found = np.bincount(data.codes[:, j], weights=data.weights, minlength=data.cardinalities[j])
     return dict(zip(data.levels[j], map(int, found), strict=True))
 
 
-def test_gaps_are_a_level_of_their_own_and_are_told(data_page: AppTest) -> None:
+def test_gaps_are_a_level_of_their_own_and_are_told(data_page):
     app = data_page
     own_table(app, with_gaps())
     assert not app.error
@@ -212,8 +209,8 @@ def test_gaps_are_a_level_of_their_own_and_are_told(data_page: AppTest) -> None:
 
 
 def test_before_a_release_many_cells_are_a_question_and_its_price_and_worth_are_said(
-    data_page: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    data_page, tmp_path, monkeypatch
+):
     app = data_page
     monkeypatch.setenv(VARIABLE, str(tmp_path / "b.db"))
     Budgets(tmp_path / "b.db").new("ward", 1.5, 1e-5)
@@ -235,10 +232,10 @@ def test_before_a_release_many_cells_are_a_question_and_its_price_and_worth_are_
 Cards = dict[str, dict[str, Any]]
 
 
-def stated(raw: bytes) -> tuple[Cards, Dialect]:
+def stated(raw):
     """The cards of a file, all stated as found, and how it is written."""
     found, dialect = survey(raw)
-    drafts: Any = cards.drafts(found)
+    drafts = cards.drafts(found)
     with pytest.raises(InputError, match="I state this"):
         cards.schema_of(drafts, dialect)
     for card in drafts.values():
@@ -246,7 +243,7 @@ def stated(raw: bytes) -> tuple[Cards, Dialect]:
     return drafts, dialect
 
 
-def test_what_is_stated_becomes_a_schema() -> None:
+def test_what_is_stated_becomes_a_schema():
     raw = b"id,day,a,b,c\n" + b"".join(
         f"p{k},20{k % 9 + 10}-01-0{k % 8 + 1},{'yes' if k % 3 else 'no'},{k * 1.5},"
         f"{k % 4 if k else ''}\n".encode()
@@ -268,7 +265,7 @@ def test_what_is_stated_becomes_a_schema() -> None:
             cards.schema_of(drafts, dialect)
 
 
-def test_a_card_says_what_is_no_number_counts_as() -> None:
+def test_a_card_says_what_is_no_number_counts_as():
     drafts, dialect = stated(with_gaps())
     assert (drafts["age"]["gaps"], drafts["smoker"]["other"]) == (cards.OWN_LEVEL, cards.REFUSE)
     found = []
@@ -289,7 +286,7 @@ BAD = (b"", b"a\n1\n2\n", b"a,b\n1,2\n", b"a,b\n1,2\n1,3\n1,2\n",
 BAD_EDGES = (b"asia,nowhere\n", b"asia,tub\ntub,asia\n", b"?\n")
 
 
-def test_a_bad_file_or_edge_list_gives_one_sentence(data_page: AppTest) -> None:
+def test_a_bad_file_or_edge_list_gives_one_sentence(data_page):
     own_table(data_page, ASIA)
     for key, content in (*(("truth", e) for e in BAD_EDGES), *(("file", c) for c in BAD)):
         give(data_page, f"data-{key}", content)
@@ -298,7 +295,7 @@ def test_a_bad_file_or_edge_list_gives_one_sentence(data_page: AppTest) -> None:
         assert "Traceback" not in error.value
 
 
-def test_names_of_columns_cannot_break_the_page(app: AppTest) -> None:
+def test_names_of_columns_cannot_break_the_page(app):
     nasty = '</script><img src=x onerror=alert(1)>,"**b** `c` $x$"\n'
     rows = "".join(f"{k % 2},{(k // 3) % 2}\n" for k in range(300))
     own_table(app, (nasty + rows).encode(), page="run")

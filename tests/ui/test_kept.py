@@ -5,11 +5,6 @@ the series of charts, the links of pictures and the files that are text. A chang
 changed file in ``kept``, which is read before it is committed.
 """
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import Any
-
 import pytest
 import streamlit as st
 
@@ -23,7 +18,7 @@ from pages.study import work
 from tests.boundary.alike import DECLARED, Twice, table
 from tests.keeping import agrees
 from tests.ui.shown import shown
-from tests.ui.steps import Open, own_table, press, step, visit
+from tests.ui.steps import own_table, press, step, visit
 
 ASIA = {"data": "asia", "n": "5000", "seed": "1"}
 CANCER = {"data": "cancer", "n": "2000"}
@@ -42,12 +37,12 @@ TEXT = (".csv", ".json", ".txt", ".dot", ".graphml", ".mmd", ".dag", ".svg")
 
 
 @pytest.fixture(autouse=True)
-def files(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def files(monkeypatch):
     """What is offered for download, as text."""
-    found: list[str] = []
+    found = []
     offer = st.download_button
 
-    def offered(label: str, data: Any, name: str, *args: Any, **options: Any) -> Any:
+    def offered(label, data, name, *args, **options):
         content = data() if callable(data) else data
         if str(name).endswith(TEXT):
             text = content if isinstance(content, str) else content.decode()
@@ -65,7 +60,7 @@ def files(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_run(open_app: Open, name: str, files: list[str]) -> None:
+def test_run(open_app, name, files):
     app = press(open_app("run", **RUNS[name]), "run", "pin")
     seen = [shown(app)]
     for tab in TABS:
@@ -78,11 +73,11 @@ def test_run(open_app: Open, name: str, files: list[str]) -> None:
 
 
 @pytest.mark.parametrize("word", [one.key for one in STEPS])
-def test_learn(open_app: Open, word: str) -> None:
+def test_learn(open_app, word):
     agrees(f"learn {word}", shown(open_app("learn", step=word, data="cancer", seed="1")))
 
 
-def test_learn_after_run(open_app: Open) -> None:
+def test_learn_after_run(open_app):
     """The Run page's run is one of those that the search is shown of."""
     app = press(open_app("run", **CANCER), "run")
     visit(app, "learn", step="search", data="cancer")
@@ -92,7 +87,7 @@ def test_learn_after_run(open_app: Open) -> None:
     agrees("learn after run", shown(app))
 
 
-def test_pins(open_app: Open) -> None:
+def test_pins(open_app):
     app = open_app("run", **CANCER, algorithm="pc")
     for key, epsilon in (("pc", 1.0), ("marginal_pc", 3.0), ("priv_pc", 1.0)):
         app.selectbox(key="run-algorithm").set_value(key).run()
@@ -106,13 +101,13 @@ CLICKS = {"pairs": (), "report": (), "scene": (), "trust": (), "study": ("study-
 
 
 @pytest.mark.parametrize("page", CLICKS)
-def test_page(open_app: Open, page: str, files: list[str]) -> None:
+def test_page(open_app, page, files):
     query = {"data": "cancer", "n": "2000", "algorithm": "priv_pc", "study.seeds": "5"}
     app = press(open_app(page, **query), *CLICKS[page])
     agrees(page, "\n".join([shown(app), *files]))
 
 
-def test_own_table(open_app: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_own_table(open_app, tmp_path, monkeypatch):
     """From a file to a release, each step as it is drawn."""
     monkeypatch.setenv(VARIABLE, str(tmp_path / "b.db"))
     Budgets().new("ward", 9, 1e-3)

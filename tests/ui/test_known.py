@@ -1,7 +1,5 @@
 """What is known, and what follows, on the pages without a browser."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -23,7 +21,7 @@ from pages.shell import settings
 from pages.shell.settings import Settings, Source, known_from, ready, word_of
 from tests.effects.models import exact
 from tests.release.samples import asia_schema
-from tests.ui.steps import Open, told
+from tests.ui.steps import told
 
 TRUTH = load_dataset("asia", n=10).truth
 assert TRUTH is not None
@@ -32,7 +30,7 @@ MARGINAL = {"data": "asia", "algorithm": "marginal_pc", "n": "20000"}
 ASIA = load_dataset("asia", n=10)
 
 
-def test_ready_sets_are_true_and_settle_more_and_more() -> None:
+def test_ready_sets_are_true_and_settle_more_and_more():
     assert list(SETS) == ["two tiers", "four tiers", "complete order"]
     for found in SETS.values():
         assert all(found.allows(a, b) for a, b in TRUTH.edges)
@@ -45,7 +43,7 @@ def test_ready_sets_are_true_and_settle_more_and_more() -> None:
     )
 
 
-def test_the_buttons_words() -> None:
+def test_the_buttons_words():
     tiers = Knowledge(tiers=[["asia"], ["smoke"]], required=[("tub", "lung")])
     stated = (None, SETS["four tiers"], tiers, Knowledge(roots=["asia"]))
     said = ["nothing", "four tiers", "2 tiers, 1 arrow", "a little"]
@@ -55,7 +53,7 @@ def test_the_buttons_words() -> None:
 @pytest.mark.parametrize(
     "stated", [*SETS.values(), Knowledge(forbidden=[("asia", "xray")], use=ORIENTS)]
 )
-def test_a_link_carries_it(stated: Knowledge) -> None:
+def test_a_link_carries_it(stated):
     word = word_of(stated, "asia")
     assert known_from(word, "asia") == stated
     assert word.startswith("{") == (stated not in SETS.values())
@@ -65,12 +63,12 @@ def test_a_link_carries_it(stated: Knowledge) -> None:
 
 
 @pytest.mark.parametrize("word", ["three-tiers", "{", '{"format": "x"}'])
-def test_a_link_that_says_nonsense_is_refused(word: str) -> None:
+def test_a_link_that_says_nonsense_is_refused(word):
     with pytest.raises(InputError):
         known_from(word, "asia")
 
 
-def test_a_run_that_knows_says_what_it_knew(open_app: Open) -> None:
+def test_a_run_that_knows_says_what_it_knew(open_app):
     app = open_app("run", **MARGINAL, **{"asia-known": "four-tiers"})
     result = app.session_state["shown"].result
     assert result.knowledge == SETS["four tiers"]
@@ -87,7 +85,7 @@ def test_a_run_that_knows_says_what_it_knew(open_app: Open) -> None:
     assert not app.exception
 
 
-def test_effects_under_a_run(open_app: Open) -> None:
+def test_effects_under_a_run(open_app):
     app = open_app("run", **MARGINAL, **{"asia-known": "complete-order"})
     app.session_state["run-effects"] = True
     app.run()
@@ -103,7 +101,7 @@ def test_effects_under_a_run(open_app: Open) -> None:
     assert not app.exception
 
 
-def test_figures_say_how_many_are_sure_and_how_many_may_be() -> None:
+def test_figures_say_how_many_are_sure_and_how_many_may_be():
     html = drawn._hundred(Interval(0.3, 0.2, 0.45), "smoke = yes", "lung = yes")
     assert html.count("<span") == 100
     assert html.count("background:rgba") == 25
@@ -111,11 +109,11 @@ def test_figures_say_how_many_are_sure_and_how_many_may_be() -> None:
     assert 'aria-label="smoke = yes: 20 to 45 of 100 with lung = yes"' in html
 
 
-def test_a_refusal_stands_without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refusal_stands_without_figures(monkeypatch):
     data = load_dataset("asia", n=1000)
     dags = Plausible((matrix_of(data.truth, data.names),), np.ones(1))  # type: ignore[arg-type]
     found = effect_of(exact(data), data.names, data.levels, dags, "dysp", "bronc")
-    shown: list[str] = []
+    shown = []
     monkeypatch.setattr(drawn.st, "info", lambda words, **_: shown.append(words))
     monkeypatch.setattr(drawn.st, "html", lambda words: shown.append("figures"))
     for name in ("markdown", "caption"):
@@ -125,9 +123,7 @@ def test_a_refusal_stands_without_figures(monkeypatch: pytest.MonkeyPatch) -> No
     assert "no number is reported" in shown[0]
 
 
-def test_what_the_form_says_of_own_data_goes_into_their_release(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_the_form_says_of_own_data_goes_into_their_release(monkeypatch):
     """And what the form takes back does not."""
     schema = replace(asia_schema(), knowledge=SETS["two tiers"])
     for said in (SETS["four tiers"], None):
@@ -135,7 +131,7 @@ def test_what_the_form_says_of_own_data_goes_into_their_release(
         assert settings.stated(schema) == replace(schema, knowledge=said)
 
 
-def test_what_the_dialog_says_of_a_false_tier_was_measured() -> None:
+def test_what_the_dialog_says_of_a_false_tier_was_measured():
     """Its numbers are those of the table of Marginal PC at ε = 1."""
     table = measured.summary(kept()).set_index(["algorithm", "ε", "knowledge"]).sort_index()
     ours = table.loc[("marginal_pc", 1.0)]

@@ -1,11 +1,6 @@
 """The Learn page: every step opens, has an address, and the game counts."""
 
-from __future__ import annotations
-
 import json
-from typing import Any
-
-from streamlit.testing.v1 import AppTest
 
 from engine import run
 from engine.graphs.links import MARKS, LinkClass
@@ -16,10 +11,10 @@ from pages.learn.shuffle import ALGORITHMS
 from pages.learn.steps import STEPS, WAY
 from pages.learn.tour import ROWS
 from pages.shell.settings import bundled
-from tests.ui.steps import Open, address, press, told
+from tests.ui.steps import address, press, told
 
 
-def test_the_way_through_the_tour(open_app: Open) -> None:
+def test_the_way_through_the_tour(open_app):
     app = open_app("learn")
     next_, back = "learn-next", "learn-back"
     presses = (next_, next_, "learn-aside-draws", next_, back)
@@ -31,7 +26,7 @@ def test_the_way_through_the_tour(open_app: Open) -> None:
     assert not app.exception
 
 
-def test_a_shuffles_legend_names_what_its_pictures_hold(open_app: Open) -> None:
+def test_a_shuffles_legend_names_what_its_pictures_hold(open_app):
     """Nothing is missed in a picture that draws no missed link."""
     app = open_app("learn", step="shuffle", data="cancer", shuffles="1", epsilon="0.5")
     said = [h.value for h in app.get("html")]
@@ -42,13 +37,13 @@ def test_a_shuffles_legend_names_what_its_pictures_hold(open_app: Open) -> None:
     assert MARKS[LinkClass.MISSED].word not in legend
 
 
-def data_of(app: AppTest) -> dict[str, Any]:
+def data_of(app):
     """What the last component on the page was given."""
-    found: dict[str, Any] = json.loads(app.get("bidi_component")[-1].proto.json)
+    found = json.loads(app.get("bidi_component")[-1].proto.json)
     return found
 
 
-def test_a_link_sets_what_is_dragged(open_app: Open) -> None:
+def test_a_link_sets_what_is_dragged(open_app):
     query = {"sieve.scale": "z", "sieve.threshold": "0.15", "sieve.tweak": "0.03"}
     given = data_of(open_app("learn", step="sieve", data="cancer", **query))
     t, tweak, m, _ = given["at"]
@@ -58,7 +53,7 @@ def test_a_link_sets_what_is_dragged(open_app: Open) -> None:
     assert (given["betas"][given["at"]["one"]], given["betas"][given["at"]["two"]]) == (0.35, 0.4)
 
 
-def test_what_if_counts_real_runs_and_leads_to_a_plan(open_app: Open) -> None:
+def test_what_if_counts_real_runs_and_leads_to_a_plan(open_app):
     app = open_app("learn", step="now", data="cancer")
     app.select_slider(key="learn-people").set_value(1_000).run()
     results = [run(METHOD, bundled("cancer", 1_000, 0), seed=s, epsilon=1.0) for s in range(DRAWS)]
@@ -72,7 +67,7 @@ def test_what_if_counts_real_runs_and_leads_to_a_plan(open_app: Open) -> None:
     assert app.number_input(key="plan-rows").value == 1_000
 
 
-def test_draw_again_adds_six_outcomes(open_app: Open) -> None:
+def test_draw_again_adds_six_outcomes(open_app):
     app = open_app("learn", step="draws", data="cancer")
     assert "All 6 draws" in told(app)
     press(app, "learn-draw")

@@ -1,13 +1,8 @@
 """What a setting invents on nothing: said wherever ε is chosen, and the same number everywhere."""
 
-from __future__ import annotations
-
 import time
-from collections.abc import Iterator
 
-import pandas as pd
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from engine import load_dataset, run
 from engine.studies.detectability import Invented, Shape
@@ -16,26 +11,26 @@ from pages.learn.shuffle import ALGORITHMS, NONE, links_of
 from pages.shell import task
 from pages.shell.settings import Source
 from pages.worker import false_links
-from tests.ui.steps import Open, press, told
+from tests.ui.steps import press, told
 
 QUICK = {"data": "asia", "n": "3000", "algorithm": "em_pc", "epsilon": "0.3"}
 START = "On independent data of this size, this setting gives"
 
 
 @pytest.fixture(autouse=True)
-def fresh() -> Iterator[None]:
+def fresh():
     """No count is left over from another test."""
     task._shared.clear()
     yield
     task._shared.clear()
 
 
-def table(app: AppTest, column: str) -> pd.DataFrame:
+def table(app, column):
     """The table on the page that has a column."""
     return next(f.value for f in app.dataframe if column in f.value)
 
 
-def test_a_count_comes_in_the_background(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_count_comes_in_the_background(open_app, monkeypatch):
     monkeypatch.setattr("pages.shell.task.AT_ONCE", 0.0)
     monkeypatch.setattr(
         "engine.studies.repeat.invented", lambda *_, **__: time.sleep(0.5) or Invented((3, 3))
@@ -48,14 +43,14 @@ def test_a_count_comes_in_the_background(open_app: Open, monkeypatch: pytest.Mon
     assert f"{START} about 3 false positives." in [c.value for c in app.caption]
 
 
-def test_a_count_that_takes_too_long_is_of_fewer_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_count_that_takes_too_long_is_of_fewer_tables(monkeypatch):
     monkeypatch.setattr("pages.worker.COUNTED", 0.5)
     found = false_links(lambda: False, "em_pc", Shape((2,) * 3, 500), {"epsilon": 1.0}, 100_000)
     assert found is not None
     assert 0 < len(found.counts) < 100_000
 
 
-def test_a_shape_needs_no_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_shape_needs_no_rows(monkeypatch):
     """Of a network none are drawn; of others only what is public is used."""
     expected = [Shape.of(load_dataset(name, n=200)) for name in ("asia", "sachs", "alarm")]
     numeric = Shape.of(load_dataset("sem:er:4:3:gaussian", n=300))
@@ -65,7 +60,7 @@ def test_a_shape_needs_no_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     assert shape_of(Source("asia", 3)) is None
 
 
-def test_shuffle_waits_for_a_guess_and_shows_what_is_invented(open_app: Open) -> None:
+def test_shuffle_waits_for_a_guess_and_shows_what_is_invented(open_app):
     app = open_app("learn", step="shuffle", network="cancer", total="2")
     assert app.button(key="learn-shuffle").disabled
     app.button_group(key="learn-shuffle-guess").set_value([NONE]).run()
@@ -80,7 +75,7 @@ def test_shuffle_waits_for_a_guess_and_shows_what_is_invented(open_app: Open) ->
         assert f"{name}: {after} link" in told(app, "html")
 
 
-def test_an_address_holds_the_shuffles(open_app: Open) -> None:
+def test_an_address_holds_the_shuffles(open_app):
     first, second = (
         table(open_app("learn", step="shuffle", network="cancer", shuffles="2"), "After")
         for _ in range(2)
@@ -93,7 +88,7 @@ def test_an_address_holds_the_shuffles(open_app: Open) -> None:
     assert (once["After"] != first["After"]).any()  # and the second another
 
 
-def test_pairs_not_tested_are_no_links() -> None:
+def test_pairs_not_tested_are_no_links():
     data = load_dataset("asia", n=3_000)
     result = run("priv_pc", data, seed=0, epsilon=0.05)
     assert result.untested

@@ -4,24 +4,19 @@ What the server sends is compared before the browser has it, shown or not: a pag
 of a record may still send it.
 """
 
-from __future__ import annotations
-
 import re
 from itertools import count
-from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 from uuid import UUID
 
 import pytest
 import streamlit as st
 from google.protobuf.text_format import MessageToString
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
-from streamlit.testing.v1 import AppTest
 
 from engine.release.budget import VARIABLE, Budgets
 from tests.boundary.alike import DECLARED, ODD, Twice, table
-from tests.ui.steps import Open, own_table, press, visit
+from tests.ui.steps import own_table, press, visit
 
 # What a clock says of public data and of a charge. Streamlit's own timing (page_profile) and what
 # is seen while one waits are left out by their types.
@@ -31,11 +26,11 @@ CLOCK = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC|[\d.]+ s on one core")
 class Wire:
     """Everything that is sent to a browser, and every file that is offered to it, as text."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, monkeypatch):
         self.said: list[str] = []
         enqueue, offer = ForwardMsgQueue.enqueue, st.download_button
 
-        def sent(queue: Any, message: Any) -> Any:
+        def sent(queue, message):
             copy = type(message)()
             copy.CopyFrom(message)
             copy.hash = ""
@@ -44,7 +39,7 @@ class Wire:
                 self.said.append(CLOCK.sub("", MessageToString(copy)))
             return enqueue(queue, message)
 
-        def offered(label: str, data: Any, name: str, *args: Any, **options: Any) -> Any:
+        def offered(label, data, name, *args, **options):
             content = data() if callable(data) else data
             self.said.append(f"{name}: {content!r}")
             return offer(label, data, name, *args, **options)
@@ -53,7 +48,7 @@ class Wire:
         monkeypatch.setattr(st, "download_button", offered)
 
 
-def journey(app: AppTest, content: bytes) -> None:
+def journey(app, content):
     """One's own table on every page that has something to say of it."""
     own_table(app, content, DECLARED)
     visit(app, "run")
@@ -79,9 +74,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_no_message_and_no_file_is_another_one_s(
-    open_app: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str
-) -> None:
+def test_no_message_and_no_file_is_another_one_s(open_app, tmp_path, monkeypatch, case):
     walked, *others = CASES[case]
     # What matches no level is told to the table's owner, exact: all else is compared.
     for place in ("pages.table.columns", "pages.table.pay"):

@@ -1,19 +1,14 @@
 """One table is in force: another upload, read or not, ends what pages say of the one before."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from engine.data.schema import Column, Schema
 from engine.privacy.accounting import Guarantee
 from engine.release.budget import VARIABLE, Budgets
 from pages.shell import PAGES
 from tests.ui.shown import shown
-from tests.ui.steps import Open, own_table, press, visit
+from tests.ui.steps import own_table, press, visit
 
 NAME, ROWS = "ledgerfile", 417
 COLUMNS = ("zebra", "yak", "xerus")
@@ -21,24 +16,24 @@ TRACES = (NAME, f"{ROWS} rows", f"n = {ROWS}", *COLUMNS)
 SHORT, GAP = b"a,b\n1,2\n3\n1,1\n", b"a,b\n1,2\n,3\n1,1\n"
 
 
-def table(columns: tuple[str, ...], rows: int) -> bytes:
+def table(columns, rows):
     codes = np.random.default_rng(3).integers(0, 2, (rows, len(columns)))
     lines = [",".join(columns), *(",".join(("no", "yes")[c] for c in row) for row in codes)]
     return "\n".join(lines).encode()
 
 
-def schema(columns: tuple[str, ...]) -> Schema:
+def schema(columns):
     return Schema(tuple(Column(name=n, type="unordered", levels=("no", "yes")) for n in columns))
 
 
-def give(app: AppTest, name: str, content: bytes, declared: Schema | None) -> None:
+def give(app, name, content, declared):
     """Upload a file with its schema on the Data page; without one where ``declared`` is None."""
     visit(app, "table")
     own_table(app, content, declared, name=f"{name}.csv")
 
 
 @pytest.fixture
-def used(open_app: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+def used(open_app, tmp_path, monkeypatch):
     """A session in which every page has something to say of its own file."""
     path = tmp_path / "budgets.db"
     monkeypatch.setenv(VARIABLE, str(path))
@@ -59,7 +54,7 @@ STRICT = Schema(tuple(Column(name=n, type="numeric", bounds=(0.0, 9.0)) for n in
 
 
 @pytest.mark.parametrize("declared", [None, STRICT], ids=["found", "stated"])
-def test_a_file_that_cannot_be_read_leaves_no_table(used: AppTest, declared: Schema | None) -> None:
+def test_a_file_that_cannot_be_read_leaves_no_table(used, declared):
     if declared is None:  # there is something to leave, as in the other case
         for page, step in (("run", ""), ("table", "release"), ("table", "table")):
             visit(used, page, step=step)
@@ -75,7 +70,7 @@ def test_a_file_that_cannot_be_read_leaves_no_table(used: AppTest, declared: Sch
         assert found == [], page.name
 
 
-def test_another_file_takes_the_place_and_what_was_paid_for_is_kept_apart(used: AppTest) -> None:
+def test_another_file_takes_the_place_and_what_was_paid_for_is_kept_apart(used):
     others = ("wombat", "vole", "urchin")
     give(used, "second", table(others, 523), schema(others))
     for page in PAGES:
@@ -91,7 +86,7 @@ def test_another_file_takes_the_place_and_what_was_paid_for_is_kept_apart(used: 
     assert "Released under" in " ".join(s.value for s in used.success)
 
 
-def test_the_same_file_by_a_schema_keeps_what_was_found_in_it(open_app: Open) -> None:
+def test_the_same_file_by_a_schema_keeps_what_was_found_in_it(open_app):
     app = open_app("run")
     own_table(app, table(COLUMNS, ROWS), page="run", name=f"{NAME}.csv")
     press(app, "run")
@@ -101,7 +96,7 @@ def test_the_same_file_by_a_schema_keeps_what_was_found_in_it(open_app: Open) ->
     assert [*app.session_state["own_costs"][NAME].values()] == [Guarantee(float("inf"), 0.0)]
 
 
-def test_of_a_file_that_cannot_be_read_its_own_fault_is_said(open_app: Open) -> None:
+def test_of_a_file_that_cannot_be_read_its_own_fault_is_said(open_app):
     """Not that of the one before it, which the same settings were refused for."""
     app = open_app("table")
     give(app, "first", b"a,b\n0,1\n1,1\n", None)

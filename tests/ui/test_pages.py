@@ -1,7 +1,5 @@
 """Every declared page: its file, its addresses, what it loads and what a server prepares."""
 
-from __future__ import annotations
-
 import runpy
 import subprocess
 import sys
@@ -9,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from pages.shell import ASKS, FOLDER, PAGES, PageEntry
-from tests.ui.steps import Open, address, told
+from pages.shell import ASKS, FOLDER, PAGES
+from tests.ui.steps import address, told
 
 ROOT = Path(__file__).resolve().parents[2]
 MOST_LINES, MOST_MODULES = 150, 90
 
 
-def test_every_file_is_declared_once_and_every_declaration_has_a_file() -> None:
+def test_every_file_is_declared_once_and_every_declaration_has_a_file():
     """A page's file is composition only."""
     files = set(FOLDER.glob("*/page.py"))
     assert {page.name for page in PAGES} == {file.parent.name for file in files}
@@ -28,9 +26,7 @@ LEADS = [(word, page) for page in PAGES for word in (page.name, *page.old)]
 
 
 @pytest.mark.parametrize(("word", "page"), LEADS, ids=[word for word, _ in LEADS])
-def test_an_address_leads_to_the_page_that_holds_it(
-    open_app: Open, word: str, page: PageEntry
-) -> None:
+def test_an_address_leads_to_the_page_that_holds_it(open_app, word, page):
     app = open_app(word, data="cancer")
     assert f">{page.title}</h1>" in told(app, "html")
     assert sum(".stMainBlockContainer" in h.value for h in app.get("html")) == 1
@@ -59,7 +55,7 @@ print(*(name for name in sys.modules if name.split(".")[0] in ("engine", "pages"
 """
 
 
-def test_opening_run_loads_what_a_run_needs() -> None:
+def test_opening_run_loads_what_a_run_needs():
     visited = subprocess.run(
         [sys.executable, "-c", _VISIT], cwd=ROOT, capture_output=True, text=True, check=True
     )
@@ -70,7 +66,7 @@ def test_opening_run_loads_what_a_run_needs() -> None:
     assert not [m for m in loaded if m.startswith(others)]
 
 
-def test_what_a_fresh_server_prepares_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_fresh_server_prepares_can_be_imported(monkeypatch):
     # In the server a failure would only be a line of its log, and a slow first page.
     monkeypatch.setattr("pages.worker._in_use", False)  # put back: other tests patch what runs here
     serve = runpy.run_path(str(ROOT / "scripts" / "serve.py"))

@@ -1,30 +1,25 @@
 """The Pairs page without a browser."""
 
-from __future__ import annotations
-
 import json
 import math
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from pages.pairs import batch, form, view
 from pages.shell import state
 from pages.shell import words as text
-from tests.ui.steps import Open, press, told
+from tests.ui.steps import press, told
 
 
 @pytest.fixture(scope="module")
-def pairs_page(open_app: Open) -> AppTest:
+def pairs_page(open_app):
     """One session, in which one choice follows another."""
     return open_app("pairs")
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
-def test_the_votes_gap_is_what_its_probability_is_of(pairs_page: AppTest, epsilon: float) -> None:
+def test_the_votes_gap_is_what_its_probability_is_of(pairs_page, epsilon):
     """Laplace noise of the scale shown leaves the gap shown on its side so often."""
     pairs_page.select_slider(key="pairs-epsilon").set_value(epsilon).run()
     table = next(d.value for d in pairs_page.dataframe if "Points to" in d.value)
@@ -37,18 +32,16 @@ def test_the_votes_gap_is_what_its_probability_is_of(pairs_page: AppTest, epsilo
     assert vote["Right"] == pytest.approx(1 - turned if right else turned, abs=1e-9)
 
 
-def test_the_script_gives_the_same_decision(open_app: Open) -> None:
+def test_the_script_gives_the_same_decision(open_app):
     app = open_app("pairs")
-    there: dict[str, Any] = {}
+    there = {}
     exec(app.code[0].value, there)
     released = next(m for m in app.metric if m.label == "Released")
     assert text.number(there["result"].diagnostics.scores[0]) == released.value
 
 
 @pytest.mark.parametrize("release", ["difference", "vote"])
-def test_the_headline_says_how_often_the_model_is_right(
-    pairs_page: AppTest, release: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_headline_says_how_often_the_model_is_right(pairs_page, release, tmp_path, monkeypatch):
     """The kept result's numbers, whatever they are; beside the share of releases."""
     kept = json.loads(view.KEPT.read_text(encoding="utf-8"))
     assert kept["pairs"] == 99
@@ -67,7 +60,7 @@ def test_the_headline_says_how_often_the_model_is_right(
     assert "7 real pairs whose cause is known it is right on 10 to 90 %" in told(pairs_page)
 
 
-def test_without_data_there_is_one_sentence(open_app: Open) -> None:
+def test_without_data_there_is_one_sentence(open_app):
     app = open_app("pairs")
     for source in ("Tübingen file", "Your own CSV"):
         app.radio(key="pairs-source").set_value(source).run()
@@ -76,7 +69,7 @@ def test_without_data_there_is_one_sentence(open_app: Open) -> None:
     assert view._with_room(np.full(2, 3.0)) == (2.0, 4.0)  # an axis of two units for one value
 
 
-def test_own_data_show_nothing_exact_before_they_are_asked_to(open_app: Open) -> None:
+def test_own_data_show_nothing_exact_before_they_are_asked_to(open_app):
     app = open_app("pairs")
     rows = "\n".join(f"{i % 41},{(i % 41 - 20) ** 2}" for i in range(120))
     app.radio(key="pairs-source").set_value("Your own CSV").run()
@@ -100,7 +93,7 @@ def test_own_data_show_nothing_exact_before_they_are_asked_to(open_app: Open) ->
     assert any("nothing below is private" in w.value for w in app.warning)
 
 
-def test_the_batch(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_batch(open_app, monkeypatch):
     monkeypatch.setattr(batch, "BATCH_ROWS", 400)
     app = open_app("pairs")
     press(app, "pairs-batch-run")

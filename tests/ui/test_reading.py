@@ -1,21 +1,15 @@
 """A large table is read beside the page: how far it is, a stop, and the same words at the end."""
 
-from __future__ import annotations
-
 import json
 import threading
-from collections.abc import Callable, Iterator
-from typing import Any
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from engine import Schema
 from pages import worker
 from pages.shell import own, task
-from pages.shell.task import ENDED, Task
-from pages.worker import Tell
-from tests.ui.steps import Open, give, told, visit
+from pages.shell.task import ENDED
+from tests.ui.steps import give, told, visit
 
 ROWS = b"sex,smokes\n" + b"f,yes\nm,no\nf,no\nm,yes\n" * 5
 DRAFT = Schema.draft(ROWS)
@@ -24,17 +18,17 @@ GAPS, BAD = ROWS + b",yes\n", ROWS + b"f\n"
 
 
 @pytest.fixture(autouse=True)
-def all_large(monkeypatch: pytest.MonkeyPatch) -> None:
+def all_large(monkeypatch):
     monkeypatch.setattr(worker, "LARGE", 0)
 
 
 class Gate:
     """In the place of the reading: begins once it is opened, and hears a stop."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.opened = threading.Event()
 
-    def read(self, tell: Tell, function: Callable[..., Any], *asked: Any) -> Any:
+    def read(self, tell, function, *asked):
         while not self.opened.wait(0.01):
             if tell():
                 raise EOFError  # as the end of a process
@@ -42,7 +36,7 @@ class Gate:
 
 
 @pytest.fixture
-def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
+def gate(monkeypatch):
     """The page does not wait for a reading, which waits for the gate."""
     found = Gate()
     monkeypatch.setattr(task, "SHORT", 0.0)
@@ -52,13 +46,13 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
 
 
 @pytest.fixture
-def app(open_app: Open) -> AppTest:
+def app(open_app):
     app = open_app("table")
     app.selectbox(key="data-network").set_value("own").run()
     return app
 
 
-def test_a_large_table_ends_as_a_small_one(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_table_ends_as_a_small_one(open_app, monkeypatch):
     """Its rows, its gaps, its refusal and its schema; each as if it were read at once."""
     seen = []
     for bound in (10**6, 0):
@@ -81,7 +75,7 @@ def test_a_large_table_ends_as_a_small_one(open_app: Open, monkeypatch: pytest.M
     assert "mine.csv" in seen[1][2]
 
 
-def test_a_reading_says_how_far_it_is_and_can_be_stopped(app: AppTest, gate: Gate) -> None:
+def test_a_reading_says_how_far_it_is_and_can_be_stopped(app, gate):
     give(app, "data-file", ROWS)
     assert "mine.csv is being read." in told(app)
     assert "Running **the reading of mine.csv** · 0 MB · 0 s" in told(app)
@@ -94,7 +88,7 @@ def test_a_reading_says_how_far_it_is_and_can_be_stopped(app: AppTest, gate: Gat
     assert app.session_state["own_data"] is None
 
 
-def test_a_table_dropped_at_the_door_has_one_place_and_one_bar(open_app: Open, gate: Gate) -> None:
+def test_a_table_dropped_at_the_door_has_one_place_and_one_bar(open_app, gate):
     app = open_app("table")
     give(app, "drop-file", ROWS)
     for _ in range(2):  # as it begins, and at a later look
@@ -104,13 +98,13 @@ def test_a_table_dropped_at_the_door_has_one_place_and_one_bar(open_app: Open, g
         app.run()
 
 
-def finished(app: AppTest, job: Task) -> None:
+def finished(app, job):
     assert job.wait(20)
     app.run()
     assert not app.exception
 
 
-def test_what_was_read_waits_on_whatever_page_one_is(app: AppTest, gate: Gate) -> None:
+def test_what_was_read_waits_on_whatever_page_one_is(app, gate):
     give(app, "data-file", ROWS)
     job = app.session_state["task-reading"]
     visit(app, "run")
@@ -122,9 +116,7 @@ def test_what_was_read_waits_on_whatever_page_one_is(app: AppTest, gate: Gate) -
     assert "task-reading" not in app.session_state  # which holds the file's bytes
 
 
-def test_another_file_takes_the_place_of_one_that_is_being_read(
-    app: AppTest, gate: Gate, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_file_takes_the_place_of_one_that_is_being_read(app, gate, monkeypatch):
     give(app, "data-file", ROWS)
     first = app.session_state["task-reading"]
     monkeypatch.setattr(worker, "LARGE", 10**6)
@@ -138,10 +130,8 @@ def test_another_file_takes_the_place_of_one_that_is_being_read(
     assert app.session_state["own_data"].name == "other"
 
 
-def test_a_reading_whose_process_is_lost_is_one_sentence(
-    app: AppTest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def lost(*_: object, **__: object) -> None:
+def test_a_reading_whose_process_is_lost_is_one_sentence(app, monkeypatch):
+    def lost(*_, **__):
         raise EOFError
 
     monkeypatch.setattr(own, "plain", lost)
@@ -149,9 +139,7 @@ def test_a_reading_whose_process_is_lost_is_one_sentence(
     assert [e.value for e in app.error] == [ENDED]
 
 
-def test_two_columns_are_read_beside_the_page_and_can_be_stopped(
-    open_app: Open, gate: Gate
-) -> None:
+def test_two_columns_are_read_beside_the_page_and_can_be_stopped(open_app, gate):
     app = open_app("pairs")
     app.radio(key="pairs-source").set_value("Your own CSV").run()
     app.text_input(key="pairs-bounds").set_value("0, 40, 0, 400").run()

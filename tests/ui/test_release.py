@@ -1,15 +1,9 @@
 """The Release page: declare a budget, spend it once, check the file."""
 
-from __future__ import annotations
-
 import json
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from engine import Knowledge
 from engine.privacy.accounting import Guarantee
@@ -23,16 +17,15 @@ from engine.release.signature import own_key, public_text
 from pages.shell import export
 from pages.table import pay as releases
 from pages.table.work import CHARGED
-from pages.worker import Tell
 from tests.release.samples import asia_schema, make, own_asia
-from tests.ui.steps import Open, give, own_table, press, step, told
+from tests.ui.steps import give, own_table, press, step, told
 
 Files = list[tuple[str, bytes, str]]
 WARD = own_asia().to_frame().to_csv(index=False).encode()
 
 
 @pytest.fixture(scope="module", autouse=True)
-def book(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Budgets]:
+def book(tmp_path_factory):
     """The file of budgets."""
     path = tmp_path_factory.mktemp("budget") / "b.db"
     with pytest.MonkeyPatch.context() as patch:
@@ -40,25 +33,25 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Budgets]:
         yield Budgets(path)
 
 
-def with_table(open_app: Open) -> AppTest:
+def with_table(open_app):
     app = open_app("table", step="release")
     own_table(app, WARD, asia_schema())
     return app
 
 
-def release(app: AppTest) -> None:
+def release(app):
     app.checkbox(key="release-sure").set_value(True).run()
     press(app, "release-go")
 
 
-def to_check(app: AppTest, content: bytes, key: str | None = None) -> None:
+def to_check(app, content, key=None):
     give(app, "check-file", content, "r.json")
     if key is not None:
         app.text_input(key="check-key").set_value(key).run()
 
 
 @pytest.mark.usefixtures("wards")  # whose budgets fit the table too
-def test_a_release_from_upload_to_check(open_app: Open, book: Budgets) -> None:
+def test_a_release_from_upload_to_check(open_app, book):
     app = open_app("table", step="release")
     assert app.file_uploader(key="drop-file").label == "A table: drop a file here"
     assert "asia" not in told(app, "html").lower()
@@ -105,9 +98,7 @@ def test_a_release_from_upload_to_check(open_app: Open, book: Budgets) -> None:
     assert book.get(id_)[1] == canonical(found)
 
 
-def test_a_release_is_signed_from_the_page(
-    open_app: Open, book: Budgets, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_release_is_signed_from_the_page(open_app, book, tmp_path, monkeypatch):
     monkeypatch.setenv(KEY, str(tmp_path / "key.pem"))
     book.new("signed", 2, 1e-5)
     app = with_table(open_app)
@@ -128,10 +119,8 @@ def test_a_release_is_signed_from_the_page(
 
 
 @pytest.mark.parametrize("charged", [False, True])
-def test_a_release_that_goes_on_says_what_a_stop_costs(
-    open_app: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, charged: bool
-) -> None:
-    def waits(tell: Tell, *_: Any) -> None:
+def test_a_release_that_goes_on_says_what_a_stop_costs(open_app, tmp_path, monkeypatch, charged):
+    def waits(tell, *_):
         if charged:
             budgets.charge("ward", Guarantee(1.0, 1e-6), "a release")
             tell(part=CHARGED)
@@ -153,9 +142,7 @@ def test_a_release_that_goes_on_says_what_a_stop_costs(
     assert app.session_state["task-release"].wait(5)
 
 
-def test_a_damaged_file_of_budgets_is_one_sentence(
-    open_app: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_damaged_file_of_budgets_is_one_sentence(open_app, tmp_path, monkeypatch):
     path = tmp_path / "b.db"
     path.write_text("no budgets")
     monkeypatch.setenv(VARIABLE, str(path))
@@ -165,7 +152,7 @@ def test_a_damaged_file_of_budgets_is_one_sentence(
 
 
 @pytest.fixture(scope="module")
-def wards(book: Budgets) -> Files:
+def wards(book):
     """Files of two releases, of different people."""
     files = []
     for k in (7, 8):
@@ -176,16 +163,16 @@ def wards(book: Budgets) -> Files:
 
 
 @pytest.fixture
-def offered(monkeypatch: pytest.MonkeyPatch) -> dict[str, Callable[[], str]]:
+def offered(monkeypatch):
     """What each download button of a page would give."""
-    found: dict[str, Callable[[], str]] = {}
+    found = {}
     monkeypatch.setattr(export, "download", lambda _, made, name, *, key: found.update({key: made}))
     return found
 
 
 def test_knowledge_is_applied_to_releases_afterwards_and_several_become_one(
-    open_app: Open, wards: Files, offered: dict[str, Callable[[], str]]
-) -> None:
+    open_app, wards, offered
+):
     app = open_app("table", step="release")
     give(app, "check-file", wards[0][1], "7.json")
     known = Knowledge(required=frozenset([("smoke", "lung"), ("asia", "tub")]))

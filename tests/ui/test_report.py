@@ -1,18 +1,14 @@
 """The Report page: its words are the engine's numbers, and its files hold nothing they must not."""
 
-from __future__ import annotations
-
 import html
 import io
 import json
 import re
 import zipfile
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from pypdf import PdfReader
-from streamlit.testing.v1 import AppTest
 
 from engine import Dataset, load_dataset, run
 from engine.graphs.links import LinkClass
@@ -24,39 +20,39 @@ from pages.forms import nothing_for
 from pages.report import brief as report
 from pages.report import files as report_files
 from pages.report import repeats, view, words
-from pages.report.brief import Brief, Heading, brief_of
+from pages.report.brief import Heading, brief_of
 from pages.report.repeats import Repeats
 from pages.shell.runs import Shown
 from pages.shell.settings import Settings, Source, filled
 from pages.shell.task import Task
-from tests.ui.steps import Open, address, visit
+from tests.ui.steps import address, visit
 
 WILD = ("<b>x</b>", 'say "hi" & bye', "two\nlines", "$x^2$", "</svg><script>alert(1)</script>")
 
 
 @pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+def quick(monkeypatch):
     monkeypatch.setattr("pages.report.work.REPETITIONS", 30)
     monkeypatch.setattr("pages.report.work.SECONDS", 60.0)
 
 
-def shown_of(name: str, key: str, n: int, seed: int = 0, **values: Any) -> Shown:
+def shown_of(name, key, n, seed=0, **values):
     """A run on a bundled network, as pages have it."""
     data = load_dataset(name, n=n)
     result = run(key, data, seed=seed, **values)
     return Shown(Settings(Source(name, n, 0), key, filled(key, values)), data, result)
 
 
-def brief(run: Shown, theme: str = "light", **lines: str) -> Brief:
+def brief(run, theme="light", **lines):
     """The report without repetitions."""
     return brief_of(run, None, Heading(**lines), theme)
 
 
-def body(app: AppTest) -> str:
+def body(app):
     return next(h.value for h in app.get("html") if 'class="report"' in h.value)
 
 
-def test_the_sentence_is_computed_from_results(open_app: Open) -> None:
+def test_the_sentence_is_computed_from_results(open_app):
     app = open_app(data="cancer", n="2000", epsilon="2", seed="3")
     visit(app, "report")
     shown = shown_of("cancer", "priv_pc", 2000, 3, epsilon=2.0)
@@ -78,17 +74,17 @@ def test_the_sentence_is_computed_from_results(open_app: Open) -> None:
     assert labels >= {"One page (PDF)", "Slides (PDF)", "Report (HTML)", "Everything (ZIP)"}
 
 
-def words_of(pdf: bytes) -> str:
+def words_of(pdf):
     """What a reader of the PDF reads, however its lines are broken."""
     return joined(" ".join(page.extract_text() for page in PdfReader(io.BytesIO(pdf)).pages))
 
 
-def joined(said: str) -> str:
+def joined(said):
     """Words without the places where a line ends or a word is parted."""
     return "".join(said.replace("\xad", "").split()).replace("-", "")
 
 
-def test_page_html_pdf_slides_and_zip_say_the_same(open_app: Open) -> None:
+def test_page_html_pdf_slides_and_zip_say_the_same(open_app):
     lines = {"question": "May we <publish> #this?", "author": "Dr. *A*", "date": "1 May 2026"}
     asked = {f"report.{name}": line for name, line in lines.items()}
     app = open_app("report", data="asia", n="5000", epsilon="1", **asked)
@@ -127,7 +123,7 @@ def test_page_html_pdf_slides_and_zip_say_the_same(open_app: Open) -> None:
     assert address(app)["report.question"] == lines["question"]
 
 
-def text_of(page: str) -> str:
+def text_of(page):
     """What a reader of the HTML reads."""
     return joined(html.unescape(re.sub(r"<[^>]+>", "", page)))
 
@@ -142,7 +138,7 @@ QUESTIONS = {
 }
 
 
-def test_the_typed_question_is_answered_or_not() -> None:
+def test_the_typed_question_is_answered_or_not():
     data = load_dataset("asia", n=20_000)
     result = run("pc", data, statistic="g2")
     titles = dict(zip(data.names, plain_names("asia", data.names), strict=True))
@@ -152,7 +148,7 @@ def test_the_typed_question_is_answered_or_not() -> None:
         assert bool(found) == bool(question)
 
 
-def test_a_slide_of_a_large_graph_draws_what_the_question_is_about() -> None:
+def test_a_slide_of_a_large_graph_draws_what_the_question_is_about():
     one, names = shown_of("alarm", "pc", 5_000), {"CO", "BP"}
     part = brief(one, question="Does CO act on BP?").part
     assert part is not None
@@ -164,7 +160,7 @@ def test_a_slide_of_a_large_graph_draws_what_the_question_is_about() -> None:
     assert brief(one, question="Which?").part is None
 
 
-def test_a_link_is_as_thick_as_it_is_stable() -> None:
+def test_a_link_is_as_thick_as_it_is_stable():
     shown = shown_of("asia", "priv_pc", 5000)
     data, result = shown.data, shown.result
     made = list(repeated("priv_pc", data, {}, range(25)))
@@ -181,7 +177,7 @@ def test_a_link_is_as_thick_as_it_is_stable() -> None:
     assert len({k.width for k in drawn}) > 2
 
 
-def test_the_page_stays_one_and_the_slides_five_whatever_is_on_them() -> None:
+def test_the_page_stays_one_and_the_slides_five_whatever_is_on_them():
     lines = {"question": "Who? " * 32, "author": "A. " * 26, "date": "W" * 40}
     made = brief(shown_of("alarm", "priv_pc", 2000, epsilon=0.5), **lines)
     made = replace(made, limits=("What nobody knows. " * 20,) * 6)
@@ -190,7 +186,7 @@ def test_the_page_stays_one_and_the_slides_five_whatever_is_on_them() -> None:
         assert joined("What nobody knows. " * 20) in words_of(pdf)
 
 
-def own_run() -> Shown:
+def own_run():
     sample = load_dataset("asia", n=400)
     names = (*WILD, *sample.names[len(WILD) :])
     data = Dataset.from_codes(sample.codes, names, name="mine <i>.csv")
@@ -200,7 +196,7 @@ def own_run() -> Shown:
     return Shown(settings, data, result)
 
 
-def test_own_data_get_no_score_no_repetition_and_no_seed() -> None:
+def test_own_data_get_no_score_no_repetition_and_no_seed():
     """And the file opens offline, with their names as text; a PDF brings its letters."""
     shown = own_run()
     assert repeats.repeats_of(shown) is None
@@ -240,9 +236,7 @@ def test_own_data_get_no_score_no_repetition_and_no_seed() -> None:
         ("curate_pc", {"guarantee": "published", "epsilon": 20.0}),
     ],
 )
-def test_a_promise_that_protects_nobody_is_red_and_says_so(
-    key: str, values: dict[str, object]
-) -> None:
+def test_a_promise_that_protects_nobody_is_red_and_says_so(key, values):
     shown = shown_of("cancer", key, 2000, **values)
     for theme, red in (("light", "#a8321f"), ("dark", "#ff9580")):
         part = view.body(brief(shown, theme), theme, inline=True).split('class="promise">')[1]
@@ -252,19 +246,19 @@ def test_a_promise_that_protects_nobody_is_red_and_says_so(
         assert "protects nobody" in part
 
 
-def test_why_a_pair_was_not_tested_to_the_end_is_told() -> None:
+def test_why_a_pair_was_not_tested_to_the_end_is_told():
     shown = shown_of("asia", "priv_pc", 20_000, 1)
     for status, why in ((shown.result.status, "The budget ran"), ("cancelled", "The run was stop")):
         assert why in str(words.limits(shown.data, replace(shown.result, status=status)))
 
 
-def test_a_simulated_model_is_no_published_network_and_a_weight_no_sureness() -> None:
+def test_a_simulated_model_is_no_published_network_and_a_weight_no_sureness():
     made = brief(shown_of("sem:er:5:6:gaussian", "gram_notears", 3000, 1, epsilon=5.0))
     assert "drawn from a simulated linear model “SEM" in made.limits[0]
     assert made.note == "The thicker a line, the larger its weight in the linear model."
 
 
-def test_a_run_without_privacy_says_so_and_has_the_steps_of_the_run_page_and_no_curve() -> None:
+def test_a_run_without_privacy_says_so_and_has_the_steps_of_the_run_page_and_no_curve():
     """Nothing is repeated there, which would have counted them."""
     shown = shown_of("cancer", "pc", 2000)
     assert repeats.repeats_of(shown) is None

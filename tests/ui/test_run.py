@@ -1,15 +1,10 @@
 """The Run page without a browser."""
 
-from __future__ import annotations
-
 import threading
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import pytest
 import streamlit as st
-from streamlit.testing.v1 import AppTest
 
 from engine import ALGORITHMS, load_dataset, run
 from engine.params import relevant
@@ -20,36 +15,36 @@ from pages import worker
 from pages.run import form as run_form
 from pages.shell import runs, settings, task
 from pages.shell.state import defaults
-from tests.ui.steps import Open, address, back, behind, metrics, press, told, visit
+from tests.ui.steps import address, back, behind, metrics, press, told, visit
 
 ASIA = load_dataset("asia", n=100_000, seed=0)
 TESTS = "CI tests"
 CHANGED = "Settings changed – press Run."
 
 
-def messages(app: AppTest) -> list[str]:
+def messages(app):
     return [box.value for kind in (app.error, app.warning, app.info) for box in kind]
 
 
-def parameters_shown(app: AppTest) -> set[str]:
+def parameters_shown(app):
     widgets = [*app.radio, *app.selectbox, *app.number_input, *app.toggle]
     keys = {str(w.key) for w in widgets}
     return {k.removeprefix("param-") for k in keys if k.startswith("param-")}
 
 
-def enter(app: AppTest, key: str, *values: float) -> None:
+def enter(app, key, *values):
     for value in values:
         app.number_input(key=key).set_value(value).run()
 
 
 @pytest.fixture(scope="module")
-def session(open_app: Open) -> AppTest:
+def session(open_app):
     """A session in which one algorithm is run after the other."""
     return open_app(data="cancer", n="2000")
 
 
 @pytest.mark.parametrize("key", GRAPHS)
-def test_every_algorithm_runs_from_its_form(session: AppTest, key: str) -> None:
+def test_every_algorithm_runs_from_its_form(session, key):
     """Which has fields for the parameters that have an effect, and for each guarantee a result."""
     app, specs = session, ALGORITHMS[key].params.specs()
     app.selectbox(key="run-algorithm").set_value(key).run()
@@ -70,13 +65,13 @@ def test_every_algorithm_runs_from_its_form(session: AppTest, key: str) -> None:
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> None:
+def asked(monkeypatch):
     """A machine on which no run is quick: each waits for its button."""
     monkeypatch.setattr(runs, "QUICK", 0.0)
 
 
 @pytest.mark.usefixtures("asked")
-def test_fields_follow_each_other_and_leave_the_result(app: AppTest) -> None:
+def test_fields_follow_each_other_and_leave_the_result(app):
     """Presets fill several; slider and exact entry are one value; an algorithm keeps what fits."""
     before = metrics(app)
     for preset, guarantee, epsilon, delta in (
@@ -103,7 +98,7 @@ def test_fields_follow_each_other_and_leave_the_result(app: AppTest) -> None:
 
 
 @pytest.mark.usefixtures("asked")
-def test_a_press_after_back_leaves_its_run(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_press_after_back_leaves_its_run(app, monkeypatch):
     """It ends the page that Back led to before its run is begun."""
     with monkeypatch.context() as patch:
         patch.setattr(runs, "begun", lambda *_: st.stop())
@@ -112,7 +107,7 @@ def test_a_press_after_back_leaves_its_run(app: AppTest, monkeypatch: pytest.Mon
     assert (CHANGED in messages(app), address(app)["data"]) == (False, "cancer")
 
 
-def test_the_recommended_setting_is_the_studys(open_app: Open) -> None:
+def test_the_recommended_setting_is_the_studys(open_app):
     """At the form's ε, under the strict guarantee, with what it is worth elsewhere."""
     rows = study()[0].rows
     found = next(filter(None, (recommended(key, 0.3, rows) for key in ALGORITHMS)))
@@ -130,7 +125,7 @@ def test_the_recommended_setting_is_the_studys(open_app: Open) -> None:
     assert not app.exception
 
 
-def test_where_little_is_to_be_had_it_is_said_before_the_run(open_app: Open) -> None:
+def test_where_little_is_to_be_had_it_is_said_before_the_run(open_app):
     app = open_app(data="cancer", n="500", algorithm="em_pc", epsilon="0.1")
     assert f"{detectability(500, 5, [0.1]).split(':')[0]}." in messages(app)
     enter(app, "param-epsilon", 5.0)
@@ -145,20 +140,14 @@ def test_where_little_is_to_be_had_it_is_said_before_the_run(open_app: Open) -> 
     ids=["the same form", "another form", "long ago"],
 )
 @pytest.mark.usefixtures("asked")
-def test_a_press_that_another_press_overtakes(
-    open_app: Open,
-    monkeypatch: pytest.MonkeyPatch,
-    meanwhile: dict[str, Any],
-    kept: float,
-    ran: bool,
-) -> None:
+def test_a_press_that_another_press_overtakes(open_app, monkeypatch, meanwhile, kept, ran):
     """The script begins anew, and its button knows of no press: the callback's word is left."""
     app = open_app(data="cancer", n="2000", seed="3")
     monkeypatch.setattr(run_form, "_KEPT", kept)
     enter(app, "run-seed", 7)
     button = run_form.st.button
 
-    def overtaken(*words: Any, **options: Any) -> bool:
+    def overtaken(*words, **options):
         button(*words, **options)
         if options.get("key") == "run":
             settings.draft().update(meanwhile)
@@ -171,9 +160,9 @@ def test_a_press_that_another_press_overtakes(
 
 @pytest.mark.usefixtures("asked")
 def test_a_change_is_called_stale_until_it_is_run_or_runs_at_once_where_that_is_quick(
-    app: AppTest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def agrees(seed: int) -> None:
+    app, monkeypatch
+):
+    def agrees(seed):
         assert messages(app) == []
         assert "opacity:0.4" not in told(app, "html")
         assert metrics(app)[TESTS] == str(run("priv_pc", ASIA, seed=seed).ci_tests)
@@ -194,7 +183,7 @@ def test_a_change_is_called_stale_until_it_is_run_or_runs_at_once_where_that_is_
     assert messages(app) == [CHANGED]
 
 
-def test_bad_values_give_one_sentence_and_lose_nothing(app: AppTest) -> None:
+def test_bad_values_give_one_sentence_and_lose_nothing(app):
     before = metrics(app)
     for key, value, good, said in (
         ("param-epsilon", -1.0, 1.0, "epsilon must be at least"),
@@ -212,7 +201,7 @@ def test_bad_values_give_one_sentence_and_lose_nothing(app: AppTest) -> None:
         assert not app.error
 
 
-def test_a_link_brings_the_same_run(app: AppTest, open_app: Open) -> None:
+def test_a_link_brings_the_same_run(app, open_app):
     app.selectbox(key="run-network").set_value("sachs").run()
     enter(app, "run-n", 5000)
     enter(app, "run-seed", 7)
@@ -227,7 +216,7 @@ def test_a_link_brings_the_same_run(app: AppTest, open_app: Open) -> None:
     assert CHANGED not in messages(again)
 
 
-def test_simulated_models_are_offered_and_travel_in_links(app: AppTest) -> None:
+def test_simulated_models_are_offered_and_travel_in_links(app):
     app.selectbox(key="run-network").set_value(settings.SEM).run()
     app.radio(key="run-sem_graph").set_value("sf").run()
     for field, value in (("sem_nodes", 6), ("sem_edges", 7), ("n", 2000)):
@@ -255,9 +244,7 @@ def test_simulated_models_are_offered_and_travel_in_links(app: AppTest) -> None:
         ({"data": "sem", "sem_nodes": "1"}, ["A simulated model has 2 to 200 nodes"]),
     ],
 )
-def test_a_broken_link_gives_one_sentence_and_the_default(
-    open_app: Open, query: dict[str, str], words: list[str]
-) -> None:
+def test_a_broken_link_gives_one_sentence_and_the_default(open_app, query, words):
     app = open_app(**query)
     assert all(text in told(app, "error") for text in words)
     # with own data chosen nothing of a public run is shown; a model with a default graph is run
@@ -270,11 +257,11 @@ def test_a_broken_link_gives_one_sentence_and_the_default(
 class Slow:
     """An engine that runs until it is told to stop or to go on; then it answers as the real one."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.go, self.begun = threading.Event(), threading.Event()
         self.fails = False
 
-    def __call__(self, key: str, data: Any, *, stop: Callable[[], bool], **rest: Any) -> Any:
+    def __call__(self, key, data, *, stop, **rest):
         self.begun.set()
         while not self.go.wait(0.01) and not stop():
             pass
@@ -285,7 +272,7 @@ class Slow:
 
 
 @pytest.fixture
-def slow(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> Slow:
+def slow(app, monkeypatch):
     """A slow engine in the place of the real one, once the app has opened."""
     found = Slow()
     monkeypatch.setattr(task, "SHORT", 0.05)
@@ -294,7 +281,7 @@ def slow(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> Slow:
     return found
 
 
-def start(app: AppTest, slow: Slow, seed: int) -> None:
+def start(app, slow, seed):
     slow.go.clear()
     slow.begun.clear()
     enter(app, "run-seed", seed)
@@ -303,7 +290,7 @@ def start(app: AppTest, slow: Slow, seed: int) -> None:
     assert "run-stop" in buttons(app)
 
 
-def finish(app: AppTest) -> None:
+def finish(app):
     """Look again, as the fragment does twice a second."""
     if "task-run" in app.session_state:
         assert app.session_state["task-run"].wait(60)
@@ -312,11 +299,11 @@ def finish(app: AppTest) -> None:
     assert "run-stop" not in buttons(app)
 
 
-def buttons(app: AppTest) -> set[str]:
+def buttons(app):
     return {str(b.key) for b in app.button}
 
 
-def test_a_long_run_is_watched_and_stopped_and_may_fail(app: AppTest, slow: Slow) -> None:
+def test_a_long_run_is_watched_and_stopped_and_may_fail(app, slow):
     before = metrics(app)
     start(app, slow, 901)
     assert metrics(app) == before
@@ -348,14 +335,12 @@ def test_a_long_run_is_watched_and_stopped_and_may_fail(app: AppTest, slow: Slow
     assert app.session_state["shown"].result.status != "cancelled"
 
 
-def test_a_run_that_ends_while_its_page_is_drawn(
-    app: AppTest, slow: Slow, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_that_ends_while_its_page_is_drawn(app, slow, monkeypatch):
     """Between the look whether one goes on and its bar: the page is drawn once more, with it."""
     start(app, slow, 905)
     bar = task.bar
 
-    def ends(name: str) -> None:
+    def ends(name):
         slow.go.set()
         going = task.find(name)
         assert going is not None
@@ -371,12 +356,10 @@ def test_a_run_that_ends_while_its_page_is_drawn(
     assert metrics(app)[TESTS] == str(run("priv_pc", ASIA, seed=905).ci_tests)
 
 
-def test_a_run_stopped_before_it_decided_anything_leaves_the_last_result(
-    app: AppTest, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_stopped_before_it_decided_anything_leaves_the_last_result(app, monkeypatch):
     before = metrics(app)
 
-    def nothing(key: str, data: Any, **rest: Any) -> Any:
+    def nothing(key, data, **rest):
         return replace(run(key, data, **rest), status="cancelled", ci_tests_by_order=())
 
     monkeypatch.setattr(worker, "run", nothing)
@@ -386,7 +369,7 @@ def test_a_run_stopped_before_it_decided_anything_leaves_the_last_result(
     assert metrics(app) == before
 
 
-def test_who_presses_run_fast_loses_nothing(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_presses_run_fast_loses_nothing(app, monkeypatch):
     """A quick run wrote its address; the button may be pressed before the browser has it."""
     monkeypatch.setattr(runs, "QUICK", 60.0)
     before = address(app)

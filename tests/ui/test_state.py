@@ -3,10 +3,7 @@
 The browser may be behind: what it sends, of a field or of the address, may be of before.
 """
 
-from __future__ import annotations
-
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 import streamlit as st
@@ -14,10 +11,10 @@ from streamlit.testing.v1 import AppTest
 
 from engine.params import ParameterError, Spec
 from pages.shell import form, state
-from tests.ui.steps import Open, address, back, behind
+from tests.ui.steps import address, back, behind
 
 
-def _visit() -> None:
+def _visit():
     """Two pages of one visit, a preset and its undoing; a switch that hides a field; a clock."""
     import streamlit as st
 
@@ -48,18 +45,18 @@ def _visit() -> None:
 
 
 @pytest.fixture
-def app() -> AppTest:
+def app():
     return AppTest.from_function(_visit).run()
 
 
-def epsilon(app: AppTest, value: float | None = None) -> float:
+def epsilon(app, value=None):
     """What the field shows, once a value is typed into it."""
     if value is not None:
         app.number_input("f-epsilon").set_value(value).run()
     return float(app.number_input("f-epsilon").value)
 
 
-def test_a_preset_is_one_write_and_back_undoes_all_of_it(app: AppTest) -> None:
+def test_a_preset_is_one_write_and_back_undoes_all_of_it(app):
     assert address(app) == {}
     app.button("preset").click().run()
     whole = {"epsilon": "2.5", "one.score": "z", "one.nets": "asia,child"}
@@ -71,7 +68,7 @@ def test_a_preset_is_one_write_and_back_undoes_all_of_it(app: AppTest) -> None:
     assert app.multiselect("nets").value == ["asia", "child"]
 
 
-def test_a_link_sets_what_it_names_and_what_no_control_can_show_is_dropped() -> None:
+def test_a_link_sets_what_it_names_and_what_no_control_can_show_is_dropped():
     app = AppTest.from_function(_visit)
     link = {"epsilon": "0.2", "one.score": "q", "one.seeds": "many", "nobody": "1"}
     app.query_params.update(link)
@@ -80,7 +77,7 @@ def test_a_link_sets_what_it_names_and_what_no_control_can_show_is_dropped() -> 
     assert address(app) == {"epsilon": "0.2"}
 
 
-def test_epsilon_is_one_for_all_pages_and_the_rest_is_each_pages_own(app: AppTest) -> None:
+def test_epsilon_is_one_for_all_pages_and_the_rest_is_each_pages_own(app):
     epsilon(app, 4.0)
     app.number_input("f-seeds").set_value(9).run()
     for page, seeds in (("two", 3), ("one", 9)):
@@ -90,12 +87,12 @@ def test_epsilon_is_one_for_all_pages_and_the_rest_is_each_pages_own(app: AppTes
         assert (epsilon(app), app.number_input("f-seeds").value) == (4.0, seeds)
 
 
-def test_a_refused_number_stays_with_its_sentence(app: AppTest) -> None:
+def test_a_refused_number_stays_with_its_sentence(app):
     assert epsilon(app, -1.0) == -1.0
     assert any("must be above 0" in said.value for said in app.markdown)
 
 
-def test_an_address_of_before_takes_nothing_back(app: AppTest) -> None:
+def test_an_address_of_before_takes_nothing_back(app):
     app.number_input("f-seeds").set_value(5).run()
     behind(app, {})
     epsilon(app, 2.0)
@@ -105,13 +102,13 @@ def test_an_address_of_before_takes_nothing_back(app: AppTest) -> None:
     assert address(app)["epsilon"] == "2.0"
 
 
-def test_a_press_right_after_a_preset_does_not_undo_it(app: AppTest) -> None:
+def test_a_press_right_after_a_preset_does_not_undo_it(app):
     app.button("preset").click().run()
     app.text_input(state.MARK).set_value("0")  # the browser has not seen the preset's values
     assert epsilon(app, 1.0) == 2.5
 
 
-def test_what_a_field_was_told_before_it_was_hidden_binds_no_hand(app: AppTest) -> None:
+def test_what_a_field_was_told_before_it_was_hidden_binds_no_hand(app):
     app.button("preset").click().run()
     app.checkbox("show").uncheck().run()
     app.button("undo").click().run()
@@ -121,7 +118,7 @@ def test_what_a_field_was_told_before_it_was_hidden_binds_no_hand(app: AppTest) 
         assert app.radio("f-score").value == chosen
 
 
-def test_a_choice_whose_run_was_cut_short_is_kept(app: AppTest) -> None:
+def test_a_choice_whose_run_was_cut_short_is_kept(app):
     """The next press ends a run at any line, also in a callback: the browser's values hold all."""
     app.radio("f-score").set_value("z").run()
     lost = app.session_state["state_chosen"].pop("one.score")  # as if its callback had been ended
@@ -131,7 +128,7 @@ def test_a_choice_whose_run_was_cut_short_is_kept(app: AppTest) -> None:
     assert address(app) == {"one.score": "z", "one.seeds": "5"}
 
 
-def test_a_choice_of_several_is_checked() -> None:
+def test_a_choice_of_several_is_checked():
     spec = Spec(name="nets", kind="many", default=(), title="", choices=("a", "b"))
     assert spec.check(spec.parse("a,b")) == ("a", "b")
     for bad in (("a", "c"), ("a", "a"), 3):
@@ -139,7 +136,7 @@ def test_a_choice_of_several_is_checked() -> None:
             spec.check(bad)
 
 
-def test_a_field_begins_with_what_it_is_told(open_app: Open) -> None:
+def test_a_field_begins_with_what_it_is_told(open_app):
     """The telling is lost where another run begins before it was sent: a browser then shows what
     the field begins with, its least number or first choice, and sends that back as chosen.
     """
@@ -155,7 +152,7 @@ def test_a_field_begins_with_what_it_is_told(open_app: Open) -> None:
         assert lists[key].proto.default == lists[key].index > 0, key
 
 
-def test_a_look_by_the_clock_takes_nothing_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_look_by_the_clock_takes_nothing_back(monkeypatch):
     """It brings what all fields held when the clock struck, and no choice of anybody's."""
     run = SimpleNamespace(fragment_ids_this_run=None)
     monkeypatch.setattr(form, "get_script_run_ctx", lambda: run)
@@ -163,7 +160,7 @@ def test_a_look_by_the_clock_takes_nothing_back(monkeypatch: pytest.MonkeyPatch)
     home = SimpleNamespace(get=lambda: SimpleNamespace(fragment_id=None))
     monkeypatch.setattr(form, "ThreadState", home)
     monkeypatch.setattr(st, "session_state", {})
-    made: dict[str, Any] = {}
+    made = {}
     store = {"epsilon": 3.0}
     form.bound(lambda _, **told: made.update(told), "ε", store, "epsilon", key="e")
     st.session_state["e"] = 1.0
@@ -178,7 +175,7 @@ def test_a_look_by_the_clock_takes_nothing_back(monkeypatch: pytest.MonkeyPatch)
     assert form._may_change("dialog")  # a field of a dialog's own, in which alone a hand runs it
 
 
-def _pair() -> None:
+def _pair():
     """Two fields of one number, and a switch beside them."""
     import streamlit as st
 
@@ -193,7 +190,7 @@ def _pair() -> None:
 
 
 @pytest.fixture
-def typed() -> AppTest:
+def typed():
     """ε = 2 is typed, and the slider told."""
     app = AppTest.from_function(_pair).run()
     app.number_input("typed").set_value(2.0).run()
@@ -201,9 +198,7 @@ def typed() -> AppTest:
     return app
 
 
-def sends(
-    app: AppTest, seen: str | None, slid: float, *, shows: float, press: bool = False
-) -> None:
+def sends(app, seen, slid, *, shows, press=False):
     """The browser sends the slider's place, once it has seen what it was told up to a mark."""
     if seen is not None:
         app.text_input(state.MARK).set_value(seen)
@@ -215,20 +210,20 @@ def sends(
     assert app.number_input("typed").value == app.select_slider("slid").value == shows
 
 
-def test_what_a_field_showed_before_it_was_told_another_is_no_choice(typed: AppTest) -> None:
+def test_what_a_field_showed_before_it_was_told_another_is_no_choice(typed):
     for _ in range(2):  # whatever is pressed before the browser has the slider's new place
         sends(typed, "0", 1.0, shows=2.0, press=True)
     assert not typed.toggle("stable").value
     sends(typed, "0", 3.0, shows=3.0)  # a hand may take it elsewhere: nothing had shown 3
 
 
-def test_of_two_tellings_the_first_is_no_choice_either(typed: AppTest) -> None:
+def test_of_two_tellings_the_first_is_no_choice_either(typed):
     seen = typed.text_input(state.MARK).value
     typed.number_input("typed").set_value(3.0).run()
     sends(typed, seen, 2.0, shows=3.0, press=True)  # the browser has the slider at 2, and sends it
 
 
-def test_what_a_hand_chose_is_not_undone_by_a_telling_that_comes_late(typed: AppTest) -> None:
+def test_what_a_hand_chose_is_not_undone_by_a_telling_that_comes_late(typed):
     late = typed.text_input(state.MARK).value
     sends(typed, "0", 3.0, shows=3.0)
     sends(typed, late, 2.0, shows=3.0, press=True)  # the telling of 2 has come over the hand's 3
@@ -236,6 +231,6 @@ def test_what_a_hand_chose_is_not_undone_by_a_telling_that_comes_late(typed: App
         sends(typed, None, value, shows=value)
 
 
-def test_a_hand_may_take_a_field_back_also_where_a_mark_is_no_number(typed: AppTest) -> None:
+def test_a_hand_may_take_a_field_back_also_where_a_mark_is_no_number(typed):
     sends(typed, None, 1.0, shows=1.0)  # the browser has seen that it was told 2
     sends(typed, "me", 2.0, shows=2.0)  # as a browser that fills in forms may say

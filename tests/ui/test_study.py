@@ -1,11 +1,8 @@
 """Which ε?: the answer, its file, what opens below it, and a form that has changed."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from engine import load_dataset
 from engine.__main__ import main
@@ -16,18 +13,18 @@ from pages.shell.settings import filled
 from pages.study import work
 from pages.study.view import answers_of
 from tests.ui.shown import shown
-from tests.ui.steps import Open, press, told
+from tests.ui.steps import press, told
 
 SMALL = {"data": "cancer", "n": "1000", "algorithm": "marginal_pc", "study.seeds": "5"}
 
 
 @pytest.fixture(autouse=True)
-def few(monkeypatch: pytest.MonkeyPatch) -> None:
+def few(monkeypatch):
     """Five values of ε, and short searches."""
     monkeypatch.setattr(work, "EPSILONS", (0.1, 0.5, 1.0, 3.0, 10.0))
 
 
-def found(open_app: Open, **query: str) -> AppTest:
+def found(open_app, **query):
     return press(open_app("study", **{**SMALL, **query}), "study-find")
 
 
@@ -40,14 +37,8 @@ ASKED = [
 
 @pytest.mark.parametrize(("name", "n", "key", "params", "target"), ASKED)
 def test_page_command_line_and_python_give_one_answer_with_one_error(
-    name: str,
-    n: int,
-    key: str,
-    params: dict[str, object],
-    target: float,
-    open_app: Open,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+    name, n, key, params, target, open_app, capsys
+):
     data, grid = load_dataset(name, n=n), list(work.EPSILONS)
     answer = which_epsilon(data, key, params, target=target, seeds=5, epsilons=grid)
     words_of = {k: str(v) for k, v in params.items()}
@@ -64,7 +55,7 @@ def test_page_command_line_and_python_give_one_answer_with_one_error(
     assert answer.epsilon is None or answer.least <= answer.epsilon <= answer.most
 
 
-def test_another_form_greys_the_answer_and_says_whose_it_is(open_app: Open) -> None:
+def test_another_form_greys_the_answer_and_says_whose_it_is(open_app):
     app = found(open_app)
     assert "belongs to" not in told(app)
     app.selectbox(key="study-algorithm").set_value("priv_pc").run()
@@ -73,7 +64,7 @@ def test_another_form_greys_the_answer_and_says_whose_it_is(open_app: Open) -> N
     assert "belongs to" not in told(app)
 
 
-def test_other_algorithms_are_drawn_with_it(open_app: Open) -> None:
+def test_other_algorithms_are_drawn_with_it(open_app):
     app = found(open_app, **{"study.others": "pc,priv_pc"})
     assert "Priv-PC" in shown(app)
     assert "(no ε)" in shown(app)
@@ -88,7 +79,7 @@ OPENS = {
 }
 
 
-def test_what_opens_below(open_app: Open) -> None:
+def test_what_opens_below(open_app):
     app = found(open_app)
     for icon, says in OPENS.items():
         assert says not in told(app)
@@ -98,7 +89,7 @@ def test_what_opens_below(open_app: Open) -> None:
         assert says in told(app)
 
 
-def test_a_best_setting_is_of_its_form(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_best_setting_is_of_its_form(open_app, monkeypatch):
     monkeypatch.setattr(tune, "SEEDS", 3)
     app = found(open_app, algorithm="priv_pc")
     app.session_state["study-opens-tune"] = True
@@ -109,9 +100,7 @@ def test_a_best_setting_is_of_its_form(open_app: Open, monkeypatch: pytest.Monke
     assert "This search belongs to another form: Priv-PC" in told(app)
 
 
-def test_a_schema_is_searched_on_networks_and_reported_on_others(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_schema_is_searched_on_networks_and_reported_on_others(monkeypatch):
     monkeypatch.setattr(tune, "SEEDS", 2)
     request = PlanRequest(("a", "b", "c"), (("no", "yes"),) * 3, 300)
     asked = work.Asked("own", 300, 0, "", "priv_pc", (), 0.8, "skeleton_f1", 2)
@@ -121,24 +110,24 @@ def test_a_schema_is_searched_on_networks_and_reported_on_others(
     assert found.default.mean == again.default.mean
 
 
-def test_an_algorithm_without_an_epsilon_is_refused(open_app: Open) -> None:
+def test_an_algorithm_without_an_epsilon_is_refused(open_app):
     assert "has no ε to choose" in told(found(open_app, algorithm="pc"))
 
 
-def test_ones_own_table_is_forecast_from_its_schema(open_app: Open) -> None:
+def test_ones_own_table_is_forecast_from_its_schema(open_app):
     app = open_app("study", data="own")
     assert "State what the columns" in told(app)
 
 
-def test_an_answer_while_it_runs_is_of_what_there_is() -> None:
+def test_an_answer_while_it_runs_is_of_what_there_is():
     data = load_dataset("cancer", n=500)
     values = filled("marginal_pc", {})
     rest = tuple(sorted((k, v) for k, v in values.items() if k != "epsilon"))
     asked = work.Asked("cancer", 500, 0, "", "marginal_pc", rest, 0.8, "skeleton_f1", 2)
-    parts: list[object] = []
-    said: list[str] = []
+    parts = []
+    said = []
 
-    def tell(share: object = None, phrase: str = "", part: object = None) -> bool:
+    def tell(share=None, phrase="", part=None):
         parts.extend([part] if part else [])
         said.append(phrase)
         return len(parts) > 1

@@ -1,22 +1,16 @@
 """One run on every surface: pages, pictures, files and JSON have its counts, words and marks."""
 
-from __future__ import annotations
-
 import base64
 import io
 import json
 import re
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
 from html import unescape
-from typing import Any
 
 import pypdf
 import pytest
-from streamlit.testing.v1 import AppTest
 
-from engine import RunResult
 from engine.graphs import links
 from engine.graphs.links import MARKS, LinkClass
 from engine.graphs.metrics import count
@@ -28,13 +22,12 @@ from pages.draw.price import price_html
 from pages.learn import search
 from pages.report import brief, files
 from pages.run import more, trace
-from tests.ui.steps import Open
 
 ENDED, PUBLISHED = "budget_exhausted", {"guarantee": "published"}
 ASIA = {"data": "asia", "n": "20000"}
 CANCER = {"data": "cancer", "n": "20000", "epsilon": "0.02"}
 # Two networks, three algorithms, both guarantees; arrows in doubt, nothing found, ended early.
-RUNS: dict[str, tuple[dict[str, str], Callable[[RunResult], object]]] = {
+RUNS = {
     "doubt": ({**ASIA, "algorithm": "marginal_pc", "epsilon": "0.3"}, lambda r: r.low_confidence),
     "early": ({**ASIA, "epsilon": "1", "seed": "1"}, lambda r: r.status == ENDED),
     "published": ({**ASIA, **PUBLISHED}, lambda r: r.summary().promise.level == NOTHING),
@@ -44,16 +37,16 @@ RUNS: dict[str, tuple[dict[str, str], Callable[[RunResult], object]]] = {
 }
 
 
-def counts_of(result: RunResult) -> Counter[LinkClass]:
+def counts_of(result):
     """How many pairs of each class the run has: the one source of this test."""
     return Counter(result.classes.values())
 
 
-def html(app: AppTest, sign: str) -> str:
+def html(app, sign):
     return unescape(next(str(h.value) for h in app.get("html") if sign in str(h.value)))
 
 
-def legend_agrees(words: str, result: RunResult) -> None:
+def legend_agrees(words, result):
     """A legend has the table's words with the run's counts; what it leaves out is none."""
     counts = counts_of(result)
     for kind in LinkClass:
@@ -61,12 +54,12 @@ def legend_agrees(words: str, result: RunResult) -> None:
         assert (int(said[1]) if said else 0) == counts[kind], kind
 
 
-def picture_agrees(svg: str, result: RunResult) -> None:
+def picture_agrees(svg, result):
     """A still picture has a line for each pair, in its class's ink and dash, and its sign."""
     seen = Counter(re.findall(r'<path d="M[^"]*Q[^"]*" fill="none" stroke="([^"]*)"[^>]*?>', svg))
     dashes = Counter(re.findall(r'stroke-dasharray="([\d ]+)"', svg))
-    inks: Counter[str] = Counter()
-    dashed: Counter[str] = Counter()
+    inks = Counter()
+    dashed = Counter()
     for kind, number in counts_of(result).items():
         inks[MARKS[kind].light] += number
         if MARKS[kind].dash:
@@ -75,7 +68,7 @@ def picture_agrees(svg: str, result: RunResult) -> None:
     assert dashes == +dashed
 
 
-def frame_agrees(page: str, result: RunResult, hidden: set[LinkClass]) -> None:
+def frame_agrees(page, result, hidden):
     """A movable picture has the class's ink, dash and sign on each of its lines."""
     edges = json.loads(re.search(r"const edges = new vis.DataSet\((\[.*?\])\);", page)[1])  # type: ignore[index]
     seen = Counter(
@@ -86,14 +79,14 @@ def frame_agrees(page: str, result: RunResult, hidden: set[LinkClass]) -> None:
         )
         for e in edges
     )
-    expected: Counter[Any] = Counter()
+    expected = Counter()
     for kind, number in counts_of(result).items():
         if kind not in hidden:
             expected[MARKS[kind].light, MARKS[kind].dash, MARKS[kind].marker] += number
     assert seen == +expected
 
 
-def run_page(app: AppTest, result: RunResult) -> None:
+def run_page(app, result):
     said = result.summary()
     top = html(app, 'class="headline"')
     assert said.headline in top
@@ -115,7 +108,7 @@ def run_page(app: AppTest, result: RunResult) -> None:
     assert (wrong in last) == bool(counts.invented)
 
 
-def report_page(app: AppTest, result: RunResult) -> None:
+def report_page(app, result):
     said, body = result.summary(), html(app, 'class="report"')
     assert said.headline in body
     assert said.promise.sentence in body
@@ -130,7 +123,7 @@ def report_page(app: AppTest, result: RunResult) -> None:
         assert (int(right[1]), int(right[2])) == (result.counts.found, result.counts.right)
 
 
-def report_files(app: AppTest, result: RunResult) -> None:
+def report_files(app, result):
     shown = app.session_state["shown"]
     made = brief.brief_of(shown, None, brief.Heading(question="", author="", date=""), "light")
     said = result.summary()
@@ -146,14 +139,14 @@ def report_files(app: AppTest, result: RunResult) -> None:
     picture_agrees(page[page.index("<svg") : page.index("</svg>")], result)
 
 
-def json_record(app: AppTest, result: RunResult) -> None:
+def json_record(app, result):
     record, counts = result_dict(result)["counts"], counts_of(result)
     assert record["invented"] == counts[LinkClass.FALSE_POSITIVE]
     for kind in (LinkClass.UNTESTED, LinkClass.REVERSED, LinkClass.MISSED):
         assert record[kind.value] == counts[kind]
 
 
-def learn_page(app: AppTest, result: RunResult) -> None:
+def learn_page(app, result):
     played = search.played_back(app.session_state["shown"].data, result)
     ends, counts = Counter(played["end"]), counts_of(result)
     assert ends[UNTESTED] == counts[LinkClass.UNTESTED]
@@ -161,7 +154,7 @@ def learn_page(app: AppTest, result: RunResult) -> None:
     assert links == counts.total() - counts[LinkClass.UNTESTED] - counts[LinkClass.MISSED]
 
 
-def scene_marks(app: AppTest, result: RunResult) -> None:
+def scene_marks(app, result):
     """The browser's own drawings are given the table; no class stands in their files."""
     assert set(scene.marks_data("light")) == set(LinkClass)
     for kind, mark in scene.marks_data("dark").items():
@@ -173,7 +166,7 @@ def scene_marks(app: AppTest, result: RunResult) -> None:
         assert not any(ink in scene.script(name) + scene.style() for ink in inks)
 
 
-PAGES: dict[str, tuple[str, Callable[[AppTest, RunResult], None]]] = {
+PAGES = {
     "run": ("run", run_page),
     "report": ("report", report_page),
     "files": ("report", report_files),
@@ -184,7 +177,7 @@ PAGES: dict[str, tuple[str, Callable[[AppTest, RunResult], None]]] = {
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_every_surface_tells_one_run_alike(open_app: Open, name: str) -> None:
+def test_every_surface_tells_one_run_alike(open_app, name):
     asked, is_so = RUNS[name]
     for page in dict.fromkeys(page for page, _ in PAGES.values()):
         app = open_app(page, **asked)
@@ -195,7 +188,7 @@ def test_every_surface_tells_one_run_alike(open_app: Open, name: str) -> None:
                 agrees(app, result)
 
 
-def _learned(run: Any, *rest: Any) -> brief.Brief:
+def _learned(run, *rest):
     """The arrows as they were learned, not as they are displayed."""
     made, result = BRIEF_OF(run, *rest), run.result
     counts = count(result._classes(result.tested), result.reference_cpdag)
@@ -206,7 +199,7 @@ def _learned(run: Any, *rest: Any) -> brief.Brief:
 BRIEF_OF, ENTRIES, DATA = brief.brief_of, brief.entries, links.marks_data
 MISSED = {LinkClass.MISSED: replace(MARKS[LinkClass.MISSED], word="Overlooked")}
 # Contradictions that are planted: where, what; and the surface and the run on which each shows.
-PLANTED: dict[str, tuple[str, Any, str, str]] = {
+PLANTED = {
     "word": ("pages.draw.links.MARKS", dict(MARKS) | MISSED, "run", "doubt"),
     "dash": ("pages.draw.graphs.MARKS", {k: replace(m, dash=()) for k, m in MARKS.items()},
              "run", "false"),
@@ -221,9 +214,7 @@ PLANTED: dict[str, tuple[str, Any, str, str]] = {
 
 
 @pytest.mark.parametrize("fault", PLANTED)
-def test_a_planted_contradiction_is_seen(
-    open_app: Open, monkeypatch: pytest.MonkeyPatch, fault: str
-) -> None:
+def test_a_planted_contradiction_is_seen(open_app, monkeypatch, fault):
     place, planted, surface, name = PLANTED[fault]
     page, agrees = PAGES[surface]
     monkeypatch.setattr(place, planted)
@@ -232,7 +223,7 @@ def test_a_planted_contradiction_is_seen(
         agrees(app, app.session_state["shown"].result)
 
 
-def test_what_was_not_tested_is_fainter_than_what_was_missed() -> None:
+def test_what_was_not_tested_is_fainter_than_what_was_missed():
     missed, untested = MARKS[LinkClass.MISSED], MARKS[LinkClass.UNTESTED]
     assert untested.width < missed.width
     ink = [sum(mark.dash[::2]) / sum(mark.dash) for mark in (untested, missed)]

@@ -1,12 +1,8 @@
 """Long work of a page: its place in line, its progress, its stop, and what ends it."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
-from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -17,26 +13,26 @@ from tests.ui.works import breaks, deaf, doubled, listens, pid, refuses
 
 
 @pytest.fixture
-def processes(monkeypatch: pytest.MonkeyPatch) -> None:
+def processes(monkeypatch):
     monkeypatch.setattr("pages.worker._in_use", True)
 
 
 @pytest.fixture
-def state(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def state(monkeypatch):
     monkeypatch.setattr(work.st, "session_state", {})
     monkeypatch.setattr(work, "AT_ONCE", 0.0)
     yield
     work._shared.clear()
 
 
-def begun(fn: Callable[..., Any], *args: Any, **options: Any) -> Task:
+def begun(fn, *args, **options):
     task = Task("it", (fn, args), **options)
     task.join()
     task.begin()
     return task
 
 
-def until(holds: Callable[[], object], seconds: float = 20.0) -> None:
+def until(holds, seconds=20.0):
     end = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < end
@@ -44,9 +40,7 @@ def until(holds: Callable[[], object], seconds: float = 20.0) -> None:
 
 
 @pytest.mark.parametrize("here", [True, False])
-def test_a_task_reports_and_keeps_what_it_has_when_it_is_stopped(
-    processes: None, here: bool
-) -> None:
+def test_a_task_reports_and_keeps_what_it_has_when_it_is_stopped(processes, here):
     task = begun(listens, here=here)
     until(lambda: task.parts)
     assert (task.share, task.phrase) == (0.5, "half")
@@ -61,15 +55,13 @@ def test_a_task_reports_and_keeps_what_it_has_when_it_is_stopped(
     assert after.complete
 
 
-def ended(fn: Callable[..., Any], *args: Any) -> Task:
+def ended(fn, *args):
     task = begun(fn, *args)
     assert task.wait(20)
     return task
 
 
-def test_an_error_is_a_message_and_the_process_goes_on(
-    processes: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_error_is_a_message_and_the_process_goes_on(processes, monkeypatch):
     before = ended(pid).result
     assert ended(refuses).problem == "No."
     assert ended(breaks).problem == "The work failed inside the program (ZeroDivisionError)."
@@ -80,7 +72,7 @@ def test_an_error_is_a_message_and_the_process_goes_on(
     assert ended(pid).result not in (before, os.getpid())
 
 
-def test_what_does_not_hear_a_stop_is_killed_and_nothing_else(processes: None) -> None:
+def test_what_does_not_hear_a_stop_is_killed_and_nothing_else(processes):
     other, task = begun(listens), begun(deaf)
     until(lambda: task.parts and other.parts)
     since = time.monotonic()
@@ -95,7 +87,7 @@ def test_what_does_not_hear_a_stop_is_killed_and_nothing_else(processes: None) -
     assert other.problem == work.ENDED
 
 
-def test_first_come_first_served() -> None:
+def test_first_come_first_served():
     line = Line(1)
     tasks = [begun(listens, line=line) for _ in range(4)]
     until(lambda: tasks[0].parts)
@@ -113,9 +105,7 @@ def test_first_come_first_served() -> None:
 
 
 @pytest.mark.parametrize("place", [0, 1])
-def test_a_closed_tab_ends_its_task_after_the_grace(
-    monkeypatch: pytest.MonkeyPatch, place: int
-) -> None:
+def test_a_closed_tab_ends_its_task_after_the_grace(monkeypatch, place):
     """At work and in line."""
     line, there = Line(1), [True]
     first = [begun(listens, line=line)] * place
@@ -130,7 +120,7 @@ def test_a_closed_tab_ends_its_task_after_the_grace(
         one.stop(5)
 
 
-def test_a_place_holds_one_task_and_stops_the_one_before(state: None) -> None:
+def test_a_place_holds_one_task_and_stops_the_one_before(state):
     first = work.start("mine", "it", listens, wait=0.0)
     other = work.start("other", "it", listens, wait=0.0)
     second = work.start("mine", "it", listens, wait=0.0)
@@ -143,10 +133,8 @@ def test_a_place_holds_one_task_and_stops_the_one_before(state: None) -> None:
     other.stop(5)
 
 
-def test_sessions_that_ask_for_the_same_share_one_task(
-    state: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def as_session(name: str) -> None:
+def test_sessions_that_ask_for_the_same_share_one_task(state, monkeypatch):
+    def as_session(name):
         monkeypatch.setattr(work, "_session", lambda: (name, lambda: True))
         monkeypatch.setattr(work.st, "session_state", {})
 
@@ -164,9 +152,7 @@ def test_sessions_that_ask_for_the_same_share_one_task(
     assert work.shared("no", "it", refuses) is not failed
 
 
-def test_work_that_nobody_asks_for_any_more_ends(
-    state: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_work_that_nobody_asks_for_any_more_ends(state, monkeypatch):
     monkeypatch.setattr(work, "UNSEEN", 0.3)
     task = work.shared("k", "it", listens)
     for _ in range(4):
@@ -176,7 +162,7 @@ def test_work_that_nobody_asks_for_any_more_ends(
     assert not task.complete
 
 
-def test_the_server_keeps_so_many_results(state: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_server_keeps_so_many_results(state, monkeypatch):
     monkeypatch.setattr(work, "_KEPT", 2)
     for key in range(5):
         assert work.shared(key, "it", pid).wait(5)
@@ -184,7 +170,7 @@ def test_the_server_keeps_so_many_results(state: None, monkeypatch: pytest.Monke
     assert len(work._shared) <= 3
 
 
-def page() -> None:
+def page():
     """A button, and the task that it starts."""
     import streamlit as st
 
@@ -198,7 +184,7 @@ def page() -> None:
         st.write(f"came: {done.result}")
 
 
-def test_a_page_shows_the_bar_the_button_and_then_the_result() -> None:
+def test_a_page_shows_the_bar_the_button_and_then_the_result():
     app = AppTest.from_function(page).run()
     app.button(key="go").click().run()
     assert "Running **it**" in app.markdown[0].value
@@ -208,10 +194,10 @@ def test_a_page_shows_the_bar_the_button_and_then_the_result() -> None:
     assert not app.exception
 
 
-def test_work_that_ends_while_the_page_is_drawn_takes_no_press_away() -> None:
+def test_work_that_ends_while_the_page_is_drawn_takes_no_press_away():
     """What follows on the page sees the button that was pressed."""
 
-    def page() -> None:
+    def page():
         import streamlit as st
 
         from pages.shell.task import look_again
@@ -220,7 +206,7 @@ def test_work_that_ends_while_the_page_is_drawn_takes_no_press_away() -> None:
             looks = 0
 
             @property
-            def done(self) -> bool:
+            def done(self):
                 self.looks += 1
                 return self.looks > 1
 
