@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -27,10 +27,16 @@ from engine.params import Spec
 from engine.serialise import plain
 from engine.studies.plan import PlanRequest
 from engine.studies.store import held
-from engine.studies.trial import knowing
-from engine.studies.tune import FRESH, OBJECTIVES, SEEDS, Answer, Tuned, tune, which_epsilon
-
-DRAWN = 3  # random networks or synthetic tables to search on, and as many to report on
+from engine.studies.tune import (
+    FRESH,
+    OBJECTIVES,
+    SEEDS,
+    Answer,
+    Tuned,
+    halves,
+    tune,
+    which_epsilon,
+)
 
 
 def _parser(specs: Sequence[Spec]) -> Parser:
@@ -76,6 +82,7 @@ def tune_command(argv: Sequence[str]) -> int:
     with held(args.out) as store, interruptible() as cancelled, progress_line() as progress:
         how: dict[str, Any] = {"store": store, "cancelled": cancelled, "on_progress": progress}
         how |= {"executor": args.executor, "workers": args.workers, "objective": args.objective}
+        how["knowledge"] = said(args)
         rest = {name: value for name, value in fixed.items() if name != "epsilon"}
         answer: Any = partial(which_epsilon, data[0], key, target=args.target, **how)
         if args.target is not None:
@@ -101,23 +108,15 @@ def _data(args: Any) -> tuple[list[Dataset], list[Dataset]]:
     if args.schema is not None:
         schema = load_schema(args.schema)
         shape = PlanRequest(schema.names, schema.levels, args.n)
-        drawn: Callable[[int], Dataset] = partial(shape.dataset, seed=args.data_seed)
-    elif args.release is not None:
+        return halves(partial(shape.dataset, seed=args.data_seed))
+    if args.release is not None:
         from engine.release.file import load
         from engine.release.synthetic import synthetic
 
-        drawn = partial(synthetic, load(args.release), args.n)
-    else:
-        known, n, sample = said(args), args.n, args.data_seed
-        searched, others = (
-            [knowing(load_dataset(name, n=n, seed=sample), known) for name in parts(text, flag)]
-            if text is not None
-            else []
-            for text, flag in ((args.dataset, "--dataset"), (args.held_out, "--held-out"))
-        )
-        return searched, others
-    made = [drawn(draw) for draw in range(2 * DRAWN)]
-    return made[:DRAWN], made[DRAWN:]
+        return halves(partial(synthetic, load(args.release), args.n))
+    sampled = partial(load_dataset, n=args.n, seed=args.data_seed)
+    others = [] if args.held_out is None else parts(args.held_out, "--held-out")
+    return list(map(sampled, parts(args.dataset, "--dataset"))), list(map(sampled, others))
 
 
 def as_dict(found: Tuned) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -35,6 +35,7 @@ SEEDS = 20  # of each epsilon of an answer, and of a report
 TARGET = 0.8
 FRESH = 1_000_000  # the first seed of a report: no search counts so far
 MOST = 20_000  # runs of one search
+DRAWN = 3  # random networks or synthetic tables to search on, and as many to report on
 _ROUNDS = 5  # half of the candidates with twice the new seeds, so that all cost the same
 _NEVER = {"epsilon", "delta", "guarantee"}  # what one pays is not found, it is given
 _PLACES = 121  # values along a range, in equal ratios where it is wide
@@ -398,6 +399,20 @@ def _candidates(
         if len(found) < count and params not in found:
             found.append(params)
     return found
+
+
+def halves(draw: Callable[[int], Dataset]) -> tuple[list[Dataset], list[Dataset]]:
+    """What to search on and what to report on, where there is no dataset but what draws one.
+
+    Args:
+        draw: The dataset of a number from 0 on: a random network's of a schema
+            (:meth:`engine.studies.plan.PlanRequest.dataset`), or a release's synthetic table.
+
+    Returns:
+        ``DRAWN`` datasets, and as many others.
+    """
+    made = list(map(draw, range(2 * DRAWN)))
+    return made[:DRAWN], made[DRAWN:]
 
 
 def score_of(result: TrialResult, objective: str) -> float:

@@ -7,16 +7,22 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from engine import InputError
+from engine import Dataset, InputError
 from engine.params import Parameters, param
 from pages import mode
 from pages.shell.settings import drafted_source, own_data, own_file
 from pages.shell.state import Place
+from pages.shell.task import find
+
+if TYPE_CHECKING:
+    from engine.release.file import Release  # no page but My table waits for it
 
 NAME = "step"  # in an address
+RELEASE = "release"  # the task that makes one
 
 
 @dataclass(frozen=True)
@@ -41,6 +47,7 @@ STAGES = (
 _SHOWN: Place[str] = Place("journey_shown", str)  # the step that the browser was sent
 # Which file each step was done for: another file starts again.
 _DONE: Place[dict[str, str]] = Place("journey_done", dict)
+_RELEASED: Place[tuple[Release, Dataset] | None] = Place("released")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +83,14 @@ def is_done(word: str) -> bool:
             return bool(mode.budgets().all())
         return False
     return file is not None and _DONE.get().get(word) == file.identity
+
+
+def released() -> tuple[Release, Dataset] | None:
+    """The last release of this session, and the data it was made of."""
+    done = find(RELEASE)
+    if done is not None and done.result is not None:
+        _RELEASED.put((done.result, done.about[0]))
+    return _RELEASED.get()
 
 
 def keep(here: Stage) -> None:

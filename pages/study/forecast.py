@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -10,11 +11,12 @@ from engine import InputError
 from engine.data.schema import Schema
 from engine.registry import TITLES
 from engine.studies.plan import Plan, PlanRequest
+from engine.studies.tune import DRAWN
 from pages.draw import charts, show, style_of
 from pages.draw.charts import Axis, Curve, curves
 from pages.shell import journey, state, task
 from pages.shell import words as text
-from pages.shell.settings import drafted, own_file
+from pages.shell.settings import drafted, in_force, own_file
 from pages.study import work
 from pages.study.form import asked_by, plan_fields
 from pages.study.more import best
@@ -22,6 +24,7 @@ from pages.study.view import of_form, target_line
 
 NAME = "study-plan"
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
+NETWORKS, RELEASE = ON = ("Random networks of these columns", "Synthetic tables of your release")
 ABOUT = (
     "What each algorithm will find at each ε, from public facts alone: the columns and their "
     "levels, the number of rows, and what you expect of the links. No row is read."
@@ -57,9 +60,28 @@ def page(pressed: bool) -> None:
         with of_form("study-plan", "The form has changed: press Simulate.", old=old):
             plan_view(found.result)
         journey.done("plan")
-    with st.expander("Best setting on random networks of these columns", icon=":material/tune:"):
-        best(asked[0], asked_by(drafted()))
+    with st.expander("Best setting", icon=":material/tune:"):
+        _best(asked[0], asked[-1])
     journey.onward(here)
+
+
+def _best(request: PlanRequest, target: float) -> None:
+    """A search on what is drawn from the schema, or from the release of this table."""
+    where: work.Where = request
+    drawn, made = "random networks of these columns", journey.released()
+    if made is not None:
+        other = not in_force(made[1])
+        why = "Your release was made from another file." if other else None
+        on = st.radio("Search on", ON, key="study-plan-on", disabled=other, help=why)
+        if on == RELEASE and not other:
+            where = made[0]
+            drawn = f"synthetic tables drawn from your release “{made[0].name}”"
+    now = asked_by(drafted())
+    st.caption(text.plain(
+        f"The settings of {TITLES[now.algorithm]} are searched on {DRAWN} {drawn}, "
+        f"{request.rows:,} rows each; the best is reported on {DRAWN} others. Nothing is charged."
+    ))  # fmt: skip
+    best(where, replace(now, rows=request.rows, target=target, objective="skeleton_f1"))
 
 
 def _asked(schema: Schema) -> tuple[Any, ...]:

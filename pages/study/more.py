@@ -17,7 +17,6 @@ from engine.registry import TITLES
 from engine.story.modules import digested
 from engine.studies.figures import KINDS
 from engine.studies.margins import BETAS, CURATE, MOST_COLUMNS, THRESHOLDS
-from engine.studies.plan import PlanRequest
 from engine.studies.store import read_study, study_file
 from engine.studies.trial import TrialResult
 from engine.studies.tune import OBJECTIVES, Answer, Tuned, axes, tunable
@@ -87,15 +86,14 @@ def best_of(asked: Asked) -> Answer | None:
     return answer
 
 
-def best(where: Dataset | PlanRequest, asked: Asked) -> None:
-    """A search on the dataset, or on networks drawn for a schema; grey where it is another's."""
+def best(where: work.Where, asked: Asked) -> None:
+    """A search on the dataset or on what is drawn; grey where it is another's."""
     key = "study" if isinstance(where, Dataset) else "study-plan"
-    rows = where.n if isinstance(where, Dataset) else where.rows
     names, epsilon = tunable(asked.algorithm), epsilon_now()
     if not names:
         st.caption("This algorithm has no parameter to search over.")
         return
-    own = [axis.name for axis in axes(asked.algorithm, rows)] or names
+    own = [axis.name for axis in axes(asked.algorithm, asked.rows)] or names
     over = st.multiselect("Search over", names, default=own, key=f"{key}-over")
     if st.button(f"Search at ε = {epsilon:g}", key=f"{key}-search", icon=":material/search:"):
         task.start(
@@ -111,7 +109,7 @@ def best(where: Dataset | PlanRequest, asked: Asked) -> None:
         return
     tuned, answer = found.result
     of, then, at, _ = found.call[1]
-    mine = _same(then, asked) if isinstance(where, Dataset) else of == where
+    mine = _same(then, asked) and (isinstance(where, Dataset) or of == where)
     title = f"{TITLES[tuned.key]} at ε = {at:g}"
     with of_form("study-tuned", f"This search belongs to another form: {title}.", old=not mine):
         st.markdown(text.plain(f"{title}. {tuned.sentence}"))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from engine.data.dataset import Dataset
 from engine.registry import algorithm
@@ -13,11 +14,15 @@ from engine.studies.margins import margins
 from engine.studies.plan import Plan, PlanRequest, plan
 from engine.studies.study import Progress, sweep
 from engine.studies.trial import TrialResult
-from engine.studies.tune import EPSILONS, FRESH, SEEDS, Answer, Tuned, tune, which_epsilon
+from engine.studies.tune import EPSILONS, FRESH, SEEDS, Answer, Tuned, halves, tune, which_epsilon
 from pages.worker import Tell
 
+if TYPE_CHECKING:
+    from engine.release.file import Release
+
+    Where = Dataset | PlanRequest | Release  # what a search draws its data from
+
 EVERY = 0.3  # seconds between two batches of results
-DRAWN = 3  # random networks of a schema to search on, and as many to report on
 
 
 @dataclass(frozen=True)
@@ -90,17 +95,21 @@ def answered(tell: Tell, data: Dataset, asked: Asked) -> int:
 
 
 def searched(
-    tell: Tell, where: Dataset | PlanRequest, asked: Asked, epsilon: float, over: Sequence[str]
+    tell: Tell, where: Where, asked: Asked, epsilon: float, over: Sequence[str]
 ) -> tuple[Tuned, Answer | None]:
     """The best setting at an ε, and which ε that setting needs, where it is better.
 
-    On rows with a truth; for a schema on random networks, and reported on others.
+    On rows with a truth; for a schema on random networks and for a release on synthetic tables of
+    ``asked.rows``, and reported on others.
     """
     if isinstance(where, Dataset):
-        data, held_out = [where], []
+        data, held_out = [where], list[Dataset]()
+    elif isinstance(where, PlanRequest):
+        data, held_out = halves(where.dataset)
     else:
-        made = [where.dataset(draw) for draw in range(2 * DRAWN)]
-        data, held_out = made[:DRAWN], made[DRAWN:]
+        from engine.release.synthetic import synthetic  # here: no answer needs it
+
+        data, held_out = halves(partial(synthetic, where, asked.rows))
     fixed = {k: v for k, v in asked.params.items() if k in ("guarantee", "delta")}
     how: dict[str, Any] = {"cancelled": tell, "on_progress": _told(tell)}
     found = tune(

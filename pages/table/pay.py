@@ -16,13 +16,14 @@ from engine.data.schema import Schema
 from engine.params import Parameters, param
 from engine.registry import algorithm
 from engine.release.budget import Budget
-from engine.release.file import ALGORITHM, Release
+from engine.release.file import ALGORITHM
 from engine.studies.detectability import Shape
 from pages import mode
 from pages.draw import show
 from pages.forms import count_line, known_button, warn
 from pages.shell import form, journey, state
 from pages.shell import words as text
+from pages.shell.journey import RELEASE, released
 from pages.shell.settings import in_force, own_file, stated
 from pages.shell.state import Draft, Place, kept
 from pages.shell.task import RUNS, Task, bar, find, start
@@ -30,9 +31,7 @@ from pages.table import expected, share
 from pages.table.columns import asks, unforeseen
 from pages.table.work import CHARGED, release
 
-TASK = "release"
 PATIENCE = 5.0  # seconds that a release has after a stop: one that is charged should be kept
-_LAST: Place[tuple[Release, Dataset] | None] = Place("released")
 _REFUSED: Place[str] = Place("budget_refused", str)  # why none was declared, to be said once
 FOR_EVER = "A total is declared once, outlives this session, and nothing takes a charge back."
 
@@ -209,18 +208,18 @@ def begin(
     title = f"a release charged to “{text.plain(name)}”"
     call = data, schema, dict(values), name, sign
     options: dict[str, Any] = {"line": RUNS, "patience": PATIENCE, "grace": math.inf}
-    start(TASK, title, release, *call, about=(data, name), **options)
+    start(RELEASE, title, release, *call, about=(data, name), **options)
 
 
 def going() -> bool:
     """Whether one goes on."""
-    task = find(TASK)
+    task = find(RELEASE)
     return task is not None and not task.done
 
 
 def live() -> None:
     """How far the release is, what is left, and what it would cost to stop it."""
-    bar(TASK, more=_how_far)
+    bar(RELEASE, more=_how_far)
 
 
 def _how_far(task: Task) -> None:
@@ -243,17 +242,9 @@ def problem(task: Task) -> str:
     return f"{task.problem} The charge to “{task.about[1]}” stays, since noise may have been drawn."
 
 
-def last() -> tuple[Release, Dataset] | None:
-    """The last release of this session, and the data it was made of."""
-    done = find(TASK)
-    if done is not None and done.result is not None:
-        _LAST.put((done.result, done.about[0]))
-    return _LAST.get()
-
-
 def made() -> bool:
     """Whether a release was made of the file in force; its step is then done."""
-    found = last()
+    found = released()
     if found is None or not in_force(found[1]):
         return False
     journey.done("release")
@@ -265,7 +256,7 @@ def ended() -> None:
 
     One that was made of a file before is paid for: it stays, folded away under its own words.
     """
-    task, found = find(TASK), last()
+    task, found = find(RELEASE), released()
     if task is not None and (why := problem(task)) and in_force(task.about[0]):
         (st.warning if task.stopping else st.error)(text.plain(why))
     if found is None:

@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
-from engine import ALGORITHMS, Budget, Dataset, InputError, load_dataset, run, sweep
+from engine import ALGORITHMS, Dataset, InputError, load_dataset, run, sweep
 from engine.__main__ import main
 from engine.data.schema import Column, Schema
 from engine.studies.recommended import Score
@@ -169,17 +169,18 @@ def test_the_command_answers_before_it_searches(capsys):
     assert "500 rows, strict guarantee: Skeleton F1 0.5" in said
 
 
-def test_a_schema_and_a_release_are_searched_without_rows(tmp_path, capsys, cancer):
-    """On random networks of the schema, and on synthetic rows of the release."""
+def test_a_schema_is_searched_without_rows(tmp_path, capsys, cancer):
+    """On random networks; tests/ui/test_study.py searches on a release."""
     named = zip(cancer.names, cancer.levels, strict=True)
     schema = Schema(tuple(Column(name=n, type="ordered", levels=s, other=s[0]) for n, s in named))
     (tmp_path / "s.json").write_text(json.dumps(schema.to_json()))
-    ward = Budget("ward", epsilon=3, delta=1e-5, path=tmp_path / "b.db")
-    ward.release(cancer.to_frame(), schema, epsilon=3).save(tmp_path / "r.json")
-    for flag, name in (("--schema", "s.json"), ("--release", "r.json")):
-        argv = ["tune", flag, str(tmp_path / name), "--n", "1000", "--epsilon", "3"]
-        assert main([*argv, "--over", "tweak", "--runs", "20", "--json"]) == 0
-        assert json.loads(capsys.readouterr().out)["fresh"]["runs"] == SEEDS
+    argv = ["tune", "--schema", str(tmp_path / "s.json"), "--n", "1000", "--epsilon", "3"]
+    found = []
+    for known in ([], ["--knowledge", "complete-order"]):
+        assert main([*argv, "--over", "tweak", "--runs", "20", "--json", *known]) == 0
+        found.append(json.loads(capsys.readouterr().out))
+    assert found[0]["fresh"]["runs"] == SEEDS
+    assert found[0]["fresh"] != found[1]["fresh"]
 
 
 def test_private_rows_are_never_searched_on():

@@ -1,19 +1,24 @@
 """Which ε?: the answer, its file, what opens below it, and a form that has changed."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
-from engine import load_dataset
+from engine import Dataset, load_dataset
 from engine.__main__ import main
+from engine.cli.tune import as_dict
+from engine.release.budget import Budgets
+from engine.release.file import canonical
 from engine.studies import tune
 from engine.studies.plan import PlanRequest
 from engine.studies.tune import which_epsilon
 from pages.shell.settings import filled
-from pages.study import work
+from pages.study import forecast, work
 from pages.study.view import answers_of
+from tests.release.samples import declared, make
 from tests.ui.shown import shown
-from tests.ui.steps import press, told
+from tests.ui.steps import own_table, press, told
 
 SMALL = {"data": "cancer", "n": "1000", "algorithm": "marginal_pc", "study.seeds": "5"}
 
@@ -105,9 +110,45 @@ def test_a_schema_is_searched_on_networks_and_reported_on_others(monkeypatch):
     request = PlanRequest(("a", "b", "c"), (("no", "yes"),) * 3, 300)
     asked = work.Asked("own", 300, 0, "", "priv_pc", (), 0.8, "skeleton_f1", 2)
     found, _ = work.searched(lambda *_, **__: False, request, asked, 1.0, ["tweak"])
-    others = [request.dataset(draw) for draw in range(work.DRAWN, 2 * work.DRAWN)]
+    _, others = tune.halves(request.dataset)
     again = tune.tune("priv_pc", others, {"epsilon": 1.0}, ["tweak"], runs=20)
     assert found.default.mean == again.default.mean
+
+
+def test_a_release_is_searched_on_its_synthetic_tables_as_by_the_command(
+    open_app, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr(tune, "SEEDS", 2)
+    monkeypatch.setattr(tune, "DRAWN", 1)
+    data = load_dataset("cancer", n=500)
+    schema = replace(declared(data), rows=data.n)
+    own = Dataset.from_codes(data.codes, data.names, data.levels)
+    released = make(Budgets(tmp_path / "b.db"), own, schema, epsilon=3)
+    app = open_app(
+        "study", data="own", algorithm="priv_pc", **{"plan.rows": "2000", "epsilon": "3"}
+    )
+    table = data.to_frame().to_csv(index=False).encode()
+    own_table(app, table, schema, page="study")
+    assert "on 3 random networks of these columns, 2,000 rows each" in told(app, "caption")
+    assert not [r for r in app.radio if r.key == "study-plan-on"]
+    app.session_state["released"] = released, app.session_state["own_data"]
+    app.run()
+    app.radio(key="study-plan-on").set_value(forecast.RELEASE).run()
+    assert "tables drawn from your release “asia”, 2,000 rows each" in told(app, "caption")
+    app.multiselect(key="study-plan-over").set_value(["tweak"]).run()
+    press(app, "study-plan-search")
+    assert "belongs to another form" not in told(app)
+    found, _ = app.session_state["task-study-plan-best"].result
+    (tmp_path / "r.json").write_text(canonical(released))
+    argv = ["tune", "--release", str(tmp_path / "r.json"), "--n", "2000", "--over", "tweak"]
+    assert main([*argv, "--epsilon", "3", "--delta", "1e-6", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == as_dict(found)
+    app.radio(key="study-plan-on").set_value(forecast.NETWORKS).run()
+    assert "belongs to another form: Priv-PC" in told(app)
+    more = table + table.splitlines()[1] + b"\n"
+    own_table(app, more, replace(schema, rows=501), page="study")
+    assert app.radio(key="study-plan-on").disabled
+    assert "on 3 random networks" in told(app, "caption")
 
 
 def test_an_algorithm_without_an_epsilon_is_refused(open_app):
