@@ -28,7 +28,7 @@ from engine.data.networks import load_dataset
 from engine.errors import InputError
 from engine.graphs.cpdag import digraph_of
 from engine.graphs.weighed_colliders import SHOWN
-from engine.percent import percent
+from engine.percent import number, percent
 from engine.registry import ALGORITHMS, algorithm
 from engine.result import RunResult
 from engine.runner import run
@@ -70,28 +70,19 @@ def summary(result: RunResult) -> str:
     for a, b in sorted(arcs):
         if (b, a) not in arcs or a < b:
             lines.append(f"  {a} {'--' if (b, a) in arcs else '->'} {b}")
-    if result.untested:
-        lines.append(f"  {len(result.untested)} pairs not tested to the end")
     if result.low_confidence:
         lines.append(
             f"  {len(result.low_confidence)} of these -- are arrows less sure than {percent(SHOWN)}"
         )
     if result.diagnostics.chosen:
         lines.append(f"  {result.diagnostics.chosen}")
-    if result.order_words:
-        lines.append(f"  {result.order_words}")
     lines.extend(_known(result))
     lines.extend(_scores(result))
     clock = f", {result.seconds:.3f} s" if result.public else ""
     lines.append(f"{result.ci_tests} tests{clock}")
-    lines.extend(f"nothing is proven: {reason}" for reason in result.ledger.undefended)
-    if math.isfinite(result.spent.epsilon):
-        lines.append(f"proven: epsilon {result.spent.epsilon:.4g}, delta {result.spent.delta:.3g}")
-    elif not result.ledger.undefended:
-        lines.append("nothing is proven: no finite epsilon holds for what was released")
-    if result.claimed is not None:
-        claimed = result.claimed
-        lines.append(f"the paper claims: epsilon {claimed.epsilon:.4g}, delta {claimed.delta:.3g}")
+    if math.isfinite((spent := result.spent).epsilon):
+        lines.append(f"proven: epsilon {number(spent.epsilon)}, delta {number(spent.delta)}")
+    lines.append(str(result.summary()))
     return "\n".join(lines)
 
 
