@@ -200,7 +200,7 @@ def fits_view(data: Dataset, found: Picture) -> None:
     (x, y), bounds = data.names, data.bounds or ((-1.0, 1.0), (-1.0, 1.0))
     (mid_x, half_x), (mid_y, half_y) = (((a + b) / 2, (b - a) / 2) for a, b in bounds)
     points = mid_x + found.x * half_x, mid_y + found.y * half_y
-    left, one, two = st.columns([8, 5, 5], gap="medium")
+    left, right = st.columns(2, gap="medium")
     with left:
         st.markdown("**Both regressions**")
         fits = (
@@ -213,16 +213,16 @@ def fits_view(data: Dataset, found: Picture) -> None:
             for style, (name, of_x, of_y) in enumerate(fits)
         ]  # fmt: skip
         ends = [_with_room(p) for p in points]
-        figure = curves(lines, Axis(x, ends=ends[0]), Axis(y, ends=ends[1]), height=380)
+        figure = curves(lines, Axis(x, ends=ends[0]), Axis(y, ends=ends[1]), height=560)
         figure.add_trace(_points(points[0], points[1], 6, "Test half"))
         figure.data = (figure.data[-1], *figure.data[:-1])
         charts.figure(figure, key="pairs-fits", alt=f"{x} and {y} with both fitted curves")
-    for style, (column, cause, effect, at, rest) in enumerate(
-        ((one, x, y, points[0], found.of_y * half_y), (two, y, x, points[1], found.of_x * half_x))
+    for style, (cause, effect, at, rest) in enumerate(
+        ((x, y, points[0], found.of_y * half_y), (y, x, points[1], found.of_x * half_x))
     ):
-        with column:
+        with right:
             st.markdown(f"**Residuals of {text.plain(f'{cause} → {effect}')}**")
-            figure = curves([], Axis(cause), Axis(f"{effect} less its fit"), height=380)
+            figure = curves([], Axis(cause), Axis(f"{effect} less its fit"), height=250)
             figure.add_trace(_points(at, rest, style, f"{cause} → {effect}"))
             alt = f"Residuals of {effect} against {cause}"
             charts.figure(figure, key=f"pairs-residuals-{style}", alt=alt)

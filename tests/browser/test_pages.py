@@ -1,6 +1,10 @@
 """Every declared page in a real browser: whole, readable in both themes, all of it in reach."""
 
+from io import BytesIO
+
+import numpy as np
 import pytest
+from PIL import Image
 
 from pages.shell import PAGES
 from tests.browser.steps import (
@@ -89,6 +93,9 @@ def test_it_opens(visitor, screenshots, entry):
     settle(page)
     page.screenshot(path=screenshots / f"page_{entry.name}_other.png")
     assert serious(page, COLOUR) == []
+    for dial in page.locator(".scene .dial").all():  # its empty end is no lamp in the dark
+        shot = Image.open(BytesIO(dial.screenshot())).convert("L")
+        assert np.ptp(np.asarray(shot)[:, -40:-8]) < 128
     assert page.locator(BROKEN).count() == 0
     assert complaints == []
     assert page.blocked == []  # type: ignore[attr-defined]
