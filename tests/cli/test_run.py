@@ -48,16 +48,6 @@ def test_infinity_is_the_string_inf(capsys):
     assert math.isinf(run("pc", load_dataset("cancer", n=1000)).spent.epsilon)
 
 
-def test_links_that_hang_on_the_order_of_the_columns_are_told(capsys):
-    argv = ["run", "--dataset", "sachs", "--n", "3000", "--algorithm", "pc"]
-    said = run("pc", load_dataset("sachs", n=3000)).order_words
-    assert "with the columns in another order" in said
-    assert main(argv) == 0
-    assert said in capsys.readouterr().out
-    assert main([*argv, "--stable", "true"]) == 0
-    assert "another order" not in capsys.readouterr().out
-
-
 def test_algorithms_json_lists_every_parameter(capsys):
     listed = stdout_json(capsys, "algorithms", "--json")
     assert [a["key"] for a in listed] == list(ALGORITHMS)
