@@ -12,7 +12,6 @@ from engine.graphs.formats import FORMATS
 from engine.graphs.picture import stroke
 from engine.graphs.weighed_colliders import SHOWN
 from engine.percent import percent
-from engine.studies.bundle import bundle
 from engine.studies.scenes import kept_scene, kept_scenes
 from engine.summary import NOTHING
 from pages.draw import PALETTES, typeset
@@ -20,6 +19,7 @@ from pages.draw.links import Picture
 from pages.draw.price import said
 from pages.draw.scene import Offline, given, offline
 from pages.report.brief import Brief, Heading, brief_of
+from pages.report.bundle import bundle
 from pages.report.repeats import Repeats
 from pages.report.view import STYLE, body
 from pages.shell import words as text
@@ -152,11 +152,11 @@ def files_view(run: Shown, repeats: Repeats | None, heading: Heading) -> None:
             download("Curve (SVG)", lambda: _curve(brief()).svg, f"{curve}.svg", key="curve-svg")
             download("Curve (PNG)", lambda: _curve(brief()).png, f"{curve}.png", key="curve-png")
     st.caption(
-        "All of them open without the internet. The ZIP holds settings, versions, edges, ledger "
+        "All of them open without the internet. The ZIP holds settings, versions, edges, ledger"
         + (
-            "and a script that repeats the run exactly."
+            " and a script that repeats the run exactly."
             if run.data.public
-            else "and a script with the same settings: never your data, nor the seed."
+            else "; never your data, nor the seed."
         )
     )
     st.markdown("**Go on in another tool**")

@@ -17,7 +17,6 @@ from typing import Any
 
 from engine.data.dataset import Dataset
 from engine.data.spreadsheets import table_csv
-from engine.errors import InputError
 from engine.graphs.formats import FORMATS
 from engine.graphs.weighed_colliders import SHOWN
 from engine.percent import percent
@@ -38,7 +37,7 @@ edges.csv: the learned graph (a CPDAG). "link", "arrow": how sure it is. An arro
 graph.*: the links tested to the end, for other tools: {formats}
 result.json: every charge to the privacy budget and the guarantee; of public data all of the run,
 scores against the true graph ("metrics_tested": of the links tested to the end) among it
-{more}
+{report}: the report
 """
 
 # A path: pip would ask the internet for a bare name.
@@ -86,24 +85,18 @@ def _settings(data: Dataset, result: RunResult, sample: int | None) -> dict[str,
 
 
 def bundle(
-    data: Dataset,
-    result: RunResult,
-    sample: int | None = None,
-    extra: Mapping[str, str | bytes] | None = None,
+    data: Dataset, result: RunResult, sample: int | None, report: Mapping[str, str | bytes]
 ) -> bytes:
-    """The ZIP of a run.
+    """The ZIP of a run that was not stopped, with its report's files, name -> content.
 
-    Args:
-        data: What it ran on.
-        result: The run, which was not stopped if the data are public.
-        sample: The seed that drew the rows of public data.
-        extra: Further files, such as pictures: name -> content.
+    ``sample`` is the seed that drew the rows of public data.
     """
     record = result_dict(result)
     kept = [name for name in record if name not in _LONG] if data.public else _PAID
     versions = {name: version(name) for name in LIBRARIES}
     ran = {"engine": __version__, "python": platform.python_version(), **versions}
     files: dict[str, str | bytes] = {
+        **report,
         "settings.json": _json(_settings(data, result, sample) | {"versions": ran}),
         "result.json": _json({name: record[name] for name in kept}),
         "requirements.txt": "".join(f"{name}=={number}\n" for name, number in versions.items()),
@@ -111,20 +104,15 @@ def bundle(
     }
     for form in FORMATS.values():
         files[f"graph.{form.extension}"] = form.write(result.names, result.displayed_cpdag)
-    more = ["reproduce.py: repeats the run and compares"] if data.public else []
+    formats = "; ".join(form.title for form in FORMATS.values())
+    about = _README.format(formats=formats, report=", ".join(sorted(report)), shown=percent(SHOWN))
     if data.public:
-        if result.status == "cancelled":
-            raise InputError("A run that was stopped cannot be repeated exactly; let it finish.")
         files["reproduce.py"] = _SCRIPT
-    if extra:
-        more.append(f"{', '.join(sorted(extra))}: the report")
-    files["README.txt"] = _README.format(
-        formats="; ".join(form.title for form in FORMATS.values()),
-        more="\n".join(more), shown=percent(SHOWN),
-    )  # fmt: skip
+        about += "reproduce.py: repeats the run and compares\n"
+    files["README.txt"] = about
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in sorted((files | dict(extra or {})).items()):
+        for name, content in sorted(files.items()):
             archive.writestr(zipfile.ZipInfo(name, _DATE), content, zipfile.ZIP_DEFLATED)
     return out.getvalue()
 
