@@ -33,7 +33,6 @@ from engine.graphs.metrics import Scores, compare
 from engine.marginals.citest import NoisyTests
 from engine.privacy.accounting import Guarantee
 from engine.studies.detectability import Shape
-from engine.studies.repeat import empty
 
 KEPT = Path(__file__).parent / "results" / "f1.jsonl"
 DOCS = Path(__file__).resolve().parent.parent / "docs"
@@ -123,7 +122,7 @@ def grid() -> Iterator[Cell]:
 def sample(dataset: str, number: int) -> Dataset:
     """The rows of a run."""
     if dataset.startswith(NOTHING):
-        return empty(Shape.of(sample(dataset.removeprefix(NOTHING), 0)), number)
+        return Shape.of(sample(dataset.removeprefix(NOTHING), 0)).independent(number)
     return load_dataset(dataset, n=ROWS, seed=FIRST + number)
 
 

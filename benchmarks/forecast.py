@@ -43,9 +43,10 @@ from engine.studies.plan import (
     PlanRequest,
     ends_for,
     kind_of,
-    one_run,
     planned_algorithms,
 )
+from engine.studies.study import sweep
+from engine.studies.tune import score_of
 from scripts.convert_networks import parse_bif
 
 RAN = Path(__file__).parent / "results" / "forecast.jsonl"
@@ -129,11 +130,11 @@ def judged(name: str, network: Network, rows: int, done: Container[Cell]) -> Ite
     simulated = [question.dataset(k, other) for k in range(DRAWS)]
     real = [_sample(network, rows, k) for k in range(REAL)]
     for key, epsilon in asked:
-        drawn, ran = (
-            tuple(round(one_run(key, data, epsilon, DELTA, k)[3], 4) for k, data in enumerate(some))
-            for some in (simulated, real)
-        )
-        yield Judged(name, key, rows, epsilon, drawn, ran)
+        grid, f1 = {"epsilon": epsilon, "delta": DELTA}, list[tuple[float, ...]]()
+        for some in (simulated, real):
+            made = (r for k, data in enumerate(some) for r in sweep(data, key, grid, [k]))
+            f1.append(tuple(round(score_of(r, "skeleton_f1"), 4) for r in made))
+        yield Judged(name, key, rows, epsilon, *f1)
 
 
 def _sample(network: Network, rows: int, k: int) -> Dataset:

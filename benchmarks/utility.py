@@ -27,7 +27,6 @@ from engine.data.dataset import Dataset
 from engine.privacy.accounting import Guarantee
 from engine.result import RunResult
 from engine.studies.detectability import Shape
-from engine.studies.repeat import empty
 
 DELTA = 1e-6
 SMALL = ("cancer", "earthquake", "survey", "asia", "sachs")
@@ -135,7 +134,7 @@ def cell(key: str, kind: str, samples: list[Dataset], epsilon: float, draws: int
     try:
         for s, data in enumerate(samples):
             runs += [one(data, 1000 * s + draw) for draw in range(draws)]
-        nothing = [one(empty(Shape.of(samples[0]), draw), draw) for draw in range(draws)]
+        nothing = [one(Shape.of(samples[0]).independent(draw), draw) for draw in range(draws)]
     except InputError:
         return "-"
     return summary(runs) + of_nothing(nothing)
@@ -154,7 +153,7 @@ def plain(samples: list[Dataset]) -> str:
         start = time.perf_counter()
         result = run("pc", data, statistic="g2", trace=False)
         runs.append((result, time.perf_counter() - start))
-    tables = [empty(Shape.of(samples[0]), draw) for draw in range(len(samples))]
+    tables = [Shape.of(samples[0]).independent(draw) for draw in range(len(samples))]
     nothing = [run("pc", data, statistic="g2", trace=False) for data in tables]
     return summary(runs) + of_nothing([(result, 0.0) for result in nothing])
 

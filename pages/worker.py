@@ -173,13 +173,16 @@ def search(
 
 def curve(tell: Tell, key: str, data: Dataset, asked: Mapping[str, Any]) -> None:
     """Parts: each epsilon with its F1 (low, middle, high), from 1 outwards, while there is time."""
-    from engine.studies.repeat import point, repeated
+    from engine.studies.repeat import point
+    from engine.studies.study import sweep
+    from engine.studies.trial import knowing
 
-    data, end = met(data), time.monotonic() + CURVE_SECONDS
+    values, end = dict(asked), time.monotonic() + CURVE_SECONDS
+    data = met(knowing(data, values.pop("knowledge", None)))
     for done, epsilon in enumerate(sorted(EPSILONS, key=lambda e: abs(math.log(e))), 1):
-        values = {**asked, "epsilon": epsilon}
+        values["epsilon"] = epsilon
         stop = lambda: tell() or time.monotonic() > end  # noqa: E731
-        found = list(repeated(key, data, values, range(CURVE_RUNS), stop))
+        found = list(sweep(data, key, values, CURVE_RUNS, cancelled=stop))
         if len(found) < CURVE_RUNS:
             return
         tell(done / len(EPSILONS), part=(epsilon, *point(epsilon, found).f1))

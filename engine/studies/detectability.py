@@ -13,9 +13,11 @@ from itertools import product
 from statistics import fmean, stdev
 from typing import Any
 
+import networkx as nx
 import numpy as np
 
 from engine.data.dataset import Dataset
+from engine.data.imagined import independent, independent_numbers
 from engine.privacy.accounting import mu_budget
 from engine.registry import algorithm
 from engine.search.noisy_score import NoisyTestParameters
@@ -27,6 +29,10 @@ DEVIATIONS = 3.0  # what a score must be above the noise to be distinguished fro
 # The share of the largest score that there is, from which on alone a score stands out: the F1 of
 # runs at such settings is in docs/explanation/privacy_audit.md.
 HIDDEN = 0.5
+# Of independent columns in turn: the share of rows that is not at the first level. The margins of
+# real columns are not public.
+MARGINS = (0.5, 0.3, 0.1, 0.02)
+_STREAM = int.from_bytes(b"null", "big")
 
 
 @dataclass(frozen=True)
@@ -46,6 +52,22 @@ class Shape:
     def of(data: Dataset) -> Shape:
         """The shape of a table; none of its rows is read."""
         return Shape(data.cardinalities, data.n, data.bounds, data.public)
+
+    def independent(self, draw: int, margins: Sequence[float] = MARGINS) -> Dataset:
+        """The ``draw``-th simulated table of this shape; its true graph has no link.
+
+        Columns that have bounds are normal about their middle, which lies four deviations from
+        either; others have levels, and ``margins`` in turn.
+        """
+        rng = np.random.default_rng(np.random.SeedSequence([_STREAM, draw]))
+        names = tuple(f"X{i}" for i in range(len(self.cardinalities)))
+        truth = nx.empty_graph(names, create_using=nx.DiGraph)
+        if self.bounds is not None:
+            values = independent_numbers(self.bounds, self.rows, rng)
+            return Dataset.from_values(values, self.bounds, names, truth=truth, public=True)
+        codes = independent(self.cardinalities, self.rows, margins, rng)
+        levels = [tuple(map(str, range(r))) for r in self.cardinalities]
+        return Dataset.from_codes(codes, names, levels, name="nothing", truth=truth, public=True)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from html import escape
 from itertools import product, takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -25,14 +24,12 @@ from engine.data.imagined import network_like, random_network
 from engine.data.networks import NETWORKS, load_network
 from engine.data.schema import Schema
 from engine.errors import InputError
-from engine.graphs.metrics import SCORES
+from engine.graphs.metrics import Counts
 from engine.percent import percent
 from engine.registry import ALGORITHMS, algorithm
 from engine.runner import Stop, asking
 from engine.serialise import plain
 from engine.studies.detectability import Invented, Shape
-from engine.studies.repeat import DRAWS as EMPTY
-from engine.studies.repeat import invented, repeated
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,7 +63,6 @@ TRUST = (
 _STREAM = int.from_bytes(b"plan", "big")
 # Of a forecast, in the order in which a run is counted.
 BANDS = ("links", "found", "invented", "f1", "directed_f1", "shd", "false_share", "shown")
-Counts = tuple[float, ...]  # one number for each of BANDS
 
 
 class Band(NamedTuple):
@@ -231,21 +227,21 @@ def planned_algorithms(keys: Sequence[str] | None = None) -> list[str]:
     return list(keys)
 
 
-def one_run(key: str, data: Dataset, epsilon: float, delta: float, seed: int) -> Counts:
-    """True links, those found, false positives, scores and false share of a simulated run."""
-    (one,) = repeated(key, data, {"epsilon": epsilon, "delta": delta}, [seed])
-    counts = one.counts
-    scores = (float(getattr(counts.scores, name)) for name in SCORES)
-    wrong = counts.invented / max(1, counts.learned)
-    return counts.true, counts.found, counts.invented, *scores, wrong, counts.learned
+def numbers_of(counts: Counts) -> tuple[float, ...]:
+    """A number for each of ``BANDS``."""
+    c, s = counts, counts.scores
+    wrong = c.invented / max(1, c.learned)
+    return c.true, c.found, c.invented, s.skeleton_f1, s.directed_f1, s.shd, wrong, c.learned
 
 
 def _forecast(
-    rows: int, key: str, epsilon: float, found: Sequence[Counts], nothing: Invented | None
+    rows: int, key: str, epsilon: float, found: Sequence[Counts], nothing: Sequence[int]
 ) -> Forecast:
-    bands = dict(zip(BANDS, map(Band.of, zip(*found, strict=True)), strict=True))
+    values = zip(*map(numbers_of, found), strict=True)
+    bands = dict(zip(BANDS, map(Band.of, values), strict=True))
     bands["f1"] = bands["f1"].stretched(*ends_for(rows, ENDS[kind_of(key)]), LEAST_END)
-    return Forecast(key, epsilon, draws=len(found), nothing=nothing, **bands)
+    free = Invented(tuple(nothing)) if nothing else None
+    return Forecast(key, epsilon, draws=len(found), nothing=free, **bands)
 
 
 class EpsilonRange(NamedTuple):
@@ -437,7 +433,7 @@ def plan(
     links: int | None = None,
     strength: float = 1.0,
     draws: int = DRAWS,
-    empty: int = EMPTY,
+    empty: int = DRAWS,
     seed: int = 0,
     target: float = TARGET,
     on_step: Callable[[Progress], None] = lambda progress: None,
@@ -478,7 +474,7 @@ def plan(
         >>> found.frame["links"].tolist()
         [3.0]
     """
-    from engine.studies.study import Progress  # else every page imports what runs a study
+    from engine.studies.study import Progress, sweep  # else every page imports what runs a study
 
     if isinstance(schema, Schema):
         n = schema.rows if rows is None else rows
@@ -490,27 +486,25 @@ def plan(
     else:
         raise InputError("A plan is for a Schema: Schema.draft(frame), or load_schema(path).")
     keys = planned_algorithms([algorithms] if isinstance(algorithms, str) else algorithms)
-    epsilons = [epsilon] if isinstance(epsilon, int | float) else epsilon
-    runs = {(k, float(e)): list[Counts]() for k in keys for e in epsilons}
-    for key, each in runs:  # before the first run, not after some minutes
-        algorithm(key).params.build({"epsilon": each, "delta": delta})
-    nothing: dict[tuple[str, float], Invented | None] = {}
-    dataset = lru_cache(maxsize=1)(request.dataset)
+    epsilons = [float(e) for e in ([epsilon] if isinstance(epsilon, int | float) else epsilon)]
+    grid, stopped = {"epsilon": epsilons, "delta": delta}, asking(stop)
+    runs: dict[tuple[str, float], list[Counts]] = {at: [] for at in product(keys, epsilons)}
+    nothing: dict[tuple[str, float], list[int]] = {at: [] for at in runs}
     shape = Shape(tuple(map(len, request.levels)), request.rows)
-    stopped = asking(stop)
-    done, start = 0, time.monotonic()
-    turns = [*range(draws), *([draws] if empty else [])]  # the last: tables without a link
-    for draw, (key, each) in product(turns, runs):
-        if stopped():
-            break
-        values = {"epsilon": each, "delta": delta}
-        if draw < draws:
-            runs[key, each].append(one_run(key, dataset(draw, seed), **values, seed=draw))
-        else:
-            nothing[key, each] = invented(key, shape, values, draws=empty, cancelled=stopped)
-        done += 1 if draw < draws else empty
-        on_step(Progress.steady(done, len(runs) * (draws + empty), start))
+    done, total, start = 0, len(runs) * (draws + empty), time.monotonic()
+    for draw in takewhile(lambda _: not stopped(), range(draws + empty)):
+        linked = draw < draws  # then tables without a link
+        data = request.dataset(draw, seed) if linked else shape.independent(draw - draws)
+        seeds = [draw if linked else draw - draws]
+        for result in sweep(data, keys, grid, seeds, cancelled=stopped):
+            done, at = done + 1, (result.algorithm, result.values["epsilon"])
+            assert result.counts is not None
+            if linked:
+                runs[at].append(result.counts)
+            else:
+                nothing[at].append(result.counts.invented)
+            on_step(Progress.steady(done, total, start))
     forecasts = (
-        _forecast(request.rows, *at, found, nothing.get(at)) for at, found in runs.items() if found
+        _forecast(request.rows, *at, found, nothing[at]) for at, found in runs.items() if found
     )
     return Plan(request, tuple(forecasts), target)

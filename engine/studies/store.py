@@ -24,7 +24,7 @@ from engine.registry import ALGORITHMS
 from engine.studies.trial import Trial, TrialResult
 
 APPLICATION_ID = int.from_bytes(b"DPCX", "big")
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 BUSY_SECONDS = 30.0
 MOST_RUNS = 50_000  # of a file from elsewhere
 

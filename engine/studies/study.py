@@ -24,7 +24,6 @@ from engine.cluster import WorkerError, connect, present
 from engine.data.dataset import Dataset
 from engine.errors import InputError
 from engine.studies.detectability import Shape
-from engine.studies.repeat import empty
 from engine.studies.store import ResultStore, held
 from engine.studies.trial import (
     Datasets,
@@ -439,7 +438,7 @@ def estimate(
     with held(store) as kept:
         found, missing = _kept(kept, study)
     left = TimeLeft(study.trials)
-    stands = {k: d if d.public else empty(Shape.of(d), 0) for k, d in study.datasets.items()}
+    stands = {k: d if d.public else Shape.of(d).independent(0) for k, d in study.datasets.items()}
     for result in found:
         left.note(result, fresh=False)
     end = monotonic() + patience

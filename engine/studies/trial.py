@@ -20,7 +20,7 @@ from engine.data.schema import Column, Schema
 from engine.errors import InputError, did_you_mean, show
 from engine.graphs.cpdag import unordered
 from engine.graphs.known import READY, ready_sets
-from engine.graphs.metrics import Scores
+from engine.graphs.metrics import Counts, Scores
 from engine.knowledge import Knowledge
 from engine.params import Parameters
 from engine.privacy.accounting import Guarantee
@@ -80,9 +80,10 @@ class TrialResult(Trial):
 
     Its fields are those of a run (:class:`engine.result.RunResult`). The metrics are None without a
     truth: ``metrics`` score the graph as it stands, ``metrics_tested`` the links tested to the end
-    alone. ``claimed`` is None where the paper makes no claim. ``cpdag`` holds name pairs, an
-    undirected edge in both directions; ``untested`` the pairs of it, each sorted, that were not
-    tested to the end. ``seconds`` (wall) alone differs from run to run, and is NaN on private data.
+    alone, ``counts`` say what became of every pair. ``claimed`` is None where the paper makes no
+    claim. ``cpdag`` holds name pairs, an undirected edge in both directions; ``untested`` the pairs
+    of it, each sorted, that were not tested to the end. ``seconds`` (wall) alone differs from run
+    to run, and is NaN on private data.
 
     Examples:
         >>> from engine import sweep
@@ -95,6 +96,7 @@ class TrialResult(Trial):
     seconds: float
     metrics: Scores | None
     metrics_tested: Scores | None
+    counts: Counts | None
     ci_tests_by_order: tuple[int, ...]
     claimed: Guarantee | None
     spent: Guarantee
@@ -145,7 +147,7 @@ def run_trial(
         r = run(trial.algorithm, data, seed=seed, trace=False, stop=cancelled, **trial.values)
     except InputError as error:
         raise InputError(f"{trial.algorithm} on {trial.dataset}: {error}") from error
-    same = ("status", "seconds", "metrics", "metrics_tested", "claimed", "spent")
+    same = ("status", "seconds", "metrics", "metrics_tested", "counts", "claimed", "spent")
     return TrialResult(
         **dataclasses.asdict(trial),
         **{name: getattr(r, name) for name in same},

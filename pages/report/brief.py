@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -18,7 +19,6 @@ from engine.score.learned import ScoreDiagnostics
 from engine.story.modules import plain_names
 from engine.studies.figures import Panel, Series
 from engine.studies.price import PriceStep, price_steps
-from engine.studies.repeat import stability
 from engine.summary import NOTHING, Promise
 from pages.draw import PALETTES
 from pages.draw.graphs import positions
@@ -157,19 +157,18 @@ def stable(drawn: Sequence[Link], result: RunResult, repeats: Repeats | None) ->
     outcomes = [] if repeats is None else list(repeats.outcomes)
     if len(outcomes) < LEAST:
         return weighted(drawn, result)
-    shares = stability(outcomes)
-    at = {name: k for k, name in enumerate(result.names)}
+    have = Counter(pair for outcome in outcomes for pair in outcome.found)
     return [
         link
         if link.kind in (LinkClass.MISSED, LinkClass.UNTESTED)
-        else _thick(link, float(shares[at[link.a], at[link.b]]), len(outcomes))
+        else _thick(link, have[min(link.a, link.b), max(link.a, link.b)], len(outcomes))
         for link in drawn
     ]
 
 
-def _thick(link: Link, share: float, of: int) -> Link:
-    note = f"In {round(share * of)} of {of} repetitions"
-    return replace(link, width=round(_THIN + (_THICK - _THIN) * share, 2), note=note)
+def _thick(link: Link, have: int, of: int) -> Link:
+    width = round(_THIN + (_THICK - _THIN) * have / of, 2)
+    return replace(link, width=width, note=f"In {have} of {of} repetitions")
 
 
 def _thickness(result: RunResult, outcomes: Sequence[object]) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.studies.price import PriceStep
-from engine.studies.repeat import Point, Repetition
+from engine.studies.repeat import Point
+from engine.studies.trial import TrialResult
 from pages.report.work import REPETITIONS, repeat
 from pages.shell.runs import Shown
 from pages.shell.task import Task, shared
@@ -26,9 +27,9 @@ class Repeats:
         return not self.task.done
 
     @property
-    def outcomes(self) -> list[Repetition]:
+    def outcomes(self) -> list[TrialResult]:
         """One for each seed."""
-        return [part for part in list(self.task.parts) if isinstance(part, Repetition)]
+        return [part for part in list(self.task.parts) if isinstance(part, TrialResult)]
 
     @property
     def points(self) -> list[Point]:

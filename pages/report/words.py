@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from engine import Dataset, RunResult
 from engine.graphs.links import LinkClass
 from engine.studies.detectability import Invented
-from engine.studies.repeat import Repetition, usual
+from engine.studies.repeat import usual
+from engine.studies.trial import TrialResult
 from pages.shell import words as text
 from pages.shell.settings import SEM
 from pages.shell.words import number
@@ -24,12 +25,12 @@ def together(words: str) -> str:
     return _JOINED.sub("\N{NO-BREAK SPACE}", words)
 
 
-def range_sentence(outcomes: Sequence[Repetition]) -> str:
+def range_sentence(outcomes: Sequence[TrialResult]) -> str:
     """How much of the headline is luck; empty with too few repetitions."""
     if len(outcomes) < LEAST:
         return ""
-    found = usual([o.counts.found for o in outcomes])
-    extra = usual([o.counts.invented for o in outcomes])
+    counts = [o.counts for o in outcomes if o.counts]
+    found, extra = usual([c.found for c in counts]), usual([c.invented for c in counts])
     return (
         f"In {found.inside} of {found.of} repetitions {_range(found.low, found.high)} were found; "
         f"in {extra.inside} of {extra.of}, {_range(extra.low, extra.high)} were false positives."

@@ -9,7 +9,9 @@ from typing import Any
 from engine import Dataset
 from engine.params import Parameters
 from engine.studies.price import price_steps
-from engine.studies.repeat import around, point, repeated
+from engine.studies.repeat import around, point
+from engine.studies.study import sweep
+from engine.studies.trial import knowing
 from pages.worker import Tell, met
 
 SECONDS = 12.0  # for the repetitions, and again for the curve
@@ -25,14 +27,15 @@ def repeat(
     epsilon: float,
 ) -> None:
     """Parts: repetitions of a run, then a tuple of its price's steps, then points over epsilon."""
-    data = met(data)
-    for outcome in repeated(key, data, asked, range(REPETITIONS), _until(tell)):
+    data, values = met(data), dict(asked)
+    informed = met(knowing(data, values.pop("knowledge", None)))
+    for outcome in sweep(informed, key, values, REPETITIONS, cancelled=_until(tell)):
         tell(part=outcome)
     tell(part=price_steps(data, key, params))
     stop = _until(tell)
     # From the run's own epsilon outwards, so that an early end leaves the middle.
     for at in sorted(around(epsilon), key=lambda e: max(e / epsilon, epsilon / e)):
-        found = list(repeated(key, data, {**asked, "epsilon": at}, range(PER_POINT), stop))
+        found = list(sweep(informed, key, {**values, "epsilon": at}, PER_POINT, cancelled=stop))
         if len(found) < PER_POINT:
             return
         tell(part=point(at, found))

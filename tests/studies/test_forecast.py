@@ -32,7 +32,7 @@ from engine.studies.plan import (
     ends_for,
     epsilon_range,
     kind_of,
-    one_run,
+    numbers_of,
     planned_algorithms,
 )
 
@@ -145,7 +145,8 @@ def test_levels_that_are_added_up_or_split_keep_their_probability():
 def test_the_band_of_f1_is_the_stretched_one():
     data = load_dataset("cancer", n=10)
     question = PlanRequest(data.names, data.levels, 3_000)
-    runs = [one_run("em_pc", question.dataset(k), 1.0, 1e-6, seed=k) for k in range(5)]
+    each = (run("em_pc", question.dataset(k), seed=k, epsilon=1.0, delta=1e-6) for k in range(5))
+    runs = [numbers_of(one.counts) for one in each]
     ends = {**forecast.ENDS, "published": ((1.0, 1.0), (3.0, 0.0), (9.0, 9.0))}
     with mock.patch.object(forecast, "ENDS", ends):
         (found,) = plan(question, [1.0], ["em_pc"], draws=5, empty=0)
@@ -271,7 +272,7 @@ def test_a_forecast_counts_as_a_run_does():
     counts, scores = result.counts, result.metrics_tested
     assert counts is not None
     assert scores is not None
-    told = one_run("priv_pc", data, 0.1, 1e-6, seed=0)
+    told = numbers_of(counts)
     shown = counts.found + counts.invented
     assert told[:3] == (counts.true, counts.found, counts.invented)
     assert told[3:6] == (scores.skeleton_f1, scores.directed_f1, scores.shd)

@@ -8,7 +8,7 @@ import pytest
 from engine import ALGORITHMS, InputError, load_dataset
 from engine.data.imagined import independent
 from engine.studies.detectability import Invented, Shape
-from engine.studies.repeat import empty, invented
+from engine.studies.repeat import invented
 from tests.contract.conftest import short
 
 
@@ -25,16 +25,16 @@ def test_columns_have_their_margins_and_depend_on_nothing():
 def test_a_shape_is_public_and_its_tables_have_it():
     data = load_dataset("sachs", n=700)
     shape = Shape.of(data)
-    made = empty(shape, 3)
+    made = shape.independent(3)
     assert (made.n, made.cardinalities) == (700, data.cardinalities)
     assert made.truth is not None
     assert made.truth.number_of_edges() == 0
-    assert (made.codes == empty(shape, 3).codes).all()
-    assert (made.codes != empty(shape, 4).codes).any()
+    assert (made.codes == shape.independent(3).codes).all()
+    assert (made.codes != shape.independent(4).codes).any()
     other = load_dataset("sachs", n=700, seed=8)
     assert Shape.of(other) == shape  # the rows are not looked at
     numeric = load_dataset("sem:er:4:3:gaussian", n=300)
-    made = empty(Shape.of(numeric), 0)
+    made = Shape.of(numeric).independent(0)
     assert made.bounds == numeric.bounds
     assert made.values is not None
     assert made.values.shape == (300, 4)

@@ -81,7 +81,7 @@ def _sql(*statements):
 
 def _torn(path):
     content = bytearray(path.read_bytes())
-    content[-3000:] = b"\xff" * 3000
+    content[-5000:] = b"\xff" * 5000
     path.write_bytes(content)
 
 

@@ -54,6 +54,7 @@ def test_scores_of_the_tested_links_are_those_of_a_run():
     assert cell.ci_tests_by_order == alone.ci_tests_by_order
     assert cell.spent == alone.spent
     assert cell.metrics_tested == alone.metrics_tested
+    assert cell.counts == alone.counts
     assert cell.metrics == alone.metrics
     assert cell.untested == tuple(map(tuple, result_dict(alone)["untested"]))
     ours, single = cell.as_dict(), result_dict(alone)

@@ -10,11 +10,11 @@ from dataclasses import replace
 import pytest
 from pypdf import PdfReader
 
-from engine import Dataset, load_dataset, run
+from engine import Dataset, load_dataset, run, sweep
 from engine.graphs.links import LinkClass
 from engine.story.modules import plain_names
 from engine.studies.price import price_steps
-from engine.studies.repeat import repeated, usual
+from engine.studies.repeat import usual
 from pages.draw.price import said
 from pages.forms import nothing_for
 from pages.report import brief as report
@@ -59,9 +59,7 @@ def test_the_sentence_is_computed_from_results(open_app):
     one, m = shown.result.counts, shown.result.metrics
     assert one is not None
     assert m is not None
-    many = usual(
-        [o.counts.found for o in repeated("priv_pc", shown.data, {"epsilon": 2.0}, range(30))]
-    )
+    many = usual([r.counts.found for r in sweep(shown.data, "priv_pc", {"epsilon": 2.0}, 30)])
     found = body(app)
     assert f"With this privacy: {one.found} of 4 true links found, " in found
     assert f"<li><b>{one.found}</b>" in found.split("Where the links go")[1]
@@ -163,7 +161,7 @@ def test_a_slide_of_a_large_graph_draws_what_the_question_is_about():
 def test_a_link_is_as_thick_as_it_is_stable():
     shown = shown_of("asia", "priv_pc", 5000)
     data, result = shown.data, shown.result
-    made = list(repeated("priv_pc", data, {}, range(25)))
+    made = list(sweep(data, "priv_pc", seeds=25))
     work = Repeats(Task("", (lambda: None, ()), parts=made))
     drawn = report.stable(report.links(data, result), result, work)
     runs = [run("priv_pc", data, seed=seed) for seed in range(25)]
