@@ -163,7 +163,7 @@ MAY = {
     "data/simulated.py",
     "data/imagined.py",  # tables fitted to other levels, too
     "studies/plan.py",  # rows of random networks
-    "studies/repeat.py",  # rows of columns that depend on nothing
+    "studies/detectability.py",  # rows of columns that depend on nothing
     "studies/tune.py",  # which settings a search tries
     "audit/neighbours.py",  # random datasets to attack
     "audit/release.py",  # the same, of a release's own settings
