@@ -1,10 +1,9 @@
 """Hill-climbing for the worst pair of neighbours of a statistic of counts, compiled.
 
 A candidate is a table of counts and one replaced record (its cell before and after). Proposals move
-some records between two cells or pick another replacement; what is no worse is kept.
+some records between two cells or pick another replacement; what is no worse is kept. The proposals
+are drawn before the loop, which holds little else than two calls: it is compiled in a second.
 """
-
-# ruff: noqa: NPY002 - inside compiled code np.random is numba's own generator, not numpy's
 
 from __future__ import annotations
 
@@ -15,75 +14,66 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from engine.statistics.kendall import _kendall_sums, _kendall_weight
+from engine.statistics.kendall import _kendall_sums
 from engine.statistics.spearman import _spearman_sums
 
-KENDALL, SPEARMAN = 0, 1
-TESTS = {"kendall": KENDALL, "spearman": SPEARMAN}
+TESTS = {"kendall": 0, "spearman": 1}
 Z, P = 0, 1
 
 
-@njit(cache=True)
-def absolute(table, test, strict, scale):  # type: ignore[no-untyped-def]
+@njit(cache=True, error_model="numpy", no_cfunc_wrapper=True)
+def absolute(table, n, test, strict, scale):  # type: ignore[no-untyped-def]
     """|z| (or the p-value) of a table; an untestable published query counts as p = 0."""
-    if test == 0:
-        numerator, weight = _kendall_sums(table, strict)
-        if strict:
-            weight = _kendall_weight(table.sum())
-    else:
-        numerator, weight = _spearman_sums(table, strict)
-        if strict:
-            weight = table.sum() - 1.0
-    if scale == 0:
-        return abs(numerator) / math.sqrt(weight) if weight > 0 else 0.0
+    numerator, weight = _kendall_sums(table, strict) if test == 0 else _spearman_sums(table, strict)
+    if strict:
+        weight = 9.0 * n * (n - 1) / (2.0 * (2 * n + 5)) if test == 0 else n - 1.0
     if weight <= 0:
         return 0.0
-    return 0.5 * math.erfc(abs(numerator) / math.sqrt(2.0 * weight))
+    z = abs(numerator) / math.sqrt(weight)
+    return z if scale == 0 else 0.5 * math.erfc(z / math.sqrt(2.0))
 
 
-@njit(cache=True)
-def change(table, source, target, test, strict, scale):  # type: ignore[no-untyped-def]
-    """How far the statistic moves when one record of cell ``source`` goes to ``target``."""
-    flat = table.reshape(-1)
-    if flat[source] == 0 or source == target:
-        return 0.0
-    before = absolute(table, test, strict, scale)
-    flat[source] -= 1
-    flat[target] += 1
-    after = absolute(table, test, strict, scale)
-    flat[source] += 1
-    flat[target] -= 1
-    return abs(after - before)
+@njit(cache=True, error_model="numpy", no_cfunc_wrapper=True)
+def climb(table, flat, n, test, strict, scale, cells, sizes):  # type: ignore[no-untyped-def]
+    """Improve ``table`` in place; the largest change found and the record's two cells.
 
-
-@njit(cache=True)
-def climb(table, test, strict, scale, proposals, seed):  # type: ignore[no-untyped-def]
-    """Improve ``table`` in place; the largest change found and the record's two cells."""
-    np.random.seed(seed)
-    flat = table.reshape(-1)
-    cells, n = flat.size, flat.sum()
+    ``flat`` is the same memory. A size of 0 proposes two cells for the record, another one to move
+    as many records between them.
+    """
     source, target, best = 0, 1, 0.0
-    for _ in range(proposals):
-        if np.random.random() < 0.2:
-            s, t = np.random.randint(cells), np.random.randint(cells)
-            value = change(table, s, t, test, strict, scale)
-            if value >= best:
-                source, target, best = s, t, value
-            continue
-        a, b = np.random.randint(cells), np.random.randint(cells)
-        if a == b or flat[a] == 0:
-            continue
-        # From one record to all of the cell, every order of magnitude alike.
-        k = min(flat[a], int(math.exp(np.random.random() * math.log(n + 1.0))))
-        flat[a] -= k
-        flat[b] += k
-        value = change(table, source, target, test, strict, scale)
+    for k in range(sizes.size):
+        a, b = cells[k]
+        s, t, moved = source, target, min(flat[a], sizes[k])
+        if sizes[k] == 0:
+            s, t = a, b
+        flat[a] -= moved
+        flat[b] += moved
+        value = 0.0
+        if flat[s] > 0 and s != t:
+            before = absolute(table, n, test, strict, scale)
+            flat[s] -= 1
+            flat[t] += 1
+            value = abs(absolute(table, n, test, strict, scale) - before)
+            flat[s] += 1
+            flat[t] -= 1
         if value >= best:
-            best = value
+            source, target, best = s, t, value
         else:
-            flat[a] += k
-            flat[b] -= k
+            flat[a] += moved
+            flat[b] -= moved
     return best, source, target
+
+
+def change(
+    table: NDArray[np.int64], source: int, target: int, test: str, strict: bool, scale: int
+) -> float:
+    """How far the statistic moves when one record of cell ``source`` goes to ``target``."""
+    other = table.copy()
+    other.flat[source] -= 1
+    other.flat[target] += 1
+    n = float(table.sum())
+    here, there = (absolute(t, n, TESTS[test], strict, scale) for t in (table, other))
+    return float(abs(here - there))
 
 
 def worst(
@@ -98,15 +88,21 @@ def worst(
     make: Callable[[np.random.Generator], NDArray[np.int64]] | None = None,
 ) -> tuple[float, NDArray[np.int64], int, int]:
     """The best of several random starts: change, table, and the record's cells."""
-    rng = np.random.default_rng(n)
+    rng, size = np.random.default_rng(n), math.prod(shape)
     found: tuple[float, NDArray[np.int64], int, int] = (0.0, np.zeros(shape, np.int64), 0, 0)
-    for start in range(starts):
+    for _ in range(starts):
         if make is not None:
             table = make(rng)
         else:
-            shares = rng.dirichlet(np.full(math.prod(shape), 0.3))
+            shares = rng.dirichlet(np.full(size, 0.3))
             table = rng.multinomial(n, shares).astype(np.int64).reshape(shape)
-        best, source, target = climb(table, TESTS[test], strict, scale, proposals, start)
+        # From one record to all of the cell, every order of magnitude alike.
+        moved = ((n + 1.0) ** rng.random(proposals)).astype(np.int64)
+        moved[rng.random(proposals) < 0.2] = 0
+        cells = rng.integers(size, size=(proposals, 2))
+        best, source, target = climb(
+            table, table.reshape(-1), float(n), TESTS[test], strict, scale, cells, moved
+        )
         if best > found[0]:
             found = (best, table, source, target)
     return found

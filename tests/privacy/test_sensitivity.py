@@ -16,9 +16,8 @@ from engine.statistics.base import p_sensitivity
 from engine.statistics.kendall import KENDALL, kendall_z
 from engine.statistics.registry import STATISTICS
 from engine.statistics.spearman import spearman_z
-from tests.privacy.climb import P, Z, absolute, change, worst
+from tests.privacy.climb import TESTS, P, Z, absolute, change, worst
 
-TESTS = ("kendall", "spearman")
 Z_OF = {"kendall": kendall_z, "spearman": spearman_z}
 ROUNDING = 1e-12
 
@@ -172,7 +171,7 @@ def test_extremal_tables_of_the_proof(test, levels):
     n = 1_000_000
     table, source, target = extremal(levels, n)
     assert table.sum() == n
-    found = change(table, source, target, 0 if test == "kendall" else 1, True, Z)
+    found = change(table, source, target, test, True, Z)
     limit = bound(test, table.shape, n)
     assert found <= limit
     if test == "kendall" or levels in (2, 16):  # Spearman's 10 is for any number of levels
@@ -225,8 +224,7 @@ def test_hill_climbing_finds_the_violation_by_itself(test):
     )
     assert found > 5 * p_sensitivity(6 / math.sqrt(2000))
     assert found > 0.35
-    code = 0 if test == "kendall" else 1
-    assert change(table, source, target, code, False, P) == pytest.approx(found)
+    assert change(table, source, target, test, False, P) == pytest.approx(found)
 
 
 def test_curate_constant_is_too_small_even_without_conditions():
@@ -251,6 +249,6 @@ def test_the_compiled_objective_is_the_engines_statistic(test, strict):
     for _ in range(50):
         table = rng.poisson(3, (3, 3, 2)).astype(np.int64)
         found = STATISTICS[test].score(table, "strict" if strict else "published")
-        code = 0 if test == "kendall" else 1
-        assert absolute(table, code, strict, Z) == pytest.approx(abs(found.statistic), abs=1e-12)
-        assert absolute(table, code, strict, P) == pytest.approx(found.p, abs=1e-12)
+        z, p = (absolute(table, float(table.sum()), TESTS[test], strict, way) for way in (Z, P))
+        assert z == pytest.approx(abs(found.statistic), abs=1e-12)
+        assert p == pytest.approx(found.p, abs=1e-12)
