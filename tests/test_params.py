@@ -41,7 +41,10 @@ def spec(name):
         ({"rate": math.nan}, "rate must be a number, not nan."),
         ({"rate": True}, "rate must be a number, not True."),
         ({"rate": None}, "rate must be a number, not None."),
+        ({"rate": [1]}, "rate must be a number, not [1]."),
+        ({"rate": math.inf}, "rate must be above 0 and at most 1; inf is not."),
         ({"count": 0}, "count must be at least 1 and at most 9; 0 is not."),
+        ({"count": 10}, "count must be at least 1 and at most 9; 10 is not."),
         ({"count": 1.5}, 'count must be a whole number or "best" or "off", not 1.5.'),
         ({"count": "worst"}, 'count must be a whole number or "best" or "off", not \'worst\'.'),
         ({"mode": "c"}, "mode must be one of a, b; 'c' is not."),
@@ -71,7 +74,7 @@ def test_values_take_the_declared_type():
     assert type(built.count) is int
     assert Sample(rate=1).rate == 1.0
     assert Sample(count=None).count == "best"
-    assert Sample(count="off").count == "off"
+    assert [Sample(count=count).count for count in ("off", 1, 9)] == ["off", 1, 9]
     assert Sample(rate=5e-324).rate > 0
 
 
