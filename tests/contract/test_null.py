@@ -11,7 +11,7 @@ from engine.studies.repeat import invented
 from tests.contract.conftest import short
 
 # The one that chooses makes the chosen one's run (tests/algorithms/test_auto.py).
-OURS = [key for key, a in ALGORITHMS.items() if a.ours and key != "auto"]
+OURS = [key for key, a in ALGORITHMS.items() if a.ours and not a.chooses]
 MOST = 0.5  # links a run
 DRAWS = 60
 # Few rows, many, rare columns, several levels: levels of each column, rows, epsilon, margins.

@@ -2,7 +2,6 @@
 
 import math
 
-import mpmath
 import numpy as np
 import pytest
 from scipy.stats import norm
@@ -16,8 +15,11 @@ from engine.privacy.accounting import (
     compose_any_pure,
     gaussian_delta,
 )
+from engine.privacy.events import AnalyticGaussianEvent
 from engine.statistics.kendall import KENDALL, kendall_z
 from engine.statistics.spearman import SPEARMAN, spearman_z
+from tests.known_answer.test_papers import exact_delta
+from tests.privacy.mechanisms_table import gaussian_curve
 
 DELTA = 1e-6
 
@@ -47,23 +49,8 @@ def test_pld_is_for_laplace_steps_and_the_worst_pure_step_costs_more():
 
 
 def test_worst_pure_step_against_the_exact_composition():
-    """Kairouz, Oh and Viswanath 2015, Theorem 3.3: k-fold randomised response in closed form."""
-    step, count = 0.1, 100
-    weights = [math.comb(count, i) * math.exp(step * i) for i in range(count + 1)]
-    total = (1 + math.exp(step)) ** count
-
-    def delta(epsilon):
-        # outcome i "lies for the other dataset": losses step * (2 i - count)
-        return (
-            sum(
-                max(0.0, w - math.exp(epsilon) * math.comb(count, i) * math.exp(step * (count - i)))
-                for i, w in enumerate(weights)
-            )
-            / total
-        )
-
-    found = compose_any_pure([step] * count, DELTA)
-    assert delta(found) <= DELTA < delta(found - 2e-3)
+    found = compose_any_pure([0.1] * 100, DELTA)
+    assert exact_delta(100, 0.1, found) <= DELTA < exact_delta(100, 0.1, found - 2e-3)
 
 
 def test_zcdp_budget():
@@ -85,14 +72,8 @@ def test_analytic_gaussian(epsilon, delta, sigma):
 def test_the_gaussian_curve_to_ten_digits(epsilon, delta):
     """Where both terms agree in their first digits too; against sixty digits."""
     sigma = analytic_gaussian_sigma(epsilon, delta)
-    assert float(exact_delta(epsilon, sigma) / delta) == pytest.approx(1, rel=1e-10)
-
-
-def exact_delta(epsilon, sigma):
-    """Balle and Wang's Theorem 8 with sixty digits."""
-    with mpmath.workdps(60):
-        a, b = 1 / (2 * mpmath.mpf(sigma)), mpmath.mpf(epsilon) * sigma
-        return mpmath.ncdf(a - b) - mpmath.exp(mpmath.mpf(epsilon)) * mpmath.ncdf(-a - b)
+    event = AnalyticGaussianEvent(1.0, sigma, epsilon)
+    assert gaussian_curve(event) == pytest.approx(delta, rel=1e-10)
 
 
 @pytest.mark.parametrize(
@@ -100,8 +81,8 @@ def exact_delta(epsilon, sigma):
 )
 def test_a_delta_far_in_the_tail_to_ten_digits(epsilon, sigma):
     """Down to 1e-257, where the terms' exponents are hundreds and their rounding with them."""
-    found = gaussian_delta(epsilon, sigma)
-    assert float(found / exact_delta(epsilon, sigma)) == pytest.approx(1, rel=3e-11)
+    exact = gaussian_curve(AnalyticGaussianEvent(1.0, sigma, epsilon))
+    assert gaussian_delta(epsilon, sigma) == pytest.approx(exact, rel=3e-11, abs=0)
 
 
 def test_sieve_epsilon():
@@ -116,17 +97,6 @@ def test_sieve_epsilon():
 def test_best_rate(epsilon, rate):
     assert theory.best_rate(epsilon) == pytest.approx(rate, abs=5.1e-8)
     assert theory.best_subsample(epsilon, 10_000_000) == round(theory.best_rate(epsilon) * 1e7)
-
-
-@pytest.mark.parametrize("epsilon", [0.3, 0.5, 1.0, 2.0, 3.0])
-def test_best_rate_minimises_the_noise_over_a_grid(epsilon):
-    """Priv-PC section 3.2: the noise level sqrt(n/m) / epsilon' on every m of a fine grid."""
-    n = 20_000
-    levels = [
-        math.sqrt(n / m) / theory.sieve_epsilon(epsilon, n, m) for m in range(n // 20, n + 1, 10)
-    ]
-    best = n // 20 + 10 * int(np.argmin(levels))
-    assert theory.best_subsample(epsilon, n) == pytest.approx(best, abs=10)
 
 
 def test_best_rate_is_clipped():
@@ -172,24 +142,6 @@ def test_sensitivity_constants():
     assert KENDALL.sensitivity(100, 2, 3, conditional=False) == pytest.approx(0.6)
     assert SPEARMAN.sensitivity(100, 9, 9, conditional=False) == pytest.approx(0.6)
     assert SPEARMAN.sensitivity(100, 99, 99, conditional=True) == pytest.approx(1.0, rel=1e-3)
-
-
-def test_direction_probability():
-    """Kusner et al., Theorem 2; Theorem 4.2 reads e^(-gap/scale), so the same function."""
-    for (gap, scale), known in {
-        (0, 1): 0.5,
-        (1, 1): 0.7240904,
-        (2, 1): 0.8646647,
-    }.items():
-        assert theory.direction_probability(gap, scale) == pytest.approx(known, abs=5.1e-8)
-
-
-def test_direction_probability_is_what_two_laplace_draws_do():
-    """400,000 draws: a wrong formula beyond 5 standard errors (6e-7 of right ones)."""
-    draws = np.random.default_rng(1).laplace(0, 1.5, (400_000, 2))
-    for gap in (0.0, 0.7, 3.0, -1.0):
-        share = float(np.mean(draws[:, 0] - draws[:, 1] < gap))
-        assert theory.direction_probability(gap, 1.5) == pytest.approx(share, abs=5 * 0.5 / 632)
 
 
 def test_bad_arguments_are_one_sentence():

@@ -59,16 +59,6 @@ def test_costs_agree_with_an_independent_reading_of_the_fields(event, order):
         assert renyi(event, order) == pytest.approx(renyi_of(event, order), rel=1e-12)
 
 
-def test_gaussian_rho_is_its_renyi_divergence():
-    """D_a(N(0, s^2) || N(1, s^2)) = a / (2 s^2), integrated on a grid."""
-    sigma, order = 1.3, 3.0
-    x = np.linspace(-30, 30, 200_001)
-    log_p, log_q = -(x**2) / (2 * sigma**2), -((x - 1) ** 2) / (2 * sigma**2)
-    mass = np.sum(np.exp(order * log_p - (order - 1) * log_q)) / np.sum(np.exp(log_p))
-    found = math.log(mass) / (order - 1)
-    assert GaussianEvent(1.0, sigma).rho * order == pytest.approx(found, rel=1e-6)
-
-
 def test_exponential_rho_covers_its_renyi_divergence():
     """Neighbours' utilities anywhere within +-1: rho = epsilon^2 / 8 holds, and almost equals."""
     rng = np.random.default_rng(3)
