@@ -12,9 +12,8 @@ from engine import Dataset, run
 from engine.algorithms import marginal_pc
 from engine.marginals import strata
 from engine.marginals.citest import EFFECTS, NoisyTests
-from engine.marginals.contrasts import gram, helmert, tensor
-from engine.marginals.moments import Moments
-from engine.tables.store import store_of
+from engine.marginals.contrasts import helmert
+from tests.effects.models import noisy
 
 ALL = np.array(EFFECTS)
 
@@ -28,25 +27,8 @@ def dataset(codes, levels):
 
 def moments(data, deviation=0.0, seed=0):
     """Every tensor of the table with noise."""
-    rng, rows, d = np.random.default_rng(seed), store_of(data).rows, data.d
-    one, two = (part / data.n for part in gram(rows))
-    variance = deviation**2
-    m = Moments(
-        n=data.n,
-        cardinalities=data.cardinalities,
-        one=one + deviation * rng.normal(size=one.shape),
-        two=two,
-        noise_one=np.full(d, variance),
-        noise_two=np.full((d, d), variance),
-    )
-    for i, j in combinations(range(d), 2):
-        block = np.ix_(m.at[i], m.at[j])
-        m.two[block] += deviation * rng.normal(size=m.two[block].shape)
-        m.two[np.ix_(m.at[j], m.at[i])] = m.two[block].T
-    for key in (c for k in range(3, d + 1) for c in combinations(range(d), k)):
-        exact = tensor(rows, key) / data.n
-        m.add(key, exact + deviation * rng.normal(size=exact.shape), variance)
-    return m
+    wide = [k for size in range(3, data.d + 1) for k in combinations(range(data.d), size)]
+    return noisy(data, deviation, np.random.default_rng(seed), wide)
 
 
 def explained(levels, n, seed):
