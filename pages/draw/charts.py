@@ -1,6 +1,8 @@
 """Charts: curves, one line per series with its own colour, dash and marker; bars; put on a page.
 
-Fonts come from Streamlit's theme.
+A figure is what Plotly reads, ``data`` and ``layout``, as plain mappings: Streamlit has Plotly
+check it once. Plotly's own classes check every assignment, which takes five times as long. Fonts
+come from Streamlit's theme.
 """
 
 from __future__ import annotations
@@ -11,12 +13,12 @@ from dataclasses import dataclass
 from html import escape  # Plotly reads tags in a text
 from typing import Any, cast
 
-import plotly.graph_objects as go
 import streamlit as st
 
 from pages.draw import ink, palette, see_through
 from pages.shell.settings import Settings
 
+Figure = dict[str, Any]
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 MARKERS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "triangle-down", "star")
 # At the figure's lower edge: measured from the plot, a tall legend comes to lie on the axis' title.
@@ -33,17 +35,21 @@ MOST_WORDS = 16  # more bars than these have no room for their values
 
 
 def figure(
-    drawn: go.Figure, *, key: str, alt: str, points: bool = False
+    drawn: Figure, *, key: str, alt: str, points: bool = False
 ) -> Sequence[Mapping[str, Any]]:
     """Draw a figure over the full width, with its name for screen readers, without the tool bar.
 
     With ``points`` they can be clicked; returns the one that was, as the browser tells it.
     """
-    # attribute by attribute: update_layout() and its like take twice as long
-    drawn.layout.font.color = palette().muted
-    for axis in (*drawn.select_xaxes(), *drawn.select_yaxes()):
-        axis.tickfont.color = axis.title.font.color = palette().muted
+    muted = {"color": palette().muted}
+    layout = {"font": muted, **drawn["layout"]}
+    for name in ("xaxis", "yaxis", "yaxis2"):
+        if name in layout or name != "yaxis2":
+            axis = layout.get(name, {})
+            title = {**axis.get("title", {}), "font": muted}
+            layout[name] = {**axis, "tickfont": muted, "title": title}
     shared: dict[str, Any] = {"width": "stretch", "config": dict(CONFIG), "key": key, "alt": alt}
+    drawn = {"data": drawn["data"], "layout": layout}
     if not points:
         st.plotly_chart(drawn, **shared)
         return ()
@@ -54,7 +60,13 @@ def figure(
 def layout(height: int, **more: Any) -> dict[str, Any]:
     """What every chart has: its height, narrow margins, its legend below."""
     margin = {"l": 8, "r": 8, "t": 12, "b": 8}
-    return {"height": height, "margin": margin, "legend": UNDER, **more}
+    return {"height": height, "margin": margin, "legend": dict(UNDER), **more}
+
+
+def upright(x: float, **line: Any) -> dict[str, Any]:
+    """A line at ``x`` from the lower to the upper edge: one of a layout's ``shapes``."""
+    ends = {"x0": x, "x1": x, "y0": 0, "y1": 1}
+    return {"type": "line", "xref": "x", "yref": "y domain", "line": line, **ends}
 
 
 # Curves ---------------------------------------------------------------------------------------
@@ -91,37 +103,43 @@ def curves(
     second: Axis | None = None,
     height: int = 400,
     here: tuple[float, float, str] | None = None,
-) -> go.Figure:
+) -> Figure:
     """Lines over their bands; ``here`` is a star with a name in the legend."""
-    drawn = go.Figure()
-    for line in lines:
-        if line.low is not None and line.high is not None:
-            drawn.add_scatter(
-                x=[*line.x, *reversed(line.x)],
-                y=[*line.high, *reversed(line.low)],
-                fill="toself",
-                fillcolor=see_through(ink(line.style), 0.16),
-                line={"width": 0},
-                mode="lines",
-                hoverinfo="skip",
-                showlegend=False,
-                name=f"{line.name}, band",
-            )
-    drawn.add_traces([trace(line) for line in lines])
+    drawn = [
+        {
+            "type": "scatter",
+            "x": [*line.x, *reversed(line.x)],
+            "y": [*line.high, *reversed(line.low)],
+            "fill": "toself",
+            "fillcolor": see_through(ink(line.style), 0.16),
+            "line": {"width": 0},
+            "mode": "lines",
+            "hoverinfo": "skip",
+            "showlegend": False,
+            "name": f"{line.name}, band",
+        }
+        for line in lines
+        if line.low is not None and line.high is not None
+    ]
+    drawn += map(_trace, lines)
     if here is not None:
         at_x, at_y, name = here
-        drawn.add_scatter(
-            x=[at_x],
-            y=[at_y],
-            name=name,
-            mode="markers",
-            marker={"symbol": "star", "size": 17, "color": palette().font, "line": {"width": 0}},
-            hovertemplate=f"{name}<br>%{{x:.4g}}: %{{y:.4g}}<extra></extra>",
+        star = {"symbol": "star", "size": 17, "color": palette().font, "line": {"width": 0}}
+        drawn.append(
+            {
+                "type": "scatter",
+                "x": [at_x],
+                "y": [at_y],
+                "name": name,
+                "mode": "markers",
+                "marker": star,
+                "hovertemplate": f"{name}<br>%{{x:.4g}}: %{{y:.4g}}<extra></extra>",
+            }
         )
     axes: dict[str, Any] = {"xaxis": _axis(x), "yaxis": _axis(y)}
     if second is not None:
         axes["yaxis2"] = _axis(second) | {"overlaying": "y", "side": "right", "showgrid": False}
-    return drawn.update_layout(layout(height, barmode="overlay", **axes))
+    return {"data": drawn, "layout": layout(height, barmode="overlay", **axes)}
 
 
 def _axis(axis: Axis) -> dict[str, Any]:
@@ -134,19 +152,19 @@ def _axis(axis: Axis) -> dict[str, Any]:
     return drawn if ends is None else drawn | {"range": ends}
 
 
-def trace(line: Curve) -> go.Scatter:
-    """The line as Plotly draws it."""
+def _trace(line: Curve) -> dict[str, Any]:
     colour = ink(line.style)
-    return go.Scatter(
-        x=list(line.x),
-        y=list(line.y),
-        name=line.name,
-        mode=line.mode,
-        line={"color": colour, "width": 2.5, "dash": DASHES[line.style % len(DASHES)]},
-        marker={"symbol": MARKERS[line.style % len(MARKERS)], "size": 8, "color": colour},
-        yaxis="y2" if line.second else "y",
-        hovertemplate=f"{line.name}<br>%{{x:.4g}}: %{{y:.4g}}<extra></extra>",
-    )
+    return {
+        "type": "scatter",
+        "x": list(line.x),
+        "y": list(line.y),
+        "name": line.name,
+        "mode": line.mode,
+        "line": {"color": colour, "width": 2.5, "dash": DASHES[line.style % len(DASHES)]},
+        "marker": {"symbol": MARKERS[line.style % len(MARKERS)], "size": 8, "color": colour},
+        "yaxis": "y2" if line.second else "y",
+        "hovertemplate": f"{line.name}<br>%{{x:.4g}}: %{{y:.4g}}<extra></extra>",
+    }
 
 
 # Bars -----------------------------------------------------------------------------------------
@@ -161,28 +179,28 @@ def bars(
     words: Sequence[str],
     height: int = 240,
     top: float | None = None,
-) -> go.Figure:
+) -> Figure:
     """Vertical bars with their values written on them; ``top`` fixes the axis' upper end."""
-    drawn = go.Figure()
-    drawn.add_bar(
-        x=[escape(str(v)) for v in x],
-        y=list(y),
-        text=list(words) if len(words) <= MOST_WORDS else None,
-        textposition="outside",
-        cliponaxis=False,
-        hoverinfo="skip",
-        marker_color=ink(0),
-        width=0.55 if len(x) > 2 else 0.3,
-    )
+    drawn = {
+        "type": "bar",
+        "x": [escape(str(v)) for v in x],
+        "y": list(y),
+        "text": list(words) if len(words) <= MOST_WORDS else None,
+        "textposition": "outside",
+        "cliponaxis": False,
+        "hoverinfo": "skip",
+        "marker": {"color": ink(0)},
+        "width": 0.55 if len(x) > 2 else 0.3,
+    }
     axes = _axes(x_title, y_title, top if top is not None else 1.15 * max([*y, 1e-300]))
-    return drawn.update_layout(layout(height, showlegend=False, **axes))
+    return {"data": [drawn], "layout": layout(height, showlegend=False, **axes)}
 
 
 def _axes(x_title: str, y_title: str, top: float | None = None) -> dict[str, Any]:
     ends = {} if top is None else {"range": [0, top]}
     return {
-        "xaxis": {"title": escape(x_title), "type": "category"},
-        "yaxis": {"title": y_title, "rangemode": "tozero", **ends},
+        "xaxis": {"title": {"text": escape(x_title)}, "type": "category"},
+        "yaxis": {"title": {"text": y_title}, "rangemode": "tozero", **ends},
     }
 
 
@@ -203,59 +221,54 @@ def grouped(
     x_title: str,
     y_title: str,
     height: int = 260,
-) -> go.Figure:
+) -> Figure:
     """Bars side by side. NaN is no bar."""
-    drawn = go.Figure()
-    for group in groups:
-        drawn.add_bar(
-            name=group.name,
-            x=[str(v) for v in x],
-            y=[None if math.isnan(v) else float(v) for v in group.values],
-            marker={"color": group.colour, "pattern": {"shape": group.fill, "solidity": 0.35}},
-            hovertemplate=f"{x_title} %{{x}}, {group.name}: %{{y:.4g}}<extra></extra>",
-        )
-    return drawn.update_layout(layout(height, barmode="group", **_axes(x_title, y_title)))
+    drawn = [
+        {
+            "type": "bar",
+            "name": group.name,
+            "x": [str(v) for v in x],
+            "y": [None if math.isnan(v) else float(v) for v in group.values],
+            "marker": {"color": group.colour, "pattern": {"shape": group.fill, "solidity": 0.35}},
+            "hovertemplate": f"{x_title} %{{x}}, {group.name}: %{{y:.4g}}<extra></extra>",
+        }
+        for group in groups
+    ]
+    return {"data": drawn, "layout": layout(height, barmode="group", **_axes(x_title, y_title))}
 
 
-# From a point to the run behind it ------------------------------------------------------------
+# From a cell to the run behind it -------------------------------------------------------------
 
 
-def figure_of_runs(
-    drawn: go.Figure, runs: Sequence[Settings], *, key: str, alt: str, hint: str
+def heat_of_runs(
+    cells: Mapping[str, Any], layout: Mapping[str, Any], runs: Sequence[Settings], **named: str
 ) -> None:
-    """Draw a figure; its points' ``customdata`` are places in ``runs``; a click opens that run."""
-    drawn.layout.dragmode = "zoom"  # with a choice of points Streamlit would make it "pan"
-    # One that is chosen leads away at once: the others need not fade.
-    same = {"marker": {"opacity": 1}}
-    drawn.update_traces(selector={"type": "scatter"}, unselected=same, selected=same)
-    with st.container(gap="xxsmall"):
-        chosen = figure(drawn, key=key, alt=alt, points=True)
-        st.caption(hint)
-    for point in chosen:
+    """Draw a heat map whose cells, row by row, are clicked to open their runs.
+
+    A heat map itself cannot be: over each cell lies a mark that nobody sees, and the nearest one
+    answers wherever the hand is.
+    """
+    x, y = cells["x"], cells["y"]
+    same = {"marker": {"opacity": 1}}  # one that is chosen leads away at once: none need fade
+    marks = {
+        "type": "scatter",
+        "x": x * len(y),
+        "y": [name for name in y for _ in x],
+        "mode": "markers",
+        "showlegend": False,
+        "marker": {"size": 20, "color": "rgba(0,0,0,0)"},
+        "customdata": list(range(len(x) * len(y))),
+        "text": [word for row in cells["text"] for word in row],
+        "hovertemplate": "%{x}, %{y}: %{text}<extra></extra>",
+        "selected": same,
+        "unselected": same,
+    }
+    # With a choice of points Streamlit would make the mode of dragging "pan".
+    layout = {"hoverdistance": -1, "dragmode": "zoom", **layout}
+    cells = {"type": "heatmap", "hoverinfo": "skip", **cells}
+    for point in figure({"data": [cells, marks], "layout": layout}, points=True, **named):
         place = point.get("customdata")
         if isinstance(place, list):
             place = place[0] if place else None
         if isinstance(place, int) and 0 <= place < len(runs):
             st.switch_page("pages/run/page.py", query_params=runs[place].to_query())
-
-
-def over_cells(drawn: go.Figure, words: Sequence[Sequence[str]]) -> None:
-    """Let a heat map's cells be clicked, each under its place, row by row; ``words`` name them.
-
-    A heat map itself cannot be: over each cell lies a mark that nobody sees, and the nearest one
-    answers wherever the hand is.
-    """
-    cells = drawn.data[0]
-    x, y = list(cells.x), list(cells.y)
-    cells.hovertemplate, cells.hoverinfo = None, "skip"
-    drawn.add_scatter(
-        x=x * len(y),
-        y=[name for name in y for _ in x],
-        mode="markers",
-        showlegend=False,
-        marker={"size": 20, "color": "rgba(0,0,0,0)"},
-        customdata=list(range(len(x) * len(y))),
-        text=[word for row in words for word in row],
-        hovertemplate="%{x}, %{y}: %{text}<extra></extra>",
-    )
-    drawn.layout.hoverdistance = -1

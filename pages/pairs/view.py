@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 from numpy.typing import NDArray
 
@@ -81,7 +81,8 @@ def chances_view(data: Dataset, found: Picture, d: Draft) -> None:
             for style, way in enumerate(found.ways)
         ]
         figure = _probability(lines, "Total ε, strict", EPSILONS)
-        figure.add_vline(x=d["epsilon"], line={"color": ink(PLAIN), "width": 2, "dash": "dash"})
+        here = charts.upright(d["epsilon"], color=ink(PLAIN), width=2, dash="dash")
+        figure["layout"]["shapes"] = [here]
         charts.figure(figure, key="pairs-epsilon-curve", alt="Probability over ε for each release")
     with right:
         st.markdown("**Over λ, with the training half protected** (Figure 2)")
@@ -99,7 +100,7 @@ def chances_view(data: Dataset, found: Picture, d: Draft) -> None:
         )
 
 
-def _probability(lines: Sequence[Curve], title: str, over: Sequence[float]) -> go.Figure:
+def _probability(lines: Sequence[Curve], title: str, over: Sequence[float]) -> charts.Figure:
     x = Axis(title, log=True, ends=(over[0], over[-1]))
     return curves(lines, x, Axis("Probability", ends=(0.0, 1.02)), height=440)
 
@@ -214,8 +215,7 @@ def fits_view(data: Dataset, found: Picture) -> None:
         ]  # fmt: skip
         ends = [_with_room(p) for p in points]
         figure = curves(lines, Axis(x, ends=ends[0]), Axis(y, ends=ends[1]), height=560)
-        figure.add_trace(_points(points[0], points[1], 6, "Test half"))
-        figure.data = (figure.data[-1], *figure.data[:-1])
+        figure["data"].insert(0, _points(points[0], points[1], 6, "Test half"))
         charts.figure(figure, key="pairs-fits", alt=f"{x} and {y} with both fitted curves")
     for style, (cause, effect, at, rest) in enumerate(
         ((x, y, points[0], found.of_y * half_y), (y, x, points[1], found.of_x * half_x))
@@ -223,7 +223,7 @@ def fits_view(data: Dataset, found: Picture) -> None:
         with right:
             st.markdown(f"**Residuals of {text.plain(f'{cause} → {effect}')}**")
             figure = curves([], Axis(cause), Axis(f"{effect} less its fit"), height=250)
-            figure.add_trace(_points(at, rest, style, f"{cause} → {effect}"))
+            figure["data"].append(_points(at, rest, style, f"{cause} → {effect}"))
             alt = f"Residuals of {effect} against {cause}"
             charts.figure(figure, key=f"pairs-residuals-{style}", alt=alt)
     st.caption(
@@ -239,15 +239,16 @@ def _with_room(values: Values) -> tuple[float, float]:
     return low - room, high + room
 
 
-def _points(x: Values, y: Values, style: int, name: str) -> go.Scattergl:
-    return go.Scattergl(
-        x=list(x),
-        y=list(y),
-        name=name,
-        mode="markers",
-        marker={"size": 4, "color": see_through(ink(style), 0.45)},
-        hovertemplate="%{x:.3g}, %{y:.3g}<extra></extra>",
-    )
+def _points(x: Values, y: Values, style: int, name: str) -> dict[str, Any]:
+    return {
+        "type": "scattergl",
+        "x": list(x),
+        "y": list(y),
+        "name": name,
+        "mode": "markers",
+        "marker": {"size": 4, "color": see_through(ink(style), 0.45)},
+        "hovertemplate": "%{x:.3g}, %{y:.3g}<extra></extra>",
+    }
 
 
 # What a person takes along of a pair: decision, table, and a script that makes it again ---

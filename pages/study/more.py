@@ -8,7 +8,6 @@ from typing import Any
 
 import networkx as nx
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 
 from engine import Dataset, InputError
@@ -21,7 +20,7 @@ from engine.studies.store import read_study, study_file
 from engine.studies.trial import TrialResult
 from engine.studies.tune import OBJECTIVES, Answer, Tuned, axes, tunable
 from pages.draw import charts, palette, show, style_of
-from pages.draw.charts import Axis, Curve, curves, figure_of_runs, over_cells
+from pages.draw.charts import Axis, Curve, curves, heat_of_runs
 from pages.draw.scene import mount
 from pages.shell import task
 from pages.shell import words as text
@@ -168,20 +167,23 @@ def _map_view(found: task.Task, data: Dataset, titles: Mapping[str, str]) -> Non
     names = [[text.plain(f"{v:g}" if isinstance(v, float) else str(v)) for v in side]
              for side in (wide.columns, wide.index)]  # fmt: skip
     scores = [[f"{v:.2f}" for v in row] for row in wide.to_numpy()]
-    ends = list(enumerate(palette().heat))
-    drawn = go.Figure(go.Heatmap(z=wide.to_numpy(), x=names[0], y=names[1], zmin=0, zmax=1,
-                                 colorscale=ends, text=scores, texttemplate="%{text}"))  # fmt: skip
-    for axis, name in (("xaxis", x), ("yaxis", y)):
-        drawn.update_layout({axis: {"title": titles.get(name, name), "type": "category"}})
-    drawn.update_layout(height=420, margin={"t": 10})
-    over_cells(drawn, scores)
+    cells = {"z": wide.to_numpy(), "x": names[0], "y": names[1], "zmin": 0, "zmax": 1,
+             "colorscale": list(enumerate(palette().heat)),
+             "text": scores, "texttemplate": "%{text}"}  # fmt: skip
+    sides = {
+        side: {"title": {"text": titles.get(name, name)}, "type": "category"}
+        for side, name in (("xaxis", x), ("yaxis", y))
+    }
+    layout = {**sides, "height": 420, "margin": {"t": 10}}
     fixed = {k: v for k, v in grid.items() if k not in (x, y)}
     runs = [
         Settings(drafted().source, key, filled(key, {**fixed, x: across, y: up}))
         for up in wide.index for across in wide.columns
     ]  # fmt: skip
-    figure_of_runs(drawn, runs, key="study-map-drawn", alt=f"Skeleton F1 over {x} and {y}",
-                   hint=f"Mean skeleton F1 of {SEEDS} runs a cell at ε = {grid['epsilon']:g}, "
+    with st.container(gap="xxsmall"):
+        alt = f"Skeleton F1 over {x} and {y}"
+        heat_of_runs(cells, layout, runs, key="study-map-drawn", alt=alt)
+        st.caption(f"Mean skeleton F1 of {SEEDS} runs a cell at ε = {grid['epsilon']:g}, "
                    f"{data.n:,} rows; the best of many cells is partly luck. Click a cell to open "
                    "its run.")  # fmt: skip
 

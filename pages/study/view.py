@@ -78,7 +78,7 @@ def _drawn(
     results: Sequence[TrialResult],
     asked: Asked,
     epsilon: float,
-) -> object:
+) -> charts.Figure:
     lines = [_curve(TITLES[key], answer, style_of(key)) for key, answer in answers.items()] + [
         _curve(name, answer, 7) for name, answer in extra.items()
     ]

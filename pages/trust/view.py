@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 
 from engine import InputError
@@ -19,7 +18,7 @@ from engine.release.checking import HALF, SECONDS, verdict
 from engine.release.file import loads
 from pages import mode
 from pages.draw import PLAIN, ink, palette, style_of
-from pages.draw.charts import Axis, Curve, curves, figure
+from pages.draw.charts import Axis, Curve, curves, figure, upright
 from pages.draw.show import table
 from pages.shell import words as text
 from pages.shell.task import Task, drop, start, watch
@@ -103,20 +102,25 @@ def ratio_bars(ratios: Mapping[str, float], *, key: str) -> None:
     names = list(ratios)[::-1]
     sizes = [ratios[name] for name in names]
     inks = [ink(0) if size <= 1 + 1e-9 else palette().bars[2] for size in sizes]
-    bar = go.Bar(x=sizes, y=names, orientation="h", hoverinfo="skip", marker_color=inks)
-    # In the bar, where no line crosses the number and no frame cuts it.
-    words = [f"{size:.2f}" for size in sizes]
-    bar.update(text=words, textposition="auto", insidetextanchor="end", textangle=0)
-    drawn = go.Figure(bar)
-    drawn.add_vline(x=1, line_dash="dash", line_color=palette().bars[0])
-    drawn.update_layout(
-        height=70 + 26 * len(names),
-        margin={"l": 8, "r": 8, "t": 8, "b": 8},
-        showlegend=False,
-        xaxis_title="Largest change /<br>what was paid for",  # the bars are narrow on a phone
-        xaxis_range=[0, max(1.04, *sizes)],
-        yaxis_automargin=True,
-    )
+    bar = {
+        **{"type": "bar", "x": sizes, "y": names, "orientation": "h", "hoverinfo": "skip"},
+        "marker": {"color": inks},
+        # In the bar, where no line crosses the number and no frame cuts it.
+        **{"text": [f"{size:.2f}" for size in sizes], "textposition": "auto"},
+        **{"insidetextanchor": "end", "textangle": 0},
+    }
+    layout = {
+        "height": 70 + 26 * len(names),
+        "margin": {"l": 8, "r": 8, "t": 8, "b": 8},
+        "showlegend": False,
+        "shapes": [upright(1, dash="dash", color=palette().bars[0])],
+        "xaxis": {
+            "title": {"text": "Largest change /<br>what was paid for"},  # narrow on a phone
+            "range": [0, max(1.04, *sizes)],
+        },
+        "yaxis": {"automargin": True},
+    }
+    drawn = {"data": [bar], "layout": layout}
     figure(drawn, key=key, alt=f"Largest ratio {max(sizes):.3f} of {len(sizes)} mechanisms")
 
 
