@@ -20,7 +20,6 @@ from engine.cli.flags import (
 )
 from engine.cli.interrupts import INTERRUPTED, ignore_signals, interruptible
 from engine.data.schema import load_schema
-from engine.data.spreadsheets import table_csv
 from engine.errors import InputError
 from engine.params import Spec
 from engine.percent import count
@@ -31,7 +30,7 @@ from engine.release.make import Budget, BudgetedRelease, Stopped, combine, load_
 from engine.release.page import combined_words, doubt_words, to_html
 from engine.release.places import check_place, check_places, page_of, save
 from engine.release.signature import own_key, signed
-from engine.release.synthetic import LABEL, synthetic
+from engine.release.synthetic import LABEL, synthetic_csv
 
 
 def release_command(argv: Sequence[str]) -> int:
@@ -189,6 +188,6 @@ def synthetic_command(argv: Sequence[str]) -> None:
     path = Path(args.file)
     out = Path(args.out) if args.out else path.with_name(f"{path.stem}-synthetic.csv")
     check_place(out)
-    made = synthetic(release, args.rows or release.rows, args.seed, dict(args.do))
-    save(table_csv(made.to_frame(), release.schema.dialect), out)
-    print(f"{out}: {made.n:,} rows. {LABEL}")
+    rows = args.rows or release.rows
+    save(synthetic_csv(release, rows, args.seed, do=dict(args.do)), out)
+    print(f"{out}: {rows:,} rows. {LABEL}")

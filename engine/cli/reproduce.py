@@ -18,7 +18,7 @@ def reproduce_command(argv: Sequence[str]) -> int:
     parser = Parser(
         description="Reproduce a table or figure of the papers, with their numbers and ours; "
         "'table' writes one page of all that a folder holds.",
-        example="reproduce table3 --n 1000 --seeds 1 --workers 1 --out papers",
+        example="reproduce theorems --out papers",
     )
     parser.add_argument("name", help=", ".join(NAMES))
     parser.add_argument(

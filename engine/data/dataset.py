@@ -92,8 +92,7 @@ class Dataset:
             if getattr(self, what) is not None:
                 self._set(what, np.asarray(getattr(self, what)), kind)
         if self.truth is not None:
-            truth = nx.DiGraph()  # a copy, its nodes in column order
-            truth.add_nodes_from(self.names)
+            truth = nx.empty_graph(self.names, nx.DiGraph)  # a copy, its nodes in column order
             truth.add_edges_from(self.truth.edges)
             refuse_cycle(truth, "The true graph")
             object.__setattr__(self, "truth", nx.freeze(truth))
@@ -291,8 +290,12 @@ class Dataset:
         rows = np.arange(self.n if first is None else min(first, self.n))
         return self.codes[np.searchsorted(np.cumsum(self.weights), rows, side="right")]
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return the labels as a pandas DataFrame of ordered categorical columns."""
+    def to_frame(self, schema: Schema | None = None) -> pd.DataFrame:
+        """Return the labels as a pandas DataFrame of ordered categorical columns.
+
+        With a ``schema`` that reads one row a person every row is a person's: it has a number in
+        the place of the person's id and order, and the schema reads the same levels.
+        """
         import pandas as pd  # here, so that importing the engine does not load pandas
 
         rows = self.row_codes().T
@@ -300,7 +303,12 @@ class Dataset:
             name: pd.Categorical.from_codes(column, pd.Index(labels), ordered=True)
             for name, labels, column in zip(self.names, self.levels, rows, strict=True)
         }
-        return pd.DataFrame(columns)
+        frame = pd.DataFrame(columns)
+        person = schema and schema.person
+        for name in (person.order, person.id) if person else ():
+            if name is not None and name not in frame:
+                frame.insert(0, name, np.arange(1, self.n + 1))
+        return frame
 
 
 def frozen(array: np.ndarray) -> np.ndarray:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from engine.data.cell import Cell, number
-from engine.data.column import GAP_LEVELS, LEVEL, MAX_LEVELS, MISSING_LEVEL, PLAIN, Column, Dialect
+from engine.data.column import GAP_LEVELS, LEVEL, MAX_LEVELS, MOST_TEXT, PLAIN, Column, Dialect
 from engine.data.sources import Relation, opened
 from engine.errors import DataError
 
@@ -24,34 +25,19 @@ _ID = re.compile(r"(^|[^a-z])(id|ids|pid|nr|no|person|patient|subject|participan
 
 @dataclass(frozen=True)
 class Found:
-    """One column as found: how many values it has, which, and what it looks like.
+    """One column as found: how many values it has, how many cells are empty, and what to state.
 
-    ``kind`` is "ordered" (few numbers, or categories that the table orders), "unordered" (few
-    words), "numeric"; or what can be no levels: "id" (all different, or the same few times each),
-    "date", "text" (too many words), "constant". ``why_out`` then says why it is left out, and what
-    to do, as a clause. ``levels`` are in order; ``cuts`` part numbers into levels of about as many
-    rows each.
+    ``column`` is proposed, not stated: "ordered" levels (few numbers, or categories that the table
+    orders), "unordered" ones (few words), or numbers and cut points. Of an id, a date (of these
+    ``years``), free text and a constant there is none, and ``why_out`` says why, and what to do.
     """
 
     name: str
-    kind: str
     distinct: int
     missing: int
-    why_out: str | None = None
-    levels: tuple[str, ...] = ()
-    cuts: tuple[float, ...] = ()
+    column: Column | None = None
+    why_out: str = ""
     years: tuple[int, int] | None = None
-
-    def proposed(self) -> Column | None:
-        """What a schema's column would say of it, not stated; None where it can be no levels."""
-        if self.why_out is not None:
-            return None
-        levels, other = self.levels, LEVEL if self.missing else None
-        if other and levels:
-            other = next((word for word in GAP_LEVELS if word in levels), MISSING_LEVEL)
-            levels = (*(word for word in levels if word != other), other)
-        facts: dict[str, Any] = {"levels": levels, "cuts": self.cuts, "other": other}
-        return Column(name=self.name, type=self.kind, **facts, stated=False)
 
 
 def survey(
@@ -74,8 +60,7 @@ def look(table: Relation, source: Any, *, guess: bool = True) -> tuple[tuple[Fou
     # Those of a pandas frame.
     kinds: Any = getattr(getattr(source, "dtypes", None), "items", tuple)()
     known = {str(name): kind for name, kind in kinds if hasattr(kind, "categories")}
-    named = [name for name in table.names if name.strip()]
-    return tuple(_look(table, name, rows, known.get(name)) for name in named), table
+    return tuple(_look(table, n, rows, known.get(n)) for n in table.names if n.strip()), table
 
 
 def _decimal_commas(table: Relation) -> bool:
@@ -97,10 +82,10 @@ def _look(table: Relation, name: str, rows: int, known: Any) -> Found:
         "AS v, CASE WHEN contains(w, '-') THEN try_cast(w AS TIMESTAMP) END AS day FROM (SELECT "
         f"{cell.text} AS w, count(*) AS n FROM {table.sql} WHERE NOT {cell.gap} GROUP BY 1)"
     )
-    [[held, distinct, least, most, numeric, whole, dates, *years]] = table.con.execute(
+    [[held, distinct, least, most, numeric, whole, dates, long, *years]] = table.con.execute(
         "SELECT coalesce(sum(n), 0)::BIGINT, count(*), min(n), max(n), count(*) = count(*) FILTER "
-        "(isfinite(v)), bool_and(v = floor(v)), count(*) = count(day), year(min(day)), "
-        "year(max(day)) FROM words"
+        "(isfinite(v)), bool_and(v = floor(v)), count(*) = count(day), max(length(w)), "
+        "year(min(day)), year(max(day)) FROM words"
     ).fetchall()
     words: list[Any] = []
     if distinct <= 4 * MAX_LEVELS:
@@ -110,19 +95,26 @@ def _look(table: Relation, name: str, rows: int, known: Any) -> Found:
         ).fetchall()
 
     few = len(words) or distinct
+    found = partial(Found, name, few, rows - held)
 
-    def found(kind: str, why_out: str | None = None, **facts: Any) -> Found:
-        return Found(name, kind, few, rows - held, why_out, **facts)
+    def stated(kind: str, levels: tuple[str, ...] = (), cuts: tuple[float, ...] = ()) -> Found:
+        other = LEVEL if rows > held else None
+        if other and levels:
+            other = next((word for word in GAP_LEVELS if word in levels), GAP_LEVELS[0])
+            levels = (*(word for word in levels if word != other), other)
+        return found(
+            Column(name=name, type=kind, levels=levels, cuts=cuts, other=other, stated=False)
+        )
 
     categories = tuple(map(str, getattr(known, "categories", ())))
     if getattr(known, "ordered", False) and 2 <= len(categories) < MAX_LEVELS:
-        return found("ordered", levels=categories)
+        return stated("ordered", categories)
     if few < 2:
-        return found("constant", "it holds one value only")
+        return found(why_out="it holds one value only")
     if dates:
         asked = 'of which the year or the month can be stated (part="year")'
         why = f"it is a date, from {years[0]} to {years[1]}, {asked}"
-        return found("date", why, years=tuple(years))
+        return found(why_out=why, years=tuple(years))
     each = held / distinct
     named = _ID.search(name) is not None and distinct > (MAX_LEVELS if numeric else FEW)
     evenly = each > 1.5 and (least == most or (not numeric and most < 4 * each))
@@ -130,13 +122,13 @@ def _look(table: Relation, name: str, rows: int, known: Any) -> Found:
     if (whole or not numeric) and (distinct == held >= _LEAST_UNIQUE or named or evenly):
         person = "a person with rows that become one (by_person), or nothing of use"
         many = f"it looks like an id, each with about {each:.0f} rows: {person}"
-        return found("id", many if each > 1.5 else "its values are all different, as an id's are")
-    if words and len(words) <= (FEW if numeric else MAX_LEVELS - 1):
+        return found(why_out=many if each > 1.5 else "its values are all different, as an id's are")
+    if words and len(words) <= (FEW if numeric else MAX_LEVELS - 1) and long <= MOST_TEXT:
         levels = _levels(words, numeric, categories, table.dialect.decimal)
-        return found("ordered" if numeric else "unordered", levels=levels)
+        return stated("ordered" if numeric else "unordered", levels)
     if numeric:
-        return found("numeric", cuts=_cuts(table, cell))
-    return found("text", f"it is free text: more than {MAX_LEVELS} different ones, not all numbers")
+        return stated("numeric", cuts=_cuts(table, cell))
+    return found(why_out="it is free text: too many different ones, or long ones")
 
 
 def _levels(

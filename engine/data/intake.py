@@ -43,18 +43,13 @@ def code(table: Relation, column: Column, cell: Cell, rest: int | None = None) -
     The exact text of a level is looked at first: what follows is for the other cells.
     """
 
-    def when(what: str, keys: Iterable[tuple[str, int]], sign: str = "=") -> str:
-        return " ".join(f"WHEN {what} {sign} {key} THEN {i}" for key, i in keys)
-
     none = f"WHEN {cell.gap} THEN {column.size + 1} ELSE {column.size} END)"
     none = none if rest is None else f"ELSE {rest} END)"
     if column.type == "numeric":
         points = column.points()
-        labels = () if column.take in ADDED else column.labels
-        below = when(cell.number, ((f"{p!r}::DOUBLE", i) for i, p in enumerate(points)), "<")
+        below = _when(cell.number, ((f"{p!r}::DOUBLE", i) for i, p in enumerate(points)), "<")
         cut = f"WHEN isfinite({cell.number}) THEN (CASE {below} ELSE {len(points)} END)"
-        named = when(cell.text, ((quoted(label), i) for i, label in enumerate(labels)))
-        return f"(CASE {cut} {named} {none}"
+        return f"(CASE {cut} {_named(cell, column.labels)} {none}"
     levels = list(enumerate(column.levels))
     texts = [*levels, *((i, safe(word)) for i, word in levels if safe(word) != word)]
     words = [word.strip(BLANKS) for word in column.levels]
@@ -68,10 +63,18 @@ def code(table: Relation, column: Column, cell: Cell, rest: int | None = None) -
     alone = [
         (f"lower({quoted(w)})", i) for i, w in enumerate(words) if folded.count(folded[i]) == 1
     ]
-    exact = when(cell.stored, ((quoted(word), i) for i, word in texts))
-    same = when(cell.text, ((quoted(word.strip(BLANKS)), i) for i, word in texts))
-    looser = f"{when(cell.number, finite)} {when(f'lower({cell.text})', alone)}"
+    exact = _when(cell.stored, ((quoted(word), i) for i, word in texts))
+    same = _when(cell.text, ((quoted(word.strip(BLANKS)), i) for i, word in texts))
+    looser = f"{_when(cell.number, finite)} {_when(f'lower({cell.text})', alone)}"
     return f"(CASE {exact} ELSE (CASE {same} {looser} {none} END)"
+
+
+def _when(what: str, keys: Iterable[tuple[str, int]], sign: str = "=") -> str:
+    return " ".join(f"WHEN {what} {sign} {key} THEN {i}" for key, i in keys)
+
+
+def _named(cell: Cell, labels: Sequence[str]) -> str:
+    return _when(cell.text, ((quoted(label), i) for i, label in enumerate(labels)))
 
 
 # The projection -------------------------------------------------------------------------------
@@ -87,8 +90,9 @@ def project(
     With a ``person`` a row is a person's. Who reads refuses what matched no level of a column that
     states no ``other``.
     """
-    cells = {c.name: Cell.of(table, c.name, c.part) for c in columns if c.take != "count"}
-    read = [column for column in columns if column.name in cells]
+    read = [column for column in columns if column.take != "count"]
+    there = (c for c in columns if c in read or c.name in table.places)  # rows need no column
+    cells = {c.name: Cell.of(table, c.name, c.part) for c in there}
     terms = [code(table, column, cells[column.name]) for column in read]
     codes, weights = _counted(table.con, terms, table.sql)
     unforeseen = tuple(_unforeseen(table, read, cells, (codes, weights)))
@@ -140,18 +144,23 @@ def _persons(
 ) -> tuple[Weighted, tuple[Unforeseen, ...]]:
     """One row a person: a function of that person's rows alone, whatever their order.
 
-    A tie in the order counts as its lowest level, as does one between the most frequent. A row
-    without an id is no person's, and is reported.
+    A tie in the order counts as its lowest level, as does one between the most frequent. In the
+    place of a sum or count stands the highest interval that a row names by its label: such a table
+    was made of levels. A row without an id is no person's, and is reported.
     """
     owner = Cell.of(table, person.id)
     small = f"isfinite({owner.number}) AND abs({owner.number}) < 9007199254740992"
     named = f"CASE WHEN {small} THEN CAST({owner.number} AS VARCHAR) ELSE {owner.text} END"
     inner = [f"CASE WHEN NOT {owner.gap} THEN {named} END AS person", _order(table, person)]
     for j, column in enumerate(columns):
-        if (cell := cells.get(column.name)) is not None:
-            inner.append(f"{code(table, column, cell, column.other_code or 0)} AS e{j}")
         if column.take in ADDED:
-            inner.append(f"{_amount(column, cell)} AS v{j}")
+            cell = cells.get(column.name)
+            labels = column.labels[: len(column.points()) + 1]
+            named = "NULL" if cell is None else f"CASE {_named(cell, labels)} END"
+            inner += [f"{named} AS e{j}", f"{_amount(column, cell)} AS v{j}"]
+        else:
+            read = code(table, column, cells[column.name], column.other_code or 0)
+            inner.append(f"{read} AS e{j}")
     visits = f"(SELECT {', '.join(inner)} FROM {table.sql})"
     asked = f"SELECT count(*) FILTER (person IS NULL), count(*) FROM {visits}"
     [[nobody, total]] = table.con.execute(asked).fetchall()
@@ -174,7 +183,7 @@ def _order(table: Relation, person: Person) -> str:
 
 def _amount(column: Column, cell: Cell | None) -> str:
     """What a row adds to its person's sum, in whole millionths: exact in any order of the rows."""
-    if cell is None:  # rows are counted
+    if cell is None or column.take == "count":
         return "1"
     clipped = f"least(greatest({{}}, {-_MOST!r}::DOUBLE), {_MOST!r}::DOUBLE)".format
     other = column.other
@@ -196,7 +205,7 @@ def _taken(column: Column, j: int) -> str:
         often = [f"count(*) FILTER (e{j} = {i})" for i in range(column.size)]
         return f"list_position([{', '.join(often)}], greatest({', '.join(often)})) - 1"
     above = " + ".join(f"(sum(v{j})::DOUBLE >= {p!r}::DOUBLE)::INT" for p in column.points())
-    return f"CASE WHEN count(v{j}) = 0 THEN {other} ELSE {above} END"
+    return f"coalesce(max(e{j}), CASE WHEN count(v{j}) = 0 THEN {other} ELSE {above} END)"
 
 
 # Numbers as they are --------------------------------------------------------------------------

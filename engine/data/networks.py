@@ -60,8 +60,7 @@ class Network:
 
     def dag(self) -> nx.DiGraph:
         """Return a new graph with an edge from each parent to its child."""
-        graph = nx.DiGraph()
-        graph.add_nodes_from(self.names)
+        graph = nx.empty_graph(self.names, nx.DiGraph)
         for child, parents in zip(self.names, self.parents, strict=True):
             graph.add_edges_from((parent, child) for parent in parents)
         return graph

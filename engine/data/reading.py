@@ -102,8 +102,7 @@ def read(
             looked, table = look(table, source, guess="decimal" not in dialect)
             schema = Schema.proposed(looked, table.dialect)
         found, unforeseen = project(table, schema.columns, schema.person)
-        label = table.label
-    n = int(found[1].sum())
+    label, n = table.label, int(found[1].sum())
     if n < 2:
         raise DataError(f"{label} has {'one row' if n else 'no rows'} of data; give at least 2.")
     if schema.rows not in (None, n):
@@ -176,8 +175,7 @@ def read_edges(source: Source, names: Sequence[str]) -> nx.DiGraph:
             lines = path.read_text("utf-8-sig").splitlines()
         except (OSError, UnicodeDecodeError):
             raise DataError(f"{label} cannot be read as UTF-8 text; check the file.") from None
-    graph = nx.DiGraph()
-    graph.add_nodes_from(names)
+    graph = nx.empty_graph(names, nx.DiGraph)
     for number, line in enumerate(lines, 1):
         cells = _cells(line, names)
         strange = [cell for cell in cells if cell not in names]

@@ -84,9 +84,7 @@ class Schema(metaclass=_Named):
             raise InputError(f"A schema needs 2 to {MOST_COLUMNS:,} columns; it has {len(names)}.")
         if len(set(names)) < len(names):
             raise InputError(f"The schema names column {show(repeated(names))} twice; delete one.")
-        if self.rows is not None and (
-            isinstance(self.rows, bool) or not isinstance(self.rows, int) or self.rows < 2
-        ):
+        if self.rows is not None and (type(self.rows) is not int or self.rows < 2):
             raise InputError("The rows of a schema are a whole number of at least 2, or left out.")
         for column in self.columns:
             if fault := _wrong_person(column, self.person):
@@ -138,8 +136,8 @@ class Schema(metaclass=_Named):
     @classmethod
     def proposed(cls, found: Sequence[Found], dialect: Dialect) -> Schema:
         """A draft of columns as they were found; DataError without two columns of use."""
-        left_out = tuple((one.name, one.why_out) for one in found if one.why_out is not None)
-        columns = tuple(column for one in found if (column := one.proposed()) is not None)
+        left_out = tuple((one.name, one.why_out) for one in found if one.why_out)
+        columns = tuple(one.column for one in found if one.column is not None)
         if len(columns) < 2:
             said = "; ".join(f"{show(name)}: {why}" for name, why in left_out[:3])
             raise DataError(f"The table has fewer than two columns that can be levels ({said}).")

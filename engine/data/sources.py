@@ -47,11 +47,15 @@ SET python_enable_replacements = false; SET preserve_insertion_order = false;"""
 
 
 class Relation(NamedTuple):
-    """A table that DuckDB can read: what to select from, its columns, how its text is written."""
+    """A table that DuckDB can read: what to select from, its columns, how its text is written.
+
+    ``places`` has a column's number by its name, also by one that was made safe for spreadsheets.
+    """
 
     con: Any
     sql: str
     names: list[str]
+    places: dict[str, int]
     types: list[str]
     label: str
     dialect: Dialect
@@ -59,9 +63,8 @@ class Relation(NamedTuple):
 
     def at(self, name: str) -> int:
         """Where a column is that a schema names; DataError where it is not."""
-        for k, found in enumerate(self.names):
-            if name in (found, unsafe(found)):
-                return k
+        if name in self.places:
+            return self.places[name]
         hint = did_you_mean(name, filter(None, self.names))
         raise DataError(f"{self.label} has no column {show(name)}, which the schema names.{hint}")
 
@@ -92,7 +95,7 @@ def opened(
             raise InputError("A query needs a SQLite or DuckDB file.")
         query = query and f"{query.strip().removesuffix(';')}\n"  # which ends a last comment
         place = (str(source), True) if kind == "duckdb" else (":memory:", False)
-        names, delimiter, held = None, None, None
+        names, delimiter = None, None
         try:
             con = stack.enter_context(duckdb.connect(*place))
             con.execute(_SETTINGS)
@@ -107,15 +110,14 @@ def opened(
             else:
                 held = _table(kind, source, label, query, least)
                 sql, names = "held", held.column_names
+                con.register(sql, held.rename_columns(list(map(str, range(len(names))))))
             if names is None:
                 names = [row[0] for row in con.execute(f"DESCRIBE FROM {sql}").fetchall()]
             _check_names(names, label)
-            columns = [f"c{k}" for k in range(len(names))]
-            if held is not None:
-                con.register(sql, held.rename_columns(columns))
-            sql = f"{sql} t({', '.join(columns)})"
+            places = {call(name): k for call in (unsafe, str) for k, name in enumerate(names)}
+            sql = f"{sql} t({', '.join(f'c{k}' for k in range(len(names)))})"
             types = [row[1] for row in con.execute(f"DESCRIBE FROM {sql}").fetchall()]
-            yield Relation(con, sql, names, types, label, dialect, delimiter)
+            yield Relation(con, sql, names, places, types, label, dialect, delimiter)
         except duckdb.OutOfMemoryException:
             raise DataError(f"{label} needs too much memory; give fewer columns.") from None
         except duckdb.Error as error:
@@ -388,8 +390,7 @@ def _sheet(path: Path, label: str, least: int | None) -> Iterator[Sequence[Any]]
     with path.open("rb") as file:
         rows = CalamineWorkbook.from_filelike(file).get_sheet_by_index(0).to_python()
     rows = list(dropwhile(lambda row: all(cell == "" for cell in row), rows))
-    blank = max(0, (least or 0) + 1 - len(rows))
-    return chain(rows, [[""] * len(row) for row in rows[:1]] * blank)
+    return chain(rows, [[""] * len(row) for row in rows[:1]] * ((least or 0) + 1 - len(rows)))
 
 
 _PLACE = re.compile(rb"""\br\s*=\s*["']([A-Z]*)(\d+)["']""", re.IGNORECASE)

@@ -13,6 +13,7 @@ import networkx as nx
 import numpy as np
 
 from engine.data.dataset import Dataset
+from engine.data.spreadsheets import table_csv
 from engine.effects.effect import column_of, level_of
 from engine.errors import InputError
 from engine.marginals.contrasts import Array, helmert
@@ -83,6 +84,14 @@ def synthetic(
         public=True,
         notes=(LABEL, *(f"{name} was set to {level}." for name, level in (do or {}).items())),
     )
+
+
+def synthetic_csv(
+    release: Release, rows: int, seed: int = 0, do: Mapping[str, str] | None = None
+) -> str:
+    """Synthetic rows as a CSV file that the release's schema reads."""
+    frame = synthetic(release, rows, seed, do).to_frame(release.schema)
+    return table_csv(frame, release.schema.dialect)
 
 
 def consistent_dag(release: Release) -> nx.DiGraph:

@@ -83,7 +83,7 @@ def drafts(found: Sequence[Found]) -> dict[str, Draft]:
 
 
 def _draft(found: Found) -> Draft:
-    column = found.proposed()
+    column = found.column
     card = state.defaults(Card) | {"out": column is None}
     first, last = found.years or (0, 0)
     decades = range(first // 10 * 10 + 10, last + 1, 10) if last - first > 20 else ()
@@ -93,7 +93,7 @@ def _draft(found: Found) -> Draft:
         card["levels"], cuts = " | ".join(column.levels), column.cuts or cuts
         if column.levels and column.other is not None:
             card["other"] = column.other
-    if found.kind == "date":
+    if found.years:
         card["kind"] = YEAR
     card["cuts"] = ", ".join(f"{cut:g}" for cut in cuts)
     if found.missing:
@@ -180,13 +180,13 @@ def card_view(column: Found, cards: Mapping[str, Draft], *, key: str, ordering: 
         missing = f", {text.count(column.missing, 'cell')} empty" if column.missing else ""
         st.markdown(f"**{text.plain(column.name)}**")
         said = f"Found in your rows, not public: {text.count(column.distinct, 'value')}{missing}."
-        if (why := column.why_out) is not None:  # without the Python word for it
-            said += text.plain(f" Left out: {re.sub(r' [(][^)]*[)]', '', why)}.")
+        if column.why_out:  # without the Python word for it
+            said += text.plain(f" Left out: {re.sub(r' [(][^)]*[)]', '', column.why_out)}.")
         st.caption(said)
         if ordering:
             st.caption("Orders a person's rows, and has no other use.")
             return
-        many = column.distinct > FEW and column.kind not in ("numeric", "date")
+        many = column.distinct > FEW and card["kind"] in (ORDERED, UNORDERED)
         with st.container(horizontal=True):
             if not card["person"]:
                 _control(card, "out", key)
@@ -211,7 +211,7 @@ def _control(card: Draft, name: str, key: str, among: Sequence[str] = ()) -> Non
 
 
 def _stating(column: Found, card: Draft, *, key: str, persons: bool) -> None:
-    kinds = tuple(k for k, (_, part) in KINDS.items() if part is None or column.kind == "date")
+    kinds = tuple(k for k, (_, part) in KINDS.items() if part is None or column.years)
     levels = (*split(card["levels"]), REFUSE)
     names = ["kind"]
     if card["kind"] in _LEVELS["kind"]:

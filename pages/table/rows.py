@@ -68,7 +68,7 @@ def _distribution(data: Dataset) -> None:
 
 
 def _downloads(data: Dataset) -> None:
-    tables = {"Data": ("data", "", data.to_frame)}
+    tables = {"Data": ("data", "", lambda: data.to_frame(data.schema))}
     if (truth := data.truth) is not None:
         tables["True edges"] = (
             "truth",

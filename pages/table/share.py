@@ -10,7 +10,6 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from engine.data.spreadsheets import table_csv
 from engine.effects.effect import Effect
 from engine.graphs.formats import FORMATS
 from engine.release.checking import question
@@ -24,7 +23,7 @@ from engine.release.page import (
     release_svg,
     to_html,
 )
-from engine.release.synthetic import LABEL, synthetic
+from engine.release.synthetic import LABEL, synthetic_csv
 from pages.draw import palette, show
 from pages.draw.effect import Ask, effects
 from pages.shell import export
@@ -94,12 +93,11 @@ def _how_much(release: Release, key: str) -> None:
 
 def files(release: Release, stem: str, key: str) -> None:
     """A release's files: for a check, for people, synthetic rows, and other tools' words."""
-    rows, dialect = min(release.rows, 100_000), release.schema.dialect
     offer(partial(canonical, release), partial(to_html, release), stem, key)
     with st.container(horizontal=True):
         export.download(
             "Synthetic table (CSV)",
-            lambda: table_csv(synthetic(release, rows).to_frame(), dialect),
+            partial(synthetic_csv, release, min(release.rows, 100_000)),
             f"{stem}-synthetic.csv",
             key=f"{key}-synthetic",
         )

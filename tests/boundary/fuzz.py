@@ -20,7 +20,8 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -303,23 +304,27 @@ def two_columns(chance: random.Random, folder: Path, found: Found) -> list[str]:
     return same_results("anm", one, other, found, epsilon=1.0)
 
 
+@contextmanager
+def one_database() -> Iterator[None]:
+    """Tables are read by connections to one database in memory: each to open takes longer."""
+    usual = duckdb.connect
+
+    def connect(place: str, *more: Any) -> Any:
+        return shared.cursor() if place == ":memory:" else usual(place, *more)
+
+    with usual() as shared, mock.patch.object(duckdb, "connect", connect):
+        yield
+
+
 # Running it -----------------------------------------------------------------------------
 
 
 def fuzz(
     seconds: float, first: int = 0, most: int = 10**9, kind: Kind | None = None, stop: bool = False
 ) -> Found:
-    """Cases one after the other, for so many seconds or so many cases; or to the first finding.
-
-    Their tables are read by connections to one database in memory: to open one takes longer than to
-    read such a table.
-    """
+    """Cases one after the other, for so many seconds or so many cases; or to the first finding."""
     found, end = Found(), time.monotonic() + seconds
-    with (
-        tempfile.TemporaryDirectory() as name,
-        duckdb.connect() as shared,
-        mock.patch.object(duckdb, "connect", side_effect=lambda *_: shared.cursor()),
-    ):
+    with tempfile.TemporaryDirectory() as name, one_database():
         for seed in range(first, first + most):
             one_case(seed, Path(name), found, kind)
             for file in Path(name).iterdir():

@@ -7,7 +7,7 @@ import pytest
 
 from engine.__main__ import main
 from engine.release.budget import VARIABLE
-from tests.boundary.alike import DECLARED, table
+from tests.boundary.alike import DECLARED, ODD, table
 from tests.keeping import agrees
 
 ASIA = "--dataset asia --n 5000 --seed 1"
@@ -17,7 +17,9 @@ COMMANDS = {
         f"run {ASIA} --algorithm priv_pc --epsilon 1",
         f"run {ASIA} --algorithm curate_pc --guarantee published",
         f"run {ASIA} --algorithm marginal_pc --epsilon 0.5 --json",
-        f"run {ASIA} --algorithm pc",
+        "run --dataset cancer --n 2000 --algorithm marginal_pc --epsilon 0.01 --seed 0",
+        "run --dataset sachs --n 3000 --algorithm pc",
+        "run --dataset sachs --n 3000 --algorithm pc --stable true",
         "run --csv mine.csv --schema s.json --algorithm marginal_pc --epsilon 1 --seed 3",
         "run --dataset nothing --algorithm pc",
         "algorithms",
@@ -49,7 +51,7 @@ COMMANDS = {
 def test_commands(name, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv(VARIABLE, str(tmp_path / "b.db"))
-    Path("mine.csv").write_bytes(table(7, None))
+    Path("mine.csv").write_bytes(table(7, ODD))
     Path("s.json").write_text(DECLARED, encoding="utf-8")
     said = []
     for line in COMMANDS[name]:

@@ -26,13 +26,6 @@ def test_sweep_prints_one_object_a_run(capsys, tmp_path):
         assert len(store) == len(runs)
 
 
-def test_sweep_prints_a_table(capsys):
-    assert main(["sweep", *SMALL, "--epsilon", "0.5,5", "--max-order", "0,1", "--seeds", "2"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0].split()[:4] == ["dataset", "algorithm", "epsilon", "max_order"]
-    assert len(lines) == 1 + 4 + 1
-
-
 def test_sweep_is_told_what_is_known(capsys, tmp_path):
     """By a file, or by the name of what is true of each network."""
     known = tmp_path / "known.txt"

@@ -10,11 +10,12 @@ import pandas as pd
 import pytest
 
 import engine.cli.run
-from engine import Column, InputError, Person, Schema, load_schema, read_table
+from engine import Budget, Column, InputError, Person, Schema, load_schema, read_table
 from engine.__main__ import main
 from pages import worker
 from pages.table import cards
-from tests.data.test_intake import workbook
+from tests.boundary.fuzz import rows_of
+from tests.data.test_intake import VISITS, visits, workbook
 
 
 def levels(*words, **more):
@@ -161,6 +162,22 @@ def test_a_table_means_the_same_on_the_page_the_command_line_and_in_python(
         assert found == case.counts, way
         strange = tuple((one.cells, one.to) for one in data.unforeseen_cells)
         assert strange == case.strange, way
+
+
+def test_the_synthetic_table_of_persons_is_read_by_its_schema(tmp_path, capsys, monkeypatch):
+    paid = Budget("ward", epsilon=3, path=tmp_path / "b.db").release(visits(), VISITS, epsilon=1)
+    paid.save(tmp_path / "r.json")
+    table, stated = tmp_path / "t.csv", tmp_path / "s.json"
+    VISITS.save(stated)
+    assert main(["synthetic", str(tmp_path / "r.json"), "--out", str(table)]) == 0
+    made = paid.synthetic(paid.release.rows)
+    for data in (
+        by_page(table, stated),
+        by_command(table, stated, capsys, monkeypatch),
+        by_python(table, VISITS),
+        by_python(made.to_frame(VISITS), VISITS),
+    ):
+        assert rows_of(data) == rows_of(made)
 
 
 SURVEY = pd.DataFrame(

@@ -14,16 +14,24 @@ import pyarrow as pa
 import pyarrow.feather as feather
 import pytest
 
-from engine import InputError, Schema, read_csv, read_table
+from engine import Dataset, InputError, Schema, read_csv, read_table
 from engine.data import sources
 from engine.data.column import Column, Dialect, Person
 from engine.data.reading import read
 from pages.worker import Upload, columns
-from tests.boundary.fuzz import rows_of
+from tests.boundary.fuzz import one_database, rows_of
 from tests.boundary.writers import Excel, meaning
 from tests.boundary.writers import workbook as write_workbook
 
 N = 240
+
+
+@pytest.fixture(autouse=True, scope="module")
+def quick():
+    with one_database():
+        yield
+
+
 pytestmark = pytest.mark.filterwarnings("ignore:.*See data.unforeseen:UserWarning")
 
 
@@ -157,12 +165,12 @@ DRAFTED = ("t.csv", "t.parquet", "t.arrow", "t.duckdb", "excel", "objects")
 def test_code_for_code_the_same_by_every_way_in(name, tmp_path):
     frame = FRAMES[name]()
     schema = stated(name, frame)
-    want = read_table(frame, schema)
+    want, draft = read_table(frame, schema), Schema.draft(frame)
     assert rows_of(want) == by_pandas(frame, schema)
     assert (want.declared, want.n, want.weights is not None) == (True, N, True)
     for way, source in ways_in(frame, tmp_path).items():
         if way in DRAFTED:
-            assert Schema.draft(source) == Schema.draft(frame), way
+            assert Schema.draft(source) == draft, way
         data = read_table(source, schema)
         assert data.codes.tobytes() == want.codes.tobytes(), way
         assert (data.weights == want.weights).all(), way
@@ -324,6 +332,26 @@ def test_each_rule_of_a_person_is_what_its_word_says(tmp_path):
         again = read_table(source, VISITS)
         assert again.codes.tobytes() == data.codes.tobytes()
         assert (again.weights == data.weights).all()
+
+
+def test_a_table_of_persons_is_read_back_by_its_schema(tmp_path):
+    """Every level by every rule, also where no rows can sum or count to it."""
+    columns = (
+        *VISITS.columns,
+        Column(name="fine", type="numeric", cuts=(1e-9, 1e14), other=2, take="sum"),
+        Column(name="day", type="numeric", cuts=(3, 5), other="level", take="first"),
+        Column(name="calls", type="numeric", bounds=(0, 1), bins=4, take="count"),
+    )
+    schema = Schema(columns, person=VISITS.person)
+    rng = np.random.default_rng(0)
+    codes = np.column_stack([rng.integers(0, c.size, 300) for c in columns])
+    frame = Dataset.from_codes(codes, schema.names, schema.levels).to_frame(schema)
+    ways = ways_in(frame.astype(str), tmp_path)
+    for source in (frame, *map(ways.get, DRAFTED)):
+        data = read_table(source, schema)
+        assert (rows_of(data), data.unforeseen_cells) == (Counter(map(tuple, codes.tolist())), ())
+    with pytest.raises(InputError, match="no column 'patient'"):
+        read_table(frame.drop(columns="patient"), schema)
 
 
 def test_a_text_id_without_a_file_of_a_schema():

@@ -5,7 +5,6 @@ import json
 import pytest
 
 from engine import InputError, read_csv
-from engine.__main__ import main
 from engine.data.column import Column
 from engine.data.schema import FORMAT, Schema, load_schema, parse_schema
 
@@ -123,12 +122,6 @@ def test_the_stated_number_of_rows_is_checked():
     good = Schema((Column(**{**A, "levels": ("no", "yes")}), Column(**{**B, "bounds": (0, 10)})))
     with pytest.raises(InputError, match="2 rows"):
         read_csv(b"a,b\nyes,1\nno,2\n", schema=Schema(good.columns, rows=3))
-
-
-def test_the_flag(capsys, tmp_path):
-    assert main(["run", "--dataset", "asia", "--schema", "x.json"]) == 2
-    assert main(["run", "--csv", "x.csv", "--schema", str(tmp_path / "no.json")]) == 2
-    assert "schema" in capsys.readouterr().err
 
 
 # Cut points -----------------------------------------------------------------------------

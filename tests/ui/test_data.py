@@ -75,7 +75,9 @@ def test_own_data_with_truth_run_and_are_scored(data_page):
 def words_schema(content):
     """What a person would state of the file: all its columns are unordered words."""
     found, _ = survey(content)
-    return Schema(tuple(Column(name=f.name, type="unordered", levels=f.levels) for f in found))
+    return Schema(
+        tuple(Column(name=f.name, type="unordered", levels=f.column.levels) for f in found)
+    )
 
 
 def test_runs_on_own_data_add_up_with_secret_noise(app):
