@@ -26,7 +26,7 @@ from engine import ALGORITHMS, load_dataset
 from engine.data.networks import NETWORKS, load_network
 from engine.runner import run
 from engine.studies.recommended import KEPT, Score, study
-from engine.studies.tune import Tuned, tunable, tune
+from engine.studies.tune import Tuned, axes, tune
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 SETTINGS, RESULTS = DOCS / "reference" / "recommended.md", DOCS / "research" / "recommended.md"
@@ -59,7 +59,7 @@ def searched(key: str) -> list[str]:
 def tuned(key: str, epsilon: float) -> Tuned:
     """The search of a cell."""
     data = [load_dataset(name, n=ROWS, seed=0) for name in searched(key)]
-    names = [name for name in tunable(key) if name not in LEFT]
+    names = [axis.name for axis in axes(key, ROWS) if axis.name not in LEFT]
     fixed = {"epsilon": epsilon, "delta": DELTA, "guarantee": "strict"}
     return tune(key, data, fixed, names, runs=RUNS[key])
 

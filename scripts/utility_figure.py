@@ -13,7 +13,7 @@ from engine import load_dataset, run
 from engine.graphs.metrics import SCORES
 from engine.marginals.sensitivity import all_pairs_change
 from engine.privacy.accounting import mu_budget
-from engine.studies.figures import COLOURS, DASHES, Panel, Series, chart
+from engine.studies.figures import Panel, Series, chart
 
 OUT = Path(__file__).resolve().parent.parent / "docs" / "pictures" / "marginal_pc.svg"
 DELTA = 1e-6
@@ -48,8 +48,8 @@ def curves(name: str, n: int, draws: int) -> dict[str, list[float]]:
 def lines(values: list[list[float]]) -> list[Series]:
     """One curve over epsilon for each size."""
     return [
-        Series(f"n = {n:,}", EPSILONS, of_size, colour, dash)
-        for n, of_size, colour, dash in zip(SIZES, values, COLOURS, DASHES, strict=False)
+        Series(f"n = {n:,}", EPSILONS, of_size, style=k)
+        for k, (n, of_size) in enumerate(zip(SIZES, values, strict=True))
     ]
 
 

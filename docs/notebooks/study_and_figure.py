@@ -25,9 +25,9 @@ len(results)
 # Asked again, the same study reads its file and runs nothing.
 
 # %%
-fresh = []
-again = list(sweep(**question, store=folder / "study.db", on_start=fresh.extend))
-len(again), len(fresh)
+told = []
+again = list(sweep(**question, store=folder / "study.db", on_progress=told.append))
+len(again), told[-1].reused
 
 # %% [markdown]
 # ## Tables
@@ -52,7 +52,7 @@ print(smallest_epsilons(table, 0.8).to_string(index=False))
 # `chart` writes SVG with text that stays text, the same bytes for the same numbers.
 
 # %%
-from engine.studies.figures import COLOURS, DASHES, Panel, Series, chart
+from engine.studies.figures import Panel, Series, chart
 
 lines = [
     Series(
@@ -61,8 +61,7 @@ lines = [
         y=list(curve["median"]),
         low=list(curve["low"]),
         high=list(curve["high"]),
-        colour=COLOURS[k],
-        dash=DASHES[k],
+        style=k,
     )
     for k, (key, curve) in enumerate(curves.groupby("algorithm"))
 ]

@@ -99,8 +99,6 @@ def _sweep_parser(specs: Sequence[Spec]) -> Parser:
 
 def sweep_command(argv: Sequence[str]) -> int:
     """Run a study; a table or JSON on standard output, progress on standard error."""
-    from engine.studies.tune import EPSILONS, SEEDS, check_target
-
     keys, specs = chosen_algorithms("engine sweep", argv, many=True)
     args = _sweep_parser(specs).parse_args(argv)
     texts = given(args, specs)
@@ -109,10 +107,14 @@ def sweep_command(argv: Sequence[str]) -> int:
         for s in specs
         if s.name in texts
     }
+    seeds = 5
     if args.target is not None:
+        from engine.studies.tune import EPSILONS, SEEDS, check_target  # here: it loads pandas
+
         check_target(args.target)  # before the first run
         grid.setdefault("epsilon", list(EPSILONS))
-    seeds = args.seeds if args.seeds is not None else 5 if args.target is None else SEEDS
+        seeds = SEEDS
+    seeds = seeds if args.seeds is None else args.seeds
     with interruptible() as cancelled, progress_line() as progress:
         several = [knowing(data, said(args)) for data in datasets(args)]
         shapes = [(data.cardinalities, data.n) for data in several]

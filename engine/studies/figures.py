@@ -107,7 +107,8 @@ def draw(
 ) -> bytes:
     """Panels in rows, ``across`` in each, with one legend of ``wide`` columns for all of them.
 
-    ``width`` in inches. Raises InputError for an unknown kind of file.
+    ``width`` in inches. An SVG has no document type, which names an address. Raises InputError for
+    an unknown kind of file.
     """
     if kind not in KINDS:
         raise InputError(f"A figure is {', '.join(KINDS)}; {kind!r} is not.")
@@ -137,17 +138,15 @@ def draw(
         # No clock in a file: the same study gives the same bytes.
         blank = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}[kind]
         canvas.savefig(out, format=kind, dpi=300, metadata=blank)
-    return out.getvalue()
+    content = out.getvalue()
+    return content[content.index(b"<svg") :] if kind == "svg" else content
 
 
-def chart(panels: Sequence[Panel], title: str, columns: int = 4, width: float | None = None) -> str:
-    """An SVG document of the panels in rows, without the document type, which names an address."""
+def chart(panels: Sequence[Panel], title: str, columns: int = 4) -> str:
+    """The panels in rows as SVG."""
     across = max(1, min(columns, len(panels)))
-    inches = 3.1 * across if width is None else width
-    wide = 4 if width is None else 2  # columns of the legend
-    content = draw(panels, kind="svg", width=inches, across=across, title=title, wide=wide)
-    text = content.decode()
-    return text[text.index("<svg") :]
+    drawn = draw(panels, kind="svg", width=3.1 * across, across=across, title=title, wide=4)
+    return drawn.decode()
 
 
 _META = re.compile(r"<metadata>.*?</metadata>|<style.*?</style>", re.DOTALL)
@@ -161,7 +160,7 @@ def inline(panel: Panel, alt: str, ink: str = "#000000", paper: str = "#ffffff")
     words = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
     inks: Any = dict.fromkeys(words, ink) | {"axes.facecolor": paper, "figure.facecolor": paper}
     with _ONE_AT_A_TIME, rc_context(inks):
-        drawn = _META.sub("", chart([panel], "", width=5.6))
+        drawn = _META.sub("", draw([panel], kind="svg", width=5.6, across=1).decode())
     return drawn.replace("<svg ", f'<svg role="img" aria-label="{escape(alt)}" ', 1)
 
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
+from statistics import fmean
 from typing import Any
-
-import numpy as np
 
 from engine.algorithms.curate_pc import CuratePC, CuratePCParameters, ledger
 from engine.context import RunContext
@@ -77,16 +76,14 @@ def margins(
         raise InputError(f"Margins are tried on at most {MOST_COLUMNS} columns here.")
     fixed = {"epsilon": epsilon, "guarantee": guarantee}
     dials = dict(zip(DIALS, map(list, (thresholds, betas, betas)), strict=True))
-    scores = np.full((*map(len, dials.values()), draws), np.nan)
+    scores: dict[tuple[float, ...], list[float]] = {at: [] for at in product(*dials.values())}
     for result in sweep(data, CURATE, {**fixed, **dials}, draws, **how):
-        place = (some.index(result.values[name]) for name, some in dials.items())
-        scores[(*place, result.seed)] = score_of(result, objective)
-    if np.isnan(scores).any():
+        scores[tuple(result.values[name] for name in DIALS)].append(score_of(result, objective))
+    if any(len(some) < draws for some in scores.values()):
         return None
-    settings = (dict(zip(DIALS, values, strict=True)) for values in product(*dials.values()))
-    plans = [planned(data, **fixed, **values) for values in settings]
+    plans = [planned(data, **fixed, **dict(zip(DIALS, at, strict=True))) for at in scores]
     default = [score_of(r, objective) for r in sweep(data, CURATE, fixed, draws)]
-    best = np.unravel_index(int(scores.mean(axis=3).argmax()), scores.shape[:3])
+    best = max(scores, key=lambda at: fmean(scores[at]))
     return {
         "thresholds": list(thresholds),
         "betas": list(betas),
@@ -95,9 +92,9 @@ def margins(
             [[*share[:2], *(float(f"{v:.4g}") for v in share[2:])] for share in plan]
             for plan in plans
         ],
-        "scores": scores.round(3).reshape(len(plans), -1).tolist(),
+        "scores": [[round(score, 3) for score in some] for some in scores.values()],
         "default": [round(score, 3) for score in default],
-        "best": [int(k) for k in best],
+        "best": [some.index(value) for some, value in zip(dials.values(), best, strict=True)],
     }
 
 

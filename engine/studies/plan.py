@@ -15,9 +15,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from itertools import product, takewhile
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from engine.data.dataset import Dataset
 from engine.data.imagined import network_like, random_network
@@ -30,11 +31,7 @@ from engine.registry import ALGORITHMS, algorithm
 from engine.runner import Stop, asking
 from engine.serialise import plain
 from engine.studies.detectability import Invented, Shape
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from engine.studies.study import Progress
+from engine.studies.study import Progress, sweep
 
 DENSITY = 1.2  # links per column, a guess: the bundled networks have 0.8 to 1.9
 GUESSED = 0.45  # the guess is multiplied by e^-.45 to e^.45, .64 to 1.57
@@ -363,8 +360,6 @@ class Plan:
 
         A median stands with its band; ``Expect`` is "noise", or "*" where nothing can be said.
         """
-        import pandas as pd  # here, so that importing the engine does not load pandas
-
         return pd.DataFrame(
             {
                 "Algorithm": algorithm(f.algorithm).title,
@@ -395,8 +390,6 @@ class Plan:
     @property
     def frame(self) -> pd.DataFrame:
         """One row a forecast: medians, and the ends of the skeleton's F1."""
-        import pandas as pd
-
         return pd.DataFrame(
             {name: v[1] if isinstance(v, list) else v for name, v in f.numbers.items()}
             | {"f1_low": f.f1.low, "f1_high": f.f1.high}
@@ -474,8 +467,6 @@ def plan(
         >>> found.frame["links"].tolist()
         [3.0]
     """
-    from engine.studies.study import Progress, sweep  # else every page imports what runs a study
-
     if isinstance(schema, Schema):
         n = schema.rows if rows is None else rows
         if n is None:

@@ -11,7 +11,7 @@ import math
 import os
 import signal
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -42,7 +42,6 @@ from engine.version import __version__
 StoreLike = ResultStore | str | os.PathLike[str] | None
 Batch = list[TrialResult]
 Cancelled = Callable[[], bool]
-Started = Callable[[Sequence[Trial]], None]
 
 EXECUTORS = ("serial", "processes")
 CONNECT_SECONDS = 5.0
@@ -92,7 +91,6 @@ def sweep(
     workers: int = 2,
     cancelled: Cancelled = lambda: False,
     on_progress: Callable[[Progress], None] = lambda progress: None,
-    on_start: Started = lambda trials: None,
 ) -> Iterator[TrialResult]:
     """Run every trial of datasets x algorithms x parameters x seeds.
 
@@ -114,8 +112,6 @@ def sweep(
         workers: Of "processes".
         cancelled: Polled; what is finished by then is yielded and kept.
         on_progress: Called after each result.
-        on_start: Called with trials before they are given to a worker: from then on their budget
-            may be spent, whatever becomes of the worker.
 
     Returns:
         An iterator of results, one a trial.
@@ -137,8 +133,7 @@ def sweep(
         )
     if workers < 1:
         raise InputError(f"workers must be at least 1; {workers} is not.")
-    made = _Sweep(study, executor, workers, cancelled, on_progress, on_start)
-    return made.results(store)
+    return _Sweep(study, executor, workers, cancelled, on_progress).results(store)
 
 
 @dataclass
@@ -150,7 +145,6 @@ class _Sweep:
     workers: int
     cancelled: Cancelled
     on_progress: Callable[[Progress], None]
-    on_start: Started
 
     def results(self, store: StoreLike) -> Iterator[TrialResult]:
         """The results: those in the store, then the others as they are made."""
@@ -177,7 +171,6 @@ class _Sweep:
         for trial in trials:
             if self.cancelled():
                 return
-            self.on_start([trial])
             result = run_trial(self.study.datasets[trial.fingerprint], trial, self.cancelled)
             if result.status == "cancelled":
                 return
@@ -192,9 +185,7 @@ class _Sweep:
         with _Pool(self.executor, self.workers) as pool:
             while (waiting or pool.running) and not self.cancelled():
                 while waiting and len(pool.running) < pool.places():
-                    batch = _batch(waiting, left)
-                    self.on_start(batch)
-                    pool.submit(batch)
+                    pool.submit(_batch(waiting, left))
                 for future in wait(pool.running, _POLL, FIRST_COMPLETED).done:
                     try:
                         results = future.result()

@@ -12,11 +12,13 @@ import math
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from engine.data.dataset import Dataset
 from engine.errors import InputError, did_you_mean
@@ -24,10 +26,8 @@ from engine.params import Spec
 from engine.registry import algorithm
 from engine.studies.recommended import Score
 from engine.studies.study import Progress, sweep
+from engine.studies.summary import TESTED, bands, frame, smallest_epsilons
 from engine.studies.trial import Datasets, TrialResult, canonical, loaded
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 OBJECTIVES = {"skeleton_f1": "Skeleton F1", "directed_f1": "Directed F1"}
 EPSILONS = tuple(float(f"{10 ** (k / 4):.3g}") for k in range(-8, 9))  # .01 to 100
@@ -156,8 +156,6 @@ def answer_of(
     Of the epsilons that every seed so far has reached, while a study is running: of as many as
     there are.
     """
-    from engine.studies.summary import TESTED, bands, frame, smallest_epsilons  # they load pandas
-
     check_target(target, objective)
     runs = tuple(sorted(results, key=lambda r: (r.values["epsilon"], r.seed)))
     table, y = frame(runs), TESTED[objective]
@@ -195,63 +193,46 @@ class Axis(NamedTuple):
         """The parameter's name."""
         return self.spec.name
 
+    @property
+    def ranged(self) -> bool:
+        """Whether it has a range, which a search goes over unless others are named."""
+        return self.spec.tuned is not None
+
     def grid(self, count: int) -> list[Any]:
         """At most so many of the values of a range, both ends among them; all of a choice."""
-        if self.spec.kind in ("bool", "choice"):
+        if not self.ranged:
             return list(self.values)
         places = np.linspace(0, len(self.values) - 1, count).round().astype(int)
         return [self.values[k] for k in dict.fromkeys(places)]
 
 
-def axes(key: str, rows: int, names: Sequence[str] = ()) -> tuple[Axis, ...]:
-    """The axes of a search over an algorithm's declared parameters, or over those named.
+def axes(key: str, rows: int) -> tuple[Axis, ...]:
+    """All that a search may go over: parameters with a range, and choices.
 
     Args:
         key: An algorithm.
         rows: n, where a range ends there.
-        names: Of parameters; none: all with their own range.
 
     Returns:
         One axis a parameter, in the order of declaration.
 
-    Raises:
-        InputError: For a name that is not declared or has no range to search.
-
     Examples:
-        >>> [axis.name for axis in axes("priv_pc", 5000)]
+        >>> [axis.name for axis in axes("priv_pc", 5000) if axis.ranged]
         ['threshold', 'max_order', 'blocks', 'tweak', 'subsample']
     """
-    specs = {s.name: s for s in algorithm(key).params.specs()}
-    for name in names:
-        if name not in specs:
-            raise InputError(f"{key} has no parameter {name!r}.{did_you_mean(name, sorted(specs))}")
-        if _axis(specs[name], rows) is None:
-            raise InputError(f"{name} of {key} is given, not searched for; leave it out.")
-    wanted = names or [s.name for s in specs.values() if s.tuned is not None]
-    found = (_axis(spec, rows) for spec in specs.values() if spec.name in wanted)
-    return tuple(axis for axis in found if axis is not None)
-
-
-def tunable(key: str) -> list[str]:
-    """The parameters of an algorithm that a search may go over, choices among them."""
-    return [s.name for s in algorithm(key).params.specs() if _axis(s, 2) is not None]
-
-
-def _axis(spec: Spec, rows: int) -> Axis | None:
-    if spec.name in _NEVER or (spec.kind not in ("bool", "choice") and spec.tuned is None):
-        return None
-    if spec.tuned is None or spec.kind in ("bool", "choice"):
-        values = (False, True) if spec.kind == "bool" else spec.choices
-        return Axis(spec, tuple(v for v in values if v != _ORACLE))
-    low, end = spec.tuned
-    high = float(rows) if isinstance(end, str) else float(end)
-    low = min(low, high)
-    spaced = np.geomspace if low > 0 and high / low >= 50 else np.linspace
-    some = spaced(low, high, _PLACES).tolist()
-    return Axis(
-        spec,
-        tuple(dict.fromkeys(round(v) if spec.kind == "int" else float(f"{v:.3g}") for v in some)),
-    )
+    found = []
+    for spec in algorithm(key).params.specs():
+        values: tuple[Any, ...] = (False, True) if spec.kind == "bool" else spec.choices
+        if spec.tuned is not None:
+            low, end = spec.tuned
+            high = float(rows) if isinstance(end, str) else float(end)
+            low = min(low, high)
+            spaced = np.geomspace if low > 0 and high / low >= 50 else np.linspace
+            whole, some = spec.kind == "int", spaced(low, high, _PLACES).tolist()
+            values = tuple(dict.fromkeys(round(v) if whole else float(f"{v:.3g}") for v in some))
+        if values and spec.name not in _NEVER:
+            found.append(Axis(spec, tuple(v for v in values if v != _ORACLE)))
+    return tuple(found)
 
 
 # The search -----------------------------------------------------------------------------
@@ -337,38 +318,38 @@ def tune(
     check_target(1.0, objective)
     if not data or not 20 <= runs <= MOST:
         raise InputError(f"A search takes a dataset, and 20 to {MOST:,} runs; {runs:,} it is not.")
-    build = algorithm(key).params.build
     tried = _candidates(key, fixed, names, data, max(2, runs // (_ROUNDS * len(data))), seed)
     rounds = [max(2, math.ceil(len(tried) / 2**k)) for k in range(_ROUNDS)]
     planned = sum(c << k for k, c in enumerate(rounds)) * len(data)
     planned += 2 * SEEDS * len(others or data)
     done, start, on_progress = 0, time.monotonic(), how.pop("on_progress", lambda progress: None)
+    scores: dict[str, dict[int, list[float]]] = {one: defaultdict(list) for one in tried}
 
-    def play(some: Sequence[int], on: Sequence[Dataset], seeds: range) -> list[list[float]]:
-        """The scores of each of these candidates: a mean over the datasets for every seed."""
+    def play(some: Sequence[str], on: Sequence[Dataset], seeds: range) -> None:
         nonlocal done
-        grids = [{**fixed, **tried[k]} for k in some]
-        found: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
-        for r in sweep(on, key, grids, seeds, **how):
-            found[r.params][r.seed].append(score_of(r, objective))
+        for r in sweep(on, key, [{**fixed, **tried[one]} for one in some], seeds, **how):
+            scores[r.params][r.seed].append(score_of(r, objective))
             done += 1
             on_progress(Progress.steady(done, planned, start))
-        return [list(map(fmean, found[canonical(build(grid))].values())) for grid in grids]
 
-    scores: dict[int, list[float]] = {k: [] for k in range(len(tried))}
-    mean = lambda k: fmean(scores[k] or [-math.inf])  # noqa: E731
-    alive, first = list(scores), 0
+    def of(one: str, seeds: range) -> list[float]:
+        """A candidate's scores: the mean over the datasets for each of the seeds it had."""
+        return [fmean(scores[one][seed]) for seed in seeds if seed in scores[one]]
+
+    def best_first(some: Iterable[str], seeds: int) -> list[str]:
+        return sorted(some, key=lambda one: -fmean(of(one, range(seeds)) or [-math.inf]))
+
+    alive = list(tried)
     for k, most in enumerate(rounds):
-        alive = sorted(alive, key=mean, reverse=True)[:most]
-        for one, made in zip(alive, play(alive, data, range(first, first + (1 << k))), strict=True):
-            scores[one] += made
-        first += 1 << k
-    best = max(alive, key=mean)
-    report = play([best, 0], others or data, range(FRESH, FRESH + SEEDS))
-    fresh, default = map(Score.of, report)
+        alive = best_first(alive, 2**k - 1)[:most]
+        play(alive, data, range(2**k - 1, 2 ** (k + 1) - 1))
+    seeds, new = 2**_ROUNDS - 1, range(FRESH, FRESH + SEEDS)
+    pair = best_first(alive, seeds)[0], next(iter(tried))
+    play(pair, others or data, new)
+    fresh, default = (Score.of(of(one, new)) for one in pair)
     return Tuned(
-        key, dict(fixed), tried[best], objective, Score.of(scores[best]), fresh, default,
-        done, not how.get("cancelled", bool)(),
+        key, dict(fixed), tried[pair[0]], objective, Score.of(of(pair[0], range(seeds))), fresh,
+        default, done, not how.get("cancelled", bool)(),
     )  # fmt: skip
 
 
@@ -379,25 +360,28 @@ def _candidates(
     data: Sequence[Dataset],
     count: int,
     seed: int,
-) -> list[dict[str, Any]]:
-    """The default setting, then points spread evenly; those that do not fit are passed over."""
+) -> dict[str, dict[str, Any]]:
+    """By canonical parameters: the default setting, then points spread evenly that fit."""
     from scipy.stats import qmc  # here: it takes a third of a second
 
-    algorithm(key).params.build(dict(fixed))
-    over = [a for a in axes(key, min(d.n for d in data), names) if a.name not in fixed]
+    build = algorithm(key).params.build
+    every = {axis.name: axis for axis in axes(key, min(d.n for d in data))}
+    for name in names:
+        if name not in every:
+            raise InputError(f"{key} has no {name!r} to search over.{did_you_mean(name, every)}")
+    wanted = set(names or [a.name for a in every.values() if a.ranged]) - {*fixed}
+    over = [axis for name, axis in every.items() if name in wanted]
+    found: dict[str, dict[str, Any]] = {canonical(build(dict(fixed))): {}}
     if not over:
         raise InputError(f"{key} has nothing left to search over.")
-    found: list[dict[str, Any]] = [{}]
     points = qmc.Sobol(len(over), scramble=True, rng=np.random.default_rng(seed))
     for point in points.random(1 << math.ceil(math.log2(4 * count))):
         places = (int(x * len(a.values)) for a, x in zip(over, point, strict=True))
         params = {a.name: a.values[k] for a, k in zip(over, places, strict=True)}
-        try:
-            algorithm(key).params.build({**fixed, **params})
-        except InputError:
-            continue
-        if len(found) < count and params not in found:
-            found.append(params)
+        with suppress(InputError):
+            one = canonical(build({**fixed, **params}))
+            if len(found) < count:
+                found.setdefault(one, params)
     return found
 
 

@@ -18,7 +18,7 @@ from engine.studies.figures import KINDS
 from engine.studies.margins import BETAS, CURATE, MOST_COLUMNS, THRESHOLDS
 from engine.studies.store import read_study, study_file
 from engine.studies.trial import TrialResult
-from engine.studies.tune import OBJECTIVES, Answer, Tuned, axes, tunable
+from engine.studies.tune import OBJECTIVES, Answer, Tuned, axes
 from pages.draw import charts, palette, show, style_of
 from pages.draw.charts import Axis, Curve, curves, heat_of_runs
 from pages.draw.scene import mount
@@ -88,11 +88,12 @@ def best_of(asked: Asked) -> Answer | None:
 def best(where: work.Where, asked: Asked) -> None:
     """A search on the dataset or on what is drawn; grey where it is another's."""
     key = "study" if isinstance(where, Dataset) else "study-plan"
-    names, epsilon = tunable(asked.algorithm), epsilon_now()
+    every, epsilon = axes(asked.algorithm, asked.rows), epsilon_now()
+    names = [axis.name for axis in every]
     if not names:
         st.caption("This algorithm has no parameter to search over.")
         return
-    own = [axis.name for axis in axes(asked.algorithm, asked.rows)] or names
+    own = [axis.name for axis in every if axis.ranged] or names
     over = st.multiselect("Search over", names, default=own, key=f"{key}-over")
     if st.button(f"Search at ε = {epsilon:g}", key=f"{key}-search", icon=":material/search:"):
         task.start(
@@ -127,9 +128,8 @@ def _use(tuned: Tuned) -> None:
 
 
 def _map(data: Dataset, asked: Asked) -> None:
-    ranged = axes(asked.algorithm, data.n)  # those with a range come first
-    others = (axes(asked.algorithm, data.n, [name])[0] for name in tunable(asked.algorithm))
-    by_name = {axis.name: axis for axis in (*ranged, *others)}
+    ranged_first = sorted(axes(asked.algorithm, data.n), key=lambda axis: not axis.ranged)
+    by_name = {axis.name: axis for axis in ranged_first}
     if len(by_name) < 2:
         st.caption("A map needs two parameters with a range.")
         return

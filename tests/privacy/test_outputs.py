@@ -258,26 +258,3 @@ def test_worker_processes_leave_no_rows_in_a_folder(tmp_path):
     assert done.returncode == -9
     sizes = {str(p): p.stat().st_size for p in tmp_path.rglob("*") if p.is_file()}
     assert max(sizes.values(), default=0) < 50_000, sizes
-
-
-# 6. Runs that die --------------------------------------------------------------------------
-
-
-def test_a_study_says_what_it_begins(own):
-    """Before the worker has it: what dies there is still known to have been begun."""
-    begun = []
-    for executor in ("serial", "processes"):
-        begun.clear()
-        for count, _ in enumerate(
-            sweep(
-                own,
-                "svt_pc",
-                seeds=3,
-                executor=executor,
-                workers=1,
-                on_start=lambda cells: begun.extend(c.seed for c in cells),
-            ),
-            1,
-        ):
-            assert len(begun) >= count
-        assert sorted(begun) == [0, 1, 2]

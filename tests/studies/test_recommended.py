@@ -11,7 +11,7 @@ from engine import load_dataset, run
 from engine.registry import algorithm
 from engine.studies import recommended as kept
 from engine.studies.recommended import Score, ranked, recommended, study
-from engine.studies.tune import axes, tunable
+from engine.studies.tune import axes
 
 CONTENT = measuring.kept()
 CELLS = measuring.cells(CONTENT)
@@ -41,7 +41,7 @@ def test_every_algorithm_was_tuned_and_every_setting_can_be_run():
     assert {key for key, _ in CELLS} == {*measuring.RUNS, *measuring.OURS}
     for one in study():
         key, epsilon = one.algorithm, one.epsilon
-        own = {axis.name: axis for axis in axes(key, one.rows, tunable(key))}
+        own = {axis.name: axis for axis in axes(key, one.rows)}
         for name, value in one.params.items():
             axis = own[name]
             ends = axis.values[0], axis.values[-1]
