@@ -107,14 +107,13 @@ def sweep_command(argv: Sequence[str]) -> int:
         for s in specs
         if s.name in texts
     }
-    seeds = 5
     if args.target is not None:
         from engine.studies.tune import EPSILONS, SEEDS, check_target  # here: it loads pandas
 
         check_target(args.target)  # before the first run
         grid.setdefault("epsilon", list(EPSILONS))
-        seeds = SEEDS
-    seeds = seeds if args.seeds is None else args.seeds
+        args.seeds = SEEDS if args.seeds is None else args.seeds
+    seeds = 5 if args.seeds is None else args.seeds
     with interruptible() as cancelled, progress_line() as progress:
         several = [knowing(data, said(args)) for data in datasets(args)]
         shapes = [(data.cardinalities, data.n) for data in several]

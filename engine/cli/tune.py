@@ -27,16 +27,7 @@ from engine.params import Spec
 from engine.serialise import plain
 from engine.studies.plan import PlanRequest
 from engine.studies.store import held
-from engine.studies.tune import (
-    FRESH,
-    OBJECTIVES,
-    SEEDS,
-    Answer,
-    Tuned,
-    halves,
-    tune,
-    which_epsilon,
-)
+from engine.studies.tune import FRESH, OBJECTIVES, SEEDS, Tuned, halves, tune, which_epsilon
 
 
 def _parser(specs: Sequence[Spec]) -> Parser:
@@ -78,7 +69,7 @@ def tune_command(argv: Sequence[str]) -> int:
     fixed = {s.name: "strict" for s in specs if s.name == "guarantee"} | values(args, specs)
     data, held_out = _data(args)
     over = [] if args.over is None else parts(args.over, "--over")
-    answers: dict[str, Answer] = {}
+    answers: dict[str, Any] = {}
     with held(args.out) as store, interruptible() as cancelled, progress_line() as progress:
         how: dict[str, Any] = {"store": store, "cancelled": cancelled, "on_progress": progress}
         how |= {"executor": args.executor, "workers": args.workers, "objective": args.objective}

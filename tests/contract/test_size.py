@@ -35,7 +35,7 @@ MOST = {
     # one edge is "1 edge"
     # the command story
     # a plan whose answers the noise hides is told before a run
-    "engine/cli engine/__main__.py": 1449,
+    "engine/cli engine/__main__.py": 1441,
     # RunResult and the sentences of a run have files of their own; they were on pages
     # and the earlier names of its attributes, for one version
     # one place says where files that come with the project are, installed or not
