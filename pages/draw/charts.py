@@ -43,11 +43,9 @@ def figure(
     """
     muted = {"color": palette().muted}
     layout = {"font": muted, **drawn["layout"]}
-    for name in ("xaxis", "yaxis", "yaxis2"):
-        if name in layout or name != "yaxis2":
-            axis = layout.get(name, {})
-            title = {**axis.get("title", {}), "font": muted}
-            layout[name] = {**axis, "tickfont": muted, "title": title}
+    for name in layout.keys() & {"xaxis", "yaxis", "yaxis2"}:
+        title = {**layout[name].get("title", {}), "font": muted}
+        layout[name] = {**layout[name], "tickfont": muted, "title": title}
     shared: dict[str, Any] = {"width": "stretch", "config": dict(CONFIG), "key": key, "alt": alt}
     drawn = {"data": drawn["data"], "layout": layout}
     if not points:

@@ -6,6 +6,7 @@ import base64
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import networkx as nx
@@ -278,8 +279,9 @@ def graph_picture(
     return Picture(graph_svg(names, links, positions, alt=alt, inks=inks), alt)
 
 
+@lru_cache(maxsize=32)
 def curve_picture(panel: Panel, *, alt: str, theme: str = "light") -> Picture:
-    """A chart as files have it, in the theme's colours."""
+    """A chart as files have it, in the theme's colours; what a panel holds is in tuples."""
     from engine.studies.figures import inline  # matplotlib: pages that show a graph need none
 
     look = PALETTES[theme]

@@ -251,18 +251,18 @@ def _curve(result: RunResult, repeats: Repeats | None, theme: str) -> Picture | 
     if repeats is None or repeats.running or len(repeats.points) < 3 or result.counts is None:
         return None
     points, one = repeats.points, result.counts
-    x = [p.epsilon for p in points]
+    x = tuple(p.epsilon for p in points)
     found, wrong = MARKS[LinkClass.FOUND], MARKS[LinkClass.FALSE_POSITIVE]
     ink = PALETTES[theme].font
     lines = [
         Series(
             mark.word,
             x,
-            [middle for _, middle, _ in values],
+            tuple(middle for _, middle, _ in values),
             colour=mark.dark if theme == "dark" else mark.light,
             dash=(0, mark.dash) if mark.dash else "-",
-            low=[low for low, _, _ in values],
-            high=[high for _, _, high in values],
+            low=tuple(low for low, _, _ in values),
+            high=tuple(high for _, _, high in values),
         )
         for mark, values in (
             (found, [p.found for p in points]),
@@ -273,11 +273,11 @@ def _curve(result: RunResult, repeats: Repeats | None, theme: str) -> Picture | 
         Series(name, (x[0], x[-1]), (height, height), style=k + 2, colour=ink)
         for k, (height, name) in enumerate(levels(one.true, repeats.steps))
     ]
-    here = [float(result.params.as_dict()["epsilon"])]
-    lines.append(Series("This result", here, [one.found], colour=ink, marks=True))
+    here = (float(result.params.as_dict()["epsilon"]),)
+    lines.append(Series("This result", here, (one.found,), colour=ink, marks=True))
     kind = "for the whole run" if result.ledger.cap is not None else "as the paper counts it"
     axis = f"ε {kind}: more privacy ← → more exact"
-    panel = Panel("", lines, x_label=axis, y_label="Links")
+    panel = Panel("", tuple(lines), x_label=axis, y_label="Links")
     return curve_picture(panel, alt="Links found and false positives as epsilon grows", theme=theme)
 
 
