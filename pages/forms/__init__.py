@@ -236,19 +236,16 @@ def count_line(key: str, shape: Shape | None, params: Mapping[str, Any], place: 
 def warn(key: str, shape: Shape | None, values: Mapping[str, Any], *, brief: bool = False) -> None:
     """A warning where little is to be had at an ε, or the plan leaves the answers to the noise.
 
-    Before anything is spent, of the strict guarantee alone; what a form has in the place of a
-    number says nothing here. ``brief``: the worst alone, without its reasons, where nothing is at
-    stake.
+    Before anything is spent, of the strict guarantee alone; a setting that does not fit says
+    nothing here. ``brief``: the worst alone, without its reasons, where nothing is at stake.
     """
-    epsilon, delta = values.get("epsilon"), values.get("delta")
-    if shape is None or values.get("guarantee", "strict") != "strict":
+    epsilon, lines = values.get("epsilon"), [""]
+    if shape is None or epsilon is None or values.get("guarantee", "strict") != "strict":
         return
-    if not isinstance(epsilon, int | float) or not epsilon > 0:
-        return
-    usual = delta if isinstance(delta, float) and 0 < delta < 1 else 1e-6
-    lines = [detectability(shape.rows, len(shape.cardinalities), [epsilon], usual)]
     with suppress(InputError):  # the form says itself what does not fit
-        lines += unworkable([key], [(shape.cardinalities, shape.rows)], values)
+        rows, sizes = shape.rows, shape.cardinalities
+        lines += unworkable([key], [(sizes, rows)], values)
+        lines[0] = detectability(rows, len(sizes), [epsilon], values.get("delta", 1e-6))
     found = [said for said in lines if said]
     for said in [f"{found[-1].split(':')[0]}."] if brief and found else found:
         st.warning(said, icon=":material/visibility_off:")

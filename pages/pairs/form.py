@@ -162,7 +162,9 @@ def tuebingen() -> dict[str, Dataset]:
 
 
 def data_of(d: Draft) -> Dataset:
-    """The pair that the form names; InputError in one sentence where there is none."""
+    """The pair that the form names; InputError where there is none, or a number does not fit."""
+    hidden = () if d["source"] == SIMULATED else (*_OF_PAIR, "seed")
+    Fields.build({name: value for name, value in d.items() if name not in hidden})
     if d["source"] == SIMULATED:
         kind = d["mechanism"], d["noise"], d["cause"]
         return _simulated(*kind, int(d["rows"]), int(d["sample"]))

@@ -32,7 +32,7 @@ def main() -> None:
 
 
 def _public(data: Dataset, d: Draft) -> None:
-    found, result = picture_of(d, data), released(d, data)
+    result, found = released(d, data), picture_of(d, data)
     show_strip("Pairs", data, result)
     decision_view(result, data, found, d)
     fits_view(data, found)

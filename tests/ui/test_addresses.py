@@ -22,6 +22,7 @@ FIELDS = {
     "learn": "present step sieve.round sieve.threshold plan.beta1 data epsilon seed shuffles room",
     "study": f"study.target study.others study.seeds plan.rows {SETTINGS}",
     "table": "data n sample step",
+    "pairs": "pairs.rows pairs.width",
 }
 
 
