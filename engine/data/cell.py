@@ -19,6 +19,11 @@ def trimmed(cell: str) -> str:
     return f"trim({cell}, {quoted(BLANKS)})"
 
 
+def moment(text: str) -> str:
+    """The SQL of a text's date and time, in UTC where it has a zone; NULL where it is none."""
+    return f"CAST(try_cast({text} AS TIMESTAMPTZ) AS TIMESTAMP)"
+
+
 def number(text: str, decimal: str) -> str:
     """The SQL of a text's number, true being 1 and false 0; NULL or not finite where it is none."""
     plain = text
@@ -44,7 +49,7 @@ class Cell:
         kind = table.types[at]
         stored = f"c{at}" if kind == "VARCHAR" else f"CAST(c{at} AS VARCHAR)"
         if part is not None:
-            stored = f"coalesce(CAST({part}(try_cast({stored} AS TIMESTAMP)) AS VARCHAR), {stored})"
+            stored = f"coalesce(CAST({part}({moment(stored)}) AS VARCHAR), {stored})"
         text = trimmed(stored)
         typed = part is None and _NUMBERS.match(kind)
         value = f"CAST(c{at} AS DOUBLE)" if typed else number(text, table.dialect.decimal)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from engine.data.cell import Cell, number
+from engine.data.cell import Cell, moment, number
 from engine.data.column import GAP_LEVELS, LEVEL, MAX_LEVELS, MOST_TEXT, PLAIN, Column, Dialect
 from engine.data.sources import Relation, opened
 from engine.errors import DataError
@@ -59,8 +59,8 @@ def look(table: Relation, source: Any, *, guess: bool = True) -> tuple[tuple[Fou
         table = table._replace(dialect=replace(table.dialect, decimal=","))
     # Those of a pandas frame.
     kinds: Any = getattr(getattr(source, "dtypes", None), "items", tuple)()
-    known = {str(name): kind for name, kind in kinds if hasattr(kind, "categories")}
-    return tuple(_look(table, n, rows, known.get(n)) for n in table.names if n.strip()), table
+    known = dict(zip(table.names, (kind for _, kind in kinds), strict=False))
+    return tuple(_look(table, name, rows, known.get(name)) for name in table.names if name), table
 
 
 def _decimal_commas(table: Relation) -> bool:
@@ -79,7 +79,7 @@ def _look(table: Relation, name: str, rows: int, known: Any) -> Found:
     cell = Cell.of(table, name)
     table.con.execute(
         f"CREATE OR REPLACE TEMP TABLE words AS SELECT w, n, {number('w', table.dialect.decimal)} "
-        "AS v, CASE WHEN contains(w, '-') THEN try_cast(w AS TIMESTAMP) END AS day FROM (SELECT "
+        f"AS v, CASE WHEN contains(w, '-') THEN {moment('w')} END AS day FROM (SELECT "
         f"{cell.text} AS w, count(*) AS n FROM {table.sql} WHERE NOT {cell.gap} GROUP BY 1)"
     )
     [[held, distinct, least, most, numeric, whole, dates, long, *years]] = table.con.execute(
@@ -109,8 +109,8 @@ def _look(table: Relation, name: str, rows: int, known: Any) -> Found:
     categories = tuple(map(str, getattr(known, "categories", ())))
     if getattr(known, "ordered", False) and 2 <= len(categories) < MAX_LEVELS:
         return stated("ordered", categories)
-    if few < 2:
-        return found(why_out="it holds one value only")
+    if few + (rows > held) < 2 or not few:
+        return found(why_out="it holds one value only" if few else "it is empty")
     if dates:
         asked = 'of which the year or the month can be stated (part="year")'
         why = f"it is a date, from {years[0]} to {years[1]}, {asked}"

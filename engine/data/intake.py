@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.data.cell import BLANKS, Cell, number
+from engine.data.cell import BLANKS, Cell, moment, number
 from engine.data.column import ADDED, Column, Person, Unforeseen
 from engine.data.dataset import mixed_radix_keys
 from engine.data.sources import Relation, opened, quoted
@@ -176,8 +176,9 @@ def _order(table: Relation, person: Person) -> str:
     if person.order is None:
         return "0.0 AS place"
     cell = Cell.of(table, person.order)
-    moment = f"epoch(try_cast({cell.text} AS TIMESTAMP))"
-    value = f"CASE WHEN isfinite({cell.number}) THEN {cell.number} ELSE {moment} END"
+    value = (
+        f"CASE WHEN isfinite({cell.number}) THEN {cell.number} ELSE epoch({moment(cell.text)}) END"
+    )
     return f"coalesce({value}, '-infinity'::DOUBLE) AS place"
 
 
@@ -215,7 +216,7 @@ def read_numbers(source: Any) -> tuple[np.ndarray, list[str], str]:
     """A table's numbers (n, d) in the order of its rows, NaN where none is; names; a label."""
     with opened(source) as table:
         table.con.execute("SET preserve_insertion_order = true")
-        names = [name for name in table.names if name.strip()]
+        names = [name for name in table.names if name]
         listed = ", ".join(f"{Cell.of(table, n).number} AS v{k}" for k, n in enumerate(names))
         found = table.con.execute(f"SELECT {listed} FROM {table.sql}").fetchnumpy()
         columns = [np.ma.filled(found[f"v{k}"].astype(float), np.nan) for k in range(len(names))]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import csv
+import os
 import warnings
 from collections.abc import Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +17,10 @@ from engine.data.dataset import Dataset, frozen, refuse_cycle
 from engine.data.draft import look
 from engine.data.intake import project
 from engine.data.schema import Schema
-from engine.data.sources import Source, framed, located, opened
+from engine.data.sources import Source, framed, opened
 from engine.data.spreadsheets import unsafe
 from engine.errors import DataError, InputError, did_you_mean, show
+from engine.knowledge import read_text
 
 EDGE_HEADERS = (["from", "to"], ["source", "target"], ["parent", "child"])
 
@@ -31,9 +32,10 @@ def read_csv(source: Source, schema: Schema | None = None, **options: Any) -> Da
         source: A path, bytes, or an open file, gzip or not.
         schema: The declared public facts; without them the table is read by :meth:`Schema.draft`,
             which finds them in the rows, and no guarantee is given.
-        options: ``truth``, likewise text: one edge a line, ``from,to`` or ``from -> to``; ``name``,
-            what the dataset is called, the file's name by default; ``encoding`` ("utf-8", "utf-16"
-            or "latin-1"), ``delimiter`` or ``decimal``, where the schema's dialect does not say it.
+        options: ``truth``, a path or bytes: text with one edge a line, ``from,to`` or
+            ``from -> to``; ``name``, what the dataset is called, the file's name by default;
+            ``encoding`` ("utf-8", "utf-16" or "latin-1"), ``delimiter`` or ``decimal``, where the
+            schema's dialect does not say it.
 
     Returns:
         A private dataset of d columns: distinct rows of codes, and how often each occurs.
@@ -87,7 +89,7 @@ def read(
     schema: Schema | None = None,
     *,
     query: str | None = None,
-    truth: Source | None = None,
+    truth: str | os.PathLike[str] | bytes | None = None,
     name: str | None = None,
     **dialect: str | None,
 ) -> Dataset:
@@ -163,26 +165,20 @@ def _notes(schema: Schema) -> tuple[str, ...]:
 # True graphs ------------------------------------------------------------------------------------
 
 
-def read_edges(source: Source, names: Sequence[str]) -> nx.DiGraph:
+def read_edges(source: str | os.PathLike[str] | bytes, names: Sequence[str]) -> nx.DiGraph:
     """Read an edge list, one `from,to` or `from -> to` a line, as a graph over `names`.
 
     Raises DataError where a line is malformed, a name is not a column, or edges form a
     loop or a cycle.
     """
-    with ExitStack() as stack:
-        label, path = located(stack, source)
-        try:
-            lines = path.read_text("utf-8-sig").splitlines()
-        except (OSError, UnicodeDecodeError):
-            raise DataError(f"{label} cannot be read as UTF-8 text; check the file.") from None
     graph = nx.empty_graph(names, nx.DiGraph)
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(read_text(source, "edge list").splitlines(), 1):
         cells = _cells(line, names)
         strange = [cell for cell in cells if cell not in names]
         head = not graph.edges and [cell.casefold() for cell in cells] in EDGE_HEADERS
         if not line.strip() or (head and strange):
             continue
-        where = f"Line {number} of {label}"
+        where = f"Line {number} of the edge list"
         if len(cells) != 2 or not all(cells):
             raise DataError(f"{where} is not an edge; write it as from,to or from -> to.")
         if strange:
@@ -190,8 +186,8 @@ def read_edges(source: Source, names: Sequence[str]) -> nx.DiGraph:
             raise DataError(f"{where} names {show(strange[0])}, which is not a column.{hint}")
         graph.add_edge(*cells)
     if not graph.edges:
-        raise DataError(f"{label} has no edges; give one edge a line, or leave the truth out.")
-    refuse_cycle(graph, label)
+        raise DataError("The edge list is empty; give one edge a line, or leave the truth out.")
+    refuse_cycle(graph, "The edge list")
     return graph
 
 

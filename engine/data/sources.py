@@ -63,8 +63,8 @@ class Relation(NamedTuple):
 
     def at(self, name: str) -> int:
         """Where a column is that a schema names; DataError where it is not."""
-        if name in self.places:
-            return self.places[name]
+        if name.strip() in self.places:
+            return self.places[name.strip()]
         hint = did_you_mean(name, filter(None, self.names))
         raise DataError(f"{self.label} has no column {show(name)}, which the schema names.{hint}")
 
@@ -113,6 +113,7 @@ def opened(
                 con.register(sql, held.rename_columns(list(map(str, range(len(names))))))
             if names is None:
                 names = [row[0] for row in con.execute(f"DESCRIBE FROM {sql}").fetchall()]
+            names = [name.strip() for name in names]
             _check_names(names, label)
             places = {call(name): k for call in (unsafe, str) for k, name in enumerate(names)}
             sql = f"{sql} t({', '.join(f'c{k}' for k in range(len(names)))})"
@@ -149,7 +150,7 @@ def _refusal(said: str, label: str, kind: str) -> DataError:
 
 def _check_names(names: Sequence[str], label: str) -> None:
     """Refuse a table with columns that cannot be distinguished."""
-    named = [name for name in names if name.strip()]
+    named = [name for name in names if name]
     if not 2 <= len(named) <= MOST_COLUMNS:
         most = f"{MOST_COLUMNS:,}"
         raise DataError(f"{label} has fewer than two columns with a name, or more than {most}.")
@@ -283,7 +284,9 @@ def _header(file: Any, label: str, delimiter: str | None) -> tuple[list[str], st
     )
     text = io.StringIO(start.decode("utf-8-sig", "replace"), newline="")
     names = next(csv.reader(text, delimiter=delimiter, skipinitialspace=True), [])
-    return [name.strip() for name in names], delimiter
+    if "\n" in "".join(names[:1]):  # DuckDB takes its second line for a record, after a mark
+        raise DataError(f"The first name of {label} has a line break; put it on one line.")
+    return names, delimiter
 
 
 def _check_lines(file: IO[bytes], wrong: bytes, label: str) -> None:
@@ -358,9 +361,11 @@ def _worded(frame: Any) -> Any:
 
 
 def _word(value: Any) -> str | None:
-    """A cell of any type as text that is valid everywhere."""
+    """A cell of any type as a person would type it, in text that is valid everywhere."""
     if isinstance(value, bytes):
         value = value.decode("utf-8", "replace")
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        value = int(value)
     return None if value is None else str(value).encode("utf-8", "replace").decode()
 
 
@@ -368,14 +373,10 @@ def _cells(rows: Iterator[Sequence[Any]]) -> Any:
     """Rows of cells, the first of them names, as an Arrow table of text."""
     import pyarrow as pa
 
-    def typed(cell: Any) -> str | None:  # as a person would type it
-        whole = isinstance(cell, float) and cell.is_integer() and abs(cell) < 2**53
-        return _word(int(cell) if whole else cell)
-
-    schema = pa.schema([(typed(name) or "", pa.string()) for name in next(rows, ())])
+    schema = pa.schema([(_word(name) or "", pa.string()) for name in next(rows, ())])
     parts = iter(lambda: list(islice(rows, 1 << 14)), [])
     batches = (
-        pa.record_batch([list(map(typed, cells)) for cells in zip(*part, strict=True)], schema)
+        pa.record_batch([list(map(_word, cells)) for cells in zip(*part, strict=True)], schema)
         for part in parts
     )
     return pa.Table.from_batches(batches, schema)

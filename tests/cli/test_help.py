@@ -2,7 +2,6 @@
 
 import json
 import shlex
-from collections.abc import Callable
 from contextlib import suppress
 
 import numpy as np
@@ -25,9 +24,6 @@ ELSEWHERE = {
     ("warm",): "tests/contract/test_kernels.py runs it, in a process of its own",
     ("story",): "tests/test_wheel.py writes it, from an installed package",
 }
-
-
-Helped = Callable[[tuple[str, ...]], list[str]]
 
 
 @pytest.fixture
@@ -100,13 +96,6 @@ def test_help_says_what_each_word_does(capsys):
         assert line.rstrip().endswith("."), line
         assert "`" not in line
     assert shown.count("\n  python -m engine ") == len(EXAMPLES) == 3
-
-
-def test_a_word_that_there_is_not_is_one_line_with_a_hint(capsys):
-    assert main(["relaese"]) == 2
-    told = capsys.readouterr().err
-    assert "Did you mean 'release'?" in told
-    assert told.count("\n") == 1
 
 
 @pytest.mark.parametrize("path", [*PATHS, ("budget",), ("twin",)], ids=" ".join)

@@ -70,6 +70,7 @@ def test_own_data(capsys):
         ("run --csv x.csv --schema missing.json", "missing.json"),
         ("run", "--dataset"),
         ("fly", "run"),
+        ("relaese", "Did you mean 'release'?"),
         ("", "run"),
     ],
 )

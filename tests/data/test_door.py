@@ -59,6 +59,11 @@ CASES = {
     "floats because of a gap": Case(
         [0.0, 1.0, None], levels("0", "1", other="1"), {"0": 1, "1": 2}, ((1, "1"),)
     ),
+    "times with a zone count in UTC": Case(
+        list(pd.date_range("2020-12-31 12:00", periods=3, freq="4h", tz="America/New_York")),
+        {"type": "numeric", "cuts": (2021,), "part": "year"},
+        {"< 2021": 2, ">= 2021": 1},
+    ),
     "truth values": Case([True, False, True], TRUTH, {"0": 1, "1": 2}),
     "one word in three spellings": Case(["Yes", "yes ", "YES", "no"], WORDS, {"no": 1, "yes": 3}),
     "a real level called None": Case(
