@@ -121,11 +121,12 @@ def arrows_words(counts: Counts | None) -> str:
         LinkClass.LINE: counts.lines,
         LinkClass.UNIDENTIFIED: counts.claimed,
     }
-    said = _and([MARKS[kind].counted(n) for kind, n in kinds.items() if n])
+    said = listed([MARKS[kind].counted(n) for kind, n in kinds.items() if n])
     return f"Of those found: {said}." if said else ""
 
 
-def _and(parts: Sequence[str]) -> str:
+def listed(parts: Sequence[str]) -> str:
+    """Words with commas and an "and"."""
     return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
 
 

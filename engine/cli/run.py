@@ -33,7 +33,7 @@ from engine.registry import ALGORITHMS, algorithm
 from engine.result import RunResult
 from engine.runner import run
 from engine.serialise import algorithm_dict, result_dict
-from engine.studies.detectability import unworkable
+from engine.studies.detectability import Shape, unworkable
 
 
 def run_command(argv: Sequence[str]) -> int:
@@ -51,7 +51,7 @@ def run_command(argv: Sequence[str]) -> int:
     add_parameter_flags(parser, specs)
     args = parser.parse_args(argv)
     data, given = dataset(args), values(args, specs)  # an interrupted reading has nothing to keep
-    for bad in unworkable([chosen.key], [(data.cardinalities, data.n)], given):
+    for bad in unworkable([chosen.key], [Shape.of(data)], given):
         print(bad, file=sys.stderr)
     with interruptible() as cancelled:
         asked: Any = {"seed": args.seed, "knowledge": known(args), **given}

@@ -27,7 +27,7 @@ from engine.cli.flags import (
 from engine.cli.interrupts import ending, interruptible
 from engine.params import Spec
 from engine.registry import ALGORITHMS
-from engine.studies.detectability import unworkable
+from engine.studies.detectability import Shape, unworkable
 from engine.studies.study import Progress, sweep
 from engine.studies.trial import TrialResult, knowing
 
@@ -116,9 +116,8 @@ def sweep_command(argv: Sequence[str]) -> int:
     seeds = 5 if args.seeds is None else args.seeds
     with interruptible() as cancelled, progress_line() as progress:
         several = [knowing(data, said(args)) for data in datasets(args)]
-        shapes = [(data.cardinalities, data.n) for data in several]
         first = {name: some if name == "epsilon" else some[0] for name, some in grid.items()}
-        for bad in unworkable(keys, shapes, first):
+        for bad in unworkable(keys, list(map(Shape.of, several)), first):
             print(bad, file=sys.stderr)
         how: Any = {"store": args.out, "executor": args.executor, "workers": args.workers}
         runs = sweep(several, keys, grid, seeds, cancelled=cancelled, on_progress=progress, **how)

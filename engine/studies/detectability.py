@@ -53,20 +53,24 @@ class Shape:
         """The shape of a table; none of its rows is read."""
         return Shape(data.cardinalities, data.n, data.bounds, data.public)
 
+    @property
+    def columns(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """Names for its columns, and for their levels."""
+        levels = [tuple(map(str, range(size))) for size in self.cardinalities]
+        return tuple(f"X{i}" for i in range(len(levels))), levels
+
     def independent(self, draw: int, margins: Sequence[float] = MARGINS) -> Dataset:
         """The ``draw``-th simulated table of this shape; its true graph has no link.
 
         Columns that have bounds are normal about their middle, which lies four deviations from
         either; others have levels, and ``margins`` in turn.
         """
-        rng = np.random.default_rng(np.random.SeedSequence([_STREAM, draw]))
-        names = tuple(f"X{i}" for i in range(len(self.cardinalities)))
+        rng, (names, levels) = np.random.default_rng([_STREAM, draw]), self.columns
         truth = nx.empty_graph(names, create_using=nx.DiGraph)
         if self.bounds is not None:
             values = independent_numbers(self.bounds, self.rows, rng)
             return Dataset.from_values(values, self.bounds, names, truth=truth, public=True)
         codes = independent(self.cardinalities, self.rows, margins, rng)
-        levels = [tuple(map(str, range(r))) for r in self.cardinalities]
         return Dataset.from_codes(codes, names, levels, name="nothing", truth=truth, public=True)
 
 
@@ -150,7 +154,7 @@ def detectability(rows: int, columns: int, epsilons: Sequence[float], delta: flo
 
 def unworkable(
     keys: Sequence[str],
-    shapes: Sequence[tuple[Sequence[int], int]],
+    shapes: Sequence[Shape],
     values: Mapping[str, Any],
 ) -> list[str]:
     """Sentences where a strict setting's noise hides what it asks about, at the largest such ε.
@@ -161,7 +165,7 @@ def unworkable(
 
     Args:
         keys: Algorithms.
-        shapes: Of tables: the number of levels of each column, and how many records there are.
+        shapes: Of tables.
         values: Parameters, ``epsilon`` one or several; an algorithm is asked about those that it
             declares.
 
@@ -169,23 +173,24 @@ def unworkable(
         InputError: For parameters that do not fit.
 
     Examples:
-        >>> unworkable(["curate_pc"], [((2,) * 8, 100_000)], {"epsilon": 1})
+        >>> unworkable(["curate_pc"], [Shape((2,) * 8, 100_000)], {"epsilon": 1})
         []
-        >>> unworkable(["curate_pc"], [((2,) * 500, 100_000)], {})[0][:53]
+        >>> unworkable(["curate_pc"], [Shape((2,) * 500, 100_000)], {})[0][:53]
         'CURATE cannot work here: shared among the tests that '
     """
     found, asked = dict[object, str](), values.get("epsilon", 1.0)
     epsilons = [asked] if isinstance(asked, int | float) else sorted(asked)
-    for key, (sizes, rows), epsilon in product(keys, shapes, epsilons):
+    for key, shape, epsilon in product(keys, shapes, epsilons):
         chosen = algorithm(key)
         known = {s.name for s in chosen.params.specs()} & {"epsilon", *values}
         params = chosen.params.build({k: {**values, "epsilon": epsilon}[k] for k in known})
-        if chosen.noise is None or rows < chosen.min_rows or len(sizes) < 2:
+        columns, rows = len(shape.cardinalities), shape.rows
+        if chosen.noise is None or rows < chosen.min_rows or columns < 2:
             continue
         assert isinstance(params, NoisyTestParameters)
         if not params.strict or params.perturbed != "z" or not params.test.bounded:
             continue
-        noise, largest = chosen.noise(_shape(tuple(sizes), rows), params), params.test.largest(rows)
+        noise, largest = chosen.noise(_rowless(shape), params), params.test.largest(rows)
         of_it = (
             f"an answer gets noise of ±{noise:,.3g} on a score that {rows:,} rows keep below "
             f"{largest:,.3g}"
@@ -193,8 +198,8 @@ def unworkable(
             else "nothing is left for a single answer"
         )
         if DEVIATIONS * noise > HIDDEN * largest:
-            found[key, tuple(sizes), rows] = (
-                f"{chosen.title} cannot work here: shared among the tests that {len(sizes)} "
+            found[key, shape] = (
+                f"{chosen.title} cannot work here: shared among the tests that {columns} "
                 f"columns may need, ε = {epsilon:g} is so little that {of_it}. Take fewer columns, "
                 "a larger ε or Marginal PC, which pays once for all pairs."
             )
@@ -202,9 +207,7 @@ def unworkable(
 
 
 @lru_cache(maxsize=16)
-def _shape(sizes: tuple[int, ...], rows: int) -> Dataset:
-    """A table of these public facts with identical rows: plans look at no row."""
-    names = [f"X{i}" for i in range(len(sizes))]
-    levels = [tuple(map(str, range(size))) for size in sizes]
-    codes = np.zeros((1, len(sizes)), np.int64)
-    return Dataset.from_codes(codes, names, levels, weights=[rows], public=True)
+def _rowless(shape: Shape) -> Dataset:
+    """A table of the shape with identical rows: plans look at no row."""
+    codes = np.zeros((1, len(shape.cardinalities)), np.int64)
+    return Dataset.from_codes(codes, *shape.columns, weights=[shape.rows], public=True)

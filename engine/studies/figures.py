@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -24,6 +24,7 @@ from engine.data.spreadsheets import table_csv
 from engine.errors import InputError, need
 from engine.registry import ALGORITHMS
 from engine.studies.summary import bands, varied
+from engine.summary import listed
 
 KINDS = ("pdf", "svg", "png")
 COLUMNS = {1: 3.4, 2: 7.0}  # inches of a paper's one or two columns
@@ -243,11 +244,7 @@ def figure(
         panels.append(Panel(str(dataset).capitalize(), series, "ε", title, y_range=ends))
     across = 1 if columns == 1 else 3
     content = draw(panels, kind=kind, width=COLUMNS[columns], across=across, wide=1 + columns)
-    count = table.groupby(["dataset", "algorithm"])["seed"].nunique()
-    most = " to ".join(str(k) for k in sorted({count.min(), count.max()}))
-    seeds = f"{most} seed{'s' * (most != '1')}"
-    much = f"Median over {seeds}; the band is the 10th to the 90th percentile."
-    return Figure(content, _caption(f"{title} against ε", table, y, rows, much), points)
+    return Figure(content, _caption(table, y, rows or {}), points)
 
 
 def _curve(name: str, part: pd.DataFrame, style: int, x: pd.Series[Any]) -> Series:
@@ -268,27 +265,22 @@ def _curves(points: pd.DataFrame, varying: Sequence[str]) -> list[str]:
     ]  # fmt: skip
 
 
-def _caption(
-    what: str, table: pd.DataFrame, y: str, rows: Mapping[str, int] | None, much: str
-) -> str:
+def _caption(table: pd.DataFrame, y: str, rows: Mapping[str, int]) -> str:
     """The figure in words: what is drawn, of which data, under which guarantee, how often."""
-    known = rows or {}
-    data = [f"{d} (n = {known[d]:,})" if d in known else d for d in dict.fromkeys(table["dataset"])]
-    said = [f"{what} on {listed(data)}."]
+    data = [f"{d} (n = {rows[d]:,})" if d in rows else d for d in dict.fromkeys(table["dataset"])]
+    said = [f"{TITLES.get(y, y)} against ε on {listed(data)}."]
     for name, sign in (("guarantee", "Guarantee: "), ("delta", "δ = ")):
         if name in table:
             values = sorted(set(table.loc[table["epsilon"].notna(), name].dropna()))
-            said.append(f"{sign}{listed(f'{v:g}' if name == 'delta' else v for v in values)}.")
+            said.append(f"{sign}{listed([f'{v:g}' if name == 'delta' else v for v in values])}.")
+    count = table.groupby(["dataset", "algorithm"])["seed"].nunique()
+    most = " to ".join(str(k) for k in sorted({count.min(), count.max()}))
+    seeds = f"{most} seed{'s' * (most != '1')}"
+    said.append(f"Median over {seeds}; the band is the 10th to the 90th percentile.")
     early = int(table["status"].ne("complete").sum())
     if early and not y.startswith("tested_") and y != "seconds":
-        much += (
-            f" In {early} of {len(table)} runs the budget ended before the last test; pairs left "
+        said.append(
+            f"In {early} of {len(table)} runs the budget ended before the last test; pairs left "
             "untested count as links."
         )
-    return " ".join([*said, much])
-
-
-def listed(words: Iterable[object]) -> str:
-    """Words with commas and an "and"."""
-    *most, last = [str(word) for word in words]
-    return f"{', '.join(most)} and {last}" if most else last
+    return " ".join(said)

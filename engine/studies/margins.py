@@ -88,10 +88,7 @@ def margins(
         "thresholds": list(thresholds),
         "betas": list(betas),
         "epsilon": epsilon,
-        "plans": [
-            [[*share[:2], *(float(f"{v:.4g}") for v in share[2:])] for share in plan]
-            for plan in plans
-        ],
+        "plans": [[[float(f"{v:.6g}") for v in share] for share in plan] for plan in plans],
         "scores": [[round(score, 3) for score in some] for some in scores.values()],
         "default": [round(score, 3) for score in default],
         "best": [some.index(value) for some, value in zip(dials.values(), best, strict=True)],

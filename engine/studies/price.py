@@ -39,10 +39,6 @@ class PriceStep(NamedTuple):
     counts: Counts
 
 
-# How a step is computed: its kind and statistic, and an algorithm with its parameters.
-Search = tuple[str, str, str, dict[str, Any]]
-
-
 def price_steps(data: Dataset, key: str, params: Parameters) -> tuple[PriceStep, ...]:
     """The steps that belong to a run of ``key`` with ``params``, from the best test to its own.
 
@@ -59,8 +55,8 @@ def price_steps(data: Dataset, key: str, params: Parameters) -> tuple[PriceStep,
     return tuple(steps)
 
 
-def searches(key: str, params: Parameters) -> Iterator[Search]:
-    """What the steps are, without computing them."""
+def searches(key: str, params: Parameters) -> Iterator[tuple[str, str, str, dict[str, Any]]]:
+    """How each step is computed: its kind and statistic, and an algorithm with its parameters."""
     chosen = algorithm(key)
     given = params.as_dict()
     limit = {**given, "epsilon": NO_NOISE}

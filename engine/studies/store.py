@@ -11,7 +11,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import fields, replace
 from functools import cache
 from pathlib import Path
@@ -106,14 +106,13 @@ class ResultStore:
                 raise InputError(f"{self.path} {_reason(str(error))}") from error
 
 
-@contextmanager
-def held(store: ResultStore | str | os.PathLike[str] | None) -> Iterator[ResultStore | None]:
+def held(
+    store: ResultStore | str | os.PathLike[str] | None,
+) -> AbstractContextManager[ResultStore | None]:
     """The store itself, which stays open, or the one at a path, closed at the end."""
     if store is None or isinstance(store, ResultStore):
-        yield store
-        return
-    with ResultStore(store) as found:
-        yield found
+        return nullcontext(store)
+    return ResultStore(store)
 
 
 def study_file(results: Iterable[TrialResult]) -> bytes:

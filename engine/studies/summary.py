@@ -13,7 +13,7 @@ from dataclasses import fields
 from functools import cache
 from itertools import product
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -24,9 +24,6 @@ from engine.data.spreadsheets import table_csv
 from engine.errors import InputError
 from engine.graphs.metrics import SCORES, Scores
 from engine.studies.trial import Pairs, TrialResult
-
-if TYPE_CHECKING:
-    from pandas.core.groupby import DataFrameGroupBy
 
 SCORED = tuple(f.name for f in fields(Scores))
 TESTED = {name: f"tested_{name}" for name in SCORED}  # of the links tested to the end alone
@@ -104,7 +101,7 @@ def bands(table: pd.DataFrame, y: str = TESTED["skeleton_f1"]) -> pd.DataFrame:
     out["low"], out["high"] = of_y.quantile(0.1), of_y.quantile(0.9)
     out["sure_low"] = of_y.agg(lambda values: median_interval(values)[0])
     out["sure_high"] = of_y.agg(lambda values: median_interval(values)[1])
-    points = out.reset_index()
+    points: pd.DataFrame = out.reset_index()
     points["x"] = points.get("epsilon", math.nan)
     return points[[c for c in points if c not in _BAND] + list(_BAND)]
 
@@ -129,9 +126,7 @@ def _rank(count: int) -> int:
     return max(int(np.argmax(below > (1 - SURE) / 2)) - 1, 0)
 
 
-def _points(
-    table: pd.DataFrame, quantities: Sequence[str]
-) -> DataFrameGroupBy[tuple[object, ...], Literal[True]]:
+def _points(table: pd.DataFrame, quantities: Sequence[str]) -> Any:
     """The runs of each point of a curve, with these quantities as numbers."""
     by = ["dataset", "algorithm", *dict.fromkeys(("epsilon", *varied(table)))]
     by = [c for c in by if c in table]
@@ -144,8 +139,8 @@ def edge_stability(results: Iterable[TrialResult], truth: nx.DiGraph | None = No
     """How often each edge was found, over the seeds, at each epsilon.
 
     Columns: dataset, algorithm, epsilon (NaN without one), edge ("a - b"), share in [0, 1], and
-    ``true`` (None without a truth). Edges that were never found are left out, unless they are true;
-    a pair not tested to the end was not found.
+    ``true`` (None without a truth). Edges that were not found there are left out, unless they are
+    true; a pair not tested to the end was not found.
     """
     runs = defaultdict[tuple[str, str, float], list[Pairs]](list)
     for r in results:
@@ -153,9 +148,7 @@ def edge_stability(results: Iterable[TrialResult], truth: nx.DiGraph | None = No
     real = {(min(e), max(e)) for e in truth.edges} if truth is not None else set()
     rows = []
     for key, some in sorted(runs.items()):
-        here = (pairs for other, all_ in runs.items() if other[0] == key[0] for pairs in all_)
-        everywhere = real.union(*here)
-        for pair in sorted(everywhere):
+        for pair in sorted(real.union(*some)):
             true = pair in real if truth is not None else None
             rows.append((*key, " - ".join(pair), fmean(pair in pairs for pairs in some), true))
     columns = ["dataset", "algorithm", "epsilon", "edge", "share", "true"]
@@ -238,5 +231,5 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
     rest.insert(1, "low", f1["low"])
     rest.insert(2, "high", f1["high"])
     rest["runs"] = points.size().to_numpy()
-    found = pd.concat([f1[[name for name in f1 if name not in _BAND]], rest], axis=1)
+    found: pd.DataFrame = pd.concat([f1[[name for name in f1 if name not in _BAND]], rest], axis=1)
     return found.dropna(axis=1, how="all") if unknown else found

@@ -190,9 +190,7 @@ def study_of(
     for given, what in ((chosen, "algorithm"), (several, "dataset"), (numbers, "seed")):
         if not given:
             raise InputError(f"Give at least one {what}.")
-    grids = (
-        [parameters or {}] if parameters is None or isinstance(parameters, Mapping) else parameters
-    )
+    grids = [parameters] if isinstance(parameters, Mapping) else parameters or [{}]
     settings = [setting for grid in grids for setting in _settings(chosen, grid)]
     by_print = {data.identity: data for data in several}
     trials = (

@@ -156,13 +156,9 @@ def answer_of(
     Of the epsilons that every seed so far has reached, while a study is running: of as many as
     there are.
     """
-    check_target(target, objective)
     runs = tuple(sorted(results, key=lambda r: (r.values["epsilon"], r.seed)))
     table, y = frame(runs), TESTED[objective]
-    found = smallest_epsilons(table, target, y)
-    if len(found) != 1:
-        raise InputError("An answer is of one dataset, algorithm and setting.")
-    (row,) = found.to_dict("records")
+    (row,) = smallest_epsilons(table, target, y).to_dict("records")
     given = {k: v for k, v in runs[0].values.items() if k != "epsilon"}
     return Answer(
         runs[0].dataset, rows, runs[0].algorithm, given, objective, target,

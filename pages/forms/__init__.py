@@ -243,9 +243,9 @@ def warn(key: str, shape: Shape | None, values: Mapping[str, Any], *, brief: boo
     if shape is None or epsilon is None or values.get("guarantee", "strict") != "strict":
         return
     with suppress(InputError):  # the form says itself what does not fit
-        rows, sizes = shape.rows, shape.cardinalities
-        lines += unworkable([key], [(sizes, rows)], values)
-        lines[0] = detectability(rows, len(sizes), [epsilon], values.get("delta", 1e-6))
+        lines += unworkable([key], [shape], values)
+        rows, columns = shape.rows, len(shape.cardinalities)
+        lines[0] = detectability(rows, columns, [epsilon], values.get("delta", 1e-6))
     found = [said for said in lines if said]
     for said in [f"{found[-1].split(':')[0]}."] if brief and found else found:
         st.warning(said, icon=":material/visibility_off:")

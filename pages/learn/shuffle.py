@@ -9,6 +9,7 @@ import streamlit as st
 
 from engine import RunResult, run
 from engine.registry import algorithm
+from engine.summary import listed
 from engine.teaching.shuffled import shuffled
 from pages.draw import show
 from pages.draw.links import found_links
@@ -108,8 +109,7 @@ def _title(key: str, result: RunResult) -> str:
 def _answer(counts: dict[str, list[int]], guessed: list[str]) -> str:
     """What came of the guess, in words."""
     seen = [algorithm(key).title for key, some in counts.items() if some[-1]]
-    names = " and ".join(filter(None, [", ".join(seen[:-1]), *seen[-1:]]))
-    said = f"**{names}** still {'sees' if len(seen) == 1 else 'see'} links"
+    said = f"**{listed(seen)}** still {'sees' if len(seen) == 1 else 'see'} links"
     start = f"{said}, and all of them are false positives." if seen else f"**{NONE}** does."
     if not guessed:
         return start

@@ -254,7 +254,7 @@ def _edges(results: list[TrialResult], truth: nx.DiGraph | None) -> None:
     near, some = _near(results)
     table = edge_stability(some, truth)
     table = table.assign(algorithm=table["algorithm"].map(TITLES), true=table["true"].eq(True))
-    wide = table.pivot_table(index=["edge", "true"], columns="algorithm", values="share")
+    wide = table.set_index(["edge", "true", "algorithm"])["share"].unstack(fill_value=0)
     wide = wide.reset_index().rename(columns={"edge": "Edge", "true": "True edge"})
     st.caption(f"In what share of the seeds each edge was found at ε = {near:g}.")
     show.table(wide if truth else wide.drop(columns="True edge"), alt="Edges over the seeds")

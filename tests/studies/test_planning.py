@@ -8,7 +8,7 @@ from engine import InputError, load_dataset, run
 from engine.__main__ import main
 from engine.privacy.events import GaussianEvent, LaplaceEvent
 from engine.registry import ALGORITHMS, algorithm
-from engine.studies.detectability import HIDDEN, _shape, unworkable
+from engine.studies.detectability import HIDDEN, Shape, _rowless, unworkable
 
 STRICT = {"guarantee": "strict", "epsilon": 1.0}
 
@@ -16,7 +16,7 @@ STRICT = {"guarantee": "strict", "epsilon": 1.0}
 def noise(key, sizes, rows, **values):
     chosen = algorithm(key)
     assert chosen.noise is not None
-    return chosen.noise(_shape(sizes, rows), chosen.params.build({**STRICT, **values}))
+    return chosen.noise(_rowless(Shape(sizes, rows)), chosen.params.build({**STRICT, **values}))
 
 
 def test_the_stated_noise_is_what_a_run_draws():
@@ -58,7 +58,7 @@ def test_a_sample_hides_more_by_its_smaller_score_and_larger_steps(key):
 
 
 def said(key, sizes, rows, **values):
-    return unworkable([key], [(sizes, rows)], {**STRICT, **values})
+    return unworkable([key], [Shape(sizes, rows)], {**STRICT, **values})
 
 
 def test_it_is_said_where_three_deviations_hide_half_of_the_scale():
@@ -85,13 +85,13 @@ def test_others_say_nothing():
     assert not said("svt_pc", sizes, 1)
     silent = [key for key, a in ALGORITHMS.items() if a.noise is None]
     assert {"pc", "marginal_pc", "gram_notears", "em_pc"} <= set(silent)
-    assert not unworkable(silent, [(sizes, rows)], {})
+    assert not unworkable(silent, [Shape(sizes, rows)], {})
     with pytest.raises(InputError):
-        unworkable(["svt_pc"], [(sizes, rows)], {"epsilon": -1.0})
+        unworkable(["svt_pc"], [Shape(sizes, rows)], {"epsilon": -1.0})
 
 
 def test_a_study_is_told_the_largest_epsilon_of_each():
-    shapes = [((2,) * 40, 1_000), ((2,) * 5, 1_000_000)]
+    shapes = [Shape((2,) * 40, 1_000), Shape((2,) * 5, 1_000_000)]
     keys = ["svt_pc", "gauss_pc", "pc"]
     lines = unworkable(
         keys, shapes, {"epsilon": [0.1, 1.0], "guarantee": "strict", "tests": "auto"}
