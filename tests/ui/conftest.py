@@ -17,6 +17,7 @@ from streamlit.util import calc_hash
 
 from engine.studies import repeat
 from pages import worker
+from pages.learn import now
 from pages.report import repeats
 from pages.report import work as report_work
 from pages.shell import task
@@ -43,6 +44,7 @@ def patience() -> Iterator[None]:
         patch.setattr(report_work, "REPETITIONS", 2)
         patch.setattr(report_work, "PER_POINT", 2)
         patch.setattr(expected, "DRAWS", 2)
+        patch.setattr(now, "DRAWS", 3)
         yield
 
 

@@ -6,7 +6,7 @@ from engine import run
 from engine.graphs.links import MARKS, LinkClass
 from engine.studies.repeat import usual
 from engine.theory import best_subsample
-from pages.learn.now import DRAWS, METHOD
+from pages.learn import now
 from pages.learn.shuffle import ALGORITHMS
 from pages.learn.steps import STEPS, WAY
 from pages.learn.tour import ROWS
@@ -56,7 +56,8 @@ def test_a_link_sets_what_is_dragged(open_app):
 def test_what_if_counts_real_runs_and_leads_to_a_plan(open_app):
     app = open_app("learn", step="now", data="cancer")
     app.select_slider(key="learn-people").set_value(1_000).run()
-    results = [run(METHOD, bundled("cancer", 1_000, 0), seed=s, epsilon=1.0) for s in range(DRAWS)]
+    data, seeds = bundled("cancer", 1_000, 0), range(now.DRAWS)
+    results = [run(now.METHOD, data, seed=s, epsilon=1.0) for s in seeds]
     found = usual([r.counts.found for r in results if r.counts])
     words = next(m.value for m in app.markdown if "usually finds" in m.value)
     range_ = f"{found.low}" if found.low == found.high else f"{found.low} to {found.high}"

@@ -41,6 +41,7 @@ from pages.shell import task
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
+worker.EPSILONS, worker.CURVE_RUNS = (1.0,), 1
 worker.begin()  # what works in a process of its own is loaded there
 app = AppTest.from_file("app.py", default_timeout=60)
 app._page_hash = calc_hash("run")
