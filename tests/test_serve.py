@@ -11,13 +11,9 @@ from types import SimpleNamespace
 
 import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetState
-from streamlit.testing.v1 import AppTest
-from streamlit.util import calc_hash
 
 from benchmarks.visitor import Seen, Visitor, mixed, visitors
-from engine.errors import InputError
 from pages import mode
-from pages.shell import PAGES
 from scripts import serve
 from tests.serving import ask, served
 
@@ -201,39 +197,6 @@ def test_under_another_name_or_behind_a_proxy_a_server_is_public(monkeypatch, he
     assert not mode.public()
     monkeypatch.setenv(mode.PUBLIC, "1")
     assert mode.public()
-
-
-# What the pages offer ---------------------------------------------------------------------
-
-
-def visit(page, **query):
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
-    app._page_hash = calc_hash(page)
-    for word, value in query.items():
-        app.query_params[word] = value
-    return app.run()
-
-
-@pytest.mark.parametrize("page", [page.name for page in PAGES])
-def test_a_public_page_has_no_upload_and_no_budget(monkeypatch, tmp_path, page):
-    monkeypatch.setenv(mode.PUBLIC, "1")
-    monkeypatch.chdir(tmp_path)
-    for data in ("own", "cancer") if page == "table" else ("own",):
-        app = visit(page, data=data, n="500")
-        assert not app.exception
-        assert not app.get("file_uploader"), (page, data)
-        assert not [box.key for box in app.button if box.key in ("new-budget", "release-go")]
-        assert not list(tmp_path.iterdir())
-
-
-def test_a_public_page_says_how_to_have_ones_own(monkeypatch):
-    monkeypatch.setenv(mode.PUBLIC, "1")
-    app = visit("table")
-    app.selectbox(key="data-network").set_value("own").run()
-    assert any("`make app`" in said.value for said in app.info)
-    with pytest.raises(InputError, match="public demo"):
-        mode.budgets()
-    assert mode.studies() is None
 
 
 def test_nothing_of_streamlit_is_patched():

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from engine.errors import InputError
+from pages import mode
 from pages.shell import ASKS, FOLDER, PAGES
 from tests.ui.steps import address, told
 
@@ -32,6 +34,27 @@ def test_an_address_leads_to_the_page_that_holds_it(open_app, word, page):
     assert sum(".stMainBlockContainer" in h.value for h in app.get("html")) == 1
     if word in page.old:
         assert address(app).items() >= {"data": "cancer", **ASKS.get(word, {})}.items()
+
+
+@pytest.mark.parametrize("page", [page.name for page in PAGES])
+def test_a_public_page_has_no_upload_and_no_budget(open_app, monkeypatch, tmp_path, page):
+    monkeypatch.setenv(mode.PUBLIC, "1")
+    monkeypatch.chdir(tmp_path)
+    for data in ("own", "cancer") if page == "table" else ("own",):
+        app = open_app(page, data=data, n="500")
+        assert not app.get("file_uploader"), (page, data)
+        assert not [box.key for box in app.button if box.key in ("new-budget", "release-go")]
+        assert not list(tmp_path.iterdir())
+
+
+def test_a_public_page_says_how_to_have_ones_own(open_app, monkeypatch):
+    monkeypatch.setenv(mode.PUBLIC, "1")
+    app = open_app("table")
+    app.selectbox(key="data-network").set_value("own").run()
+    assert any("`make app`" in said.value for said in app.info)
+    with pytest.raises(InputError, match="public demo"):
+        mode.budgets()
+    assert mode.studies() is None
 
 
 _VISIT = """
