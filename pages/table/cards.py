@@ -166,8 +166,8 @@ def _cuts(name: str, typed: str) -> tuple[float, ...]:
 
 def split(typed: str) -> tuple[str, ...]:
     """What is typed as a list: separated by bars where there are any, else commas, semicolons."""
-    parts = typed.split("|") if "|" in typed else re.split("[,;]", typed)
-    return tuple(filter(None, map(str.strip, parts)))
+    sign = r" \| " if " | " in typed else r"\|" if "|" in typed else "[,;]"
+    return tuple(filter(None, map(str.strip, re.split(sign, typed))))
 
 
 # On the page ----------------------------------------------------------------------------

@@ -189,7 +189,7 @@ SURVEY = pd.DataFrame(
     {
         "person_id": [f"p{k // 8}" for k in range(240)],
         "smokes": ["no", "yes", None] * 80,
-        "help": ["None", "some", "much", "None"] * 60,
+        "help": ["None", "some", "a|lot", "None"] * 60,
     }
 )
 
@@ -205,8 +205,8 @@ def test_a_draft_hints_at_the_person_keeps_missing_and_takes_none_for_a_word(tmp
     for hint in (said.err, why["person_id"], dict(drafts[0].left_out)["person_id"]):
         assert "an id, each with about 8 rows: a person" in hint
     for draft in drafts:
-        schema = draft.state(smokes=["no", "yes"], help=["None", "some", "much"])
-        assert schema.levels == (("no", "yes", "missing"), ("None", "some", "much"))
+        schema = draft.state(smokes=["no", "yes"], help=["None", "some", "a|lot"])
+        assert schema.levels == (("no", "yes", "missing"), ("None", "some", "a|lot"))
         for source in (SURVEY, tmp_path / "t.csv"):
             data = by_python(source, schema)
             assert Counter(data.to_frame()["help"])["None"] == 120
@@ -257,7 +257,8 @@ def test_no_control_changes_what_is_stated_by_what_was_found():
         frame = SURVEY.assign(help=helped)
         found, dialect = worker.columns(worker.Upload("t.csv", frame.to_csv(index=False).encode()))
         made = cards.drafts(found)
-        for name, levels_ in (("smokes", "no | yes | missing"), ("help", "None | some | much")):
+        for name, levels_ in (("smokes", "no | yes | missing"), ("help", "None | some | a|lot")):
             made[name].update(levels=levels_, other=cards.REFUSE, stated=True)
         schemas.append(cards.schema_of(made, dialect))
     assert schemas[0] == schemas[1]
+    assert schemas[0].levels[-1] == ("None", "some", "a|lot")
