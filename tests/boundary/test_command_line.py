@@ -66,7 +66,7 @@ def compared(tmp_path, monkeypatch, capsys):
         for what, content in one.items():
             assert content == other[what], f"{what}\none: {content!r}\nother: {other[what]!r}"
         for k, line in enumerate(asked):
-            assert one[line][0] == (2 if k == fails else 0), one[line]  # type: ignore[index]
+            assert one[line][0] == (2 if k == fails else 0), one[line]
         return one
 
     return both

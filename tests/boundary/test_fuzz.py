@@ -82,7 +82,7 @@ def two_readers():
 
 def two_rows():
     """A number is a share of its column's largest."""
-    usual = intake.Cell.of.__func__  # type: ignore[attr-defined]
+    usual = intake.Cell.of.__func__
 
     def scaled(cls, table, *args):
         cell = usual(cls, table, *args)
