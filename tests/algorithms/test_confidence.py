@@ -1,7 +1,5 @@
 """What a link's and an arrow's evidence is told to be worth."""
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -36,22 +34,6 @@ def test_arrows_are_frequencies(there, rest, visible, d, drawn):
     else:
         line, _ = of_arrows(there, back, visible, d, 0)
         assert (a - line) * drawn > -1e-12
-
-
-@pytest.mark.parametrize("drawn", [1, -1, 0])
-@pytest.mark.parametrize(("visible", "d"), [(0.01, 12), (0.04, 12), (0.01, 48), (0.03, 24)])
-def test_arrows_are_worth_what_was_fitted(visible, d, drawn):
-    """A power of each share, by noise; neither by columns and kind; what was drawn by factors."""
-    slope = fit.SLOPE + fit.SLOPE_BY_NOISE * math.log(visible / fit.VISIBLE)
-    there, back, none = ((p + fit.LEAST_SHARE) ** slope for p in (0.6, 0.3, 0.1))
-    there *= math.exp(fit.DRAWN) if drawn == 1 else 1
-    back *= math.exp(fit.DRAWN) if drawn == -1 else 1
-    none *= math.exp(fit.NEITHER) * (d / fit.COLUMNS) ** fit.NEITHER_BY_COLUMNS
-    none *= math.exp(fit.UNDRAWN) if drawn == 0 else 1
-    for whole in (False, True):
-        total = there + back + none * (math.exp(fit.WHOLE) if whole else 1)
-        told = of_arrows(0.6, 0.3, visible, d, drawn, whole)
-        assert told == pytest.approx((there / total, back / total))
 
 
 def test_the_constants_are_what_a_fit_finds():
