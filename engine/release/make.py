@@ -147,7 +147,7 @@ class BudgetedRelease:
             >>> import tempfile
             >>> from engine import Budget, Knowledge, Schema, load_dataset
             >>> place = Path(tempfile.mkdtemp()) / "budgets.db"
-            >>> frame = load_dataset("cancer", n=100_000).to_frame()
+            >>> frame = load_dataset("cancer", n=50_000).to_frame()
             >>> schema = Schema.draft(frame).state(*frame.columns)
             >>> paid = Budget("ward", epsilon=3, delta=1e-5, path=place).release(frame, schema)
             >>> known = Knowledge(leaves=["Xray"])
