@@ -195,10 +195,10 @@ def test_fieller_is_open_where_the_denominator_may_be_zero():
     value, low, high = _fieller(1.0, 2.0, 0.01, 0.0, 0.0)
     assert value == 0.5
     assert (low, high) == pytest.approx((0.5 - 1.959964 * 0.05, 0.5 + 1.959964 * 0.05))
-    # Textbook: N = 5 +- 1, D = 10 +- 1, independent; z^2 = 3.841459.
-    _, low, high = _fieller(5.0, 10.0, 1.0, 0.0, 1.0)
+    # Textbook: N = 5 +- 1, D = 10 +- 1, of covariance 1/2; z^2 = 3.841459.
+    _, low, high = _fieller(5.0, 10.0, 1.0, 0.5, 1.0)
     for end in (low, high):
-        assert (5 - 10 * end) ** 2 == pytest.approx(3.841459 * (1 + end**2), rel=1e-6)
+        assert (5 - 10 * end) ** 2 == pytest.approx(3.841459 * (1 - end + end**2), rel=1e-6)
 
 
 def test_a_rare_cell_is_not_divided_by():
