@@ -301,17 +301,6 @@ def test_strict_budget_with_every_statistic(key, statistic):
         check_result(result, data, key)
 
 
-@pytest.mark.parametrize("key", [k for k in STRICT if has(k, "subsample")])
-@pytest.mark.parametrize("m", [1, 37, 500, 2000])
-def test_strict_budget_on_subsamples(key, m, sample):
-    for seed in range(3):
-        result = run(key, sample, epsilon=0.7, subsample=m, seed=seed)
-        total = total_of(result.ledger)
-        assert total.epsilon <= 0.7 * (1 + 1e-6)
-        assert total.delta <= 1e-6
-        check_result(result, sample, key)
-
-
 def test_the_budget_does_run_out(asia):
     """Otherwise the runs above would never see a refusal; what was decided by then is kept."""
     runs = [run("priv_pc", asia, epsilon=1.0, seed=seed) for seed in range(20)]
