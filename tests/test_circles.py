@@ -25,7 +25,7 @@ def circles(root):
 
     folders = nx.DiGraph((room(a), room(b)) for a, b in files.edges if room(a) != room(b))
     assert files.number_of_edges() > 1  # the imports were found at all
-    return tuple(  # type: ignore[return-value]
+    return tuple(
         sorted(sorted(c) for c in nx.strongly_connected_components(g) if len(c) > 1)
         for g in (files, folders)
     )

@@ -52,7 +52,7 @@ def test_two_that_say_the_same_are_equal():
     again = Knowledge(
         tiers=(("sex", "age"), ("smoke",), ("cough",)),
         forbidden={("sex", "age"), ("age", "sex")},
-        required=[["smoke", "cough"]],  # type: ignore[list-item]
+        required=[["smoke", "cough"]],
         roots=("age",),
         leaves=("cough",),
     )

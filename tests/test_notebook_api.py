@@ -230,7 +230,7 @@ def test_a_plan_is_a_sentence_a_frame_and_a_table():
     with pytest.raises(InputError, match="Say how many records"):
         plan(SCHEMA)
     with pytest.raises(InputError, match="A plan is for a Schema"):
-        plan(FRAME, rows=10)  # type: ignore[arg-type]
+        plan(FRAME, rows=10)
 
 
 # A budget and what it pays --------------------------------------------------------------

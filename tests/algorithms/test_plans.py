@@ -24,7 +24,7 @@ def test_the_papers_largest_order(name, n, order):
     powers = sum(2**k <= n for k in range(1, 40))
     data = load_dataset(name, n=n)
     assert min(max(powers - 5, 0), data.d - 2) == order
-    assert ALGORITHMS["pc"].params().order_limit(data) == order  # type: ignore[attr-defined]
+    assert ALGORITHMS["pc"].params().order_limit(data) == order
 
 
 @pytest.mark.parametrize(("module", "each", "steps"), [(priv_pc, 1.5, 2), (svt_pc, 1.0, 1)])

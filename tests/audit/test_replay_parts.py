@@ -108,7 +108,7 @@ def run_of(*labels, steps=(), edges=0, left=""):
 
 
 def test_each_difference_is_one_sentence():
-    session = RunContext(None, Ledger(), ("x", "y"))  # type: ignore[arg-type]
+    session = RunContext(None, Ledger(), ("x", "y"))
     session.emit("test", "independent", reason="why")
     same, steps = run_of("a", "b"), tuple(session.steps)
     for other, said in (
@@ -124,7 +124,7 @@ def test_each_difference_is_one_sentence():
     # To the last digit, also of arrays that print in short.
     here, there = np.full(2_000, 0.1), np.full(2_000, 0.1)
     there[1_000] = math.nextafter(0.1, 1)
-    sides = [replace(same, outcome=side) for side in (here, there)]  # type: ignore[arg-type]
+    sides = [replace(same, outcome=side) for side in (here, there)]
     assert differences(*sides) == ["the result differs"]
 
 

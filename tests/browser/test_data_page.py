@@ -40,15 +40,15 @@ def test_from_a_file_to_a_release(new_page, screenshots):
     page = new_page
     page.goto("/table")
     files = page.locator('input[type="file"]')
-    files.first.set_input_files(text("bad.csv", [["a", "b"], [1, 2], [3]]))  # type: ignore[arg-type]
+    files.first.set_input_files(text("bad.csv", [["a", "b"], [1, 2], [3]]))
     page.get_by_text("Line 3 of bad.csv has another number of cells").first.wait_for()
     settle(page)
     page.screenshot(path=screenshots / "data_error.png")
-    files.first.set_input_files(odd())  # type: ignore[arg-type]
+    files.first.set_input_files(odd())
     page.get_by_text("300 rows, 58 columns").wait_for()
     settle(page)
     assert page.locator(EXCEPTION).count() == 0
-    files.first.set_input_files(clinic())  # type: ignore[arg-type]
+    files.first.set_input_files(clinic())
     page.get_by_text("1,200 rows").wait_for()
     settle(page)
     page.locator(".st-key-journey-columns a, .st-key-journey-here a").first.click()
@@ -73,4 +73,4 @@ def test_from_a_file_to_a_release(new_page, screenshots):
     settle(page)
     page.screenshot(path=screenshots / "data_released.png", full_page=True)
     assert page.locator(BROKEN).count() == 0
-    assert page.blocked == []  # type: ignore[attr-defined]
+    assert page.blocked == []

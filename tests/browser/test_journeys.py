@@ -40,7 +40,7 @@ def test_a_presenter_from_a_link_to_files_on_a_stick(new_page, browser, screensh
         assert said in " ".join(made.pages[0].extract_text().split())
     path = saved(page, "Report (HTML)", tmp_path)
     assert page.locator(BROKEN).count() == 0
-    assert page.blocked == []  # type: ignore[attr-defined]
+    assert page.blocked == []
 
     # The file asks nobody, and its scene answers a hand as the engine does.
     context = browser.new_context(offline=True)
@@ -52,7 +52,6 @@ def test_a_presenter_from_a_link_to_files_on_a_stick(new_page, browser, screensh
     assert sheet.get_by_text("May the registry publish this?").is_visible()
     graph = sheet.get_by_role("img", name="Learned graph: 5 nodes")
     box = graph.bounding_box()
-    assert box is not None
     assert box["width"] > 300
     for name in PLAIN["cancer"]["nodes"].values():
         assert graph.get_by_text(name, exact=True).is_visible()

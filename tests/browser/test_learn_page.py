@@ -193,7 +193,6 @@ def test_ten_minutes_from_the_opening_to_the_coins(new_page, screenshots):
     ways = page.locator(".money .way").all_inner_texts()
     for words, key in zip(ways, ("priv_pc", "curate_pc", "marginal_pc"), strict=True):
         result = run(key, rows, seed=0, epsilon=epsilon, guarantee="strict")
-        assert result.counts is not None
         shown = re.search(_SPENT, words)
         assert shown, words
         used = 100 * result.ledger.used / result.ledger.most
@@ -225,7 +224,7 @@ def test_ten_minutes_from_the_opening_to_the_coins(new_page, screenshots):
     on(page, TITLES["shuffle"])
     on(page, TITLES["now"])
     assert page.locator(BROKEN).count() == 0
-    assert page.blocked == []  # type: ignore[attr-defined]
+    assert page.blocked == []
 
 
 def test_presenter_mode_cuts_nothing(page):

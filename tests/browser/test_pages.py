@@ -98,7 +98,7 @@ def test_it_opens(visitor, screenshots, entry):
         assert np.ptp(np.asarray(shot)[:, -40:-8]) < 128
     assert page.locator(BROKEN).count() == 0
     assert complaints == []
-    assert page.blocked == []  # type: ignore[attr-defined]
+    assert page.blocked == []
 
 
 @pytest.fixture

@@ -66,7 +66,6 @@ def test_journey(page, screenshots):
         assert controls <= 25, controls
         for name in ("epsilon", *names):
             box = page.locator(f".st-key-param-{name} input").last.bounding_box()
-            assert box is not None
             assert box["y"] + box["height"] <= 900, name
         page.wait_for_function(
             "() => document.querySelectorAll('.stPlotlyChart .main-svg').length >= 3"
@@ -82,7 +81,6 @@ def test_journey(page, screenshots):
     open_run(page, "/run?n=20000")
     assert page.locator("iframe").count() == 2
     box = page.locator("iframe").first.bounding_box()
-    assert box is not None
     assert box["width"] > 300
 
     unfold(page, "More: scores")
@@ -92,7 +90,6 @@ def test_journey(page, screenshots):
     frame = page.frames[1]
     at = frame.evaluate("() => network.canvasToDOM(network.getPosition(ids['either']))")
     box = page.locator("iframe").first.bounding_box()
-    assert box is not None
     page.mouse.click(box["x"] + at["x"], box["y"] + at["y"])
     page.wait_for_function(
         """() => [...document.querySelectorAll("iframe")].every(
@@ -120,7 +117,7 @@ def test_journey(page, screenshots):
     page.reload()  # what a link gives
     wait_drawn(page)
     page.locator(".headline").get_by_text("what can be proven").wait_for()
-    assert page.blocked == []  # type: ignore[attr-defined]
+    assert page.blocked == []
 
 
 def test_a_long_run_is_stopped_and_leaves_the_page_alive(page, screenshots):

@@ -82,12 +82,11 @@ def test_a_hand_on_the_dial(page, screenshots):
     at_rest(page)
     page.set_viewport_size(SIZE)
     at_rest(page)
-    assert table is not None
     assert table.evaluate("(e) => e.isConnected")
     page.get_by_role("button", name="As a table").click()
     page.screenshot(path=screenshots / "scene_ghost.png")
     assert page.locator(BROKEN).count() == 0
-    assert page.blocked == []  # type: ignore[attr-defined]
+    assert page.blocked == []
 
 
 def test_keyboard_typing_and_the_way_to_run(page):

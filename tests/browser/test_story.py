@@ -39,8 +39,8 @@ def page(browser):
     """A page without a network, that keeps the errors of its scripts in ``faults``."""
     context = browser.new_context(offline=True)
     page = context.new_page()
-    page.faults = []  # type: ignore[attr-defined]
-    page.on("pageerror", lambda error: page.faults.append(str(error)))  # type: ignore[attr-defined]
+    page.faults = []
+    page.on("pageerror", lambda error: page.faults.append(str(error)))
     yield page
     context.close()
 
@@ -62,7 +62,7 @@ def test_files_are_small_words_few_and_nothing_is_fetched(folder, browser):
 def test_every_frame(folder, page, screenshots):
     for key in KEYS:
         for look, (scheme, width, height) in LOOKS.items():
-            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
+            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
             page.set_viewport_size({"width": width, "height": height})
             if look == "phone":
                 page.goto((folder / f"{key}.html").as_uri())
@@ -75,9 +75,8 @@ def test_every_frame(folder, page, screenshots):
             assert wide <= width, f"{key} is cut: {wide} px"
             if key == "scene":
                 box = page.locator(".dial").bounding_box()
-                assert box is not None
                 assert look == "small" or box["y"] + box["height"] <= height
-    assert page.faults == []  # type: ignore[attr-defined]
+    assert page.faults == []
 
 
 def test_figures_fill_with_the_dial_and_frames_keep_up(folder, page):
@@ -100,4 +99,4 @@ def test_figures_fill_with_the_dial_and_frames_keep_up(folder, page):
                 page.wait_for_timeout(100)
                 lit.append(page.locator(filled).count())
             assert lit == [51, 100]
-    assert page.faults == []  # type: ignore[attr-defined]
+    assert page.faults == []

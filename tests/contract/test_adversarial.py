@@ -95,7 +95,7 @@ def test_no_rule_overspends(move, method, options):
         cap = Guarantee((0.5, 2.0, 8.0)[seed % 3], 1e-6)
         session = RunContext(
             randomness=Randomness(seed),
-            ledger=Ledger(cap, method=method, **options),  # type: ignore[arg-type]
+            ledger=Ledger(cap, method=method, **options),
             names=tuple("abcdefgh"),
         )
         graph, rule = Graph(8), Adversary(session, move)

@@ -71,7 +71,7 @@ def test_the_examples_run(name):
         one = type(one)
     assert ">>>" in one.__doc__
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
-    scope = dict(vars(inspect.getmodule(one)))  # type: ignore[arg-type]
+    scope = dict(vars(inspect.getmodule(one)))
     said = []
     for test in doctest.DocTestFinder().find(one, globs=scope):
         runner.run(test, out=said.append)
@@ -93,6 +93,6 @@ def test_every_public_function_of_the_engine_has_a_docstring():
         f"{path.relative_to(ROOT)}: {name}"
         for path in sorted((ROOT / "engine").rglob("*.py"))
         for name, node in public(ast.parse(path.read_text(encoding="utf-8")))
-        if not ast.get_docstring(node)  # type: ignore[arg-type]
+        if not ast.get_docstring(node)
     ]
     assert without == []

@@ -17,7 +17,7 @@ from engine.graphs.known import reachable
 from tests.effects.models import exact, from_table, noisy
 
 ASIA = load_dataset("asia", n=50_000)
-TRUTH = matrix_of(ASIA.truth, ASIA.names)  # type: ignore[arg-type]
+TRUTH = matrix_of(ASIA.truth, ASIA.names)
 
 
 def turned(*arcs):
@@ -67,7 +67,6 @@ def test_json_has_the_attributes_shape():
 
 def test_levels_can_be_named():
     found = asked("smoke", "bronc", level="no", base="yes", event="no").difference
-    assert found is not None
     assert found.value == pytest.approx(0.3, abs=0.02)
     assert asked("smoke", "bronc", level="no").base == "yes"
     for wrong in ({"level": "maybe"}, {"event": "maybe"}, {"base": "yes"}, {"sets": "some"}):
@@ -90,7 +89,6 @@ def test_the_interval_is_the_hull_over_graphs_of_weight(second, sets):
     assert [answer.adjusted for answer in found.answers] == wanted
     one = [answer for answer in (estimate(moments, x, y, some) for some in wanted) if answer]
     ends = [each.difference(0, 1, 0) for each in one]
-    assert found.difference is not None
     assert found.difference.low == min(end.low for end in ends)
     assert found.difference.high == max(end.high for end in ends)
     assert ("range is over the 2 sets" in str(found)) == (KNOWLEDGE in found.notes) == (sets == 2)
@@ -162,7 +160,6 @@ def test_a_level_without_records_is_named():
     moments.noise_one[:] = moments.noise_two[:] = 1e-9
     dags = Plausible((np.array([[0, 1], [0, 0]], dtype=bool),), np.ones(1))
     found = effect_of(moments, ("smokes", "ill"), levels, dags, "smokes", "ill")
-    assert found.refusal is not None
     assert "no record has smokes = often." in found.sentence
     assert "seldom" not in found.refusal
 

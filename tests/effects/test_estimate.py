@@ -41,19 +41,16 @@ def test_a_confounded_effect_by_hand():
     Seen alone, x = 0 holds z in 1 of 13 and x = 1 in 4 of 7: .1308 and .6429.
     """
     found = estimate(from_table(confounded()), 0, 1, (2,))
-    assert found is not None
     assert found.method == LEVELS
     assert found.risks[:, 1] == pytest.approx([0.2, 0.45], abs=1e-12)
     assert found.difference(1, 0, 1).value == pytest.approx(0.25, abs=1e-12)
     alone = estimate(from_table(confounded()), 0, 1)
-    assert alone is not None
     assert alone.method == LEVELS
     assert alone.risks[:, 1] == pytest.approx([0.1 * 12 / 13 + 0.5 / 13, 0.9 * 4 / 7 + 0.3 * 3 / 7])
     # Without the triple it is a straight line: z's effect is taken to be the same for both x.
     pairs = from_table(confounded())
     pairs.higher.clear()
     line = estimate(pairs, 0, 1, (2,))
-    assert line is not None
     assert line.method == PROJECTION
     # Weights by hand: P(z) Var(x | z) is .75 * .16 and .25 * .16, so the slope is .75 .2 + .25 .4.
     assert line.difference(1, 0, 1).value == pytest.approx(0.25, abs=1e-12)
@@ -68,8 +65,6 @@ def test_a_chain_by_hand():
             p[i, :, k] = 0.5 * share * np.array([1 - positive, positive])
     moments = from_table(p)
     whole, blocked = estimate(moments, 0, 1), estimate(moments, 0, 1, (2,))
-    assert whole is not None
-    assert blocked is not None
     # .1 * .9 + .9 * .2 = .27 and .3 * .9 + .7 * .2 = .41.
     assert whole.risks[:, 1] == pytest.approx([0.27, 0.41], abs=1e-12)
     assert blocked.difference(1, 0, 1).value == pytest.approx(0.0, abs=1e-12)
@@ -95,7 +90,6 @@ def test_without_noise_it_is_the_rows_own_least_squares(name, x, y, adjusted):
     design = np.column_stack(columns).astype(float)
     moments = exact(data)
     found = estimate(moments, at(x), at(y), [at(z) for z in adjusted])
-    assert found is not None
     for event in range(r_y):
         hit = (codes[:, at(y)] == event).astype(float)
         slopes = np.linalg.lstsq(design, hit, rcond=None)[0]
@@ -115,7 +109,6 @@ def test_sampling_variance_is_the_rows_robust_one():
     data = load_dataset("asia", n=20_000)
     x, y, z = (data.names.index(v) for v in ("smoke", "dysp", "bronc"))
     found = estimate(exact(data), x, y, (z,))
-    assert found is not None
     codes = data.codes
     design = np.column_stack([np.ones(data.n), codes[:, x], codes[:, z]]).astype(float)
     hit = (codes[:, y] == 0).astype(float)
@@ -177,7 +170,6 @@ def test_every_entrys_noise_is_carried(name, x, y, adjusted, triple):
     m.noise_two[:] = np.triu(rng.uniform(0.5, 2, (m.d, m.d)), 1) * 1e-6
     m.noise_two += m.noise_two.T
     found = estimate(m, at, to, zs)
-    assert found is not None
     assert (found.method == LEVELS) == (triple or not zs)
     for event in range(m.cardinalities[to]):
         expected = by_differences(m, at, to, zs, event)
@@ -208,7 +200,6 @@ def test_a_rare_cell_is_not_divided_by():
     moments = from_table(p / p.sum())
     assert _level_by_level(moments, 0, 1, 2) is None
     found = estimate(moments, 0, 1, (2,))
-    assert found is not None
     assert found.method == PROJECTION
 
 

@@ -76,7 +76,7 @@ STRING = r'"((?:[^"\\\x00-\x1f\x7f]|\\"|\\)*?)(?<!\\)"'
 
 def read_dagitty(text):
     """(type, nodes, edges) by dagitty's grammar: jslib/parser/GraphDotParser.pegjs."""
-    head, body = re.fullmatch(r"(\w+) \{\n(.*)\}\n", text, re.S).groups()  # type: ignore[union-attr]
+    head, body = re.fullmatch(r"(\w+) \{\n(.*)\}\n", text, re.S).groups()
     nodes = []
     edges = set()
     for line in body.splitlines():
@@ -85,7 +85,7 @@ def read_dagitty(text):
             kind = "directed" if mark == "->" else "undirected"
             edges.add((a.replace('\\"', '"'), b.replace('\\"', '"'), kind))
         else:
-            nodes.append(re.fullmatch(rf"\s*{STRING}", line)[1].replace('\\"', '"'))  # type: ignore[index]
+            nodes.append(re.fullmatch(rf"\s*{STRING}", line)[1].replace('\\"', '"'))
     return head, nodes, edges
 
 

@@ -17,7 +17,7 @@ ASKED = ("algorithm", "dataset", "n", "seed", "values")
 
 
 def name(line):
-    return "-".join(map(str, (line["algorithm"], *line["values"].values())))  # type: ignore[attr-defined]
+    return "-".join(map(str, (line["algorithm"], *line["values"].values())))
 
 
 @pytest.fixture(scope="module")

@@ -43,7 +43,7 @@ class Mutated:
 
 
 def session(factor=1.0, seed=7, ledger=None):
-    return RunContext(randomness=Randomness(Mutated(seed, factor)), ledger=ledger or Ledger())  # type: ignore[arg-type]
+    return RunContext(randomness=Randomness(Mutated(seed, factor)), ledger=ledger or Ledger())
 
 
 def public_names():

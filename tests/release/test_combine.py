@@ -128,7 +128,6 @@ def test_the_noise_of_a_pool_has_the_variance_that_is_stated():
         some = [noisy(part, sd, rng, [triple]) for part, sd in zip(data, sds, strict=True)]
         stated = pooled(some)
         seen.append((stated.one[3], stated.block(1, 4).item(), stated.higher[triple].item()))
-    assert stated is not None
     truth = np.array([stated.variance(3), stated.variance(1, 4), stated.variance(*triple)])
     # The sample's own share of a tensor that all released is no noise.
     ratio = np.var(seen, axis=0, ddof=1) / truth

@@ -33,7 +33,7 @@ def test_a_pdf_of_a_column_with_its_caption_and_numbers(study, table):
     argv = ["figure", str(study), "--y", "skeleton_f1", "--n", "100000", "--out", str(out)]
     assert main(argv) == 0
     content = out.read_bytes()
-    width = float(re.search(rb"/MediaBox \[ ?0 0 ([\d.]+)", content)[1])  # type: ignore[index]
+    width = float(re.search(rb"/MediaBox \[ ?0 0 ([\d.]+)", content)[1])
     assert content.startswith(b"%PDF")
     assert width == pytest.approx(COLUMNS[1] * 72, abs=0.5)
     assert b"/FontFile2" in content  # embedded, as outlines of the letters that are used

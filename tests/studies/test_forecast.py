@@ -270,8 +270,6 @@ def test_a_forecast_counts_as_a_run_does():
     result = run("priv_pc", data, seed=0, epsilon=0.1)
     assert result.untested
     counts, scores = result.counts, result.metrics_tested
-    assert counts is not None
-    assert scores is not None
     told = numbers_of(counts)
     shown = counts.found + counts.invented
     assert told[:3] == (counts.true, counts.found, counts.invented)
@@ -301,7 +299,6 @@ def test_the_command(tmp_path, capsys):
     shape = Shape((2, 3, 2, 3, 2), 3000)
     for f, line in zip(found["forecasts"], text.splitlines()[1:], strict=False):
         count = repeat.invented(f["algorithm"], shape, {"epsilon": f["epsilon"]})
-        assert count is not None
         assert f["invented_on_nothing"] == count.mean
         assert f" {percent(f['false_share'][1])}  " in line
         assert line.split("%", 1)[1].split()[0] == count.about
@@ -366,18 +363,18 @@ def test_a_band_wider_than_half_says_nothing():
 
 def test_what_is_expected_of_the_links_narrows_and_moves_the_forecast():
     asked = {"names": tuple("abcdef"), "levels": (("no", "yes"),) * 6, "rows": 3_000}
-    few, many = (PlanRequest(**asked, links=k) for k in (2, 8))  # type: ignore[arg-type]
-    assert {few.dataset(d).truth.number_of_edges() for d in range(6)} == {2}  # type: ignore[union-attr]
-    assert min(many.dataset(d).truth.number_of_edges() for d in range(6)) >= 7  # type: ignore[union-attr]
+    few, many = (PlanRequest(**asked, links=k) for k in (2, 8))
+    assert {few.dataset(d).truth.number_of_edges() for d in range(6)} == {2}
+    assert min(many.dataset(d).truth.number_of_edges() for d in range(6)) >= 7
     f1 = []
     for strength in (0.3, 1.0, 1.5):
-        request = PlanRequest(**asked, links=5, strength=strength)  # type: ignore[arg-type]
+        request = PlanRequest(**asked, links=5, strength=strength)
         (one,) = plan(request, [1.0], ["marginal_pc"], draws=9, empty=0)
         f1.append(one.f1.median)
     assert f1[0] < f1[1] <= f1[2] + 0.1
     for wrong in ({"links": 0}, {"links": 99}, {"strength": 0.0}, {"strength": 3.0}):
         with pytest.raises(InputError):
-            PlanRequest(**asked, **wrong)  # type: ignore[arg-type]
+            PlanRequest(**asked, **wrong)
     with pytest.raises(InputError, match="two columns"):
         PlanRequest(("a",), (("0",),), 10)
 

@@ -59,5 +59,5 @@ def test_scores_against_the_graph_itself():
     chain[0, 1] = chain[1, 2] = True
     assert against_dag(chain, chain) == 1.0
     assert against_dag(chain | chain.T, chain) == 0.0
-    known = Known(levels_of(nx.DiGraph([("a", "b"), ("b", "c")]))["complete order"], "abc")  # type: ignore[arg-type]
+    known = Known(levels_of(nx.DiGraph([("a", "b"), ("b", "c")]))["complete order"], "abc")
     assert (known.turned(chain | chain.T) == chain).all()

@@ -18,14 +18,13 @@ def cancer():
 
 def test_every_place_has_the_plan_and_scores_of_its_runs(cancer):
     found = margins(cancer, 1.0, thresholds=T, betas=B, draws=2)
-    assert found is not None
     for t, one, two in ((0, 0, 1), (1, 2, 0), (1, 1, 2)):
         place = (t * len(B) + one) * len(B) + two  # the order that the browser reads
         asked = {"epsilon": 1.0, "threshold": T[t], "beta1": B[one], "beta2": B[two]}
         runs = [run("curate_pc", cancer, seed=seed, **asked) for seed in range(2)]
         scores = [r.metrics_tested.skeleton_f1 for r in runs if r.metrics_tested]
         assert found["scores"][place] == pytest.approx(scores, abs=1e-3)
-        begun = runs[0].diagnostics.allocation.at_the_start()  # type: ignore[union-attr]
+        begun = runs[0].diagnostics.allocation.at_the_start()
         plan = found["plans"][place]
         assert [s[1] for s in plan] == [b.tests for b in begun.values()]
         assert [s[2] for s in plan] == pytest.approx([b.epsilon for b in begun.values()], rel=1e-3)

@@ -31,7 +31,7 @@ def test_the_stated_noise_is_what_a_run_draws():
     assert isinstance(examined, LaplaceEvent)
     assert noise("priv_pc", *shape) == pytest.approx(math.sqrt(2) * examined.scale)
     svt = run("svt_pc", data, seed=0, trace=False, **STRICT).ledger[0].event
-    both = math.hypot(svt.threshold_scale, svt.query_scale)  # type: ignore[attr-defined]
+    both = math.hypot(svt.threshold_scale, svt.query_scale)
     unit = 3 / math.sqrt(data.n)
     assert noise("svt_pc", *shape) == pytest.approx(math.sqrt(2) * both * unit)
 
@@ -39,7 +39,7 @@ def test_the_stated_noise_is_what_a_run_draws():
 def test_curates_is_that_of_its_first_plan():
     data = load_dataset("asia", n=3_000)
     found = run("curate_pc", data, seed=0, trace=False, **STRICT).diagnostics
-    allocation = found.allocation  # type: ignore[attr-defined]
+    allocation = found.allocation
     each = allocation.planned[0][1].epsilon
     expected = math.sqrt(2) * 3 / math.sqrt(data.n) / each
     assert noise("curate_pc", data.cardinalities, data.n) == pytest.approx(expected)
@@ -51,9 +51,9 @@ def test_a_sample_hides_more_by_its_smaller_score_and_larger_steps(key):
     data, rows = load_dataset("asia", n=3_000), 750
     found = run(key, data, seed=0, trace=False, subsample=rows, max_order=0, **STRICT)
     event = found.ledger[0].event
-    deviation = getattr(event, "sigma", None) or math.sqrt(2) * event.scale  # type: ignore[attr-defined]
+    deviation = getattr(event, "sigma", None) or math.sqrt(2) * event.scale
     stated = noise(key, data.cardinalities, data.n, subsample=rows, max_order=0)
-    largest = [algorithm(key).params.build(STRICT).test.largest(n) for n in (rows, data.n)]  # type: ignore[attr-defined]
+    largest = [algorithm(key).params.build(STRICT).test.largest(n) for n in (rows, data.n)]
     assert stated / largest[1] == pytest.approx(deviation / largest[0])
 
 

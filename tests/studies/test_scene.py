@@ -37,7 +37,6 @@ def test_a_kept_scene_is_whole_and_its_frames_are_the_engines(name):
 def test_a_scene_made_again_is_the_one_that_is_kept():
     kept = kept_scene("cancer")
     made = make_scene(load_dataset("cancer", n=kept["rows"]), ["marginal_pc"], scenes.EPSILONS[:2])
-    assert made is not None
     (before,) = (m for m in kept["methods"] if m["key"] == "marginal_pc")
     (again,) = made["methods"]
     assert (states_in(made)["marginal_pc"] == states_in(kept)["marginal_pc"][:2]).all()

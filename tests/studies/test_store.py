@@ -41,14 +41,12 @@ def test_a_trial_is_kept_once_and_the_first_stays(tmp_path, results):
         store.put(results[:1])
         store.put([replace(results[0], seconds=99.0)])
         kept = store.get(results[0])
-        assert kept is not None
         assert kept.seconds == results[0].seconds
         # It is found under another name of the same data, and not with another seed or version.
         other = store.get(replace(results[0], dataset="mine"))
-        assert other is not None
         assert other.dataset == "mine"
         for change in ({"seed": 77}, {"version": "0"}, {"algorithm": "svt_pc"}):
-            assert store.get(replace(results[0], **change)) is None  # type: ignore[arg-type]
+            assert store.get(replace(results[0], **change)) is None
 
 
 def _write(path, seed, barrier):

@@ -53,7 +53,7 @@ def test_the_grid_is_complete_and_a_parameter_skips_who_lacks_it(datasets):
 
 
 def test_results_do_not_depend_on_the_order_of_the_study(datasets, expected):
-    turned = {**GRID, "epsilon": GRID["epsilon"][::-1]}  # type: ignore[index]
+    turned = {**GRID, "epsilon": GRID["epsilon"][::-1]}
     assert _fixed(sweep(datasets[::-1], KEYS[::-1], turned, [2, 1, 0])) == expected
 
 
@@ -270,7 +270,7 @@ def test_what_does_not_fit_is_one_sentence(arguments, monkeypatch):
     monkeypatch.setattr(module, "CONNECT_SECONDS", 0.1)
     given = {"datasets": "cancer", "algorithms": "pc", **arguments}
     with pytest.raises(InputError) as caught:
-        list(sweep(**given))  # type: ignore[arg-type]
+        list(sweep(**given))
     assert "\n" not in str(caught.value)
 
 
@@ -334,7 +334,7 @@ def test_after_an_eighth_the_time_left_is_known(length, load):
     for trial in ordered:
         took = length(trial, rng)
         at.append(at[-1] + took * load / 2)
-        made = TrialResult(**{**blank, **asdict(trial), "seconds": took})  # type: ignore[arg-type]
+        made = TrialResult(**{**blank, **asdict(trial), "seconds": took})
         left.note(made, fresh=True)
         said.append(left.seconds(at[-1]))
     known = [

@@ -35,9 +35,9 @@ def test_the_table_has_one_row_a_run(results):
     same = next(
         r for r in results if r.algorithm == "priv_pc" and r.values["epsilon"] == 1 and r.seed == 0
     )
-    assert row["skeleton_f1"] == same.metrics.skeleton_f1  # type: ignore[union-attr]
+    assert row["skeleton_f1"] == same.metrics.skeleton_f1
     assert row["edges"] == len(same.skeleton)
-    assert row["claimed_epsilon"] == same.claimed.epsilon  # type: ignore[union-attr]
+    assert row["claimed_epsilon"] == same.claimed.epsilon
 
 
 CHILD = {"epsilon": 20.0, "delta": 1e-3, "guarantee": "published"}

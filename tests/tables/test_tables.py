@@ -109,7 +109,7 @@ def test_keys_do_not_overflow():
 def fits(got, law):
     """The chi-square p-value of draws against a frozen law of whole numbers, rare ones pooled."""
     support = np.arange(got.min(), got.max() + 1)
-    expected = law.pmf(support) * got.size  # type: ignore[attr-defined]
+    expected = law.pmf(support) * got.size
     seen, common = np.bincount(got - got.min(), minlength=support.size), expected >= 8
     wanted = np.append(expected[common], max(got.size - expected[common].sum(), 1e-9))
     counts = np.append(seen[common], got.size - seen[common].sum())

@@ -111,7 +111,7 @@ def test_figures_say_how_many_are_sure_and_how_many_may_be():
 
 def test_a_refusal_stands_without_figures(monkeypatch):
     data = load_dataset("asia", n=1000)
-    dags = Plausible((matrix_of(data.truth, data.names),), np.ones(1))  # type: ignore[arg-type]
+    dags = Plausible((matrix_of(data.truth, data.names),), np.ones(1))
     found = effect_of(exact(data), data.names, data.levels, dags, "dysp", "bronc")
     shown = []
     monkeypatch.setattr(drawn.st, "info", lambda words, **_: shown.append(words))

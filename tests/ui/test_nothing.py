@@ -46,7 +46,6 @@ def test_a_count_comes_in_the_background(open_app, monkeypatch):
 def test_a_count_that_takes_too_long_is_of_fewer_tables(monkeypatch):
     monkeypatch.setattr("pages.worker.COUNTED", 0.5)
     found = false_links(lambda: False, "em_pc", Shape((2,) * 3, 500), {"epsilon": 1.0}, 100_000)
-    assert found is not None
     assert 0 < len(found.counts) < 100_000
 
 

@@ -91,7 +91,6 @@ def test_a_negative_weight_is_told_with_its_sign_and_drawn_by_its_size():
     found = replace(run("notears", CANCER), matrix=weights != 0, diagnostics=learned)
     names = CANCER.names
     known = strengths(found)
-    assert known is not None
     assert [known.values[frozenset(names[k : k + 2])] for k in range(3)] == [-0.8, 0.8, 0.2]
     drawn = weighted([Link(names[k], names[k + 1], True) for k in range(3)], found)
     assert [link.note for link in drawn] == ["Weight: -0.8", "Weight: 0.8", "Weight: 0.2"]

@@ -27,7 +27,6 @@ def test_the_votes_gap_is_what_its_probability_is_of(pairs_page, epsilon):
     gap = vote["Gap (vote: margin)"]
     turned = math.exp(-abs(gap) / vote["Noise scale"]) / 2
     truth = form.data_of(state.defaults(form.Fields)).truth
-    assert truth is not None
     right = [" → ".join(edge) for edge in truth.edges] == [vote["Points to"]]
     assert vote["Right"] == pytest.approx(1 - turned if right else turned, abs=1e-9)
 

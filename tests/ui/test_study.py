@@ -175,5 +175,5 @@ def test_an_answer_while_it_runs_is_of_what_there_is():
 
     work.answered(tell, data, asked)
     assert "1 of " in " ".join(said)
-    some = [r for part in parts for r in part]  # type: ignore[attr-defined]
+    some = [r for part in parts for r in part]
     assert answers_of(some, asked)["marginal_pc"].rows == 500

@@ -70,7 +70,7 @@ def picture_agrees(svg, result):
 
 def frame_agrees(page, result, hidden):
     """A movable picture has the class's ink, dash and sign on each of its lines."""
-    edges = json.loads(re.search(r"const edges = new vis.DataSet\((\[.*?\])\);", page)[1])  # type: ignore[index]
+    edges = json.loads(re.search(r"const edges = new vis.DataSet\((\[.*?\])\);", page)[1])
     seen = Counter(
         (
             e["color"] if isinstance(e["color"], str) else e["color"]["color"],
@@ -98,7 +98,6 @@ def run_page(app, result):
     table = Counter(trace.edges_table(shown.data, result)["Class"])
     assert table == {MARKS[kind].word: n for kind, n in counts_of(result).items()}
     counts = result.counts
-    assert counts is not None
     bars = re.findall(
         r"<b>(\d+)</b>.*?</span><span>(.*?)<", price_html(more.price_of(shown), "light")
     )

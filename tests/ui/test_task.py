@@ -212,7 +212,7 @@ def test_work_that_ends_while_the_page_is_drawn_takes_no_press_away():
 
         pressed = st.button("go")
         ending = Ending()
-        look_again(lambda: [ending] if pressed else [], lambda: None)  # type: ignore[list-item]
+        look_again(lambda: [ending] if pressed else [], lambda: None)
         if pressed:
             st.write("begun")
 
