@@ -43,7 +43,10 @@ def placed(
     home = None if get_script_run_ctx() is None else ThreadState.get().fragment_id
 
     def changed() -> None:
-        if _may_change(home) and not behind(key):
+        # Pieces of a page that look again by the clock run alone, and bring all widgets' values as
+        # the browser had them when the clock struck: what the server has set since is no change.
+        pieces = alone()
+        if (pieces is None or home in pieces) and not behind(key):
             keep(st.session_state[key])
             heard(key)
 
@@ -54,16 +57,6 @@ def placed(
     shown = widget(label, key=key, on_change=changed, **_start(widget, value, options), **options)
     heard(key)
     return shown
-
-
-def _may_change(home: str | None) -> bool:
-    """Whether a person can have changed a widget of this fragment in this run.
-
-    Pieces of a page that look again by the clock run alone, and bring all widgets' values as the
-    browser had them when the clock struck: what the server has set since is no change.
-    """
-    pieces = alone()
-    return pieces is None or home in pieces
 
 
 def _start(widget: Widget, value: Any, options: Mapping[str, Any]) -> dict[str, Any]:

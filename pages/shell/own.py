@@ -42,8 +42,7 @@ def upload(*, key: str) -> None:
         return
     current = OWN_DATA.get()
     if current is not None:
-        size = f"{current.n:,} rows, {current.d} columns"
-        st.markdown(f"**{text.plain(current.name)}** · {size}")
+        st.markdown(f"**{text.plain(current.name)}** · {current.n:,} rows, {current.d} columns")
     title = "Replace the file" if current is not None else "A table: drop a file here"
     took: dict[str, Any] = {"on_change": take, "args": (key,)}
     file = st.file_uploader(title, type=list(KINDS), key=f"{key}-file", help=LIMITS, **took)
@@ -81,14 +80,19 @@ def read(name: str, function: Callable[..., Any], file: Upload, *args: Any, abou
 
 def take(key: str) -> None:
     """What was uploaded comes into force, whatever comes of reading it: a table with its truth and
-    schema. The same bytes, uploaded again, keep what was read from them.
+    schema, or these of the table that is there. The same bytes, uploaded again, keep what was read
+    from them.
     """
     given = {part: st.session_state.get(f"{key}-{part}") for part in ("file", "truth", "schema")}
-    if given["file"] is None:
-        return
     came = {part: Upload(one.name, one.getvalue()) for part, one in given.items() if one}
+    before = OWN_FILE.get()
+    if given["file"] is None:
+        if before is not None and came:
+            before.truth = came.get("truth", before.truth)
+            begin(before, came.get("schema", before.schema))
+        return
     file, truth = came["file"], came.get("truth")
-    if (before := OWN_FILE.get()) is not None:
+    if before is not None:
         before.empty()
     readings = kept("own_readings", {}).setdefault(hashlib.sha256(file.raw).hexdigest(), set())
     OWN_FILE.put(taken := OwnFile(file, truth, given["file"].file_id, readings=readings))

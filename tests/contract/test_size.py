@@ -79,7 +79,7 @@ MOST = {
     # a button that is pressed as work ends is seen
     # what led to a page is kept until the page has done what it asks for
     # My table keeps the last release here, where Which ε? finds it
-    "pages/shell": 1437,
+    "pages/shell": 1435,
     # imports of the drawer in the engine; the colours, which stood in the shell
     # a figure is plain mappings that Plotly checks once: by its classes a click took twice as long
     "pages/draw": 977,
@@ -89,7 +89,7 @@ MOST = {
     # a best setting is searched on a release's synthetic tables
     # the ZIP of a run, which only the report offers, stood in the engine
     # figures as plain mappings
-    "pages": 8584,
+    "pages": 8582,
     # signs of the classes of links in the scene's legend
     # and the hundred figures next to the dial, and the story's own start and style
     # and a dial that leaves the crowd as it is
