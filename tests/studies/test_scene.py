@@ -12,7 +12,7 @@ from engine.graphs.links import LinkClass
 from engine.studies import scenes
 from engine.studies.scenes import kept_scene, make_scene, pair_states, states_in, states_of
 
-SEVERAL = 6  # frames of each algorithm that are run again
+SEVERAL = 2  # frames of each algorithm that are run again
 
 
 @pytest.mark.parametrize("name", scenes.kept_scenes())
@@ -27,7 +27,7 @@ def test_a_kept_scene_is_whole_and_its_frames_are_the_engines(name):
         assert states.shape == (len(epsilons), draws, math.comb(data.d, 2))
         if epsilons != scenes.EPSILONS and key != scenes.ALGORITHMS[0]:
             continue  # seconds a run
-        for _ in range(SEVERAL if epsilons == scenes.EPSILONS else 2):
+        for _ in range(SEVERAL):
             at, draw = int(rng.integers(len(epsilons))), int(rng.integers(draws))
             values = {"epsilon": epsilons[at], "guarantee": "strict"}
             again = states_of(run(key, data, seed=draw, **values))

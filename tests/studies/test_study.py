@@ -79,6 +79,13 @@ def test_a_dataset_is_sent_only_to_a_worker_that_has_not_met_it(monkeypatch):
     assert 1 <= sum(sent) < 20
 
 
+def test_a_refusal_inside_a_run_names_the_cell(datasets):
+    no_truth = Dataset.from_codes(datasets[1].codes, name="mine")
+    for executor in ("serial", "processes"):
+        with pytest.raises(InputError, match="^pc on mine"):
+            list(sweep(no_truth, "pc", {"statistic": "oracle"}, 1, executor=executor))
+
+
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
     """A Dask cluster of two workers."""
@@ -144,19 +151,21 @@ def test_a_stop_and_an_abandoned_iterator_keep_what_is_finished(executor, datase
 
 
 EPSILONS = [0.03, 0.1, 0.3, 1.0, 2.0, 5.0]
-# What is asked of the command takes many seconds, so that it is met alive; what is resumed less.
+# What is asked for takes many seconds, so that it is met alive; what is resumed less.
 SEEDS, RESUMED = 100, 3
 RUNS = SEEDS * len(EPSILONS)
+UNGUARDED = f"""
+from engine import load_dataset, sweep
+data, grid = load_dataset("asia", n=10_000), {{"epsilon": {EPSILONS}, "guarantee": "published"}}
+list(sweep(data, "priv_pc", grid, {SEEDS}, store="s.db", executor="processes", workers=2))
+"""
 
 
-def _started(path):
-    """The command, in a process group of its own."""
-    flags = "--dataset asia --n 10000 --algorithm priv_pc --guarantee published --workers 2"
-    epsilons = ",".join(map(str, EPSILONS))
-    command = [sys.executable, "-m", "engine", "sweep", *flags.split(), "--seeds", str(SEEDS)]
-    command += ["--epsilon", epsilons, "--out", str(path)]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    return subprocess.Popen(command, cwd=ROOT, start_new_session=True, **pipes)
+def _started(folder, *words):
+    """Python in a process group of its own."""
+    how = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "cwd": folder}
+    how["env"] = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.Popen([sys.executable, *words], start_new_session=True, **how)
 
 
 def _resumed(path):
@@ -176,8 +185,10 @@ def _rows(path, seeds=SEEDS):
 
 
 def test_a_study_killed_half_way_resumes_to_the_same_rows(tmp_path):
-    path = tmp_path / "killed.db"
-    process = _started(path)
+    """The script has no guard: if workers imported the program's main module, it would end."""
+    path = tmp_path / "s.db"
+    (tmp_path / "mine.py").write_text(UNGUARDED)
+    process = _started(tmp_path, "mine.py")
     _wait_for_rows(path, process, 15)
     process.send_signal(signal.SIGKILL)
     process.wait()
@@ -218,8 +229,10 @@ def _wait_for_group(number):
 
 
 def test_ctrl_c_keeps_what_is_finished(tmp_path):
-    path = tmp_path / "s.db"
-    process = _started(path)
+    path, epsilons = tmp_path / "s.db", ",".join(map(str, EPSILONS))
+    flags = "--dataset asia --n 10000 --algorithm priv_pc --guarantee published --workers 2"
+    words = [*flags.split(), "--seeds", str(SEEDS), "--epsilon", epsilons, "--out", str(path)]
+    process = _started(ROOT, "-m", "engine", "sweep", *words)
     _wait_for_rows(path, process, 10)
     os.killpg(process.pid, signal.SIGINT)
     pressed = time.monotonic()
@@ -272,28 +285,6 @@ def test_what_does_not_fit_is_one_sentence(arguments, monkeypatch):
     with pytest.raises(InputError) as caught:
         list(sweep(**given))
     assert "\n" not in str(caught.value)
-
-
-def test_a_refusal_inside_a_run_names_the_cell(datasets):
-    no_truth = Dataset.from_codes(datasets[1].codes, name="mine")
-    for executor in ("serial", "processes"):
-        with pytest.raises(InputError, match="pc on mine"):
-            list(sweep(no_truth, "pc", {"statistic": "oracle"}, 1, executor=executor, workers=1))
-
-
-UNGUARDED = """
-from engine import load_dataset, sweep
-data = load_dataset("cancer", n=500)
-print(len(list(sweep(data, "priv_pc", {"epsilon": [1, 2]}, 2, executor="processes", workers=1))))
-"""
-
-
-def test_a_script_needs_no_guard_to_use_processes(tmp_path):
-    """Where worker processes import the program's main module again, this ends in an error."""
-    (tmp_path / "mine.py").write_text(UNGUARDED)
-    how = {"env": {**os.environ, "PYTHONPATH": str(ROOT)}, "text": True, "timeout": 120}
-    printed = subprocess.check_output([sys.executable, "mine.py"], cwd=tmp_path, **how)
-    assert printed.split() == ["4"]
 
 
 # How long a study will still take -------------------------------------------------------

@@ -172,7 +172,7 @@ def test_a_schema_is_searched_without_rows(tmp_path, capsys, cancer):
     named = zip(cancer.names, cancer.levels, strict=True)
     schema = Schema(tuple(Column(name=n, type="ordered", levels=s, other=s[0]) for n, s in named))
     (tmp_path / "s.json").write_text(json.dumps(schema.to_json()))
-    argv = ["tune", "--schema", str(tmp_path / "s.json"), "--n", "1000", "--epsilon", "3"]
+    argv = ["tune", "--schema", str(tmp_path / "s.json"), "--n", "300", "--epsilon", "3"]
     found = []
     for known in ([], ["--knowledge", "complete-order"]):
         assert main([*argv, "--over", "tweak", "--runs", "20", "--json", *known]) == 0
