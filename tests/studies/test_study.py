@@ -82,7 +82,7 @@ def test_a_dataset_is_sent_only_to_a_worker_that_has_not_met_it(monkeypatch):
 def test_a_refusal_inside_a_run_names_the_cell(datasets):
     no_truth = Dataset.from_codes(datasets[1].codes, name="mine")
     for executor in ("serial", "processes"):
-        with pytest.raises(InputError, match="^pc on mine"):
+        with pytest.raises(InputError, match=r"^pc on mine"):
             list(sweep(no_truth, "pc", {"statistic": "oracle"}, 1, executor=executor))
 
 
