@@ -42,9 +42,9 @@ ODD = {
         pd.DataFrame([[1, 2, 3]] * 4, columns=["a", "a", "b"]),
         "are called 'a'; rename",
     ),
-    "one column": (of(a=TWO), "fewer than two columns"),
+    "one column": (of(a=TWO), "1 column with a name"),
     "a series": (pd.Series(TWO), "A single column is no table"),
-    "an empty frame": (pd.DataFrame(), "fewer than two columns"),
+    "an empty frame": (pd.DataFrame(), "0 columns with a name"),
     "no such file": ("nowhere.csv", "no file 'nowhere.csv'"),
     "many words": (
         of(a=np.char.add("w", np.arange(30_000).astype(str)), b=np.arange(30_000) % 2),

@@ -9,7 +9,7 @@ its crowded neighbourhoods.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -28,27 +28,34 @@ TABLES, NOISY_OR = 0.6, 0.2  # shares of two kinds of nodes with parents; the re
 RARE = 0.2  # share of rare causes among nodes without parents
 
 
-def random_network(names: Sequence[str], levels: Levels, edges: int, rng: Generator) -> Network:
+def random_network(
+    names: Sequence[str], levels: Levels, edges: int, rng: Generator, like: Network | None = None
+) -> Network:
     """A network of these columns and about so many edges (d, with at most 3 parents a node).
 
     Parents come from the nodes before in a random order, near ones first, so that chains, trees
-    and shared children all occur.
-    """
-    parents = _parents(np.ones(len(names)), edges, MOST_PARENTS, 0.0, rng)
-    return _network(names, levels, parents, rng, _table)
-
-
-def network_like(
-    like: Network, names: Sequence[str], levels: Levels, edges: int, rng: Generator
-) -> Network:
-    """A network of these columns with the tables of a real one, fitted to their levels.
-
-    How many parents the nodes have is drawn from that network's (at most 4), and those who have
+    and shared children all occur. With ``like`` the tables are that network's, fitted to these
+    levels, and the nodes have as many parents as its nodes have (at most 4); those that have
     children already may draw more of them.
     """
-    lean = rng.choice([len(p) for p in like.parents], len(names)) + LEAST_LEAN
-    parents = _parents(lean, edges, MOST_BORROWED, rng.uniform(0.0, 1.5), rng)
-    return _network(names, levels, parents, rng, partial(table_like, like))
+    lean, most, pull, table = np.ones(len(names)), MOST_PARENTS, 0.0, _table
+    if like is not None:
+        lean = rng.choice([len(p) for p in like.parents], len(names)) + LEAST_LEAN
+        most, pull, table = MOST_BORROWED, rng.uniform(0.0, 1.5), partial(table_like, like)
+    parents = _parents(lean, edges, most, pull, rng)
+    order = rng.permutation(len(names))  # of the columns
+    causes = [[int(order[p]) for p in parents[place]] for place in np.argsort(order)]
+    return Network(
+        name="imagined",
+        names=tuple(names),
+        states=tuple(map(tuple, levels)),
+        parents=tuple(tuple(names[p] for p in pa) for pa in causes),
+        tables=tuple(
+            table([len(levels[p]) for p in pa], len(own), rng)
+            for pa, own in zip(causes, levels, strict=True)
+        ),
+        source="drawn at random",
+    )
 
 
 def _parents(
@@ -73,29 +80,6 @@ def _parents(
         children[parent] += 1
         room[child] -= 1
     return parents
-
-
-def _network(
-    names: Sequence[str],
-    levels: Levels,
-    parents: list[list[int]],
-    rng: Generator,
-    table: Callable[[list[int], int, Generator], Table],
-) -> Network:
-    """The network of parents by place, in a random order of the columns, each with a table."""
-    order = rng.permutation(len(names))
-    causes = [[int(order[p]) for p in parents[place]] for place in np.argsort(order)]
-    return Network(
-        name="imagined",
-        names=tuple(names),
-        states=tuple(map(tuple, levels)),
-        parents=tuple(tuple(names[p] for p in pa) for pa in causes),
-        tables=tuple(
-            table([len(levels[p]) for p in pa], len(own), rng)
-            for pa, own in zip(causes, levels, strict=True)
-        ),
-        source="drawn at random",
-    )
 
 
 def _table(shape: list[int], levels: int, rng: Generator) -> Table:

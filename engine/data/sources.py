@@ -17,7 +17,7 @@ import re
 import sqlite3
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from functools import partial, reduce
 from itertools import chain, dropwhile, islice
@@ -30,8 +30,10 @@ import numpy as np
 from engine.data.column import DELIMITERS, MOST_COLUMNS, PLAIN, Dialect, repeated
 from engine.data.spreadsheets import unsafe
 from engine.errors import DataError, InputError, did_you_mean, show
+from engine.percent import count
 
 Source = str | os.PathLike[str] | bytes | IO[str] | IO[bytes]
+Word = Callable[[Any], str | None]
 
 _ENDINGS = {"parquet": (".parquet", ".pq"), "text": (".csv", ".tsv", ".txt", ".gz")}
 _BOOKS = (".xlsx", ".xlsm", ".xls", "")
@@ -108,15 +110,17 @@ def opened(
                 listed = con.execute("SELECT table_name FROM information_schema.tables").fetchall()
                 sql = f"({query or _whole(label, [name for (name,) in listed])})"
             else:
-                held = _table(kind, source, label, query, least)
+                held = _table(kind, source, label, query, least, partial(_word, dialect.decimal))
                 sql, names = "held", held.column_names
-                con.register(sql, held.rename_columns(list(map(str, range(len(names))))))
             if names is None:
                 names = [row[0] for row in con.execute(f"DESCRIBE FROM {sql}").fetchall()]
             names = [name.strip() for name in names]
             _check_names(names, label)
             places = {call(name): k for call in (unsafe, str) for k, name in enumerate(names)}
-            sql = f"{sql} t({', '.join(f'c{k}' for k in range(len(names)))})"
+            columns = [f"c{k}" for k in range(len(names))]
+            if sql == "held":
+                con.register(sql, held.rename_columns(columns))
+            sql = f"{sql} t({', '.join(columns)})"
             types = [row[1] for row in con.execute(f"DESCRIBE FROM {sql}").fetchall()]
             yield Relation(con, sql, names, places, types, label, dialect, delimiter)
         except duckdb.OutOfMemoryException:
@@ -152,8 +156,10 @@ def _check_names(names: Sequence[str], label: str) -> None:
     """Refuse a table with columns that cannot be distinguished."""
     named = [name for name in names if name]
     if not 2 <= len(named) <= MOST_COLUMNS:
-        most = f"{MOST_COLUMNS:,}"
-        raise DataError(f"{label} has fewer than two columns with a name, or more than {most}.")
+        found = count(len(named), "column")
+        raise DataError(
+            f"{label} has {found} with a name in its first line; give 2 to {MOST_COLUMNS:,}."
+        )
     if len(set(named)) < len(named):
         twice = show(repeated(named))
         raise DataError(f"Two columns of {label} are called {twice}; rename or delete one.")
@@ -321,18 +327,19 @@ def framed(array: np.ndarray, names: Sequence[str] | None = None) -> Any:
     return pd.DataFrame(array, columns=list(names))
 
 
-def _table(kind: str, source: Any, label: str, query: str | None, least: int | None) -> Any:
-    """What is neither text nor Parquet as an Arrow table."""
+def _table(
+    kind: str, source: Any, label: str, query: str | None, least: int | None, word: Word
+) -> Any:
+    """What is neither text nor Parquet as an Arrow table, cells without a type by their words."""
     import pyarrow as pa
 
     try:
         if kind == "arrow":
             return pa.ipc.open_file(pa.memory_map(str(source))).read_all()
         if kind == "frame":
-            return _worded(source)
-        return _cells(
-            _sheet(source, label, least) if kind == "excel" else _sqlite(source, label, query)
-        )
+            return _worded(source, word)
+        rows = _sheet(source, label, least) if kind == "excel" else _sqlite(source, label, query)
+        return _cells(rows, word)
     except (InputError, KeyboardInterrupt, MemoryError):
         raise
     except BaseException:  # the reader of workbooks panics on some, which is no Exception
@@ -344,7 +351,7 @@ def _table(kind: str, source: Any, label: str, query: str | None, least: int | N
 _WORDED = ("period", "interval", "object", "category")
 
 
-def _worded(frame: Any) -> Any:
+def _worded(frame: Any, word: Word) -> Any:
     """An Arrow table of any frame; of one of pandas with text for what has no type of its own."""
     import pyarrow as pa
 
@@ -356,27 +363,28 @@ def _worded(frame: Any) -> Any:
     out.columns = range(len(out.columns))  # Arrow refuses two of one name in its own words
     for place, kind in enumerate(out.dtypes):
         if str(kind).partition("[")[0] in _WORDED:
-            out[place] = out[place].astype(object).map(_word).astype("string")
+            out[place] = out[place].astype(object).map(word).astype("string")
     return pa.table(out).rename_columns(list(map(str, frame.columns)))
 
 
-def _word(value: Any) -> str | None:
+def _word(decimal: str, value: Any) -> str | None:
     """A cell of any type as a person would type it, in text that is valid everywhere."""
     if isinstance(value, bytes):
         value = value.decode("utf-8", "replace")
-    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
-        value = int(value)
+    if isinstance(value, float):
+        whole = value.is_integer() and abs(value) < 2**53
+        value = str(int(value) if whole else value).replace(".", decimal)
     return None if value is None else str(value).encode("utf-8", "replace").decode()
 
 
-def _cells(rows: Iterator[Sequence[Any]]) -> Any:
+def _cells(rows: Iterator[Sequence[Any]], word: Word) -> Any:
     """Rows of cells, the first of them names, as an Arrow table of text."""
     import pyarrow as pa
 
-    schema = pa.schema([(_word(name) or "", pa.string()) for name in next(rows, ())])
+    schema = pa.schema([(word(name) or "", pa.string()) for name in next(rows, ())])
     parts = iter(lambda: list(islice(rows, 1 << 14)), [])
     batches = (
-        pa.record_batch([list(map(_word, cells)) for cells in zip(*part, strict=True)], schema)
+        pa.record_batch([list(map(word, cells)) for cells in zip(*part, strict=True)], schema)
         for part in parts
     )
     return pa.Table.from_batches(batches, schema)

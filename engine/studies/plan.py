@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 from engine.data.dataset import Dataset
-from engine.data.imagined import network_like, random_network
+from engine.data.imagined import random_network
 from engine.data.networks import NETWORKS, load_network
 from engine.data.schema import Schema
 from engine.errors import InputError
@@ -180,12 +180,11 @@ class PlanRequest:
         rng = np.random.default_rng(np.random.SeedSequence([_STREAM, seed, draw]))
         guess = DENSITY * len(self.names) * math.exp(rng.uniform(-GUESSED, GUESSED))
         columns = self.names, self.levels, self.links or max(1, round(guess)), rng
-        if draw % 2 == 0 or not self.donors:
-            network = random_network(*columns)
-        else:
+        like = None
+        if draw % 2 and self.donors:
             order = np.random.default_rng([_STREAM, seed]).permutation(len(self.donors))
-            donor = self.donors[order[draw // 2 % len(order)]]
-            network = network_like(load_network(donor), *columns)
+            like = load_network(self.donors[order[draw // 2 % len(order)]])
+        network = random_network(*columns, like)
         if self.strength != 1.0:
             network = replace(network, tables=tuple(map(self._weighed, network.tables)))
         codes, truth = network.sample(self.rows, rng), network.dag()

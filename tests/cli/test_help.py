@@ -10,10 +10,7 @@ import pytest
 from engine.__main__ import COMMANDS, EXAMPLES, main
 from engine.data.schema import Schema
 
-PARTS = {
-    "schema": ("draft", "check"),
-    "budget": ("new", "show"),
-}
+PARTS = {"schema": ("draft", "check"), "budget": ("new", "show")}
 # Every parser there is: a word, and where it has words of its own, these.
 PATHS = [
     *((word,) for word in COMMANDS if word != "budget"),

@@ -228,14 +228,17 @@ def test_what_a_cell_means(column):
         assert found == [meaning(column, cell) for cell in CELLS]
 
 
-def test_numbers_are_written_as_the_schema_says():
+def test_numbers_are_written_as_the_schema_says(tmp_path):
     columns = (
         Column(name="a", type="numeric", cuts=(1.0, 1000.0), other="level"),
         Column(name="b", type="ordered", levels=("1,5", "2"), other="2"),
     )
     raw = b"a;b\n1,5;1,50\n1234,5;2\n0,5;1,5\n1.5;x\n"
-    data = read(raw, Schema(columns, dialect=Dialect(decimal=",")))
-    assert rows_of(data) == Counter([(1, 0), (2, 1), (0, 0), (3, 1)])
+    frame = pd.DataFrame({"a": [1.5, 1234.5, 0.5, "1.5"], "b": [1.5, 2, 1.5, "x"]}, dtype=object)
+    book = workbook(frame[:3], tmp_path / "t.xlsx")  # numbers have no sign of text
+    for source, n in ((raw, 4), (frame, 4), (book, 3)):
+        data = read(source, Schema(columns, dialect=Dialect(decimal=",")))
+        assert rows_of(data) == Counter([(1, 0), (2, 1), (0, 0), (3, 1)][:n])
     drafted = read_csv(b"a;b\n1,5;x\n2,25;y\n3,0;x\n")  # by its own draft
     assert (drafted.levels[0], drafted.n) == (("1,5", "2,25", "3"), 3)
 
@@ -383,8 +386,8 @@ REFUSED = {
     "an endless line": (b"a,b\nno,no\n" + b"s3cret" * 500_000 + b",no\n", "Line 3 of data is long"),
     "a line break": (b'\xef\xbb\xbf"a\na",b\nno,no\n', "The first name of data has a line break"),
     "a name twice": (b"a,a\nno,no\n", "are called 'a'"),
-    "one column": (b"a\nno\nyes\n", "fewer than two columns"),
-    "nothing": (b"", "fewer than two columns"),
+    "one column": (b"a\nno\nyes\n", "1 column with a name in its first line; give 2 to 1,000"),
+    "nothing": (b"", "0 columns"),
     "a bomb": (gzip.compress(b"a,b\n") + gzip.compress(b"0" * 10**7), "Line 2 of data is longer"),
     "no rows": (b"a,b\n", "no rows"),
     "another column": (b"a,c\nno,no\nno,no\n", "no column 'b'"),

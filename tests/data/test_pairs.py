@@ -52,7 +52,7 @@ def test_own_columns():
     ("text", "said"),
     [
         ("a,b,c\n1,2,3\n", "3 columns"),
-        ("a\n1\n", "fewer than two columns"),
+        ("a\n1\n", "1 column with a name"),
         ("a,b\n1,2\n1,3\n", "fewer than 10 rows"),
         *(
             ("a,b\n" + f"1,2\n3,{cell}\n" * 9, "no finite number")
