@@ -91,11 +91,6 @@ def pytest_collection() -> Generator[None]:
         gc.enable()
 
 
-def pytest_sessionfinish() -> None:
-    """What is left at the end is let go as ever."""
-    gc.unfreeze()
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The browser's tests are marked, and come first: they are the longest.
 
