@@ -15,7 +15,7 @@ from engine.__main__ import main
 from pages import worker
 from pages.table import cards
 from tests.boundary.fuzz import rows_of
-from tests.data.test_intake import VISITS, visits, workbook
+from tests.data.test_intake import SECRET, VISITS, visits, workbook
 
 
 def levels(*words, **more):
@@ -213,7 +213,6 @@ def test_a_draft_hints_at_the_person_keeps_missing_and_takes_none_for_a_word(tmp
             assert [(one.column, one.cells) for one in data.unforeseen_cells] == [("smokes", 80)]
 
 
-SECRET = "s3cret"
 BROKEN = {
     "half a character": pd.DataFrame(
         {"a": [f"{SECRET}\ud800", "no"], "b": ["no", "yes"]}, dtype=object

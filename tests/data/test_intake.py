@@ -19,19 +19,11 @@ from engine.data import sources
 from engine.data.column import Column, Dialect, Person
 from engine.data.reading import read
 from pages.worker import Upload, columns
-from tests.boundary.fuzz import one_database, rows_of
+from tests.boundary.fuzz import rows_of
 from tests.boundary.writers import Excel, meaning
 from tests.boundary.writers import workbook as write_workbook
 
 N = 240
-
-
-@pytest.fixture(autouse=True, scope="module")
-def quick():
-    with one_database():
-        yield
-
-
 pytestmark = pytest.mark.filterwarnings("ignore:.*See data.unforeseen:UserWarning")
 
 

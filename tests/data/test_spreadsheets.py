@@ -18,11 +18,10 @@ from engine.data.schema import Column, Schema
 from engine.data.spreadsheets import safe, table_csv, unsafe
 from pages.report.bundle import bundle
 
-RISKY = "=+-@\t\r\n'"
 NAMES = ("=cmd|'/C calc'!A0", "@sum", "+x", "plain")
 
 
-@given(st.text(alphabet=RISKY + "a1 ", max_size=6))
+@given(st.text(alphabet="=+-@\t\r\n'a1 ", max_size=6))
 def test_every_text_comes_back_so_no_two_become_one(cell):
     assert unsafe(safe(cell)) == cell
 
