@@ -12,7 +12,6 @@ from engine import Dataset, run
 from engine.algorithms import marginal_pc
 from engine.marginals import strata
 from engine.marginals.citest import EFFECTS, NoisyTests
-from engine.marginals.contrasts import helmert
 from tests.effects.models import noisy
 
 ALL = np.array(EFFECTS)
@@ -42,17 +41,6 @@ def explained(levels, n, seed):
         return np.minimum((rng.random(n)[:, None] > shares[cell]).sum(axis=1), r - 1)
 
     return dataset(np.column_stack([drawn(levels[0]), drawn(levels[1]), s]), levels)
-
-
-def test_the_table_is_the_moments_of_x_and_y_in_every_cell():
-    data = explained((3, 2, 2, 3), 500, 1)
-    known = strata.table(moments(data), 0, 1, (2, 3))
-    x, y = (
-        np.column_stack([np.ones(r), helmert(r)])[data.codes[:, i]] for i, r in ((0, 3), (1, 2))
-    )
-    for c, (s, t) in enumerate(np.ndindex(2, 3)):
-        inside = (data.codes[:, 2] == s) & (data.codes[:, 3] == t)
-        assert known.value[c] == pytest.approx(x[inside].T @ y[inside] / 500)
 
 
 def test_the_table_s_noise_is_what_its_tensors_noise_makes_of_it():

@@ -35,25 +35,6 @@ def test_meek_rule_under_every_relabelling(name):
         assert (meek(before[index]) == after[index]).all()
 
 
-@pytest.mark.parametrize(
-    "edges",
-    [
-        ("0>1", "1-2", "0-2"),  # rule 1 needs the ends apart
-        ("1>0", "1>2", "0-2"),  # rule 2 needs a directed path
-        ("0-1", "0-2", "0-3", "1>3", "2>3", "1-2"),  # rule 3 needs 1 and 2 apart
-        ("0-1", "0-2", "0-3"),  # nothing directed
-    ],
-)
-def test_meek_leaves_other_patterns_alone(edges):
-    before = graph(4, *edges)
-    assert (meek(before) == before).all()
-
-
-def test_rule_4_needs_the_far_ends_apart():
-    before = graph(4, "0-1", "1>2", "2>3", "0-3", "0-2", "1>3")
-    assert meek(before)[3, 0]
-
-
 def colliders(dag):
     joined = dag | dag.T
     return frozenset(
