@@ -11,11 +11,7 @@ from engine.effects.estimate import (
     LEVELS,
     PROJECTION,
     _fieller,
-    _level_by_level,
-    _noise_of_cells,
     estimate,
-    table,
-    too_many_cells,
 )
 from engine.effects.truth import interventional, joint
 from engine.marginals.moments import Moments
@@ -198,7 +194,6 @@ def test_a_rare_cell_is_not_divided_by():
     p = confounded()
     p[0, :, 1] *= 1e-5
     moments = from_table(p / p.sum())
-    assert _level_by_level(moments, 0, 1, 2) is None
     found = estimate(moments, 0, 1, (2,))
     assert found.method == PROJECTION
 
@@ -208,16 +203,6 @@ def test_what_is_no_covariance_has_no_answer():
     moments.two[0, 2] = moments.two[2, 0] = 2.0
     moments.higher.clear()
     assert estimate(moments, 0, 1, (2,)) is None
-
-
-def test_tables_and_sizes():
-    p = confounded()
-    assert table(from_table(p), 0, 1, 2) == pytest.approx(p, abs=1e-12)
-    assert table(from_table(p), 2, 0) == pytest.approx(p.sum(axis=1).T, abs=1e-12)
-    assert _noise_of_cells(from_table(p), np.ones((1, 2, 2, 2)), (0, 1, 2)).item() == 0.0
-    data = load_dataset("child", n=100)
-    assert too_many_cells(exact(data), range(20))
-    assert not too_many_cells(exact(data), range(3))
 
 
 def test_the_truth_of_a_network_by_hand():
