@@ -14,7 +14,6 @@ from engine.audit.measure import (
     Measured,
     Trial,
     bound_of,
-    choose,
     directions,
     limits,
     matrix,
@@ -106,20 +105,6 @@ def test_directions_are_the_outputs_that_move_and_their_discriminant():
     assert found[-1][1] / found[-1][0] == pytest.approx(3, rel=0.1)  # equal spreads: as the gaps
     assert len(directions(np.zeros((4, 30)), np.eye(4, 30) + 1)) == BEST_SINGLE + 1
     assert directions(np.ones((4, 2)), np.ones((4, 2))) == []
-
-
-def test_the_event_chosen_is_the_one_with_the_largest_bound():
-    """Output 0 separates the sides at 0.5, output 1 does not at all."""
-    noise = np.random.default_rng(1).normal(size=(2, 200))
-    a, b = np.column_stack([np.zeros(200), noise[0]]), np.column_stack([np.ones(200), noise[1]])
-    b[:4, 0] = 0.0
-    direction, cut, on_b = choose(a, b, 0.0) or pytest.fail("no event was found")
-    counts = int((a @ direction > cut).sum()), int((b @ direction > cut).sum())
-    assert sorted(counts) == [0, 196] or sorted(counts) == [4, 200]
-    assert on_b == (counts[1] > counts[0])
-    assert choose(a, a, 0.0) is None
-    direction, cut, _ = choose(np.zeros((50, 1)), np.ones((50, 1)), 0.0) or pytest.fail("none")
-    assert abs(cut) == 0.5 * abs(direction[0])
 
 
 # Of algorithms ----------------------------------------------------------------------------
