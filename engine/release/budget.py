@@ -117,7 +117,7 @@ class Budget:
         """What is left, in words: epsilon, delta, and how many releases like the last."""
         left = self.left
         said = (
-            f"ε {left[0]:f} of {self.epsilon:f} left, δ {float(left[1]):.3g} of "
+            f"ε {left[0]:f} of {self.epsilon.normalize():f} left, δ {float(left[1]):.3g} of "
             f"{float(self.delta):.3g}"
         )
         if not self.charges:

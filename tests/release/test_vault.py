@@ -175,7 +175,7 @@ def test_a_terminal_without_an_epsilon_ends_nothing(tmp_path, monkeypatch):
     """After a charge nothing breaks off, or it would be asked for and paid for again."""
     monkeypatch.setenv(VARIABLE, str(tmp_path / "b.db"))
     monkeypatch.setenv("PYTHONIOENCODING", "cp1252")  # what Windows writes to a file
-    asked = [sys.executable, "-m", "engine", "budget", "new", "other", "--epsilon", "3"]
+    asked = [sys.executable, "-m", "engine", "budget", "new", "other", "--epsilon", "3.0"]
     done = subprocess.run(asked, cwd=ROOT, capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
     assert done.stdout.startswith(b"other: \\u03b5 3 of 3 left")
