@@ -117,7 +117,7 @@ HOSTILE = {
     "a word for a number": (_row(seconds="many"), "damaged row", False),
     "a number for a word": (_row(status=3), "damaged row", False),
     "a name that is none": (_row(cpdag=[[1, 2]]), "damaged row", False),
-    "tests that are none": (_row(ci_tests_by_order=["x"]), "damaged row", False),
+    "a number too large": (_row(ci_tests_by_order=[10**400]), "damaged row", False),
     "scores that are none": (_row(metrics_tested={"f": 1}), "damaged row", False),
 }
 
