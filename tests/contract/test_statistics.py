@@ -58,17 +58,6 @@ def test_independent_tables_look_independent_and_the_rest_does_not(statistic):
     assert statistic.log_odds(statistic.score(apart), 240) > 0
 
 
-@pytest.mark.parametrize("statistic", OF_TABLES, ids=lambda s: s.key)
-def test_an_empty_stratum_says_nothing(statistic):
-    """A code without rows is no observation: the blocks of a sparse table leave it out."""
-    for table in tables((2, 2, 3)):
-        padded = np.concatenate([table, np.zeros((1, 2, 3), np.int64)])
-        for variant in VARIANTS:
-            more, less = (statistic.score(t, variant) for t in (padded, table))
-            assert more[:2] == pytest.approx(less[:2], rel=1e-12, nan_ok=True)
-            assert more.dof == less.dof
-
-
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("statistic", OF_TABLES, ids=lambda s: s.key)
 def test_what_is_no_table_of_counts_is_refused(statistic, variant):

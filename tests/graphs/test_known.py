@@ -108,16 +108,6 @@ def test_pairs_that_knowledge_keeps_apart_are_never_asked_and_mislead_no_rule():
     assert ("Smoker", "Cancer") in found.cpdag.edges
 
 
-def test_required_links_stay_and_are_not_asked():
-    data = load_dataset("cancer", n=2000)
-    known = Knowledge(required=[("Pollution", "Dyspnoea")])
-    found = run("pc", data, statistic="oracle", knowledge=known)
-    assert ("Pollution", "Dyspnoea") in found.cpdag.edges
-    assert ("Dyspnoea", "Pollution") not in found.cpdag.edges
-    asked = {frozenset((step.x, step.y)) for step in found.steps if step.kind == "test"}
-    assert frozenset(("Pollution", "Dyspnoea")) not in asked
-
-
 def test_chains_turn_only_what_is_free():
     """Shares with knowledge are those of the allowed DAGs, weighted as without it."""
     skeleton = graph(4, "0-1", "1-2", "2-3", "0-2")

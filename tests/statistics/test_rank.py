@@ -72,18 +72,6 @@ def test_z_is_the_definitions(statistic, variant):
     assert (untestable > 20) == (variant == "published")
 
 
-@pytest.mark.parametrize("statistic", BOUNDED)
-def test_a_published_test_takes_nothing_from_a_stratum_of_two(statistic):
-    two, three = np.array([[1, 0], [0, 1]]), np.array([[2, 0], [0, 1]])
-    for table in (two, np.array([two, two])):
-        assert math.isnan(Z_OF[statistic](table, "published"))
-        assert not STATISTICS[statistic].score(table, "published").testable
-        assert Z_OF[statistic](table, "strict") > 0
-    alone = Z_OF[statistic](three, "published")
-    assert alone > 0
-    assert Z_OF[statistic](np.array([three, two]), "published") == alone
-
-
 def test_critical_z_is_where_p_meets_the_threshold():
     for threshold in (1e-6, 0.05, 0.1, 0.4999):
         assert norm.sf(critical_z(threshold)) == pytest.approx(threshold, rel=1e-9)
