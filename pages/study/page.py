@@ -5,8 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from engine import InputError
-from engine.registry import algorithm
+from engine.registry import TITLES, algorithm
 from engine.studies.trial import knowing
+from engine.studies.tune import OBJECTIVES
 from pages.shell import drafted_strip, task
 from pages.shell import words as text
 from pages.shell.settings import OWN, data_for, drafted
@@ -34,10 +35,10 @@ def main() -> None:
     found = task.find(NAME)
     if found is None:
         task.shared("study-warm", "a first look", work.warm, line=task.RUNS)
-        chosen = text.plain(algorithm(asked.algorithm).title)
+        aim = f"{OBJECTIVES[asked.objective]} {asked.target:g}"
         st.info(
-            f"How large must ε be for {chosen} to reach {asked.target:g} on this dataset? Press "
-            "**Find ε**: 17 values of ε are tried, and the curve is drawn while they run.",
+            f"How large must ε be for {TITLES[asked.algorithm]} to reach {aim} on this dataset? "
+            "Press **Find ε**: 17 values of ε are tried, and the curve is drawn while they run.",
             icon=":material/query_stats:",
         )
     else:
@@ -58,8 +59,7 @@ def _begin(asked: work.Asked) -> None:
     except InputError as error:
         st.error(text.plain(str(error)), icon=":material/error:")
         return
-    title = text.plain(f"{chosen.title} on {asked.dataset}")
-    task.start(NAME, title, work.answered, data, asked)
+    task.start(NAME, text.plain(f"{chosen.title} on {asked.dataset}"), work.answered, data, asked)
 
 
 def _show(found: task.Task) -> None:
