@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Generator
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -17,23 +16,30 @@ from tests.chance import FRESH, NAMED, install
 
 TESTS = Path(__file__).resolve().parent
 BROWSER_TESTS = TESTS / "browser"
-# Folders and files that ``-m quick`` runs, but for the tests in them that are marked slow: together
-# under 30 seconds on two cores. No other file is imported then.
-QUICK = (
-    *("algorithms/test_auto.py", "algorithms/test_curate_pc.py", "algorithms/test_gauss_pc.py"),
-    *("algorithms/test_marginal_triples.py", "algorithms/test_noleaks.py", "algorithms/test_pc.py"),
-    *("algorithms/test_plans.py", "algorithms/test_priv_pc.py", "algorithms/test_svt_pc.py"),
-    *("cli/test_run.py", "cli/test_studies.py", "data/test_networks.py", "data/test_schema.py"),
-    *("data/test_simulated.py", "docs/test_words.py", "effects", "graphs"),
-    *("known_answer/test_papers.py", "known_answer/test_privacy_numbers.py"),
-    "known_answer/test_results.py",
-    *("pairs/test_scores.py", "privacy/test_accounting.py", "privacy/test_events.py"),
-    *("privacy/test_extremes.py", "privacy/test_mechanisms.py", "release/test_budget.py"),
-    *("search", "statistics", "tables"),
-    *("studies/test_price.py", "studies/test_summary.py", "studies/test_planning.py", "teaching"),
-    *("test_errors.py", "test_knowledge.py", "test_params.py", "test_runner.py"),
-    *("ui/test_colours.py", "ui/test_components.py", "ui/test_numbers.py", "ui/test_surfaces.py"),
-)
+# The files that ``-m quick`` runs, but for the tests in them that are marked slow: the texts and
+# results that are kept, and whatever else sees much in little time. No other file is imported then.
+_QUICK = {
+    ".": "errors knowledge params runner",
+    "algorithms": "auto curate_notears curate_pc em_pc gauss_pc marginal_triples noleaks pc plans "
+    "priv_pc svt_pc",
+    "cli": "printed run studies",
+    "contract": "statistics",
+    "data": "networks pairs schema simulated spreadsheets",
+    "docs": "pages words",
+    "effects": "adjustment effect plausible",
+    "graphs": "cpdag dags edges formats layout metrics",
+    "known_answer": "papers privacy_numbers results",
+    "pairs": "scores",
+    "privacy": "accounting events ledger_readings mechanisms sources",
+    "release": "budget signature",
+    "search": "noisy_score released skeleton",
+    "statistics": "blocks evidence likelihood multiplicity rank",
+    "studies": "known margins planning repeat summary",
+    "tables": "tables",
+    "teaching": "lessons money shuffled sieving",
+    "ui": "class_mode colours components kept numbers state",
+}
+QUICK = {TESTS / folder / f"test_{name}.py" for folder, of in _QUICK.items() for name in of.split()}
 
 # Matrices here are small: BLAS threads only contend with the other workers (10 times slower).
 for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
@@ -69,14 +75,9 @@ def pytest_fixture_setup(
         return (yield)
 
 
-@cache
-def _is_quick(path: Path) -> bool:
-    return any(path.is_relative_to(TESTS / one) for one in QUICK)
-
-
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """With ``-m quick`` only the files that hold quick tests are imported."""
-    other = collection_path.name.startswith("test_") and not _is_quick(collection_path)
+    other = collection_path.name.startswith("test_") and collection_path not in QUICK
     return True if config.option.markexpr == "quick" and other else None
 
 
@@ -99,7 +100,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(BROWSER_TESTS):
             item.add_marker(pytest.mark.browser)
-        elif _is_quick(item.path) and item.get_closest_marker("slow") is None:
+        elif item.path in QUICK and item.get_closest_marker("slow") is None:
             item.add_marker(pytest.mark.quick)
     items.sort(
         key=lambda item: (

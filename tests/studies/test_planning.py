@@ -6,7 +6,6 @@ import pytest
 
 from engine import InputError, load_dataset, run
 from engine.__main__ import main
-from engine.privacy.events import GaussianEvent, LaplaceEvent
 from engine.registry import ALGORITHMS, algorithm
 from engine.studies.detectability import HIDDEN, Shape, _rowless, unworkable
 
@@ -25,10 +24,8 @@ def test_the_stated_noise_is_what_a_run_draws():
     shape = data.cardinalities, data.n
     drawn = {key: run(key, data, seed=0, trace=False, **STRICT) for key in ("gauss_pc", "priv_pc")}
     first = drawn["gauss_pc"].ledger[0].event
-    assert isinstance(first, GaussianEvent)
     assert noise("gauss_pc", *shape) == pytest.approx(first.sigma)
     examined = next(c.event for c in drawn["priv_pc"].ledger if c.label == "examine")
-    assert isinstance(examined, LaplaceEvent)
     assert noise("priv_pc", *shape) == pytest.approx(math.sqrt(2) * examined.scale)
     svt = run("svt_pc", data, seed=0, trace=False, **STRICT).ledger[0].event
     both = math.hypot(svt.threshold_scale, svt.query_scale)

@@ -33,6 +33,7 @@ RUNS = {
 }
 TABS = ("Scores and cost", "Where the links go", "Why did this edge go?", "Edge table", "Ledger",
         "Download and share")  # fmt: skip
+SLOW = {"published", "none", "nodes", "auto", "once", "now"}  # not between two edits
 TEXT = (".csv", ".json", ".txt", ".dot", ".graphml", ".mmd", ".dag", ".svg")
 
 
@@ -59,7 +60,11 @@ def files(monkeypatch):
     return found
 
 
-@pytest.mark.parametrize("name", RUNS)
+def names(some):
+    return [pytest.param(n, marks=pytest.mark.slow, id=n) if n in SLOW else n for n in some]
+
+
+@pytest.mark.parametrize("name", names(RUNS))
 def test_run(open_app, name, files):
     app = press(open_app("run", **RUNS[name]), "run", "pin")
     seen = [shown(app)]
@@ -72,7 +77,7 @@ def test_run(open_app, name, files):
     agrees(f"run {name}", "\n".join(seen))
 
 
-@pytest.mark.parametrize("word", [one.key for one in STEPS])
+@pytest.mark.parametrize("word", names([one.key for one in STEPS]))
 def test_learn(open_app, word):
     agrees(f"learn {word}", shown(open_app("learn", step=word, data="cancer", seed="1")))
 

@@ -39,8 +39,7 @@ def test_a_shuffles_legend_names_what_its_pictures_hold(open_app):
 
 def data_of(app):
     """What the last component on the page was given."""
-    found = json.loads(app.get("bidi_component")[-1].proto.json)
-    return found
+    return json.loads(app.get("bidi_component")[-1].proto.json)
 
 
 def test_a_link_sets_what_is_dragged(open_app):
