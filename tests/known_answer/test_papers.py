@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from engine import InputError, theory
-from engine.privacy.accounting import advanced_total
+from engine.privacy.accounting import advanced_total, compose
 from engine.privacy.events import AboveThresholdEvent, ProposeTestReleaseEvent, StableEvent
 from engine.statistics.base import p_sensitivity
 from engine.statistics.kendall import KENDALL
@@ -177,6 +177,10 @@ def test_a_uniform_budget(quadratic, linear, total, epsilon):
 @pytest.mark.parametrize(
     "call",
     [
+        lambda: theory.sieve_epsilon(0, 10, 5),
+        lambda: theory.sieve_epsilon(1, 10, 11),
+        lambda: theory.affordable_iterations(1, 1, "geometric"),
+        lambda: compose([0.1], 1e-6, "moments"),
         lambda: theory.kendall_p_bound(10, stratum=1),
         lambda: theory.kendall_p_bound(0),
         lambda: theory.conditional_kendall_bound(10, 10),
@@ -191,5 +195,5 @@ def test_a_uniform_budget(quadratic, linear, total, epsilon):
     ],
 )
 def test_numbers_out_of_range_are_refused(call):
-    with pytest.raises(InputError):
+    with pytest.raises(InputError, match=r"^[^\n]*\.$"):
         call()
