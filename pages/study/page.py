@@ -5,9 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from engine import InputError
-from engine.registry import TITLES, algorithm
+from engine.registry import algorithm
 from engine.studies.trial import knowing
-from engine.studies.tune import OBJECTIVES
 from pages.shell import drafted_strip, task
 from pages.shell import words as text
 from pages.shell.settings import OWN, data_for, drafted
@@ -35,12 +34,10 @@ def main() -> None:
     found = task.find(NAME)
     if found is None:
         task.shared("study-warm", "a first look", work.warm, line=task.RUNS)
-        aim = f"{OBJECTIVES[asked.objective]} {asked.target:g}"
-        st.info(
-            f"How large must ε be for {TITLES[asked.algorithm]} to reach {aim} on this dataset? "
-            "Press **Find ε**: 17 values of ε are tried, and the curve is drawn while they run.",
-            icon=":material/query_stats:",
-        )
+        st.caption("Press **Find ε**: 17 values of ε are tried, and the curve is drawn meanwhile.")
+        # The browser gets its charts ready while the form is read: that takes it a second or more.
+        with of_form("study-answer", "", old=False):
+            answer_view({}, [], asked, epsilon_now(), whole=False)
     else:
         task.watch(NAME, _show)
         if found.done:
@@ -59,7 +56,9 @@ def _begin(asked: work.Asked) -> None:
     except InputError as error:
         st.error(text.plain(str(error)), icon=":material/error:")
         return
-    task.start(NAME, text.plain(f"{chosen.title} on {asked.dataset}"), work.answered, data, asked)
+    title = text.plain(f"{chosen.title} on {asked.dataset}")
+    # No study ends as soon as other work may; its first runs are there by then.
+    task.start(NAME, title, work.answered, data, asked, wait=task.SHORT / 2)
 
 
 def _show(found: task.Task) -> None:

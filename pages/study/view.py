@@ -11,7 +11,7 @@ import streamlit as st
 
 from engine.registry import TITLES
 from engine.studies.trial import TrialResult
-from engine.studies.tune import OBJECTIVES, Answer, answer_of
+from engine.studies.tune import EPSILONS, OBJECTIVES, Answer, answer_of
 from pages.draw import PLAIN, charts, style_of
 from pages.draw.charts import Axis, Curve, curves
 from pages.shell import words as text
@@ -47,10 +47,13 @@ def answer_view(
     whole: bool,
     best: Answer | None = None,
 ) -> None:
-    """The sentence, the others' and the curves."""
+    """The sentence, the others' and the curves; before the first run the question and the axes."""
     main = answers.get(asked.algorithm)
     if main is None:
-        st.caption("Before the first runs have ended, nothing can be drawn.")
+        aim = f"{TITLES[asked.algorithm]} to reach {OBJECTIVES[asked.objective]} {asked.target:g}"
+        st.markdown(f"#### How large must ε be for {text.plain(aim)} on this dataset?")
+        drawn = _drawn({}, {}, results, asked, epsilon)
+        charts.figure(drawn, key="study-curve", alt="The target over ε; no run has ended yet")
         return
     end = f"; at its best setting {best.outcome}" if best is not None else ""
     so_far = "" if whole else "So far: "
@@ -82,8 +85,7 @@ def _drawn(
     lines = [_curve(TITLES[key], answer, style_of(key)) for key, answer in answers.items()] + [
         _curve(name, answer, 7) for name, answer in extra.items()
     ]
-    ends = answers[asked.algorithm].points["x"]
-    level = (ends.min(), ends.max())
+    level, main = (EPSILONS[0], EPSILONS[-1]), answers.get(asked.algorithm)
     for key in dict.fromkeys(r.algorithm for r in results if r.algorithm not in answers):
         scores = [
             getattr(r.metrics_tested, asked.objective) for r in results
@@ -97,7 +99,7 @@ def _drawn(
         [*lines, target_line(asked.target, level)],
         Axis("ε", log=True, ends=level),
         Axis(OBJECTIVES[asked.objective], ends=(0.0, 1.02)),
-        here=_here(answers[asked.algorithm], epsilon),
+        here=_here(main, epsilon) if main is not None else None,
     )
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Where = Dataset | PlanRequest | Release  # what a search draws its data from
 
-EVERY = 0.3  # seconds between two batches of results
+EVERY = 0.2  # seconds between two batches of results
 
 
 @dataclass(frozen=True)

@@ -47,8 +47,11 @@ def test_page_command_line_and_python_give_one_answer_with_one_error(
     data, grid = load_dataset(name, n=n), list(work.EPSILONS)
     answer = which_epsilon(data, key, params, target=target, seeds=5, epsilons=grid)
     words_of = {k: str(v) for k, v in params.items()}
-    app = found(open_app, data=name, n=str(n), algorithm=key, **words_of,
-                **{"study.target": str(target)})  # fmt: skip
+    app = open_app("study", **{**SMALL, "data": name, "n": str(n), "algorithm": key}, **words_of,
+                   **{"study.target": str(target)})  # fmt: skip
+    assert f"to reach Skeleton F1 {target:g} on this dataset?" in told(app, "markdown")
+    assert len(app.get("plotly_chart")) == 1  # by it the browser gets ready for the first curve
+    press(app, "study-find")
     assert f"#### {answer.sentence}" in told(app)
     assert len(app.get("plotly_chart")) == 1
     assert "you are here: ε = 1" in shown(app)
