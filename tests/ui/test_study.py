@@ -30,7 +30,9 @@ def few(monkeypatch):
 
 
 def found(open_app, **query):
-    return press(open_app("study", **{**SMALL, **query}), "study-find")
+    app = open_app("study", **{**SMALL, **query})
+    assert len(app.get("plotly_chart")) == 1  # by it the browser gets ready for the first curve
+    return press(app, "study-find")
 
 
 ASKED = [
@@ -47,11 +49,8 @@ def test_page_command_line_and_python_give_one_answer_with_one_error(
     data, grid = load_dataset(name, n=n), list(work.EPSILONS)
     answer = which_epsilon(data, key, params, target=target, seeds=5, epsilons=grid)
     words_of = {k: str(v) for k, v in params.items()}
-    app = open_app("study", **{**SMALL, "data": name, "n": str(n), "algorithm": key}, **words_of,
-                   **{"study.target": str(target)})  # fmt: skip
-    assert f"to reach Skeleton F1 {target:g} on this dataset?" in told(app, "markdown")
-    assert len(app.get("plotly_chart")) == 1  # by it the browser gets ready for the first curve
-    press(app, "study-find")
+    app = found(open_app, data=name, n=str(n), algorithm=key, **words_of,
+                **{"study.target": str(target)})  # fmt: skip
     assert f"#### {answer.sentence}" in told(app)
     assert len(app.get("plotly_chart")) == 1
     assert "you are here: ε = 1" in shown(app)
@@ -168,8 +167,7 @@ def test_an_answer_while_it_runs_is_of_what_there_is():
     values = filled("marginal_pc", {})
     rest = tuple(sorted((k, v) for k, v in values.items() if k != "epsilon"))
     asked = work.Asked("cancer", 500, 0, "", "marginal_pc", rest, 0.8, "skeleton_f1", 2)
-    parts = []
-    said = []
+    parts, said = [], []
 
     def tell(share=None, phrase="", part=None):
         parts.extend([part] if part else [])
