@@ -163,9 +163,8 @@ def test_ones_own_table_is_forecast_from_its_schema(open_app):
 
 
 def test_an_answer_while_it_runs_is_of_what_there_is():
-    data = load_dataset("cancer", n=500)
-    values = filled("marginal_pc", {})
-    rest = tuple(sorted((k, v) for k, v in values.items() if k != "epsilon"))
+    values = filled("marginal_pc", {}).items()
+    rest = tuple(sorted((k, v) for k, v in values if k != "epsilon"))
     asked = work.Asked("cancer", 500, 0, "", "marginal_pc", rest, 0.8, "skeleton_f1", 2)
     parts, said = [], []
 
@@ -174,7 +173,6 @@ def test_an_answer_while_it_runs_is_of_what_there_is():
         said.append(phrase)
         return len(parts) > 1
 
-    work.answered(tell, data, asked)
+    work.answered(tell, load_dataset("cancer", n=500), asked)
     assert "1 of " in " ".join(said)
-    some = [r for part in parts for r in part]
-    assert answers_of(some, asked)["marginal_pc"].rows == 500
+    assert answers_of([r for part in parts for r in part], asked)["marginal_pc"].rows == 500
