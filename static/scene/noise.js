@@ -1,4 +1,4 @@
-// Noise on one test: drag the score along its axis; dots fall, pile up, and turn red beyond T.
+// Noise on one test: drag the score along its axis; dots fall, pile up, and turn orange beyond T.
 import {Picture, el, held, keyed, range, sheet} from "./dom.js";
 
 const RATE = 9, MOST = 1200, RADIUS = 3.2, FALL = 0.16;
@@ -108,7 +108,7 @@ export class Noise extends Picture {
     const goes = this.score < this.level;
     this.said.replaceChildren(`Without noise the link ${goes ? "goes" : "stays"}. `,
       el("b", {class: "false_positive"}, `${this.other} of ${this.fallen}`), " draws say otherwise",
-      `: ${this.fallen ? Math.round(100 * this.other / this.fallen) : 0} in 100; the red area is ${short(100 * area)} in 100.`);
+      `: ${this.fallen ? Math.round(100 * this.other / this.fallen) : 0} in 100; in the long run ${short(100 * area)} in 100.`);
   }
 
   paint() {

@@ -120,7 +120,7 @@ def test_ten_minutes_from_the_opening_to_the_coins(new_page, screenshots):
     on(page, TITLES["noise"])
     canvas, said = page.locator("canvas.noise"), page.locator(".noise-scene .sentence")
     page.wait_for_function("(e) => e.innerText.includes('of 1200')", arg=said.element_handle())
-    fell = re.search(r"(\d+) of 1200 draws.* the red area is ([\d.]+) in 100", said.inner_text())
+    fell = re.search(r"(\d+) of 1200 draws.* in the long run ([\d.]+) in 100", said.inner_text())
     assert fell
     # 1,200 draws: 4 standard errors are at most 5.8 in 100
     assert abs(int(fell[1]) / 12 - float(fell[2])) < 6.0
