@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 from collections.abc import Generator
@@ -20,7 +21,7 @@ BROWSER_TESTS = TESTS / "browser"
 # results that are kept, and whatever else sees much in little time. No other file is imported then.
 _QUICK = {
     ".": "errors knowledge params runner",
-    "algorithms": "auto curate_notears curate_pc em_pc gauss_pc marginal_triples noleaks pc plans "
+    "algorithms": "auto curate_notears curate_pc em_pc gauss_pc marginal_triples pc plans "
     "priv_pc svt_pc",
     "cli": "printed run studies",
     "contract": "statistics",
@@ -31,13 +32,13 @@ _QUICK = {
     "known_answer": "papers privacy_numbers results",
     "pairs": "scores",
     "privacy": "accounting events ledger_readings mechanisms sources",
-    "release": "budget signature",
+    "release": "budget",
     "search": "noisy_score released skeleton",
     "statistics": "blocks evidence likelihood multiplicity rank",
     "studies": "known margins planning repeat summary",
     "tables": "tables",
     "teaching": "lessons money shuffled sieving",
-    "ui": "class_mode colours components kept numbers state",
+    "ui": "colours components kept numbers state",
 }
 QUICK = {TESTS / folder / f"test_{name}.py" for folder, of in _QUICK.items() for name in of.split()}
 
@@ -83,19 +84,21 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None]:
-    """What is collected stays to the end: no look for garbage goes through it."""
+    """What is collected stays to the end of the process: no look for garbage goes through it."""
     gc.disable()
     try:
         return (yield)
     finally:
         gc.freeze()
+        atexit.register(gc.unfreeze)
         gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The browser's tests are marked, and come first: they are the longest.
+    """The browser's tests are marked, and come first, then those of pages: they are the longest.
 
-    Of these the walk through all pages comes first: it looks at them as a new visitor finds them.
+    Of the browser's the walk through all pages comes first: it looks at them as a new visitor
+    finds them. A long file that began last would leave the other worker without work.
     """
     for item in items:
         if item.path.is_relative_to(BROWSER_TESTS):
@@ -106,6 +109,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         key=lambda item: (
             item.get_closest_marker("browser") is None,
             item.path != BROWSER_TESTS / "test_pages.py",
+            item.path.parent.name != "ui",
         )
     )
 

@@ -49,7 +49,6 @@ def test_priv_pc_published_noise():
     for k, result in enumerate(traces("priv_pc", 80, guarantee="published", epsilon=epsilon)):
         for step in result.steps:
             if step.kind == "examine":
-                assert step.value is not None
                 examine.append(step.value - step.internal["exact"])
             elif step.kind == "sieve":
                 query.append(step.internal["noisy value"] - step.internal["exact"])
@@ -81,7 +80,6 @@ def test_each_released_value_has_the_noise_its_charge_states(key, guarantee):
         for step in result.steps:
             if step.kind != "test":
                 continue
-            assert step.value is not None
             event = step.charges[-1].event
             scale = event.scale if isinstance(event, LaplaceEvent) else event.sigma
             units.append((step.value - step.internal["exact"]) / scale)
