@@ -51,7 +51,7 @@ def answer_view(
     main = answers.get(asked.algorithm)
     if main is None:
         aim = f"{TITLES[asked.algorithm]} to reach {OBJECTIVES[asked.objective]} {asked.target:g}"
-        st.markdown(f"#### How large must ε be for {text.plain(aim)} on this dataset?")
+        st.subheader(f"How large must ε be for {text.plain(aim)} on this dataset?", anchor=False)
         drawn = _drawn({}, {}, results, asked, epsilon)
         charts.figure(drawn, key="study-curve", alt="The target over ε; no run has ended yet")
         return
