@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -35,9 +36,13 @@ def interrupted() -> bool:
 
 
 def ignore_signals() -> None:
-    """The program is ending: a further Ctrl-C must not break into what it still says."""
+    """The program is ending: a further Ctrl-C must not break into what it still says.
+
+    Nor does a library's thread that was cut off say anything.
+    """
     for number in _SIGNALS:
         signal.signal(number, signal.SIG_IGN)
+    threading.excepthook = lambda cut_off: None
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:

@@ -115,11 +115,8 @@ class Budget:
     @property
     def remaining(self) -> str:
         """What is left, in words: epsilon, delta, and how many releases like the last."""
-        left = self.left
-        said = (
-            f"ε {left[0]:f} of {self.epsilon.normalize():f} left, δ {float(left[1]):.3g} of "
-            f"{float(self.delta):.3g}"
-        )
+        left, total = self.left, (self.epsilon.normalize(), float(self.delta))
+        said = f"ε {left[0]:f} of {total[0]:f} left, δ {float(left[1]):.3g} of {total[1]:.3g}"
         if not self.charges:
             return said
         last = self.charges[-1]
@@ -273,9 +270,8 @@ class Budgets:
 
     def _all(self) -> list[tuple[int, Path]]:
         """Charge and file of all kept releases."""
-        found = [
-            (path.stem.partition("-")[0], path) for path in sorted(self.folder.glob("*-*.json"))
-        ]
+        paths = sorted(self.folder.glob("*-*.json"))
+        found = [(path.stem.partition("-")[0], path) for path in paths]
         return [(int(charge), path) for charge, path in found if charge.isdecimal()]
 
     @contextmanager

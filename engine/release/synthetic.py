@@ -116,9 +116,7 @@ def _chances(moments: Moments, node: int, parents: list[int], codes: np.ndarray)
         spread = moments.two[np.ix_(theirs, theirs)] - np.outer(mean, mean)
         noise = float(max(moments.noise_one.max(), moments.noise_two.max()))
         ridge = (1e-9 + noise**0.5) * np.eye(len(theirs))
-        seen = np.concatenate(
-            [helmert(moments.cardinalities[p])[codes[:, p]] for p in parents], axis=1
-        )
+        seen = np.hstack([helmert(moments.cardinalities[p])[codes[:, p]] for p in parents])
         expected += (seen - mean) @ np.linalg.solve(spread + ridge, cross)
     chances = np.maximum(1 / levels + expected @ helmert(levels).T, 1e-6)
     return np.asarray(chances / chances.sum(axis=1, keepdims=True))

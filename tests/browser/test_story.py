@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from engine.story import frames
 from engine.story.page import write
 
 KEYS = ("scene", "causes", "noise", "person", "budget", "once", "hospitals", "limits")
@@ -30,7 +31,9 @@ DRAG = """async (dial) => {
 def folder(tmp_path_factory):
     """The story's folder."""
     made = tmp_path_factory.mktemp("story")
-    write(made)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(frames, "DRAWS", 3)  # of the hospitals: enough for their two pictures
+        write(made)
     return made
 
 

@@ -81,6 +81,13 @@ def test_a_run_is_stopped(number, module, after):
     assert said.startswith("Stopped")
 
 
+def test_a_thread_that_an_interrupt_cuts_off_says_nothing():
+    code = "import threading; from engine.cli.interrupts import ignore_signals; ignore_signals(); "
+    code += "threading.Thread(target=[].pop).start()"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=True)
+    assert done.stderr == b""
+
+
 @pytest.mark.parametrize(("times", "workers"), [(1, "1"), (3, "2")])
 def test_a_sweep_is_stopped(times, workers, tmp_path):
     """The table travels through a pipe: a disk without room is no matter, and holds no rows."""
