@@ -231,7 +231,8 @@ def _typed(value: Any, kind: Any) -> Any:
         if not isinstance(value, list) or (len(value) != len(parts) and parts[-1] is not Ellipsis):
             raise TypeError(value)
         return tuple(_typed(one, parts[0]) for one in value)
-    whole = kind in (int, float) and type(value) is int and abs(value) < 2**63
-    if not (whole or (type(value) is kind is not int and (kind is float or writable(value)))):
+    whole = type(value) is int and kind in (int, float) and abs(value) < 2**63
+    other = type(value) is kind and kind is not int and (kind is float or writable(value))
+    if not (whole or other):
         raise TypeError(value)
     return value

@@ -102,13 +102,10 @@ def ratio_bars(ratios: Mapping[str, float], *, key: str) -> None:
     names = list(ratios)[::-1]
     sizes = [ratios[name] for name in names]
     inks = [ink(0) if size <= 1 + 1e-9 else palette().bars[2] for size in sizes]
-    bar = {
-        **{"type": "bar", "x": sizes, "y": names, "orientation": "h", "hoverinfo": "skip"},
-        "marker": {"color": inks},
-        # In the bar, where no line crosses the number and no frame cuts it.
-        **{"text": [f"{size:.2f}" for size in sizes], "textposition": "auto"},
-        **{"insidetextanchor": "end", "textangle": 0},
-    }
+    # The words in the bar, where no line crosses the number and no frame cuts it.
+    bar = {"type": "bar", "x": sizes, "y": names, "orientation": "h", "hoverinfo": "skip",
+           "marker": {"color": inks}, "text": [f"{size:.2f}" for size in sizes],
+           "textposition": "auto", "insidetextanchor": "end", "textangle": 0}  # fmt: skip
     layout = {
         "height": 70 + 26 * len(names),
         "margin": {"l": 8, "r": 8, "t": 8, "b": 8},
