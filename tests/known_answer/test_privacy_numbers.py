@@ -136,6 +136,9 @@ def test_sensitivity_constants():
         assert got == pytest.approx(c / 100, rel=1e-12)
         a_l = 9 * (3 * levels - 4) / (4 * (levels - 1))
         assert c == pytest.approx(2 * a_l / 1.5, rel=1e-12)
+    for n, most in ((2, 20 / 11), (3, 27 / 11), (4, 192 / 65), (5, 57 / 17)):  # of one added record
+        wanted = 9 * ((2 * n + 5) * n + n * n - n) / ((2 * n + 5) * (2 * n + 7))
+        assert most == pytest.approx(wanted, rel=1e-12)
     assert KENDALL.sensitivity(100, 10**6, 10**6, conditional=True) < 0.9
     assert KENDALL.sensitivity(100, 2, 2, conditional=False) == pytest.approx(0.3)
     assert KENDALL.sensitivity(100, 2, 3, conditional=False) == pytest.approx(0.6)

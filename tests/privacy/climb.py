@@ -15,6 +15,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from engine.statistics.kendall import _kendall_sums
+from engine.statistics.registry import STATISTICS
 from engine.statistics.spearman import _spearman_sums
 
 TESTS = {"kendall": 0, "spearman": 1}
@@ -64,16 +65,21 @@ def climb(table, flat, n, test, strict, scale, cells, sizes):  # type: ignore[no
     return best, source, target
 
 
-def change(
-    table: NDArray[np.int64], source: int, target: int, test: str, strict: bool, scale: int
-) -> float:
-    """How far the statistic moves when one record of cell ``source`` goes to ``target``."""
+def moved(
+    test: str, variant: str, table: NDArray[np.int64], source: int, target: int
+) -> tuple[float, float]:
+    """How far |z| and p move when one record of cell ``source`` goes to ``target``.
+
+    The engine's own, with p = 0 where nothing can be tested.
+    """
     other = table.copy()
     other.flat[source] -= 1
     other.flat[target] += 1
-    n = float(table.sum())
-    here, there = (absolute(t, n, TESTS[test], strict, scale) for t in (table, other))
-    return float(abs(here - there))
+    found = [STATISTICS[test].score(t, variant) for t in (table, other)]
+    (z, other_z), (p, other_p) = zip(
+        *((abs(s.statistic), s.p) if s.testable else (0.0, 0.0) for s in found), strict=True
+    )
+    return abs(z - other_z), abs(p - other_p)
 
 
 def worst(

@@ -1,9 +1,8 @@
 """Every mechanism with all that the tests need to know of it: a new one is one entry here.
 
 From this table come the tests of noise scales and of charges before draws (test_mechanisms.py),
-the costs that the ledger's are compared with (readd.py), the random events of the ledger's
-properties (test_ledger.py) and the rule that spends through every mechanism in turn
-(contract/test_adversarial.py). Costs are written apart from the engine, to check it.
+the costs that the ledger's are compared with (readd.py) and the random events of the ledger's
+properties (test_ledger.py). Costs are written apart from the engine, to check it.
 """
 
 from __future__ import annotations
@@ -15,20 +14,15 @@ from functools import cache
 from typing import Any
 
 import mpmath
-import numpy as np
-import pytest
 from dp_accounting.dp_event import GaussianDpEvent, SampledWithoutReplacementDpEvent
 from dp_accounting.privacy_accountant import NeighboringRelation
 from dp_accounting.rdp import RdpAccountant
 from hypothesis import strategies as st
-from scipy.stats import binomtest, chi2, kstest, laplace, norm
 
 from engine.context import RunContext
 from engine.privacy import events as e
 from engine.privacy import mechanisms
-
-DRAWS = 8_000  # the weakest check misses a scale 30 % off with probability 3e-6
-ALPHA = 1e-6
+from engine.privacy.accounting import analytic_gaussian_sigma
 
 
 def from_epsilon(event: e.Event) -> float:
@@ -62,14 +56,14 @@ class Cost:
 class Mechanism:
     """``release(session, value, size)`` answers with a number and charges about ``size``.
 
-    ``sampled`` does so on a sample of the rows, where the mechanism can. ``fits`` says whether
-    draws through a session follow the distribution of the mechanism's source. ``charges`` are the
-    costs of all events it may charge.
+    ``sampled`` does so on a sample of the rows, where the mechanism can. ``noise(size)`` is what
+    either draws, in turn: the distribution and its scale, by the mechanism's source. ``charges``
+    are the costs of all events it may charge.
     """
 
     name: str
     release: Callable[[RunContext, float, float], float]
-    fits: Callable[[RunContext], bool]
+    noise: Callable[[float], list[tuple[str, float]]]
     charges: tuple[Cost, ...]
     sampled: Callable[[RunContext, float, float], float] | None = None
 
@@ -105,25 +99,16 @@ def cost_of(event: e.Event) -> Cost:
     raise AssertionError(f"the table does not know {type(event).__name__}: teach it its cost")
 
 
-def follows(draws: Any, cdf: Callable[..., Any]) -> bool:
-    return bool(kstest(np.ravel(draws), cdf).pvalue > ALPHA)
-
-
 # Laplace ------------------------------------------------------------------------------
 
 scales = st.floats(0.01, 100)
 small = st.floats(1e-12, 1e-3)
 
 
-def laplace_fits(s: RunContext) -> bool:
-    draws = [mechanisms.laplace(s, 3.0, sensitivity=1, scale=0.4) for _ in range(DRAWS)]
-    return follows(draws, laplace(3.0, 0.4).cdf)
-
-
 LAPLACE = Mechanism(
     "laplace",
-    lambda s, value, size: mechanisms.laplace(s, value, sensitivity=size, scale=1),
-    laplace_fits,
+    lambda s, value, size: mechanisms.laplace(s, value, sensitivity=3 * size, scale=3),
+    lambda size: [("laplace", 3)],
     (
         Cost(
             e.LaplaceEvent,
@@ -134,20 +119,12 @@ LAPLACE = Mechanism(
 )
 
 
-def smooth_laplace_fits(s: RunContext) -> bool:
-    draws = [
-        mechanisms.smooth_laplace(s, 1.0, smooth_sensitivity=0.3, epsilon=0.5, slack=1e-6)
-        for _ in range(DRAWS)
-    ]
-    return follows(draws, laplace(1.0, 2 * 0.3 / 0.5).cdf)
-
-
 SMOOTH_LAPLACE = Mechanism(
     "smooth_laplace",
     lambda s, value, size: mechanisms.smooth_laplace(
-        s, value, smooth_sensitivity=1, epsilon=size, slack=1e-9
+        s, value, smooth_sensitivity=3, epsilon=size, slack=1e-9
     ),
-    smooth_laplace_fits,
+    lambda size: [("laplace", 2 * 3 / size)],
     (
         Cost(
             e.SmoothEvent,
@@ -160,21 +137,6 @@ SMOOTH_LAPLACE = Mechanism(
 
 
 # Gaussian -----------------------------------------------------------------------------
-
-
-def gaussian_fits(s: RunContext) -> bool:
-    exact = np.arange(DRAWS, dtype=float)
-    noisy = mechanisms.gaussian(s, exact, sensitivity=1, sigma=2.5)
-    sampled = mechanisms.gaussian(s, exact, sensitivity=1, sigma=0.8, rate=0.1)
-    return follows(noisy - exact, norm(0, 2.5).cdf) and follows(sampled - exact, norm(0, 0.8).cdf)
-
-
-def analytic_gaussian_fits(s: RunContext) -> bool:
-    """sigma = 3.730632 at (1, 1e-5) for sensitivity 1 (known-answers.md), here for 2."""
-    exact = np.arange(DRAWS, dtype=float)
-    noisy, sigma = mechanisms.analytic_gaussian(s, exact, sensitivity=2.0, epsilon=1.0, delta=1e-5)
-    assert sigma == pytest.approx(2 * 3.730632, rel=1e-6)
-    return follows(noisy - exact, norm(0, 2 * 3.730632).cdf)
 
 
 def no_pure_epsilon(event: Any) -> float:
@@ -213,9 +175,9 @@ def _sampled_gaussian(multiplier: float, rate: float, order: float) -> float:
 GAUSSIAN = Mechanism(
     "gaussian",
     lambda s, value, size: float(
-        mechanisms.gaussian(s, [value], sensitivity=size, sigma=1)[0],
+        mechanisms.gaussian(s, [value, 0], sensitivity=3 * size, sigma=3)[0],
     ),
-    gaussian_fits,
+    lambda size: [("normal", 3)],
     (
         Cost(
             e.GaussianEvent,
@@ -232,16 +194,16 @@ GAUSSIAN = Mechanism(
         ),
     ),
     sampled=lambda s, value, size: float(
-        mechanisms.gaussian(s, [value], sensitivity=size, sigma=1, rate=0.3)[0]
+        mechanisms.gaussian(s, [value, 0], sensitivity=3 * size, sigma=3, rate=0.3)[0]
     ),
 )
 
 ANALYTIC_GAUSSIAN = Mechanism(
     "analytic_gaussian",
     lambda s, value, size: float(
-        mechanisms.analytic_gaussian(s, [value], sensitivity=1, epsilon=size, delta=1e-9)[0][0]
+        mechanisms.analytic_gaussian(s, [value, 0], sensitivity=2, epsilon=size, delta=1e-9)[0][0]
     ),
-    analytic_gaussian_fits,
+    lambda size: [("normal", 2 * analytic_gaussian_sigma(size, 1e-9))],
     (
         Cost(
             e.AnalyticGaussianEvent,
@@ -257,22 +219,10 @@ ANALYTIC_GAUSSIAN = Mechanism(
 # Exponential --------------------------------------------------------------------------
 
 
-def exponential_fits(s: RunContext) -> bool:
-    """Frequencies of each index against exp(epsilon u / (2 sensitivity))."""
-    utilities = np.array([0.0, -1.0, 2.0, -6.0])
-    drawn = [
-        mechanisms.exponential(s, utilities, epsilon=1.6, sensitivity=2.0) for _ in range(DRAWS)
-    ]
-    weights = np.exp(1.6 * utilities / 4)
-    expected = DRAWS * weights / weights.sum()
-    observed = np.bincount(drawn, minlength=4)
-    return bool(chi2.sf(np.sum((observed - expected) ** 2 / expected), 3) > ALPHA)
-
-
 EXPONENTIAL = Mechanism(
     "exponential",
     lambda s, value, size: float(mechanisms.exponential(s, [0.0, 1.0, value], epsilon=size)),
-    exponential_fits,
+    lambda size: [("gumbel", 1)],
     (
         Cost(
             e.ExponentialEvent,
@@ -288,23 +238,9 @@ EXPONENTIAL = Mechanism(
 # Above-threshold ----------------------------------------------------------------------
 
 
-def above_threshold_fits(s: RunContext) -> bool:
-    """Threshold and query noise, each on its own scale."""
-    thresholds, queries = [], []
-    for _ in range(DRAWS):
-        run = mechanisms.AboveThreshold(
-            s, threshold=5.0, sensitivity=1, threshold_scale=0.7, query_scale=2.1
-        )
-        thresholds.append(run.noisy_threshold)
-        # far below, so that what stops the run is never the query's own noise
-        run.above(-1e6)
-        queries.append(run.noisy_value + 1e6)
-    return follows(thresholds, laplace(5.0, 0.7).cdf) and follows(queries, laplace(0, 2.1).cdf)
-
-
 def first_answer(s: RunContext, value: float, size: float, rate: float = 1.0) -> float:
     run = mechanisms.AboveThreshold(
-        s, threshold=0, sensitivity=size, threshold_scale=1, query_scale=2, rate=rate
+        s, threshold=0, sensitivity=3 * size, threshold_scale=3, query_scale=6, rate=rate
     )
     return float(run.above(value))
 
@@ -321,7 +257,7 @@ def sampled_epsilon(event: e.SubsampledEvent) -> float:
 ABOVE_THRESHOLD = Mechanism(
     "AboveThreshold",
     first_answer,
-    above_threshold_fits,
+    lambda size: [("laplace", 3), ("laplace", 6)],
     (
         Cost(
             e.AboveThresholdEvent,
@@ -351,42 +287,15 @@ ABOVE_THRESHOLD = Mechanism(
 # Propose, test, release; release if stable ------------------------------------------------
 
 
-def propose_test_release_fits(s: RunContext) -> bool:
-    """Noise on the release; and how often a distance at the threshold passes each of two tests."""
-    threshold = 1 + math.log(1 / 1e-3) / 0.8
-
-    def release(distances: tuple[float, ...]) -> float | None:
-        return mechanisms.propose_test_release(
-            s, 2.0, distances, length=0.5, epsilon=0.8, slack=1e-3
-        )
-
-    draws = [release((1e6,)) for _ in range(DRAWS)]
-    if not follows(draws, laplace(2.0, 0.5 / 0.8).cdf):
-        return False
-    at, above = threshold, threshold + 1.0
-    passed = sum(release((at, above)) is not None for _ in range(DRAWS))
-    missed = 0.5 * laplace(0, 1 / 0.8).cdf(-1.0)
-    return bool(binomtest(DRAWS - passed, DRAWS, missed).pvalue > ALPHA)
-
-
-def stable_release_fits(s: RunContext) -> bool:
-    """How often a distance one above the threshold passes; what passes is not changed."""
-    distance = math.log(1 / 1e-3) / 0.8 + 1.0
-    found = [
-        mechanisms.stable_release(s, 2.0, distance, epsilon=0.8, delta=1e-3) for _ in range(DRAWS)
-    ]
-    assert set(found) <= {2.0, None}
-    missed = float(laplace(0, 1 / 0.8).cdf(-1.0))
-    return bool(binomtest(found.count(None), DRAWS, missed).pvalue > ALPHA)
-
-
 PROPOSE_TEST_RELEASE = Mechanism(
     "propose_test_release",
     lambda s, value, size: (
-        mechanisms.propose_test_release(s, value, (1e9,), length=1, epsilon=size / 2, slack=1e-9)
+        mechanisms.propose_test_release(
+            s, value, (1e9, 1e9), length=3, epsilon=size / 3, slack=1e-9
+        )
         or value
     ),
-    propose_test_release_fits,
+    lambda size: [("laplace", 3 / size), ("laplace", 3 * 3 / size)],
     (
         Cost(
             e.ProposeTestReleaseEvent,
@@ -403,7 +312,7 @@ STABLE_RELEASE = Mechanism(
     lambda s, value, size: (
         mechanisms.stable_release(s, value, 1.0, epsilon=size, delta=1e-9) or 0.0
     ),
-    stable_release_fits,
+    lambda size: [("laplace", 1 / size)],
     (
         Cost(
             e.StableEvent,

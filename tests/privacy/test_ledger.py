@@ -109,12 +109,18 @@ def test_zcdp_conversion_covers_the_exact_gaussian(rho, delta):
 
 
 @given(
-    st.lists(events, max_size=30), st.floats(0.01, 50), st.sampled_from(["basic", "zcdp", "gdp"])
+    st.lists(events, max_size=12),
+    st.floats(0.01, 50),
+    st.sampled_from(["basic", "zcdp", "gdp", "rdp"]),
+    st.sampled_from([1.0, 0.2]),
 )
-def test_whatever_is_charged_the_cap_holds(charges, cap, method):
-    ledger = Ledger(Guarantee(cap, 1e-6), method=method)
+def test_whatever_is_charged_the_cap_holds(charges, cap, method, rate):
+    """Events at random, then whatever still fits, down to nothing."""
+    order = 8.0 if method == "rdp" else None
+    ledger = Ledger(Guarantee(cap, 1e-6), method=method, renyi_order=order, rate=rate)
+    last = LaplaceEvent if method == "basic" else GaussianEvent
     kept = []
-    for event in charges:
+    for event in [*charges, *(last(64.0 / 2**k, 1.0) for k in range(20) for _ in range(4))]:
         before = (len(ledger), ledger.used)
         try:
             ledger.charge(event)

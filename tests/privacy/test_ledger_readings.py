@@ -66,6 +66,7 @@ def test_a_renyi_ledger_reads_at_its_order():
     # Canonne, Kamath and Steinke 2020, Proposition 12
     shift = math.log(1 - 1 / ORDER) - (math.log(1e-6) + math.log(ORDER)) / (ORDER - 1)
     assert ledger.used == pytest.approx(cost)
+    assert ledger.by_label() == {"a": pytest.approx(cost)}
     assert ledger.most == pytest.approx(4.0 - shift)
     assert ledger.used_epsilon == pytest.approx(cost + shift)
     assert Ledger(CAP, method="rdp", renyi_order=ORDER).used_epsilon == 0
@@ -136,6 +137,9 @@ def test_events_fit_together_or_not_at_all():
     third = StableEvent(1e-4, 0.4e-6)
     assert ledger.affords(third, third)
     assert not ledger.affords(third, third, third)  # their deltas do not fit
+    assert not Ledger(ledger.cap, method="zcdp").affords(
+        third
+    )  # whose conversion takes delta whole
     assert ledger.affords()
     assert ledger.affords(fits, fits)
     assert not ledger.affords(fits, fits, fits)
