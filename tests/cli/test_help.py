@@ -18,6 +18,7 @@ PATHS = [
 ]
 # Those whose example is run by another test, and which.
 ELSEWHERE = {
+    ("audit",): "tests/audit/test_release.py runs it, with fewer proposals",
     ("warm",): "tests/contract/test_kernels.py runs it, in a process of its own",
     ("story",): "tests/test_wheel.py writes it, from an installed package",
 }

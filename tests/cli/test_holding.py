@@ -42,13 +42,13 @@ def begun(*words, limit=None, **environment):
 
 
 def ended(process):
-    """Exit status and standard error, without progress, of a command that ends by itself."""
+    """Exit status, standard error without progress, and output of a command that ends by itself."""
     try:
-        _, said = process.communicate(timeout=40)
+        out, said = process.communicate(timeout=40)
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
-    return process.returncode, re.sub(r"(?m)^(\d+/\d+ runs|import time:).*\n", "", said)
+    return process.returncode, re.sub(r"(?m)^(\d+/\d+ runs|import time:).*\n", "", said), out
 
 
 def one_sentence(said):
@@ -75,7 +75,7 @@ def test_a_run_is_stopped(number, module, after):
     assert any(line.split()[-1] == module for line in process.stderr)
     time.sleep(after)
     os.killpg(process.pid, number)
-    status, said = ended(process)
+    status, said, _ = ended(process)
     assert status == 130
     assert one_sentence(said)
     assert said.startswith("Stopped")
@@ -101,9 +101,14 @@ def test_a_sweep_is_stopped(times, workers, tmp_path):
     for _ in range(times):
         os.killpg(process.pid, signal.SIGINT)
         time.sleep(0.05)
-    status, said = ended(process)
+    pressed = time.monotonic()
+    status, said, out = ended(process)
+    assert time.monotonic() - pressed < 8  # of which the machine's other work may take most
     assert status == 130
     assert one_sentence(said)
+    if times == 1:
+        assert said == f"Stopped; what was finished is kept in {path}.\n"
+        assert out.startswith("dataset")
     with ResultStore(path) as store:
         assert 2 <= len(store) < 400
 
@@ -112,7 +117,7 @@ def test_a_sweep_is_stopped_in_its_first_second(tmp_path):
     process = begun(*SWEEP, "--workers", "2", "--out", str(tmp_path / "s.db"))
     time.sleep(0.4)
     os.killpg(process.pid, signal.SIGINT)
-    status, said = ended(process)
+    status, said, _ = ended(process)
     assert status == 130
     assert one_sentence(said)
 
@@ -142,7 +147,7 @@ def test_a_full_disk_keeps_what_was_written(tmp_path):
         *("--out", str(path)),
         limit=100_000,
     )
-    status, said = ended(process)
+    status, said, _ = ended(process)
     assert status == 2
     assert one_sentence(said)
     assert str(path) in said

@@ -13,15 +13,18 @@ import pytest
 
 from engine import Dataset, InputError
 from engine.algorithm import Outcome
+from engine.graphs.formats import FORMATS
 from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.release import checking
 from engine.release import file as reading
 from engine.release import synthetic as drawing
 from engine.release.checking import check, moments_of
 from engine.release.file import MOST_ROWS, Signature, canonical, digest, findings, loads
+from engine.release.make import BudgetedRelease
 from engine.release.noise import ALARM
 from engine.release.page import release_drawn, to_html
 from engine.release.synthetic import consistent_dag, synthetic
+from tests.graphs.test_formats import read_dagitty
 from tests.release.samples import make, schema_of
 
 Change = Callable[[Any], object]
@@ -269,10 +272,21 @@ def test_an_arrow_in_doubt_is_a_line_for_other_tools(small):
     """Below three fifths; a line stays one, and the file's own graph keeps its arrow."""
     graph = (("a", "b"), ("c", "b"), ("a", "c"), ("c", "a"))
     arrows = (("a", "b", 0.6, 0.1), ("b", "c", 0.2, 0.59), ("a", "c", 0.9, 0.1))
-    doubted = replace(small, cpdag=graph, arrows=arrows)
-    found = {("abc"[i], "abc"[j]) for i, j in np.argwhere(release_drawn(doubted)).tolist()}
-    assert found == {*graph, ("b", "c")}
+    links = (("a", "b", 0.9), ("b", "c", 0.8), ("a", "c", 0.7))
+    doubted = replace(small, cpdag=graph, arrows=arrows, confidence=links)
+    paid, drawn = BudgetedRelease(doubted), release_drawn(doubted)
+    found = paid.to_networkx()
+    assert set(found.edges) == {*graph, ("b", "c")}
+    assert {frozenset(e): share for *e, share in found.edges(data="link")} == {
+        frozenset((a, b)): share for a, b, share in links
+    }
     assert doubted.matrix.sum() == 4
+    for kind, form in FORMATS.items():  # their readers: tests/graphs/test_formats.py
+        assert paid.to_text(kind) == form.write("abc", drawn)
+    assert paid.to_dot() == paid.to_text("dot")
+    whole = BudgetedRelease(small)
+    head, _, edges = read_dagitty(whole.to_text("dagitty", directed=True))
+    assert (head, {(a, b) for a, b, _ in edges}) == ("dag", set(whole.synthetic(10).truth.edges))
 
 
 def test_findings_are_told_by_name_once_a_pair():

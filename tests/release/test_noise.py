@@ -22,7 +22,7 @@ from engine.release.noise import (
 )
 from tests.release.samples import declared, make, own_asia, schema_of
 
-HONEST = 12
+HONEST = 6
 
 
 def with_noise(monkeypatch, share):

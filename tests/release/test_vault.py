@@ -1,8 +1,8 @@
 """What was paid for is never lost and never overwritten; the vault and the places of files."""
 
+import io
 import json
 import os
-import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from engine import InputError
-from engine.__main__ import main
+from engine.__main__ import main, script
 from engine.privacy.accounting import Guarantee
 from engine.release.budget import VARIABLE, Budgets
 from engine.release.file import canonical, digest, load, loads
@@ -18,8 +18,6 @@ from engine.release.page import to_html
 from engine.release.places import check_place, save
 from engine.release.signature import own_key, public_text, verify
 from tests.release.samples import RELEASE, make
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -174,11 +172,12 @@ def test_what_could_be_written_nowhere_is_printed(typed, monkeypatch):
 def test_a_terminal_without_an_epsilon_ends_nothing(tmp_path, monkeypatch):
     """After a charge nothing breaks off, or it would be asked for and paid for again."""
     monkeypatch.setenv(VARIABLE, str(tmp_path / "b.db"))
-    monkeypatch.setenv("PYTHONIOENCODING", "cp1252")  # what Windows writes to a file
-    asked = [sys.executable, "-m", "engine", "budget", "new", "other", "--epsilon", "3.0"]
-    done = subprocess.run(asked, cwd=ROOT, capture_output=True, check=False)
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert done.stdout.startswith(b"other: \\u03b5 3 of 3 left")
+    monkeypatch.setattr("engine.__main__.end_on_signals", lambda: None)
+    monkeypatch.setattr(sys, "argv", ["engine", "budget", "new", "other", "--epsilon", "3.0"])
+    raw = io.BytesIO()  # as what Windows writes to a file
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding="cp1252", write_through=True))
+    assert script() == 0
+    assert raw.getvalue().startswith(b"other: \\u03b5 3 of 3 left")
 
 
 @pytest.mark.parametrize("when", ["Budget._charged", "Resumable"])

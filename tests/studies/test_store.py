@@ -56,7 +56,7 @@ def _write(path, seed, barrier):
 
 def test_two_processes_write_one_file(tmp_path):
     """They open a file that is not there at once, and half of what they compute is the same."""
-    context, path = multiprocessing.get_context("spawn"), tmp_path / "s.db"
+    context, path = multiprocessing.get_context("fork"), tmp_path / "s.db"
     barrier = context.Barrier(2)
     writers = [context.Process(target=_write, args=(path, seed, barrier)) for seed in (0, 5)]
     for one in writers:

@@ -161,13 +161,6 @@ list(sweep(data, "priv_pc", grid, {SEEDS}, store="s.db", executor="processes", w
 """
 
 
-def _started(folder, *words):
-    """Python in a process group of its own."""
-    how = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "cwd": folder}
-    how["env"] = {**os.environ, "PYTHONPATH": str(ROOT)}
-    return subprocess.Popen([sys.executable, *words], start_new_session=True, **how)
-
-
 def _resumed(path):
     """Its first seeds in this process, from what is in the store on."""
     grid = {"epsilon": EPSILONS, "guarantee": "published"}
@@ -188,7 +181,8 @@ def test_a_study_killed_half_way_resumes_to_the_same_rows(tmp_path):
     """The script has no guard: if workers imported the program's main module, it would end."""
     path = tmp_path / "s.db"
     (tmp_path / "mine.py").write_text(UNGUARDED)
-    process = _started(tmp_path, "mine.py")
+    words, environment = [sys.executable, "mine.py"], {**os.environ, "PYTHONPATH": str(ROOT)}
+    process = subprocess.Popen(words, cwd=tmp_path, env=environment, start_new_session=True)
     _wait_for_rows(path, process, 15)
     process.send_signal(signal.SIGKILL)
     process.wait()
@@ -226,22 +220,6 @@ def _wait_for_group(number):
         time.sleep(0.05)
     os.killpg(number, signal.SIGKILL)
     pytest.fail("worker processes outlived their killed parent by 20 s")
-
-
-def test_ctrl_c_keeps_what_is_finished(tmp_path):
-    path, epsilons = tmp_path / "s.db", ",".join(map(str, EPSILONS))
-    flags = "--dataset asia --n 10000 --algorithm priv_pc --guarantee published --workers 2"
-    words = [*flags.split(), "--seeds", str(SEEDS), "--epsilon", epsilons, "--out", str(path)]
-    process = _started(ROOT, "-m", "engine", "sweep", *words)
-    _wait_for_rows(path, process, 10)
-    os.killpg(process.pid, signal.SIGINT)
-    pressed = time.monotonic()
-    out, err = process.communicate(timeout=30)
-    assert time.monotonic() - pressed < 8  # of which the machine's other work may take most
-    assert process.returncode == 130
-    assert err.splitlines()[-1] == f"Stopped; what was finished is kept in {path}."
-    assert out.startswith("dataset")
-    assert 10 <= _rows(path) < RUNS
 
 
 def test_an_estimate_is_near_what_a_study_takes(tmp_path):
