@@ -96,15 +96,19 @@ def test_partial_correlation_rule_drops_what_other_parents_explain():
 SHORT = {"tolerance": 1e-3}
 
 
-# Zheng et al. 2018, section 5 (ER2, Gaussian, n = 1000), shows its SHD as plots only: these bounds
-# are half the number of nodes, with room for few seeds.
+# Zheng et al. 2018, section 5 (ER2, Gaussian, n = 1000), shows its SHD as plots only: its bound
+# is half the number of nodes, with room for few seeds.
 @pytest.mark.parametrize(
-    ("nodes", "seeds", "whole", "f1", "shd"), [(10, 5, 1, 0.85, 5), (20, 2, 0, 0.85, 9)]
+    ("name", "whole", "f1", "shd"),
+    [
+        ("er:10:20:gaussian", 1, 0.85, 5),
+        ("sf:10:10:exponential", 0, 0.8, 10),
+        ("sf:10:10:gumbel", 0, 0.8, 10),
+    ],
 )
-def test_recovers_erdos_renyi_models(nodes, seeds, whole, f1, shd):
-    """``whole`` of the models with all dual steps."""
-    name = f"sem:er:{nodes}:{2 * nodes}:gaussian"
-    scores = [score(name, seed, **(SHORT if seed >= whole else {})) for seed in range(seeds)]
+def test_recovers_simulated_models(name, whole, f1, shd):
+    """``whole`` of three models with all dual steps."""
+    scores = [score(f"sem:{name}", k, **(SHORT if k >= whole else {})) for k in range(3)]
     assert np.mean([s[0] for s in scores]) >= f1
     assert np.mean([s[1] for s in scores]) <= shd
 
@@ -120,12 +124,6 @@ def score(name, seed, **options):
     return 2 * (found & truth).sum() / (found.sum() + truth.sum()), int(shd)
 
 
-@pytest.mark.parametrize("noise", ["exponential", "gumbel"])
-def test_other_noise_and_scale_free(noise):
-    scores = [score(f"sem:sf:10:10:{noise}", seed, **SHORT) for seed in range(3)]
-    assert np.mean([s[0] for s in scores]) >= 0.8
-
-
 def test_diagnostics_trace_and_guarantee():
     data = load_dataset("asia", n=20_000)
     result = run("notears", data)
@@ -135,7 +133,7 @@ def test_diagnostics_trace_and_guarantee():
     assert result.diagnostics.h[-1] <= 1e-5
     assert len(result.diagnostics.objective) == sum(s.kind == "solve" for s in result.steps)
     assert result.diagnostics.oracle.f1 >= 0
-    own = load_dataset("asia", n=20_000)
+    own = load_dataset("cancer", n=200)
     object.__setattr__(own, "truth", None)
     assert run("notears", own).diagnostics.oracle is None
 
@@ -154,11 +152,3 @@ def test_gram_matrix_equals_the_plain_one_and_published_midpoints():
     np.testing.assert_allclose((exact + 1) / 2, [0.9, 0.25, 0.65])
     in_order = midpoints(np.array([0.2, 0.5, 0.3]), by_frequency=False)
     np.testing.assert_allclose((in_order + 1) / 2, [0.1, 0.45, 0.85])
-
-
-def test_weights_do_not_depend_on_the_number_of_rows():
-    """Ten copies of the rows give the same answer: only X'X / n enters."""
-    data = load_dataset("sem:er:6:8:gaussian", n=500, seed=2)
-    ten = type(data).from_values(np.tile(data.values, (10, 1)), data.bounds, truth=data.truth)
-    one, more = (run("notears", d, trace=False).diagnostics.weights for d in (data, ten))
-    np.testing.assert_allclose(one, more, atol=0.02)  # the solver's own accuracy

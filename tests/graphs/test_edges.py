@@ -2,13 +2,10 @@
 
 import math
 import re
-from itertools import pairwise
 
-import networkx as nx
 import pytest
 
 from engine.graphs.edges import Edge, svg
-from engine.graphs.layout import GAP, box_width, place
 from engine.percent import probability
 
 Box = tuple[float, float, float, float]  # middle, half of the width and of the height
@@ -48,16 +45,3 @@ def test_the_picture_says_of_a_link_what_the_table_says():
     said = svg(("a", "b"), [Edge("a", "b", 0.998, math.nan, "directed")], "alt")
     assert re.findall(r'font-size="11"[^>]*>([^<]+)<', said) == [probability(0.998)] == ["99.8 %"]
     assert "&gt; 99.9 %" in svg(("a", "b"), [Edge("a", "b", 1.0, math.nan, "directed")], "alt")
-
-
-def test_small_graphs_stand_in_layers():
-    """Causes above effects, boxes of a row apart, and a node in the middle below its two causes."""
-    names = ["one", "two", "three", "four", "five"]
-    graph = nx.DiGraph([*(("root", name) for name in names), ("five", "last")])
-    at = place(graph, sum(box_width(name) + GAP for name in names), 400)  # no wider than the row
-    assert all(at[cause][1] < at[effect][1] for cause, effect in graph.edges)
-    row = sorted((at[name][0], box_width(name)) for name in names)
-    for (a, wide), (b, other) in pairwise(row):
-        assert b - a >= (wide + other) / 2 + GAP - 1e-9
-    at = place(nx.DiGraph([("one", "both"), ("two", "both")]), 600, 400)
-    assert at["both"][0] == pytest.approx((at["one"][0] + at["two"][0]) / 2)

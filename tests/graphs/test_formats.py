@@ -8,9 +8,8 @@ import pytest
 from causallearn.graph.Endpoint import Endpoint
 from causallearn.utils.TXT2GeneralGraph import txt2generalgraph
 
-from engine import load_dataset, run
 from engine.graphs.cpdag import edges_of
-from engine.graphs.formats import FORMATS, dagitty, dot, graphml, mermaid, portable, tetrad
+from engine.graphs.formats import dagitty, dot, graphml, mermaid, portable, tetrad
 from tests.graphs.small import graph
 
 NAMES = ("<b>x</b>", 'say "hi"', "two\nlines", "back\\", "plain", "plain ", "a;b, c")
@@ -99,13 +98,6 @@ def test_dagittys_text_follows_its_grammar():
 
 def test_names_stay_apart_whatever_is_taken_out():
     assert portable(["a b", "a_b", "a\tb", "a b_2"], " ") == ["a_b", "a_b_2", "a_b_3", "a_b_2_2"]
-
-
-@pytest.mark.parametrize("key", FORMATS)
-def test_a_run_of_asia_can_be_written(key):
-    result = run("pc", load_dataset("asia", n=2000), statistic="oracle")
-    written = FORMATS[key].write(result.names, result.matrix)
-    assert all(name in written for name in result.names)
 
 
 def test_mermaids_text_names_every_edge_once():

@@ -1,12 +1,12 @@
 """Places of nodes: in the frame, none over another, causes above effects."""
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import networkx as nx
 import pytest
 
 from engine.data.networks import NETWORKS, load_network
-from engine.graphs.layout import NODE_HEIGHT, box_width, frame_height, place, scale_of
+from engine.graphs.layout import GAP, NODE_HEIGHT, box_width, frame_height, place, scale_of
 
 # Wider graphs than Alarm's do not fit without overlaps.
 DRAWN = [name for name in NETWORKS if len(load_network(name).names) <= 40]
@@ -25,10 +25,17 @@ def test_no_two_nodes_overlap_and_all_lie_in_the_frame(name):
     assert all(abs(x) <= width / 2 + 1 and abs(y) <= height / 2 + 1 for x, y in at.values())
 
 
-def test_small_graphs_show_causes_above_effects():
-    graph = load_network("asia").dag()
-    at = place(graph, 460, 380)
-    assert all(at[a][1] < at[b][1] for a, b in graph.edges)
+def test_small_graphs_stand_in_layers():
+    """Causes above effects, boxes of a row apart, and a node in the middle below its two causes."""
+    names = ["one", "two", "three", "four", "five"]
+    graph = nx.DiGraph([*(("root", name) for name in names), ("five", "last")])
+    at = place(graph, sum(box_width(name) + GAP for name in names), 400)  # no wider than the row
+    assert all(at[cause][1] < at[effect][1] for cause, effect in graph.edges)
+    row = sorted((at[name][0], box_width(name)) for name in names)
+    for (a, wide), (b, other) in pairwise(row):
+        assert b - a >= (wide + other) / 2 + GAP - 1e-9
+    at = place(nx.DiGraph([("one", "both"), ("two", "both")]), 600, 400)
+    assert at["both"][0] == pytest.approx((at["one"][0] + at["two"][0]) / 2)
 
 
 @pytest.mark.parametrize("graph", [nx.DiGraph(), nx.DiGraph([("a", "b"), ("b", "a")])])
