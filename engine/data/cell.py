@@ -35,12 +35,16 @@ def number(text: str, decimal: str) -> str:
 
 @dataclass(frozen=True)
 class Cell:
-    """One column's cells in SQL: as they are stored, as text, as numbers, and which are empty."""
+    """One column's cells in SQL: as they are stored, as text, as numbers, and which are empty.
+
+    ``decimal`` is the sign that its numbers have.
+    """
 
     stored: str
     text: str
     number: str
     gap: str
+    decimal: str
 
     @classmethod
     def of(cls, table: Relation, name: str, part: str | None = None) -> Cell:
@@ -52,6 +56,7 @@ class Cell:
             stored = f"coalesce(CAST({part}({moment(stored)}) AS VARCHAR), {stored})"
         text = trimmed(stored)
         typed = part is None and _NUMBERS.match(kind)
-        value = f"CAST(c{at} AS DOUBLE)" if typed else number(text, table.dialect.decimal)
+        decimal = table.dialect.decimal
+        value = f"CAST(c{at} AS DOUBLE)" if typed else number(text, decimal)
         gap = f"(lower(coalesce({text}, '')) IN ({', '.join(map(quoted, GAPS))}))"
-        return cls(stored, text, value, gap)
+        return cls(stored, text, value, gap, decimal)

@@ -17,7 +17,7 @@ Rows are counted, never held: the result is the distinct rows of codes and how o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -37,24 +37,26 @@ _MOST = 9e12  # beyond it a row's number counts as that in a person's sum
 # What a cell means ----------------------------------------------------------------------------
 
 
-def code(table: Relation, column: Column, cell: Cell, rest: int | None = None) -> str:
+def code(column: Column, cell: Cell, rest: int | None = None, unit: int = 1) -> str:
     """The SQL of a cell's code; ``rest`` (or K, and K + 1 of an empty one) where it has no level.
 
-    The exact text of a level is looked at first: what follows is for the other cells.
+    The exact text of a level is looked at first: what follows is for the other cells. Codes are
+    counted in ``unit``.
     """
-
-    none = f"WHEN {cell.gap} THEN {column.size + 1} ELSE {column.size} END)"
-    none = none if rest is None else f"ELSE {rest} END)"
+    when = partial(_when, unit)
+    none = f"WHEN {cell.gap} THEN {(column.size + 1) * unit} ELSE {column.size * unit}::BIGINT END)"
+    none = none if rest is None else f"ELSE {rest * unit}::BIGINT END)"
     if column.type == "numeric":
         points = column.points()
-        below = _when(cell.number, ((f"{p!r}::DOUBLE", i) for i, p in enumerate(points)), "<")
-        cut = f"WHEN isfinite({cell.number}) THEN (CASE {below} ELSE {len(points)} END)"
-        return f"(CASE {cut} {_named(cell, column.labels)} {none}"
+        below = when(cell.number, ((f"{p!r}::DOUBLE", i) for i, p in enumerate(points)), "<")
+        last = f"{len(points) * unit}::BIGINT"
+        cut = f"WHEN isfinite({cell.number}) THEN (CASE {below} ELSE {last} END)"
+        return f"(CASE {cut} {when(cell.text, _words(column.labels))} {none}"
     levels = list(enumerate(column.levels))
     texts = [*levels, *((i, safe(word)) for i, word in levels if safe(word) != word)]
     words = [word.strip(BLANKS) for word in column.levels]
     folded = [word.lower() for word in words]
-    numbers = [number(quoted(word), table.dialect.decimal) for word in words]
+    numbers = [number(quoted(word), cell.decimal) for word in words]
     finite = [
         (f"(CASE WHEN isfinite({value}) THEN {value} END)", i)
         for i, value in enumerate(numbers)
@@ -63,18 +65,18 @@ def code(table: Relation, column: Column, cell: Cell, rest: int | None = None) -
     alone = [
         (f"lower({quoted(w)})", i) for i, w in enumerate(words) if folded.count(folded[i]) == 1
     ]
-    exact = _when(cell.stored, ((quoted(word), i) for i, word in texts))
-    same = _when(cell.text, ((quoted(word.strip(BLANKS)), i) for i, word in texts))
-    looser = f"{_when(cell.number, finite)} {_when(f'lower({cell.text})', alone)}"
+    exact = when(cell.stored, ((quoted(word), i) for i, word in texts))
+    same = when(cell.text, ((quoted(word.strip(BLANKS)), i) for i, word in texts))
+    looser = f"{when(cell.number, finite)} {when(f'lower({cell.text})', alone)}"
     return f"(CASE {exact} ELSE (CASE {same} {looser} {none} END)"
 
 
-def _when(what: str, keys: Iterable[tuple[str, int]], sign: str = "=") -> str:
-    return " ".join(f"WHEN {what} {sign} {key} THEN {i}" for key, i in keys)
+def _when(unit: int, what: str, keys: Iterable[tuple[str, int]], sign: str = "=") -> str:
+    return " ".join(f"WHEN {what} {sign} {key} THEN {i * unit}" for key, i in keys)
 
 
-def _named(cell: Cell, labels: Sequence[str]) -> str:
-    return _when(cell.text, ((quoted(label), i) for i, label in enumerate(labels)))
+def _words(labels: Sequence[str]) -> Iterator[tuple[str, int]]:
+    return ((quoted(label), i) for i, label in enumerate(labels))
 
 
 # The projection -------------------------------------------------------------------------------
@@ -93,7 +95,7 @@ def project(
     read = [column for column in columns if column.take != "count"]
     there = (c for c in columns if c in read or c.name in table.places)  # rows need no column
     cells = {c.name: Cell.of(table, c.name, c.part) for c in there}
-    terms = [code(table, column, cells[column.name]) for column in read]
+    terms = [partial(code, column, cells[column.name], None) for column in read]
     codes, weights = _counted(table.con, terms, table.sql)
     unforeseen = tuple(_unforeseen(table, read, cells, (codes, weights)))
     if person is not None:
@@ -107,12 +109,17 @@ def project(
     return (codes[first], total), unforeseen
 
 
-def _counted(con: Any, terms: Sequence[str], source: str) -> Weighted:
-    """The distinct rows of a source, each column's code by its SQL, and how often each occurs."""
-    named = ", ".join(f"({term})::UTINYINT AS c{j}" for j, term in enumerate(terms))
-    found = con.execute(f"SELECT {named}, count(*) AS n FROM {source} GROUP BY ALL").fetchnumpy()
-    codes = np.array([found[f"c{j}"] for j in range(len(terms))], np.uint8).T
-    return codes, found["n"].astype(np.int64)
+def _counted(con: Any, terms: Sequence[Callable[[int], str]], source: str) -> Weighted:
+    """The distinct rows of a source, and how often each occurs; a term is the SQL of a code.
+
+    Rows are grouped by whole numbers in which nine codes stand, of seven bits each.
+    """
+    named = [term(1 << 7 * (j % 9)) for j, term in enumerate(terms)]
+    keys = [f"{' + '.join(named[j : j + 9])} AS k{j // 9}" for j in range(0, len(named), 9)]
+    asked = f"SELECT {', '.join(keys)}, count(*) AS n FROM {source} GROUP BY ALL"
+    found = con.execute(asked).fetchnumpy()
+    codes = ((found[f"k{j // 9}"] >> 7 * (j % 9) & 127) for j in range(len(terms)))
+    return np.array([one.astype(np.uint8) for one in codes]).T, found["n"].astype(np.int64)
 
 
 def _unforeseen(
@@ -128,7 +135,7 @@ def _unforeseen(
         if strange := int(weights[held == column.size].sum()):
             words = table.rows(
                 f"left({cell.text}, 40), count(*) AS n",
-                f"WHERE {code(table, column, cell)} = {column.size} "
+                f"WHERE {code(column, cell)} = {column.size} "
                 f"GROUP BY ALL ORDER BY n DESC, 1 LIMIT {_SHOWN}",
             )
             yield said(strange, looks=tuple(word for word, _ in words))
@@ -155,18 +162,20 @@ def _persons(
     for j, column in enumerate(columns):
         if column.take in ADDED:
             cell = cells.get(column.name)
-            labels = column.labels[: len(column.points()) + 1]
-            named = "NULL" if cell is None else f"CASE {_named(cell, labels)} END"
+            labels = _words(column.labels[: len(column.points()) + 1])
+            named = "NULL" if cell is None else f"CASE {_when(1, cell.text, labels)} END"
             inner += [f"{named} AS e{j}", f"{_amount(column, cell)} AS v{j}"]
         else:
-            read = code(table, column, cells[column.name], column.other_code or 0)
+            read = code(column, cells[column.name], column.other_code or 0)
             inner.append(f"{read} AS e{j}")
     visits = f"(SELECT {', '.join(inner)} FROM {table.sql})"
     asked = f"SELECT count(*) FILTER (person IS NULL), count(*) FROM {visits}"
     [[nobody, total]] = table.con.execute(asked).fetchall()
     taken = ", ".join(f"{_taken(column, j)} AS a{j}" for j, column in enumerate(columns))
     one = f"(SELECT {taken} FROM {visits} WHERE person IS NOT NULL GROUP BY person)"
-    rows = _counted(table.con, [f"a{j}" for j in range(len(columns))], one)
+    rows = _counted(
+        table.con, [partial("{1}::BIGINT * a{0}".format, j) for j in range(len(columns))], one
+    )
     left = Unforeseen(person.id, nobody, total, "nobody: left out", empty=True)
     return rows, (left,) * bool(nobody)
 
