@@ -168,11 +168,12 @@ def test_power_is_tried_up_to_the_first_fault_that_shows():
 
 def test_the_command_prints_and_resumes(tmp_path, capsys, monkeypatch):
     out = tmp_path / "audit.json"
-    argv = ["audit", "--algorithm", "gram_notears", "--runs", "8", "--json", "--out", str(out)]
+    monkeypatch.setattr("engine.audit.cases.REPLAYED", 2)
+    argv = ["audit", "--algorithm", "svt_pc", "--runs", "8", "--json", "--out", str(out)]
     assert main(argv) == 0
     first = json.loads(capsys.readouterr().out)
     assert json.loads(out.read_text()) == first
-    assert {line["kind"] for line in first} == {"strict"}
+    assert {line["kind"] for line in first} == {"strict", "published"}
     assert all(line["verdict"].startswith("not refuted") for line in first)
     monkeypatch.setattr("engine.cli.audit.audit", lambda *_, **__: pytest.fail("run again"))
     assert main(argv) == 0

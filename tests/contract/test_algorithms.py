@@ -162,7 +162,7 @@ def test_defaults_run(key, sample):
 
 @pytest.mark.parametrize(("key", "guarantee"), CASES)
 def test_seed_decides_everything(key, guarantee, sample):
-    options = {"epsilon": 0.5, "guarantee": guarantee, **short(key, 0.5)}
+    options = {"epsilon": 1.0, "guarantee": guarantee, **short(key, 1.0)}
     first, again, other = (run(key, sample, seed=seed, **options) for seed in (5, 5, 6))
     assert seen(first) == seen(again)
     assert repr(first.steps) != repr(other.steps)
@@ -218,37 +218,23 @@ def test_a_run_can_be_stopped(key, sample):
 
 NETWORKS = {None: ("cancer", "asia"), 2: ("pair:cubic:uniform", "pair:sine:laplace")}
 
-# A search charges answer by answer, so that what it spends is up to the noise: six seeds. What
-# these charge is planned from d, n and the budget: one seed for each of two deltas.
-PLANNED = [
-    k
-    for k in STRICT
-    if ALGORITHMS[k].family == "score-based" or k in ("marginal_pc", "anm", "auto")
-]
-
 
 def budget_cases(key):
-    """Two datasets of two sizes, budgets and seeds; seeds take the two deltas in turn.
+    """Two datasets of two sizes, budgets, and a seed for each of two deltas.
 
-    What is planned is carried out whole on one table of each size, and in fewer steps on others.
+    A run of many steps is carried out whole on one table of each size, and in fewer on others.
     """
-    names, planned = NETWORKS[ALGORITHMS[key].columns], key in PLANNED
+    names = NETWORKS[ALGORITHMS[key].columns]
     for name, n, epsilon in product(names, (50, 2000), (0.01, 0.3, 3.0, 100.0)):
-        for seed in range(2 if planned else 6):
-            options = {"epsilon": epsilon, "delta": (1e-6, 1e-2)[seed % 2]}
-            whole = not planned or (name == names[0] and seed == 0)
-            yield (
-                network(name, n=n, seed=n),
-                {**options, **({} if whole else short(key, epsilon))},
-                seed,
-            )
+        for seed, delta in enumerate((1e-6, 1e-2)):
+            fewer = {} if name == names[0] and seed == 0 else short(key, epsilon)
+            yield network(name, n=n, seed=n), {"epsilon": epsilon, "delta": delta, **fewer}, seed
 
 
 @pytest.mark.parametrize("key", STRICT)
 def test_strict_budget_is_never_exceeded(key):
-    """96 runs of each search that charges answer by answer.
+    """The ledger's events are added up apart from it.
 
-    The ledger's events are added up apart from it.
     Every graph is valid, whether the run completed or the budget ended it.
     """
     for data, options, seed in budget_cases(key):
@@ -260,20 +246,6 @@ def test_strict_budget_is_never_exceeded(key):
         assert total.delta <= delta * (1 + 1e-6)
         assert result.spent.epsilon in (0.0, epsilon)
         check_result(result, data, key)
-
-
-@pytest.mark.parametrize("key", PLANNED)
-def test_the_charges_of_these_runs_are_planned(key):
-    """Other noise and data of as many columns, the same charges: few seeds are enough above."""
-    names = NETWORKS[2] if ALGORITHMS[key].columns == 2 else ("cancer", "earthquake")
-    runs = [
-        run(key, network(name, n=2000, seed=seed), epsilon=0.3, seed=seed, trace=False)
-        for name in names
-        for seed in (1, 2)
-    ]
-    assert len({tuple(f"{c.rho:.12g}" for c in result.ledger) for result in runs}) == 1
-    if key not in ("marginal_pc", "auto"):  # chosen triples have sensitivities of their own
-        assert len({repr(list(result.ledger)) for result in runs}) == 1
 
 
 def runs_with(key, statistic):
@@ -294,9 +266,8 @@ def test_strict_budget_with_every_statistic(key, statistic):
         with pytest.raises(InputError, match=statistic):
             run(key, data, statistic=statistic)
         return
-    for seed in range(4):
-        stable = seed % 2 == 1
-        result = run(key, data, epsilon=2.0, statistic=statistic, seed=seed, stable=stable)
+    for stable in (False, True):
+        result = run(key, data, epsilon=2.0, statistic=statistic, seed=1, stable=stable)
         assert total_of(result.ledger).epsilon <= 2.0 * (1 + 1e-6)
         check_result(result, data, key)
 
