@@ -1,5 +1,6 @@
 """Score-based CURATE: Lemma 2, the increments, and both guarantees."""
 
+import math
 from itertools import pairwise
 
 import numpy as np
@@ -46,6 +47,8 @@ def test_which_schedules_rise():
     published = schedule(0.1, 20, "multiplicative")
     assert all(b < a for a, b in pairwise(published))
     assert published[10] == pytest.approx(0.1**1.5)
+    for increment, half in (("additive", 1.5), ("exponential", math.e**0.5)):
+        assert schedule(0.1, 20, increment)[10] == pytest.approx(0.1 * half)
 
 
 @pytest.mark.parametrize("increment", INCREMENTS)

