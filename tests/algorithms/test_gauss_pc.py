@@ -21,7 +21,7 @@ def planned(epsilon, rate):
 
 
 @pytest.mark.parametrize("rate", [1.0, 0.3, 0.05])
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 10.0])
+@pytest.mark.parametrize("epsilon", [0.1, 10.0])
 @pytest.mark.slow
 def test_plan_spends_the_total_and_no_more(epsilon, rate):
     total, found = Guarantee(epsilon, 1e-6), planned(epsilon, rate)

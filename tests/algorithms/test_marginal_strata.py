@@ -89,11 +89,9 @@ def share_below(levels, deviation):
     return float(np.mean(found))
 
 
-@pytest.mark.parametrize(
-    ("levels", "deviation"), [((2, 2, 2), 1e-7), ((3, 2, 2, 2), 1e-3), ((3, 2, 3), 1e-2)]
-)
+@pytest.mark.parametrize(("levels", "deviation"), [((3, 2, 2, 2), 1e-3), ((3, 2, 3), 1e-2)])
 def test_chance_gives_what_it_says(levels, deviation):
-    """.05 within five standard errors, without noise and where noise is all there is."""
+    """.05 within five standard errors, with some noise and where noise is all there is."""
     assert share_below(levels, deviation) == pytest.approx(0.05, abs=FIVE_ERRORS)
 
 
@@ -113,16 +111,6 @@ def test_a_dependence_that_turns_from_cell_to_cell_is_seen():
     assert NoisyTests(m).test(0, 1, (2,)).bayes < 0
     asked = NoisyTests(m, whole=True).test(0, 1, (2,))
     assert asked.bayes > 100
-
-
-def test_whole_tables_say_independence_where_there_is_nothing_else():
-    """In half of 100 tables and more the factor is below 1, and in none above e^5."""
-    factors = [
-        strata.log_bayes(moments(explained((3, 2, 2, 2), 5000, k), 1e-3, seed=k), 0, 1, (2, 3), ALL)
-        for k in range(100)
-    ]
-    assert np.median(factors) < 0
-    assert max(factors) < 5
 
 
 def test_a_set_without_a_stratum_of_five_records_says_nothing():
