@@ -9,7 +9,7 @@ import pytest
 from engine import InputError, load_dataset, run
 from engine.data.dataset import Dataset
 from engine.story import frames
-from engine.teaching.lessons import NoisyTest, noisy_test, query, strengths
+from engine.teaching.lessons import NoisyTest, noisy_test, query
 from engine.teaching.neighbours import counterexample, farthest, guess_bound, moves
 from engine.teaching.replay import scenes
 
@@ -71,6 +71,12 @@ def test_guesses_never_pass_the_bound_and_nearly_reach_it():
         assert guess_bound(epsilon, delta) == pytest.approx(bound)
 
 
+def test_exact_scores_are_of_public_data_alone():
+    data = Dataset.from_codes([[0, 1], [1, 0], [1, 1], [0, 0]] * 20)
+    with pytest.raises(InputError, match="public data"):
+        farthest(data, query(data, "X0", "X1"), 1.0)
+
+
 def test_the_published_bound_fails_by_one_record():
     found = counterexample()
     assert (found.rest[0].sum(), found.rest[1].sum(), found.rest.size) == (39, 49_960, 8)
@@ -83,16 +89,6 @@ def test_the_published_bound_fails_by_one_record():
     assert (by_cell[0, 1, 1].p, by_cell[1, 1, 0].p) == found.p
     bound = found.bound * (1 + 1e-9)
     assert all(abs(place.z - by_cell[0, 1, 1].z) <= bound for place in found.places)
-
-
-def test_later_orders_are_poorer_on_asia():
-    perfect = run("pc", ASIA, statistic="oracle")
-    lines = strengths(ASIA, perfect.steps, 0.1)
-    assert [line.order for line in lines] == list(range(len(perfect.ci_tests_by_order)))
-    assert lines[0].margin > lines[1].margin
-    data = Dataset.from_codes([[0, 1], [1, 0], [1, 1], [0, 0]] * 20)
-    with pytest.raises(InputError, match="public data"):
-        farthest(data, query(data, "X0", "X1"), 1.0)
 
 
 def test_of_two_hundred_noisy_answers_as_many_are_wrong_as_the_noise_makes():
