@@ -17,19 +17,20 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-# A fresh server knows every page by its address. What a setting invents on nothing is counted
-# beside every ε, on two tables here: enough for a sentence, as is a short probe of a study.
+# A fresh server knows every page by its address.
 SERVE = f"""import runpy, sys
 sys.path.insert(0, {str(ROOT)!r})
-from engine.studies import repeat
-repeat.DRAWS = 2
+%s
 sys.argv[0] = {str(ROOT / "scripts" / "serve.py")!r}
 runpy.run_path(sys.argv[0], run_name="__main__")"""
 
 
 @contextmanager
-def served(folder: Path, **environment: str) -> Iterator[str]:
-    """The app on a free port of this machine, ready; its log and its number stand in the folder."""
+def served(folder: Path, before: str = "", **environment: str) -> Iterator[str]:
+    """The app on a free port of this machine, ready; its log and its number stand in the folder.
+
+    ``before`` is code that the server runs first.
+    """
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -37,7 +38,7 @@ def served(folder: Path, **environment: str) -> Iterator[str]:
     with (folder / "log").open("wb") as log:
         # A session of its own, so that the server and all it started end together.
         server = subprocess.Popen(
-            [sys.executable, "-c", SERVE, *at, "--server.fileWatcherType", "none"],
+            [sys.executable, "-c", SERVE % before, *at, "--server.fileWatcherType", "none"],
             cwd=folder,
             env={**os.environ, **environment},
             stdin=subprocess.DEVNULL,

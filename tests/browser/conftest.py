@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from engine.release.budget import VARIABLE
-from tests.browser.steps import ASKING, SIZE, settle
+from tests.browser.steps import LINE, SIZE, settle
 from tests.serving import ROOT, served
 
 if TYPE_CHECKING:
@@ -40,6 +40,26 @@ _FORGET = """if (location.protocol === "http:" && !sessionStorage.getItem("begun
 }"""
 
 
+# What stands beside every run, every ε and every report is counted in other processes: as little of
+# it as makes a sentence or a curve. So are the draws of two steps of Learn, here.
+_FEW = """from engine.studies import repeat
+from pages import worker
+from pages.report import work
+repeat.DRAWS, worker.EPSILONS, worker.CURVE_RUNS = 2, (0.1, 1.0, 10.0), 1
+work.REPETITIONS, work.PER_POINT = 20, 2"""
+_BEFORE = f"""from engine.story import content
+from pages import worker
+from pages.learn import now
+begin, purses, now.DRAWS, worker.SPARE = worker.Process.__init__, content.purses, 2, 4
+def few(process):
+    begin(process)
+    process.pipe.send((worker.plain, (exec, {_FEW!r})))
+    process.pipe.recv()
+worker.Process.__init__ = few
+content.purses = lambda data, key, at, draw: [
+    one for one in purses(data, key, at[::4], draw) for _ in range(4)]"""
+
+
 @pytest.fixture(scope="package")
 def chromium_path() -> str:
     """Debian's Chromium or the like; Playwright's own browser download is never used."""
@@ -54,7 +74,7 @@ def app_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The running app; yields its address without a closing slash."""
     folder = tmp_path_factory.mktemp("app")
     budgets = {VARIABLE: str(folder / "budgets.db")}
-    with served(folder, **budgets) as url:
+    with served(folder, _BEFORE, **budgets) as url:
         yield url
 
 
@@ -102,7 +122,7 @@ def page(window: BrowserContext, app_server: str) -> Iterator[Page]:
 
 @pytest.fixture
 def new_page(window: BrowserContext, app_server: str) -> Iterator[Page]:
-    """A page of its own, without a memory of those before, for own data and for links."""
+    """A page of its own, without a memory of those before: what is folded, and who it is."""
     with opened(window, app_server) as fresh:
         yield fresh
 
@@ -120,7 +140,7 @@ def opened(window: BrowserContext, app_server: str) -> Iterator[Page]:
 
     page = window.new_page()
     page.add_init_script(_FORGET)
-    page.add_init_script(ASKING)
+    page.add_init_script(LINE)
     page.on("request", lambda request: look(request.url))
     page.on("websocket", lambda web_socket: look(web_socket.url))
     page.blocked = blocked  # type: ignore[attr-defined]

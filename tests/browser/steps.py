@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page, ViewportSize
 
 RESTING = '[data-testid="stApp"][data-test-script-state="notRunning"]'
-EXCEPTION = '[data-testid="stException"]'
-BROKEN = EXCEPTION + ', [data-testid="stAlertContentError"]'
+BROKEN = '[data-testid="stException"], [data-testid="stAlertContentError"]'
 SIZE: ViewportSize = {"width": 1440, "height": 1000}
 NARROW: ViewportSize = {"width": 390, "height": 844}
 SIZES: tuple[ViewportSize, ...] = (
@@ -100,13 +99,20 @@ _MOMENT = (
 )
 
 
-# A busy server begins a script long after it was asked to, and until then the page says it rests.
-ASKING = """window.unanswered = 0;
+# What a page sent and has no answer to: a busy server begins a script long after it was asked to,
+# and until then the page says it rests. With a lag in milliseconds what the server says comes late:
+# a browser shows, and sends, what is no longer so.
+LINE = """window.sent = window.unanswered = 0;
 window.WebSocket = class extends WebSocket {
   constructor(...address) {
     super(...address);
-    this.addEventListener("message", () => { window.unanswered = 0; }); }
-  send(words) { window.unanswered += 1; super.send(words); } };"""
+    super.addEventListener("message", () => { window.unanswered = 0; }); }
+  late(f) {
+    return (e) => window.lag ? setTimeout(() => f.call(this, e), window.lag) : f.call(this, e); }
+  set onmessage(f) { super.onmessage = this.late(f); }
+  addEventListener(kind, f, how) {
+    super.addEventListener(kind, kind === "message" ? this.late(f) : f, how); }
+  send(words) { window.sent += 1; window.unanswered += 1; super.send(words); } };"""
 _SETTLED = f"""() => !window.unanswered && document.querySelector('{RESTING}')
   && !document.querySelector('[class*="-stop-bar"]')"""
 

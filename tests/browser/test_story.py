@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from engine.story import frames
+from engine.story import content, frames
 from engine.story.page import write
+from engine.teaching.money import purses
 
 KEYS = ("scene", "causes", "noise", "person", "budget", "once", "hospitals", "limits")
 DRAGGED = ("scene", "noise", "person", "once")
@@ -32,7 +33,9 @@ def folder(tmp_path_factory):
     """The story's folder."""
     made = tmp_path_factory.mktemp("story")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(frames, "DRAWS", 3)  # of the hospitals: enough for their two pictures
+        # Of the hospitals three draws, and of the purses one at every ε: enough for their pictures.
+        patch.setattr(frames, "DRAWS", 3)
+        patch.setattr(content, "purses", lambda d, key, at, k: purses(d, key, [1], k) * len(at))
         write(made)
     return made
 

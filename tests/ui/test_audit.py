@@ -4,12 +4,9 @@ from dataclasses import replace
 from functools import partial
 
 from engine import read_table
-from engine.privacy.budget import PUBLISHED, STRICT
 from engine.release.budget import Budgets
 from engine.release.checking import attack_release
 from engine.release.file import canonical
-from pages.trust import view as audits
-from pages.trust.view import replay_ratios, sentence
 from tests.release.samples import asia_schema, make, own_asia
 from tests.ui.steps import give, press, told
 
@@ -20,20 +17,6 @@ def finished(app):
         assert key not in app.session_state or app.session_state[key].wait(60)
     app.run()
     assert not app.exception
-
-
-def test_the_example_is_what_the_audit_found():
-    lines = audits.example()
-    head = lines[audits.HEADLINE]
-    assert head.measured.runs == 1500
-    assert head.measured.epsilon > 5
-    assert "at least" in sentence(head)
-    assert all(x.verdict == "not refuted" for x in lines.values() if x.kind != PUBLISHED)
-    strict = [x for x in lines.values() if x.kind == STRICT]
-    assert all(x.power is not None and x.power.twice for x in strict)
-    ratios = replay_ratios(lines.values())
-    assert len(ratios) > 8
-    assert all(r <= 1 + 1e-9 for r in ratios.values())
 
 
 def test_an_attack_runs_and_goes_back(open_app):

@@ -12,7 +12,7 @@ from engine import RunResult, load_dataset, read_csv, run
 from engine.graphs.links import MARKS, LinkClass
 from engine.graphs.picture import Link, stroke
 from engine.story.modules import plainly, words
-from pages.draw import links, show
+from pages.draw import links, scene, show
 from pages.draw.charts import Axis, bars, curves
 from pages.draw.graphs import render_graph
 from pages.report.words import together
@@ -70,6 +70,17 @@ def test_a_sample_of_a_line_has_its_sign(kind):
     assert drawn.count(f'fill="{mark.light}"') == bool(mark.marker)
     assert ("stroke-dasharray" in drawn) == bool(mark.dash)
     assert links.sample(kind, "light").count("<img") == 1
+
+
+def test_what_was_not_tested_is_fainter_than_what_was_missed_and_no_script_has_an_ink():
+    missed, untested = MARKS[LinkClass.MISSED], MARKS[LinkClass.UNTESTED]
+    assert untested.width < missed.width
+    ink = [sum(mark.dash[::2]) / sum(mark.dash) for mark in (untested, missed)]
+    assert ink[0] < ink[1]
+    assert len({(mark.dash, mark.marker) for mark in MARKS.values()}) == len(LinkClass)
+    inks = {mark.ink(theme) for mark in MARKS.values() for theme in ("light", "dark")}
+    drawn = "".join(map(scene.script, ("scene", "search", "arrows"))) + scene.style()
+    assert not any(one in drawn for one in inks)  # a component is given the marks
 
 
 def test_the_record_of_a_run_is_json_with_its_seed_on_public_data_only():

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from engine import InputError, read_csv
@@ -171,9 +172,14 @@ def test_persons_have_one_row(data_page):
     assert "replace one person with all of their rows" in told(app)
 
 
-def test_many_columns_are_turned(data_page):
-    rows = [",".join(str((k + j) % 2) for j in range(30)) for k in range(9)]
-    own_table(data_page, "\n".join([",".join(f"c{j}" for j in range(30)), *rows]).encode())
+def test_many_odd_columns_are_turned(data_page):
+    """Names with marks, quotes, commas and a line end; gaps, a constant, a formula."""
+    names = [f'"{k}", <b>ä*{k}*</b>' + "\n" * (k == 7) for k in range(28)]
+    cells = [[*(r % (k % 5 + 2) if r % 11 else "" for k in range(28)), "x", f"a{r}"]
+             for r in range(60)]  # fmt: skip
+    table = pd.DataFrame(cells, columns=[*names, "same", " = 1+1"])
+    own_table(data_page, table.to_csv(index=False).encode())
+    assert "60 rows, 28 columns" in told(data_page)
     assert to_cards(data_page) == [f"card-{j}-stated" for j in range(cards.A_PAGE)]
 
 

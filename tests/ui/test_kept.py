@@ -9,7 +9,9 @@ import pytest
 import streamlit as st
 
 from engine.release.budget import VARIABLE, Budgets
+from engine.story import content
 from engine.studies import repeat
+from engine.teaching.money import purses
 from pages import worker
 from pages.learn import search
 from pages.learn.steps import STEPS
@@ -77,9 +79,11 @@ def test_run(open_app, name, files):
     agrees(f"run {name}", "\n".join(seen))
 
 
-@pytest.mark.parametrize("word", names([one.key for one in STEPS]))
-def test_learn(open_app, word):
-    agrees(f"learn {word}", shown(open_app("learn", step=word, data="cancer", seed="1")))
+@pytest.mark.parametrize("word", names([*(one.key for one in STEPS), "shuffled"]))
+def test_learn(open_app, word, monkeypatch):
+    monkeypatch.setattr(content, "purses", lambda *a: purses(*a[:2], a[2][::20], *a[3:]))
+    step = {"step": "shuffle", "shuffles": "2"} if word == "shuffled" else {"step": word}
+    agrees(f"learn {word}", shown(open_app("learn", **step, data="cancer", seed="1")))
 
 
 def test_learn_after_run(open_app):

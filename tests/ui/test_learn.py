@@ -1,13 +1,13 @@
 """The Learn page: every step opens, has an address, and the game counts."""
 
 import json
+from collections import Counter
 
-from engine import run
-from engine.graphs.links import MARKS, LinkClass
+from engine import load_dataset, run
 from engine.studies.repeat import usual
+from engine.studies.scenes import ABSENT, UNTESTED
 from engine.theory import best_subsample
-from pages.learn import now
-from pages.learn.shuffle import ALGORITHMS
+from pages.learn import now, search
 from pages.learn.steps import STEPS, WAY
 from pages.learn.tour import ROWS
 from pages.shell.settings import bundled
@@ -26,15 +26,14 @@ def test_the_way_through_the_tour(open_app):
     assert not app.exception
 
 
-def test_a_shuffles_legend_names_what_its_pictures_hold(open_app):
-    """Nothing is missed in a picture that draws no missed link."""
-    app = open_app("learn", step="shuffle", data="cancer", shuffles="1", epsilon="0.5")
-    said = [h.value for h in app.get("html")]
-    assert sum(h.count("<figcaption>") for h in said) == len(ALGORITHMS)
-    legend = next(
-        h for h in said if MARKS[LinkClass.FALSE_POSITIVE].word in h and "<figcaption>" not in h
-    )
-    assert MARKS[LinkClass.MISSED].word not in legend
+def test_what_a_played_search_leaves_is_what_the_run_left():
+    """In a run that ended early, with pairs that were not tested."""
+    data = load_dataset("asia", n=20_000)
+    result = run("priv_pc", data, seed=1)
+    ends = Counter(search.played_back(data, result)["end"])
+    assert ends[UNTESTED] == len(result.untested_pairs) > 0
+    links = sum(n for state, n in ends.items() if state not in (ABSENT, UNTESTED))
+    assert links == len(result.skeleton - result.untested_pairs) > 0
 
 
 def data_of(app):

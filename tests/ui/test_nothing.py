@@ -74,19 +74,6 @@ def test_shuffle_waits_for_a_guess_and_shows_what_is_invented(open_app):
         assert f"{name}: {after} link" in told(app, "html")
 
 
-def test_an_address_holds_the_shuffles(open_app):
-    first, second = (
-        table(open_app("learn", step="shuffle", network="cancer", shuffles="2"), "After")
-        for _ in range(2)
-    )
-    assert first.equals(second)
-    assert (first["Links before"] > 0).any()
-    once = table(open_app("learn", step="shuffle", network="cancer", shuffles="1"), "After")
-    both = (once["After"] + first["After"]) / 2  # the first shuffle is the same in both
-    assert first["Mean after"].tolist() == both.tolist()
-    assert (once["After"] != first["After"]).any()  # and the second another
-
-
 def test_pairs_not_tested_are_no_links():
     data = load_dataset("asia", n=3_000)
     result = run("priv_pc", data, seed=0, epsilon=0.05)

@@ -32,35 +32,42 @@ def give(app, name, content, declared):
     own_table(app, content, declared, name=f"{name}.csv")
 
 
-@pytest.fixture
-def used(open_app, tmp_path, monkeypatch):
+@pytest.fixture(scope="module")
+def visited(open_app, tmp_path_factory):
     """A session in which every page has something to say of its own file."""
-    path = tmp_path / "budgets.db"
-    monkeypatch.setenv(VARIABLE, str(path))
-    Budgets(path).new("survey of 1999", 9.0, 1e-3)
-    app = open_app("table")
-    give(app, NAME, table(COLUMNS, ROWS), schema(COLUMNS))
-    visit(app, "run")
-    press(app, "run", "pin")
-    visit(app, "table", step="release")
-    app.checkbox(key="release-sure").set_value(True).run()
-    press(app, "release-go")
-    assert app.session_state["task-release"].result is not None
-    return app
+    path = tmp_path_factory.mktemp("budgets") / "budgets.db"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(VARIABLE, str(path))
+        Budgets(path).new("survey of 1999", 9.0, 1e-3)
+        app = open_app("table")
+        give(app, NAME, table(COLUMNS, ROWS), schema(COLUMNS))
+        visit(app, "run")
+        press(app, "run", "pin")
+        visit(app, "table", step="release")
+        app.checkbox(key="release-sure").set_value(True).run()
+        press(app, "release-go")
+        assert app.session_state["task-release"].result is not None
+        yield app
+
+
+@pytest.fixture
+def used(visited):
+    """The same, with the file in force."""
+    give(visited, NAME, table(COLUMNS, ROWS), schema(COLUMNS))
+    for page, step in (("run", ""), ("table", "release"), ("table", "table")):
+        visit(visited, page, step=step)
+        assert any(trace in shown(visited) for trace in TRACES), page
+    return visited
 
 
 # Says nothing of missing numbers, so a file that has one is refused.
 STRICT = Schema(tuple(Column(name=n, type="numeric", bounds=(0.0, 9.0)) for n in "ab"))
 
 
-@pytest.mark.parametrize("declared", [None, STRICT], ids=["found", "stated"])
-def test_a_file_that_cannot_be_read_leaves_no_table(used, declared):
-    if declared is None:  # there is something to leave, as in the other case
-        for page, step in (("run", ""), ("table", "release"), ("table", "table")):
-            visit(used, page, step=step)
-            assert any(trace in shown(used) for trace in TRACES), page
+@pytest.mark.parametrize(("content", "declared"), [(SHORT, None), (GAP, STRICT)])
+def test_a_file_that_cannot_be_read_leaves_no_table(used, content, declared):
     visit(used, "table")
-    give(used, "broken", SHORT if declared is None else GAP, declared)
+    give(used, "broken", content, declared)
     assert NAME not in shown(used)
     [why] = used.sidebar.error
     assert used.main.info[0].value == why.value  # why there is none

@@ -14,7 +14,6 @@ from engine import Dataset, load_dataset, run, sweep
 from engine.graphs.links import LinkClass
 from engine.story.modules import plain_names
 from engine.studies.price import price_steps
-from engine.studies.repeat import usual
 from pages.draw.price import said
 from pages.forms import nothing_for
 from pages.report import brief as report
@@ -25,7 +24,7 @@ from pages.report.repeats import Repeats
 from pages.shell.runs import Shown
 from pages.shell.settings import Settings, Source, filled
 from pages.shell.task import Task
-from tests.ui.steps import address, visit
+from tests.ui.steps import address
 
 WILD = ("<b>x</b>", 'say "hi" & bye', "two\nlines", "$x^2$", "</svg><script>alert(1)</script>")
 
@@ -50,24 +49,6 @@ def brief(run, theme="light", **lines):
 
 def body(app):
     return next(h.value for h in app.get("html") if 'class="report"' in h.value)
-
-
-def test_the_sentence_is_computed_from_results(open_app):
-    app = open_app(data="cancer", n="2000", epsilon="2", seed="3")
-    visit(app, "report")
-    shown = shown_of("cancer", "priv_pc", 2000, 3, epsilon=2.0)
-    one, m = shown.result.counts, shown.result.metrics
-    many = usual([r.counts.found for r in sweep(shown.data, "priv_pc", {"epsilon": 2.0}, 30)])
-    found = body(app)
-    assert f"With this privacy: {one.found} of 4 true links found, " in found
-    assert f"<li><b>{one.found}</b>" in found.split("Where the links go")[1]
-    spread = f"{many.low}" if many.low == many.high else f"{many.low} to {many.high}"
-    assert f"In {many.inside} of 30 repetitions {spread} were found" in found
-    assert len(re.findall(r'<figure><img alt="[^"]', found)) == 3  # graph, hundred figures, curve
-    assert f"directed F1 {m.directed_f1:.2f}, SHD {m.shd})" in found
-    assert "at most 89 times in 100" in found  # e^2 / (1 + e^2), rounded up
-    labels = {b.label for b in app.get("download_button")}
-    assert labels >= {"One page (PDF)", "Slides (PDF)", "Report (HTML)", "Everything (ZIP)"}
 
 
 def words_of(pdf):
@@ -95,6 +76,7 @@ def test_page_html_pdf_slides_and_zip_say_the_same(open_app):
     told += [f"{step.found}{said(step)}" for step in made.price]
     told += [f"{e.name} {e.number}{e.more}" for e in made.legend]
     told += [lines["question"], lines["author"], lines["date"]]
+    assert made.spread.startswith("In ")
     assert len(made.price) == 5  # known, three searches without noise, this run
     with zipfile.ZipFile(io.BytesIO(report_files.archive(shown, made))) as packed:
         files = {name: packed.read(name) for name in packed.namelist()}

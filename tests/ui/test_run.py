@@ -15,7 +15,7 @@ from pages import worker
 from pages.run import form as run_form
 from pages.shell import runs, settings, task
 from pages.shell.state import defaults
-from tests.ui.steps import address, back, behind, metrics, press, told, visit
+from tests.ui.steps import address, back, behind, metrics, press, told
 
 ASIA = load_dataset("asia", n=100_000, seed=0)
 TESTS = "CI tests"
@@ -214,20 +214,6 @@ def test_a_link_brings_the_same_run(app, open_app):
     assert again.number_input(key="run-seed").value == 7
     assert again.number_input(key="param-epsilon").value == 10.0
     assert CHANGED not in messages(again)
-
-
-def test_simulated_models_are_offered_and_travel_in_links(app):
-    app.selectbox(key="run-network").set_value(settings.SEM).run()
-    app.radio(key="run-sem_graph").set_value("sf").run()
-    for field, value in (("sem_nodes", 6), ("sem_edges", 7), ("n", 2000)):
-        enter(app, f"run-{field}", value)
-    app.radio(key="run-sem_noise").set_value("gumbel").run()
-    app.selectbox(key="run-algorithm").set_value("notears").run()
-    press(app, "run")
-    assert "SEM, Scale-free, Gumbel" in told(app, "html")
-    words = {"sem_graph": "sf", "sem_nodes": "6", "sem_edges": "7", "sem_noise": "gumbel"}
-    assert address(app).items() >= {"data": "sem", "n": "2000", **words}.items()
-    visit(app, "table")
 
 
 @pytest.mark.parametrize(

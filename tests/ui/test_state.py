@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from engine.params import ParameterError, Spec
 from pages.shell import form, state
-from tests.ui.steps import address, back, behind
+from tests.ui.steps import address, back, behind, told, visit
 
 
 def _visit():
@@ -150,6 +150,9 @@ def test_a_field_begins_with_what_it_is_told(open_app):
     lists = {field.key: field for field in (*app.selectbox, *app.radio)}
     for key in ("run-network", "run-sem_graph", "run-sem_noise", "run-algorithm"):
         assert lists[key].proto.default == lists[key].index > 0, key
+    assert "SEM, Scale-free, Gumbel" in told(app, "html")
+    assert address(app).items() >= {"data": "sem", "n": "3000", **model}.items()
+    visit(app, "table")
 
 
 def test_a_look_by_the_clock_takes_nothing_back(monkeypatch):
