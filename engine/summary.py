@@ -165,7 +165,7 @@ def price(params: Parameters, ledger: Ledger, claimed: Guarantee | None) -> tupl
     """(how well the price holds: "fine", "doubtful" or "nothing", the price in words)."""
     cap, spent = ledger.cap, ledger.defended.epsilon
     if ledger.undefended:
-        return NOTHING, f"Nothing can be proven: {ledger.undefended[0]}"
+        return NOTHING, "Nothing can be proven"
     if cap is not None:
         words = f"Guaranteed: ε = {number(cap.epsilon)} for the whole run"
         if cap.epsilon > _NO_USE:

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from engine import InputError, Knowledge, load_knowledge
+from engine import InputError, Knowledge, load_dataset, load_knowledge, run
 from engine.data.schema import Column, Schema, parse_schema
 from engine.knowledge import ORIENTS, parse_knowledge
 
@@ -172,3 +172,5 @@ def test_knowledge_is_a_part_of_a_schema():
     assert "knowledge" not in Schema(columns).to_json()
     with pytest.raises(InputError, match="names 'smok', and no column is called so"):
         Schema(columns, knowledge=Knowledge(roots=["smok"]))
+    with pytest.raises(InputError, match="names 'smok', and no column is called so"):
+        run("pc", load_dataset("asia", n=100), knowledge=Knowledge(tiers=[["smok"]]))

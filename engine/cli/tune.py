@@ -23,6 +23,7 @@ from engine.cli.studies import progress_line, where_flags
 from engine.data.dataset import Dataset
 from engine.data.networks import NETWORKS, load_dataset
 from engine.data.schema import load_schema
+from engine.errors import InputError
 from engine.params import Spec
 from engine.serialise import plain
 from engine.studies.plan import PlanRequest
@@ -96,6 +97,11 @@ def tune_command(argv: Sequence[str]) -> int:
 
 def _data(args: Any) -> tuple[list[Dataset], list[Dataset]]:
     """What is searched on, and what the result is reported on."""
+    if args.held_out is not None and args.dataset is None:
+        raise InputError(
+            "--held-out goes with --dataset: of a schema or a release one half of the tables is "
+            "searched on, and the result is reported on the other."
+        )
     if args.schema is not None:
         schema = load_schema(args.schema)
         shape = PlanRequest(schema.names, schema.levels, args.n)

@@ -157,6 +157,8 @@ def test_a_score_has_the_standard_error_of_its_mean():
 def test_what_does_not_fit_is_one_line(argv, capsys):
     assert main(["tune", *argv]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
+    assert main(["tune", "--schema", "any.json", "--held-out", "asia"]) == 2
+    assert capsys.readouterr().err.startswith("--held-out goes with --dataset")
 
 
 def test_the_command_answers_before_it_searches(capsys):
