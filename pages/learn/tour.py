@@ -66,10 +66,12 @@ def draft() -> Draft:
 
 
 def tour() -> Tour:
-    """The settings now."""
-    low, high = EPSILONS
-    d = draft()
-    return Tour.build(dict(d) | {"epsilon": min(max(d["epsilon"], low), high)})
+    """The settings now; a number of an address is taken to the nearer end of what is admitted."""
+    values = dict(draft())
+    for spec in Tour.specs():
+        if spec.low is not None and spec.high is not None:
+            values[spec.name] = min(max(values[spec.name], spec.low), spec.high)
+    return Tour.build(values)
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)

@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from engine.story.modules import plainly
+from engine.studies.scenes import kept_scene
 from pages.draw.scene import mount
 from pages.scene import state
 from pages.shell.form import bound
@@ -32,7 +33,9 @@ def make_it_yours(frame: Mapping[str, Any]) -> None:
     """Go to Run with the settings of the frame, if that was asked for."""
     if not _YOURS.take():
         return
-    query = {"data": frame["data"], "algorithm": frame["algorithm"], "seed": str(frame["draw"])}
+    name = str(frame["data"])
+    query = {"data": name, "n": str(kept_scene(name)["rows"]), "sample": "0"}
+    query |= {"algorithm": frame["algorithm"], "seed": str(frame["draw"])}
     if frame["algorithm"] == "pc":
         query |= {"statistic": "g2", "seed": "0"}
     else:

@@ -18,7 +18,7 @@ FIELDS = {
     "scene": "data algorithm epsilon draw ghost",
     "run": f"{SETTINGS} sem_graph sem_nodes asia-known",
     "report": f"present {SETTINGS}",
-    "learn": "present step data epsilon",
+    "learn": "present step data epsilon seed shuffles",
     "learn/person": "room",
     "learn/sieve": "sieve.round sieve.scale sieve.threshold sieve.tweak sieve.best sieve.share",
     "learn/orders": "plan.beta1 plan.beta2",

@@ -10,6 +10,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from engine.params import ParameterError, Spec
+from engine.studies.scenes import kept_scene
 from pages.shell import form, state
 from tests.ui.steps import address, back, behind, told, visit
 
@@ -239,3 +240,12 @@ def test_what_a_hand_chose_is_not_undone_by_a_telling_that_comes_late(typed):
 def test_a_hand_may_take_a_field_back_also_where_a_mark_is_no_number(typed):
     sends(typed, None, 1.0, shows=1.0)  # the browser has seen that it was told 2
     sends(typed, "me", 2.0, shows=2.0)  # as a browser that fills in forms may say
+
+
+def test_a_scene_that_is_made_ones_own_brings_its_rows(open_app, monkeypatch):
+    app, asked = open_app(data="asia", n="2000", sample="5"), {}
+    monkeypatch.setattr(st, "switch_page", lambda page, query_params: asked.update(query_params))
+    app.switch_page("pages/scene/page.py")
+    app.session_state["scene_yours"] = True  # as the button does
+    app.run()
+    assert (asked["n"], asked["sample"]) == (str(kept_scene("asia")["rows"]), "0")
