@@ -122,7 +122,7 @@ def run(
         names=data.names,
         reveal=data.public,
         trace=trace,
-        known=known_of(stated, data.names),
+        known=None if stated is None else known_of(stated, data.names),
         on_step=on_step,
         cancelled=asking(stop),
     )
