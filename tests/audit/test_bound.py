@@ -7,17 +7,8 @@ import pytest
 from scipy.stats import beta, binom
 
 from engine import ALGORITHMS
+from engine.audit import measure
 from engine.audit.cases import KEEPS_THE_PAIR
-from engine.audit.measure import (
-    BEST_SINGLE,
-    CONFIDENCE,
-    Measured,
-    Trial,
-    bound_of,
-    directions,
-    limits,
-    matrix,
-)
 from engine.audit.neighbours import all_alike, strata
 from engine.privacy.accounting import Guarantee
 from tests.audit.reference_mechanisms import FAULTS, MECHANISMS
@@ -26,7 +17,7 @@ from tests.audit.reference_mechanisms import FAULTS, MECHANISMS
 def recorded(a, b, claim):
     """A trial that has all its runs: no algorithm is asked."""
     nothing = None
-    return Trial(nothing, nothing, nothing, sides=(a, b), claim=claim)
+    return measure.Trial(nothing, nothing, nothing, sides=(a, b), claim=claim)
 
 
 def side(happens, runs=800):
@@ -42,7 +33,7 @@ def exact_bound(more, less, runs, delta):
 
 
 def run_of(chosen, pair, runs, values=None, **options):
-    made = Trial(chosen, chosen.params.build(values or {}), pair, **options)
+    made = measure.Trial(chosen, chosen.params.build(values or {}), pair, **options)
     made.extend(runs)
     return made
 
@@ -58,21 +49,26 @@ def test_the_bound_is_one_of_99_percent():
         fewer = recorded(a[:400], b[:400], claim).measured()
         assert fewer.counted == 300
         assert fewer.epsilon < found.epsilon
-    assert recorded([], [], Guarantee(1.0, 0.0)).measured() == Measured(0, 0, 1.0, 0, 0, (0, 0))
+    assert recorded([], [], Guarantee(1.0, 0.0)).measured() == measure.Measured(
+        0, 0, 1.0, 0, 0, (0, 0)
+    )
     # The runs that choose the event are not counted, and those that count do not choose.
     for k in (0, 1):
         runs = [{("edge", 0): 1.0} if (i % 4 > 0) == k else {} for i in range(400)]
         found = recorded(runs, [{} for _ in runs], Guarantee(1.0, 0.0)).measured()
         assert (found.hits, found.epsilon) == ((0, 0), 0)
-    assert not Measured(1.0, 0.0, 1.0, 10, 8, (1, 2)).refuted  # a bound at the claim
-    assert Measured(math.nextafter(1.0, 2), 0.0, 1.0, 10, 8, (1, 2)).refuted
+    assert not measure.Measured(1.0, 0.0, 1.0, 10, 8, (1, 2)).refuted  # a bound at the claim
+    assert measure.Measured(math.nextafter(1.0, 2), 0.0, 1.0, 10, 8, (1, 2)).refuted
 
 
 def test_the_chance_of_a_bound_above_the_truth_is_below_one_percent():
     """Every pair of counts of 60 runs, by its probability: at no true epsilon more than 1 %."""
-    runs, level = 60, (1 - CONFIDENCE) / 2
+    runs, level = 60, (1 - measure.CONFIDENCE) / 2
     bounds = np.array(
-        [[bound_of(i, j, runs, 0.0, level) for j in range(runs + 1)] for i in range(runs + 1)]
+        [
+            [measure.bound_of(i, j, runs, 0.0, level) for j in range(runs + 1)]
+            for i in range(runs + 1)
+        ]
     )
     worst = 0.0
     for p in (0.2, 0.5, 0.8, 0.95):
@@ -84,27 +80,29 @@ def test_the_chance_of_a_bound_above_the_truth_is_below_one_percent():
 
 def test_limits_are_clopper_pearson_and_delta_is_the_likelier_sides():
     for hits in (0, 1, 3, 49, 50):
-        low, high = limits(hits, 50, 0.005)
+        low, high = measure.limits(hits, 50, 0.005)
         assert low == pytest.approx(beta.ppf(0.005, hits, 51 - hits) if hits else 0.0)
         assert high == pytest.approx(beta.ppf(0.995, hits + 1, 50 - hits) if hits < 50 else 1.0)
-    assert bound_of(90, 10, 100, 0.1, 0.005) == pytest.approx(exact_bound(90, 10, 100, 0.1))
-    assert bound_of(90, 10, 100, 0.99, 0.005) == bound_of(50, 50, 100, 0.0, 0.005) == 0
+    assert measure.bound_of(90, 10, 100, 0.1, 0.005) == pytest.approx(exact_bound(90, 10, 100, 0.1))
+    assert (
+        measure.bound_of(90, 10, 100, 0.99, 0.005) == measure.bound_of(50, 50, 100, 0.0, 0.005) == 0
+    )
 
 
 def test_directions_are_the_outputs_that_move_and_their_discriminant():
     """Two outputs move by 1 and 3 of their standard deviations (of .01), a third not at all."""
-    rows = matrix([[{("x",): 2.0}, {}], [{("y",): -3.0, ("x",): 1.0}]])
+    rows = measure.matrix([[{("x",): 2.0}, {}], [{("y",): -3.0, ("x",): 1.0}]])
     assert [side.tolist() for side in rows] == [[[2.0, 0.0], [0.0, 0.0]], [[1.0, -3.0]]]
     a, b = np.random.default_rng(0).normal(scale=0.01, size=(2, 4_000, 3))
     b += np.array([0.01, 0.03, 0.0])
     a[:, 2] = b[:, 2] = 7.0
-    found = directions(a, b)
+    found = measure.directions(a, b)
     assert [d.tolist() for d in found[:2]] == [[0, 1, 0], [1, 0, 0]]
     assert len(found) == 3
     assert found[-1][2] == 0
     assert found[-1][1] / found[-1][0] == pytest.approx(3, rel=0.1)  # equal spreads: as the gaps
-    assert len(directions(np.zeros((4, 30)), np.eye(4, 30) + 1)) == BEST_SINGLE + 1
-    assert directions(np.ones((4, 2)), np.ones((4, 2))) == []
+    assert len(measure.directions(np.zeros((4, 30)), np.eye(4, 30) + 1)) == measure.BEST_SINGLE + 1
+    assert measure.directions(np.ones((4, 2)), np.ones((4, 2))) == []
 
 
 # Of algorithms ----------------------------------------------------------------------------

@@ -19,16 +19,7 @@ from engine.audit.replay import (
     transcript,
 )
 from engine.context import RunContext
-from engine.privacy.events import (
-    AnalyticGaussianEvent,
-    ExponentialEvent,
-    GaussianEvent,
-    LaplaceEvent,
-    ProposeTestReleaseEvent,
-    SmoothEvent,
-    StableEvent,
-    SubsampledEvent,
-)
+from engine.privacy import events
 from engine.privacy.ledger import Ledger
 from engine.privacy.mechanisms import AboveThreshold, laplace
 from tests.audit.reference_mechanisms import MECHANISMS, SOUND
@@ -43,24 +34,24 @@ def answer(event, *exact):
 # How far an answer's input moved -----------------------------------------------------------
 
 
-FAR = ProposeTestReleaseEvent(1.0, 0.01, 2, length=0.5)
-STABLE = StableEvent(1.0, 1e-3)
+FAR = events.ProposeTestReleaseEvent(1.0, 0.01, 2, length=0.5)
+STABLE = events.StableEvent(1.0, 1e-3)
 
 
 @pytest.mark.parametrize(
     ("event", "here", "there", "expected"),
     [
         # Gaussian inputs move by their length, and others entry by entry.
-        (GaussianEvent(2.0, 1.0), [1.0, 5.0, 2.0], [4.0, 1.0, 2.0], 2.5),
-        (AnalyticGaussianEvent(2.0, 9.0, 1.0), [1.0, 5.0, 2.0], [4.0, 1.0, 2.0], 2.5),
-        (LaplaceEvent(2.0, 1.0), [1.0, 5.0, 2.0], [4.0, 1.0, 2.0], 2.0),
-        (ExponentialEvent(2.0, 2.0, 1.0), [1.0, 5.0, 2.0], [4.0, 1.0, 2.0], 2.0),
-        (SubsampledEvent(LaplaceEvent(2.0, 1.0), 0.5), [1.0], [2.0], 0.5),
-        (LaplaceEvent(2.0, 1.0), [3.0], [3.0], 0),
-        (LaplaceEvent(0.0, 1.0), [3.0], [3.0], 0),
-        (LaplaceEvent(0.0, 1.0), [3.0], [3.5], math.inf),
-        (LaplaceEvent(1.0, 1.0), [math.inf], [math.inf], 0),  # and not NaN
-        (SmoothEvent(1.0, 0.1), [3.0], [3.5], math.inf),  # it states no sensitivity
+        (events.GaussianEvent(2.0, 1.0), [1.0, 5.0, 2.0], [4.0, 1.0, 2.0], 2.5),
+        (events.AnalyticGaussianEvent(2.0, 9.0, 1.0), [1.0, 5.0, 2.0], [4.0, 1.0, 2.0], 2.5),
+        (events.LaplaceEvent(2.0, 1.0), [1.0, 5.0, 2.0], [4.0, 1.0, 2.0], 2.0),
+        (events.ExponentialEvent(2.0, 2.0, 1.0), [1.0, 5.0, 2.0], [4.0, 1.0, 2.0], 2.0),
+        (events.SubsampledEvent(events.LaplaceEvent(2.0, 1.0), 0.5), [1.0], [2.0], 0.5),
+        (events.LaplaceEvent(2.0, 1.0), [3.0], [3.0], 0),
+        (events.LaplaceEvent(0.0, 1.0), [3.0], [3.0], 0),
+        (events.LaplaceEvent(0.0, 1.0), [3.0], [3.5], math.inf),
+        (events.LaplaceEvent(1.0, 1.0), [math.inf], [math.inf], 0),  # and not NaN
+        (events.SmoothEvent(1.0, 0.1), [3.0], [3.5], math.inf),  # it states no sensitivity
         # Distances in records move by 1, and a value by its length; nearer than two records to an
         # end, the value is delta's business.
         (FAR, [5.0, 3.0, 7.0], [4.0, 3.0, 7.4], 1.0),
@@ -101,7 +92,7 @@ def test_findings_add_up_to_the_largest_of_each():
 def run_of(*labels, steps=(), edges=0, left=""):
     ledger = Ledger()
     for label in labels:
-        ledger.charge(LaplaceEvent(1.0, 1.0), label=label)
+        ledger.charge(events.LaplaceEvent(1.0, 1.0), label=label)
     matrix = np.zeros((3, 3), dtype=bool)
     matrix.ravel()[:edges] = True
     return Transcript(Outcome(matrix=matrix), steps, ledger, (), left)
@@ -192,7 +183,7 @@ def test_a_transcript_keeps_what_was_asked_and_answered():
 
 def test_two_answers_under_one_charge_are_a_fault():
     """The second has the noise that was charged, and no separate charge."""
-    ledger, event = Ledger(), LaplaceEvent(1.0, 2.0)
+    ledger, event = Ledger(), events.LaplaceEvent(1.0, 2.0)
     ledger.charge(event, label="count")
     noisy = [
         Answer(

@@ -7,17 +7,7 @@ import pytest
 
 from engine.teaching.sieving import Sieve
 from pages.learn.steps import WAY
-from tests.browser.steps import (
-    BROKEN,
-    NARROW,
-    SIZE,
-    addressed,
-    go,
-    look,
-    serious,
-    settle,
-    state,
-)
+from tests.browser import steps
 
 _SPENT = r"([\d.]+) of 100 coins .*?(\d+) of \d+ true links? found, (no|\d+) false positive"
 DESK = {"width": 1280, "height": 720}
@@ -34,8 +24,8 @@ def on(page, name):
     """To the next step of the tour, by the keyboard."""
     page.get_by_role("button", name="Next", exact=True).press("Enter")
     page.get_by_role("heading", name=name).wait_for()
-    settle(page)
-    look(page, NARROW)  # on a phone everything that can be pressed is in reach, too
+    steps.settle(page)
+    steps.look(page, steps.NARROW)  # on a phone everything that can be pressed is in reach, too
     page.set_viewport_size(DESK)
 
 
@@ -57,7 +47,7 @@ def test_ten_minutes_from_the_opening_to_the_coins(new_page, screenshots):
 
     # 1: arrows, and how many answers a turned one changes.
     told = page.locator(".arrows .told")
-    settle(page)
+    steps.settle(page)
     assert page.locator(".arrows .box text").first.evaluate(_LETTER) >= 20
     page.get_by_label("Smoking → Bronchitis: reverse it").press("Enter")
     told.get_by_text("None of 1,792 answers would change").wait_for()
@@ -66,13 +56,13 @@ def test_ten_minutes_from_the_opening_to_the_coins(new_page, screenshots):
     page.screenshot(path=screenshots / "learn_truth.png")
     page.get_by_role("button", name="Which may point either way?").press("Enter")
     told.get_by_text("3 of 8 arrows").wait_for()
-    assert serious(page) == []
+    assert steps.serious(page) == []
 
     # The settings, by keys alone: into them, and back to their button.
     button = page.locator(".st-key-learn-settings button").first
     button.press("Enter")
     page.locator(".st-key-learn-data input").wait_for()
-    settle(page)
+    steps.settle(page)
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.closest('.st-key-learn-data') !== null")
     page.keyboard.press("Escape")
@@ -83,7 +73,7 @@ def test_ten_minutes_from_the_opening_to_the_coins(new_page, screenshots):
     on(page, TITLES["search"])
     player = page.locator(".search")
     player.get_by_text("Before the first test").wait_for()
-    settle(page)
+    steps.settle(page)
     assert player.locator(".box text").first.evaluate(_LETTER) >= 20
     player.get_by_role("button", name="Next order").press("Enter")
     player.get_by_text("Step 1 of").wait_for()
@@ -98,7 +88,7 @@ def test_ten_minutes_from_the_opening_to_the_coins(new_page, screenshots):
     player.get_by_label("Let me guess first").press("Space")
     player.get_by_label("Step", exact=True).press("End")
     player.get_by_text("8 links left").wait_for()
-    assert serious(page) == []
+    assert steps.serious(page) == []
 
     # 3: noise on one test. What falls is as likely as the area says; T is passed by keys and back.
     on(page, TITLES["noise"])
@@ -122,7 +112,7 @@ def test_ten_minutes_from_the_opening_to_the_coins(new_page, screenshots):
     # 4: a person. The bet, the wall, a thousand guesses.
     on(page, TITLES["person"])
     page.get_by_role("button", name="Take the one who matters most").press("Enter")
-    shows = state(page, "person")
+    shows = steps.state(page, "person")
     assert shows["scores"] == pytest.approx([0.71136, 0.61732], abs=1e-5)
     assert shows["scale"] == pytest.approx(0.09487, abs=1e-5)
     best = 0.69541  # 1 - e^(-gap / 2 scale) / 2
@@ -133,15 +123,15 @@ def test_ten_minutes_from_the_opening_to_the_coins(new_page, screenshots):
     page.get_by_role("button", name="Release another").wait_for()
     page.get_by_role("button", name="A thousand guesses").press("Enter")
     page.get_by_text(re.compile(r"Right: \d+ of 1000,")).wait_for()
-    share = state(page, "person")["right"] / 1000
+    share = steps.state(page, "person")["right"] / 1000
     assert abs(share - best) < 5 * math.sqrt(best * (1 - best) / 1000)
     page.locator(".person .dial").press("End")
-    shows = state(page, "person")
+    shows = steps.state(page, "person")
     assert shows["epsilon"] == 10
     assert shows["best"] == pytest.approx(0.99648, abs=1e-5)
     page.screenshot(path=screenshots / "learn_person.png")
-    assert serious(page) == []
-    page.set_viewport_size(NARROW)
+    assert steps.serious(page) == []
+    page.set_viewport_size(steps.NARROW)
     page.locator(".person.narrow").wait_for()
     assert page.locator(".person .tables").evaluate("(e) => e.scrollWidth <= e.clientWidth")
     page.set_viewport_size(DESK)
@@ -168,62 +158,62 @@ def test_ten_minutes_from_the_opening_to_the_coins(new_page, screenshots):
     page.locator(".money .said b").first.wait_for()
     for key in ("Home", "ArrowRight"):
         page.locator(".money .dial").press(key)
-    assert state(page, "money")["epsilon"] == 0.0119
+    assert steps.state(page, "money")["epsilon"] == 0.0119
     ways = page.locator(".money .way").all_inner_texts()
     # Coins, found, false positives, and whether the purse was empty: the engine's runs at this ε.
     spent = [(100, "1", "no", True), (48.5, "2", "1", False), (100, "6", "3", False)]
     for words, wanted in zip(ways, spent, strict=True):
         coins, *links = re.search(_SPENT, words).groups()
         assert (float(coins), *links, "The purse was empty" in words) == wanted
-    settle(page)
+    steps.settle(page)
     page.screenshot(path=screenshots / "learn_money.png")
     page.wait_for_url(re.compile("epsilon=0[.]0119"))  # the dial tells it at rest
     # Where spending once finds the most and does not win, with more false positives.
     for _ in range(4):
         page.locator(".money .dial").press("ArrowRight")
-    assert state(page, "money")["outcome"] == "more"
+    assert steps.state(page, "money")["outcome"] == "more"
     page.get_by_text("it does not win").wait_for()
     page.locator(".money .clock").press("Home")
     page.get_by_text("The questions have not begun").first.wait_for()
-    assert serious(page) == []
+    assert steps.serious(page) == []
     on(page, TITLES["shuffle"])
     on(page, TITLES["now"])
-    assert page.locator(BROKEN).count() == 0
+    assert page.locator(steps.BROKEN).count() == 0
     assert page.blocked == []
 
 
 def test_presenter_mode_cuts_nothing(page):
     page.set_viewport_size(DESK)
-    go(page, f"/learn?step={WAY[0].key}&present=1&data=asia&shuffles=1&epsilon=1.0")
+    steps.go(page, f"/learn?step={WAY[0].key}&present=1&data=asia&shuffles=1&epsilon=1.0")
     for step in WAY:
         page.get_by_role("heading", name=step.title).wait_for()
-        settle(page)
+        steps.settle(page)
         page.wait_for_function(f"() => ({_CUT})() <= 0", timeout=20_000)
         for letter in page.locator(".box text:visible").all():
             assert letter.evaluate(_LETTER) >= 20, step.key
         page.keyboard.press("ArrowRight")  # as a remote control does
     page.keyboard.press("ArrowLeft")
     page.get_by_role("heading", name=WAY[-2].title).wait_for()
-    settle(page)
+    steps.settle(page)
     page.keyboard.press("Escape")
     page.get_by_role("navigation", name="App pages").wait_for()
-    page.set_viewport_size(SIZE)
+    page.set_viewport_size(steps.SIZE)
 
 
 def test_a_class_votes_at_one_address(page, new_page, screenshots):
-    go(page, "/learn?step=person&data=cancer")
+    steps.go(page, "/learn?step=person&data=cancer")
     page.get_by_role("button", name="The test, and a class").click()
     page.get_by_role("button", name="Open a room for a class").click()
     page.get_by_text("Bet at").wait_for()
     address = re.search(r"Bet at \S+(/learn\?room=\w{4})", page.locator(".stMain").inner_text())
     assert address
     phone = new_page
-    phone.set_viewport_size(NARROW)
+    phone.set_viewport_size(steps.NARROW)
     phone.goto(address[1])
     phone.get_by_role("button", name="B", exact=True).click()
     phone.get_by_text("You say B").wait_for()
     phone.screenshot(path=screenshots / "learn_phone.png")
-    assert serious(phone) == []
+    assert steps.serious(phone) == []
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Show the answer").click()
     page.get_by_text(re.compile(r"Right so far: [01] of 1")).wait_for()
@@ -236,11 +226,11 @@ def test_a_class_votes_at_one_address(page, new_page, screenshots):
 
 
 def test_a_threshold_in_the_hand_moves_the_charts(page, screenshots):
-    go(page, "/learn?step=sieve&data=cancer&sieve.scale=z")
+    steps.go(page, "/learn?step=sieve&data=cancer&sieve.scale=z")
     canvas = page.locator(".sieve-scene canvas")
     canvas.wait_for()
-    settle(page)
-    before = state(page, "sieve-scene")
+    steps.settle(page)
+    before = steps.state(page, "sieve-scene")
     box = canvas.bounding_box()
     assert box
     x = lambda v: box["x"] + (v + 0.96) / 8.96 * box["width"]  # noqa: E731
@@ -248,23 +238,23 @@ def test_a_threshold_in_the_hand_moves_the_charts(page, screenshots):
     page.mouse.move(x(before["level"]) - 2, y)
     page.mouse.down()
     page.mouse.move(x(2.3), y, steps=6)
-    held = state(page, "sieve-scene")
+    held = steps.state(page, "sieve-scene")
     level, lowered = Sieve("kendall", "strict", "z", held["t"], held["w"], 1.0).levels()
     assert held["t"] < before["t"]
     assert (held["level"], held["lowered"]) == pytest.approx((level, lowered))
     page.mouse.up()
-    settle(page)
-    addressed(page, f"sieve.threshold={held['t']}")
+    steps.settle(page)
+    steps.addressed(page, f"sieve.threshold={held['t']}")
     page.screenshot(path=screenshots / "sieve_scene.png")
-    go(page, "/learn?step=orders&data=cancer")
+    steps.go(page, "/learn?step=orders&data=cancer")
     page.locator(".plan-scene .sentence b").wait_for()
-    settle(page)
-    first = state(page, "plan-scene")
+    steps.settle(page)
+    first = steps.state(page, "plan-scene")
     page.locator(".plan-scene .dial").first.press("End")
-    settle(page)
+    steps.settle(page)
     page.wait_for_function("() => location.search.includes('plan.beta1=1.0')")
-    assert state(page, "plan-scene")["coins"] != first["coins"]
+    assert steps.state(page, "plan-scene")["coins"] != first["coins"]
     page.screenshot(path=screenshots / "plan_scene.png")
-    go(page, "/learn")  # as it was, for those who come after
-    settle(page)
-    assert page.locator(BROKEN).count() == 0
+    steps.go(page, "/learn")  # as it was, for those who come after
+    steps.settle(page)
+    assert page.locator(steps.BROKEN).count() == 0

@@ -7,23 +7,7 @@ import pytest
 from PIL import Image
 
 from pages.shell import PAGES
-from tests.browser.steps import (
-    BROKEN,
-    COLOUR,
-    COVERED,
-    DARK,
-    SIZE,
-    SIZES,
-    WHITE,
-    at_rest,
-    first_screen,
-    look,
-    moment,
-    serious,
-    settle,
-    shaded,
-    walk,
-)
+from tests.browser import steps
 
 BODY = (
     '.js-plotly-plot, iframe, [data-testid="stDataFrame"], [data-testid="stMetric"], '
@@ -58,9 +42,9 @@ def entry(request, visitor):
     """The page that is walked to, once for all that is asked of it."""
     page, complaints = visitor
     complaints.clear()
-    walk(page, request.param.title)
+    steps.walk(page, request.param.title)
     page.locator(BODY).first.wait_for(state="attached")
-    settle(page)
+    steps.settle(page)
     page.wait_for_function(WHOLE)
     show_menu(page)
     return request.param
@@ -71,7 +55,7 @@ def show_menu(page):
     button = page.locator(OPEN_MENU)
     if button.is_visible():
         button.click()
-        at_rest(page)
+        steps.at_rest(page)
 
 
 def test_it_opens(visitor, screenshots, entry):
@@ -79,24 +63,24 @@ def test_it_opens(visitor, screenshots, entry):
     page.screenshot(path=screenshots / f"page_{entry.name}.png", full_page=True)
     if entry.name in FIRST:
         page.set_viewport_size({"width": 1440, "height": 900})
-        words, controls = first_screen(page)
+        words, controls = steps.first_screen(page)
         assert words <= 120, words
         assert controls <= 25, controls
-        page.set_viewport_size(SIZE)
-    assert serious(page) == []
+        page.set_viewport_size(steps.SIZE)
+    assert steps.serious(page) == []
 
     # The other theme, in which the next page opens then. Its elements are the same.
     dark = page.evaluate("() => matchMedia('(prefers-color-scheme: dark)').matches")
     page.emulate_media(color_scheme="light" if dark else "dark")
-    shaded(page, WHITE if dark else DARK)
-    moment(page, 400)  # the app looks for it now and then, and draws the page anew
-    settle(page)
+    steps.shaded(page, steps.WHITE if dark else steps.DARK)
+    steps.moment(page, 400)  # the app looks for it now and then, and draws the page anew
+    steps.settle(page)
     page.screenshot(path=screenshots / f"page_{entry.name}_other.png")
-    assert serious(page, COLOUR) == []
+    assert steps.serious(page, steps.COLOUR) == []
     for dial in page.locator(".scene .dial").all():  # its empty end is no lamp in the dark
         shot = Image.open(BytesIO(dial.screenshot())).convert("L")
         assert np.ptp(np.asarray(shot)[:, -40:-8]) < 128
-    assert page.locator(BROKEN).count() == 0
+    assert page.locator(steps.BROKEN).count() == 0
     assert complaints == []
     assert page.blocked == []
 
@@ -104,18 +88,18 @@ def test_it_opens(visitor, screenshots, entry):
 @pytest.fixture
 def resized(page):
     yield page
-    page.set_viewport_size(SIZE)
+    page.set_viewport_size(steps.SIZE)
 
 
 _IN_MENU = 'querySelectorAll("[data-testid=stSidebar] :is(" + kinds + ")")'
 
 
 def test_everything_that_can_be_pressed_is_on_top(resized, entry):
-    for size in SIZES:
-        look(resized, size)
+    for size in steps.SIZES:
+        steps.look(resized, size)
     resized.locator(OPEN_MENU).click()
-    at_rest(resized)
-    found = resized.evaluate(COVERED.replace("querySelectorAll(kinds)", _IN_MENU))
+    steps.at_rest(resized)
+    found = resized.evaluate(steps.COVERED.replace("querySelectorAll(kinds)", _IN_MENU))
     assert found["covered"] == []
     assert found["asked"] >= len(PAGES)
     resized.locator('[data-testid="stSidebarCollapseButton"] button').click()
@@ -124,12 +108,14 @@ def test_everything_that_can_be_pressed_is_on_top(resized, entry):
 def test_axe_sees_a_faint_heading(visitor):
     heading = visitor[0].locator("h1").first
     heading.evaluate("(e) => { e.style.color = 'rgb(128 128 128 / 10%)'; }")
-    assert [found.split(":")[0] for found in serious(visitor[0], COLOUR)] == ["color-contrast"]
+    assert [found.split(":")[0] for found in steps.serious(visitor[0], steps.COLOUR)] == [
+        "color-contrast"
+    ]
     heading.evaluate("(e) => { e.style.color = ''; }")
 
 
 def test_what_is_covered_is_seen(page):
     page.evaluate(_CAP)
-    found = page.evaluate(COVERED)
+    found = page.evaluate(steps.COVERED)
     page.evaluate("() => document.getElementById('cap').remove()")
     assert len(found["covered"]) == found["asked"] > 10

@@ -1,19 +1,6 @@
 """The Run page in a real browser that can reach nothing but the app."""
 
-from tests.browser.steps import (
-    DARK,
-    SIZE,
-    WHITE,
-    addressed,
-    drawn,
-    enter,
-    first_screen,
-    go,
-    moment,
-    settle,
-    shaded,
-    unfold,
-)
+from tests.browser import steps
 
 CHANGED = "Settings changed – press Run."
 
@@ -22,25 +9,25 @@ LONG = "/run?data=alarm&n=2000&algorithm=pc&threshold=0.9"
 
 
 def open_run(page, address):
-    go(page, address)
+    steps.go(page, address)
     wait_drawn(page)
 
 
 def wait_drawn(page):
     """Until no run goes on, the script rests and every graph is on screen."""
     page.wait_for_selector(".stMainBlockContainer .st-key-result")
-    settle(page)
+    steps.settle(page)
     page.wait_for_selector("iframe")
-    drawn(page)
+    steps.drawn(page)
 
 
 def ran(page):
     """Until a change is run: at once, or with the button where the page asks for it."""
-    settle(page)
+    steps.settle(page)
     if page.get_by_text(CHANGED).count():
         page.get_by_role("button", name="Run", exact=True).click()
         page.get_by_text(CHANGED).wait_for(state="detached")
-    settle(page)
+    steps.settle(page)
 
 
 def test_journey(new_page, screenshots):
@@ -52,9 +39,9 @@ def test_journey(new_page, screenshots):
     levers = {"curate_pc": ("beta1", "beta2"), "priv_pc": ("tweak", "subsample")}
     for algorithm, names in levers.items():
         if algorithm == "priv_pc":
-            go(page, "/run?data=asia&algorithm=priv_pc")
+            steps.go(page, "/run?data=asia&algorithm=priv_pc")
         wait_drawn(page)
-        words, controls = first_screen(page)
+        words, controls = steps.first_screen(page)
         assert words <= 120, words
         assert controls <= 25, controls
         for name in ("epsilon", *names):
@@ -70,22 +57,22 @@ def test_journey(new_page, screenshots):
         assert max(ends) <= 1800  # one screen of scrolling
         page.get_by_text("You are here").first.wait_for()
         if algorithm == "curate_pc":
-            shaded(page, DARK)
+            steps.shaded(page, steps.DARK)
             page.screenshot(path=screenshots / "run_dark.png")
             page.locator('[data-testid="stMainMenu"] button').first.click()
             page.locator("text=Light").last.click()
-            shaded(page, WHITE)  # at once, without another click
+            steps.shaded(page, steps.WHITE)  # at once, without another click
             page.keyboard.press("Escape")
-    page.set_viewport_size(SIZE)
+    page.set_viewport_size(steps.SIZE)
     page.screenshot(path=screenshots / "run.png", full_page=True)
     assert page.locator("iframe").count() == 2
     box = page.locator("iframe").first.bounding_box()
     assert box["width"] > 300
 
-    unfold(page, "More: scores")
-    settle(page)
+    steps.unfold(page, "More: scores")
+    steps.settle(page)
     page.get_by_role("tab", name="Edge table").click()
-    settle(page)
+    steps.settle(page)
     frame = page.frames[1]
     at = frame.evaluate("() => network.canvasToDOM(network.getPosition(ids['either']))")
     box = page.locator("iframe").first.bounding_box()
@@ -94,13 +81,13 @@ def test_journey(new_page, screenshots):
         """() => [...document.querySelectorAll("iframe")].every(
              (f) => f.contentDocument.body.dataset.node === "either")"""
     )
-    settle(page)
+    steps.settle(page)
     assert page.locator(".st-key-run-node input").input_value() == "either"
     faded = frame.evaluate("() => nodes.get().filter((n) => n.opacity < 1).map((n) => n.label)")
     assert "asia" in faded
     assert "lung" not in faded
 
-    unfold(page, "More settings")
+    steps.unfold(page, "More settings")
     page.locator(".stMain").evaluate("(e) => e.scrollTo(0, 0)")
     before = page.locator("iframe").first.bounding_box()
     page.get_by_role("radio", name="Paper setting").click()
@@ -111,13 +98,13 @@ def test_journey(new_page, screenshots):
     page.locator(".headline").get_by_text("what can be proven").wait_for()
     page.screenshot(path=screenshots / "run_published.png", full_page=True)
     page.get_by_text("Overlay", exact=True).click()
-    drawn(page, frames=1)
-    addressed(page, "guarantee=published")
+    steps.drawn(page, frames=1)
+    steps.addressed(page, "guarantee=published")
     assert page.blocked == []
 
 
 def test_a_long_run_is_stopped_and_leaves_the_page_alive(page, screenshots):
-    go(page, LONG)
+    steps.go(page, LONG)
     cancel = page.get_by_role("button", name="Cancel")
     cancel.wait_for()
     page.get_by_text("Running").first.wait_for()
@@ -126,29 +113,29 @@ def test_a_long_run_is_stopped_and_leaves_the_page_alive(page, screenshots):
     page.locator('[class*="-stop-bar"]').wait_for(state="detached")
     page.get_by_text("Stopped").wait_for()
     page.screenshot(path=screenshots / "run_cancelled.png")
-    enter(page, "run-n", "1000")
+    steps.enter(page, "run-n", "1000")
     page.get_by_text(CHANGED).wait_for()  # what was never run to its end is not begun unasked
     page.get_by_text("Overlay").first.wait_for()
 
 
 def test_bad_input_a_fast_series_and_back(page, screenshots):
     open_run(page, "/run?data=cancer&n=2000&seed=1")
-    unfold(page, "More settings")
+    steps.unfold(page, "More settings")
     first = page.locator(".headline").inner_text()
-    enter(page, "param-epsilon", "-1")
+    steps.enter(page, "param-epsilon", "-1")
     ran(page)
     page.locator(".st-key-notice").get_by_text("epsilon must be at least").wait_for()
     assert page.locator("iframe").count() == 2
     page.screenshot(path=screenshots / "run_error.png")
 
-    enter(page, "param-epsilon", "0.05")
+    steps.enter(page, "param-epsilon", "0.05")
     ran(page)
     page.get_by_text("ε = 0.05 for the whole run").wait_for()
-    settle(page)
-    addressed(page, "epsilon=0.05")
+    steps.settle(page)
+    steps.addressed(page, "epsilon=0.05")
     page.go_back()
     page.get_by_text("ε = 1 for the whole run").wait_for()
-    settle(page)
+    steps.settle(page)
     assert page.locator(".headline").inner_text() == first
     assert page.locator(".st-key-param-epsilon input").input_value() == "1"
 
@@ -158,7 +145,7 @@ def test_bad_input_a_fast_series_and_back(page, screenshots):
     for pause in (0, 350, 150, 450, 0):
         seed.press("ArrowUp")
         page.wait_for_timeout(pause)
-    moment(page, 1000)
+    steps.moment(page, 1000)
     page.evaluate("window.lag = 0")
     ran(page)
     page.wait_for_function("() => location.search.includes('seed=6')")
@@ -178,10 +165,10 @@ def test_bad_input_a_fast_series_and_back(page, screenshots):
         epsilon.fill("5" if epsilon.input_value() != "5" else "2")
         epsilon.press("Enter")
         wanted = epsilon.input_value()
-        moment(page, 300)
+        steps.moment(page, 300)
         pressed.click()
-        moment(page, 300)
-    moment(page, 1500)
+        steps.moment(page, 300)
+    steps.moment(page, 1500)
     page.evaluate("window.lag = 0")
     ran(page)
     page.wait_for_function(f"() => location.search.includes('epsilon={wanted}.0')")

@@ -2,22 +2,10 @@
 
 import numpy as np
 
-from tests.browser.steps import (
-    BROKEN,
-    SIZE,
-    addressed,
-    at_rest,
-    go,
-    moment,
-    numbers,
-    scene_agrees,
-    settle,
-    state,
-    walk,
-)
+from tests.browser import steps
 
 
-def drag(page, share, steps=30):
+def drag(page, share, moves=30):
     """The dial, by its thumb, to a share of its width."""
     box = page.locator(".scene .dial").bounding_box()
     assert box
@@ -26,13 +14,13 @@ def drag(page, share, steps=30):
     y = box["y"] + box["height"] / 2
     page.mouse.move(x(at), y)
     page.mouse.down()
-    page.mouse.move(x(share), y, steps=steps)
+    page.mouse.move(x(share), y, steps=moves)
 
 
 def test_a_hand_on_the_dial(page, screenshots):
-    go(page, "/scene?data=asia&algorithm=priv_pc&epsilon=1")
+    steps.go(page, "/scene?data=asia&algorithm=priv_pc&epsilon=1")
     page.locator(".scene .sentence b").first.wait_for()
-    settle(page)
+    steps.settle(page)
     page.screenshot(path=screenshots / "scene.png")
     # e / (1 + e) is 73.1 %: what bounds an attacker is rounded up.
     assert "right at most 74 times in 100" in page.locator(".scene .sentence").inner_text()
@@ -42,17 +30,17 @@ def test_a_hand_on_the_dial(page, screenshots):
     rng = np.random.default_rng(0)
     for share in rng.random(4):
         drag(page, float(share))
-        moment(page, 60)
-        scene_agrees(page, "asia")
+        steps.moment(page, 60)
+        steps.scene_agrees(page, "asia")
     assert page.evaluate("window.sent") == 0
     page.mouse.up()
-    settle(page)
+    steps.settle(page)
     assert page.evaluate("window.sent") > 0
-    addressed(page, f"epsilon={state(page)['epsilon']}")
+    steps.addressed(page, f"epsilon={steps.state(page)['epsilon']}")
 
     # The table and the links on the picture are those of the sentence.
     page.keyboard.press("s")
-    shown = numbers(page)
+    shown = steps.numbers(page)
     lines = page.locator(".scene .stage .link").evaluate_all(
         "(all) => all.filter((g) => +g.querySelector('.wire').style.opacity === 1)"
         ".map((g) => g.getAttribute('class'))"
@@ -61,9 +49,9 @@ def test_a_hand_on_the_dial(page, screenshots):
     assert kinds.count("false_positive") == shown["invented"]
     assert sum(k in ("found", "unidentified", "line", "reversed") for k in kinds) == shown["found"]
     page.keyboard.press("g")
-    settle(page)
-    addressed(page, "ghost")
-    average = numbers(page)
+    steps.settle(page)
+    steps.addressed(page, "ghost")
+    average = steps.numbers(page)
     page.get_by_role("button", name="As a table").click()
     table = page.locator(".scene tbody").element_handle()
     rows = page.locator(".scene tbody tr").all_inner_texts()
@@ -73,61 +61,61 @@ def test_a_hand_on_the_dial(page, screenshots):
     assert round(total / draws, 1) == average["found"]
     # Drawn anew with the same rows it is the same table: a selection in it stays.
     page.set_viewport_size({"width": 1280, "height": 900})
-    at_rest(page)
-    page.set_viewport_size(SIZE)
-    at_rest(page)
+    steps.at_rest(page)
+    page.set_viewport_size(steps.SIZE)
+    steps.at_rest(page)
     assert table.evaluate("(e) => e.isConnected")
     page.get_by_role("button", name="As a table").click()
     page.screenshot(path=screenshots / "scene_ghost.png")
-    assert page.locator(BROKEN).count() == 0
+    assert page.locator(steps.BROKEN).count() == 0
     assert page.blocked == []
 
 
 def test_keyboard_typing_and_the_way_to_run(page):
     page.goto("/scene")  # no rows are chosen on Run
     page.locator(".scene .sentence b").first.wait_for()
-    settle(page)
+    steps.settle(page)
     page.locator(".scene .dial").focus()
-    if not state(page)["ghost"]:
+    if not steps.state(page)["ghost"]:
         page.keyboard.press("g")
-        settle(page)
-    walk(page, "Scene")
+        steps.settle(page)
+    steps.walk(page, "Scene")
     page.locator(".scene .sentence b").first.wait_for()
-    settle(page)
-    assert state(page)["ghost"]  # the menu brings the page as it was left
+    steps.settle(page)
+    assert steps.state(page)["ghost"]  # the menu brings the page as it was left
     page.locator(".scene .dial").focus()
     page.keyboard.press("Escape")
-    settle(page)
-    assert not state(page)["ghost"]
-    addressed(page, "ghost", there=False)
-    before = state(page)["epsilon"]
+    steps.settle(page)
+    assert not steps.state(page)["ghost"]
+    steps.addressed(page, "ghost", there=False)
+    before = steps.state(page)["epsilon"]
     page.keyboard.press("ArrowLeft")
-    settle(page)
-    assert state(page)["epsilon"] < before
-    addressed(page, f"epsilon={state(page)['epsilon']}")
+    steps.settle(page)
+    assert steps.state(page)["epsilon"] < before
+    steps.addressed(page, f"epsilon={steps.state(page)['epsilon']}")
     page.locator(".scene .value").click()
-    before = state(page)["epsilon"]
+    before = steps.state(page)["epsilon"]
     page.locator(".scene .typed").fill("7")
     page.keyboard.press("Escape")
-    settle(page)
-    assert state(page)["epsilon"] == before
+    steps.settle(page)
+    assert steps.state(page)["epsilon"] == before
     page.locator(".scene .value").click()
     page.locator(".scene .typed").fill("0.25")
     page.keyboard.press("Enter")
-    settle(page)
+    steps.settle(page)
     assert page.locator(".scene .typed").count() == 0
-    assert abs(np.log(state(page)["epsilon"] / 0.25)) < 0.1
+    assert abs(np.log(steps.state(page)["epsilon"] / 0.25)) < 0.1
     page.go_back()
-    settle(page)
-    assert state(page)["epsilon"] == before
+    steps.settle(page)
+    assert steps.state(page)["epsilon"] == before
     page.get_by_text("Priv-PC", exact=True).click()
-    settle(page)
-    shown, said = state(page), numbers(page)
+    steps.settle(page)
+    shown, said = steps.state(page), steps.numbers(page)
     page.get_by_role("button", name="Make it yours").click()
     page.get_by_text("Priv-PC").first.wait_for()
-    settle(page)
-    addressed(page, "/run")
-    addressed(page, f"epsilon={shown['epsilon']}")
-    addressed(page, f"seed={shown['draw']}")
+    steps.settle(page)
+    steps.addressed(page, "/run")
+    steps.addressed(page, f"epsilon={shown['epsilon']}")
+    steps.addressed(page, f"seed={shown['draw']}")
     assert f"{said['found']:.0f} of {said['of']:.0f}" in page.locator(".stMain").inner_text()
-    assert page.locator(BROKEN).count() == 0
+    assert page.locator(steps.BROKEN).count() == 0

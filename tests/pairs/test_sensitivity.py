@@ -7,15 +7,8 @@ import numpy as np
 import pytest
 
 from engine import InputError
+from engine.pairs import dependence
 from engine.pairs.decision import IQR_SIGNS, Reach, training_distance
-from engine.pairs.dependence import (
-    hsic,
-    iqr_reach,
-    log_iqr,
-    record_sensitivity,
-    score,
-    training_sensitivity,
-)
 from engine.pairs.regression import Ridge, features, residual_bound
 
 FAR = 0.01  # a kernel so narrow that whole numbers have orthogonal features
@@ -26,8 +19,8 @@ def change(name, a, b, new):
     """What replacing record 0 changes, over the strict bound."""
     other_a, other_b = a.copy(), b.copy()
     other_a[0], other_b[0] = new
-    moved = abs(score(name, a, b, FAR) - score(name, other_a, other_b, FAR))
-    return moved / record_sensitivity(name, len(a))
+    moved = abs(dependence.score(name, a, b, FAR) - dependence.score(name, other_a, other_b, FAR))
+    return moved / dependence.record_sensitivity(name, len(a))
 
 
 @pytest.mark.parametrize("name", ["spearman", "kendall", *KERNEL])
@@ -35,14 +28,14 @@ def test_every_neighbour_of_every_small_sample(name):
     """All samples of 4 records with 3 values a column, ties included, and all replacements."""
     places = list(itertools.product(range(3), repeat=2))
     known = {
-        rows: score(name, *np.array(rows, dtype=float).T, FAR)
+        rows: dependence.score(name, *np.array(rows, dtype=float).T, FAR)
         for rows in itertools.combinations_with_replacement(places, 4)
     }
     worst = 0.0
     for rest in itertools.combinations_with_replacement(places, 3):
         found = [known[tuple(sorted((*rest, new)))] for new in places]
         worst = max(worst, max(found) - min(found))
-    assert 0.3 < worst / record_sensitivity(name, 4) <= 1 + 1e-9
+    assert 0.3 < worst / dependence.record_sensitivity(name, 4) <= 1 + 1e-9
 
 
 @pytest.mark.parametrize("name", ["spearman", "kendall"])
@@ -71,7 +64,7 @@ def test_the_lemma_of_the_bound_of_hsic():
     assert reached == pytest.approx(27 / 64, rel=1e-12)
     for m in (2, 10, 500):
         bound = 2 / m * 2 * reached + length**2 / m**2
-        assert record_sensitivity("hsic", m) == pytest.approx(bound, rel=1e-12)
+        assert dependence.record_sensitivity("hsic", m) == pytest.approx(bound, rel=1e-12)
     rng = np.random.default_rng(6)
     for _ in range(300):  # features at all angles that are not obtuse, few with many records each
         features = np.abs(rng.standard_t(1, (rng.integers(3, 9), 4)))[rng.integers(0, 3, 20)]
@@ -100,11 +93,13 @@ def test_the_median_heuristic_breaks_theorem_3():
     samples = [clusters(low) for low in range(180, 200)]
     for one, other in itertools.pairwise(samples):
         assert np.sum(one != other) == 1
-    by_median = [hsic(x, x, median(x), median(x)) for x in samples]
+    by_median = [dependence.hsic(x, x, median(x), median(x)) for x in samples]
     jumps = [abs(p - q) for p, q in itertools.pairwise(by_median)]
-    assert max(jumps) > 1.2 * record_sensitivity("hsic", m, "published")
-    fixed = [hsic(x, x, 0.3, 0.3) for x in samples]
-    assert max(abs(p - q) for p, q in itertools.pairwise(fixed)) <= record_sensitivity("hsic", m)
+    assert max(jumps) > 1.2 * dependence.record_sensitivity("hsic", m, "published")
+    fixed = [dependence.hsic(x, x, 0.3, 0.3) for x in samples]
+    assert max(abs(p - q) for p, q in itertools.pairwise(fixed)) <= dependence.record_sensitivity(
+        "hsic", m
+    )
 
 
 def test_stable_ranks_do_not_protect_the_test_half():
@@ -172,13 +167,13 @@ def test_shifted_residuals_stay_below(name):
             trial_signs[i] *= -1
             trial_b[rng.integers(m)] = rng.uniform(-0.5, 0.5)
             found = abs(
-                score(name, a, trial_b, width)
-                - score(name, a, trial_b + shift * trial_signs, width)
+                dependence.score(name, a, trial_b, width)
+                - dependence.score(name, a, trial_b + shift * trial_signs, width)
             )
             if found >= best:
                 signs, b, best = trial_signs, trial_b, found
-        bound = training_sensitivity(name, m, shift, width, "strict")
-        assert bound <= training_sensitivity(name, m, shift, width, "published")
+        bound = dependence.training_sensitivity(name, m, shift, width, "strict")
+        assert bound <= dependence.training_sensitivity(name, m, shift, width, "published")
         worst = max(worst, best / bound)
     assert 0.2 < worst <= 1 + 1e-9
 
@@ -197,8 +192,8 @@ def test_iqr_reach_against_brute_force():
             for where in itertools.product(places, repeat=changes):
                 other = values.copy()
                 other[list(which)] = where
-                found.append(math.exp(log_iqr(other)))
-        low, high = iqr_reach(values, changes)
+                found.append(math.exp(dependence.log_iqr(other)))
+        low, high = dependence.iqr_reach(values, changes)
         assert low - 1e-6 <= min(found)
         assert max(found) <= high + 1e-6
         if max(found) < 1e5:
@@ -241,14 +236,16 @@ def test_the_iqr_distance_moves_by_one_a_record():
 
 def test_known_bounds():
     assert (
-        record_sensitivity("kendall", 50) == record_sensitivity("kendall", 50, "published") == 0.08
+        dependence.record_sensitivity("kendall", 50)
+        == dependence.record_sensitivity("kendall", 50, "published")
+        == 0.08
     )
-    assert record_sensitivity("spearman", 50, "published") == 0.6
-    assert record_sensitivity("spearman", 50) == pytest.approx(6 / 51)
-    assert record_sensitivity("hsic", 50, "published") == pytest.approx(792 / 2401)
+    assert dependence.record_sensitivity("spearman", 50, "published") == 0.6
+    assert dependence.record_sensitivity("spearman", 50) == pytest.approx(6 / 51)
+    assert dependence.record_sensitivity("hsic", 50, "published") == pytest.approx(792 / 2401)
     improved = (12 * 50 - 11) / (50 - 1) ** 2  # the paper's appendix
-    assert record_sensitivity("hsic", 50) < 8 / 49 < improved
+    assert dependence.record_sensitivity("hsic", 50) < 8 / 49 < improved
     assert residual_bound(100, 0.25, "published") == pytest.approx(0.64)
     for name in ("iqr", "variance"):
         with pytest.raises(InputError, match="any amount"):
-            record_sensitivity(name, 50)
+            dependence.record_sensitivity(name, 50)

@@ -4,40 +4,30 @@ import math
 
 import pytest
 
-from engine.privacy.events import (
-    AboveThresholdEvent,
-    AnalyticGaussianEvent,
-    ExponentialEvent,
-    GaussianEvent,
-    LaplaceEvent,
-    ProposeTestReleaseEvent,
-    SmoothEvent,
-    StableEvent,
-    SubsampledEvent,
-    SubsampledGaussianEvent,
-    UndefendedEvent,
-    renyi,
-    subsampled_gaussian_renyi,
-)
+from engine.privacy import events
 
 WORDS = {
-    LaplaceEvent(2.0, 0.5): "Laplace, sensitivity 2, scale 0.5",
-    AboveThresholdEvent(1.0, 2.0, 4.0): (
+    events.LaplaceEvent(2.0, 0.5): "Laplace, sensitivity 2, scale 0.5",
+    events.AboveThresholdEvent(1.0, 2.0, 4.0): (
         "Above-threshold, sensitivity 1, threshold scale 2, query scale 4"
     ),
-    ExponentialEvent(2.0, 1.0, 0.3): "Exponential mechanism, sensitivity 2, ε 0.6",
-    GaussianEvent(0.25, 3.0): "Gaussian, ℓ2 sensitivity 0.25, σ 3",
-    SubsampledGaussianEvent(0.25, 3.0, 0.1): "Gaussian, ℓ2 sensitivity 0.25, σ 3, on a 0.1 sample",
-    AnalyticGaussianEvent(1.0, 3.730632, 1.0): ("Gaussian, ℓ2 sensitivity 1, σ 3.731: (1, 1e-05)"),
-    SubsampledEvent(LaplaceEvent(1.0, 1.0), 0.5): (
+    events.ExponentialEvent(2.0, 1.0, 0.3): "Exponential mechanism, sensitivity 2, ε 0.6",
+    events.GaussianEvent(0.25, 3.0): "Gaussian, ℓ2 sensitivity 0.25, σ 3",
+    events.SubsampledGaussianEvent(
+        0.25, 3.0, 0.1
+    ): "Gaussian, ℓ2 sensitivity 0.25, σ 3, on a 0.1 sample",
+    events.AnalyticGaussianEvent(1.0, 3.730632, 1.0): (
+        "Gaussian, ℓ2 sensitivity 1, σ 3.731: (1, 1e-05)"
+    ),
+    events.SubsampledEvent(events.LaplaceEvent(1.0, 1.0), 0.5): (
         "Laplace, sensitivity 1, scale 1, on a 0.5 sample"
     ),
-    SmoothEvent(0.5, 1e-6): "Laplace on smooth sensitivity, ε 0.5, δ 1.1e-06",
-    ProposeTestReleaseEvent(0.2, 1e-6, 3): (
+    events.SmoothEvent(0.5, 1e-6): "Laplace on smooth sensitivity, ε 0.5, δ 1.1e-06",
+    events.ProposeTestReleaseEvent(0.2, 1e-6, 3): (
         "Propose-test-release, 3 tests and a release of ε 0.2 each, δ 1.5e-06"
     ),
-    StableEvent(0.2, 1e-6): "Release if stable, ε 0.2, δ 1e-06",
-    UndefendedEvent("the seed is known"): "No guarantee: the seed is known",
+    events.StableEvent(0.2, 1e-6): "Release if stable, ε 0.2, δ 1e-06",
+    events.UndefendedEvent("the seed is known"): "No guarantee: the seed is known",
 }
 
 
@@ -48,63 +38,63 @@ def test_a_line_of_the_ledger(event):
 
 def test_no_sensitivity_costs_nothing_and_no_noise_everything():
     for event in (
-        LaplaceEvent(0.0, 0.0),
-        GaussianEvent(0.0, 0.0),
-        AboveThresholdEvent(0.0, 0.0, 0.0),
-        AnalyticGaussianEvent(0.0, 0.0, 1.0),
-        ExponentialEvent(0.0, 1.0, 1.0),
+        events.LaplaceEvent(0.0, 0.0),
+        events.GaussianEvent(0.0, 0.0),
+        events.AboveThresholdEvent(0.0, 0.0, 0.0),
+        events.AnalyticGaussianEvent(0.0, 0.0, 1.0),
+        events.ExponentialEvent(0.0, 1.0, 1.0),
     ):
         assert event.epsilon == event.rho == event.delta == 0
     for event in (
-        LaplaceEvent(1.0, 0.0),
-        AboveThresholdEvent(1.0, 0.0, 1.0),
-        AboveThresholdEvent(1.0, 1.0, 0.0),
-        GaussianEvent(1.0, 0.0),
-        UndefendedEvent("raw"),
+        events.LaplaceEvent(1.0, 0.0),
+        events.AboveThresholdEvent(1.0, 0.0, 1.0),
+        events.AboveThresholdEvent(1.0, 1.0, 0.0),
+        events.GaussianEvent(1.0, 0.0),
+        events.UndefendedEvent("raw"),
     ):
         assert event.epsilon == event.rho == math.inf
         assert event.delta == 0
 
 
 def test_a_delta_is_at_most_1():
-    assert SmoothEvent(1000.0, 1e-300).delta == pytest.approx(1e-300 * math.exp(500) / 2)
-    for event in (SmoothEvent(1001.0, 1e-300), SmoothEvent(100.0, 1e-6)):
+    assert events.SmoothEvent(1000.0, 1e-300).delta == pytest.approx(1e-300 * math.exp(500) / 2)
+    for event in (events.SmoothEvent(1001.0, 1e-300), events.SmoothEvent(100.0, 1e-6)):
         assert event.delta == 1
-    assert ProposeTestReleaseEvent(0.2, 0.9, 3).delta == 1
+    assert events.ProposeTestReleaseEvent(0.2, 0.9, 3).delta == 1
 
 
 def test_thresholds_are_the_sources():
     """Dwork and Lei 2009: 1 + ln(1 / slack) / step. Dwork and Roth, Algorithm 13: ln(1/d) / e."""
-    assert ProposeTestReleaseEvent(0.5, 1e-3, 2).threshold == 1 + math.log(1e3) / 0.5
-    assert StableEvent(0.5, 1e-3).threshold == math.log(1e3) / 0.5
-    assert ProposeTestReleaseEvent(0.5, 1e-3, 2).length == 1
+    assert events.ProposeTestReleaseEvent(0.5, 1e-3, 2).threshold == 1 + math.log(1e3) / 0.5
+    assert events.StableEvent(0.5, 1e-3).threshold == math.log(1e3) / 0.5
+    assert events.ProposeTestReleaseEvent(0.5, 1e-3, 2).length == 1
 
 
 def test_a_jump_that_is_not_bounded_is_not_defended():
-    jumpy = StableEvent(0.5, 1e-6, defended=False)
+    jumpy = events.StableEvent(0.5, 1e-6, defended=False)
     assert jumpy.epsilon == jumpy.rho == math.inf
-    assert StableEvent(0.5, 1e-6).epsilon == 0.5
+    assert events.StableEvent(0.5, 1e-6).epsilon == 0.5
 
 
 def test_renyi_costs():
     """Sampling only ever takes from order times rho."""
-    whole = SubsampledGaussianEvent(1.0, 2.0, 1.0)
-    sampled = SubsampledGaussianEvent(1.0, 2.0, 0.01)
-    assert renyi(whole, 3.0) == pytest.approx(3 / 8)
-    assert 0 < renyi(sampled, 3.0) < 0.01 * renyi(whole, 3.0) * 5
+    whole = events.SubsampledGaussianEvent(1.0, 2.0, 1.0)
+    sampled = events.SubsampledGaussianEvent(1.0, 2.0, 0.01)
+    assert events.renyi(whole, 3.0) == pytest.approx(3 / 8)
+    assert 0 < events.renyi(sampled, 3.0) < 0.01 * events.renyi(whole, 3.0) * 5
     assert sampled.rho == whole.rho == pytest.approx(1 / 8)
-    assert renyi(SubsampledGaussianEvent(0.0, 2.0, 0.01), 3.0) == 0
+    assert events.renyi(events.SubsampledGaussianEvent(0.0, 2.0, 0.01), 3.0) == 0
     # a sample of the same noise per record costs the same, whatever the unit
-    scaled = SubsampledGaussianEvent(10.0, 20.0, 0.01)
-    assert renyi(scaled, 3.0) == renyi(sampled, 3.0)
+    scaled = events.SubsampledGaussianEvent(10.0, 20.0, 0.01)
+    assert events.renyi(scaled, 3.0) == events.renyi(sampled, 3.0)
     # the sampled bound is not the better one where nearly all rows are in the sample
-    nearly = SubsampledGaussianEvent(1.0, 0.3, 0.999)
-    assert renyi(nearly, 30.0) <= 30.0 * nearly.rho
+    nearly = events.SubsampledGaussianEvent(1.0, 0.3, 0.999)
+    assert events.renyi(nearly, 30.0) <= 30.0 * nearly.rho
 
 
 def test_a_sample_is_never_taken_for_a_smaller_one():
     """The accountant takes whole rows of 1e9; a part of a row counts as a row."""
-    one, two = (subsampled_gaussian_renyi(rate, 1.0, 2.0) for rate in (1e-9, 2e-9))
+    one, two = (events.subsampled_gaussian_renyi(rate, 1.0, 2.0) for rate in (1e-9, 2e-9))
     assert 0 < one < two
-    assert subsampled_gaussian_renyi(1.5e-9, 1.0, 2.0) == two
-    assert subsampled_gaussian_renyi(0.5e-9, 1.0, 2.0) == one
+    assert events.subsampled_gaussian_renyi(1.5e-9, 1.0, 2.0) == two
+    assert events.subsampled_gaussian_renyi(0.5e-9, 1.0, 2.0) == one

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.privacy import events
 from engine.privacy.accounting import (
     Guarantee,
     analytic_gaussian_sigma,
@@ -19,50 +20,37 @@ from engine.privacy.accounting import (
     rho_to_epsilon,
 )
 from engine.privacy.budget import shares
-from engine.privacy.events import (
-    AnalyticGaussianEvent,
-    ExponentialEvent,
-    GaussianEvent,
-    LaplaceEvent,
-    ProposeTestReleaseEvent,
-    SmoothEvent,
-    StableEvent,
-    SubsampledGaussianEvent,
-    UndefendedEvent,
-    renyi,
-)
 from engine.privacy.ledger import BudgetExhausted, Ledger
-from tests.privacy.mechanisms_table import (
-    COSTS,
-    UNDEFENDED,
-    delta_of,
-    epsilon_of,
-    renyi_of,
-    rho_of,
-)
+from tests.privacy import mechanisms_table
 from tests.privacy.readd import total_of
 
-events = st.one_of([cost.examples for cost in COSTS if cost is not UNDEFENDED])
+charges = st.one_of(
+    [cost.examples for cost in mechanisms_table.COSTS if cost is not mechanisms_table.UNDEFENDED]
+)
 deltas = st.sampled_from([1e-12, 1e-6, 1e-3])
 
 
 # Events -------------------------------------------------------------------------------
 
 
-@given(events, st.floats(1.5, 40))
+@given(charges, st.floats(1.5, 40))
 def test_costs_agree_with_an_independent_reading_of_the_fields(event, order):
-    assert event.epsilon == pytest.approx(epsilon_of(event), rel=1e-12)
-    assert event.rho == pytest.approx(rho_of(event), rel=1e-12)
+    assert event.epsilon == pytest.approx(mechanisms_table.epsilon_of(event), rel=1e-12)
+    assert event.rho == pytest.approx(mechanisms_table.rho_of(event), rel=1e-12)
     # one part of a billion, where the two differ in how the tails are subtracted
-    assert event.delta == pytest.approx(delta_of(event), rel=1e-9, abs=1e-15)
-    if not isinstance(event, SubsampledGaussianEvent):  # test_events.py: it takes a planner's time
-        assert renyi(event, order) == pytest.approx(renyi_of(event, order), rel=1e-12)
+    assert event.delta == pytest.approx(mechanisms_table.delta_of(event), rel=1e-9, abs=1e-15)
+    if not isinstance(
+        event, events.SubsampledGaussianEvent
+    ):  # test_events.py: it takes a planner's time
+        assert events.renyi(event, order) == pytest.approx(
+            mechanisms_table.renyi_of(event, order), rel=1e-12
+        )
 
 
 def test_exponential_rho_covers_its_renyi_divergence():
     """Neighbours' utilities anywhere within +-1: rho = epsilon^2 / 8 holds, and almost equals."""
     rng = np.random.default_rng(3)
-    event = ExponentialEvent(1.0, 1.0, 0.8)
+    event = events.ExponentialEvent(1.0, 1.0, 0.8)
     worst = 0.0
     for _ in range(3000):
         u = rng.uniform(-3, 3, 4)
@@ -109,7 +97,7 @@ def test_zcdp_conversion_covers_the_exact_gaussian(rho, delta):
 
 
 @given(
-    st.lists(events, max_size=12),
+    st.lists(charges, max_size=12),
     st.floats(0.01, 50),
     st.sampled_from(["basic", "zcdp", "gdp", "rdp"]),
     st.sampled_from([1.0, 0.2]),
@@ -118,7 +106,7 @@ def test_whatever_is_charged_the_cap_holds(charges, cap, method, rate):
     """Events at random, then whatever still fits, down to nothing."""
     order = 8.0 if method == "rdp" else None
     ledger = Ledger(Guarantee(cap, 1e-6), method=method, renyi_order=order, rate=rate)
-    last = LaplaceEvent if method == "basic" else GaussianEvent
+    last = events.LaplaceEvent if method == "basic" else events.GaussianEvent
     kept = []
     for event in [*charges, *(last(64.0 / 2**k, 1.0) for k in range(20) for _ in range(4))]:
         before = (len(ledger), ledger.used)
@@ -132,7 +120,7 @@ def test_whatever_is_charged_the_cap_holds(charges, cap, method, rate):
     assert total.epsilon <= cap * (1 + 1e-8)
     assert total.delta <= 1e-6 * (1 + 1e-9)
     # Elsewhere the cap's own delta is the method's.
-    assert method == "basic" or all(delta_of(event) == 0 for event in kept)
+    assert method == "basic" or all(mechanisms_table.delta_of(event) == 0 for event in kept)
     assert ledger.used_epsilon <= cap * (1 + 1e-8)
     assert ledger.defended.epsilon in (0, cap)
 
@@ -158,7 +146,7 @@ class Odd:
         Odd(-1.0, -1.0),
         Odd(0.1, 0.001, 1e-3),
         Odd(0.1, 0.001, -1e-3),
-        UndefendedEvent("no noise"),
+        events.UndefendedEvent("no noise"),
     ],
 )
 def test_odd_events_are_refused_under_a_cap(event, method):
@@ -175,29 +163,29 @@ def test_equal_shares_fit_exactly(total, count):
     method, each = shares(total, count)
     ledger = Ledger(total, method=method)
     for _ in range(count):
-        ledger.charge(LaplaceEvent(each, 1.0))
+        ledger.charge(events.LaplaceEvent(each, 1.0))
     with pytest.raises(BudgetExhausted):
-        ledger.charge(LaplaceEvent(each * 1e-3, 1.0))
+        ledger.charge(events.LaplaceEvent(each * 1e-3, 1.0))
 
 
 def analytic(rng, delta):
     """A Gaussian release of the given delta at an epsilon of 1e-5 to 1e-3."""
     epsilon = float(10 ** rng.uniform(-5, -3))
-    return AnalyticGaussianEvent(1.0, analytic_gaussian_sigma(epsilon, delta), epsilon)
+    return events.AnalyticGaussianEvent(1.0, analytic_gaussian_sigma(epsilon, delta), epsilon)
 
 
 # Each picks its next event from the share of delta that it wants to spend on it, and nearly no
 # epsilon, so that delta is what runs out.
 SPENDING_DELTA = {
-    "smooth sensitivity": lambda rng, delta: SmoothEvent(1e-4, delta),
-    "a release if stable": lambda rng, delta: StableEvent(1e-4, delta),
-    "propose, test, release": lambda rng, delta: ProposeTestReleaseEvent(1e-4, delta, 2),
+    "smooth sensitivity": lambda rng, delta: events.SmoothEvent(1e-4, delta),
+    "a release if stable": lambda rng, delta: events.StableEvent(1e-4, delta),
+    "propose, test, release": lambda rng, delta: events.ProposeTestReleaseEvent(1e-4, delta, 2),
     "Gaussian with its curve's delta": analytic,
     "random mixtures": lambda rng, delta: [
-        SmoothEvent(1e-4, delta),
-        StableEvent(1e-4, delta),
-        ProposeTestReleaseEvent(1e-4, delta, 3),
-        LaplaceEvent(1e-4, 1.0),
+        events.SmoothEvent(1e-4, delta),
+        events.StableEvent(1e-4, delta),
+        events.ProposeTestReleaseEvent(1e-4, delta, 3),
+        events.LaplaceEvent(1e-4, 1.0),
     ][rng.integers(4)],
 }
 
@@ -215,7 +203,7 @@ def test_adaptive_adversaries_cannot_overspend_delta(name, rate):
                 ledger.charge(SPENDING_DELTA[name](rng, float(rng.uniform(0.05, 0.6)) * cap.delta))
             except BudgetExhausted:
                 refused += 1
-        total = math.fsum(delta_of(c.event) for c in ledger)
+        total = math.fsum(mechanisms_table.delta_of(c.event) for c in ledger)
         assert total <= cap.delta * (1 + 1e-9)
         assert ledger.defended.delta == cap.delta
         largest = max(largest, total / cap.delta)
@@ -234,11 +222,11 @@ def test_gdp_affords_the_analytic_gaussian_and_no_more(epsilon, delta, sigma):
     """The sigmas of known-answers.md spend the whole budget, whole or in three parts; no more."""
     ledger = Ledger(Guarantee(epsilon, delta), method="gdp")
     for share in (0.5, 0.3, 0.2):
-        ledger.charge(GaussianEvent(1.0, 1.000001 * sigma / math.sqrt(share)))
+        ledger.charge(events.GaussianEvent(1.0, 1.000001 * sigma / math.sqrt(share)))
     assert total_of(ledger).epsilon == pytest.approx(epsilon, rel=1e-4)
     assert ledger.used_epsilon == pytest.approx(epsilon, rel=1e-4)
     with pytest.raises(BudgetExhausted):
-        ledger.charge(GaussianEvent(1.0, 100 * sigma))
+        ledger.charge(events.GaussianEvent(1.0, 100 * sigma))
 
 
 @given(st.floats(0.001, 20), deltas)

@@ -14,13 +14,7 @@ from engine.privacy.accounting import Guarantee
 from engine.privacy.ledger import BudgetExhausted, Ledger
 from engine.randomness import Randomness
 from tests.contract.test_randomness import Deaf
-from tests.privacy.mechanisms_table import (
-    COSTS,
-    DRAWS_NOTHING,
-    MECHANISMS,
-    ON_A_SAMPLE,
-    every_release,
-)
+from tests.privacy import mechanisms_table
 
 
 def public_names():
@@ -35,8 +29,10 @@ def public_names():
 
 
 def test_every_mechanism_is_in_the_table():
-    assert public_names() == set(MECHANISMS) | DRAWS_NOTHING
-    for name in DRAWS_NOTHING:  # without a session there is neither noise nor a ledger
+    assert public_names() == set(mechanisms_table.MECHANISMS) | mechanisms_table.DRAWS_NOTHING
+    for (
+        name
+    ) in mechanisms_table.DRAWS_NOTHING:  # without a session there is neither noise nor a ledger
         assert "session" not in inspect.signature(getattr(mechanisms, name)).parameters
 
 
@@ -48,10 +44,10 @@ def test_every_event_has_its_cost_in_the_table():
         and not name.startswith("_")
         and dataclasses.is_dataclass(thing)
     }
-    assert concrete == {cost.event for cost in COSTS}
+    assert concrete == {cost.event for cost in mechanisms_table.COSTS}
 
 
-RELEASES = every_release()
+RELEASES = mechanisms_table.every_release()
 
 
 @pytest.mark.parametrize("name", RELEASES)
@@ -70,7 +66,7 @@ def test_refused_before_any_noise_is_drawn(name, method):
 @pytest.mark.parametrize("name", RELEASES)
 def test_charged_once_with_the_noise_of_its_source(name):
     """Drawn on its scale, and nothing else: the answer is worked out from what was drawn."""
-    mechanism = MECHANISMS[name.removesuffix(ON_A_SAMPLE)]
+    mechanism = mechanisms_table.MECHANISMS[name.removesuffix(mechanisms_table.ON_A_SAMPLE)]
     for value, size in ((0.0, 1.0), (2.5, 0.4)):
         s = RunContext(Instrumented(7), Ledger())
         RELEASES[name](s, value, size)

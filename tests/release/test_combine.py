@@ -10,14 +10,7 @@ import pytest
 from engine import Dataset, InputError, Knowledge, combine, load_dataset
 from engine.data.schema import Schema
 from engine.marginals.diagnostics import MarginalDiagnostics
-from engine.release.checking import (
-    check,
-    combined,
-    derived,
-    moments_of,
-    tables_of,
-    with_knowledge,
-)
+from engine.release import checking
 from engine.release.file import DISJOINT, canonical, digest, load, loads
 from engine.release.make import BudgetedRelease
 from engine.release.page import combined_words, to_html
@@ -42,7 +35,7 @@ def wards(book):
 
 @pytest.fixture(scope="module")
 def both(wards):
-    return combined(wards)
+    return checking.combined(wards)
 
 
 @pytest.mark.parametrize("path", sorted(KEPT.glob("*.json")), ids=lambda path: path.stem)
@@ -50,7 +43,7 @@ def test_files_of_before_are_read_and_checked(path):
     """Written by version 3 of the format: what they hold, their digest and their signature."""
     found = load(path)
     assert canonical(found).encode() == path.read_bytes()
-    assert check(found) > 1e-6
+    assert checking.check(found) > 1e-6
     verify(found)
     if found.signature is not None:
         verify_page(found, path.with_suffix(".html").read_bytes())
@@ -62,7 +55,7 @@ def test_files_of_before_are_read_and_checked(path):
 def test_knowledge_is_applied_for_free_and_stands_in_the_file(wards, book):
     before = book.all()
     plain = wards[0]
-    told = with_knowledge(plain, KNOWN)
+    told = checking.with_knowledge(plain, KNOWN)
     assert book.all() == before
     assert told.releases == plain.releases
     assert told.schema == plain.schema
@@ -71,17 +64,17 @@ def test_knowledge_is_applied_for_free_and_stands_in_the_file(wards, book):
     assert all(KNOWN.allows(a, b) for a, b in arrows)
     again = loads(canonical(told).encode())
     assert (again.applied, again.knowledge) == (KNOWN, KNOWN)
-    assert check(again) == check(plain)
+    assert checking.check(again) == checking.check(plain)
     assert "settles" in to_html(again)
-    assert with_knowledge(again, Knowledge()).cpdag == plain.cpdag
+    assert checking.with_knowledge(again, Knowledge()).cpdag == plain.cpdag
     for forged in (
         replace(again, applied=Knowledge(roots=["dysp"])),
         replace(plain, applied=KNOWN),
     ):
         with pytest.raises(InputError, match="does not follow"):
-            check(forged)
+            checking.check(forged)
     with pytest.raises(InputError, match="xrays"):
-        with_knowledge(plain, Knowledge(roots=["xrays"]))
+        checking.with_knowledge(plain, Knowledge(roots=["xrays"]))
 
 
 # Pooling -----------------------------------------------------------------------------------
@@ -156,9 +149,11 @@ def test_whole_tables_do_not_follow_the_pooled_number_of_rows(book):
     """Each hospital alone is too small for all orders; together they would be large enough."""
     data = parts_of(load_dataset("cancer", n=8_000, seed=2), (1_000,) * 8)
     schema = declared(data[0], "ordered")
-    all_ = combined([make(book, part, schema, name=f"w{k}") for k, part in enumerate(data)])
-    assert not tables_of(all_).whole
-    found = derived(all_, tables_of(all_)).diagnostics
+    all_ = checking.combined(
+        [make(book, part, schema, name=f"w{k}") for k, part in enumerate(data)]
+    )
+    assert not checking.tables_of(all_).whole
+    found = checking.derived(all_, checking.tables_of(all_)).diagnostics
     assert isinstance(found, MarginalDiagnostics)
     assert isinstance(found.evidence, dict)
 
@@ -172,7 +167,7 @@ def test_a_combined_release_says_what_it_rests_on(wards, both):
     again = loads(canonical(both).encode())
     assert canonical(again) == canonical(both)
     assert [digest(part) for part in again.parts] == [digest(ward) for ward in wards]
-    assert check(again) > 1e-6
+    assert checking.check(again) > 1e-6
     content = json.loads(canonical(both))
     assert content["guarantee"]["rests_on"] == DISJOINT
     page = to_html(both).replace("&#x27;", "'")
@@ -180,13 +175,13 @@ def test_a_combined_release_says_what_it_rests_on(wards, both):
     assert all(words in page for words in said)
     assert "n = 7,000, ε = 3" in page
     assert "agree within noise" in said[2]
-    spread = [m.variance(0, 1) + 1 / (4 * m.n) for m, _ in map(moments_of, (both, *wards))]
+    spread = [m.variance(0, 1) + 1 / (4 * m.n) for m, _ in map(checking.moments_of, (both, *wards))]
     assert spread[0] < min(spread[1:])
     told = combine([BudgetedRelease(ward) for ward in wards], KNOWN)
     assert told.release.applied == KNOWN
     assert told.synthetic(20).n == 20
     assert BudgetedRelease(both).effect("smoke", "bronc", KNOWN).acts == pytest.approx(1)
-    assert combined([both]).parts == both.parts
+    assert checking.combined([both]).parts == both.parts
 
 
 def test_what_cannot_be_combined_is_refused(wards, both):
@@ -195,7 +190,7 @@ def test_what_cannot_be_combined_is_refused(wards, both):
     columns = two.schema.columns
     for other, words in (
         (one, "are one release: its people would be counted twice"),
-        (with_knowledge(one, KNOWN), "are one release"),
+        (checking.with_knowledge(one, KNOWN), "are one release"),
         (both, "are one release"),
         (replace(two, schema=Schema((columns[0], levels, *columns[2:]))), "'levels' of 'tub'"),
         (replace(two, schema=Schema(columns[:-1])), "their columns"),
@@ -203,12 +198,12 @@ def test_what_cannot_be_combined_is_refused(wards, both):
             replace(two, params={**two.params, "threshold": 0.3}),
             "differ in the parameter 'threshold'",
         ),
-        (with_knowledge(two, KNOWN), "state different knowledge"),
+        (checking.with_knowledge(two, KNOWN), "state different knowledge"),
     ):
         with pytest.raises(InputError, match=words):
-            combined([one, other])
+            checking.combined([one, other])
     with pytest.raises(InputError, match="Combine 2 to"):
-        combined([one])
+        checking.combined([one])
 
 
 def test_a_changed_combined_file_is_refused(wards, both):
@@ -223,7 +218,7 @@ def test_a_changed_combined_file_is_refused(wards, both):
     )
     for change in forged:
         with pytest.raises(InputError):
-            check(replace(both, **change))
+            checking.check(replace(both, **change))
 
 
 def test_the_command_line_combines(wards, typed):

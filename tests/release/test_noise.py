@@ -11,15 +11,8 @@ from engine import Dataset, InputError, load_dataset
 from engine.marginals.moments import Heard, Moments
 from engine.privacy import sources
 from engine.privacy.sources import Released
+from engine.release import noise
 from engine.release.checking import check, moments_of
-from engine.release.noise import (
-    ALARM,
-    _excess,
-    as_it_came,
-    goodness_of_fit_p,
-    twice_the_same,
-    whole_numbers,
-)
 from tests.release.samples import declared, make, own_asia, schema_of
 
 HONEST = 6
@@ -48,7 +41,7 @@ def test_half_of_the_noise_is_found_where_much_is_released_twice(book, monkeypat
     child = load_dataset("child", n=5_000, seed=1)
     own = Dataset.from_codes(child.codes, child.names, child.levels)
     found = make(book, own, declared(own), name="child", delta=1e-6)
-    assert goodness_of_fit_p(found.releases[0], moments_of(found)[0]) < 1e-12
+    assert noise.goodness_of_fit_p(found.releases[0], moments_of(found)[0]) < 1e-12
 
 
 def test_honest_releases_are_not_doubted(book):
@@ -68,7 +61,7 @@ def drawn(rng):
     sigma = 2.0**26
     first = Released(1.0, sigma, 0, tuple(int(s) for s in np.rint(rng.normal(0, sigma, entries))))
     zero = Moments(n, cards, np.zeros(size), np.zeros((size, size)), np.ones(3), np.ones((3, 3)))
-    before = as_it_came(first, zero)
+    before = noise.as_it_came(first, zero)
     heard = []
     for names, shape in (((0,), (1,)), ((1,), (2,)), ((0, 1), (1, 2))):
         variance = (sigma / n) ** 2 / 2
@@ -80,17 +73,17 @@ def drawn(rng):
 def test_the_mean_over_noise_is_at_most_one():
     """What the false alarm rate rests on; the mean of 4,000 has a standard error of a few %."""
     rng = np.random.default_rng(5)
-    logs = np.array([twice_the_same(*drawn(rng)) for _ in range(4_000)])
+    logs = np.array([noise.twice_the_same(*drawn(rng)) for _ in range(4_000)])
     mean = np.exp(logs).mean()
     assert mean < 1 + 3 * np.exp(logs).std() / math.sqrt(len(logs))
-    assert logs.max() < -math.log(ALARM)
+    assert logs.max() < -math.log(noise.ALARM)
 
 
 @pytest.mark.parametrize(("spread", "least"), [(0.31, 0.6), (0.5, 0.97), (1.0, 0.99), (30.0, 0.99)])
 def test_a_fraction_counts_for_one_on_average(spread, least):
     """By quadrature: the mean of u^(-1/2) / 2 over noise of any spread and offset."""
     at = (np.arange(6_000) + 0.5) / 6_000 - 0.5
-    counts_for = np.exp([_excess(np.array([v]), np.ones(1), spread**2) for v in at])
+    counts_for = np.exp([noise._excess(np.array([v]), np.ones(1), spread**2) for v in at])
     for offset in (0.0, 0.2, 0.5):
         waves = sum(
             stats.norm.pdf(at + k + offset, 0, spread)
@@ -110,9 +103,9 @@ def test_what_was_chosen_by_its_noise_is_no_alarm():
         heard = []
         for names, shape in (((0,), (1,)), ((1,), (2,)), ((2,), (3,))):
             heard.append(Heard(names, rng.normal(0, 1e-3, shape), 1e-6))
-        alarms.append(twice_the_same(before, heard))
+        alarms.append(noise.twice_the_same(before, heard))
     assert np.exp(alarms).mean() < 1.2
-    assert max(alarms) < -math.log(ALARM)
+    assert max(alarms) < -math.log(noise.ALARM)
 
 
 def test_whole_numbers_alone_find_what_has_no_noise(book, monkeypatch):
@@ -122,7 +115,7 @@ def test_whole_numbers_alone_find_what_has_no_noise(book, monkeypatch):
     data = Dataset.from_codes(codes, schema.names, schema.levels)
     bare = make(book, data, schema, name="levels", delta=1e-6)
     moments, _ = moments_of(bare)
-    assert whole_numbers(moments, as_it_came(bare.releases[0], moments)) > 20
+    assert noise.whole_numbers(moments, noise.as_it_came(bare.releases[0], moments)) > 20
 
 
 def test_numbers_made_whole_are_found(book):
@@ -134,5 +127,5 @@ def test_numbers_made_whole_are_found(book):
     ones = len(honest.names)
     whole = [*first.steps[:ones], *(round(s / units) * int(units) for s in first.steps[ones:])]
     made = replace(first, steps=tuple(int(step) for step in whole))
-    assert goodness_of_fit_p(first, moments) > 1e-3
-    assert goodness_of_fit_p(made, moments) < ALARM
+    assert noise.goodness_of_fit_p(first, moments) > 1e-3
+    assert noise.goodness_of_fit_p(made, moments) < noise.ALARM

@@ -10,45 +10,40 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from engine import InputError
+from engine.release import signature
 from engine.release.checking import check
 from engine.release.file import Signature, canonical, loads
 from engine.release.page import to_html
-from engine.release.signature import (
-    VARIABLE,
-    own_key,
-    public_key,
-    public_key_in,
-    public_text,
-    signed,
-    verify,
-    verify_page,
-)
 
 
 def test_the_key_is_made_once_and_private(tmp_path):
     place = tmp_path / "data" / "key.pem"
-    first = public_text(own_key(place))
-    assert public_text(own_key(place)) == first == public_key(f" {first.upper()}\n")
+    first = signature.public_text(signature.own_key(place))
+    assert (
+        signature.public_text(signature.own_key(place))
+        == first
+        == signature.public_key(f" {first.upper()}\n")
+    )
     assert place.stat().st_mode & 0o777 == 0o600
     assert place.parent.stat().st_mode & 0o777 == 0o700
     place.chmod(0o644)
     with pytest.raises(InputError, match="read by others"):
-        own_key(place)
+        signature.own_key(place)
     place.chmod(0o600)
     lines = place.read_text().splitlines()
     raw = base64.b64decode(lines[1]).replace(b"\x06\x03\x2b\x65\x70", b"\x06\x03\x2b\x65\x7f")
     for text in ("no key", "\n".join([lines[0], base64.b64encode(raw).decode(), lines[2]])):
         place.write_text(text)  # the second is a key of a kind that nobody has
         with pytest.raises(InputError, match="no Ed25519 key"):
-            own_key(place)
+            signature.own_key(place)
 
 
 def test_where_the_key_is(monkeypatch, tmp_path):
-    monkeypatch.setenv(VARIABLE, str(tmp_path / "mine.pem"))
-    own_key()
-    monkeypatch.delenv(VARIABLE)
+    monkeypatch.setenv(signature.VARIABLE, str(tmp_path / "mine.pem"))
+    signature.own_key()
+    monkeypatch.delenv(signature.VARIABLE)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    own_key()
+    signature.own_key()
     found = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.pem")}
     assert found == {"mine.pem", "dp-causal-explorer/signing-key.pem"}
 
@@ -56,47 +51,47 @@ def test_where_the_key_is(monkeypatch, tmp_path):
 def test_two_processes_make_one_key(monkeypatch, tmp_path):
     """Whoever comes second takes the first one's; a key that cannot be kept is said."""
     place, first = tmp_path / "key.pem", tmp_path / "first.pem"
-    made = public_text(own_key(first))
+    made = signature.public_text(signature.own_key(first))
 
     def overtaken(text, path):
         first.rename(path)
         raise InputError("There is a file by now.")
 
     monkeypatch.setattr("engine.release.signature.save", overtaken)
-    assert public_text(own_key(place)) == made
+    assert signature.public_text(signature.own_key(place)) == made
 
     def full(text, path):
         raise InputError("The disk is full.")
 
     monkeypatch.setattr("engine.release.signature.save", full)
     with pytest.raises(InputError, match="full"):
-        own_key(tmp_path / "other.pem")
+        signature.own_key(tmp_path / "other.pem")
 
 
 def test_a_public_key_is_given_as_such_or_in_a_file(tmp_path):
-    key = public_text(Ed25519PrivateKey.generate())
+    key = signature.public_text(Ed25519PrivateKey.generate())
     place = tmp_path / "key.txt"
     place.write_text(f"{key}\n")
-    assert public_key_in(key) == public_key_in(str(place)) == key
+    assert signature.public_key_in(key) == signature.public_key_in(str(place)) == key
     for wrong in ("", key[:-1], f"{key}0", f"{key[:-1]}g", str(tmp_path), "/" * 100_000):
         with pytest.raises(InputError, match="64 hexadecimal"):
-            public_key_in(wrong)
+            signature.public_key_in(wrong)
 
 
 def test_a_signature_covers_file_and_page(asia):
     key, other = Ed25519PrivateKey.generate(), Ed25519PrivateKey.generate()
-    mine = signed(asia, key)
+    mine = signature.signed(asia, key)
     again = loads(canonical(mine).encode())
-    verify(again, public_text(key))
+    signature.verify(again, signature.public_text(key))
     check(again)
     page = to_html(mine).encode()
-    assert public_text(key).encode() in page
-    verify_page(again, page)
+    assert signature.public_text(key).encode() in page
+    signature.verify_page(again, page)
     for forged in (page.replace(b"Edges", b"edges"), b"", to_html(asia).encode()):
         with pytest.raises(InputError, match="signed with this release"):
-            verify_page(again, forged)
+            signature.verify_page(again, forged)
     with pytest.raises(InputError, match="another key"):
-        verify(again, public_text(other))
+        signature.verify(again, signature.public_text(other))
 
 
 def levels_swapped(release):
@@ -115,7 +110,7 @@ CHANGES = {
     "the rows": lambda r: replace(r, rows=r.rows + 1),
     "the page": signature_with(page_sha256="0" * 64),
     "the value": signature_with(value="0" * 128),
-    "the key": signature_with(public_key=public_text(Ed25519PrivateKey.generate())),
+    "the key": signature_with(public_key=signature.public_text(Ed25519PrivateKey.generate())),
     "a key that is none": signature_with(public_key="f" * 64),
 }
 
@@ -123,11 +118,11 @@ CHANGES = {
 @pytest.mark.parametrize("name", CHANGES)
 def test_whatever_is_changed_the_signature_says_so(name, asia):
     """Also what no arithmetic of the file can tell, such as swapped levels' names."""
-    mine = signed(asia, Ed25519PrivateKey.generate())
+    mine = signature.signed(asia, Ed25519PrivateKey.generate())
     changed = CHANGES[name](mine)
     assert canonical(changed) != canonical(mine)
     with pytest.raises(InputError, match="signature"):
-        verify(changed)
+        signature.verify(changed)
 
 
 # y of the eight points whose order divides 8, also as y + p, each with either sign of x.
@@ -145,19 +140,19 @@ SMALL = [
 @pytest.mark.parametrize("key", SMALL)
 def test_a_key_with_which_anything_verifies_is_refused(key, asia):
     with pytest.raises(InputError, match="small order"):
-        public_key(key)
+        signature.public_key(key)
     forged = Signature("Ed25519", key, "0" * 64, "01" + "00" * 63)  # R the identity, S = 0
     with pytest.raises(InputError, match="small order"):
-        verify(replace(asia, signature=forged))
+        signature.verify(replace(asia, signature=forged))
 
 
 def test_a_release_without_a_signature_is_nobodys(asia):
-    verify(asia)
-    verify_page(asia, to_html(asia).encode())
+    signature.verify(asia)
+    signature.verify_page(asia, to_html(asia).encode())
     with pytest.raises(InputError, match="not signed"):
-        verify(asia, public_text(Ed25519PrivateKey.generate()))
+        signature.verify(asia, signature.public_text(Ed25519PrivateKey.generate()))
     with pytest.raises(InputError, match="changed, or another version wrote it"):
-        verify_page(asia, to_html(asia).encode() + b" ")
+        signature.verify_page(asia, to_html(asia).encode() + b" ")
 
 
 # A forged file costs next to nothing to refuse -------------------------------------------------

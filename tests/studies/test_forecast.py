@@ -20,21 +20,6 @@ from engine.percent import percent
 from engine.studies import plan as forecast
 from engine.studies import repeat
 from engine.studies.detectability import UNREACHED, Shape, detectability, smallest_correlation
-from engine.studies.plan import (
-    BANDS,
-    GUESSED,
-    LEAST_END,
-    TRUST,
-    Band,
-    Forecast,
-    Plan,
-    PlanRequest,
-    ends_for,
-    epsilon_range,
-    kind_of,
-    numbers_of,
-    planned_algorithms,
-)
 
 FAST = ["gauss_pc", "em_pc"]
 
@@ -60,12 +45,14 @@ COLUMNS = {
 }
 
 
-QUESTION = PlanRequest(("a", "b", "c"), (("no", "yes"),) * 3, 3_000)
+QUESTION = forecast.PlanRequest(("a", "b", "c"), (("no", "yes"),) * 3, 3_000)
 
 
 def made(key, epsilon, low, median, high):
-    counts = {name: Band(k, k + 1, k + 2) for k, name in enumerate(BANDS)}
-    return Forecast(key, epsilon, draws=9, **counts | {"f1": Band(low, median, high)})
+    counts = {name: forecast.Band(k, k + 1, k + 2) for k, name in enumerate(forecast.BANDS)}
+    return forecast.Forecast(
+        key, epsilon, draws=9, **counts | {"f1": forecast.Band(low, median, high)}
+    )
 
 
 @pytest.mark.parametrize("donor", [None, *NETWORKS])
@@ -97,7 +84,7 @@ def test_half_of_the_networks_borrow_the_tables_of_others():
         lent.append(asked[-1] and asked[-1].name)
         return random_network(*asked)
 
-    question = PlanRequest(data.names, data.levels, 50, donors=donors)
+    question = forecast.PlanRequest(data.names, data.levels, 50, donors=donors)
     with mock.patch.object(forecast, "random_network", drawn):
         tables = [question.dataset(k) for k in range(2 * len(donors))]
         assert (set(lent[::2]), sorted(lent[1::2])) == ({None}, sorted(donors))
@@ -105,9 +92,9 @@ def test_half_of_the_networks_borrow_the_tables_of_others():
         question.dataset(3, seed=1)
         assert lent[-1] != lent[3]
     counts = [t.truth.number_of_edges() for t in tables if t.truth is not None]
-    assert min(counts) >= round(8 * 1.2 * math.exp(-GUESSED))
-    assert max(counts) <= round(8 * 1.2 * math.exp(GUESSED))
-    alone = PlanRequest(data.names, data.levels, 50, donors=())
+    assert min(counts) >= round(8 * 1.2 * math.exp(-forecast.GUESSED))
+    assert max(counts) <= round(8 * 1.2 * math.exp(forecast.GUESSED))
+    alone = forecast.PlanRequest(data.names, data.levels, 50, donors=())
     assert alone.dataset(1).n == 50
 
 
@@ -143,26 +130,29 @@ def test_levels_that_are_added_up_or_split_keep_their_probability():
 
 def test_the_band_of_f1_is_the_stretched_one():
     data = load_dataset("cancer", n=10)
-    question = PlanRequest(data.names, data.levels, 3_000)
+    question = forecast.PlanRequest(data.names, data.levels, 3_000)
     each = (run("em_pc", question.dataset(k), seed=k, epsilon=1.0, delta=1e-6) for k in range(5))
-    runs = [numbers_of(one.counts) for one in each]
+    runs = [forecast.numbers_of(one.counts) for one in each]
     ends = {**forecast.ENDS, "published": ((1.0, 1.0), (3.0, 0.0), (9.0, 9.0))}
     with mock.patch.object(forecast, "ENDS", ends):
         (found,) = plan(question, [1.0], ["em_pc"], draws=5, empty=0)
-    raw = Band.of([run[3] for run in runs])
+    raw = forecast.Band.of([run[3] for run in runs])
     share = math.log10(3)  # of the way from 1,000 to 10,000 rows
     below, above = 1 + 2 * share, 1 - share
-    wanted = raw.stretched(below, above, LEAST_END)
+    wanted = raw.stretched(below, above, forecast.LEAST_END)
     assert (found.f1.low, found.f1.high) == pytest.approx((wanted.low, wanted.high))
-    assert found.directed_f1 == Band.of([run[4] for run in runs])
+    assert found.directed_f1 == forecast.Band.of([run[4] for run in runs])
     (content,) = forecast.Plan(question, (found,)).as_dict()["forecasts"]
     assert content["invented_on_nothing"] is None
     # One that has no length reaches a little; F1 ends at 0 and 1.
-    assert Band(0.5, 0.5, 0.5).stretched(2.0, 1.0, 0.02).low == pytest.approx(0.46)
-    assert Band(0.1, 0.5, 0.9).stretched(3.0, 3.0, 0.02) == Band(0.0, 0.5, 1.0)
+    assert forecast.Band(0.5, 0.5, 0.5).stretched(2.0, 1.0, 0.02).low == pytest.approx(0.46)
+    assert forecast.Band(0.1, 0.5, 0.9).stretched(3.0, 3.0, 0.02) == forecast.Band(0.0, 0.5, 1.0)
     knots = ((1.0, 4.0), (2.0, 3.0), (4.0, 2.0))
-    assert (ends_for(50, knots), ends_for(10**7, knots)) == ((1.0, 4.0), (4.0, 2.0))
-    kinds = {key: kind_of(key) for key in planned_algorithms()}
+    assert (forecast.ends_for(50, knots), forecast.ends_for(10**7, knots)) == (
+        (1.0, 4.0),
+        (4.0, 2.0),
+    )
+    kinds = {key: forecast.kind_of(key) for key in forecast.planned_algorithms()}
     assert set(kinds.values()) == set(forecast.ENDS)
     assert (kinds["marginal_pc"], kinds["gram_notears"]) == ("marginals", "scores")
 
@@ -185,7 +175,7 @@ def test_what_the_band_holds_is_what_the_study_counted():
     assert judging.constants(found) == {name: getattr(forecast, name) for name in names}
     assert between(judging.DOC, "benchmarks.forecast") == judging.table(found)
     assert {one.rows for one in found} == set(forecast.KNOTS)
-    assert {one.algorithm for one in found} == set(planned_algorithms())
+    assert {one.algorithm for one in found} == set(forecast.planned_algorithms())
 
 
 def test_each_network_is_judged_with_ends_of_the_others():
@@ -197,7 +187,7 @@ def test_each_network_is_judged_with_ends_of_the_others():
     assert where[low] == [-1] * 10  # the other network's ends know nothing of it
     assert where[mid] == [0] * 10
     (below, _), *rest = judging.fitted([low, mid])["published"]
-    band = Band.of(drawn)
+    band = forecast.Band.of(drawn)
     assert below == pytest.approx((0.5 - 0.1) / (0.5 - band.low))
     assert rest == [(1.0, 1.0)] * 2  # where nothing was run the simulated band stands
 
@@ -223,13 +213,13 @@ def test_a_band_holds_as_many_new_draws_as_it_says():
     """Of 19 draws the 10th and 90th percentile hold 80 % of further ones."""
     rng = np.random.default_rng(1)
     draws = rng.normal(size=(4000, 20))
-    inside = [Band.of(row[:19]).holds(row[19]) for row in draws]
+    inside = [forecast.Band.of(row[:19]).holds(row[19]) for row in draws]
     assert np.mean(inside) == pytest.approx(0.8, abs=0.02)
 
 
 def test_more_budget_and_more_rows_buy_more():
     data = load_dataset("asia", n=10)
-    few, many = (PlanRequest(data.names, data.levels, n) for n in (300, 20_000))
+    few, many = (forecast.PlanRequest(data.names, data.levels, n) for n in (300, 20_000))
     poor = plan(few, [0.01], FAST, draws=9)
     rich = plan(many, [5.0], FAST, draws=4)
     for a, b in zip(poor, rich, strict=True):
@@ -238,9 +228,9 @@ def test_more_budget_and_more_rows_buy_more():
         assert not b.noise
     assert "300 rows and ε = 0.01 expect noise" in forecast.Plan(few, tuple(poor)).warning
     assert forecast.Plan(many, tuple(rich)).warning == ""
-    reached = epsilon_range([*poor, *rich], 0.5)
+    reached = forecast.epsilon_range([*poor, *rich], 0.5)
     assert reached.will == 5.0
-    assert epsilon_range(poor, 1.01).may is None
+    assert forecast.epsilon_range(poor, 1.01).may is None
 
 
 def test_a_target_is_reached_in_a_range_of_epsilons():
@@ -249,17 +239,19 @@ def test_a_target_is_reached_in_a_range_of_epsilons():
 
     # At 0.3 the upper end reaches .8 and at 1 it does not, so that it counts from 3 on.
     first = {0.1: (0.1, 0.4), 0.3: (0.6, 0.9), 1.0: (0.5, 0.7), 3.0: (0.7, 0.9), 10.0: (0.85, 1)}
-    found = epsilon_range(forecasts("priv_pc", first), 0.8)
+    found = forecast.epsilon_range(forecasts("priv_pc", first), 0.8)
     assert (found.may, found.will) == (3.0, 10.0)
     assert "ε = 3 to 10 on, with Priv-PC" in found.words
     early = forecasts("marginal_pc", {0.1: (0.1, 0.9), 1.0: (0.7, 0.9), 10.0: (0.7, 1)})
     # The one that surely reaches it is told, though another may at a smaller epsilon.
-    assert epsilon_range([*forecasts("priv_pc", first), *early], 0.8).algorithm == "priv_pc"
-    alone = epsilon_range(early, 0.8)
+    assert (
+        forecast.epsilon_range([*forecasts("priv_pc", first), *early], 0.8).algorithm == "priv_pc"
+    )
+    alone = forecast.epsilon_range(early, 0.8)
     assert (alone.may, alone.usual, alone.will) == (0.1, 1.0, None)
     assert "0.1 on one network in ten, ε = 1 on half of them" in alone.words
     assert "more than any ε tried on the hardest tenth" in alone.words
-    sure = epsilon_range(forecasts("priv_pc", {1.0: (0.85, 0.9)}), 0.8)
+    sure = forecast.epsilon_range(forecasts("priv_pc", {1.0: (0.85, 0.9)}), 0.8)
     assert sure.words == "Expect skeleton F1 0.8 from ε = 1 on, with Priv-PC."
 
 
@@ -269,7 +261,7 @@ def test_a_forecast_counts_as_a_run_does():
     result = run("priv_pc", data, seed=0, epsilon=0.1)
     assert result.untested
     counts, scores = result.counts, result.metrics_tested
-    told = numbers_of(counts)
+    told = forecast.numbers_of(counts)
     shown = counts.found + counts.invented
     assert told[:3] == (counts.true, counts.found, counts.invented)
     assert told[3:6] == (scores.skeleton_f1, scores.directed_f1, scores.shd)
@@ -278,7 +270,7 @@ def test_a_forecast_counts_as_a_run_does():
 
 def test_a_stop_keeps_what_is_finished():
     data, seen = load_dataset("cancer", n=10), []
-    question = PlanRequest(data.names, data.levels, 500)
+    question = forecast.PlanRequest(data.names, data.levels, 500)
     found = plan(question, [1.0], FAST, draws=9, stop=lambda: len(seen) >= 3, on_step=seen.append)
     assert [f.draws for f in found] == [2, 1]
     assert seen[-1].total == 18 + 2 * repeat.DRAWS
@@ -292,7 +284,7 @@ def test_the_command(tmp_path, capsys):
     found = json.loads(capsys.readouterr().out)
     assert found["rows"] == 3000
     assert len(found["forecasts"]) == 4
-    assert {*BANDS, "noise"} <= set(found["forecasts"][0])
+    assert {*forecast.BANDS, "noise"} <= set(found["forecasts"][0])
     assert main(argv) == 0
     text = capsys.readouterr().out
     shape = Shape((2, 3, 2, 3, 2), 3000)
@@ -337,49 +329,51 @@ UNKNOWN = made("svt_pc", 1.0, 0.05, 0.5, 1.0)
 
 
 def test_what_is_printed_is_a_table_with_the_answer_below():
-    assert "best is skeleton F1 0.60, by Priv-PC at ε = 1." in str(Plan(QUESTION, (LOW, HIGH)))
-    found = Plan(QUESTION, (LOW, HIGH, REACHED, UNKNOWN))
+    assert "best is skeleton F1 0.60, by Priv-PC at ε = 1." in str(
+        forecast.Plan(QUESTION, (LOW, HIGH))
+    )
+    found = forecast.Plan(QUESTION, (LOW, HIGH, REACHED, UNKNOWN))
     head, *lines = str(found).splitlines()
     assert head.split()[:2] == ["Algorithm", "ε"]
     assert [line.split()[0] for line in lines[:4]] == ["EM-PC", "Priv-PC", "Priv-PC", "SVT-PC"]
     assert lines[0].endswith("noise")
     assert "0.50 (0.05–1.00)" in lines[3]
     assert "*: nothing can be said" in lines[5]
-    assert lines[4] == epsilon_range(found.forecasts, 0.8).words
-    assert TRUST in lines[5]
-    assert "3,000 rows and ε = 0.1, 1 expect noise" in str(Plan(QUESTION, (LOW, HIGH)))
-    assert "Stopped before" in str(Plan(QUESTION, ()))
+    assert lines[4] == forecast.epsilon_range(found.forecasts, 0.8).words
+    assert forecast.TRUST in lines[5]
+    assert "3,000 rows and ε = 0.1, 1 expect noise" in str(forecast.Plan(QUESTION, (LOW, HIGH)))
+    assert "Stopped before" in str(forecast.Plan(QUESTION, ()))
     assert "Priv-PC" in found._repr_html_()
 
 
 def test_a_band_wider_than_half_says_nothing():
-    wide = replace(UNKNOWN, invented=Band(0, 0, 0))
+    wide = replace(UNKNOWN, invented=forecast.Band(0, 0, 0))
     assert wide.unknown
-    assert Plan(QUESTION, (wide,)).table["Expect"].tolist() == ["*"]
-    assert "Nothing can be said" in Plan(QUESTION, (wide,)).sentence
+    assert forecast.Plan(QUESTION, (wide,)).table["Expect"].tolist() == ["*"]
+    assert "Nothing can be said" in forecast.Plan(QUESTION, (wide,)).sentence
     assert not HIGH.unknown
 
 
 def test_what_is_expected_of_the_links_narrows_and_moves_the_forecast():
     asked = {"names": tuple("abcdef"), "levels": (("no", "yes"),) * 6, "rows": 3_000}
-    few, many = (PlanRequest(**asked, links=k) for k in (2, 8))
+    few, many = (forecast.PlanRequest(**asked, links=k) for k in (2, 8))
     assert {few.dataset(d).truth.number_of_edges() for d in range(6)} == {2}
     assert min(many.dataset(d).truth.number_of_edges() for d in range(6)) >= 7
     f1 = []
     for strength in (0.3, 1.0):
-        request = PlanRequest(**asked, links=5, strength=strength)
+        request = forecast.PlanRequest(**asked, links=5, strength=strength)
         (one,) = plan(request, [1.0], ["marginal_pc"], draws=5, empty=0)
         f1.append(one.f1.median)
     assert f1[0] < f1[1]
     for wrong in ({"links": 0}, {"links": 99}, {"strength": 0.0}, {"strength": 3.0}):
         with pytest.raises(InputError):
-            PlanRequest(**asked, **wrong)
+            forecast.PlanRequest(**asked, **wrong)
     with pytest.raises(InputError, match="two columns"):
-        PlanRequest(("a",), (("0",),), 10)
+        forecast.PlanRequest(("a",), (("0",),), 10)
 
 
 def test_the_frame_has_medians_and_the_ends_of_f1():
-    frame = Plan(QUESTION, (LOW, HIGH)).frame
+    frame = forecast.Plan(QUESTION, (LOW, HIGH)).frame
     assert frame.loc[1, ["f1_low", "f1", "f1_high"]].tolist() == [0.3, 0.6, 0.7]
     assert frame[["links", "found", "invented"]].to_numpy().tolist() == [[1, 2, 3]] * 2
     assert frame["noise"].tolist() == [True, True]

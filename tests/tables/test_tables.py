@@ -16,18 +16,6 @@ import engine.tables.store as tables
 from engine import load_dataset
 from engine.data.dataset import Dataset, mixed_radix_keys
 from engine.randomness import Randomness
-from engine.tables.store import (
-    Bounded,
-    Rows,
-    Store,
-    Subsample,
-    draw,
-    fold,
-    log_factorials,
-    split,
-    store_of,
-    uniforms,
-)
 
 SIZES = (2, 3, 4, 2, 5)
 
@@ -54,8 +42,10 @@ def plain_table(data, x, y, strata):
 def test_table_is_the_plain_count(monkeypatch, n):
     """Of folded rows and of rows as they are; beyond ``DENSE_CELLS`` of the occupied strata."""
     data = random_data(1, n)
-    whole = Rows(np.array(data.codes, order="F"), np.ones(n, np.int32), data.cardinalities, n)
-    store = Store(data)
+    whole = tables.Rows(
+        np.array(data.codes, order="F"), np.ones(n, np.int32), data.cardinalities, n
+    )
+    store = tables.Store(data)
     queries = (0, 1, ()), (1, 0, ()), (2, 4, (0,)), (0, 3, (2, 1)), (3, 4, (0, 1, 2)), (4, 1, (3,))
     for x, y, strata in queries:
         expected = plain_table(data, x, y, strata)
@@ -71,14 +61,14 @@ def test_table_is_the_plain_count(monkeypatch, n):
 
 def test_pairs_of_many_columns_are_counted_as_alone(monkeypatch):
     data, products = random_data(4, 5_000, SIZES * 13), []
-    pairs = Rows.pairs
-    monkeypatch.setattr(Rows, "pairs", lambda rows: products.append(1) or pairs(rows))
-    store = Store(data)
+    pairs = tables.Rows.pairs
+    monkeypatch.setattr(tables.Rows, "pairs", lambda rows: products.append(1) or pairs(rows))
+    store = tables.Store(data)
     for x, y in ((0, 1), (64, 2), (7, 63)):
         assert (store.count(x, y) == plain_table(data, x, y, ())).all()
     assert len(products) == 1
     monkeypatch.setattr(tables, "_MOST_LEVELS", 16 * 13 - 1)  # one less than there are
-    assert (Store(data).count(0, 1) == store.count(0, 1)).all()
+    assert (tables.Store(data).count(0, 1) == store.count(0, 1)).all()
     assert len(products) == 1
 
 
@@ -86,7 +76,7 @@ def test_pairs_of_many_columns_are_counted_as_alone(monkeypatch):
 @settings(max_examples=30)
 def test_folding_keeps_every_row(seed, n):
     data = random_data(seed, n, (2, 3, 2))
-    rows, index = fold(data)
+    rows, index = tables.fold(data)
     assert rows.weights.sum() == rows.n == n
     assert (rows.codes[index] == data.codes).all()
     assert len(np.unique(rows.codes, axis=0)) == len(rows.codes)
@@ -135,7 +125,9 @@ def fits(got, law):
 def test_hypergeometric_draws_follow_the_law(good, bad, sample):
     draws, rng = 20_000, np.random.default_rng(4)
     parts = np.tile(np.array([[good, bad]]), (draws, 1))
-    drawn = split(parts, np.full(draws, sample), uniforms(rng), log_factorials(good + bad))
+    drawn = tables.split(
+        parts, np.full(draws, sample), tables.uniforms(rng), tables.log_factorials(good + bad)
+    )
     assert (drawn.sum(axis=1) == sample).all()
     assert fits(drawn[:, 0], stats.hypergeom(good + bad, good, sample)) > 1e-4
 
@@ -144,10 +136,14 @@ def test_compiled_draws_take_the_generators_own_numbers():
     """An urn of ten items, one drawn: item by item, one uniform number each; and its ends."""
     mine, its = np.random.default_rng(3), np.random.default_rng(3)
     for _ in range(200):
-        drawn = split(np.array([[4, 6]]), np.array([1]), uniforms(mine), log_factorials(10))
+        drawn = tables.split(
+            np.array([[4, 6]]), np.array([1]), tables.uniforms(mine), tables.log_factorials(10)
+        )
         assert drawn[0, 0] == (its.random() * 10 < 4)
     parts = np.array([[4, 0, 3], [0, 0, 0], [2, 2, 2]])
-    drawn = split(parts, np.array([7, 0, 0]), uniforms(mine), log_factorials(7))
+    drawn = tables.split(
+        parts, np.array([7, 0, 0]), tables.uniforms(mine), tables.log_factorials(7)
+    )
     assert drawn.tolist() == [[4, 0, 3], [0, 0, 0], [0, 0, 0]]
     assert mine.random() == its.random()
 
@@ -156,9 +152,11 @@ def test_looking_logarithms_up_changes_no_draw():
     """A table may be bigger than what is looked up: its draws are those of a small one's."""
     parts = np.random.default_rng(0).integers(0, 3000, (500, 4))
     drawn, found = parts.sum(axis=1) // 3, []
-    for logs in (log_factorials(int(parts.sum())), log_factorials(100), np.empty(0)):
+    for logs in (tables.log_factorials(int(parts.sum())), tables.log_factorials(100), np.empty(0)):
         rng = np.random.default_rng(5)
-        found.append((split(parts, drawn, uniforms(rng), logs).tolist(), rng.random()))
+        found.append(
+            (tables.split(parts, drawn, tables.uniforms(rng), logs).tolist(), rng.random())
+        )
     assert found[0] == found[1] == found[2]
 
 
@@ -169,13 +167,13 @@ def test_subsample_is_hypergeometric(monkeypatch, cells, asked_before):
 
     With replacement instead, the variance would be 1 / (1 - m/n) = 1.67 times as large.
     """
-    monkeypatch.setattr(Subsample, "CELLS", cells)
+    monkeypatch.setattr(tables.Subsample, "CELLS", cells)
     n, m, rng = 1000, 400, np.random.default_rng(5)
     x = rng.integers(0, 2, n)
     codes = np.stack([x, (x + rng.integers(0, 3, n)) % 2, rng.integers(0, 3, n), x], axis=1)
-    store, got = Store(dataset(codes, (2, 2, 3, 2))), []
+    store, got = tables.Store(dataset(codes, (2, 2, 3, 2))), []
     for _ in range(2500):
-        sample = draw(store, m, Randomness(rng))
+        sample = tables.draw(store, m, Randomness(rng))
         for query in asked_before:
             sample.table(*query)
         got.append(sample.table(0, 1)[0, 0, 0])
@@ -187,9 +185,9 @@ def test_subsample_is_hypergeometric(monkeypatch, cells, asked_before):
 @pytest.mark.parametrize("cells", [0, 8, 1 << 14])
 def test_tables_of_one_sample_agree(cells, monkeypatch):
     """Whether counts or rows were drawn, all tables are margins of one sample of m rows."""
-    monkeypatch.setattr(Subsample, "CELLS", cells)
-    store = Store(load_dataset("sachs", n=5000))
-    sample = draw(store, 700, Randomness(1))
+    monkeypatch.setattr(tables.Subsample, "CELLS", cells)
+    store = tables.Store(load_dataset("sachs", n=5000))
+    sample = tables.draw(store, 700, Randomness(1))
     pair, wide = sample.table(0, 1), sample.table(0, 1, (2, 3))
     assert pair.sum() == 700
     assert (pair <= store.table(0, 1)).all()
@@ -203,12 +201,12 @@ def test_tables_of_one_sample_agree(cells, monkeypatch):
 def test_how_a_sample_is_drawn_depends_on_the_number_of_rows_alone():
     """To draw rows takes a number for each of all n; up to 2^18 of them nothing changes."""
     few, many = (SimpleNamespace(n=n, rows="all") for n in (1 << 18, 1 << 20))
-    assert draw(few, 5, Randomness(0))._most == Subsample.CELLS
-    assert draw(many, 5, Randomness(0))._most == 4 * Subsample.CELLS
-    assert draw(few, 1 << 18, Randomness(0)) == "all"
+    assert tables.draw(few, 5, Randomness(0))._most == tables.Subsample.CELLS
+    assert tables.draw(many, 5, Randomness(0))._most == 4 * tables.Subsample.CELLS
+    assert tables.draw(few, 1 << 18, Randomness(0)) == "all"
     by_row = Randomness(0)
     by_row.by_row = True
-    assert draw(many, 5, by_row)._most == 0
+    assert tables.draw(many, 5, by_row)._most == 0
 
 
 # What is kept -------------------------------------------------------------------------
@@ -217,14 +215,14 @@ def test_how_a_sample_is_drawn_depends_on_the_number_of_rows_alone():
 @pytest.fixture
 def shared(monkeypatch):
     """A bound of 30,000 bytes for the stores of one test."""
-    kept = Bounded(30_000, tables._size)
+    kept = tables.Bounded(30_000, tables._size)
     monkeypatch.setattr(tables, "_shared", kept)
     return kept
 
 
 def test_the_roles_of_columns_share_one_count(shared):
     """x and y given z and w, in any roles: one count is kept, and each table is as if counted."""
-    store = Store(load_dataset("alarm", n=3000))
+    store = tables.Store(load_dataset("alarm", n=3000))
     columns = (30, 3, 17, 8)
     for x, y, *strata in permutations(columns):
         if x < y and strata == sorted(strata):
@@ -236,7 +234,7 @@ def test_the_roles_of_columns_share_one_count(shared):
 
 
 def test_all_stores_share_one_bound(shared):
-    stores, calls = [Store(random_data(seed, 50)) for seed in range(3)], []
+    stores, calls = [tables.Store(random_data(seed, 50)) for seed in range(3)], []
     known = stores[0].known("pair")
     for value in (0.5, 0.6):  # the second is none: what was computed stays
         stores[0].note("pair", known, "set", value)
@@ -263,7 +261,7 @@ def test_all_stores_share_one_bound(shared):
 
 
 def test_least_recently_used_goes_first():
-    kept = Bounded(3, lambda _: 1)
+    kept = tables.Bounded(3, lambda _: 1)
     for key in "abc":
         kept.lookup(key, lambda key=key: key)
     kept.lookup("a", lambda: "again")
@@ -275,10 +273,10 @@ def test_least_recently_used_goes_first():
 
 def test_one_store_a_dataset_and_none_after_it():
     data = random_data(1, 50)
-    store = store_of(data)
-    assert store_of(data) is store
+    store = tables.store_of(data)
+    assert tables.store_of(data) is store
     assert store.table(0, 1) is store.table(0, 1)
-    assert store_of(random_data(1, 50)) is not store
+    assert tables.store_of(random_data(1, 50)) is not store
     gone = weakref.ref(store)
     del data, store
     gc.collect()
