@@ -21,8 +21,7 @@ BROWSER_TESTS = TESTS / "browser"
 # results that are kept, and whatever else sees much in little time. No other file is imported then.
 _QUICK = {
     ".": "errors knowledge params runner",
-    "algorithms": "auto curate_notears curate_pc em_pc gauss_pc marginal_triples pc plans "
-    "priv_pc svt_pc",
+    "algorithms": "auto curate_notears curate_pc em_pc marginal_triples pc plans priv_pc",
     "cli": "printed run studies",
     "contract": "statistics",
     "data": "networks pairs schema simulated spreadsheets",
@@ -32,13 +31,12 @@ _QUICK = {
     "known_answer": "papers privacy_numbers results",
     "pairs": "scores",
     "privacy": "accounting events ledger_readings mechanisms sources",
-    "release": "budget",
     "search": "noisy_score released skeleton",
     "statistics": "blocks evidence likelihood multiplicity rank",
     "studies": "known margins planning repeat summary",
     "tables": "tables",
-    "teaching": "lessons money shuffled sieving",
-    "ui": "colours components kept numbers state",
+    "teaching": "lessons money shuffled",
+    "ui": "colours components kept numbers run state",
 }
 QUICK = {TESTS / folder / f"test_{name}.py" for folder, of in _QUICK.items() for name in of.split()}
 
