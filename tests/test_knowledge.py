@@ -124,7 +124,6 @@ def test_what_would_take_all_memory_or_could_not_be_written_is_one_sentence(raw,
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 def test_a_long_way_of_required_arrows_is_walked_once():
     """A chain of 20,000 is no cycle; closed it is one, and the sentence cuts it."""
     names = [f"{k:05d}" for k in range(20_000)]
