@@ -4,7 +4,7 @@ import csv
 import io
 import random
 
-from tests.browser.steps import BROKEN, enter, settle, unfold, walk
+from tests.browser.steps import BROKEN, enter, settle, unfold
 
 
 def clinic():
@@ -21,8 +21,9 @@ def clinic():
     return {"name": "clinic.csv", "mimeType": "text/csv", "buffer": out.getvalue().encode()}
 
 
-def test_from_a_file_to_a_release(page, screenshots):
-    walk(page, "My table")
+def test_from_a_file_to_a_release(new_page, screenshots):
+    page = new_page
+    page.goto("/table")
     settle(page)
     page.locator('input[type="file"]').first.set_input_files(clinic())
     page.get_by_text("1,200 rows").wait_for()

@@ -5,14 +5,15 @@ import re
 from pypdf import PdfReader
 
 from engine.story.modules import words
-from tests.browser.steps import BROKEN, addressed, go, moment, scene_agrees, serious, settle, state
+from tests.browser.steps import BROKEN, addressed, moment, scene_agrees, serious, settle, state
 
 PLAIN = words()  # the names that the bundled networks are shown by
 
 
-def test_a_presenter_from_a_link_to_files_on_a_stick(page, browser, screenshots, tmp_path):
+def test_a_presenter_from_a_link_to_files_on_a_stick(new_page, browser, screenshots, tmp_path):
     headline = re.compile(r"^With this privacy: \d of 4 true links found")
-    go(page, "/report?data=cancer&epsilon=3&present=1")
+    page = new_page
+    page.goto("/report?data=cancer&epsilon=3&present=1")
     page.get_by_role("heading", name=headline).wait_for()
     page.get_by_role("button", name="Show everything").click()
     page.get_by_role("textbox", name="Question").fill("May the registry publish this?")

@@ -122,7 +122,8 @@ MOST = {
     # how near kept graphs are to the true ones, which a file of F1 said
     # two refusals of what was passed over in silence
     # and that a scene brings its rows
-    "tests": 19491,
+    # two journeys begin as a new visitor: in another order they met what others left
+    "tests": 19493,
     # a picture of the layers from their contracts; sentences of the documents drawn to be checked
     # and imports of names that moved
     # Figure 1 counts the seconds of its workers
