@@ -122,7 +122,7 @@ def run(
         names=data.names,
         reveal=data.public,
         trace=trace,
-        known=None if stated is None else known_of(stated, data.names),
+        known=known_of(stated, data.names) if stated else None,
         on_step=on_step,
         cancelled=asking(stop),
     )
@@ -169,6 +169,8 @@ def _stated(chosen: Algorithm, data: Dataset, knowledge: Knowledge | None) -> Kn
         raise InputError(
             f"{chosen.title} asks which of two columns is the cause; what is known would answer it."
         )
+    if knowledge is not None:
+        knowledge.check_names(data.names)
     return knowledge
 
 

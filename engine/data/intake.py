@@ -37,7 +37,7 @@ _MOST = 9e12  # beyond it a row's number counts as that in a person's sum
 # What a cell means ----------------------------------------------------------------------------
 
 
-def code(column: Column, cell: Cell, rest: int | None = None, unit: int = 1) -> str:
+def code(column: Column, cell: Cell, unit: int = 1, rest: int | None = None) -> str:
     """The SQL of a cell's code; ``rest`` (or K, and K + 1 of an empty one) where it has no level.
 
     The exact text of a level is looked at first: what follows is for the other cells. Codes are
@@ -95,7 +95,7 @@ def project(
     read = [column for column in columns if column.take != "count"]
     there = (c for c in columns if c in read or c.name in table.places)  # rows need no column
     cells = {c.name: Cell.of(table, c.name, c.part) for c in there}
-    terms = [partial(code, column, cells[column.name], None) for column in read]
+    terms = [partial(code, column, cells[column.name]) for column in read]
     codes, weights = _counted(table.con, terms, table.sql)
     unforeseen = tuple(_unforeseen(table, read, cells, (codes, weights)))
     if person is not None:
@@ -112,14 +112,15 @@ def project(
 def _counted(con: Any, terms: Sequence[Callable[[int], str]], source: str) -> Weighted:
     """The distinct rows of a source, and how often each occurs; a term is the SQL of a code.
 
-    Rows are grouped by whole numbers in which nine codes stand, of seven bits each.
+    Rows are grouped by whole numbers in which nine codes stand, of seven bits each: a column has
+    at most ``MAX_LEVELS`` codes, and two for what has no level.
     """
     named = [term(1 << 7 * (j % 9)) for j, term in enumerate(terms)]
     keys = [f"{' + '.join(named[j : j + 9])} AS k{j // 9}" for j in range(0, len(named), 9)]
     asked = f"SELECT {', '.join(keys)}, count(*) AS n FROM {source} GROUP BY ALL"
     found = con.execute(asked).fetchnumpy()
-    codes = ((found[f"k{j // 9}"] >> 7 * (j % 9) & 127) for j in range(len(terms)))
-    return np.array([one.astype(np.uint8) for one in codes]).T, found["n"].astype(np.int64)
+    codes = [(found[f"k{j // 9}"] >> 7 * (j % 9) & 127).astype(np.uint8) for j in range(len(terms))]
+    return np.array(codes).T, found["n"].astype(np.int64)
 
 
 def _unforeseen(
@@ -166,7 +167,7 @@ def _persons(
             named = "NULL" if cell is None else f"CASE {_when(1, cell.text, labels)} END"
             inner += [f"{named} AS e{j}", f"{_amount(column, cell)} AS v{j}"]
         else:
-            read = code(column, cells[column.name], column.other_code or 0)
+            read = code(column, cells[column.name], rest=column.other_code or 0)
             inner.append(f"{read} AS e{j}")
     visits = f"(SELECT {', '.join(inner)} FROM {table.sql})"
     asked = f"SELECT count(*) FILTER (person IS NULL), count(*) FROM {visits}"

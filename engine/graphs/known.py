@@ -129,8 +129,7 @@ def ready_sets(truth: nx.DiGraph) -> dict[str, Knowledge]:
 
 def known_of(knowledge: Knowledge | None, names: Sequence[str]) -> Known | None:
     """The knowledge on these columns; None where nothing is known. InputError for other names."""
-    known = None if knowledge is None else Known(knowledge, names)
-    return known if knowledge else None
+    return Known(knowledge, names) if knowledge else None
 
 
 def oriented(skeleton: Adjacency, separating: SeparatingSets, known: Known) -> Adjacency:

@@ -16,7 +16,7 @@ import pytest
 
 from engine import Dataset, InputError, Schema, read_csv, read_table
 from engine.data import sources
-from engine.data.column import Column, Dialect, Person
+from engine.data.column import MAX_LEVELS, Column, Dialect, Person
 from engine.data.reading import read
 from pages.worker import Upload, columns
 from tests.boundary.fuzz import rows_of
@@ -459,3 +459,18 @@ def test_a_workbook_that_unpacks_to_gigabytes_is_refused(tmp_path, monkeypatch):
     for bomb in bombs:
         with pytest.raises(InputError, match="too large a workbook"):
             read_table(bomb, TWO)
+
+
+def test_the_most_levels_and_cells_of_none_in_every_place_of_a_key():
+    """Ten columns, so two keys; in row j column j has a word of no level, column j + 1 a gap."""
+    levels = tuple(f"v{i}" for i in range(MAX_LEVELS))
+    cells = np.array([[levels[-1]] * 10 for _ in range(10)], dtype=object)
+    for j in range(10):
+        cells[j, j], cells[j, (j + 1) % 10] = "strange", ""
+    frame = pd.DataFrame(cells, columns=[f"c{j}" for j in range(10)])
+    made = [Column(name=n, type="ordered", levels=levels, other=levels[j])
+            for j, n in enumerate(frame)]  # fmt: skip
+    data = read_table(frame, Schema(tuple(made)))
+    expected = np.where(np.isin(cells, ["strange", ""]), np.arange(10), MAX_LEVELS - 1)
+    assert sorted(map(tuple, data.codes)) == sorted(map(tuple, expected))
+    assert data.unforeseen["cells"].tolist() == [1] * 20

@@ -142,17 +142,8 @@ def test_a_release_is_searched_on_its_synthetic_tables_as_by_the_command(
     assert "belongs to another form" not in told(app)
     found, _ = app.session_state["task-study-plan-best"].result
     (tmp_path / "r.json").write_text(canonical(released))
-    argv = [
-        "tune",
-        "--release",
-        str(tmp_path / "r.json"),
-        "--n",
-        "2000",
-        "--over",
-        "tweak",
-        "--runs",
-    ]
-    assert main([*argv, "20", "--epsilon", "3", "--delta", "1e-6", "--json"]) == 0
+    argv = ["tune", "--release", str(tmp_path / "r.json"), "--n", "2000", "--over", "tweak"]
+    assert main([*argv, "--runs", "20", "--epsilon", "3", "--delta", "1e-6", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == as_dict(found)
     app.radio(key="study-plan-on").set_value(forecast.NETWORKS).run()
     assert "belongs to another form: Priv-PC" in told(app)
