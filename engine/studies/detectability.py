@@ -153,9 +153,7 @@ def detectability(rows: int, columns: int, epsilons: Sequence[float], delta: flo
 
 
 def unworkable(
-    keys: Sequence[str],
-    shapes: Sequence[Shape],
-    values: Mapping[str, Any],
+    keys: Sequence[str], shapes: Sequence[Shape], values: Mapping[str, Any]
 ) -> list[str]:
     """Sentences where a strict setting's noise hides what it asks about, at the largest such ε.
 

@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from threading import RLock
 from types import UnionType
-from typing import Any, Self, get_args, get_origin, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 from engine.errors import InputError, cut, show, writable
 from engine.registry import ALGORITHMS
@@ -33,7 +33,7 @@ _SAYS = ("application_id", "user_version", "quick_check(1)")
 _TABLE = "CREATE TABLE trials (key TEXT PRIMARY KEY, row TEXT NOT NULL) WITHOUT ROWID"
 
 
-class ResultStore:
+class ResultStore(AbstractContextManager["ResultStore"]):
     """One file of results. Use it as a context manager, or call :meth:`close`.
 
     Raises InputError for a path that cannot be used, a foreign file, a damaged one, and one written
@@ -45,9 +45,6 @@ class ResultStore:
         self._lock = RLock()
         with self._explained():
             self._connection = _connect(self.path)
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

@@ -13,10 +13,10 @@ import signal
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from itertools import chain
-from threading import Lock, Thread
+from itertools import chain, takewhile
+from threading import Lock, Thread, current_thread, main_thread
 from time import monotonic, sleep
 from typing import Any
 
@@ -52,10 +52,10 @@ MOST_LOST = 3  # times that workers may end in one study
 _MET_MOST = 8  # datasets that a worker keeps; their tables have one bound of memory together
 _WATCH = 0.5
 _POLL = 0.1  # between two looks for a stop
+_STOP = (signal.SIGINT, signal.SIGTERM)
 _KEPT = "what was finished is kept, and the same command goes on from there"
 # What loky and distributed raise where a worker has gone, by name: neither need be imported.
 _GONE = ("TerminatedWorkerError", "BrokenProcessPool", "KilledWorker", "CancelledError")
-_THREADS = ("OMP", "OPENBLAS", "MKL", "BLIS", "NUMBA")  # what counts its own threads
 
 
 @dataclass(frozen=True)
@@ -168,9 +168,7 @@ class _Sweep:
 
     def serial(self, trials: Iterable[Trial]) -> Iterator[Batch]:
         """Run trials one after the other here; one that is cancelled midway is dropped."""
-        for trial in trials:
-            if self.cancelled():
-                return
+        for trial in takewhile(lambda _: not self.cancelled(), trials):
             result = run_trial(self.study.datasets[trial.fingerprint], trial, self.cancelled)
             if result.status == "cancelled":
                 return
@@ -181,36 +179,40 @@ class _Sweep:
 
         Where a worker has gone with its trials, those are given out again.
         """
-        lost = 0
-        with _Pool(self.executor, self.workers) as pool:
+        with closing(_Pool(self.executor, self.workers)) as pool:
             while (waiting or pool.running) and not self.cancelled():
-                while waiting and len(pool.running) < pool.places():
-                    pool.submit(_batch(waiting, left))
-                for future in wait(pool.running, _POLL, FIRST_COMPLETED).done:
-                    try:
-                        results = future.result()
-                    except InputError:
-                        raise
-                    except Exception as error:
-                        lost += 1
-                        _check_lost(error, lost)
-                        waiting.extendleft(chain(*pool.running.values()))
-                        pool.running.clear()  # a broken pool ends them all
-                        break
-                    batch = pool.running.pop(future)
-                    if results is None:
-                        pool.submit(batch, self.study.datasets[batch[0].fingerprint])
-                    else:
-                        yield results
+                with _undisturbed():
+                    while waiting and len(pool.running) < pool.places():
+                        pool.submit(_batch(waiting, left))
+                    came = self.came(pool, waiting)
+                if came:
+                    yield came
 
-
-def _check_lost(error: Exception, lost: int) -> None:
-    """Raise WorkerError, but for what a worker that has gone raises the first times."""
-    gone = type(error).__name__ in _GONE
-    if not gone or lost > MOST_LOST:
-        reason = f"{type(error).__name__}: {error}".partition("\n")[0][:200]
-        why = "Workers ended again and again, for want of memory perhaps"
-        raise WorkerError(f"{why if gone else f'A worker failed ({reason})'}; {_KEPT}.") from error
+    def came(self, pool: _Pool, waiting: deque[Trial]) -> Batch:
+        """One batch that has come in within ``_POLL``, or none."""
+        future = next(iter(wait(pool.running, _POLL, FIRST_COMPLETED).done), None)
+        if future is None:
+            return []
+        try:
+            results = future.result()
+        except InputError:
+            raise
+        except Exception as error:
+            pool.lost += 1
+            gone = type(error).__name__ in _GONE
+            if not gone or pool.lost > MOST_LOST:
+                reason = f"{type(error).__name__}: {error}".partition("\n")[0][:200]
+                why = "Workers ended again and again, for want of memory perhaps"
+                raise WorkerError(
+                    f"{why if gone else f'A worker failed ({reason})'}; {_KEPT}."
+                ) from error
+            waiting.extendleft(chain(*pool.running.values()))
+            pool.running.clear()  # a broken pool ends them all
+            return []
+        batch = pool.running.pop(future)
+        if results is None:
+            pool.submit(batch, self.study.datasets[batch[0].fingerprint])
+        return results or []
 
 
 def _kept(store: ResultStore | None, study: Study) -> tuple[Batch, list[Trial]]:
@@ -239,25 +241,25 @@ def _batch(waiting: deque[Trial], left: TimeLeft) -> list[Trial]:
 class _Pool:
     """Workers for the length of a study: loky's processes, or a Dask cluster's.
 
-    ``running`` are the batches that are out; what still is at the end is called off.
+    ``running`` are the batches that are out; what still is at the end is called off. ``lost`` is
+    how often workers ended.
     """
 
     def __init__(self, executor: str, workers: int):
         self.running: dict[Future[Batch | None], list[Trial]] = {}
+        self.lost = 0
         self._address, self._workers, self._seen = executor, workers, monotonic()
         self._client: Any = None
         if executor != "processes":
             self._client, _ = connect(executor, CONNECT_SECONDS)
             self._cluster, self._look_at = self._client.get_executor(pure=False), 0.0
 
-    def __enter__(self) -> _Pool:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
         if self._client is not None:
             self._client.close()  # calls off what has not begun; the cluster runs on
         elif self.running:
-            self._loky().shutdown(kill_workers=True)
+            with _undisturbed():
+                self._loky().shutdown(kill_workers=True)
 
     def _loky(self) -> Any:
         """The processes, new ones where they broke; they stay for the next study for a while."""
@@ -269,17 +271,13 @@ class _Pool:
             timeout=IDLE,
             initializer=_begin,
             initargs=(os.getpid(),),
-            env={f"{name}_NUM_THREADS": "1" for name in _THREADS},
+            env={f"{one}_NUM_THREADS": "1" for one in ("OMP", "OPENBLAS", "MKL", "BLIS", "NUMBA")},
         )
 
     def submit(self, batch: list[Trial], data: Dataset | None = None) -> None:
         """Give out a batch, with its dataset where a worker had not met it."""
-        if self._client is None:
-            with _without_interrupts():
-                future = self._loky().submit(_run_batch, batch, data)
-        else:
-            future = self._cluster.submit(_run_batch, batch, data)
-        self.running[future] = batch
+        pool = self._loky() if self._client is None else self._cluster
+        self.running[pool.submit(_run_batch, batch, data)] = batch
 
     def places(self) -> int:
         """How many batches may be out, two a worker.
@@ -297,16 +295,25 @@ class _Pool:
 
 
 @contextmanager
-def _without_interrupts() -> Iterator[None]:
-    """Processes started in here never hear Ctrl-C, which reaches the parent's whole group."""
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+def _undisturbed() -> Iterator[None]:
+    """Stop signals are raised again at the end: inside, one could leave a lock of the pool taken.
+
+    Processes started in here never hear Ctrl-C, which reaches the parent's whole group.
+    """
+    heard: list[int] = []
+    ours = _STOP if current_thread() is main_thread() else ()
+    before = {number: signal.signal(number, lambda n, _: heard.append(n)) for number in ours}
+    blocks = hasattr(signal, "pthread_sigmask")  # not on Windows
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if blocks else None
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        if mask is not None:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        for one in heard:
+            signal.raise_signal(one)
 
 
 # In a worker ------------------------------------------------------------------------------

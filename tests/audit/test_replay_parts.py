@@ -9,15 +9,7 @@ import pytest
 from engine.algorithm import Outcome
 from engine.audit.instrumented import Answer, Draw, noise_faults
 from engine.audit.neighbours import all_alike
-from engine.audit.replay import (
-    NOTHING,
-    Finding,
-    Transcript,
-    differences,
-    moved,
-    replay,
-    transcript,
-)
+from engine.audit.replay import NOTHING, Finding, Transcript, differences, moved, replay, transcript
 from engine.context import RunContext
 from engine.privacy import events
 from engine.privacy.ledger import Ledger

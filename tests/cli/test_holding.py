@@ -113,6 +113,21 @@ def test_a_sweep_is_stopped(times, workers, tmp_path):
         assert 2 <= len(store) < 400
 
 
+def test_an_interrupt_breaks_into_no_lock(tmp_path):
+    """Twice while the conditions of all runs are taken: raised there, they would stay taken."""
+    code = f"""if True:
+        import signal, sys
+        from concurrent.futures import _base
+        from engine import __main__ as line
+        enter, press = _base._AcquireFutures.__enter__, signal.raise_signal
+        _base._AcquireFutures.__enter__ = lambda taken: (enter(taken), press(2), press(2))
+        sys.argv[1:] = {[*SWEEP, "--workers", "2", "--out", str(tmp_path / "s.db")]}
+        sys.exit(line.script())
+    """
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, timeout=20)
+    assert (done.returncode, done.stderr) == (130, b"Stopped; finished runs of a study are kept.\n")
+
+
 def test_a_sweep_is_stopped_in_its_first_second(tmp_path):
     process = begun(*SWEEP, "--workers", "2", "--out", str(tmp_path / "s.db"))
     time.sleep(0.4)

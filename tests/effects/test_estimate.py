@@ -7,12 +7,7 @@ import pytest
 
 from engine import load_dataset
 from engine.data.networks import load_network
-from engine.effects.estimate import (
-    LEVELS,
-    PROJECTION,
-    _fieller,
-    estimate,
-)
+from engine.effects.estimate import LEVELS, PROJECTION, _fieller, estimate
 from engine.effects.truth import interventional, joint
 from engine.marginals.moments import Moments
 from tests.effects.models import exact, from_table

@@ -5,12 +5,7 @@ import math
 import pytest
 
 from engine.privacy.accounting import Guarantee, mu_budget, rho_budget, rho_to_epsilon
-from engine.privacy.events import (
-    GaussianEvent,
-    LaplaceEvent,
-    StableEvent,
-    UndefendedEvent,
-)
+from engine.privacy.events import GaussianEvent, LaplaceEvent, StableEvent, UndefendedEvent
 from engine.privacy.ledger import BudgetExhausted, Ledger
 from tests.privacy.mechanisms_table import renyi_of
 
@@ -157,8 +152,7 @@ def test_sums_are_exact_down_to_the_smallest_float():
 
 
 @pytest.mark.parametrize(
-    "options",
-    [{"method": "rdp"}, {"method": "zcdp", "renyi_order": 3.0}, {"method": "renyi"}],
+    "options", [{"method": "rdp"}, {"method": "zcdp", "renyi_order": 3.0}, {"method": "renyi"}]
 )
 def test_a_filter_is_named_whole(options):
     with pytest.raises(ValueError, match="method must be"):
