@@ -153,7 +153,7 @@ class RunResult(Outcome):
 
     @cached_property
     def low_confidence(self) -> frozenset[tuple[int, int]]:
-        """Arrows (i, j) of uncertain direction; counts and scores take them as arrows."""
+        """Arrows (i, j) of uncertain direction; scores take them as arrows, counts as lines."""
         return self.diagnostics.low_confidence(self.tested)
 
     @cached_property

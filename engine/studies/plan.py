@@ -25,13 +25,13 @@ from engine.data.imagined import random_network
 from engine.data.networks import NETWORKS, load_network
 from engine.data.schema import Schema
 from engine.errors import InputError
-from engine.graphs.metrics import Counts
 from engine.percent import percent
 from engine.registry import ALGORITHMS, algorithm
 from engine.runner import Stop, asking
 from engine.serialise import plain
 from engine.studies.detectability import Invented, Shape
 from engine.studies.study import Progress, sweep
+from engine.studies.trial import TrialResult
 
 DENSITY = 1.2  # links per column, a guess: the bundled networks have 0.8 to 1.9
 GUESSED = 0.45  # the guess is multiplied by e^-.45 to e^.45, .64 to 1.57
@@ -223,15 +223,16 @@ def planned_algorithms(keys: Sequence[str] | None = None) -> list[str]:
     return list(keys)
 
 
-def numbers_of(counts: Counts) -> tuple[float, ...]:
-    """A number for each of ``BANDS``."""
-    c, s = counts, counts.scores
+def numbers_of(result: TrialResult) -> tuple[float, ...]:
+    """A number for each of ``BANDS``, as a run and a study say them."""
+    c, s = result.counts, result.metrics_tested
+    assert c is not None and s is not None  # the networks have a truth
     wrong = c.invented / max(1, c.learned)
     return c.true, c.found, c.invented, s.skeleton_f1, s.directed_f1, s.shd, wrong, c.learned
 
 
 def _forecast(
-    rows: int, key: str, epsilon: float, found: Sequence[Counts], nothing: Sequence[int]
+    rows: int, key: str, epsilon: float, found: Sequence[TrialResult], nothing: Sequence[int]
 ) -> Forecast:
     values = zip(*map(numbers_of, found), strict=True)
     bands = dict(zip(BANDS, map(Band.of, values), strict=True))
@@ -478,7 +479,7 @@ def plan(
     keys = planned_algorithms([algorithms] if isinstance(algorithms, str) else algorithms)
     epsilons = [float(e) for e in ([epsilon] if isinstance(epsilon, int | float) else epsilon)]
     grid, stopped = {"epsilon": epsilons, "delta": delta}, asking(stop)
-    runs: dict[tuple[str, float], list[Counts]] = {at: [] for at in product(keys, epsilons)}
+    runs: dict[tuple[str, float], list[TrialResult]] = {at: [] for at in product(keys, epsilons)}
     nothing: dict[tuple[str, float], list[int]] = {at: [] for at in runs}
     shape = Shape(tuple(map(len, request.levels)), request.rows)
     done, total, start = 0, len(runs) * (draws + empty), time.monotonic()
@@ -488,10 +489,9 @@ def plan(
         seeds = [draw if linked else draw - draws]
         for result in sweep(data, keys, grid, seeds, cancelled=stopped):
             done, at = done + 1, (result.algorithm, result.values["epsilon"])
-            assert result.counts is not None
             if linked:
-                runs[at].append(result.counts)
-            else:
+                runs[at].append(result)
+            elif result.counts is not None:
                 nothing[at].append(result.counts.invented)
             on_step(Progress.steady(done, total, start))
     forecasts = (

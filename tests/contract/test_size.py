@@ -125,7 +125,8 @@ MOST = {
     # and that a scene brings its rows
     # two journeys begin as a new visitor: in another order they met what others left
     # the most levels, and cells of none in every place of a key
-    "tests": 19489,
+    # a forecast says the scores that a run says
+    "tests": 19491,
     # a picture of the layers from their contracts; sentences of the documents drawn to be checked
     # and imports of names that moved
     # Figure 1 counts the seconds of its workers

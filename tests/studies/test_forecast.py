@@ -132,7 +132,7 @@ def test_the_band_of_f1_is_the_stretched_one():
     data = load_dataset("cancer", n=10)
     question = forecast.PlanRequest(data.names, data.levels, 3_000)
     each = (run("em_pc", question.dataset(k), seed=k, epsilon=1.0, delta=1e-6) for k in range(5))
-    runs = [forecast.numbers_of(one.counts) for one in each]
+    runs = [forecast.numbers_of(one) for one in each]
     ends = {**forecast.ENDS, "published": ((1.0, 1.0), (3.0, 0.0), (9.0, 9.0))}
     with mock.patch.object(forecast, "ENDS", ends):
         (found,) = plan(question, [1.0], ["em_pc"], draws=5, empty=0)
@@ -256,16 +256,20 @@ def test_a_target_is_reached_in_a_range_of_epsilons():
 
 
 def test_a_forecast_counts_as_a_run_does():
-    """At this epsilon Priv-PC leaves most pairs open: Run calls none of them found or invented."""
+    """Priv-PC leaves most pairs open: Run calls none found or invented. Marginal PC doubts arrows,
+    which scores take as arrows.
+    """
     data = load_dataset("asia", n=3_000, seed=1)
-    result = run("priv_pc", data, seed=0, epsilon=0.1)
-    assert result.untested
-    counts, scores = result.counts, result.metrics_tested
-    told = forecast.numbers_of(counts)
-    shown = counts.found + counts.invented
-    assert told[:3] == (counts.true, counts.found, counts.invented)
-    assert told[3:6] == (scores.skeleton_f1, scores.directed_f1, scores.shd)
-    assert told[6:] == (counts.invented / max(1, shown), shown)
+    runs = run("priv_pc", data, seed=0, epsilon=0.1), run("marginal_pc", data, seed=0, epsilon=3.0)
+    assert runs[0].untested
+    for result in runs:
+        counts, scores = result.counts, result.metrics_tested
+        told = forecast.numbers_of(result)
+        shown = counts.found + counts.invented
+        assert told[:3] == (counts.true, counts.found, counts.invented)
+        assert told[3:6] == (scores.skeleton_f1, scores.directed_f1, scores.shd)
+        assert told[6:] == (counts.invented / max(1, shown), shown)
+    assert counts.scores.directed_f1 != scores.directed_f1
 
 
 def test_a_stop_keeps_what_is_finished():
