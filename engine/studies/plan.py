@@ -30,7 +30,7 @@ from engine.registry import ALGORITHMS, algorithm
 from engine.runner import Stop, asking
 from engine.serialise import plain
 from engine.studies.detectability import Invented, Shape
-from engine.studies.study import Progress, sweep
+from engine.studies.study import Batch, Progress, sweep
 from engine.studies.trial import TrialResult
 
 DENSITY = 1.2  # links per column, a guess: the bundled networks have 0.8 to 1.9
@@ -226,19 +226,20 @@ def planned_algorithms(keys: Sequence[str] | None = None) -> list[str]:
 def numbers_of(result: TrialResult) -> tuple[float, ...]:
     """A number for each of ``BANDS``, as a run and a study say them."""
     c, s = result.counts, result.metrics_tested
-    assert c is not None and s is not None  # the networks have a truth
+    assert c is not None  # the networks have a truth
+    assert s is not None
     wrong = c.invented / max(1, c.learned)
     return c.true, c.found, c.invented, s.skeleton_f1, s.directed_f1, s.shd, wrong, c.learned
 
 
-def _forecast(
-    rows: int, key: str, epsilon: float, found: Sequence[TrialResult], nothing: Sequence[int]
-) -> Forecast:
+def _forecast(rows: int, key: str, epsilon: float, found: Batch, nothing: Batch) -> Forecast:
     values = zip(*map(numbers_of, found), strict=True)
     bands = dict(zip(BANDS, map(Band.of, values), strict=True))
     bands["f1"] = bands["f1"].stretched(*ends_for(rows, ENDS[kind_of(key)]), LEAST_END)
-    free = Invented(tuple(nothing)) if nothing else None
-    return Forecast(key, epsilon, draws=len(found), nothing=free, **bands)
+    free = tuple(one.counts.invented for one in nothing if one.counts)
+    return Forecast(
+        key, epsilon, draws=len(found), nothing=Invented(free) if free else None, **bands
+    )
 
 
 class EpsilonRange(NamedTuple):
@@ -479,8 +480,8 @@ def plan(
     keys = planned_algorithms([algorithms] if isinstance(algorithms, str) else algorithms)
     epsilons = [float(e) for e in ([epsilon] if isinstance(epsilon, int | float) else epsilon)]
     grid, stopped = {"epsilon": epsilons, "delta": delta}, asking(stop)
-    runs: dict[tuple[str, float], list[TrialResult]] = {at: [] for at in product(keys, epsilons)}
-    nothing: dict[tuple[str, float], list[int]] = {at: [] for at in runs}
+    runs: dict[tuple[str, float], Batch] = {at: [] for at in product(keys, epsilons)}
+    nothing: dict[tuple[str, float], Batch] = {at: [] for at in runs}
     shape = Shape(tuple(map(len, request.levels)), request.rows)
     done, total, start = 0, len(runs) * (draws + empty), time.monotonic()
     for draw in takewhile(lambda _: not stopped(), range(draws + empty)):
@@ -489,10 +490,7 @@ def plan(
         seeds = [draw if linked else draw - draws]
         for result in sweep(data, keys, grid, seeds, cancelled=stopped):
             done, at = done + 1, (result.algorithm, result.values["epsilon"])
-            if linked:
-                runs[at].append(result)
-            elif result.counts is not None:
-                nothing[at].append(result.counts.invented)
+            (runs if linked else nothing)[at].append(result)
             on_step(Progress.steady(done, total, start))
     forecasts = (
         _forecast(request.rows, *at, found, nothing[at]) for at, found in runs.items() if found

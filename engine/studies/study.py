@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from itertools import chain, takewhile
+from itertools import chain, count, takewhile
 from threading import Lock, Thread, current_thread, main_thread
 from time import monotonic, sleep
 from typing import Any
@@ -52,7 +52,6 @@ MOST_LOST = 3  # times that workers may end in one study
 _MET_MOST = 8  # datasets that a worker keeps; their tables have one bound of memory together
 _WATCH = 0.5
 _POLL = 0.1  # between two looks for a stop
-_STOP = (signal.SIGINT, signal.SIGTERM)
 _KEPT = "what was finished is kept, and the same command goes on from there"
 # What loky and distributed raise where a worker has gone, by name: neither need be imported.
 _GONE = ("TerminatedWorkerError", "BrokenProcessPool", "KilledWorker", "CancelledError")
@@ -152,7 +151,7 @@ class _Sweep:
         alone = self.executor == "serial" or (self.executor, self.workers) == ("processes", 1)
         with held(store) as kept:
             found, missing = _kept(kept, self.study)
-            done, waiting = 0, deque(missing)
+            done, waiting = count(1), deque(missing)
             new = self.serial(waiting) if alone else self.parallel(waiting, left)
             for batch in chain([found], new):
                 if kept is not None and batch is not found:
@@ -162,8 +161,7 @@ class _Sweep:
                 now = monotonic() - start
                 to_come = left.seconds(now)
                 for result in batch:
-                    done += 1
-                    self.on_progress(Progress(done, total, len(found), now, to_come))
+                    self.on_progress(Progress(next(done), total, len(found), now, to_come))
                     yield result
 
     def serial(self, trials: Iterable[Trial]) -> Iterator[Batch]:
@@ -301,7 +299,7 @@ def _undisturbed() -> Iterator[None]:
     Processes started in here never hear Ctrl-C, which reaches the parent's whole group.
     """
     heard: list[int] = []
-    ours = _STOP if current_thread() is main_thread() else ()
+    ours = (signal.SIGINT, signal.SIGTERM) if current_thread() is main_thread() else ()
     before = {number: signal.signal(number, lambda n, _: heard.append(n)) for number in ours}
     blocks = hasattr(signal, "pthread_sigmask")  # not on Windows
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if blocks else None
@@ -369,7 +367,7 @@ class TimeLeft:
         self._waiting = Counter(map(_kind, trials))
         self._took: dict[tuple[str, ...], tuple[float, int]] = {}  # seconds and runs
         self._met: set[str] = set()
-        self.worked = 0.0
+        self.worked, self._since = 0.0, math.nan
 
     def note(self, result: TrialResult, *, fresh: bool) -> None:
         """A run is there; one from the store took no time, but says how long its kind takes."""
@@ -396,8 +394,14 @@ class TimeLeft:
         return self._mean(_kind(trial), 2)
 
     def seconds(self, elapsed: float) -> float | None:
-        """Seconds to come, where ``elapsed`` went by for the runs so far; None before the first."""
-        return self.work() * elapsed / self.worked if self.worked else None
+        """Seconds to come, ``elapsed`` after the study's start; None before a run that measures.
+
+        Their pace is that since the start of the first run: before it, workers begin.
+        """
+        if self.worked and math.isnan(self._since):
+            self._since = elapsed - self.worked
+        known = self.worked and any(self._took)  # by more than a dataset's first run
+        return self.work() * (elapsed - self._since) / self.worked if known else None
 
     def work(self) -> float:
         """Seconds of all runs to come on one core; 0 before the first run."""

@@ -7,6 +7,7 @@ import streamlit as st
 from engine import InputError
 from engine.registry import algorithm
 from engine.studies.trial import knowing
+from engine.studies.tune import EPSILONS
 from pages.shell import drafted_strip, task
 from pages.shell import words as text
 from pages.shell.settings import OWN, data_for, drafted
@@ -34,7 +35,7 @@ def main() -> None:
     found = task.find(NAME)
     if found is None:
         task.shared("study-warm", "a first look", work.warm, line=task.RUNS)
-        st.caption("Press **Find ε**: 17 values of ε are tried, and the curve is drawn meanwhile.")
+        st.caption(f"**Find ε** at the side (» on a phone) tries {len(EPSILONS)} values of it.")
         # The browser gets its charts ready while the form is read: that takes it a second or more.
         with of_form("study-answer", "", old=False):
             answer_view({}, [], asked, epsilon_now(), whole=False)

@@ -298,7 +298,7 @@ def test_after_an_eighth_the_time_left_is_known(length, load):
         for epsilon in epsilons
     ]
     ordered = sorted(trials, key=lambda trial: trial.seed != 0)  # as a study runs them
-    rng, left, at, said = np.random.default_rng(0), TimeLeft(trials), [0.0], []
+    rng, left, at, said = np.random.default_rng(0), TimeLeft(trials), [90.0], []  # workers begin
     blank = dict.fromkeys(TrialResult.__dataclass_fields__)
     for trial in ordered:
         took = length(trial, rng)
