@@ -5,6 +5,7 @@ import importlib
 import inspect
 import os
 import sys
+from functools import cache
 
 import numba
 import pytest
@@ -71,12 +72,13 @@ def test_a_loop_is_compiled_again_when_one_it_calls_has_changed(loops):
 
 def test_what_a_loop_is_made_from_is_all_in_the_files_that_it_is_kept_for():
     list(ALGORITHMS.values())  # imports every module that has kernels
+    tree_of = cache(lambda module: ast.parse(inspect.getsource(sys.modules[module])))
     for made in compiled.KERNELS:
-        module = inspect.getmodule(made.py_func)
-        if not module.__name__.startswith("engine."):
+        module = made.py_func.__module__
+        if not module.startswith("engine."):
             continue
         sources, used = made._cache.sources, set(made.py_func.__code__.co_names)
-        for node in ast.walk(ast.parse(inspect.getsource(module))):
+        for node in tree_of(module).body:
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("engine"):
                 names = {alias.asname or alias.name for alias in node.names}
                 assert not names & used or node.module in sources, (made, node.module)

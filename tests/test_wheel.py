@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.docs.test_notebooks import NOTEBOOKS, fewer
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -76,12 +78,11 @@ print(json.dumps([engine.__file__, *said]))
 
 def test_what_people_run_runs_anywhere(installed, tmp_path):
     """In another folder, with the wheel's files alone on the path of Python."""
-    notebook = ROOT / "docs" / "notebooks" / "own_table.py"
-    (tmp_path / "own_table.py").write_bytes(notebook.read_bytes())
+    (tmp_path / "own_table.py").write_text(fewer((NOTEBOOKS / "own_table.py").read_text()))
     snippets = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
     names = [f"snippet{k}.py" for k in range(len(snippets))]
     for name, snippet in zip(names, snippets, strict=True):
-        (tmp_path / name).write_text(snippet)
+        (tmp_path / name).write_text(fewer(snippet))
     kept = {"DP_CAUSAL_EXPLORER_BUDGETS": str(tmp_path / "budgets.db")}
     environment = {**os.environ, **kept, "PYTHONPATH": str(installed)}
     # -P: the checkout must not be found by way of an installation of its own.

@@ -128,7 +128,7 @@ def warm_command(argv: Sequence[str]) -> int:
     """Compile every kernel once, so that numba's disk cache spares users the wait."""
     parser = Parser(description="Fill numba's compile cache.", example="warm")
     parser.parse_args(argv)
-    networks, pairs = load_dataset("asia", n=2_000), load_dataset("pair:cubic:uniform", n=200)
+    networks, pairs = load_dataset("asia", n=300), load_dataset("pair:cubic:uniform", n=200)
     with interruptible() as cancelled:  # the compiler bears no interrupt: between kernels only
         for key, chosen in ALGORITHMS.items():
             small = pairs if chosen.columns == pairs.d else networks
@@ -146,7 +146,7 @@ def warm_command(argv: Sequence[str]) -> int:
 
 def _kernels(chosen: Algorithm) -> Iterator[dict[str, Any]]:
     """Every choice that may need other kernels: the guarantee, the statistic, the score."""
-    choices = {s.name: s.choices for s in chosen.params.specs()}
+    choices = {s.name: [v for v in s.choices if v != "auto"] for s in chosen.params.specs()}
     names = [name for name in ("guarantee", "statistic", "score") if name in choices]
     for chosen_values in product(*(choices[name] for name in names)):
         yield dict(zip(names, chosen_values, strict=True))

@@ -24,17 +24,11 @@ CASES = [
 ]
 
 
-def test_there_are_some_of_ours():
-    assert OURS
-    assert all(ALGORITHMS[key].columns is None for key in OURS)
-
-
 def links(key, case, draws=DRAWS):
     """Mean number of links a run."""
     levels, rows, epsilon, margins = case
     values = {"epsilon": epsilon, **short(key, epsilon)}
-    found = invented(key, Shape(levels, rows), values, draws=draws, margins=margins)
-    return found.mean
+    return invented(key, Shape(levels, rows), values, draws=draws, margins=margins).mean
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: f"{len(c[0])}-{c[1]}-{c[2]:g}")
@@ -57,4 +51,4 @@ def test_it_would_catch_a_rule_without_the_bound(monkeypatch):
 
     monkeypatch.setattr(NoisyTests, "seen", everything)
     monkeypatch.setattr(gram_notears, "seen", everything)
-    assert {key for key in OURS if links(key, CASES[0], draws=6) > MOST} == set(OURS)
+    assert {key for key in OURS if links(key, CASES[0], draws=6) > MOST} == set(OURS) != set()

@@ -36,13 +36,13 @@ def test_a_page_is_in_plain_words(page):
 
 def strings_of(path):
     """The texts in a module that are no docstring: messages, labels, help."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    alone = {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Expr)}
-    return [
-        n.value
-        for n in ast.walk(tree)
-        if isinstance(n, ast.Constant) and isinstance(n.value, str) and id(n) not in alone
-    ]
+    found, alone = [], set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):  # what is within comes later
+        if isinstance(node, ast.Expr):
+            alone.add(node.value)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in alone:
+            found.append(node.value)
+    return found
 
 
 @pytest.mark.parametrize("part", ["engine", "pages"])
