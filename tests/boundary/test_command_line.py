@@ -25,9 +25,7 @@ CLOCK = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?( UTC)?")
 def left(folder):
     """All files but the input, word for word; of the budgets all rows, without when they were."""
     files = {str(path.relative_to(folder)): path for path in folder.rglob("*") if path.is_file()}
-    found = {
-        name: path.read_bytes() for name, path in files.items() if name not in ("mine.csv", "b.db")
-    }
+    found = {name: files[name].read_bytes() for name in files.keys() - {"mine.csv", "b.db"}}
     if "b.db" in files:
         with closing(sqlite3.connect(files["b.db"])) as budgets:
             found["b.db"] = CLOCK.sub("then", "\n".join(budgets.iterdump()))

@@ -223,6 +223,8 @@ class Excel(Typed):
         return not any(map(_ILLEGAL.search, record))
 
     def _row(self, k: int, record: Sequence[str], chance: random.Random) -> str:
+        if not any(record) and chance.random() < 0.5:
+            return ""
         cells = (self._cell(f"{ascii_uppercase[j]}{k}", v, chance) for j, v in enumerate(record))
         return f'<row r="{k}">{"".join(cells)}</row>'
 

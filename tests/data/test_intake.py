@@ -90,8 +90,7 @@ MADE = (titanic, nhefs, panel)
 FRAMES = {make.__name__: make for make in MADE}
 
 
-def stated(name, source):
-    draft = Schema.draft(source)
+def stated(name, draft):
     return draft.state(*set(draft.names) - set(STATED[name]), **STATED[name])
 
 
@@ -150,21 +149,24 @@ def by_pandas(frame, schema):
     return Counter(zip(*columns, strict=True))
 
 
-# One of each reader; SQLite has no truth values.
+# One of each reader: the others differ in what is around the cells, whatever these are. SQLite has
+# no truth values.
 DRAFTED = ("t.csv", "t.parquet", "t.arrow", "t.duckdb", "excel", "objects")
 
 
 @pytest.mark.parametrize("name", FRAMES)
 def test_code_for_code_the_same_by_every_way_in(name, tmp_path):
     frame = FRAMES[name]()
-    schema = stated(name, frame)
-    want, draft = read_table(frame, schema), Schema.draft(frame)
+    draft = Schema.draft(frame)
+    schema = stated(name, draft)
+    want = read_table(frame, schema)
     assert rows_of(want) == by_pandas(frame.rename(columns=str.strip), schema)
     assert (want.declared, want.n, want.weights is not None) == (True, N, True)
-    for way, source in ways_in(frame, tmp_path).items():
+    ways = ways_in(frame, tmp_path)
+    for way in ways if name == "titanic" else DRAFTED:
         if way in DRAFTED:
-            assert Schema.draft(source) == draft, way
-        data = read_table(source, schema)
+            assert Schema.draft(ways[way]) == draft, way
+        data = read_table(ways[way], schema)
         assert data.codes.tobytes() == want.codes.tobytes(), way
         assert (data.weights == want.weights).all(), way
         pd.testing.assert_frame_equal(data.unforeseen, want.unforeseen)
@@ -354,7 +356,7 @@ def test_a_table_of_persons_is_read_back_by_its_schema(tmp_path):
 
 def test_a_text_id_without_a_file_of_a_schema():
     frame = panel().assign(person_id=[f"p{k:.0f}" for k in panel()["person_id"]])
-    schema = stated("panel", frame).keep("union", "wage")
+    schema = stated("panel", Schema.draft(frame)).keep("union", "wage")
     data = read_table(frame, schema.by_person("person_id", "wave", union="last", wage="last"))
     last = frame[frame["wave"] == 7]
     want = Counter(
@@ -430,8 +432,7 @@ DUCKS = (*WRITES, "COPY t TO 'y.csv'", "SELECT * FROM read_csv('/etc/hosts')", "
 )
 def test_a_query_only_reads_and_quotes_nothing(kind, query, tmp_path):
     place = tmp_path / f"t.{kind}"
-    connect = sqlite3.connect if kind == "sqlite" else duckdb.connect
-    database = connect(str(place))
+    database = (sqlite3 if kind == "sqlite" else duckdb).connect(str(place))
     if kind == "sqlite":
         database.execute("PRAGMA journal_mode = wal")
     database.execute("CREATE TABLE t (a TEXT, b TEXT)")
@@ -444,9 +445,10 @@ def test_a_query_only_reads_and_quotes_nothing(kind, query, tmp_path):
     assert SECRET not in str(caught.value)
     assert place.read_bytes() == before
     assert len(list(tmp_path.iterdir())) == 1
-    assert read_table(place, TWO, query="SELECT a, b FROM t WHERE a = 'no'; ").n == 3
-    with pytest.raises(InputError, match="query"):  # it quotes no value that cannot be taken
-        read_table(place, TWO, query="SELECT a, CAST(b AS INTEGER) / 0 % json(b) AS b FROM t")
+    if query == "nonsense":
+        assert read_table(place, TWO, query="SELECT a, b FROM t WHERE a = 'no'; ").n == 3
+        with pytest.raises(InputError, match="query"):  # it quotes no value that cannot be taken
+            read_table(place, TWO, query="SELECT a, CAST(b AS INTEGER) / 0 % json(b) AS b FROM t")
 
 
 def test_a_workbook_that_unpacks_to_gigabytes_is_refused(tmp_path, monkeypatch):
@@ -462,15 +464,19 @@ def test_a_workbook_that_unpacks_to_gigabytes_is_refused(tmp_path, monkeypatch):
 
 
 def test_the_most_levels_and_cells_of_none_in_every_place_of_a_key():
-    """Ten columns, so two keys; in row j column j has a word of no level, column j + 1 a gap."""
-    levels = tuple(f"v{i}" for i in range(MAX_LEVELS))
-    cells = np.array([[levels[-1]] * 10 for _ in range(10)], dtype=object)
+    """Ten columns, so two keys; in row j column j has a word of no level, column j + 1 a gap.
+
+    The first and the last column of a key have the most levels.
+    """
+    sizes = np.where(np.isin(range(10), [0, 8, 9]), MAX_LEVELS, 10)
+    levels = [tuple(f"v{i}" for i in range(size)) for size in sizes]
+    cells = np.array([[own[-1] for own in levels]] * 10, dtype=object)
     for j in range(10):
         cells[j, j], cells[j, (j + 1) % 10] = "strange", ""
     frame = pd.DataFrame(cells, columns=[f"c{j}" for j in range(10)])
-    made = [Column(name=n, type="ordered", levels=levels, other=levels[j])
-            for j, n in enumerate(frame)]  # fmt: skip
+    made = [Column(name=n, type="ordered", levels=own, other=own[j])
+            for j, (n, own) in enumerate(zip(frame, levels, strict=True))]  # fmt: skip
     data = read_table(frame, Schema(tuple(made)))
-    expected = np.where(np.isin(cells, ["strange", ""]), np.arange(10), MAX_LEVELS - 1)
+    expected = np.where(np.isin(cells, ["strange", ""]), np.arange(10), sizes - 1)
     assert sorted(map(tuple, data.codes)) == sorted(map(tuple, expected))
     assert data.unforeseen["cells"].tolist() == [1] * 20

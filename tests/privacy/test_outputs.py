@@ -92,8 +92,7 @@ def test_a_study_tells_neither_digest_nor_clock(own, tmp_path):
 def test_an_estimate_does_not_touch_the_rows(own, monkeypatch):
     """A probe's time is an output, and its noise would have to be paid for."""
     module = import_module("engine.studies.study")
-    seen = []
-    real = module.run_trial
+    seen, real = [], module.run_trial
     monkeypatch.setattr(
         module, "run_trial", lambda data, *rest: seen.append(data) or real(data, *rest)
     )
@@ -114,8 +113,7 @@ def noise_of(monkeypatch, data, epsilons):
     """The first draw of each cell of a study, in units of its scale."""
     from engine.privacy import mechanisms
 
-    drawn = []
-    real = mechanisms.laplace
+    drawn, real = [], mechanisms.laplace
 
     def spy(session, value, **kw):
         noisy = real(session, value, **kw)
@@ -239,22 +237,16 @@ def test_no_cell_changes_the_schema_or_refuses_the_file():
 def test_worker_processes_leave_no_rows_in_a_folder(tmp_path):
     """The study ends by kill -9 in its middle; no file may hold what the workers were given."""
     code = (
-        "import os, signal\n"
+        "import os, signal\nfrom engine import read_csv, sweep\n"
         "from tests.privacy.test_outputs import SCHEMA, table\n"
-        "from engine import read_csv, sweep\n"
         "data = read_csv(table(50_000), schema=SCHEMA)\n"
         "for result in sweep(data, 'svt_pc', seeds=4, executor='processes', workers=1):\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     environment = os.environ | {"TMPDIR": str(tmp_path), "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env=environment,
-        cwd=tmp_path,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        check=False,
-    )
+    asked = [sys.executable, "-c", code]
+    quiet = dict.fromkeys(("stdout", "stderr"), subprocess.DEVNULL)
+    done = subprocess.run(asked, env=environment, cwd=tmp_path, check=False, **quiet)
     assert done.returncode == -9
     sizes = {str(p): p.stat().st_size for p in tmp_path.rglob("*") if p.is_file()}
     assert max(sizes.values(), default=0) < 50_000, sizes
