@@ -20,6 +20,7 @@ import gzip
 import time
 import zlib
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -160,6 +161,7 @@ def measure(networks: Iterable[tuple[str, Network]]) -> None:
 
 
 Array = NDArray[np.float64]
+_band = cache(Band.of)  # a network is judged by each of the others
 
 
 def scores(found: Sequence[Judged]) -> tuple[Array, Array]:
@@ -169,7 +171,7 @@ def scores(found: Sequence[Judged]) -> tuple[Array, Array]:
     """
     out = []
     for one in found:
-        band = Band.of(one.drawn)
+        band = _band(one.drawn)
         ends = max(band.median - band.low, LEAST_END), max(band.high - band.median, LEAST_END)
         out += [((band.median - r) / ends[0], (r - band.median) / ends[1]) for r in one.real]
     below, above = np.array(out).T
@@ -216,7 +218,7 @@ def places(found: Sequence[Judged]) -> dict[Judged, list[int]]:
         for one in found:
             if one.network == network:
                 own = ends_for(one.rows, ends[kind_of(one.algorithm)])
-                band = Band.of(one.drawn).stretched(*own, LEAST_END)
+                band = _band(one.drawn).stretched(*own, LEAST_END)
                 out[one] = [int(r > band.high) - int(r < band.low) for r in one.real]
     return out
 

@@ -194,6 +194,7 @@ class _Sweep:
         try:
             results = future.result()
         except InputError:
+            del pool.running[future]  # where it was the last, the workers stay
             raise
         except Exception as error:
             pool.lost += 1

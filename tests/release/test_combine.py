@@ -20,7 +20,7 @@ from tests.effects.models import exact, noisy
 from tests.release.samples import KNOWN, asia_schema, declared, make
 
 KEPT = Path(__file__).parents[1] / "known_answer" / "releases"
-SIZES, EPSILONS = (8_000, 7_000), (1.0, 3.0)
+SIZES, EPSILONS = (4_000, 3_500), (1.0, 3.0)
 
 
 @pytest.fixture(scope="module")
@@ -173,7 +173,7 @@ def test_a_combined_release_says_what_it_rests_on(wards, both):
     page = to_html(both).replace("&#x27;", "'")
     said = combined_words(both)
     assert all(words in page for words in said)
-    assert "n = 7,000, ε = 3" in page
+    assert "n = 3,500, ε = 3" in page
     assert "agree within noise" in said[2]
     spread = [m.variance(0, 1) + 1 / (4 * m.n) for m, _ in map(checking.moments_of, (both, *wards))]
     assert spread[0] < min(spread[1:])
