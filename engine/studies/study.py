@@ -221,8 +221,7 @@ def _kept(store: ResultStore | None, study: Study) -> tuple[Batch, list[Trial]]:
     """
     got = {trial: None if store is None else store.get(trial) for trial in study.trials}
     missing = [trial for trial, result in got.items() if result is None]
-    first = study.trials[0].seed
-    missing.sort(key=lambda trial: trial.seed != first)
+    missing.sort(key=lambda trial: trial.seed != study.trials[0].seed)
     return [result for result in got.values() if result is not None], missing
 
 

@@ -28,8 +28,7 @@ def test_a_reproduction_keeps_its_rows_and_a_table_is_made_of_them(
     name, tmp_path, capsys, monkeypatch
 ):
     argv = ["reproduce", name, "--out", str(tmp_path), *SMALL]
-    for few in ("ROUND_EPSILONS", "BETAS"):  # their ends
-        monkeypatch.setattr(curate, few, getattr(curate, few)[:: len(getattr(curate, few)) - 1])
+    monkeypatch.setattr(curate, "ROUND_EPSILONS", curate.ROUND_EPSILONS[::8])
     assert main(argv) == 0
     rows = load(tmp_path, STUDIES)
     assert len(rows) >= 1
