@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 from streamlit import config
 from streamlit.components.v2 import manifest_scanner
-from streamlit.runtime.scriptrunner import ScriptRunnerEvent
-from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1 import AppTest, app_test, local_script_runner
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 from streamlit.util import calc_hash
 
@@ -48,6 +47,15 @@ def patience() -> Iterator[None]:
         yield
 
 
+def ended(runner: LocalScriptRunner, timeout: float = 60) -> None:
+    """Wait for the end of a script, without a look every millisecond."""
+    assert runner._script_thread is not None
+    runner._script_thread.join(timeout)
+    if not runner.script_stopped():
+        runner.request_stop()
+        pytest.fail(f"The script takes more than {timeout:g} s.")
+
+
 @pytest.fixture(autouse=True, scope="session")
 def components() -> Iterator[None]:
     """What Streamlit's harness asks again and again is asked once, or cheaply."""
@@ -56,12 +64,11 @@ def components() -> Iterator[None]:
         config.set_option("server.address", "localhost")
         found = cache(manifest_scanner.scan_component_manifests)
         patch.setattr(manifest_scanner, "scan_component_manifests", found)
-        # Whether a run has ended is asked a thousand times a second: the end is the last event.
-        patch.setattr(
-            LocalScriptRunner,
-            "script_stopped",
-            lambda self: ScriptRunnerEvent.SHUTDOWN in self.events[-1:],
-        )
+        patch.setattr(app_test, "MagicMock", cache(app_test.MagicMock))  # of the runtime
+        scripts = local_script_runner.ScriptCache()  # compiled once
+        for module in (app_test, local_script_runner):
+            patch.setattr(module, "ScriptCache", lambda: scripts)
+        patch.setattr(local_script_runner, "require_widgets_deltas", ended)
         yield
 
 

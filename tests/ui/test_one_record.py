@@ -69,19 +69,19 @@ def journey(app, content):
 USUAL = ("yes", "yes", "y", "77.5")
 CASES = {
     "every page": (journey, ODD, USUAL),
-    "of no schema": (own_table, ("yes", "quux", "y", "77.5")),  # a level that only it has
+    "of no schema": (own_table, None, ("yes", "quux", "y", "77.5")),  # a level that only it has
 }
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_no_message_and_no_file_is_another_one_s(open_app, tmp_path, monkeypatch, case):
-    walked, *others = CASES[case]
+    walked, *records = CASES[case]
     # What matches no level is told to the table's owner, exact: all else is compared.
     for place in ("pages.table.columns", "pages.table.pay"):
         monkeypatch.setattr(f"{place}.unforeseen", lambda data, *, key: None)
     open_app("run")  # what all sessions share is there for all visits alike
     wire, twice, heard = Wire(monkeypatch), Twice(), []
-    for k, record in enumerate((None, *others)):
+    for k, record in enumerate(records):
         monkeypatch.setenv(VARIABLE, str(tmp_path / f"{k}" / "b.db"))
         Budgets().new("ward", 9, 1e-3)
         files = map(UUID, map("{:032x}".format, count(1)))  # Streamlit's names of what it serves
@@ -92,11 +92,10 @@ def test_no_message_and_no_file_is_another_one_s(open_app, tmp_path, monkeypatch
             wire.said.clear()
             walked(app, table(7, record))
         heard.append(list(wire.said))
-    one = heard[0]
+    one, other = heard
     if walked is journey:
         assert any("ledger.csv" in said for said in one)
         assert any(".zip" in said for said in one)
-    for other in heard[1:]:
-        differ = [pair for pair in zip(one, other, strict=False) if pair[0] != pair[1]]
-        assert not differ, [said[:300] for said in differ[0]]
-        assert len(one) == len(other)
+    differ = [pair for pair in zip(one, other, strict=False) if pair[0] != pair[1]]
+    assert not differ, [said[:300] for said in differ[0]]
+    assert len(one) == len(other)
