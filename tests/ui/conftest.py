@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
+from plotly import tools
+from plotly.io import to_json
 from streamlit import config
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest, app_test, local_script_runner
@@ -69,6 +72,13 @@ def components() -> Iterator[None]:
         for module in (app_test, local_script_runner):
             patch.setattr(module, "ScriptCache", lambda: scripts)
         patch.setattr(local_script_runner, "require_widgets_deltas", ended)
+        check = tools.return_figure_from_figure_or_data
+        once = cache(lambda text: check(json.loads(text), validate_figure=True))
+        patch.setattr(
+            tools,
+            "return_figure_from_figure_or_data",
+            lambda figure, validate_figure: once(to_json(figure, validate=False)),
+        )
         yield
 
 

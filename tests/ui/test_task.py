@@ -69,7 +69,8 @@ def test_an_error_is_a_message_and_the_process_goes_on(processes, monkeypatch):
     assert ended(pid).result == before
     monkeypatch.setattr("pages.worker.SPARE", 0)  # from here on none is kept
     assert ended(pid).result == before
-    assert ended(pid).result not in (before, os.getpid())
+    with pytest.raises(ProcessLookupError):
+        os.kill(before, 0)
 
 
 def test_what_does_not_hear_a_stop_is_killed_and_nothing_else(processes):
