@@ -29,7 +29,6 @@ FILES = (  # field of the page, file, what the page says of it
     ("check-file", "deep.json", b"[" * 9_000_000, "is not JSON in UTF-8"),
     ("check-file", "big.json", b"[" * 31_000_000, "too large for a release"),
 )
-HERE = "from pages import worker; worker.begin = lambda: None"  # no process for what runs long
 PEOPLE = (0, 4, 1, 5)  # two on Asia, two on Cancer
 SERVED, NO, NONE = {200}, {0, 400, 403, 413}, {400, 404}
 ATTACKS = {  # answers that are right: on a server of one's own, on a public one
@@ -96,8 +95,8 @@ async def given(url, field, name, raw, said):
 
 @pytest.fixture(scope="module", params=["own", "public"])
 def server(request, tmp_path_factory):
-    folder, public = tmp_path_factory.mktemp(request.param), request.param == "public"
-    with served(folder, HERE * public, **{mode.PUBLIC: str(int(public))}) as url:
+    folder = tmp_path_factory.mktemp(request.param)
+    with served(folder, **{mode.PUBLIC: str(int(request.param == "public"))}) as url:
         yield request.param, url, folder
 
 

@@ -9,10 +9,9 @@ from benchmarks.soak import spread
 ROOT = Path(__file__).resolve().parent.parent
 # A process of its own: what other tests left in memory is no part of it.
 CODE = """
-import gc, psutil
-from engine import load_dataset, run
+import engine, gc, psutil
 for k in range(5):
-    run("priv_pc", load_dataset("child", n=5_000, seed=k), epsilon=1.0, seed=k, max_order=1)
+    engine.run("priv_pc", engine.load_dataset("child", n=5_000, seed=k), epsilon=1.0, max_order=1)
     gc.collect()
     print(psutil.Process().memory_info().rss / 1e6)
 """

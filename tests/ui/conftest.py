@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
-from plotly import tools
-from plotly.io import to_json
 from streamlit import config
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest, app_test, local_script_runner
@@ -70,9 +67,6 @@ def components() -> Iterator[None]:
         patch.setattr(app_test.ScriptCache, "get_bytecode", lambda _, path: compiled(path))
         # The end of a script is waited for without a look every millisecond.
         patch.setattr(local_script_runner, "require_widgets_deltas", ended)
-        check = tools.return_figure_from_figure_or_data
-        once = cache(lambda text: check(json.loads(text), validate_figure=True))
-        patch.setattr(tools, check.__name__, lambda f, validate_figure: once(to_json(f, False)))
         yield
 
 

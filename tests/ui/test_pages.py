@@ -58,8 +58,7 @@ def test_a_public_page_says_how_to_have_ones_own(open_app, monkeypatch):
 
 
 _VISIT = """
-import sys
-from multiprocessing import get_context
+import multiprocessing, sys
 from joblib.externals.loky import backend
 from pages import worker
 from pages.shell import task
@@ -67,7 +66,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 worker.EPSILONS, worker.CURVE_RUNS = (1.0,), 1
-backend.get_context = lambda _: get_context("fork")  # of this process, which has no thread yet
+backend.get_context = lambda _: multiprocessing.get_context("fork")  # before any thread
 worker.begin()  # what works in a process of its own is loaded there
 app = AppTest.from_file("app.py", default_timeout=60)
 app._page_hash = calc_hash("run")
