@@ -63,9 +63,9 @@ def _answer(pipe: Any, fn: Callable[..., Any], args: tuple[Any, ...]) -> tuple[s
 
     def tell(share: float | None = None, phrase: str = "", part: Any = None) -> bool:
         nonlocal sent, looked, stop
-        now = time.monotonic()
-        if part is not None or ((share is not None or phrase) and now - sent > _EVERY):
-            sent = now
+        now, far = time.monotonic(), share is not None or phrase != ""
+        if part is not None or (far and now - sent > _EVERY):
+            sent = now if far else sent  # many parts keep no progress back
             pipe.send(("told", (share, phrase, part)))
         if not stop and now - looked > LOOK:  # a look takes as long as many a CI test
             looked, stop = now, pipe.poll()

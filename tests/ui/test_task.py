@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.shell import task as work
 from pages.shell.task import Line, Task
-from tests.ui.works import breaks, deaf, doubled, listens, pid, refuses
+from tests.ui.works import breaks, deaf, doubled, listens, pid, refuses, shares
 
 
 @pytest.fixture
@@ -53,6 +53,13 @@ def test_a_task_reports_and_keeps_what_it_has_when_it_is_stopped(processes, here
     assert after.wait(20)
     assert after.result == "whole"
     assert after.complete
+
+
+def test_many_parts_keep_no_progress_back(processes):
+    task = begun(shares)
+    assert task.wait(20)
+    assert len(task.parts) == 12
+    assert int(task.phrase) > 3
 
 
 def ended(fn, *args):

@@ -21,6 +21,14 @@ def listens(tell: Tell, most: float = 30.0) -> str:
     return "whole"
 
 
+def shares(tell: Tell) -> None:
+    """Work that sends what it has often."""
+    for done in range(12):
+        tell(done / 12, str(done))
+        tell(part=done)
+        time.sleep(0.05)
+
+
 def deaf(tell: Tell) -> None:
     tell(None, "", os.getpid())
     time.sleep(60)
