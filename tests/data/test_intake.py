@@ -172,6 +172,12 @@ def test_code_for_code_the_same_by_every_way_in(name, tmp_path):
         pd.testing.assert_frame_equal(data.unforeseen, want.unforeseen)
 
 
+def test_names_that_differ_in_case_alone_are_two(tmp_path):
+    frame, place = panel().rename(columns={"union": "Wage"}), tmp_path / "t.parquet"
+    frame.to_parquet(place, index=False)
+    assert Schema.draft(place) == Schema.draft(frame)
+
+
 def test_a_draft_says_why_it_leaves_columns_out_and_what_they_may_be():
     draft = Schema.draft(titanic())
     out = dict(draft.left_out)
