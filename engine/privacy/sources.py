@@ -138,11 +138,11 @@ class Hardened(NoiseSource):
 
 def _discrete_gaussian(whole: list[int], scale: float) -> list[int]:
     """The whole numbers with discrete Gaussian noise of the given scale, by OpenDP."""
-    import opendp.prelude as dp
+    from opendp import domains, measurements, metrics, mod  # its prelude loads scikit-learn
 
-    dp.enable_features("contrib")
-    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T="f64")
-    measure: Any = dp.m.make_gaussian(*space, scale=scale)
+    mod.enable_features("contrib")
+    space = domains.vector_domain(domains.atom_domain(T="i64")), metrics.l2_distance(T="f64")
+    measure: Any = measurements.make_gaussian(*space, scale=scale)
     return [int(v) for v in measure(whole)]
 
 
