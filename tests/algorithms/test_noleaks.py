@@ -12,11 +12,7 @@ from engine.algorithms import noleaks
 from engine.algorithms.noleaks import NoleaksParameters
 from engine.context import RunContext
 from engine.randomness import Randomness
-from engine.score.descent import (
-    GradientPlan,
-    proportional,
-    strict_records,
-)
+from engine.score.descent import GradientPlan, proportional, strict_records
 from engine.score.optimiser import least_squares
 from engine.score.records import ClippedGradient, Records, _norms, norm_limit
 

@@ -192,11 +192,5 @@ MECHANISMS = {
 SOUND = _counting(sound)
 FAULTS = {
     work.__name__: _counting(work)
-    for work in (
-        too_little_noise,
-        gaussian_refresh,
-        uncharged_answer,
-        data_normaliser,
-        shared_seed,
-    )
+    for work in (too_little_noise, gaussian_refresh, uncharged_answer, data_normaliser, shared_seed)
 }

@@ -97,10 +97,7 @@ def browser(chromium_path: str) -> Iterator[Browser]:
 def window(browser: Browser, app_server: str) -> Iterator[BrowserContext]:
     """What the pages share: the cache of the app's scripts."""
     context = browser.new_context(
-        base_url=app_server,
-        service_workers="block",
-        viewport=SIZE,
-        reduced_motion="reduce",
+        base_url=app_server, service_workers="block", viewport=SIZE, reduced_motion="reduce"
     )
     # The other worker may hold the machine for a while: patience is no part of what is tested.
     context.set_default_timeout(90_000)

@@ -14,11 +14,7 @@ from engine.pairs.columns import Pair, pair_of
 from engine.pairs.decision import Decision
 from engine.pairs.votes import MARGIN_SENSITIVITY, best_settings, votes
 from engine.privacy.accounting import Guarantee
-from engine.theory import (
-    direction_probability,
-    iqr_direction_probability,
-    one_release_probability,
-)
+from engine.theory import direction_probability, iqr_direction_probability, one_release_probability
 
 PUBLISHED = {"guarantee": "published", "protect": "test"}
 

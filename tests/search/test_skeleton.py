@@ -16,10 +16,7 @@ SMALL = ("earthquake", "cancer", "asia", "survey", "sachs", "child")
 
 @pytest.mark.parametrize(
     ("name", "stable"),
-    [
-        *((name, stable) for name in SMALL for stable in (False, True)),
-        ("alarm", False),
-    ],
+    [*((name, stable) for name in SMALL for stable in (False, True)), ("alarm", False)],
 )
 def test_oracle_recovers_the_cpdag(name, stable):
     """No error of a test, no error of the loop. The d-separation oracle is an ordinary statistic.
