@@ -128,7 +128,8 @@ MOST = {
     # two journeys begin as a new visitor: in another order they met what others left
     # the most levels, and cells of none in every place of a key
     # a forecast says the scores that a run says
-    "tests": 19483,
+    # of a search the better half goes on
+    "tests": 19486,
     # a picture of the layers from their contracts; sentences of the documents drawn to be checked
     # and imports of names that moved
     # Figure 1 counts the seconds of its workers

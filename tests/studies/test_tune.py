@@ -81,15 +81,15 @@ class Played:
     """Runs with known scores: a hill over the threshold, with noise from the seed."""
 
     def __init__(self, noise):
-        self.noise, self.seen = noise, list[tuple[float, int]]()
+        self.noise, self.seen = noise, {}
         (self.one,) = made_up({1.0: [0.0]})  # a run, before runs are played
 
     def __call__(self, data, trial, cancelled=None):
         asked = trial.values["threshold"]
         threshold = asked if isinstance(asked, float) else 0.01
-        self.seen.append((threshold, trial.seed))
         luck = np.random.default_rng([trial.seed, int(threshold * 1e6)]).normal()
         score = 0.9 - abs(math.log(threshold / 0.15)) / 5 + self.noise * luck
+        self.seen[threshold, trial.seed] = score
         scores = self.one.metrics_tested
         assert scores is not None
         scores = replace(scores, skeleton_f1=score)
@@ -108,6 +108,9 @@ def test_the_best_is_found_and_reported_on_seeds_it_was_not_chosen_by(noise, mon
     mine = [seed for threshold, seed in played.seen if threshold == found.params["threshold"]]
     assert {s for s in mine if s >= FRESH} == set(range(FRESH, FRESH + SEEDS))
     assert len(played.seen) == found.runs
+    first = {threshold: score for (threshold, seed), score in played.seen.items() if seed == 0}
+    on = {threshold for threshold, seed in played.seen if seed == 1}  # the better half
+    assert min(map(first.get, on)) >= max(map(first.get, first.keys() - on))
 
 
 def test_no_setting_is_offered_that_does_not_beat_the_default(cancer):
