@@ -57,8 +57,9 @@ def journey(app, content):
         app.selectbox(key="run-algorithm").set_value(key).run()
         press(app, "run")
     press(app, "pin")
-    for page in ("study", "report", "learn"):
+    for page in ("study", "learn", "report"):
         visit(app, page)
+    assert "Columns" in [link.proto.label for link in app.get("page_link")]  # a step of one's table
     visit(app, "table", step="release")
     app.checkbox(key="release-sure").set_value(True).run()
     press(app, "release-go")
