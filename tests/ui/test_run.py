@@ -341,13 +341,16 @@ def test_a_run_that_ends_while_its_page_is_drawn(app, slow, monkeypatch):
     assert metrics(app)[TESTS] == str(run("priv_pc", ASIA, seed=905).ci_tests)
 
 
-def test_a_run_stopped_before_it_decided_anything_leaves_the_last_result(app, monkeypatch):
-    before = metrics(app)
-
+@pytest.mark.parametrize("algorithm", ["priv_pc", "noleaks"])
+def test_a_run_stopped_before_it_decided_anything_leaves_the_last_result(
+    algorithm, app, monkeypatch
+):
     def nothing(key, data, **rest):
-        return replace(run(key, data, **rest), status="cancelled", ci_tests_by_order=())
+        return run(key, data, **{**rest, "stop": lambda: True})
 
+    before = metrics(app)
     monkeypatch.setattr(worker, "run", nothing)
+    app.selectbox(key="run-algorithm").set_value(algorithm)
     enter(app, "run-seed", 904)
     press(app, "run")
     assert messages(app)[0].startswith("Stopped early")
