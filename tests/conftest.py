@@ -31,12 +31,13 @@ _QUICK = {
     "known_answer": "papers privacy_numbers results",
     "pairs": "scores",
     "privacy": "accounting events ledger_readings mechanisms sources",
+    "release": "budget file release",
     "search": "noisy_score released skeleton",
     "statistics": "blocks evidence likelihood multiplicity rank",
     "studies": "known margins planning repeat summary",
     "tables": "tables",
     "teaching": "lessons money shuffled",
-    "ui": "colours components kept numbers run state",
+    "ui": "class_mode colours components kept known numbers state",
 }
 QUICK = {TESTS / folder / f"test_{name}.py" for folder, of in _QUICK.items() for name in of.split()}
 
