@@ -31,6 +31,8 @@ def visitor(page):
         if message.type == "error" and "/run/_stcore/" not in message.location["url"]:
             complaints.append(f"{message.text} ({message.location['url']})")
 
+    page.goto("/")  # as a new visitor, whatever journeys came before
+    steps.settle(page)
     page.on("console", note)
     page.on("pageerror", lambda error: complaints.append(str(error)))
     yield page, complaints
