@@ -52,7 +52,9 @@ from scripts.convert_networks import parse_bif
 
 RAN = Path(__file__).parent / "results" / "forecast.jsonl"
 DOC = Path(__file__).resolve().parent.parent / "docs" / "research" / "forecast.md"
-EPSILONS, DRAWS, REAL, DELTA = (0.1, 1.0, 10.0), 10, 2, 1e-6
+EPSILONS = (0.1, 1.0, 10.0)
+DRAWS, REAL = 10, 2
+DELTA = 1e-6
 TAIL = 0.08  # of the other networks' runs beyond an end: a tenth of a new network's, as counted
 GRADIENTS = ("noleaks", "curate_notears")
 GRADIENT_COLUMNS, GRADIENT_ROWS, MOST = 12, 10_000, 40  # descents on more take seconds a run

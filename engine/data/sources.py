@@ -104,8 +104,8 @@ def opened(
             if kind == "text":
                 sql, names, delimiter = _text(stack, source, label, dialect)
             elif kind == "parquet":
-                at = _places(_files(source, kind))
-                sql = f"read_parquet({at})"
+                files = _files(source, kind)
+                sql = f"read_parquet({_places(files)})"
             elif kind == "duckdb":
                 con.execute("SET enable_external_access = false")
                 listed = con.execute("SELECT table_name FROM information_schema.tables").fetchall()
@@ -116,7 +116,8 @@ def opened(
             if names is None:
                 names = [row[0] for row in con.execute(f"DESCRIBE FROM {sql}").fetchall()]
             if kind == "parquet":  # DuckDB numbers names that differ in case alone
-                wrote = dict(con.execute(f"SELECT name, 1 FROM parquet_schema({at})").fetchall())
+                said = f"SELECT name, 1 FROM parquet_schema({_places(files[:1])})"
+                wrote = dict(con.execute(said).fetchall())
                 names = [n if n in wrote else re.sub(r"_\d+$", "", n) for n in names]
             names = [name.strip() for name in names]
             _check_names(names, label)
