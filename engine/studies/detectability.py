@@ -180,8 +180,8 @@ def unworkable(
     epsilons = [asked] if isinstance(asked, int | float) else sorted(asked)
     for key, shape, epsilon in product(keys, shapes, epsilons):
         chosen = algorithm(key)
-        known = {s.name for s in chosen.params.specs()} & {"epsilon", *values}
-        params = chosen.params.build({k: {**values, "epsilon": epsilon}[k] for k in known})
+        given, declared = {**values, "epsilon": epsilon}, chosen.params.specs()
+        params = chosen.params.build({s.name: given[s.name] for s in declared if s.name in given})
         columns, rows = len(shape.cardinalities), shape.rows
         if chosen.noise is None or rows < chosen.min_rows or columns < 2:
             continue

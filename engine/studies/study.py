@@ -257,6 +257,10 @@ class _Pool:
             self._client.close()  # calls off what has not begun; the cluster runs on
         elif self.running:
             with _undisturbed():
+                # What loky's thread has not taken up by then, it fails on.
+                end = monotonic() + 20 * _POLL
+                while monotonic() < end and not all(f.running() or f.done() for f in self.running):
+                    sleep(_POLL / 10)
                 self._loky().shutdown(kill_workers=True)
 
     def _loky(self) -> Any:

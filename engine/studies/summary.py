@@ -10,7 +10,6 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
-from functools import cache
 from itertools import product
 from statistics import fmean
 from typing import Any
@@ -19,6 +18,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 from pandas.api.types import infer_dtype
+from scipy.special import bdtr
 
 from engine.data.spreadsheets import table_csv
 from engine.errors import InputError
@@ -115,15 +115,9 @@ def median_interval(values: Iterable[float]) -> tuple[float, float]:
     seen = sorted(v for v in values if not math.isnan(v))
     if not seen:
         return math.nan, math.nan
-    rank = _rank(len(seen))
+    below = bdtr(np.arange(len(seen)), len(seen), 0.5)  # the sign test's
+    rank = max(int(np.argmax(below > (1 - SURE) / 2)) - 1, 0)
     return float(seen[rank]), float(seen[-1 - rank])
-
-
-@cache
-def _rank(count: int) -> int:
-    """How many of so many values lie outside on each side: the sign test's."""
-    below = np.cumsum([math.comb(count, k) / 2**count for k in range(count)])
-    return max(int(np.argmax(below > (1 - SURE) / 2)) - 1, 0)
 
 
 def _points(table: pd.DataFrame, quantities: Sequence[str]) -> Any:

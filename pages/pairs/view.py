@@ -241,7 +241,7 @@ def _with_room(values: Values) -> tuple[float, float]:
 
 def _points(x: Values, y: Values, style: int, name: str) -> dict[str, Any]:
     return {
-        "type": "scattergl",
+        "type": "scatter",
         "x": list(x),
         "y": list(y),
         "name": name,

@@ -110,13 +110,16 @@ def test_an_interrupt_breaks_into_no_lock(tmp_path):
     path, folder, pressed = tmp_path / "s.db", tmp_path / "temporary", tmp_path / "pressed"
     folder.mkdir()
     code = f"""if True:
-        import os, signal, sys
+        import os, signal, sys, time
         from concurrent.futures import _base
+        from joblib.externals.loky.process_executor import _ExecutorManagerThread as Manager
         from engine import __main__ as line
         from engine.studies.store import ResultStore
         enter, put, kept = _base._AcquireFutures.__enter__, ResultStore.put, []
         press = lambda: (*map(signal.raise_signal, (2, 2)), os.killpg(0, 2), open("{pressed}", "w"))
         _base._AcquireFutures.__enter__ = lambda all: (enter(all), len(kept) > 1 and press())
+        came = Manager.process_result_item  # the pool ends before it has seen the next batch
+        Manager.process_result_item = lambda pool, result: (came(pool, result), time.sleep(0.4))
         ResultStore.put = lambda store, results: (put(store, results), kept.extend(results))
         sys.argv[1:] = {[*SWEEP, "--workers", "2", "--out", str(path)]}
         sys.exit(line.script())

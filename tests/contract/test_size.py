@@ -84,7 +84,8 @@ MOST = {
     # a button that is pressed as work ends is seen
     # what led to a page is kept until the page has done what it asks for
     # My table keeps the last release here, where Which ε? finds it
-    "pages/shell": 1435,
+    # work that a page draws is seen by it
+    "pages/shell": 1438,
     # imports of the drawer in the engine; the colours, which stood in the shell
     # a figure is plain mappings that Plotly checks once: by its classes a click took twice as long
     "pages/draw": 977,
@@ -96,7 +97,8 @@ MOST = {
     # figures as plain mappings
     # a scene's rows go with it to Run
     # how many values of ε a search tries is counted
-    "pages": 8584,
+    # work that a page draws is seen by it
+    "pages": 8587,
     # signs of the classes of links in the scene's legend
     # and the hundred figures next to the dial, and the story's own start and style
     # and a dial that leaves the crowd as it is
@@ -132,7 +134,7 @@ MOST = {
     # a stopped descent that decided nothing, as a stopped search
     # quick tests of releases
     # the walk through all pages begins as a new visitor
-    "tests": 19495,
+    "tests": 19492,
     # a picture of the layers from their contracts; sentences of the documents drawn to be checked
     # and imports of names that moved
     # Figure 1 counts the seconds of its workers

@@ -5,12 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from engine.studies.figures import COLOURS
 from pages.draw import PALETTES
 
-Array = NDArray[np.float64]
 # Machado, Oliveira and Fernandes (2009), severity 1, on linear RGB.
 EYES = {
     "usual": np.eye(3),

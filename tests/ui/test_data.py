@@ -3,7 +3,6 @@
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -233,9 +232,6 @@ def test_before_a_release_many_cells_are_a_question_and_its_price_and_worth_are_
     assert re.search(r"Expect about \d+ of \d+ links, and (no|\d+) false", told(app))
     app.number_input(key="release-epsilon").set_value(2.0).run()
     assert "which does not pay for this" in told(app)
-
-
-Cards = dict[str, dict[str, Any]]
 
 
 def stated(raw):

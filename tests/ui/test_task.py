@@ -166,6 +166,11 @@ def test_work_that_nobody_asks_for_any_more_ends(state, monkeypatch):
     for _ in range(4):
         time.sleep(0.1)
         assert work.shared("k", "it", listens) is task
+    monkeypatch.setattr(work.st, "fragment", lambda run_every: lambda look: look)
+    for _ in range(4):  # nor does what a page draws
+        time.sleep(0.1)
+        work.look_again(lambda: [task], lambda: None)
+    assert not task.done
     assert task.wait(2)
     assert not task.complete
 
@@ -211,7 +216,7 @@ def test_work_that_ends_while_the_page_is_drawn_takes_no_press_away():
         from pages.shell.task import look_again
 
         class Ending:
-            looks = 0
+            looks, seen = 0, lambda self: None
 
             @property
             def done(self):
