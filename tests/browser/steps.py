@@ -87,7 +87,7 @@ _AT_REST = (
     const box = e.getBoundingClientRect();
     return [box.left, box.top, box.width, box.height, e.scrollHeight]; })]);
   same = now === last ? same + 1 : 0; last = now;
-  same < 12 ? frame(look) : done(); }; look(); }); }"""
+  same < 8 ? frame(look) : done(); }; look(); }); }"""
 )
 
 
@@ -124,7 +124,7 @@ def moment(page: Page, milliseconds: int) -> None:
 
 def settle(page: Page) -> None:
     """Until the script rests and stays so: a change may be a moment away."""
-    for milliseconds in (200, 100):
+    for milliseconds in (120, 50):
         moment(page, milliseconds)
         page.wait_for_function(_SETTLED)
 
@@ -137,7 +137,7 @@ def addressed(page: Page, word: str, there: bool = True) -> None:
 
 
 def at_rest(page: Page) -> None:
-    """Until nothing moves for a tenth of a second: after a change of the window alone."""
+    """Until nothing moves for eight frames: after a change of the window alone."""
     page.evaluate(_AT_REST)
     page.wait_for_selector(RESTING)
 

@@ -15,7 +15,7 @@ _TIERS = """() => [...[...document.querySelectorAll("*")].find((e) => e.shadowRo
 
 def at_rest(page):
     """The run behind the dialog begins by itself, a moment after a change: until it is drawn."""
-    moment(page, 1500)
+    moment(page, 800)
     settle(page)
 
 

@@ -8,11 +8,6 @@ CHANGED = "Settings changed – press Run."
 LONG = "/run?data=alarm&n=2000&algorithm=pc&threshold=0.9"
 
 
-def open_run(page, address):
-    steps.go(page, address)
-    wait_drawn(page)
-
-
 def wait_drawn(page):
     """Until no run goes on, the script rests and every graph is on screen."""
     page.wait_for_selector(".stMainBlockContainer .st-key-result")
@@ -119,7 +114,8 @@ def test_a_long_run_is_stopped_and_leaves_the_page_alive(page, screenshots):
 
 
 def test_bad_input_a_fast_series_and_back(page, screenshots):
-    open_run(page, "/run?data=cancer&n=2000&seed=1")
+    steps.go(page, "/run?data=cancer&n=2000&seed=1")
+    wait_drawn(page)
     steps.unfold(page, "More settings")
     first = page.locator(".headline").inner_text()
     steps.enter(page, "param-epsilon", "-1")
@@ -160,15 +156,15 @@ def test_bad_input_a_fast_series_and_back(page, screenshots):
     # before for a while, and so does the address.
     stable = page.locator("[data-testid=stSidebar]").get_by_text("PC-stable", exact=True)
     epsilon = page.locator(".st-key-param-epsilon input[type=number]")
-    page.evaluate("window.lag = 900")
+    page.evaluate("window.lag = 600")
     for pressed in (stable, page.locator(".st-key-run button"), stable):
         epsilon.fill("5" if epsilon.input_value() != "5" else "2")
         epsilon.press("Enter")
         wanted = epsilon.input_value()
-        steps.moment(page, 300)
+        steps.moment(page, 200)
         pressed.click()
-        steps.moment(page, 300)
-    steps.moment(page, 1500)
+        steps.moment(page, 200)
+    steps.moment(page, 1000)
     page.evaluate("window.lag = 0")
     ran(page)
     page.wait_for_function(f"() => location.search.includes('epsilon={wanted}.0')")

@@ -17,8 +17,8 @@ LOOKS = {  # a page opens on a phone, and is made larger
 DRAG = """async (dial) => {
   const gaps = [], most = Number(dial.max), least = Number(dial.min);
   let last = await new Promise(requestAnimationFrame);
-  for (let k = 0; k < 60; k++) {
-    dial.value = String(least + (most - least) * Math.abs(((k / 30) % 2) - 1));
+  for (let k = 0; k < 30; k++) {
+    dial.value = String(least + (most - least) * Math.abs(((k / 15) % 2) - 1));
     dial.dispatchEvent(new Event("input"));
     const now = await new Promise(requestAnimationFrame);
     gaps.push(now - last);

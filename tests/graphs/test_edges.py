@@ -8,8 +8,6 @@ import pytest
 from engine.graphs.edges import Edge, svg
 from engine.percent import probability
 
-Box = tuple[float, float, float, float]  # middle, half of the width and of the height
-
 
 def _chain(d):
     """A cycle with a hub: too many links for layers, and short ones among them."""

@@ -3,9 +3,7 @@
 import hashlib
 import json
 import math
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -26,8 +24,6 @@ from engine.release.page import release_drawn, to_html
 from engine.release.synthetic import consistent_dag, synthetic
 from tests.graphs.test_formats import read_dagitty
 from tests.release.samples import make, schema_of
-
-Change = Callable[[Any], object]
 
 
 @pytest.fixture(scope="module")

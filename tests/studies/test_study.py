@@ -7,7 +7,6 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from contextlib import closing
 from dataclasses import asdict
 from itertools import islice
@@ -255,8 +254,6 @@ def test_what_does_not_fit_is_one_sentence(arguments, monkeypatch):
 
 
 # How long a study will still take -------------------------------------------------------
-
-Length = Callable[[Trial, np.random.Generator], float]
 
 
 def plain(trial, rng):
