@@ -12,6 +12,7 @@ import dataclasses
 import numbers
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from functools import cache
 from typing import Any, Self
 
 from engine.errors import InputError, did_you_mean, show
@@ -178,6 +179,7 @@ class Parameters:
         return False
 
     @classmethod
+    @cache
     def specs(cls) -> tuple[Spec, ...]:
         """The declarations, in the order in which a form should show them."""
         return tuple(

@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 import streamlit as st
@@ -71,18 +72,28 @@ PRESENT = "present"  # whether the page is presented
 ASIDE = ("step", "room")  # words that a page reads by itself: they are of one look, not of a visit
 MARK = "told-mark"
 
-_CHOSEN: Place[dict[str, Any]] = Place("state_chosen", dict)  # key -> what differs from a default
-_ASKED: Place[Query] = Place("state_asked", dict)  # what a link names, until it is read
-_WORDS: Place[dict[str, str | None]] = Place("state_words", dict)  # of what this look has read
-_PAGES: Place[dict[str, set[str]]] = Place("state_pages", dict)  # page -> the keys it has read
-_REFUSED: Place[list[str]] = Place("state_refused", list)  # why words of the link are not shown
-_INSTEAD: Place[Query | None] = Place("state_instead")  # what the address names of a run
-_WRITTEN: Place[tuple[str, Query]] = Place("state_written", lambda: ("", {}))
-_ARRIVED: Place[set[str]] = Place("state_arrived", set)  # the page that an address led to
 _TOLD: Place[int] = Place("told", int)
 # Of each widget, the values it showed, each with the number of the update that set it.
 _UPDATES: Place[dict[str, list[tuple[int, str]]]] = Place("told_shown", dict)
 _HEARD: Place[dict[str, Any]] = Place("state_heard", dict)  # widget -> its value that was kept
+
+
+@dataclass
+class _Visit:
+    """What the controls of a visit hold, and what its address says of them."""
+
+    chosen: dict[str, Any] = field(default_factory=dict)  # key -> what differs from a default
+    asked: Query = field(default_factory=dict)  # what a link names, until it is read
+    words: dict[str, str | None] = field(default_factory=dict)  # of what this look has read
+    pages: dict[str, set[str]] = field(default_factory=dict)  # page -> the keys it has read
+    refused: list[str] = field(default_factory=list)  # why words of the link are not shown
+    instead: Query | None = None  # what the address names of a run
+    page: str = ""  # the title of the page that is open
+    written: Query = field(default_factory=dict)  # the address that it was given
+    arrived: set[str] = field(default_factory=set)  # the page that an address led to
+
+
+_VISIT: Place[_Visit] = Place("state", _Visit)
 
 
 class Values(MutableMapping[str, Any]):
@@ -92,12 +103,12 @@ class Values(MutableMapping[str, Any]):
         self.specs, self.prefix = {spec.name: spec for spec in specs}, prefix
 
     def __getitem__(self, name: str) -> Any:
-        spec, key = self.specs[name], self._key(name)
-        if (word := _ASKED.get().pop(key, None)) is not None:
+        spec, key, visit = self.specs[name], self._key(name), _VISIT.get()
+        if (word := visit.asked.pop(key, None)) is not None:
             _put(key, spec, _parsed(spec, word))
-        value = _CHOSEN.get().get(key, spec.default)
+        value = visit.chosen.get(key, spec.default)
         value = value if showable(spec, value) else spec.default
-        _WORDS.get()[key] = None if value == spec.default else as_word(value)
+        visit.words[key] = None if value == spec.default else as_word(value)
         return value
 
     def __setitem__(self, name: str, value: Any) -> None:
@@ -144,7 +155,7 @@ def showable(spec: Spec, value: Any) -> bool:
 
 
 def _put(key: str, spec: Spec, value: Any) -> None:
-    chosen = _CHOSEN.get()
+    chosen = _VISIT.get().chosen
     if value == spec.default:
         chosen.pop(key, None)
     else:
@@ -162,13 +173,13 @@ def _parsed(spec: Spec, word: str) -> Any:
     except ParameterError as error:
         if spec.words:  # it is typed into a field of words, which shows it
             return word
-        _REFUSED.get().append(str(error))
+        _VISIT.get().refused.append(str(error))
         return spec.default
 
 
 def refused() -> list[str]:
     """Why words of the link that led here are not shown, a sentence each."""
-    return _REFUSED.get()
+    return _VISIT.get().refused
 
 
 def defaults(fields: type[Parameters]) -> dict[str, Any]:
@@ -211,59 +222,57 @@ def begin(page: str) -> None:
     if alone() is not None:
         return
     now: Query = st.query_params.to_dict()
-    before, written = _WRITTEN.get()
-    context = get_script_run_ctx()
-    went = context is not None and context.is_history_navigation
-    came = (before != page and (bool(now) or went)) or (went and now != written)
     # A press ends a run at any look at the session: what led here is kept in one piece, until the
     # page has done what it asks for.
-    asked, arrived, chosen, read = _ASKED.get(), _ARRIVED.get(), _CHOSEN.get(), _PAGES.get()
-    if before != page:
-        arrived.clear()
+    visit, context = _VISIT.get(), get_script_run_ctx()
+    new, went = visit.page != page, context is not None and context.is_history_navigation
+    came = (new and (bool(now) or went)) or (went and now != visit.written)
+    if new:
+        visit.arrived.clear()
+        visit.page, visit.written = page, {}
     if came:
-        arrived.add(page)
-        asked.update(now)
-        for key in read.get(page, set()) - set(now) if went else ():
-            chosen.pop(key, None)
-    _WORDS.get().clear()
-    _INSTEAD.put(None)
-    _REFUSED.get().clear()
-    _WRITTEN.put((page, written if page == before else {}))
+        visit.arrived.add(page)
+        visit.asked.update(now)
+        for key in visit.pages.get(page, set()) - set(now) if went else ():
+            visit.chosen.pop(key, None)
+    visit.words.clear()
+    visit.refused.clear()
+    visit.instead = None
 
 
 def page() -> str:
     """The title of the page that is open."""
-    return _WRITTEN.get()[0]
+    return _VISIT.get().page
 
 
 def arrived() -> bool:
     """Whether a link, Reload, Back or Forward led here, and the page has not done what it asks."""
-    return page() in _ARRIVED.get()
+    return page() in _VISIT.get().arrived
 
 
 def reached() -> None:
     """The page has done what the address asks for."""
-    _ARRIVED.get().discard(page())
+    _VISIT.get().arrived.discard(page())
 
 
 def show(query: Query) -> None:
     """Have the address name a run that is on screen, in the place of what the form shows of one."""
-    _INSTEAD.put(query)
+    _VISIT.get().instead = query
 
 
 def finish() -> None:
     """Write what the page has read into the address; a change is one step of Back."""
-    page, _ = _WRITTEN.get()
-    read = _WORDS.get()
+    visit = _VISIT.get()
+    read = visit.words
     if not read:
         return
-    _PAGES.get().setdefault(page, set()).update(read)
+    visit.pages.setdefault(visit.page, set()).update(read)
     query = {key: word for key, word in read.items() if word is not None}
-    if (instead := _INSTEAD.get()) is not None:
-        query = {k: w for k, w in query.items() if "." in k or k == PRESENT} | instead
+    if visit.instead is not None:
+        query = {k: w for k, w in query.items() if "." in k or k == PRESENT} | visit.instead
     now = st.query_params.to_dict()
     query |= {word: now[word] for word in ASIDE if word in now and word not in read}
-    _WRITTEN.put((page, query))
+    visit.written = query
     if now != query:
         st.query_params.from_dict(query)
 

@@ -112,7 +112,7 @@ def test_what_was_read_waits_on_whatever_page_one_is(app, gate):
     gate.opened.set()
     finished(app, job)
     assert app.session_state["own_data"].n == 20
-    assert app.session_state["state_chosen"]["data"] == "sachs"  # what was chosen since
+    assert app.session_state["state"].chosen["data"] == "sachs"  # what was chosen since
     assert "task-reading" not in app.session_state  # which holds the file's bytes
 
 

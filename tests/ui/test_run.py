@@ -115,7 +115,7 @@ def test_the_recommended_setting_is_the_studys(open_app):
     assert found.params
     app.radio(key="param-guarantee").set_value("published").run()
     app.pills(key="presets").set_value("Recommended").run()
-    params = defaults(ALGORITHMS[found.algorithm].params) | app.session_state["state_chosen"]
+    params = defaults(ALGORITHMS[found.algorithm].params) | app.session_state["state"].chosen
     assert {**params, **found.params} == params
     assert (params["epsilon"], params["guarantee"]) == (0.3, "strict")
     tuned, _ = found.elsewhere["earthquake"]

@@ -122,7 +122,7 @@ def test_what_a_field_was_told_before_it_was_hidden_binds_no_hand(app):
 def test_a_choice_whose_run_was_cut_short_is_kept(app):
     """The next press ends a run at any line, also in a callback: the browser's values hold all."""
     app.radio("f-score").set_value("z").run()
-    lost = app.session_state["state_chosen"].pop("one.score")  # as if its callback had been ended
+    lost = app.session_state["state"].chosen.pop("one.score")  # as if its callback had been ended
     app.session_state["state_heard"]["f-score"] = "p"
     app.number_input("f-seeds").set_value(5).run()
     assert (lost, app.radio("f-score").value) == ("z", "z")
