@@ -87,7 +87,7 @@ _AT_REST = (
     const box = e.getBoundingClientRect();
     return [box.left, box.top, box.width, box.height, e.scrollHeight]; })]);
   same = now === last ? same + 1 : 0; last = now;
-  same < 8 ? frame(look) : done(); }; look(); }); }"""
+  same < 12 ? frame(look) : done(); }; look(); }); }"""
 )
 
 
@@ -137,7 +137,7 @@ def addressed(page: Page, word: str, there: bool = True) -> None:
 
 
 def at_rest(page: Page) -> None:
-    """Until nothing moves for eight frames: after a change of the window alone."""
+    """Until nothing moves for a dozen frames: after a change of the window alone."""
     page.evaluate(_AT_REST)
     page.wait_for_selector(RESTING)
 
@@ -291,7 +291,7 @@ def look(page: Page, size: ViewportSize) -> None:
     page.set_viewport_size(size)
     at_rest(page)
     found = page.evaluate(COVERED)
-    assert found["covered"] == [], size
+    assert found["covered"] == [], (size, found["covered"])
     assert found["asked"] >= 1
     assert found["wide"] <= 0, size
     cut = page.evaluate(CUT)
