@@ -101,7 +101,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The browser's tests are marked, and come first: they are the longest.
 
     Of them the walk through all pages comes first: it looks at them as a new visitor finds them.
-    The tests of pages come late: what follows them in a process takes a tenth longer.
     """
     for item in items:
         if item.path.is_relative_to(BROWSER_TESTS):
