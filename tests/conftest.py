@@ -85,7 +85,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def pytest_collection() -> Generator[None]:
     """What is collected stays to the end of the process: no look for garbage goes through it.
 
-    And looks are rare: tests have memory enough, and spent a thirtieth of their time on them.
+    The looks that remain are rare: tests have memory enough.
     """
     gc.disable()
     try:

@@ -325,10 +325,10 @@ def look_again(
 
     @st.fragment(run_every=every if going else None)
     def look() -> None:
-        tasks = find()
+        # Not while the page is drawn: a button that was pressed would not be seen by what follows.
+        tasks = find() if looked else ()
         for task in tasks:
             task.seen()
-        # Not while the page is drawn: a button that was pressed would not be seen by what follows.
         if looked and going and all(task.done for task in tasks) and not OPEN.get():
             st.empty()  # a link that was pressed meanwhile is followed: st.rerun would ask to stay
             st.rerun()
