@@ -25,7 +25,6 @@ import numpy as np
 
 from engine.data.cell import BLANKS, Cell, moment, number
 from engine.data.column import ADDED, Column, Person, Unforeseen
-from engine.data.dataset import mixed_radix_keys
 from engine.data.sources import Relation, opened, quoted
 from engine.data.spreadsheets import safe
 
@@ -96,30 +95,38 @@ def project(
     there = (c for c in columns if c in read or c.name in table.places)  # rows need no column
     cells = {c.name: Cell.of(table, c.name, c.part) for c in there}
     terms = [partial(code, column, cells[column.name]) for column in read]
-    codes, weights = _counted(table.con, terms, table.sql)
+    codes, weights = _counted(table.con, read, terms, table.sql)
     unforeseen = tuple(_unforeseen(table, read, cells, (codes, weights)))
     if person is not None:
         (codes, weights), nobody = _persons(table, columns, person, cells)
         unforeseen += nobody
-    for column, held in zip(columns, codes.T, strict=True):
-        held[held >= column.size] = column.other_code or 0
-    keys = mixed_radix_keys(codes, [column.size for column in columns])
-    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    total = np.bincount(inverse, weights).astype(np.int64)  # sums below 2^53 are exact
-    return (codes[first], total), unforeseen
+    sizes = np.array([column.size for column in columns])
+    if (none := codes >= sizes).any():  # rows that are equal now become one
+        others = np.array([column.other_code or 0 for column in columns], np.uint8)
+        codes = np.where(none, others, codes).copy(order="C")
+        rows, inverse = np.unique(codes.view(f"S{len(columns)}")[:, 0], return_inverse=True)
+        codes = rows.view(np.uint8).reshape(len(rows), -1)
+        weights = np.bincount(inverse, weights).astype(np.int64)  # sums below 2^53 are exact
+    return (codes, weights), unforeseen
 
 
-def _counted(con: Any, terms: Sequence[Callable[[int], str]], source: str) -> Weighted:
-    """The distinct rows of a source, and how often each occurs; a term is the SQL of a code.
+def _counted(
+    con: Any, columns: Sequence[Column], terms: Sequence[Callable[[int], str]], source: str
+) -> Weighted:
+    """The distinct rows of a source in order, and how often each occurs.
 
-    Rows are grouped by whole numbers in which nine codes stand, of seven bits each: a column has
-    at most ``MAX_LEVELS`` codes, and two for what has no level.
+    A term is the SQL of a column's code. Rows are grouped by whole numbers in which codes stand one
+    after the other; each has bits for the levels of any column, and two for what has no level.
     """
-    named = [term(1 << 7 * (j % 9)) for j, term in enumerate(terms)]
-    keys = [f"{' + '.join(named[j : j + 9])} AS k{j // 9}" for j in range(0, len(named), 9)]
-    asked = f"SELECT {', '.join(keys)}, count(*) AS n FROM {source} GROUP BY ALL"
+    bits = max((column.size + 1 for column in columns), default=1).bit_length()
+    per = 63 // bits
+    places = [(j // per, bits * (per - 1 - j % per)) for j in range(len(terms))]
+    named = [term(1 << place) for term, (_, place) in zip(terms, places, strict=True)]
+    keys = [f"{' + '.join(named[j : j + per])} AS k{j // per}" for j in range(0, len(named), per)]
+    keys.append("count(*) AS n")
+    asked = f"SELECT {', '.join(keys)} FROM {source} GROUP BY ALL ORDER BY ALL"
     found = con.execute(asked).fetchnumpy()
-    codes = [(found[f"k{j // 9}"] >> 7 * (j % 9) & 127).astype(np.uint8) for j in range(len(terms))]
+    codes = [(found[f"k{k}"] >> place & (1 << bits) - 1).astype(np.uint8) for k, place in places]
     return np.array(codes).T, found["n"].astype(np.int64)
 
 
@@ -174,9 +181,8 @@ def _persons(
     [[nobody, total]] = table.con.execute(asked).fetchall()
     taken = ", ".join(f"{_taken(column, j)} AS a{j}" for j, column in enumerate(columns))
     one = f"(SELECT {taken} FROM {visits} WHERE person IS NOT NULL GROUP BY person)"
-    rows = _counted(
-        table.con, [partial("{1}::BIGINT * a{0}".format, j) for j in range(len(columns))], one
-    )
+    terms = [partial("{1}::BIGINT * a{0}".format, j) for j in range(len(columns))]
+    rows = _counted(table.con, columns, terms, one)
     left = Unforeseen(person.id, nobody, total, "nobody: left out", empty=True)
     return rows, (left,) * bool(nobody)
 

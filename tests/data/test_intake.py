@@ -338,6 +338,8 @@ def test_each_rule_of_a_person_is_what_its_word_says(tmp_path):
         again = read_table(source, VISITS)
         assert again.codes.tobytes() == data.codes.tobytes()
         assert (again.weights == data.weights).all()
+    counts = (Column(name=n, type="numeric", cuts=(2, 4), take="count") for n in "ab")
+    assert (np.diff(read_table(frame, Schema((*counts,), person=VISITS.person)).codes) == 0).all()
 
 
 def test_a_table_of_persons_is_read_back_by_its_schema(tmp_path):
