@@ -15,8 +15,9 @@ _NUMBERS = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DOUBLE)$")
 
 
 def trimmed(cell: str) -> str:
-    """The SQL of a cell's text without the blanks around it."""
-    return f"trim({cell}, {quoted(BLANKS)})"
+    """The SQL of a cell's text without the blanks around it; to look for others is slow."""
+    ends = f"ascii({cell}) BETWEEN 33 AND 126 AND ascii(right({cell}, 1)) BETWEEN 33 AND 126"
+    return f"(CASE WHEN {ends} THEN {cell} ELSE trim({cell}, {quoted(BLANKS)}) END)"
 
 
 def moment(text: str) -> str:
@@ -57,6 +58,7 @@ class Cell:
         text = trimmed(stored)
         typed = part is None and _NUMBERS.match(kind)
         decimal = table.dialect.decimal
-        value = f"CAST(c{at} AS DOUBLE)" if typed else number(text, decimal)
+        sign = decimal if kind == "VARCHAR" else "."
+        value = f"CAST(c{at} AS DOUBLE)" if typed else number(text, sign)
         gap = f"(lower(coalesce({text}, '')) IN ({', '.join(map(quoted, GAPS))}))"
         return cls(stored, text, value, gap, decimal)

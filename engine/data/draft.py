@@ -76,6 +76,8 @@ def _decimal_commas(table: Relation) -> bool:
 
 def _look(table: Relation, name: str, rows: int, known: Any) -> Found:
     """What a column holds, from its distinct texts; ``known`` is its categorical type, if any."""
+    if len(name) > MOST_TEXT:
+        return Found(name, 0, 0, why_out=f"its name has more than {MOST_TEXT} characters")
     cell = Cell.of(table, name)
     table.con.execute(
         f"CREATE OR REPLACE TEMP TABLE words AS SELECT w, n, {number('w', table.dialect.decimal)} "

@@ -99,7 +99,9 @@ def read(
     said = (PLAIN if schema is None else schema.dialect).said(dialect)
     if schema is not None and isinstance(source, np.ndarray):
         source = framed(source, schema.names)
-    with opened(source, said, query, getattr(schema, "rows", None)) as table:
+    of_rows = schema is not None and not schema.waiting and schema.person is None
+    least = getattr(schema, "rows", None) or (0 if of_rows else None)
+    with opened(source, said, query, least) as table:
         if schema is None:
             looked, table = look(table, source, guess="decimal" not in dialect)
             schema = Schema.proposed(looked, table.dialect)

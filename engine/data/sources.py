@@ -19,6 +19,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
+from decimal import Decimal
 from functools import partial, reduce
 from itertools import chain, dropwhile, islice
 from pathlib import Path
@@ -81,8 +82,8 @@ def opened(
 ) -> Iterator[Relation]:
     """The table as something that DuckDB reads; what is wrong with it is a DataError in our words.
 
-    ``least`` is the stated number of rows: a workbook does not store those that are blank at its
-    end.
+    ``least`` is the number of rows, 0 where a schema does not state it: a workbook does not store
+    those that are blank at its end.
     """
     import duckdb  # here: it takes a tenth of a second to load
 
@@ -118,7 +119,11 @@ def opened(
             if kind == "parquet":  # DuckDB numbers names that differ in case alone
                 said = f"SELECT name, 1 FROM parquet_schema({_places(files[:1])})"
                 wrote = dict(con.execute(said).fetchall())
-                names = [n if n in wrote else re.sub(r"_\d+$", "", n) for n in names]
+                bare = [re.sub(r"_\d+$", "", name) for name in names]
+                names = [
+                    b if b in wrote and n not in wrote else n
+                    for n, b in zip(names, bare, strict=True)
+                ]
             names = [name.strip() for name in names]
             _check_names(names, label)
             places = {call(name): k for call in (unsafe, str) for k, name in enumerate(names)}
@@ -142,6 +147,7 @@ _WRONG = {
 _UNREAD = {
     "text": "cannot be read as delimited text; check the file",
     "excel": "cannot be read as a workbook; save it as CSV",
+    "parquet": "cannot be read as parquet; check the file, or that a folder's files are alike",
     "frame": "has a column of a type that is not read; make it text, numbers or dates",
     "sqlite": "does not answer the query; check its SQL",
     "duckdb": "does not answer the query; check its SQL",
@@ -376,6 +382,8 @@ def _word(decimal: str, value: Any) -> str | None:
     """A cell of any type as a person would type it, in text that is valid everywhere."""
     if isinstance(value, bytes):
         value = value.decode("utf-8", "replace")
+    if isinstance(value, Decimal | np.floating):
+        value = float(str(value))
     if isinstance(value, float):
         whole = value.is_integer() and abs(value) < 2**53
         value = str(int(value) if whole else value).replace(".", decimal)
@@ -404,6 +412,11 @@ def _sheet(path: Path, label: str, least: int | None) -> Iterator[Sequence[Any]]
     with path.open("rb") as file:
         rows = CalamineWorkbook.from_filelike(file).get_sheet_by_index(0).to_python()
     rows = list(dropwhile(lambda row: all(cell == "" for cell in row), rows))
+    if least == 0:
+        raise InputError(
+            f'{label} is a workbook, which does not hold blank rows at its end: state "rows" in '
+            "the schema, or save it as CSV."
+        )
     return chain(rows, [[""] * len(row) for row in rows[:1]] * ((least or 0) + 1 - len(rows)))
 
 

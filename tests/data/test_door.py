@@ -99,7 +99,8 @@ def given(case):
         raw = frame.to_csv(index=False).encode()
     person = Person(id="id", order="day") if "take" in case.facts else None
     second = Column(name="b", **(case.facts if person else WORDS))
-    return frame, raw, Schema((Column(name="a", **case.facts), second), person=person)
+    rows = None if frame is None or person else len(frame)
+    return frame, raw, Schema((Column(name="a", **case.facts), second), rows, person)
 
 
 def by_command(path, schema, capsys, monkeypatch):

@@ -5,6 +5,8 @@ import io
 import sqlite3
 import zipfile
 from collections import Counter
+from dataclasses import replace
+from decimal import Decimal
 from random import Random
 
 import duckdb
@@ -158,7 +160,7 @@ DRAFTED = ("t.csv", "t.parquet", "t.arrow", "t.duckdb", "excel", "objects")
 def test_code_for_code_the_same_by_every_way_in(name, tmp_path):
     frame = FRAMES[name]()
     draft = Schema.draft(frame)
-    schema = stated(name, draft)
+    schema = replace(stated(name, draft), rows=N)
     want = read_table(frame, schema)
     assert rows_of(want) == by_pandas(frame.rename(columns=str.strip), schema)
     assert (want.declared, want.n, want.weights is not None) == (True, N, True)
@@ -170,12 +172,16 @@ def test_code_for_code_the_same_by_every_way_in(name, tmp_path):
         assert data.codes.tobytes() == want.codes.tobytes(), way
         assert (data.weights == want.weights).all(), way
         pd.testing.assert_frame_equal(data.unforeseen, want.unforeseen)
+    with pytest.raises(InputError, match="blank rows at its end"):
+        read_table(ways["excel"], replace(schema, rows=None))
 
 
 def test_names_that_differ_in_case_alone_are_two(tmp_path):
     frame, place = panel().rename(columns={"union": "Wage"}), tmp_path / "t.parquet"
     frame.to_parquet(place, index=False)
     assert Schema.draft(place) == Schema.draft(frame)
+    frame.rename(columns={"Wage": "Wage_2"}).to_parquet(tmp_path / "p", partition_cols=["Wage_2"])
+    assert "Wage_2" in Schema.draft(tmp_path / "p").names
 
 
 def test_a_draft_says_why_it_leaves_columns_out_and_what_they_may_be():
@@ -198,8 +204,9 @@ def test_a_draft_says_why_it_leaves_columns_out_and_what_they_may_be():
     texts = pd.DataFrame(
         {"a": [0, 1] * 60, "b": list("xy") * 60, "said": [f"t {min(k, 70)}" for k in range(120)]}
     )
-    out = dict(Schema.draft(texts.assign(nothing=None)).left_out)
+    out = dict(Schema.draft(texts.assign(nothing=None, **{"q" * 201: texts["b"]})).left_out)
     assert ("free text" in out["said"], out["nothing"]) == (True, "it is empty")
+    assert "200 characters" in out["q" * 201]
     assert "said: left out, " in str(Schema.draft(texts))
     sizes = pd.Categorical(list("SML") * 40, ["S", "M", "L", "XL"])
     clothes = Schema.draft(texts.assign(size=sizes, b=sizes.as_ordered()))
@@ -236,8 +243,9 @@ def test_numbers_are_written_as_the_schema_says(tmp_path):
     raw = b"a;b\n1,5;1,50\n1234,5;2\n0,5;1,5\n1.5;x\n"
     frame = pd.DataFrame({"a": [1.5, 1234.5, 0.5, "1.5"], "b": [1.5, 2, 1.5, "x"]}, dtype=object)
     book = workbook(frame[:3], tmp_path / "t.xlsx")  # numbers have no sign of text
-    for source, n in ((raw, 4), (frame, 4), (book, 3)):
-        data = read(source, Schema(columns, dialect=Dialect(decimal=",")))
+    single, exact = frame[:3].astype("float32"), frame[:3].map(lambda v: Decimal(str(v)))
+    for source, n in ((raw, 4), (frame, 4), (book, 3), (single, 3), (exact, 3)):
+        data = read(source, Schema(columns, n, dialect=Dialect(decimal=",")))
         assert rows_of(data) == Counter([(1, 0), (2, 1), (0, 0), (3, 1)][:n])
     drafted = read_csv(b"a;b\n1,5;x\n2,25;y\n3,0;x\n")  # by its own draft
     assert (drafted.levels[0], drafted.n) == (("1,5", "2,25", "3"), 3)
