@@ -16,9 +16,8 @@ COMPOSE = yaml.safe_load((ROOT / "deploy" / "compose.yaml").read_text(encoding="
 
 def test_the_image_has_what_the_server_needs_and_is_public():
     listed = subprocess.check_output(["git", "ls-files"], cwd=ROOT, text=True).splitlines()
-    sources = [
-        word for line in re.findall(r"^COPY (?!--)(.*)", IMAGE, re.M) for word in line.split()[:-1]
-    ]
+    lines = re.findall(r"^COPY (?!--)(.*)", IMAGE, re.M)
+    sources = [word for line in lines for word in line.split()[:-1]]
     for source in sources:
         assert any(name == source or name.startswith(f"{source}/") for name in listed), source
     for needed in ("app.py", "scripts/serve.py", "engine", "pages", "static", "sample_data"):
@@ -46,11 +45,8 @@ def test_only_the_public_server_is_reached_from_elsewhere():
 
 
 def test_variables_in_documents_are_the_programs_own():
-    code = "".join(
-        path.read_text(encoding="utf-8")
-        for folder in ("engine", "pages")
-        for path in (ROOT / folder).rglob("*.py")
-    )
+    paths = [*(ROOT / "engine").rglob("*.py"), *(ROOT / "pages").rglob("*.py")]
+    code = "".join(path.read_text(encoding="utf-8") for path in paths)
     for place in ("deploy/Containerfile", "deploy/compose.yaml", "docs/how-to/host.md"):
         named = set(re.findall(r"DP_CAUSAL_EXPLORER_\w+", (ROOT / place).read_text("utf-8")))
         assert named

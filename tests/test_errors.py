@@ -59,10 +59,8 @@ def test_each_extra_is_declared():
     root = Path(__file__).resolve().parent.parent
     declared = tomllib.loads((root / "pyproject.toml").read_text())["project"]
     extras = declared["optional-dependencies"]
-    asked = re.findall(
-        r'need\("(\w+)", "(\w+)"\)',
-        "".join(path.read_text() for path in (root / "engine").rglob("*.py")),
-    )
+    code = "".join(path.read_text() for path in (root / "engine").rglob("*.py"))
+    asked = re.findall(r'need\("(\w+)", "(\w+)"\)', code)
     assert len(set(asked)) == 3
     for package, extra in asked:
         assert any(line.startswith(f"{package}>=") for line in extras[extra])

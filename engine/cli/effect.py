@@ -8,6 +8,7 @@ from pathlib import Path
 
 from engine.cli.flags import Parser, add_json_flag, add_knowledge_flag, known
 from engine.effects.adjustment import OPTIMAL, SETS
+from engine.errors import InputError
 from engine.release.file import canonical
 from engine.release.make import load_release
 from engine.release.places import check_place, save
@@ -24,7 +25,7 @@ def effect_command(argv: Sequence[str]) -> None:
     parser.add_argument("--effect", metavar="COLUMN", required=True, help="what is looked at")
     parser.add_argument("--level", help="what the cause is set to (default: its yes, or its last)")
     parser.add_argument("--base", help="what that is compared with (default: its no, or its first)")
-    parser.add_argument("--event", help="the level of the effect that is counted")
+    parser.add_argument("--event", help="the level that is counted (default: as --level)")
     parser.add_argument(
         "--sets", default=OPTIMAL, help=f"what to adjust for: {', '.join(SETS)} (default {OPTIMAL})"
     )
@@ -36,7 +37,9 @@ def effect_command(argv: Sequence[str]) -> None:
     args = parser.parse_args(argv)
     chosen = {name: getattr(args, name) for name in ("level", "base", "event", "sets")}
     paid = load_release(args.file)
-    if (facts := known(args)) is not None:
+    if (facts := known(args)) is None and args.out is not None:
+        raise InputError("--out writes the release with what is known: give --knowledge.")
+    if facts is not None:
         paid = paid.with_knowledge(facts)
         if args.out is not None:
             check_place(Path(args.out))

@@ -9,6 +9,7 @@ from typing import Any
 
 from engine.cli.flags import Parser, parts
 from engine.errors import InputError
+from engine.release.places import check_place
 from engine.studies.store import ResultStore
 from engine.studies.summary import QUANTITIES, frame, runs_table
 from engine.studies.trial import TrialResult
@@ -38,6 +39,8 @@ def figure_command(argv: Sequence[str]) -> int:
     from engine.studies.figures import figure  # here: only figures need matplotlib
 
     out = Path(args.out)
+    for path in (out, out.with_suffix(".txt"), out.with_suffix(".csv")):
+        check_place(path)
     table = frame(_runs(args.study))
     if args.algorithm is not None:
         table = table[table["algorithm"].isin(parts(args.algorithm, "--algorithm"))]
@@ -78,6 +81,7 @@ def table_command(argv: Sequence[str]) -> int:
     parser.add_argument("--out", required=True, metavar="FILE", help="runs.parquet or runs.csv")
     args = parser.parse_args(argv)
     out = Path(args.out)
+    check_place(out)
     out.write_bytes(runs_table(frame(_runs(args.study)), out.suffix.lstrip(".").lower()))
     print(out)
     return 0

@@ -14,6 +14,7 @@ from engine.cli.flags import (
     add_knowledge_flag,
     add_parameter_flags,
     add_table_flags,
+    at_least,
     known,
     own_table,
     values,
@@ -30,7 +31,7 @@ from engine.release.make import Budget, BudgetedRelease, Stopped, combine, load_
 from engine.release.page import combined_words, doubt_words, to_html
 from engine.release.places import check_place, check_places, page_of, save
 from engine.release.signature import own_key, signed
-from engine.release.synthetic import LABEL, synthetic_csv
+from engine.release.synthetic import LABEL, MOST_ROWS, synthetic_csv
 
 
 def release_command(argv: Sequence[str]) -> int:
@@ -83,10 +84,11 @@ def _parser(specs: Sequence[Spec], again: bool) -> Parser:
         example="release --csv table.csv --schema schema.json --budget ward-7 --epsilon 1 "
         "--out release.json",
     )
-    needs: Any = {"required": not again}
-    add_table_flags(parser, **needs)
-    add_knowledge_flag(parser)
-    parser.add_argument("--budget", metavar="NAME", **needs, help="the budget that pays")
+    if not again:
+        add_table_flags(parser, required=True)
+        add_knowledge_flag(parser)
+        parser.add_argument("--budget", metavar="NAME", required=True, help="the budget that pays")
+        add_parameter_flags(parser, specs)
     ended = parser.add_mutually_exclusive_group()
     ended.add_argument(
         "--resume",
@@ -95,7 +97,6 @@ def _parser(specs: Sequence[Spec], again: bool) -> Parser:
     )
     ended.add_argument("--again", metavar="ID", help="write a kept release out again, for free")
     _add_out_flags(parser)
-    add_parameter_flags(parser, specs)
     return parser
 
 
@@ -172,8 +173,14 @@ def synthetic_command(argv: Sequence[str]) -> None:
         example="synthetic release.json --rows 100 --out synthetic.csv",
     )
     parser.add_argument("file", help="the release, a JSON file")
-    parser.add_argument("--rows", type=int, help="how many (default: as many as the records)")
-    parser.add_argument("--seed", type=int, default=0, help="fixes the rows; need not be secret")
+    parser.add_argument(
+        "--rows",
+        type=at_least(2),
+        help=f"how many (default: as many as the records, at most {MOST_ROWS:,})",
+    )
+    parser.add_argument(
+        "--seed", type=at_least(0), default=0, help="fixes the rows; need not be secret"
+    )
     parser.add_argument("--out", metavar="FILE", help="default: FILE-synthetic.csv")
     parser.add_argument(
         "--do",
@@ -188,6 +195,6 @@ def synthetic_command(argv: Sequence[str]) -> None:
     path = Path(args.file)
     out = Path(args.out) if args.out else path.with_name(f"{path.stem}-synthetic.csv")
     check_place(out)
-    rows = args.rows or release.rows
+    rows = args.rows or min(release.rows, MOST_ROWS)
     save(synthetic_csv(release, rows, args.seed, do=dict(args.do)), out)
     print(f"{out}: {rows:,} rows. {LABEL}")

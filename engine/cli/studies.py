@@ -84,7 +84,11 @@ def _sweep_parser(specs: Sequence[Spec]) -> Parser:
     add_dataset_flags(parser, many=True)
     parser.add_argument("--algorithm", default="priv_pc", help=", ".join(ALGORITHMS))
     parser.add_argument("--seeds", type=int, help="how many seeds, from 0 on (default: 5)")
-    parser.add_argument("--out", metavar="FILE", help="keep results here; what is there is reused")
+    parser.add_argument(
+        "--out",
+        metavar="FILE",
+        help="keep results here; what is there is reused (your own table is run again)",
+    )
     parser.add_argument(
         "--target",
         type=float,
@@ -108,7 +112,7 @@ def sweep_command(argv: Sequence[str]) -> int:
         if s.name in texts
     }
     if args.target is not None:
-        from engine.studies.tune import EPSILONS, SEEDS, check_target  # here: it loads pandas
+        from engine.studies.tune import EPSILONS, SEEDS, check_target, public  # it loads pandas
 
         check_target(args.target)  # before the first run
         grid.setdefault("epsilon", list(EPSILONS))
@@ -116,6 +120,8 @@ def sweep_command(argv: Sequence[str]) -> int:
     seeds = 5 if args.seeds is None else args.seeds
     with interruptible() as cancelled, progress_line() as progress:
         several = [knowing(data, said(args)) for data in datasets(args)]
+        if args.target is not None:
+            public(several)  # it would cost ε at each run
         first = {name: some if name == "epsilon" else some[0] for name, some in grid.items()}
         for bad in unworkable(keys, list(map(Shape.of, several)), first):
             print(bad, file=sys.stderr)
@@ -126,6 +132,14 @@ def sweep_command(argv: Sequence[str]) -> int:
         _print_answers(finished, {data.identity: data.n for data in several}, args)
     else:
         print(_as_json(finished) if args.json else _as_table(finished))
+    for data in several:
+        if not data.public:
+            spent = [run.spent for run in finished if run.fingerprint == data.identity]
+            epsilon, delta = (
+                sum(getattr(one, part) for one in spent) for part in ("epsilon", "delta")
+            )
+            cost = f"ε = {epsilon:g}, δ = {delta:g}"
+            print(f"{data.name}: together these runs cost {cost}.", file=sys.stderr)
     return ending(cancelled, args.out)
 
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from engine.data.column import GAP_LEVELS
 from engine.effects.adjustment import OPTIMAL, SETS, adjustment_set
 from engine.effects.estimate import (
     LEVELS,
@@ -43,7 +44,8 @@ COVERED = 0.95  # of the weight of the graphs in which the effect does not cause
 REVERSE = 0.95  # probability that it does, from which on no number is reported
 SAID = 0.05  # probability that it does, from which on the sentence begins with it
 MOST_WIDTH = 1.0  # of a difference's interval: wider ones say nothing
-YES = {"yes", "true", "1", "positive", "present", "on"}
+YES = {"yes", "true", "positive", "present", "on"}
+NO = {"no", "false", "negative", "absent", "off"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -225,11 +227,12 @@ def effect_of(
         raise InputError("Cause and effect are two different columns.")
     if sets not in SETS:
         raise InputError(f"What to adjust for is one of {', '.join(SETS)}, not {show(sets)}.")
-    chosen = level_of(levels[x], cause, level, _yes(levels[x]))
-    compared = level_of(levels[x], cause, base, 0 if chosen else len(levels[x]) - 1)
+    yes, no = _yes_and_no(levels[x])
+    chosen = level_of(levels[x], cause, level, yes)
+    compared = level_of(levels[x], cause, base, yes if chosen == no else no)
     if chosen == compared:
         raise InputError(f"Compare two different levels of {show(cause)}.")
-    hit = level_of(levels[y], effect, event, _yes(levels[y]))
+    hit = level_of(levels[y], effect, event, _yes_and_no(levels[y])[0])
     acts, reverse, wanted = _weighed(dags, x, y, sets) if dags.dags else (None, 0.0, [])
     answers, refusal = [], None if dags.dags else UNTIMELY
     if reverse >= REVERSE:
@@ -321,12 +324,17 @@ def column_of(names: Sequence[str], name: str) -> int:
     return list(names).index(name)
 
 
-def _yes(levels: Sequence[str]) -> int:
-    """The level that stands for yes; the last where none does."""
-    for k, level in enumerate(levels):
-        if level.strip().casefold() in YES:
-            return k
-    return len(levels) - 1
+def _yes_and_no(levels: Sequence[str]) -> tuple[int, int]:
+    """The levels that stand for yes and for no; else the last and the first, but for gaps."""
+    there = [k for k, level in enumerate(levels) if level not in GAP_LEVELS]
+    there = there if len(there) > 1 else list(range(len(levels)))
+    words = [level.strip().casefold() for level in levels]
+    if {words[k] for k in there} == {"0", "1"}:
+        there.sort(key=words.__getitem__)
+    yes = next((k for k in there if words[k] in YES), None)
+    no = next((k for k in there if words[k] in NO), None)
+    yes = next(k for k in reversed(there) if k != no) if yes is None else yes
+    return yes, next(k for k in there if k != yes) if no is None else no
 
 
 def level_of(levels: Sequence[str], name: str, level: str | None, default: int = 0) -> int:

@@ -310,7 +310,7 @@ def combined(releases: Sequence[Release], knowledge: Knowledge | None = None) ->
     """
     parts = [part for each in releases for part in each.parts or (each,)]
     known = [part.knowledge for part in parts]
-    made = assembled(parts, known[0] if knowledge is None else knowledge)
+    made = assembled(parts, next(iter(known), None) if knowledge is None else knowledge)
     if knowledge is None and any(each != known[0] for each in known):
         raise InputError(
             "The releases state different knowledge of the causes; give the one that holds for all."

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from engine import Schema, load_dataset
 from engine.__main__ import main
 from engine.studies.store import ResultStore
 
@@ -18,9 +19,8 @@ def test_sweep_prints_one_object_a_run(capsys, tmp_path):
     runs = json.loads(printed.out)
     assert len(runs) == 2 * 2 + 2
     assert {r["params"].get("epsilon") for r in runs} == {0.5, 5.0, None}
-    assert runs[0]["metrics"].keys() == {
-        *("skeleton_f1", "directed_f1", "precision", "recall", "shd")
-    }
+    metrics = {"skeleton_f1", "directed_f1", "precision", "recall", "shd"}
+    assert runs[0]["metrics"].keys() == metrics
     assert printed.err == ""
     with ResultStore(out) as store:
         assert len(store) == len(runs)
@@ -37,6 +37,19 @@ def test_sweep_is_told_what_is_known(capsys, tmp_path):
         (cell,) = json.loads(capsys.readouterr().out)
         prints.append(cell["fingerprint"])
     assert prints[0] != prints[1]
+
+
+def test_a_sweep_of_own_rows_says_what_it_cost_and_no_file_is_overwritten(capsys, tmp_path):
+    table, schema, study = (str(tmp_path / f"own.{end}") for end in ("csv", "json", "db"))
+    frame = load_dataset("cancer", n=300).to_frame()
+    frame.to_csv(table, index=False)
+    Schema.draft(frame).state(*frame.columns).save(schema)
+    own = f"sweep --csv {table} --schema {schema} --epsilon 0.5 --seeds 3".split()
+    assert main([*own, "--out", study]) == 0
+    assert "own: together these runs cost ε = 1.5, δ = " in capsys.readouterr().err
+    figure = ["figure", study, "--out", f"{tmp_path}/own.pdf"]  # its numbers are own.csv
+    for refused in ([*own, "--target", "0.8"], ["table", study, "--out", table], figure):
+        assert main(refused) == 2
 
 
 @pytest.mark.parametrize(

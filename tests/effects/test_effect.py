@@ -162,6 +162,11 @@ def test_a_level_without_records_is_named():
     found = effect_of(moments, ("smokes", "ill"), levels, dags, "smokes", "ill")
     assert "no record has smokes = often." in found.sentence
     assert "seldom" not in found.refusal
+    said = {"unknown no yes": "yes no", "1 2 3": "3 1", "1 0 missing": "1 0", "a b missing": "b a"}
+    for levels, two in said.items():
+        some = moments, ("smokes", "ill"), (levels.split(), ("1", "0")), dags
+        found = effect_of(*some, "smokes", "ill")
+        assert [found.level, found.base, found.event] == [*two.split(), "1"]
 
 
 def test_many_cells_and_no_covariance_are_refused():
