@@ -60,11 +60,14 @@ def scale_of(nodes: int, width: float, height: float) -> float:
 # What a drawing asks -----------------------------------------------------------------------
 
 
-_BOWS = (0.15, -0.15, 0.25, -0.25, 0.35, -0.35, 0.45, -0.45)  # of a curve, clockwise above 0
+_BOWS = [bow * side for bow in (0.15, 0.25, 0.35, 0.45, 0.6, 0.8, 1.0) for side in (1, -1)]
 
 
 def flattest(a: str, b: str, positions: Mapping[str, Point]) -> float:
-    """The bow of a line from a to b: 0 is straight, else the least that crosses fewest boxes."""
+    """The bow of a line from a to b: 0 is straight, else the least that crosses fewest boxes.
+
+    Above 0 it is clockwise.
+    """
     start, end = positions[a], positions[b]
     others = [(*at, box_width(name)) for name, at in positions.items() if name not in (a, b)]
     boxes = np.array(others).reshape(-1, 3)  # middle and width of each

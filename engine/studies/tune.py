@@ -26,7 +26,7 @@ from engine.params import Spec
 from engine.registry import algorithm
 from engine.studies.recommended import Score
 from engine.studies.study import Progress, sweep
-from engine.studies.summary import TESTED, bands, frame, smallest_epsilons
+from engine.studies.summary import SURE, TESTED, bands, frame, smallest_epsilons
 from engine.studies.trial import Datasets, TrialResult, canonical, loaded
 
 OBJECTIVES = {"skeleton_f1": "Skeleton F1", "directed_f1": "Directed F1"}
@@ -90,7 +90,9 @@ class Answer:
         low = f"{self.least:.2g}" if self.least else "less"
         high = f"{self.most:.2g}" if self.most < math.inf else f"more than {tried[-1]:g}"
         begins = "or less " if self.epsilon <= tried[0] else ""
-        return f"from ε = {self.epsilon:.2g} {begins}on ({low} to {high})"
+        few = 0.5 ** len({run.seed for run in self.results}) > (1 - SURE) / 2  # for an interval
+        sure = "" if few else f" ({low} to {high})"
+        return f"from ε = {self.epsilon:.2g} {begins}on{sure}"
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON: null stands for what lies beyond the epsilons tried."""
@@ -375,9 +377,8 @@ def _candidates(
         places = (int(x * len(a.values)) for a, x in zip(over, point, strict=True))
         params = {a.name: a.values[k] for a, k in zip(over, places, strict=True)}
         with suppress(InputError):
-            one = canonical(build({**fixed, **params}))
             if len(found) < count:
-                found.setdefault(one, params)
+                found.setdefault(canonical(build({**fixed, **params})), params)
     return found
 
 

@@ -211,11 +211,14 @@ def comparison(
             draw_graph("Learned graph", data, found, result)
 
 
+_LEFT = (LinkClass.MISSED, LinkClass.UNTESTED)
+
+
 def _truth(data: Dataset, result: RunResult, *, as_dag: bool) -> list[Link]:
-    """The true links, of which those that were missed are marked."""
+    """The true links, of which those that were missed or not tested to the end are marked."""
     assert data.truth is not None
     drawn = matrix_of(data.truth, data.names) if as_dag else result.reference_cpdag
     return [
-        link if link.kind is LinkClass.MISSED else Link(link.a, link.b, link.arrow)
+        link if link.kind in _LEFT else Link(link.a, link.b, link.arrow)
         for link in links_of(drawn, data.names, result.classes)
     ]

@@ -179,7 +179,8 @@ def data_of(d: Draft) -> Dataset:
 def _found(name: str, wanted: str) -> Any:
     task = find(name)
     if task is None:
-        raise InputError(_kept()["problem"] or f"{wanted}, or take a simulated pair.")
+        wrong = _kept()["problem"] if name == _TABLE else ""
+        raise InputError(wrong or f"{wanted}, or take a simulated pair.")
     if task.result is None:
         raise InputError(own.problem(task) if task.done else f"{task.title} goes on.")
     return task.result

@@ -15,6 +15,7 @@ from engine.graphs.picture import Link
 from engine.graphs.weighed_colliders import SHOWN
 from engine.params import Parameters, param
 from engine.percent import percent
+from engine.registry import TITLES
 from engine.score.learned import ScoreDiagnostics
 from engine.story.modules import plain_names
 from engine.studies.figures import Panel, Series
@@ -290,7 +291,7 @@ def levels(true: int, steps: Sequence[PriceStep]) -> list[tuple[float, str]]:
 
 
 def _made(run: Shown) -> str:
-    said = f"Made with the DP Causal Explorer; algorithm {run.result.algorithm}."
+    said = f"Made with the DP Causal Explorer; algorithm {TITLES[run.result.algorithm]}."
     if run.data.public:
         seeds = f"rows drawn with seed {run.settings.source.seed}, noise with {run.result.seed}"
         return f"{said} {text.dataset_title(run.data)}, {run.data.n:,} rows; {seeds}."

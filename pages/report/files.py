@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from engine.graphs.formats import FORMATS
+from engine.graphs.links import MARKS, LinkClass
 from engine.graphs.picture import stroke
 from engine.graphs.weighed_colliders import SHOWN
 from engine.percent import percent
@@ -84,7 +85,11 @@ def _content(brief: Brief, kind: str) -> dict[str, Any]:
             for e in brief.legend
         ],
         "note": brief.note,
-        "price": [{"links": step.found, "words": said(step)} for step in brief.price],
+        "price": [
+            {"links": step.found, "wrong": step.invented, "words": said(step)}
+            for step in brief.price
+        ],
+        "wrong": MARKS[LinkClass.FALSE_POSITIVE].ink("light"),
         "promise": brief.promise.sentence,
         "terms": brief.promise.terms,
         "nobody": brief.promise.level == NOTHING,

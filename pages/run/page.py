@@ -40,19 +40,21 @@ def main() -> None:
         if job is not None:
             bar(runs.TASK)
         else:
-            notice(run, old)
+            notice(run, old, other)
     st.html(f"<style>.st-key-result{{opacity:{0.4 if old else 1}}}</style>")
     with st.container(key="result"):
         if not other:
             outcome(run)
 
 
-def notice(run: Shown, old: bool) -> None:
+def notice(run: Shown, old: bool, other: bool) -> None:
     """One box of fixed height: what was refused, what is stale, or what was found."""
     if problem := runs.refusal():
         stopped = problem == runs.STOPPED
         say, mark = (st.warning, "stop_circle") if stopped else (st.error, "error")
         say(text.plain(problem), icon=f":material/{mark}:")
+    elif other:
+        st.info("Nothing has been run on this table yet: press Run.")
     elif old:
         st.warning("Settings changed – press Run.", icon=":material/update:")
     else:

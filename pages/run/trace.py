@@ -176,7 +176,7 @@ def _notes(steps: list[Step], result: RunResult) -> None:
     if any(step.value is None for step in steps):
         notes.append("Where no noisy value stands, only the answer was released.")
     if any(step.internal for step in steps):
-        notes.append("Columns marked 'simulation only' hold raw values, shown on public data only.")
+        notes.append("Columns marked ⚠ hold raw values, shown on public data only.")
     if result.ledger.cap is not None and algorithm(result.algorithm).private:
         notes.append("'ε so far' is a meter reading; the guarantee is the total.")
     st.caption(" ".join(notes))

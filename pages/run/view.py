@@ -151,7 +151,7 @@ def budget_chart(result: RunResult) -> None:
     st.markdown(f"**Budget by {word}**")
     found: Allocation | None = getattr(result.diagnostics, "allocation", None)
     if found is not None and found.planned:
-        _plan_chart(found)
+        _plan_chart(found, result)
         return
     if not spent or not all(map(math.isfinite, spent.values())):
         st.caption(f"Nothing to show: no finite budget was charged to any {word}.")
@@ -186,7 +186,7 @@ def plan_table(found: Allocation) -> pd.DataFrame:
     return pd.DataFrame({"Order": orders, **budgets})
 
 
-def _plan_chart(found: Allocation) -> None:
+def _plan_chart(found: Allocation, result: RunResult) -> None:
     table = plan_table(found)
     costs = table.iloc[:, 1:].max(axis=1)
     table = table[costs > SEEN * costs.max()]
@@ -195,7 +195,7 @@ def _plan_chart(found: Allocation) -> None:
         table["Order"].tolist(),
         [Group(name, table[name].tolist(), colour, fill) for name, colour, fill in looks],
         x_title="Order",
-        y_title=f"Budget ({found.unit})",
+        y_title=f"Budget ({found.unit}{', as the paper counts' if result.claimed else ''})",
         height=HEIGHT,
     )
     figure(drawn, key="run-budget", alt="Budget planned and spent at each order")

@@ -15,6 +15,7 @@ from pages.shell.form import bound
 from pages.shell.state import Place
 
 _YOURS: Place[bool] = Place("scene_yours", bool)
+_SEEN: Place[bool] = Place("scene_seen", bool)
 _RUNS = {"n", "sample", "seed", "guarantee"}  # words of a link to a run, which had no page's name
 
 
@@ -46,8 +47,10 @@ def make_it_yours(frame: Mapping[str, Any]) -> None:
 def main() -> None:
     """The page, top to bottom."""
     st.html('<h1 class="unseen">Scene</h1>')
-    if _RUNS & set(st.query_params):
+    # Not on the way back: to go to Run leaves such an address of this page behind.
+    if _RUNS & set(st.query_params) and not _SEEN.get():
         st.switch_page("pages/run/page.py", query_params=st.query_params.to_dict())
+    _SEEN.put(True)
     frame = state.draft()
     dict(frame)  # all of it is in the address
     make_it_yours(frame)

@@ -60,6 +60,10 @@ def page(pressed: bool) -> None:
         with of_form("study-plan", "The form has changed: press Simulate.", old=old):
             plan_view(found.result)
         journey.done("plan")
+    elif found is None:
+        st.info(
+            "Simulate, at the side, says what a release of this table will show; nothing is read."
+        )
     with st.expander("Best setting", icon=":material/tune:"):
         _best(asked[0], asked[-1])
     journey.onward(here)

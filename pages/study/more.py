@@ -89,12 +89,13 @@ def best(where: work.Where, asked: Asked) -> None:
     """A search on the dataset or on what is drawn; grey where it is another's."""
     key = "study" if isinstance(where, Dataset) else "study-plan"
     every, epsilon = axes(asked.algorithm, asked.rows), epsilon_now()
-    names = [axis.name for axis in every]
+    names = {axis.name: axis.spec.title for axis in every}
     if not names:
         st.caption("This algorithm has no parameter to search over.")
         return
-    own = [axis.name for axis in every if axis.ranged] or names
-    over = st.multiselect("Search over", names, default=own, key=f"{key}-over")
+    own = [axis.name for axis in every if axis.ranged] or list(names)
+    said: Any = {"default": own, "format_func": names.get, "key": f"{key}-over"}
+    over = st.multiselect("Search over", list(names), **said)
     if st.button(f"Search at ε = {epsilon:g}", key=f"{key}-search", icon=":material/search:"):
         task.start(
             f"{key}-best", f"the best setting of {text.plain(TITLES[asked.algorithm])}",

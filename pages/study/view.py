@@ -70,8 +70,9 @@ def answer_view(
     )
     seeds = len({r.seed for r in main.results})
     st.caption(
-        f"Median over {seeds} seeds at each of {len(main.points)} values of ε; the band is the "
-        "median's 90 % interval, and the interval of ε is where the band meets the target."
+        f"Median over {text.count(seeds, 'seed')} at each of {len(main.points)} values of ε; the "
+        "band is the median's 90 % interval, and the interval of ε is where the band meets the "
+        "target."
     )
 
 

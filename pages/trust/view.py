@@ -112,7 +112,8 @@ def ratio_bars(ratios: Mapping[str, float], *, key: str) -> None:
         "showlegend": False,
         "shapes": [upright(1, dash="dash", color=palette().bars[0])],
         "xaxis": {
-            "title": {"text": "Largest change /<br>what was paid for"},  # narrow on a phone
+            # Narrow on a phone.
+            "title": {"text": "Largest change /<br>what was paid for", "standoff": 12},
             "range": [0, max(1.04, *sizes)],
         },
         "yaxis": {"automargin": True},

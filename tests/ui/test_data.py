@@ -64,7 +64,7 @@ def test_own_data_with_truth_run_and_are_scored(data_page):
     visit(app, "run")  # no place for a file on this page has the table
     give(app, "run-truth", edges)
     assert app.session_state["own_data"].truth.number_of_edges() == 8
-    assert app.warning[0].value.startswith("Settings changed")
+    assert app.info[0].value.startswith("Nothing has been run on this table yet")
     press(app, "run")
     assert "Skeleton F1" in metrics(app)
     assert "every rerun spends ε, and F1 against a truth is not private" in told(app, "html")
