@@ -186,7 +186,7 @@ def _sentence(found: Decision, names: tuple[str, ...], exact: Picture | None, d:
     # ``right`` counts the true direction, or the one without noise where no truth is known.
     target = (exact.sign or way.gap(d["epsilon"])) > 0
     right = right if found.forward == target else 1 - right
-    many = f"{100 * right:.0f}" if right <= 0.99 else "more than 99"
+    many = f"{100 * right:.0f}" if right <= 0.99 else "> 99"
     return f"{said}: {many} of 100 such releases would say so."
 
 

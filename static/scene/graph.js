@@ -97,11 +97,12 @@ export class Graph {
 
   line(p) {
     if (this.lines.has(p)) return this.lines.get(p);
-    const real = this.model.truth[p] !== ABSENT, r = this.route(p), d = `M${r.from}Q${r.bend} ${r.to}`;
+    const truth = this.model.truth[p], real = truth !== ABSENT, r = this.route(p), d = `M${r.from}Q${r.bend} ${r.to}`;
     const shadow = real ? add("path", {d, class: "shadow"}, this.back) : null;
+    const end = truth === FORTH ? r.to : truth === BACK ? r.from : null;
     const g = add("g", {class: "link"}, this.wires);
     const made = {
-      g, shadow, middle: [0, 1].map((k) => (r.from[k] + 2 * r.bend[k] + r.to[k]) / 4),
+      g, shadow, tip: end && add("path", {d: head(end, r.bend), class: "tip"}, this.back), middle: [0, 1].map((k) => (r.from[k] + 2 * r.bend[k] + r.to[k]) / 4),
       wire: add("path", {d, class: "wire"}, g),
       forth: add("path", {d: head(r.to, r.bend), class: "head"}, g),
       back: add("path", {d: head(r.from, r.bend), class: "head"}, g),
@@ -132,6 +133,7 @@ export class Graph {
       if (this.many && !line.shadow) line.g.style.display = look.opacity ? "" : "none";
       line.g.setAttribute("class", `link ${look.kind}${lit === p ? " lit" : ""}`);
       line.wire.style.opacity = look.opacity;
+      if (line.tip) line.tip.style.opacity = +!look.opacity; // a link that is drawn has heads of its own
       line.sign.setAttribute("d", ghost ? "" : sign(marks[look.kind]?.marker, line.middle));
       line.sign.style.opacity = look.opacity;
       line.forth.style.opacity = look.forth;

@@ -196,6 +196,7 @@ export class Scene extends Picture {
     this.parts.value.textContent = `ε = ${model.epsilons[state.at]}`;
     this.root.querySelectorAll(".methods input").forEach((i) => { i.checked = i.value === state.method; });
     this.root.querySelector(".ghost").setAttribute("aria-pressed", String(state.ghost));
+    this.root.querySelectorAll(".shake, .ghost").forEach((button) => { button.disabled = exact; }); // there is one result
     this.root.querySelector(".as-table").setAttribute("aria-pressed", String(this.table));
     if (!all.length) { this.parts.sentence.textContent = "These draws are being made …"; return; }
     this.graph.draw(state.method, state.at, state.draw, ghost, this.lit);
@@ -212,12 +213,13 @@ export class Scene extends Picture {
     const {model, state, parts} = this, one = all[state.draw];
     const value = (name) => ghost ? mean(all, name) : one[name];
     const strong = (kind, text) => el("b", {class: kind}, text);
-    const bits = [strong("found", counted("found", value("found"), model.links))];
-    for (const kind of ["false_positive", "reversed", "line", "unidentified", "untested"]) {
-      if (kind === "false_positive" || value(kind)) bits.push(", ", strong(kind, counted(kind, value(kind))));
-    }
+    const said = (kind) => strong(kind, counted(kind, value(kind)));
+    const bits = [strong("found", counted("found", value("found"), model.links)), ", ", said("false_positive")];
+    if (value("untested")) bits.push(", ", said("untested"));
     if (ghost) bits.push(`, on average over ${all.length} draws`);
     else if (!exact) bits.push(` in draw ${state.draw + 1} of ${all.length}`);
+    const turned = ["reversed", "line", "unidentified"].filter(value);
+    turned.forEach((kind, k) => bits.push(k === 0 ? ". Of those found: " : k < turned.length - 1 ? ", " : " and ", said(kind)));
     bits.push(exact ? `. ${this.given.noPromise}` :
       `. ${this.given.promise.replace("{right}", guesses(model.epsilons[state.at]))}`);
     parts.sentence.replaceChildren(...bits);
@@ -233,11 +235,14 @@ export class Scene extends Picture {
 
   hint() {
     const {model, state, lit, parts} = this;
+    const exact = state.method === "pc";
+    if (lit === null && exact) { parts.hint.textContent = ""; return; }
     if (lit === null) { parts.hint.textContent = "Point at a link: how many draws hold it, and below which ε it is lost."; return; }
     const [i, j] = model.pairs[lit], t = this.given.titles, s = share(model, state.method, state.at, lit);
     const real = model.truth[lit] !== ABSENT, from = drowns(model, state.method, lit);
     const back = model.causal[lit] === 3, name = real ? `${t[back ? j : i]} → ${t[back ? i : j]}` : `${t[i]} – ${t[j]} (no such link)`;
-    const where = !real || state.method === "pc" ? "" : from === null ? " It is never in most of the draws." :
+    if (exact) { parts.hint.textContent = `${name}: ${s.linked ? "found" : "not found"}.`; return; }
+    const where = !real ? "" : from === null ? " It is never in most of the draws." :
       from === 0 ? " It holds at every ε." : ` Below ε = ${model.epsilons[from]} it is lost.`;
     parts.hint.textContent = `${name}: in ${s.linked} of ${s.of} draws at this ε.${where}`;
   }

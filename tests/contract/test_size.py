@@ -113,7 +113,8 @@ MOST = {
     # and a dial that leaves the crowd as it is
     # the places of the boxes that give the largest letters
     # the graph of one purse in such letters, next to a small one for each
-    "static": 2256,
+    # missed links have heads, and what does nothing without privacy is disabled
+    "static": 2265,
     # attacks on live servers of both modes, six processes on one budget, what a cut release leaves
     # the story opened from a disk; messages are read for odd words
     # what pages and commands say is kept as text and compared
