@@ -315,7 +315,7 @@ def tune(
     data, others = public(datasets), public(held_out)
     check_target(1.0, objective)
     if not data or not 20 <= runs <= MOST:
-        raise InputError(f"A search takes a dataset, and 20 to {MOST:,} runs; {runs:,} it is not.")
+        raise InputError(f"A search needs data, and 20 to {MOST:,} runs; not {runs:,}.")
     tried = _candidates(key, fixed, names, data, max(2, runs // (_ROUNDS * len(data))), seed)
     rounds = [max(2, math.ceil(len(tried) / 2**k)) for k in range(_ROUNDS)]
     planned = sum(c << k for k, c in enumerate(rounds)) * len(data)

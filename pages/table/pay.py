@@ -100,7 +100,7 @@ def _table(found: Sequence[Budget]) -> None:
         {
             "Budget": budget.name,
             "ε left": f"{budget.left[0]:f} of {budget.epsilon.normalize():f}",
-            "δ left": f"{budget.left[1]:.3g} of {budget.delta:.3g}",
+            "δ left": f"{text.number(float(budget.left[1]))} of {text.number(float(budget.delta))}",
             "Releases": str(len(budget.charges)),
         }
         for budget in found
