@@ -123,7 +123,9 @@ def waiting(cards: Mapping[str, Draft], order: str = ORDERLESS) -> list[str]:
     return [name for name in used(cards, order) if not cards[name]["stated"]]
 
 
-def schema_of(cards: Mapping[str, Draft], dialect: Dialect, order: str = ORDERLESS) -> Schema:
+def schema_of(
+    cards: Mapping[str, Draft], dialect: Dialect, order: str = ORDERLESS, rows: int | None = None
+) -> Schema:
     """The schema that the cards state; InputError where one is not stated, or does not fit."""
     if left := waiting(cards, order):
         listed = ", ".join(left[:3]) + (" …" if left[3:] else "")
@@ -134,7 +136,7 @@ def schema_of(cards: Mapping[str, Draft], dialect: Dialect, order: str = ORDERLE
     id_, ordered = person_of(cards), None if order == ORDERLESS else order
     person = None if id_ is None else Person(id=id_, order=ordered)
     columns = tuple(_column(n, cards[n], person is not None) for n in used(cards, order))
-    return Schema(columns, person=person, dialect=dialect)
+    return Schema(columns, rows, person, dialect=dialect)
 
 
 def _column(name: str, card: Mapping[str, Any], persons: bool) -> Column:

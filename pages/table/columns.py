@@ -90,7 +90,7 @@ def _cards(file: OwnFile) -> None:
         known.clear()
         known[file.identity] = cards.drafts(found)
     drafts = known[file.identity]
-    order = _order(drafts)
+    order, rows = _order(drafts), _rows(file, drafts)
     for start in _turned(len(found)):
         here = list(enumerate(found))[start : start + cards.A_PAGE]
         for k in range(0, len(here), 2):
@@ -108,7 +108,7 @@ def _cards(file: OwnFile) -> None:
 
     def use() -> None:
         try:
-            own.begin(file, cards.schema_of(drafts, dialect, order))
+            own.begin(file, cards.schema_of(drafts, dialect, order, rows))
         except InputError as error:
             OWN_PROBLEM.put(str(error))
 
@@ -128,6 +128,15 @@ def _order(drafts: dict[str, Draft]) -> str:
     title, key = "What orders a person's rows", "cards-order"
     said = "A column of dates or numbers: first and last go by it."
     return str(bound(st.selectbox, title, rule, "order", key=key, options=options, help=said))
+
+
+def _rows(file: OwnFile, drafts: dict[str, Draft]) -> int | None:
+    """How many rows a workbook has, which does not hold those that are blank at its end."""
+    data, book = own_data(), Path(file.upload.name).suffix.lower() in (".xlsx", ".xlsm", ".xls")
+    if data is None or not book or cards.person_of(drafts) is not None:
+        return None
+    said = "A public number: a workbook does not hold rows that are blank at its end, so state it."
+    return int(st.number_input("Rows", 2, value=data.n, key="cards-rows", width=220, help=said))
 
 
 def _turned(many: int) -> list[int]:

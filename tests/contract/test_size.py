@@ -107,7 +107,8 @@ MOST = {
     # work that a page draws is seen by it
     # and what a visit holds is one object
     # Back from Run reaches Scene, Plan says what to press, slides draw false positives
-    "pages": 8609,
+    # the cards of a workbook ask for its number of rows
+    "pages": 8617,
     # signs of the classes of links in the scene's legend
     # and the hundred figures next to the dial, and the story's own start and style
     # and a dial that leaves the crowd as it is
