@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import streamlit as st
 
 from engine import InputError
 from engine.audit.cases import Case, CaseResult, cases
+from engine.params import Parameters, param
 from engine.registry import ALGORITHMS, TITLES
+from pages.shell import state
 from pages.shell import words as text
+from pages.shell.form import bound, parameters
 from pages.shell.task import Task, drop, find, start, watch
 from pages.trust import view
 from pages.trust.work import attack
 
-RUNS = (50, 150, 500, 1500)
+PRIVATE = tuple(key for key, one in ALGORITHMS.items() if one.private)
 TASK = "audit"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fields(Parameters):
+    """What is attacked, and how often."""
+
+    algorithm: str = param(PRIVATE[0], "Algorithm", choices=PRIVATE)
+    claim: str = param("strict", "Claim", choices=("strict", "published"))
+    neighbours: str = param("", "Neighbours", high=40)
+    runs: int = param(150, "Runs on each side", among=(50, 150, 500, 1500))
 
 
 def main() -> None:
@@ -42,26 +57,29 @@ def main() -> None:
 def attack_form() -> None:
     """What to attack, and how often."""
     st.subheader("Attack a claim", anchor=False)
-    private = [key for key, one in ALGORITHMS.items() if one.private]
-    key = st.selectbox("Algorithm", private, format_func=TITLES.__getitem__, key="audit-algorithm")
+    d = state.of(Fields, "trust.")
+    key = bound(
+        st.selectbox, "Algorithm", d, "algorithm", key="audit-algorithm", options=PRIVATE,
+        format_func=TITLES.__getitem__,
+    )  # fmt: skip
     chosen: list[Case] = cases(key)
     kinds = list(dict.fromkeys(one.kind for one in chosen))
-    kind = st.segmented_control(
-        "Claim",
-        kinds,
-        default=kinds[0],
-        required=True,
-        format_func=lambda kind: view.promise(kind).capitalize(),
-        key=f"audit-kind-{key}",
-    )
+    if d["claim"] not in kinds:
+        d["claim"] = kinds[0]
+    kind = bound(
+        st.segmented_control, "Claim", d, "claim", key=f"audit-kind-{key}", options=kinds,
+        required=True, format_func=lambda kind: view.promise(kind).capitalize(),
+    )  # fmt: skip
     pairs = {one.pair.name: one for one in chosen if one.kind == kind}
-    name = st.selectbox("Neighbours", list(pairs), key=f"audit-pair-{key}")
+    name = bound(
+        st.selectbox, "Neighbours", d, "neighbours", key=f"audit-pair-{key}", options=list(pairs)
+    )
     said = f"{pairs[name].pair.words or view.NEIGHBOURS.get(name, name)}."
     st.caption(said[0].upper() + said[1:])
-    runs = st.select_slider("Runs on each side", RUNS, value=150, key="audit-runs")
+    parameters([d.specs["runs"]], d, key="audit")
     if st.button("Attack", type="primary", width="stretch", key="audit-go"):
         what = f"the attack on {TITLES[key]}, {view.promise(str(kind))}"
-        start(TASK, what, attack, pairs[name].key, int(runs), about=key, wait=0.0)
+        start(TASK, what, attack, pairs[name].key, int(d["runs"]), about=key, wait=0.0)
 
 
 def underway(task: Task) -> None:

@@ -108,7 +108,8 @@ MOST = {
     # and what a visit holds is one object
     # Back from Run reaches Scene, Plan says what to press, slides draw false positives
     # the cards of a workbook ask for its number of rows
-    "pages": 8617,
+    # what Trust attacks stands in its address
+    "pages": 8630,
     # signs of the classes of links in the scene's legend
     # and the hundred figures next to the dial, and the story's own start and style
     # and a dial that leaves the crowd as it is
