@@ -273,7 +273,7 @@ def read_text(source: str | os.PathLike[str] | bytes, what: str) -> str:
         try:
             with Path(raw).open("rb") as file:
                 raw = file.read(MOST_BYTES + 1)
-        except (OSError, ValueError):
+        except (OSError, TypeError, ValueError):
             raise InputError(
                 f"There is no {what} to read at {show(str(source))}; check it."
             ) from None
