@@ -312,7 +312,7 @@ def _read(connection: sqlite3.Connection, wanted: str) -> Budget:
     if wanted not in names:
         raise InputError(
             f"There is no budget {wanted!r}.{did_you_mean(wanted, names)} To make it, declare "
-            "its total: epsilon=3, delta=1e-5."
+            "its total: epsilon=3, delta=1e-5 (or engine budget new)."
         )
 
     def rows(query: str) -> list[Any]:
