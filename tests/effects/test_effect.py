@@ -164,8 +164,7 @@ def test_a_level_without_records_is_named():
     assert "seldom" not in found.refusal
     said = {"unknown no yes": "yes no", "1 2 3": "3 1", "1 0 missing": "1 0", "a b missing": "b a"}
     for levels, two in said.items():
-        some = moments, ("smokes", "ill"), (levels.split(), ("1", "0")), dags
-        found = effect_of(*some, "smokes", "ill")
+        found = effect_of(moments, "ab", (levels.split(), "10"), dags, "a", "b")
         assert [found.level, found.base, found.event] == [*two.split(), "1"]
 
 
