@@ -15,9 +15,14 @@ _NUMBERS = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DOUBLE)$")
 
 
 def trimmed(cell: str) -> str:
-    """The SQL of a cell's text without the blanks around it; to look for others is slow."""
+    """The SQL of a cell's text without the blanks around it."""
+    return f"trim({cell}, {quoted(BLANKS)})"
+
+
+def bare(cell: str) -> str:
+    """The same for what is asked of every row: quicker where there are none, and longer SQL."""
     ends = f"ascii({cell}) BETWEEN 33 AND 126 AND ascii(right({cell}, 1)) BETWEEN 33 AND 126"
-    return f"(CASE WHEN {ends} THEN {cell} ELSE trim({cell}, {quoted(BLANKS)}) END)"
+    return f"(CASE WHEN {ends} THEN {cell} ELSE {trimmed(cell)} END)"
 
 
 def moment(text: str) -> str:
@@ -27,11 +32,14 @@ def moment(text: str) -> str:
 
 def number(text: str, decimal: str) -> str:
     """The SQL of a text's number, true being 1 and false 0; NULL or not finite where it is none."""
-    plain = text
-    if decimal == ",":
-        plain = f"CASE WHEN contains({text}, '.') THEN NULL ELSE replace({text}, ',', '.') END"
     words = f"CASE lower({text}) WHEN 'true' THEN 1.0 WHEN 'false' THEN 0.0 END"
-    return f"coalesce(try_cast({plain} AS DOUBLE), {words})"
+    return f"coalesce({_double(text, decimal)}, {words})"
+
+
+def _double(text: str, decimal: str) -> str:
+    if decimal == ",":
+        text = f"CASE WHEN contains({text}, '.') THEN NULL ELSE replace({text}, ',', '.') END"
+    return f"try_cast({text} AS DOUBLE)"
 
 
 @dataclass(frozen=True)
@@ -59,6 +67,7 @@ class Cell:
         typed = part is None and _NUMBERS.match(kind)
         decimal = table.dialect.decimal
         sign = decimal if kind == "VARCHAR" else "."
-        value = f"CAST(c{at} AS DOUBLE)" if typed else number(text, sign)
-        gap = f"(lower(coalesce({text}, '')) IN ({', '.join(map(quoted, GAPS))}))"
+        value = f"coalesce({_double(stored, sign)}, {number(text, sign)})"  # few need the text
+        value = f"CAST(c{at} AS DOUBLE)" if typed else value
+        gap = f"(lower(coalesce({bare(stored)}, '')) IN ({', '.join(map(quoted, GAPS))}))"
         return cls(stored, text, value, gap, decimal)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from engine.data.cell import Cell, moment, number
+from engine.data.cell import Cell, bare, moment, number
 from engine.data.column import GAP_LEVELS, LEVEL, MAX_LEVELS, MOST_TEXT, PLAIN, Column, Dialect
 from engine.data.sources import Relation, opened
 from engine.errors import DataError
@@ -82,7 +82,7 @@ def _look(table: Relation, name: str, rows: int, known: Any) -> Found:
     table.con.execute(
         f"CREATE OR REPLACE TEMP TABLE words AS SELECT w, n, {number('w', table.dialect.decimal)} "
         f"AS v, CASE WHEN contains(w, '-') THEN {moment('w')} END AS day FROM (SELECT "
-        f"{cell.text} AS w, count(*) AS n FROM {table.sql} WHERE NOT {cell.gap} GROUP BY 1)"
+        f"{bare(cell.stored)} AS w, count(*) AS n FROM {table.sql} WHERE NOT {cell.gap} GROUP BY 1)"
     )
     [[held, distinct, least, most, numeric, whole, dates, long, *years]] = table.con.execute(
         "SELECT coalesce(sum(n), 0)::BIGINT, count(*), min(n), max(n), count(*) = count(*) FILTER "

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.data.cell import BLANKS, Cell, moment, number
+from engine.data.cell import BLANKS, Cell, bare, moment, number
 from engine.data.column import ADDED, Column, Person, Unforeseen
 from engine.data.sources import Relation, opened, quoted
 from engine.data.spreadsheets import safe
@@ -165,7 +165,7 @@ def _persons(
     """
     owner = Cell.of(table, person.id)
     small = f"isfinite({owner.number}) AND abs({owner.number}) < 9007199254740992"
-    named = f"CASE WHEN {small} THEN CAST({owner.number} AS VARCHAR) ELSE {owner.text} END"
+    named = f"CASE WHEN {small} THEN CAST({owner.number} AS VARCHAR) ELSE {bare(owner.stored)} END"
     inner = [f"CASE WHEN NOT {owner.gap} THEN {named} END AS person", _order(table, person)]
     for j, column in enumerate(columns):
         if column.take in ADDED:
