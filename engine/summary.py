@@ -125,6 +125,15 @@ def arrows_words(counts: Counts | None) -> str:
     return f"Of those found: {said}." if said else ""
 
 
+def together(costs: Sequence[Guarantee]) -> str:
+    """What runs on the same rows cost in all, or that nothing bounds it."""
+    epsilon, delta = sum(c.epsilon for c in costs), sum(c.delta for c in costs)
+    if math.isinf(epsilon):
+        return "without any bound: for one of them at least nothing can be proven"
+    said = f"ε = {number(epsilon)}, δ = {number(delta)}"
+    return f"{said} (basic composition of what can be proven)"
+
+
 def listed(parts: Sequence[str]) -> str:
     """Words with commas and an "and"."""
     return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))

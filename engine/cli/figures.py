@@ -39,8 +39,6 @@ def figure_command(argv: Sequence[str]) -> int:
     from engine.studies.figures import figure  # here: only figures need matplotlib
 
     out = Path(args.out)
-    for path in (out, out.with_suffix(".txt"), out.with_suffix(".csv")):
-        check_place(path)
     table = frame(_runs(args.study))
     if args.algorithm is not None:
         table = table[table["algorithm"].isin(parts(args.algorithm, "--algorithm"))]
@@ -48,7 +46,11 @@ def figure_command(argv: Sequence[str]) -> int:
         raise InputError(f"{args.study} holds no such run.")
     rows = {} if args.n is None else dict.fromkeys(table["dataset"], args.n)
     how: Any = {"kind": out.suffix.lstrip(".").lower(), "columns": args.columns, "rows": rows}
-    for path in figure(table, args.y, **how).write(out):
+    files = figure(table, args.y, **how).files(out)
+    for path in files:
+        check_place(path)
+    for path, content in files.items():
+        path.write_bytes(content)
         print(path)
     return 0
 

@@ -26,10 +26,12 @@ from engine.cli.flags import (
 )
 from engine.cli.interrupts import ending, interruptible
 from engine.params import Spec
+from engine.percent import count
 from engine.registry import ALGORITHMS
 from engine.studies.detectability import Shape, unworkable
 from engine.studies.study import Progress, sweep
 from engine.studies.trial import TrialResult, knowing
+from engine.summary import together
 
 EVERY = 10.0  # seconds between two lines of progress where standard error is no terminal
 
@@ -135,11 +137,8 @@ def sweep_command(argv: Sequence[str]) -> int:
     for data in several:
         if not data.public:
             spent = [run.spent for run in finished if run.fingerprint == data.identity]
-            epsilon, delta = (
-                sum(getattr(one, part) for one in spent) for part in ("epsilon", "delta")
-            )
-            cost = f"ε = {epsilon:g}, δ = {delta:g}"
-            print(f"{data.name}: together these runs cost {cost}.", file=sys.stderr)
+            cost = f"{count(len(spent), 'run')}, together {together(spent)}"
+            print(f"{data.name}: {cost}.", file=sys.stderr)
     return ending(cancelled, args.out)
 
 

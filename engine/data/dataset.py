@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.data.column import HUGE, Column, Unforeseen
 from engine.data.schema import Schema
@@ -333,3 +334,15 @@ def refuse_cycle(graph: nx.DiGraph, what: str) -> None:
         arcs = nx.find_cycle(graph)
         path = way([show(node) for node in [*(a for a, _ in arcs), arcs[0][0]]], " -> ")
         raise DataError(f"{what} has a cycle ({path}); remove or turn one of its edges.")
+
+
+def mixed_radix_keys(codes: NDArray[np.unsignedinteger], sizes: Sequence[int]) -> NDArray[np.int64]:
+    """One integer a row that is equal for equal rows; compressed where it would overflow."""
+    keys, size = np.zeros(codes.shape[0], np.int64), 1
+    for column, levels in enumerate(sizes):
+        if size > (1 << 62) // max(levels, 1):
+            distinct, keys = np.unique(keys, return_inverse=True)
+            keys, size = keys.astype(np.int64), len(distinct)
+        keys = keys * levels + codes[:, column]
+        size *= levels
+    return keys

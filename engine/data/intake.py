@@ -25,6 +25,7 @@ import numpy as np
 
 from engine.data.cell import BLANKS, Cell, bare, moment, number
 from engine.data.column import ADDED, Column, Person, Unforeseen
+from engine.data.dataset import mixed_radix_keys
 from engine.data.sources import Relation, opened, quoted
 from engine.data.spreadsheets import safe
 
@@ -103,9 +104,10 @@ def project(
     sizes = np.array([column.size for column in columns])
     if (none := codes >= sizes).any():  # rows that are equal now become one
         others = np.array([column.other_code or 0 for column in columns], np.uint8)
-        codes = np.where(none, others, codes).copy(order="C")
-        rows, inverse = np.unique(codes.view(f"S{len(columns)}")[:, 0], return_inverse=True)
-        codes = rows.view(np.uint8).reshape(len(rows), -1)
+        codes = np.where(none, others, codes)
+        keys = mixed_radix_keys(codes, sizes.tolist())
+        _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        codes = codes[first]
         weights = np.bincount(inverse, weights).astype(np.int64)  # sums below 2^53 are exact
     return (codes, weights), unforeseen
 

@@ -37,7 +37,7 @@ Source = str | os.PathLike[str] | bytes | IO[str] | IO[bytes]
 Word = Callable[[Any], str | None]
 
 _ENDINGS = {"parquet": (".parquet", ".pq"), "text": (".csv", ".tsv", ".txt", ".gz")}
-_BOOKS = (".xlsx", ".xlsm", ".xls", "")
+BOOKS = (".xlsx", ".xlsm", ".xls", "")
 _MARKS = {b"PAR1": "parquet", b"SQLite format 3\0": "sqlite", b"ARROW1": "arrow"}
 # Byte order marks, which say more than the schema does.
 _ORDERS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
@@ -220,7 +220,7 @@ def _kind(path: Path, suffix: str) -> str:
         raise DataError(f"There is no file {show(str(path))} to read; check its path.") from None
     if start[8:12] == b"DUCK":
         return "duckdb"
-    if start.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")) and suffix.lower() in _BOOKS:
+    if start.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")) and suffix.lower() in BOOKS:
         return "excel"
     return next((kind for mark, kind in _MARKS.items() if start.startswith(mark)), "text")
 

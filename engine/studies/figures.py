@@ -91,13 +91,11 @@ class Figure:
     caption: str
     data: pd.DataFrame
 
-    def write(self, path: Path) -> list[Path]:
-        """Write the figure, its caption (.txt) and its numbers (.csv); what was written."""
-        others = path.with_suffix(".txt"), path.with_suffix(".csv")
-        path.write_bytes(self.content)
-        others[0].write_text(self.caption + "\n", encoding="utf-8")
-        others[1].write_text(table_csv(self.data), encoding="utf-8")
-        return [path, *others]
+    def files(self, path: Path) -> dict[Path, bytes]:
+        """The figure, its caption (.txt) and its numbers (.csv), by where they go."""
+        caption, numbers = f"{self.caption}\n".encode(), table_csv(self.data).encode()
+        ends = zip((path.suffix, ".txt", ".csv"), (self.content, caption, numbers), strict=True)
+        return {path.with_suffix(end): content for end, content in ends}
 
 
 # Drawing ----------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from engine.compiled import kernel
-from engine.data.dataset import Dataset
+from engine.data.dataset import Dataset, mixed_radix_keys
 from engine.randomness import Randomness
 
 DENSE_CELLS = 1 << 20  # above this many cells a query's strata are compressed to occupied ones
@@ -165,18 +165,6 @@ def fold(data: Dataset) -> tuple[Rows, NDArray[np.int64]]:
     weights = np.bincount(inverse, data.weights)
     codes = np.asfortranarray(data.codes[first])
     return Rows(codes, weights.astype(np.int32), data.cardinalities, data.n), inverse
-
-
-def mixed_radix_keys(codes: NDArray[np.unsignedinteger], sizes: Sequence[int]) -> NDArray[np.int64]:
-    """One integer a row that is equal for equal rows; compressed where it would overflow."""
-    keys, size = np.zeros(codes.shape[0], np.int64), 1
-    for column, levels in enumerate(sizes):
-        if size > (1 << 62) // max(levels, 1):
-            distinct, keys = np.unique(keys, return_inverse=True)
-            keys, size = keys.astype(np.int64), len(distinct)
-        keys = keys * levels + codes[:, column]
-        size *= levels
-    return keys
 
 
 # What was counted, kept ----------------------------------------------------------------

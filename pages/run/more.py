@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import streamlit as st
@@ -12,6 +11,7 @@ from engine.data.spreadsheets import table_csv
 from engine.score.learned import ScoreDiagnostics
 from engine.studies.detectability import Shape
 from engine.studies.price import price_steps
+from engine.summary import together
 from pages.draw import price, show
 from pages.forms import count_line
 from pages.run import descent, ledger, trace
@@ -116,16 +116,9 @@ def own_data_costs(run: Shown) -> None:
     """What all of this session's runs on the person's data add up to."""
     for reason in run.result.ledger.undefended:
         st.warning(f"Nothing can be proven: {text.plain(reason)}.")
-    costs = list(costs_of(run.data).values())  # under basic composition
-    epsilon, delta = sum(c.epsilon for c in costs), sum(c.delta for c in costs)
-    said = f"This session: {text.count(len(costs), 'run')} on these data, together "
-    if math.isinf(epsilon):
-        st.caption(f"{said}without any bound: for one of them at least nothing can be proven.")
-    else:
-        st.caption(
-            f"{said}ε = {text.number(epsilon)}, δ = {text.number(delta)} (basic composition of "
-            "what can be proven)."
-        )
+    costs = list(costs_of(run.data).values())
+    runs = text.count(len(costs), "run")
+    st.caption(f"This session: {runs} on these data, together {together(costs)}.")
     for note in run.data.notes:
         st.caption(text.plain(note))
 

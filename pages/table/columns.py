@@ -10,6 +10,7 @@ import streamlit as st
 
 from engine import Dataset, InputError
 from engine.data.schema import Schema
+from engine.data.sources import BOOKS
 from engine.release.file import neighbours
 from pages import worker
 from pages.draw import show
@@ -132,7 +133,7 @@ def _order(drafts: dict[str, Draft]) -> str:
 
 def _rows(file: OwnFile, drafts: dict[str, Draft]) -> int | None:
     """How many rows a workbook has, which does not hold those that are blank at its end."""
-    data, book = own_data(), Path(file.upload.name).suffix.lower() in (".xlsx", ".xlsm", ".xls")
+    data, book = own_data(), Path(file.upload.name).suffix.lower() in BOOKS
     if data is None or not book or cards.person_of(drafts) is not None:
         return None
     said = "A public number: a workbook does not hold rows that are blank at its end, so state it."

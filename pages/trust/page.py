@@ -25,7 +25,7 @@ TASK = "audit"
 class Fields(Parameters):
     """What is attacked, and how often."""
 
-    algorithm: str = param(PRIVATE[0], "Algorithm", choices=PRIVATE)
+    attacked: str = param(PRIVATE[0], "Algorithm", choices=PRIVATE)
     claim: str = param("strict", "Claim", choices=("strict", "published"))
     neighbours: str = param("", "Neighbours", high=40)
     runs: int = param(150, "Runs on each side", among=(50, 150, 500, 1500))
@@ -59,7 +59,7 @@ def attack_form() -> None:
     st.subheader("Attack a claim", anchor=False)
     d = state.of(Fields, "trust.")
     key = bound(
-        st.selectbox, "Algorithm", d, "algorithm", key="audit-algorithm", options=PRIVATE,
+        st.selectbox, "Algorithm", d, "attacked", key="audit-algorithm", options=PRIVATE,
         format_func=TITLES.__getitem__,
     )  # fmt: skip
     chosen: list[Case] = cases(key)

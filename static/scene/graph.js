@@ -102,7 +102,8 @@ export class Graph {
     const end = truth === FORTH ? r.to : truth === BACK ? r.from : null;
     const g = add("g", {class: "link"}, this.wires);
     const made = {
-      g, shadow, tip: end && add("path", {d: head(end, r.bend), class: "tip"}, this.back), middle: [0, 1].map((k) => (r.from[k] + 2 * r.bend[k] + r.to[k]) / 4),
+      g, shadow, middle: [0, 1].map((k) => (r.from[k] + 2 * r.bend[k] + r.to[k]) / 4),
+      tip: end && add("path", {d: head(end, r.bend), class: "tip"}, this.back),
       wire: add("path", {d, class: "wire"}, g),
       forth: add("path", {d: head(r.to, r.bend), class: "head"}, g),
       back: add("path", {d: head(r.from, r.bend), class: "head"}, g),

@@ -182,12 +182,14 @@ export class Scene extends Picture {
     field.select();
   }
 
+  /** Whether the method adds no noise: then there is one result, and nothing to draw. */
+  get exact() { return !this.model.methods.find((m) => m.key === this.state.method).private; }
+
   draw() {
-    const {model, state} = this, method = model.methods.find((m) => m.key === state.method);
+    const {model, state, exact} = this;
     state.at = this.made(this.wish);
     const all = counts(model, state.method, state.at);
     state.draw = Math.min(state.draw, Math.max(0, all.length - 1));
-    const exact = !method.private;
     const ghost = state.ghost && !exact && all.length > 1;
     this.root.dataset.state = JSON.stringify(this.frame());
     this.root.classList.toggle("exact", exact);
@@ -196,7 +198,7 @@ export class Scene extends Picture {
     this.parts.value.textContent = `ε = ${model.epsilons[state.at]}`;
     this.root.querySelectorAll(".methods input").forEach((i) => { i.checked = i.value === state.method; });
     this.root.querySelector(".ghost").setAttribute("aria-pressed", String(state.ghost));
-    this.root.querySelectorAll(".shake, .ghost").forEach((button) => { button.disabled = exact; }); // there is one result
+    this.root.querySelectorAll(".shake, .ghost").forEach((button) => { button.disabled = exact; });
     this.root.querySelector(".as-table").setAttribute("aria-pressed", String(this.table));
     if (!all.length) { this.parts.sentence.textContent = "These draws are being made …"; return; }
     this.graph.draw(state.method, state.at, state.draw, ghost, this.lit);
@@ -234,10 +236,8 @@ export class Scene extends Picture {
   }
 
   hint() {
-    const {model, state, lit, parts} = this;
-    const exact = state.method === "pc";
-    if (lit === null && exact) { parts.hint.textContent = ""; return; }
-    if (lit === null) { parts.hint.textContent = "Point at a link: how many draws hold it, and below which ε it is lost."; return; }
+    const {model, state, lit, parts, exact} = this;
+    if (lit === null) { parts.hint.textContent = exact ? "" : "Point at a link: how many draws hold it, and below which ε it is lost."; return; }
     const [i, j] = model.pairs[lit], t = this.given.titles, s = share(model, state.method, state.at, lit);
     const real = model.truth[lit] !== ABSENT, from = drowns(model, state.method, lit);
     const back = model.causal[lit] === 3, name = real ? `${t[back ? j : i]} → ${t[back ? i : j]}` : `${t[i]} – ${t[j]} (no such link)`;

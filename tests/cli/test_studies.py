@@ -46,8 +46,8 @@ def test_a_sweep_of_own_rows_says_what_it_cost_and_no_file_is_overwritten(capsys
     Schema.draft(frame).state(*frame.columns).save(schema)
     own = f"sweep --csv {table} --schema {schema} --epsilon 0.5 --seeds 3".split()
     assert main([*own, "--out", study]) == 0
-    assert "own: together these runs cost ε = 1.5, δ = " in capsys.readouterr().err
-    figure = ["figure", study, "--out", f"{tmp_path}/own.pdf"]  # its numbers are own.csv
+    assert "own: 3 runs, together ε = 1.5, δ = " in capsys.readouterr().err
+    figure = f"figure {study} --y ci_tests --out {tmp_path}/own.pdf".split()  # numbers: own.csv
     for refused in ([*own, "--target", "0.8"], ["table", study, "--out", table], figure):
         assert main(refused) == 2
 

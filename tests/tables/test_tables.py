@@ -14,7 +14,7 @@ from scipy import stats
 
 import engine.tables.store as tables
 from engine import load_dataset
-from engine.data.dataset import Dataset
+from engine.data.dataset import Dataset, mixed_radix_keys
 from engine.randomness import Randomness
 
 SIZES = (2, 3, 4, 2, 5)
@@ -87,7 +87,7 @@ def test_keys_do_not_overflow():
     """Forty columns of 60 levels: 60^40 is far beyond 64 bits."""
     codes = np.random.default_rng(0).integers(0, 60, (200, 40)).astype(np.uint8)
     codes[100:] = codes[:100]
-    keys = tables.mixed_radix_keys(codes, [60] * 40)
+    keys = mixed_radix_keys(codes, [60] * 40)
     assert (keys[:100] == keys[100:]).all()
     assert len(np.unique(keys)) == 100
     assert keys.min() >= 0

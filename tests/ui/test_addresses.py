@@ -24,7 +24,7 @@ FIELDS = {
     "study": f"study.target study.others study.seeds plan.rows {SETTINGS}",
     "table": "data n sample step",
     "pairs": "pairs.rows pairs.width",
-    "trust": "algorithm trust.claim trust.neighbours trust.runs",
+    "trust": "trust.attacked trust.claim trust.neighbours trust.runs",
 }
 
 

@@ -28,7 +28,7 @@ LEADS = [(word, page) for page in PAGES for word in (page.name, *page.old)]
 
 @pytest.mark.parametrize(("word", "page"), LEADS, ids=[word for word, _ in LEADS])
 def test_an_address_leads_to_the_page_that_holds_it(open_app, word, page):
-    held = {"algorithm": "curate_pc"} if page.name == "trust" else {"data": "cancer"}
+    held = {"trust.attacked": "curate_pc"} if page.name == "trust" else {"data": "cancer"}
     app = open_app(word, **held)
     assert f">{page.title}</h1>" in told(app, "html")
     assert sum(".stMainBlockContainer" in h.value for h in app.get("html")) == 1
