@@ -107,13 +107,12 @@ def ratio_bars(ratios: Mapping[str, float], *, key: str) -> None:
            "marker": {"color": inks}, "text": [f"{size:.2f}" for size in sizes],
            "textposition": "auto", "insidetextanchor": "end", "textangle": 0}  # fmt: skip
     layout = {
-        "height": 70 + 26 * len(names),
-        "margin": {"l": 8, "r": 8, "t": 8, "b": 8},
+        "height": 86 + 26 * len(names),  # the title stands below the ticks of a single bar, too
+        "margin": {"l": 8, "r": 8, "t": 8, "b": 64},
         "showlegend": False,
         "shapes": [upright(1, dash="dash", color=palette().bars[0])],
         "xaxis": {
-            # Narrow on a phone.
-            "title": {"text": "Largest change /<br>what was paid for", "standoff": 12},
+            "title": {"text": "Largest change /<br>what was paid for"},  # narrow on a phone
             "range": [0, max(1.04, *sizes)],
         },
         "yaxis": {"automargin": True},
