@@ -5,9 +5,12 @@ from __future__ import annotations
 import atexit
 import gc
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
+import duckdb
 import pytest
 from hypothesis import settings
 from xdist.remote import Producer
@@ -55,6 +58,18 @@ def pytest_configure() -> None:
     """Chance follows from the names of tests and fixtures, unless it is asked for."""
     if not FRESH:
         install()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def one_database() -> Iterator[None]:
+    """Tables are read by connections to one database in memory: each to open takes longer."""
+    usual = duckdb.connect
+
+    def connect(place: str, *more: Any) -> Any:
+        return shared.cursor() if place == ":memory:" else usual(place, *more)
+
+    with usual() as shared, mock.patch.object(duckdb, "connect", connect):
+        yield
 
 
 @pytest.hookimpl(wrapper=True)

@@ -20,13 +20,11 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 from unittest import mock
-
-import duckdb
 
 from engine import Budget, runner
 from engine.audit.instrumented import ROUNDING, Diverged, Instrumented
@@ -312,18 +310,6 @@ def two_columns(chance: random.Random, folder: Path, found: Found) -> list[str]:
     return same_results("anm", one, other, found, epsilon=1.0)
 
 
-@contextmanager
-def one_database() -> Iterator[None]:
-    """Tables are read by connections to one database in memory: each to open takes longer."""
-    usual = duckdb.connect
-
-    def connect(place: str, *more: Any) -> Any:
-        return shared.cursor() if place == ":memory:" else usual(place, *more)
-
-    with usual() as shared, mock.patch.object(duckdb, "connect", connect):
-        yield
-
-
 # Running it -----------------------------------------------------------------------------
 
 
@@ -332,7 +318,7 @@ def fuzz(
 ) -> Found:
     """Cases one after the other, for so many seconds or so many cases; or to the first finding."""
     found, end = Found(), time.monotonic() + seconds
-    with tempfile.TemporaryDirectory() as name, one_database():
+    with tempfile.TemporaryDirectory() as name:
         for seed in range(first, first + most):
             one_case(seed, Path(name), found, kind)
             for file in Path(name).iterdir():
