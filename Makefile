@@ -5,7 +5,7 @@
 
 PYTHON  ?= python3
 PORT    ?= 8501
-WORKERS ?= 2
+WORKERS ?= 3
 ARGS    ?=
 
 VENV  := .venv

@@ -140,7 +140,7 @@ def warm_command(argv: Sequence[str]) -> int:
         if cancelled():
             return INTERRUPTED
         # Many columns: all pairs are counted together, and samples drawn row by row.
-        run("priv_pc", load_dataset("win95pts", n=200), trace=False, max_order=1)
+        run("priv_pc", load_dataset("win95pts", n=200), trace=False, max_order=0)
     return 0
 
 

@@ -88,6 +88,7 @@ def test_journey(new_page, screenshots):
     page.get_by_role("radio", name="Paper setting").click()
     ran(page)
     page.locator(".stMain").evaluate("(e) => e.scrollTo(0, 0)")
+    steps.at_rest(page)
     assert page.locator("iframe").first.bounding_box() == before  # nothing jumps
     assert page.locator(".st-key-result").evaluate("e => getComputedStyle(e).opacity") == "1"
     page.locator(".headline").get_by_text("what can be proven").wait_for()
