@@ -36,8 +36,9 @@ $(APP_STAMP): requirements/app.txt
 $(STAMP): $(APP_STAMP) requirements/dev.txt
 	@echo "Installing the tools of the tests ..."
 	@$(PYTHON) scripts/install.py --editable $(VENV) requirements/dev.txt
-	@echo "Compiling the counting loops once ..."
-	@$(PY) -m engine warm || echo "Not compiled ahead; the first run will do it."
+	@echo "Compiling the counting loops and what the tests import once ..."
+	@$(PY) -m pytest --collect-only -qq >/dev/null & \
+	  $(PY) -m engine warm || echo "Not compiled ahead; the first run will do it."; wait
 	@touch $@
 
 app: $(APP_STAMP)
