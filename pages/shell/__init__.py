@@ -211,23 +211,24 @@ const seen = () => {
   const ink = getComputedStyle(document.querySelector(".stApp")).backgroundColor.match(/\\d+/g);
   return ink.slice(0, 3).reduce((sum, part) => sum + Number(part), 0) < 384 ? "dark" : "light";
 };
-let asked = "";
-export default function ({data, setTriggerValue}) {
+// A table takes every Tab to walk through its cells; arrows do that. Tab goes on to what follows.
+// What a button has folded out stands at the page's end: Tab goes from the button into it.
+const tab = (e) => {
+  if (e.key !== "Tab" || !e.target.closest) { return; }
+  if (e.target.closest('[data-testid="stDataFrame"]')) { e.stopImmediatePropagation(); }
+  if (e.shiftKey || !e.target.closest('[data-testid="stPopover"]')) { return; }
+  const first = document.querySelector(
+    '[data-testid="stPopoverBody"] :is(input, button, select, textarea, a[href])');
+  if (first) { first.focus(); e.preventDefault(); e.stopImmediatePropagation(); }
+};
+let asked = "", timer;
+export default function ({data, setTriggerValue}) {  // once more where the theme has changed
   if (seen() === data.theme) { asked = ""; }
-  const timer = setInterval(() => {
+  clearInterval(timer);
+  timer = setInterval(() => {
     const now = seen();
     if (now !== data.theme && now !== asked) { asked = now; setTriggerValue("theme", now); }
   }, 300);
-  // A table takes every Tab to walk through its cells; arrows do that. Tab goes on to what follows.
-  // What a button has folded out stands at the page's end: Tab goes from the button into it.
-  const tab = (e) => {
-    if (e.key !== "Tab" || !e.target.closest) { return; }
-    if (e.target.closest('[data-testid="stDataFrame"]')) { e.stopImmediatePropagation(); }
-    if (e.shiftKey || !e.target.closest('[data-testid="stPopover"]')) { return; }
-    const first = document.querySelector(
-      '[data-testid="stPopoverBody"] :is(input, button, select, textarea, a[href])');
-    if (first) { first.focus(); e.preventDefault(); e.stopImmediatePropagation(); }
-  };
   document.addEventListener("keydown", tab, true);
   return () => { clearInterval(timer); document.removeEventListener("keydown", tab, true); };
 }

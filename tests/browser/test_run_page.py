@@ -27,7 +27,9 @@ def ran(page):
 
 def test_journey(new_page, screenshots):
     """The algorithms' own levers and three charts in sight, in both themes; a node; a preset."""
-    page = new_page  # a visit keeps what was unfolded before
+    page, told = new_page, []  # a visit keeps what was unfolded before
+    theme = b"theme-watch-state__events"
+    page.on("websocket", lambda w: w.on("framesent", lambda sent: told.append(theme in sent)))
     page.emulate_media(color_scheme="dark")
     page.set_viewport_size({"width": 1440, "height": 900})
     page.goto("/run?data=asia&algorithm=curate_pc")  # from a link
@@ -96,6 +98,7 @@ def test_journey(new_page, screenshots):
     page.get_by_text("Overlay", exact=True).click()
     steps.drawn(page, frames=1)
     steps.addressed(page, "guarantee=published")
+    assert sum(told) == 1  # what else were sent by itself would take the place of what is pressed
     assert page.blocked == []
 
 

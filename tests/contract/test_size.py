@@ -92,7 +92,8 @@ MOST = {
     # what led to a page is kept until the page has done what it asks for
     # My table keeps the last release here, where Which ε? finds it
     # work that a page draws is seen by it; what a visit holds is one object, with names
-    "pages/shell": 1441,
+    # a change of theme is told once
+    "pages/shell": 1442,
     # imports of the drawer in the engine; the colours, which stood in the shell
     # a figure is plain mappings that Plotly checks once: by its classes a click took twice as long
     # true links not tested to the end are drawn as such
@@ -110,7 +111,8 @@ MOST = {
     # Back from Run reaches Scene, Plan says what to press, slides draw false positives
     # the cards of a workbook ask for its number of rows
     # what Trust attacks stands in its address
-    "pages": 8624,
+    # a change of theme is told once
+    "pages": 8625,
     # signs of the classes of links in the scene's legend
     # and the hundred figures next to the dial, and the story's own start and style
     # and a dial that leaves the crowd as it is
