@@ -123,17 +123,8 @@ def curves(
     if here is not None:
         at_x, at_y, name = here
         star = {"symbol": "star", "size": 17, "color": palette().font, "line": {"width": 0}}
-        drawn.append(
-            {
-                "type": "scatter",
-                "x": [at_x],
-                "y": [at_y],
-                "name": name,
-                "mode": "markers",
-                "marker": star,
-                "hovertemplate": f"{name}<br>%{{x:.4g}}: %{{y:.4g}}<extra></extra>",
-            }
-        )
+        spot = Curve(name=name, x=[at_x], y=[at_y], mode="markers")
+        drawn.append(_trace(spot) | {"marker": star})
     axes: dict[str, Any] = {"xaxis": _axis(x), "yaxis": _axis(y)}
     if second is not None:
         axes["yaxis2"] = _axis(second) | {"overlaying": "y", "side": "right", "showgrid": False}
@@ -146,7 +137,8 @@ def _axis(axis: Axis) -> dict[str, Any]:
     if axis.log:
         few = axis.ends is not None and axis.ends[1] <= 10 * axis.ends[0]
         drawn |= {"type": "log", "dtick": "D2" if few else 1, "tickformat": "~g"}
-        ends = ends and [math.log10(end) for end in ends]
+        # A point on an end is whole, and the end has its number.
+        ends = ends and [math.log10(ends[0]) - 0.1, math.log10(ends[1]) + 0.1]
     return drawn if ends is None else drawn | {"range": ends}
 
 
@@ -158,6 +150,7 @@ def _trace(line: Curve) -> dict[str, Any]:
         "y": list(line.y),
         "name": line.name,
         "mode": line.mode,
+        "cliponaxis": False,  # a point on an axis is whole
         "line": {"color": colour, "width": 2.5, "dash": DASHES[line.style % len(DASHES)]},
         "marker": {"symbol": MARKERS[line.style % len(MARKERS)], "size": 8, "color": colour},
         "yaxis": "y2" if line.second else "y",

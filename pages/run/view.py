@@ -111,7 +111,7 @@ def _f1_chart(run: Shown, task: Task) -> None:
         high=[high for *_, high in points],
         style=style_of(run.result.algorithm),
     )
-    ends = min(worker.EPSILONS[0], here) / 1.3, max(worker.EPSILONS[-1], here) * 1.3
+    ends = min(worker.EPSILONS[0], here), max(worker.EPSILONS[-1], here)
     drawn = curves(
         [line] if points else [],
         Axis("ε", log=True, ends=ends),

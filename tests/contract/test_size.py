@@ -97,7 +97,7 @@ MOST = {
     # imports of the drawer in the engine; the colours, which stood in the shell
     # a figure is plain mappings that Plotly checks once: by its classes a click took twice as long
     # true links not tested to the end are drawn as such
-    "pages/draw": 978,
+    "pages/draw": 970,
     # a wide column for the report's graph, and on slides the part that the question is about
     # and a plan whose answers the noise hides is told
     # a budget that is declared pays the next release; the last release is offered first
@@ -112,7 +112,7 @@ MOST = {
     # the cards of a workbook ask for its number of rows
     # what Trust attacks stands in its address
     # a change of theme is told once
-    "pages": 8625,
+    "pages": 8617,
     # signs of the classes of links in the scene's legend
     # and the hundred figures next to the dial, and the story's own start and style
     # and a dial that leaves the crowd as it is
