@@ -233,7 +233,6 @@ def _taken(column: Column, j: int) -> str:
 def read_numbers(source: Any) -> tuple[np.ndarray, list[str], str]:
     """A table's numbers (n, d) in the order of its rows, NaN where none is; names; a label."""
     with opened(source) as table:
-        table.con.execute("SET preserve_insertion_order = true")
         names = [name for name in table.names if name]
         listed = ", ".join(f"{Cell.of(table, n).number} AS v{k}" for k, n in enumerate(names))
         found = table.con.execute(f"SELECT {listed} FROM {table.sql}").fetchnumpy()

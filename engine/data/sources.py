@@ -46,7 +46,7 @@ _LONGEST = 2 * _CHUNK  # bytes of a line
 _MOST_UNPACKED, _MOST_CELLS = 1 << 30, 20_000_000  # of a workbook: bytes, and cells of its area
 # A bounded memory, no disk, and no look at Python's variables.
 _SETTINGS = """SET memory_limit = '60%'; SET temp_directory = ''; SET TimeZone = 'UTC';
-SET python_enable_replacements = false; SET preserve_insertion_order = false;"""
+SET python_enable_replacements = false;"""
 
 
 class Relation(NamedTuple):
