@@ -128,7 +128,9 @@ class Knowledge:
         return None
 
     def check_names(self, names: Sequence[str]) -> None:
-        """Raise InputError where a name is none of the table's."""
+        """Raise InputError where a name is none of the table's, or this is no Knowledge."""
+        if not isinstance(self, Knowledge):
+            raise InputError(f"What is known is a Knowledge(tiers=[…]), not {show(self)}.")
         known = frozenset(names)
         for name in self.names:
             if name not in known:

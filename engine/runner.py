@@ -170,7 +170,7 @@ def _stated(chosen: Algorithm, data: Dataset, knowledge: Knowledge | None) -> Kn
             f"{chosen.title} asks which of two columns is the cause; what is known would answer it."
         )
     if knowledge is not None:
-        knowledge.check_names(data.names)
+        Knowledge.check_names(knowledge, data.names)
     return knowledge
 
 

@@ -63,12 +63,11 @@ def pytest_configure() -> None:
 @pytest.fixture(autouse=True, scope="session")
 def one_database() -> Iterator[None]:
     """Tables are read by connections to one database in memory: each to open takes longer."""
-    usual = duckdb.connect
 
-    def connect(place: str, *more: Any) -> Any:
+    def connect(place: str, *more: Any, usual: Any = duckdb.connect) -> Any:
         return shared.cursor() if place == ":memory:" else usual(place, *more)
 
-    with usual() as shared, mock.patch.object(duckdb, "connect", connect):
+    with duckdb.connect() as shared, mock.patch.object(duckdb, "connect", connect):
         yield
 
 

@@ -310,6 +310,8 @@ GUESSES = {
     "a frame as a network": (lambda: engine.load_dataset(FRAME), "read_table"),
     "a file as a network": (lambda: engine.load_dataset("my.csv"), "read_table"),
     "a budget for what is not private": (lambda: run("pc", FRAME, epsilon=1), "is not private"),
+    "what is known as a dict": (lambda: run("priv_pc", FRAME, knowledge={}), "is a Knowledge"),
+    "a budget without a name": (lambda: Budget(None, epsilon=1), "name has at most"),
     "another word for a seed": (lambda: run("priv_pc", FRAME, random_state=1), "mean seed"),
     "a module that is called": (lambda: engine.release(FRAME, SCHEMA), "a budget releases"),
     "a schema that is inferred": (lambda: Schema.infer(FRAME), "'draft'"),

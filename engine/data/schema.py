@@ -90,7 +90,7 @@ class Schema(metaclass=_Named):
             if fault := _wrong_person(column, self.person):
                 raise InputError(f"The column {show(column.name)} {fault}.")
         if self.knowledge is not None:
-            self.knowledge.check_names(names)
+            Knowledge.check_names(self.knowledge, names)
 
     def __str__(self) -> str:
         """A line a column, and why the others are left out."""

@@ -27,7 +27,7 @@ class Known:
     """
 
     def __init__(self, knowledge: Knowledge, names: Sequence[str]):
-        knowledge.check_names(names)
+        Knowledge.check_names(knowledge, names)
         self.knowledge, self.names = knowledge, tuple(names)
         self.only_orients = knowledge.use == ORIENTS
         self.barred: Adjacency = np.array(

@@ -144,7 +144,7 @@ class Budgets:
 
     def new(self, name: str, epsilon: float | str, delta: float | str) -> Budget:
         """Declare a budget; a name that is there already, or looks like one, is refused."""
-        if not _NAME.fullmatch(name):
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
             raise InputError(
                 "A budget's name has at most 60 letters, digits, dots, _ and - of ASCII, and "
                 "single blanks between words; it starts with a letter or digit."

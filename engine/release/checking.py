@@ -289,7 +289,7 @@ def with_knowledge(release: Release, knowledge: Knowledge) -> Release:
     synthetic rows then are. InputError for a file that is not consistent, and for knowledge of
     columns that there are not.
     """
-    knowledge.check_names(release.names)
+    Knowledge.check_names(knowledge, release.names)
     return rederived(replace(release, applied=knowledge), checked(release)[1])
 
 
@@ -338,7 +338,7 @@ def assembled(parts: Sequence[Release], applied: Knowledge | None) -> Release:
                     "Combine releases of one schema and one search."
                 )
     if applied is not None:
-        applied.check_names(parts[0].names)
+        Knowledge.check_names(applied, parts[0].names)
     best = max(parts, key=lambda part: part.total.epsilon)
     names = " + ".join(part.name for part in parts)
     return replace(

@@ -265,7 +265,7 @@ def knowing(data: Dataset, said: Said) -> Dataset:
         said = ready_sets(data.truth)[word]
     if said is None:
         return data
-    said.check_names(data.names)
+    Knowledge.check_names(said, data.names)
     schema = data.schema
     if schema is None:
         if not data.public:

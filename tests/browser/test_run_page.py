@@ -27,8 +27,7 @@ def ran(page):
 
 def test_journey(new_page, screenshots):
     """The algorithms' own levers and three charts in sight, in both themes; a node; a preset."""
-    page, told = new_page, []  # a visit keeps what was unfolded before
-    theme = b"theme-watch-state__events"
+    page, told, theme = new_page, [], b"theme-watch-state__events"  # a visit keeps what is unfolded
     page.on("websocket", lambda w: w.on("framesent", lambda sent: told.append(theme in sent)))
     page.emulate_media(color_scheme="dark")
     page.set_viewport_size({"width": 1440, "height": 900})

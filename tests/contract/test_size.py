@@ -23,7 +23,7 @@ MOST = {
     # names of a Parquet file are as they are written
     # a workbook without a stated number of rows is refused; decimals of any type are numbers
     # the blanks around a cell are looked for where there are some: half of a draft's time and less
-    "engine/data": 1853,
+    "engine/data": 1852,
     # what is said of an ε before a run is a module of its own: Run loads no forecast for it
     # a report's curve has the colours of the theme
     # a plan whose answers the noise hides is told before a run
@@ -53,7 +53,8 @@ MOST = {
     # what is known names the table's columns, which is asked where it is said
     # a class's declarations are made once
     # what runs cost together, which a page wrote
-    "engine/*.py": 1619,
+    # what is known that is no Knowledge is told in one sentence
+    "engine/*.py": 1621,
     # combine, knowledge applied afterwards, resuming, and budgets bound to a table; what a failed
     # release says has a function of its own, so that make is one screen
     # a release that was cut short after its files were kept is ended
