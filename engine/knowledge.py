@@ -127,18 +127,6 @@ class Knowledge:
             return f"{b} → {a} is required"
         return None
 
-    def check_names(self, names: Sequence[str]) -> None:
-        """Raise InputError where a name is none of the table's, or this is no Knowledge."""
-        if not isinstance(self, Knowledge):
-            raise InputError(f"What is known is a Knowledge(tiers=[…]), not {show(self)}.")
-        known = frozenset(names)
-        for name in self.names:
-            if name not in known:
-                hint = did_you_mean(name, names)
-                raise InputError(
-                    f"What is known names {show(name)}, and no column is called so.{hint}"
-                )
-
     def to_json(self) -> dict[str, Any]:
         """The file's content; what is not stated is left out."""
         stated: dict[str, Any] = {"format": FORMAT, "version": VERSION}
@@ -167,6 +155,17 @@ class Knowledge:
     def load(cls, source: str | os.PathLike[str] | bytes) -> Knowledge:
         """Read a file, as :func:`load_knowledge`."""
         return load_knowledge(source)
+
+
+def check_names(knowledge: Knowledge, names: Sequence[str]) -> None:
+    """Raise InputError where this is no Knowledge, or it names what is no column of the table."""
+    if not isinstance(knowledge, Knowledge):
+        raise InputError(f"What is known is a Knowledge(tiers=[…]), not {show(knowledge)}.")
+    known = frozenset(names)
+    for name in knowledge.names:
+        if name not in known:
+            hint = did_you_mean(name, names)
+            raise InputError(f"What is known names {show(name)}, and no column is called so.{hint}")
 
 
 def _listed(value: Any) -> list[Any]:

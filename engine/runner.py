@@ -19,7 +19,7 @@ from engine.data.dataset import Dataset
 from engine.data.schema import Schema
 from engine.errors import InputError
 from engine.graphs.known import known_of
-from engine.knowledge import Knowledge
+from engine.knowledge import Knowledge, check_names
 from engine.params import Parameters
 from engine.privacy.ledger import Ledger
 from engine.randomness import Randomness
@@ -170,7 +170,7 @@ def _stated(chosen: Algorithm, data: Dataset, knowledge: Knowledge | None) -> Kn
             f"{chosen.title} asks which of two columns is the cause; what is known would answer it."
         )
     if knowledge is not None:
-        Knowledge.check_names(knowledge, data.names)
+        check_names(knowledge, data.names)
     return knowledge
 
 

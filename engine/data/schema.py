@@ -28,6 +28,7 @@ from engine.knowledge import (
     VERSION,
     Knowledge,
     check_fields,
+    check_names,
     parse_json,
     parse_knowledge,
     read_text,
@@ -90,7 +91,7 @@ class Schema(metaclass=_Named):
             if fault := _wrong_person(column, self.person):
                 raise InputError(f"The column {show(column.name)} {fault}.")
         if self.knowledge is not None:
-            Knowledge.check_names(self.knowledge, names)
+            check_names(self.knowledge, names)
 
     def __str__(self) -> str:
         """A line a column, and why the others are left out."""

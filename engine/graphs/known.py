@@ -14,7 +14,7 @@ import numpy as np
 
 from engine.graphs.cpdag import Adjacency, SeparatingSets, matrix_of
 from engine.graphs.meek import cpdag, cpdag_of_dag, meek, product
-from engine.knowledge import ORIENTS, Knowledge
+from engine.knowledge import ORIENTS, Knowledge, check_names
 
 
 class Known:
@@ -27,7 +27,7 @@ class Known:
     """
 
     def __init__(self, knowledge: Knowledge, names: Sequence[str]):
-        Knowledge.check_names(knowledge, names)
+        check_names(knowledge, names)
         self.knowledge, self.names = knowledge, tuple(names)
         self.only_orients = knowledge.use == ORIENTS
         self.barred: Adjacency = np.array(

@@ -36,7 +36,7 @@ from engine.effects.effect import Effect, effect_of
 from engine.effects.plausible import plausible
 from engine.errors import InputError, show
 from engine.graphs.known import known_of
-from engine.knowledge import Knowledge
+from engine.knowledge import Knowledge, check_names
 from engine.marginals.citest import NoisyTests
 from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.marginals.levels import merged
@@ -289,7 +289,7 @@ def with_knowledge(release: Release, knowledge: Knowledge) -> Release:
     synthetic rows then are. InputError for a file that is not consistent, and for knowledge of
     columns that there are not.
     """
-    Knowledge.check_names(knowledge, release.names)
+    check_names(knowledge, release.names)
     return rederived(replace(release, applied=knowledge), checked(release)[1])
 
 
@@ -338,7 +338,7 @@ def assembled(parts: Sequence[Release], applied: Knowledge | None) -> Release:
                     "Combine releases of one schema and one search."
                 )
     if applied is not None:
-        Knowledge.check_names(applied, parts[0].names)
+        check_names(applied, parts[0].names)
     best = max(parts, key=lambda part: part.total.epsilon)
     names = " + ".join(part.name for part in parts)
     return replace(

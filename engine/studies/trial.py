@@ -21,7 +21,7 @@ from engine.errors import InputError, did_you_mean, show
 from engine.graphs.cpdag import unordered
 from engine.graphs.known import READY, ready_sets
 from engine.graphs.metrics import Counts, Scores
-from engine.knowledge import Knowledge
+from engine.knowledge import Knowledge, check_names
 from engine.params import Parameters
 from engine.privacy.accounting import Guarantee
 from engine.registry import algorithm
@@ -265,7 +265,7 @@ def knowing(data: Dataset, said: Said) -> Dataset:
         said = ready_sets(data.truth)[word]
     if said is None:
         return data
-    Knowledge.check_names(said, data.names)
+    check_names(said, data.names)
     schema = data.schema
     if schema is None:
         if not data.public:

@@ -14,7 +14,7 @@ import streamlit as st
 from engine import Dataset, InputError, Knowledge, load_knowledge
 from engine.graphs.cpdag import matrix_of
 from engine.graphs.known import Known, ready_sets
-from engine.knowledge import FULL, MOST_BYTES, ORIENTS
+from engine.knowledge import FULL, MOST_BYTES, ORIENTS, check_names
 from pages import mode
 from pages.shell import words as text
 from pages.shell.export import download
@@ -119,7 +119,7 @@ def _files(data: Dataset, known: Knowledge) -> None:
         file = st.session_state["known-file"]
         try:
             found = load_knowledge(b"" if file is None else file.getvalue())
-            found.check_names(data.names)
+            check_names(found, data.names)
             _keep(found)
         except InputError as error:
             st.session_state[_PROBLEM] = None if file is None else str(error)

@@ -18,6 +18,7 @@ from engine.data.networks import NETWORKS, load_network
 from engine.data.schema import Schema
 from engine.data.simulated import GRAPHS, MAX_NODES, NOISES, parse_name
 from engine.graphs.known import ready_sets
+from engine.knowledge import check_names
 from engine.params import Parameters, Spec, param, relevant
 from engine.registry import GRAPHS as GRAPH_ALGORITHMS
 from engine.registry import algorithm
@@ -143,7 +144,7 @@ def known_from(word: str, name: str) -> Knowledge | None:
         raise InputError(f"What is known is one of {', '.join(sets)}, or the JSON of its file.")
     known = load_knowledge(word.encode())
     if name in NETWORKS:
-        known.check_names(load_network(name).names)
+        check_names(known, load_network(name).names)
     return known
 
 
