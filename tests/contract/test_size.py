@@ -54,7 +54,6 @@ MOST = {
     # what is known names the table's columns, which is asked where it is said
     # a class's declarations are made once
     # what runs cost together, which a page wrote
-    # what is known that is no Knowledge is told in one sentence
     "engine/*.py": 1619,
     # combine, knowledge applied afterwards, resuming, and budgets bound to a table; what a failed
     # release says has a function of its own, so that make is one screen
