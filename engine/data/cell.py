@@ -14,15 +14,10 @@ BLANKS = f"{_BLANKS}\u2028\u2029\u202f\u205f\u3000\ufeff"
 _NUMBERS = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DOUBLE)$")
 
 
-def trimmed(cell: str) -> str:
-    """The SQL of a cell's text without the blanks around it."""
-    return f"trim({cell}, {quoted(BLANKS)})"
-
-
 def bare(cell: str) -> str:
-    """The same, quicker where there are no blanks, in longer SQL: for what all rows are asked."""
+    """The SQL of a cell's text without the blanks around it; most have none, and ask for less."""
     ends = f"ascii({cell}) BETWEEN 33 AND 126 AND ascii(right({cell}, 1)) BETWEEN 33 AND 126"
-    return f"(CASE WHEN {ends} THEN {cell} ELSE {trimmed(cell)} END)"
+    return f"(CASE WHEN {ends} THEN {cell} ELSE trim({cell}, {quoted(BLANKS)}) END)"
 
 
 def moment(text: str) -> str:
@@ -36,6 +31,16 @@ def number(text: str, decimal: str) -> str:
     return f"coalesce({_double(text, decimal)}, {words})"
 
 
+def once(cell: str, asked: str) -> str:
+    """The SQL of what is asked of ``x``, which is the SQL of a cell and is computed once."""
+    return f"list_transform([{cell}], lambda x: {asked})[1]"
+
+
+def empty(text: str) -> str:
+    """The SQL of whether a text stands for none."""
+    return f"(lower(coalesce({text}, '')) IN ({', '.join(map(quoted, GAPS))}))"
+
+
 def _double(text: str, decimal: str) -> str:
     if decimal == ",":
         text = f"CASE WHEN contains({text}, '.') THEN NULL ELSE replace({text}, ',', '.') END"
@@ -46,13 +51,16 @@ def _double(text: str, decimal: str) -> str:
 class Cell:
     """One column's cells in SQL: as they are stored, as text, as numbers, and which are empty.
 
-    ``decimal`` is the sign that its numbers have.
+    Of a column of numbers (``typed``) they are at hand. ``sign`` is the decimal sign that the cells
+    have, ``decimal`` that of the table's text.
     """
 
     stored: str
     text: str
     number: str
     gap: str
+    typed: bool
+    sign: str
     decimal: str
 
     @classmethod
@@ -63,12 +71,10 @@ class Cell:
         stored = f"c{at}" if kind == "VARCHAR" else f"CAST(c{at} AS VARCHAR)"
         if part is not None:
             stored = f"coalesce(CAST({part}({moment(stored)}) AS VARCHAR), {stored})"
-        text = trimmed(stored)
-        typed = part is None and _NUMBERS.match(kind)
+        text = bare(stored)
         decimal = table.dialect.decimal
-        value = f"CAST(c{at} AS DOUBLE)"
-        if not typed:  # few need to be trimmed
-            sign = decimal if kind == "VARCHAR" else "."
-            value = f"coalesce({_double(stored, sign)}, {number(text, sign)})"
-        gap = f"(lower(coalesce({bare(stored)}, '')) IN ({', '.join(map(quoted, GAPS))}))"
-        return cls(stored, text, value, gap, decimal)
+        sign = decimal if kind == "VARCHAR" else "."
+        value = f"coalesce({_double(stored, sign)}, {once(text, number('x', sign))})"
+        typed = part is None and _NUMBERS.match(kind) is not None
+        value = f"CAST(c{at} AS DOUBLE)" if typed else value
+        return cls(stored, text, value, empty(text), typed, sign, decimal)

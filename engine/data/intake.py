@@ -23,13 +23,13 @@ from typing import Any
 
 import numpy as np
 
-from engine.data.cell import BLANKS, Cell, bare, moment, number
+from engine.data.cell import BLANKS, Cell, bare, empty, moment, number, once
 from engine.data.column import ADDED, Column, Person, Unforeseen
 from engine.data.dataset import mixed_radix_keys
 from engine.data.sources import Relation, opened, quoted
 from engine.data.spreadsheets import safe
 
-_NUMERAL = re.compile(r"\d|true|false", re.IGNORECASE)  # in every level that is a number
+_VALUE = re.compile(r"\d|true|false", re.IGNORECASE)  # in every level that is a number
 _SHOWN = 5  # of a column's cells that match no level
 _MOST = 9e12  # beyond it a row's number counts as that in a person's sum
 
@@ -40,35 +40,33 @@ _MOST = 9e12  # beyond it a row's number counts as that in a person's sum
 def code(column: Column, cell: Cell, unit: int = 1, rest: int | None = None) -> str:
     """The SQL of a cell's code; ``rest`` (or K, and K + 1 of an empty one) where it has no level.
 
-    The exact text of a level is looked at first: what follows is for the other cells. Codes are
-    counted in ``unit``.
+    The exact text of a level, or a number, is looked at first: what follows is for the other cells.
+    Codes are counted in ``unit``.
     """
     when = partial(_when, unit)
-    none = f"WHEN {cell.gap} THEN {(column.size + 1) * unit} ELSE {column.size * unit}::BIGINT END)"
-    none = none if rest is None else f"ELSE {rest * unit}::BIGINT END)"
+    none = f"WHEN {empty('x')} THEN {(column.size + 1) * unit} ELSE {column.size * unit}"
+    none = none if rest is None else f"ELSE {rest * unit}"
     if column.type == "numeric":
-        points = column.points()
-        below = when(cell.number, ((f"{p!r}::DOUBLE", i) for i, p in enumerate(points)), "<")
-        last = f"{len(points) * unit}::BIGINT"
-        cut = f"WHEN isfinite({cell.number}) THEN (CASE {below} ELSE {last} END)"
-        return f"(CASE {cut} {when(cell.text, _words(column.labels))} {none}"
-    levels = list(enumerate(column.levels))
-    texts = [*levels, *((i, safe(word)) for i, word in levels if safe(word) != word)]
-    words = [word.strip(BLANKS) for word in column.levels]
-    folded = [word.lower() for word in words]
-    numbers = [number(quoted(word), cell.decimal) for word in words]
-    finite = [
-        (f"(CASE WHEN isfinite({value}) THEN {value} END)", i)
-        for i, value in enumerate(numbers)
-        if _NUMERAL.search(words[i])
-    ]
-    alone = [
-        (f"lower({quoted(w)})", i) for i, w in enumerate(words) if folded.count(folded[i]) == 1
-    ]
-    exact = when(cell.stored, ((quoted(word), i) for i, word in texts))
-    same = when(cell.text, ((quoted(word.strip(BLANKS)), i) for i, word in texts))
-    looser = f"{when(cell.number, finite)} {when(f'lower({cell.text})', alone)}"
-    return f"(CASE {exact} ELSE (CASE {same} {looser} {none} END)"
+        points, x = column.points(), cell.number if cell.typed else "x"
+        cut = when(x, ((f"{p!r}::DOUBLE", i) for i, p in enumerate(points)), "<")
+        cut = f"CASE {cut} ELSE {len(points) * unit} END"
+        most = f"WHEN isfinite({cell.number}) THEN {cut if cell.typed else once(cell.number, cut)}"
+        looser = when("x", _words(column.labels))
+    else:
+        levels = list(enumerate(column.levels))
+        texts = [*levels, *((i, safe(word)) for i, word in levels if safe(word) != word)]
+        words = [word.strip(BLANKS) for word in column.levels]
+        folded = [word.lower() for word in words]
+        held = {i: number(quoted(w), cell.decimal) for i, w in enumerate(words) if _VALUE.search(w)}
+        finite = ((f"(CASE WHEN isfinite({v}) THEN {v} END)", i) for i, v in held.items())
+        alone = (
+            (f"lower({quoted(w)})", i) for i, w in enumerate(words) if folded.count(folded[i]) == 1
+        )
+        most = when(cell.stored, ((quoted(word), i) for i, word in texts))
+        same = when("x", ((quoted(word.strip(BLANKS)), i) for i, word in texts))
+        looser = f"{same} {when(number('x', cell.sign), finite)} {when('lower(x)', alone)}"
+    others = once(cell.text, f"CASE {looser} {none} END")
+    return f"(CASE {most} ELSE {others}::BIGINT END)"
 
 
 def _when(unit: int, what: str, keys: Iterable[tuple[str, int]], sign: str = "=") -> str:
@@ -124,7 +122,7 @@ def _counted(
     per = 63 // bits
     places = [(j // per, bits * (per - 1 - j % per)) for j in range(len(terms))]
     named = [term(1 << place) for term, (_, place) in zip(terms, places, strict=True)]
-    keys = [f"{' + '.join(named[j : j + per])} AS k{j // per}" for j in range(0, len(named), per)]
+    keys = [f"{' | '.join(named[j : j + per])} AS k{j // per}" for j in range(0, len(named), per)]
     keys.append("count(*) AS n")
     asked = f"SELECT {', '.join(keys)} FROM {source} GROUP BY ALL ORDER BY ALL"
     found = con.execute(asked).fetchnumpy()

@@ -65,7 +65,7 @@ def short_lines():
 @contextmanager
 def two_readers():
     """A quotation mark sends the file to a reader that keeps the blanks around a cell."""
-    staged, trimmed, careful = sources._staged, cell.trimmed, False
+    staged, bare, careful = sources._staged, cell.bare, False
 
     def look(stack, path, *asked):
         nonlocal careful
@@ -73,9 +73,9 @@ def two_readers():
         return staged(stack, path, *asked)
 
     def cut(text):
-        return text if careful else trimmed(text)
+        return text if careful else bare(text)
 
-    with mock.patch.object(sources, "_staged", look), mock.patch.object(cell, "trimmed", cut):
+    with mock.patch.object(sources, "_staged", look), mock.patch.object(cell, "bare", cut):
         yield
 
 
