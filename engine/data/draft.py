@@ -7,18 +7,21 @@ they know of the world and not of these rows, what the schema is.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from engine.data.cell import Cell, bare, moment, number
+import numpy as np
+
+from engine.data.cell import Cell, bare, empty, moment, number
 from engine.data.column import GAP_LEVELS, LEVEL, MAX_LEVELS, MOST_TEXT, PLAIN, Column, Dialect
 from engine.data.sources import Relation, opened
 from engine.errors import DataError
 
 FEW = 10  # numbers with at most so many values are levels
 PARTS = 5  # levels that more of them are proposed to be cut into, by as many of the rows each
+_AT_ONCE = 8  # columns whose texts are counted by one pass, and held at once
 _LEAST_UNIQUE = 20  # rows from which all-different values look like an id
 _ID = re.compile(r"(^|[^a-z])(id|ids|pid|nr|no|person|patient|subject|participant)([^a-z]|$)", re.I)
 
@@ -60,7 +63,10 @@ def look(table: Relation, source: Any, *, guess: bool = True) -> tuple[tuple[Fou
     # Those of a pandas frame.
     kinds: Any = getattr(getattr(source, "dtypes", None), "items", tuple)()
     known = dict(zip(table.names, (kind for _, kind in kinds), strict=False))
-    return tuple(_look(table, name, rows, known.get(name)) for name in table.names if name), table
+    names = [name for name in table.names if name]
+    parts = (names[first : first + _AT_ONCE] for first in range(0, len(names), _AT_ONCE))
+    facts = (one for part in parts for one in zip(part, _facts(table, part), strict=True))
+    return tuple(_look(table, name, said, rows, known.get(name)) for name, said in facts), table
 
 
 def _decimal_commas(table: Relation) -> bool:
@@ -74,28 +80,36 @@ def _decimal_commas(table: Relation) -> bool:
     return any(table.rows(", ".join(commas))[0])
 
 
-def _look(table: Relation, name: str, rows: int, known: Any) -> Found:
-    """What a column holds, from its distinct texts; ``known`` is its categorical type, if any."""
+def _facts(table: Relation, names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    """A line a column, of its texts, which one pass over the table counts."""
+    cells = ", ".join(f"{Cell.of(table, name).stored} AS s{j}" for j, name in enumerate(names))
+    each = ", ".join(f"s{j}" for j in range(len(names)))
+    place = ", ".join(f"grouping(s{j})" for j in range(len(names)))
+    table.con.execute(
+        "CREATE OR REPLACE TEMP TABLE words AS SELECT j, w, sum(n)::BIGINT AS n, "
+        f"{number('w', table.dialect.decimal)} AS v, "
+        f"CASE WHEN contains(w, '-') THEN {moment('w')} END AS day FROM "
+        f"(SELECT list_position([{place}], 0) - 1 AS j, {bare(f'coalesce({each})')} AS w, "
+        f"count(*) AS n FROM (SELECT {cells} FROM {table.sql}) GROUP BY GROUPING SETS ({each})) "
+        f"WHERE NOT {empty('w')} GROUP BY j, w"
+    )
+    yield from table.con.execute(
+        "SELECT j, coalesce(sum(n), 0)::BIGINT, count(w), min(n), max(n), count(w) = count(*) "
+        "FILTER (isfinite(v)), bool_and(v = floor(v)), count(w) = count(day), max(length(w)), "
+        f"year(min(day)), year(max(day)) FROM range({len(names)}) r(j) LEFT JOIN words USING (j) "
+        "GROUP BY j ORDER BY j"
+    ).fetchall()
+
+
+def _look(table: Relation, name: str, facts: tuple[Any, ...], rows: int, known: Any) -> Found:
+    """What a column holds; ``known`` is its categorical type, if any."""
     if len(name) > MOST_TEXT:
         return Found(name, 0, 0, why_out=f"its name has more than {MOST_TEXT} characters")
-    cell = Cell.of(table, name)
-    table.con.execute(
-        f"CREATE OR REPLACE TEMP TABLE words AS SELECT w, n, {number('w', table.dialect.decimal)} "
-        f"AS v, CASE WHEN contains(w, '-') THEN {moment('w')} END AS day FROM (SELECT "
-        f"{bare(cell.stored)} AS w, count(*) AS n FROM {table.sql} WHERE NOT {cell.gap} GROUP BY 1)"
-    )
-    [[held, distinct, least, most, numeric, whole, dates, long, *years]] = table.con.execute(
-        "SELECT coalesce(sum(n), 0)::BIGINT, count(*), min(n), max(n), count(*) = count(*) FILTER "
-        "(isfinite(v)), bool_and(v = floor(v)), count(*) = count(day), max(length(w)), "
-        "year(min(day)), year(max(day)) FROM words"
+    place, held, distinct, least, most, numeric, whole, dates, long, *years = facts
+    words = table.con.execute(
+        f"SELECT {'v' if numeric else 'lower(w)'}, first(w ORDER BY n DESC, w) FROM words "
+        f"WHERE j = {place} AND {distinct <= 4 * MAX_LEVELS} GROUP BY 1 ORDER BY 1"
     ).fetchall()
-    words: list[Any] = []
-    if distinct <= 4 * MAX_LEVELS:
-        words = table.con.execute(
-            f"SELECT {'v' if numeric else 'lower(w)'}, first(w ORDER BY n DESC, w) FROM words "
-            "GROUP BY 1 ORDER BY 1"
-        ).fetchall()
-
     few = len(words) or distinct
     found = partial(Found, name, few, rows - held)
 
@@ -129,7 +143,7 @@ def _look(table: Relation, name: str, rows: int, known: Any) -> Found:
         levels = _levels(words, numeric, categories, table.dialect.decimal)
         return stated("ordered" if numeric else "unordered", levels)
     if numeric:
-        return stated("numeric", cuts=_cuts(table, cell))
+        return stated("numeric", cuts=_cuts(table, place))
     return found(why_out="it is free text: too many different ones, or long ones")
 
 
@@ -155,12 +169,11 @@ def _levels(
     )
 
 
-def _cuts(table: Relation, cell: Cell) -> tuple[float, ...]:
+def _cuts(table: Relation, place: int) -> tuple[float, ...]:
     """Points that cut a column's numbers into parts of about as many rows each."""
-    shares = [*(k / PARTS for k in range(1, PARTS)), 0.5]
-    [[points, least, most]] = table.rows(
-        f"quantile_disc(v, {shares}), min(v), max(v) FROM (SELECT {cell.number} AS v",
-        "WHERE isfinite(v))",
-    )
-    *rounded, middle = (float(f"{point:.3g}") for point in points)
-    return tuple(cut for cut in sorted(set(rounded)) if least < cut <= most) or (middle,)
+    asked = f"SELECT v, n FROM words WHERE j = {place} ORDER BY v"
+    values, counts = table.con.execute(asked).fetchnumpy().values()
+    below = np.cumsum(counts)
+    marks = below[-1] * np.array([*range(1, PARTS), PARTS / 2]) / PARTS
+    *points, middle = (float(f"{v:.3g}") for v in values[np.searchsorted(below, marks)])
+    return tuple(cut for cut in sorted({*points}) if values[0] < cut <= values[-1]) or (middle,)

@@ -192,10 +192,8 @@ def _order(table: Relation, person: Person) -> str:
     if person.order is None:
         return "0.0 AS place"
     cell = Cell.of(table, person.order)
-    value = (
-        f"CASE WHEN isfinite({cell.number}) THEN {cell.number} ELSE epoch({moment(cell.text)}) END"
-    )
-    return f"coalesce({value}, '-infinity'::DOUBLE) AS place"
+    day = f"CASE WHEN isfinite(x) THEN x ELSE epoch({moment(cell.text)}) END"
+    return f"coalesce({once(cell.number, day)}, '-infinity'::DOUBLE) AS place"
 
 
 def _amount(column: Column, cell: Cell | None) -> str:

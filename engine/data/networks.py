@@ -14,7 +14,7 @@ import networkx as nx
 import numpy as np
 
 from engine.data.dataset import Dataset, frozen
-from engine.data.simulated import parse_name, simulate_sem
+from engine.data.simulated import parse_name, simulate_sem, stream
 from engine.errors import InputError, did_you_mean, show
 
 MAX_ROWS = 10_000_000
@@ -32,10 +32,6 @@ _FOLDER = SAMPLE_DATA / "networks"
 # A bundled network is a file in the folder, and nothing else: adding one adds its name here.
 NETWORKS: tuple[str, ...] = tuple(sorted(path.stem for path in _FOLDER.glob("*.json")))
 _ROUNDING = 1e-3  # the published tables are rounded; a row further from 1 is an error
-
-# Keeps the rows independent of a run with the same seed, which draws its noise from
-# default_rng(seed): without it, noise and data would be made of the same random numbers.
-_STREAM = int.from_bytes(b"data", "big")
 _FILES = ("csv", "tsv", "txt", "gz", "parquet", "xlsx", "arrow")
 
 
@@ -173,10 +169,9 @@ def load_dataset(name: str, n: int = 100_000, seed: int = 0) -> Dataset:
         mechanism, _, noise = name.removeprefix("pair:").partition(":")
         return simulate_pair(mechanism, noise, n=n, seed=seed)
     network = load_network(name)
-    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(_STREAM,)))
     return Dataset(
         name=name,
-        codes=frozen(network.sample(n, rng)),
+        codes=frozen(network.sample(n, stream("data", seed))),
         names=network.names,
         levels=network.states,
         truth=network.dag(),

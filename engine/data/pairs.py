@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from engine.data.dataset import Dataset
 from engine.data.intake import read_numbers
+from engine.data.simulated import stream
 from engine.data.sources import Source
 from engine.errors import DataError, InputError, did_you_mean, show
 
@@ -31,7 +32,6 @@ Values = NDArray[np.float64]
 NOISE_SHARE = 0.4  # standard deviation of the noise over that of the mechanism on [-1, 1]
 SPREAD = 6.0  # stated bounds of the effect: so many standard deviations of the noise beyond it
 LEVELS = 5
-_STREAM = int.from_bytes(b"pair", "big")  # not the stream of a run's noise
 
 MECHANISMS: dict[str, Callable[[Values], Values]] = {
     "cubic": lambda x: x**3 + 0.3 * x,
@@ -77,7 +77,7 @@ def simulate_pair(
                 f"A simulated pair, as pair:cubic:uniform, has one of {', '.join(known)}; "
                 f"{show(value)} is none.{hint}"
             )
-    rng = np.random.default_rng(np.random.SeedSequence(int(seed), spawn_key=(_STREAM,)))
+    rng = stream("pair", seed)
     curve = curves[mechanism](np.linspace(-1.0, 1.0, 401))
     sd = NOISE_SHARE * float(curve.std())
     x = CAUSES[cause](rng, n)

@@ -20,7 +20,6 @@ GRAPHS = ("er", "sf")
 MAX_NODES = 200
 SPREAD = 4.0  # the stated bounds, in standard deviations of the model
 LEVELS = 5
-_STREAM = int.from_bytes(b"sem", "big")  # as in engine.networks: not the stream of a run's noise
 _GUMBEL = 6**0.5 / np.pi  # the scale with which its variance is 1
 
 Shape = tuple[int, int]
@@ -30,6 +29,12 @@ NOISES: dict[str, Callable[[np.random.Generator, Shape], NDArray[np.float64]]] =
     "exponential": lambda rng, shape: rng.standard_exponential(shape) - 1.0,
     "gumbel": lambda rng, shape: rng.gumbel(-np.euler_gamma * _GUMBEL, _GUMBEL, shape),
 }
+
+
+def stream(kind: str, seed: int) -> np.random.Generator:
+    """What a sample of this kind is drawn from: a run with the same seed draws other noise."""
+    key = int.from_bytes(kind.encode(), "big")
+    return np.random.default_rng(np.random.SeedSequence(int(seed), spawn_key=(key,)))
 
 
 def random_dag(nodes: int, edges: int, graph: str, rng: np.random.Generator) -> NDArray[np.bool_]:
@@ -92,9 +97,7 @@ def simulate_sem(
             f"A simulated model has 2 to {MAX_NODES} nodes and 1 edge at least, at most one for "
             f"each pair of nodes, not {nodes} and {edges}."
         )
-    structure, sampling = np.random.default_rng(
-        np.random.SeedSequence(int(seed), spawn_key=(_STREAM,))
-    ).spawn(2)
+    structure, sampling = stream("sem", seed).spawn(2)
     weights = random_weights(random_dag(nodes, edges, graph, structure), structure)
     values = rows_of(weights, noise, n, sampling)
     names = [f"X{j}" for j in range(nodes)]
