@@ -122,10 +122,10 @@ def _order(drafts: dict[str, Draft]) -> str:
     """Which column orders a person's rows, where a person has many."""
     if (person := cards.person_of(drafts)) is None:
         return cards.ORDERLESS
-    rule = kept("cards_rule", {"order": cards.ORDERLESS})
     options = [cards.ORDERLESS, *(name for name in drafts if name != person)]
-    if rule["order"] not in options:
-        rule["order"] = cards.ORDERLESS
+    dates = (name for name in options[1:] if drafts[name]["kind"] == cards.YEAR)
+    rule = kept("cards_rule", {"order": next(dates, cards.ORDERLESS)})
+    rule["order"] = rule["order"] if rule["order"] in options else cards.ORDERLESS
     title, key = "What orders a person's rows", "cards-order"
     said = "A column of dates or numbers: first and last go by it."
     return str(bound(st.selectbox, title, rule, "order", key=key, options=options, help=said))

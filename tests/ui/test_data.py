@@ -4,7 +4,6 @@ import json
 import re
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -153,18 +152,20 @@ def test_the_columns_are_stated_card_by_card(data_page):
 
 def test_persons_have_one_row(data_page):
     app = data_page
-    rows = "".join(f"p{k % 20},{k % 7},{('no', 'yes')[k % 2]}\n" for k in range(80))
-    own_table(app, f"who,day,smokes\n{rows}".encode())
+    rows = "".join(f"p{k % 20},{k % 7},{'ny'[k % 2]},20{k + 10}-01-01\n" for k in range(80))
+    own_table(app, f"who,day,smokes,on\n{rows}".encode())
     to_cards(app)
     assert [t.key for t in app.toggle if str(t.key).endswith("person")] == ["card-0-person"]
     app.toggle(key="card-0-person").set_value(True).run()
+    assert app.selectbox(key="cards-order").value == "on"  # the date
+    app.selectbox(key="cards-order").set_value(cards.ORDERLESS).run()
     app.selectbox(key="card-1-kind").set_value(cards.NUMERIC).run()
     app.text_input(key="card-1-cuts").set_value("3, 9").run()
     app.selectbox(key="card-1-take").set_value("the sum of all rows").run()
     app.selectbox(key="card-2-take").set_value("the last row's").run()
     state(app, 1, 2)
     assert "needs the column that orders them" in app.error[0].value
-    app.selectbox(key="card-2-take").set_value("the most frequent").run()
+    app.selectbox(key="cards-order").set_value("on").run()
     state(app)
     assert app.session_state["own_data"].n == 20
     step(app, "known")
@@ -194,9 +195,7 @@ def with_gaps():
 
 def counts(data, column):
     """Level -> rows."""
-    j = data.names.index(column)
-    found = np.bincount(data.codes[:, j], weights=data.weights, minlength=data.cardinalities[j])
-    return dict(zip(data.levels[j], map(int, found), strict=True))
+    return data.to_frame()[column].value_counts(sort=False).to_dict()
 
 
 def test_gaps_are_a_level_of_their_own_and_are_told(data_page):
