@@ -126,7 +126,7 @@ def settle(page: Page) -> None:
     """Until the script rests and stays so: a change may be a moment away."""
     for milliseconds in (120, 50):
         moment(page, milliseconds)
-        page.wait_for_function(_SETTLED)
+        page.wait_for_function(_SETTLED, polling=50)
 
 
 def addressed(page: Page, word: str, there: bool = True) -> None:
