@@ -49,7 +49,7 @@ def _double(text: str, decimal: str) -> str:
 
 @dataclass(frozen=True)
 class Cell:
-    """One column's cells in SQL: as they are stored, as text, as numbers, and which are empty.
+    """One column's cells in SQL: as they are stored, as text, as numbers.
 
     Of a column of numbers (``typed``) they are at hand. ``sign`` is the decimal sign that the cells
     have, ``decimal`` that of the table's text.
@@ -58,7 +58,6 @@ class Cell:
     stored: str
     text: str
     number: str
-    gap: str
     typed: bool
     sign: str
     decimal: str
@@ -72,9 +71,8 @@ class Cell:
         if part is not None:
             stored = f"coalesce(CAST({part}({moment(stored)}) AS VARCHAR), {stored})"
         text = bare(stored)
-        decimal = table.dialect.decimal
-        sign = decimal if kind == "VARCHAR" else "."
-        value = f"coalesce({_double(stored, sign)}, {once(text, number('x', sign))})"
+        sign = table.dialect.decimal if kind == "VARCHAR" else "."
         typed = part is None and _NUMBERS.match(kind) is not None
-        value = f"CAST(c{at} AS DOUBLE)" if typed else value
-        return cls(stored, text, value, empty(text), typed, sign, decimal)
+        worded = once(text, number("x", sign))
+        read = f"CAST(c{at} AS DOUBLE)" if typed else f"coalesce({_double(stored, sign)}, {worded})"
+        return cls(stored, text, read, typed, sign, table.dialect.decimal)

@@ -63,10 +63,12 @@ def look(table: Relation, source: Any, *, guess: bool = True) -> tuple[tuple[Fou
     # Those of a pandas frame.
     kinds: Any = getattr(getattr(source, "dtypes", None), "items", tuple)()
     known = dict(zip(table.names, (kind for _, kind in kinds), strict=False))
-    names = [name for name in table.names if name]
-    parts = (names[first : first + _AT_ONCE] for first in range(0, len(names), _AT_ONCE))
-    facts = (one for part in parts for one in zip(part, _facts(table, part), strict=True))
-    return tuple(_look(table, name, said, rows, known.get(name)) for name, said in facts), table
+    names, found = [name for name in table.names if name], []
+    for first in range(0, len(names), _AT_ONCE):
+        part = names[first : first + _AT_ONCE]
+        for name, facts in zip(part, _facts(table, part), strict=True):
+            found.append(_look(table, name, facts, rows, known.get(name)))
+    return tuple(found), table
 
 
 def _decimal_commas(table: Relation) -> bool:
@@ -74,7 +76,7 @@ def _decimal_commas(table: Relation) -> bool:
     cells = [Cell.of(table, name) for name in table.names]
     commas = (
         f"bool_and(regexp_full_match({cell.text}, '[+-]?\\d*,\\d+([eE][+-]?\\d+)?')) "
-        f"FILTER (try_cast({cell.text} AS DOUBLE) IS NULL AND NOT {cell.gap})"
+        f"FILTER (try_cast({cell.text} AS DOUBLE) IS NULL AND NOT {empty(cell.text)})"
         for cell in cells
     )
     return any(table.rows(", ".join(commas))[0])

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.data.cell import BLANKS, Cell, bare, empty, moment, number, once
+from engine.data.cell import BLANKS, Cell, empty, moment, number, once
 from engine.data.column import ADDED, Column, Person, Unforeseen
 from engine.data.dataset import mixed_radix_keys
 from engine.data.sources import Relation, opened, quoted
@@ -165,8 +165,8 @@ def _persons(
     """
     owner = Cell.of(table, person.id)
     small = f"isfinite({owner.number}) AND abs({owner.number}) < 9007199254740992"
-    named = f"CASE WHEN {small} THEN CAST({owner.number} AS VARCHAR) ELSE {bare(owner.stored)} END"
-    inner = [f"CASE WHEN NOT {owner.gap} THEN {named} END AS person", _order(table, person)]
+    named = f"CASE WHEN {small} THEN CAST({owner.number} AS VARCHAR) ELSE {owner.text} END"
+    inner = [f"CASE WHEN NOT {empty(owner.text)} THEN {named} END AS person", _order(table, person)]
     for j, column in enumerate(columns):
         if column.take in ADDED:
             cell = cells.get(column.name)

@@ -123,9 +123,9 @@ def _order(drafts: dict[str, Draft]) -> str:
     if (person := cards.person_of(drafts)) is None:
         return cards.ORDERLESS
     options = [cards.ORDERLESS, *(name for name in drafts if name != person)]
-    dates = (name for name in options[1:] if drafts[name]["kind"] == cards.YEAR)
-    rule = kept("cards_rule", {"order": next(dates, cards.ORDERLESS)})
-    rule["order"] = rule["order"] if rule["order"] in options else cards.ORDERLESS
+    usual = next((n for n in options[1:] if drafts[n]["kind"] == cards.YEAR), cards.ORDERLESS)
+    rule = kept("cards_rule", {"order": usual})
+    rule["order"] = rule["order"] if rule["order"] in options else usual
     title, key = "What orders a person's rows", "cards-order"
     said = "A column of dates or numbers: first and last go by it."
     return str(bound(st.selectbox, title, rule, "order", key=key, options=options, help=said))
