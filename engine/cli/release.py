@@ -27,7 +27,7 @@ from engine.percent import count
 from engine.registry import algorithm
 from engine.release.budget import Budgets
 from engine.release.file import ALGORITHM, canonical, load, loads
-from engine.release.make import Budget, BudgetedRelease, Stopped, combine, load_release
+from engine.release.make import Budget, BudgetedRelease, Stopped, combine
 from engine.release.page import combined_words, doubt_words, to_html
 from engine.release.places import check_place, check_places, page_of, save
 from engine.release.signature import own_key, signed
@@ -151,7 +151,7 @@ def combine_command(argv: Sequence[str]) -> None:
     args = parser.parse_args(argv)
     out = check_places(args.out)
     signer = own_key() if args.sign else None
-    found = combine([load_release(file) for file in args.files], known(args)).release
+    found = combine(args.files, known(args)).release
     found = found if signer is None else signed(found, signer)
     BudgetedRelease(found).save(out)
     print(

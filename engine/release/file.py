@@ -164,8 +164,7 @@ def _compact(content: Mapping[str, Any]) -> str:
 def _content(release: Release) -> dict[str, Any]:
     derived = release.applied is not None or bool(release.parts)
     total, made = release.total, zip(release.labels, release.releases, strict=True)
-    promise: dict[str, Any] = {"epsilon": total.epsilon, "delta": total.delta}
-    promise |= {"neighbours": neighbours(release.schema), "noise": NOISE}
+    promise = vars(total) | {"neighbours": neighbours(release.schema), "noise": NOISE}
     content = {
         "format": FORMAT,
         "version": DERIVED if derived else VERSION,
@@ -205,7 +204,7 @@ def read_bytes(path: str | os.PathLike[str], most: int) -> bytes:
     try:
         with Path(path).open("rb") as file:
             return file.read(most + 1)
-    except (OSError, ValueError):
+    except (OSError, TypeError, ValueError):
         raise InputError(f"There is no file to read at {show(str(path))}; check it.") from None
 
 

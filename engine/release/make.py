@@ -179,12 +179,12 @@ class BudgetedRelease:
 
 
 def combine(
-    releases: Sequence[BudgetedRelease], knowledge: Knowledge | None = None
+    releases: Sequence[BudgetedRelease | str | Path], knowledge: Knowledge | None = None
 ) -> BudgetedRelease:
     """Releases of different people under one schema as one: hospitals, or months; free.
 
     Args:
-        releases: Two or more, made here or loaded.
+        releases: Two or more, made here or loaded, or paths of their files.
         knowledge: What is known of the causes. Without it what all of the releases state.
 
     Returns:
@@ -209,7 +209,8 @@ def combine(
         >>> both.release.rows, both.spent
         (2000, Guarantee(epsilon=1.0, delta=1e-06))
     """
-    return BudgetedRelease(combined([each.release for each in releases], knowledge))
+    made = [each.release if isinstance(each, BudgetedRelease) else load(each) for each in releases]
+    return BudgetedRelease(combined(made, knowledge))
 
 
 def load_release(path: str | os.PathLike[str]) -> BudgetedRelease:
