@@ -85,5 +85,5 @@ def cut(words: str) -> str:
 def did_you_mean(word: str, options: Iterable[str]) -> str:
     """Return " Did you mean 'x'?" for the nearest option, or nothing."""
     by_folded = {option.casefold(): option for option in options}
-    near = get_close_matches(word[:_LONGEST].casefold(), by_folded, n=1)
+    near = get_close_matches(str(word)[:_LONGEST].casefold(), by_folded, n=1)
     return f" Did you mean '{by_folded[near[0]]}'?" if near else ""

@@ -262,7 +262,7 @@ def load_knowledge(source: str | os.PathLike[str] | bytes) -> Knowledge:
         <Knowledge: 2 tiers>
     """
     text = read_text(source, "knowledge")
-    if not text.lstrip().startswith("{"):
+    if text.strip() and not text.lstrip().startswith("{"):
         return Knowledge(**_tetrad(text))
     return parse_knowledge(parse_json(text, "knowledge"))
 

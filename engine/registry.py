@@ -70,9 +70,10 @@ def declared(keys: Iterable[str]) -> dict[str, Spec]:
 
 def algorithm(key: str) -> Algorithm:
     """The registered algorithm; an unknown key raises InputError and names a near match."""
-    if key not in ALGORITHMS:
+    if not isinstance(key, str) or key not in ALGORITHMS:
+        named = key if isinstance(key, str) else type(key)  # a table given first is not shown
         raise InputError(
-            f"There is no algorithm {show(key)}; there are {', '.join(ALGORITHMS)}."
+            f"There is no algorithm {show(named)}; there are {', '.join(ALGORITHMS)}."
             f"{did_you_mean(key, ALGORITHMS)}"
         )
     return ALGORITHMS[key]

@@ -75,14 +75,6 @@ def test_bnlearn_is_a_column_where_it_is_installed(earthquake, tmp_path, monkeyp
     assert float(learned[1]) < float(learned[2].split()[0])  # the floor is below ours
 
 
-def test_a_slow_peer_is_run_fewer_times(earthquake, monkeypatch):
-    skeleton = np.zeros((5, 5), bool)
-    assert len(speed.several(lambda data: (20.0, skeleton), earthquake, 5)) == 2
-    assert len(speed.several(lambda data: (1.0, skeleton), earthquake, 5)) == 5
-    assert speed.several(lambda data: None, earthquake, 5) == []
-    assert speed.spread([(20.0, skeleton)]) == "20.0 (one run)"
-
-
 def test_pgmpy_is_called_with_its_own_packages(earthquake, tmp_path, monkeypatch, capsys):
     """A stand-in that checks what it is given as pgmpy is, and answers with one edge."""
     package = tmp_path / "pgmpy"
@@ -96,13 +88,6 @@ def test_pgmpy_is_called_with_its_own_packages(earthquake, tmp_path, monkeypatch
     assert pgmpy.pgmpy_run(earthquake, 0.5, "g_sq") is None  # it fails: another alpha
     monkeypatch.delenv(pgmpy.PLACE)
     assert not pgmpy.installed()
-
-
-def test_bnlearn_is_not_asked_where_it_is_missing(earthquake, tmp_path, monkeypatch):
-    put_rscript(tmp_path, "#!/bin/sh\nexit 1\n", monkeypatch)
-    assert bnlearn.bnlearn_run(earthquake, 0.01) is None
-    monkeypatch.setenv("PATH", str(tmp_path / "nowhere"))
-    assert not bnlearn.installed()
 
 
 @pytest.mark.parametrize("answer", ["", "nothing", "minutes 3", "seconds 1\n0 1", "seconds 1\n1 6"])

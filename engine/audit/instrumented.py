@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from engine.algorithm import Algorithm, Outcome
 from engine.context import RunContext
 from engine.data.dataset import Dataset
+from engine.graphs.known import known_of
 from engine.params import Parameters
 from engine.privacy import events
 from engine.privacy.events import Event
@@ -139,15 +140,12 @@ class Instrumented(Randomness):
 
 
 def run_with(
-    randomness: Randomness,
-    algorithm: Algorithm,
-    data: Dataset,
-    params: Parameters,
-    trace: bool = True,
+    source: Randomness, algorithm: Algorithm, data: Dataset, params: Parameters, trace: bool = True
 ) -> tuple[Outcome, RunContext]:
-    """One run with this randomness; Diverged where it leaves the script of a replay."""
+    """One run with this source of noise; Diverged where it leaves the script of a replay."""
     ledger = algorithm.ledger(data, params) if algorithm.ledger else Ledger()
-    session = RunContext(randomness, ledger, data.names, trace=trace)
+    known = known_of(getattr(data.schema, "knowledge", None), data.names)
+    session = RunContext(source, ledger, data.names, trace=trace, known=known)
     with one_thread():
         return algorithm.run(data, params, session), session
 

@@ -10,6 +10,7 @@ tables that this very release chose are attacked (its triples, too), without its
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
@@ -107,8 +108,8 @@ def _proposal(
 def _table(schema: Dataset, rest: Record, record: Record) -> Dataset:
     """The schema's number of rows: one holds the record, most hold the first of ``rest``."""
     codes = np.concatenate([rest, record[None, :]]).astype(np.uint8)
-    weights = [schema.n - len(rest), *[1] * len(rest)]
-    return Dataset.from_codes(codes, schema.names, schema.levels, weights=weights)
+    weights = np.array([schema.n - len(rest), *[1] * len(rest)])
+    return replace(schema, codes=codes, weights=weights)
 
 
 def _transcript(

@@ -41,8 +41,9 @@ def effect_command(argv: Sequence[str]) -> None:
         raise InputError("--out writes the release with what is known: give --knowledge.")
     if facts is not None:
         paid = paid.with_knowledge(facts)
-        if args.out is not None:
-            check_place(Path(args.out))
-            save(canonical(paid.release), Path(args.out))
+    if args.out is not None:
+        check_place(Path(args.out))
     found = paid.effect(args.cause, args.effect, **chosen)
+    if args.out is not None:
+        save(canonical(paid.release), Path(args.out))
     print(json.dumps(found.to_json()) if args.json else "\n".join([found.sentence, *found.notes]))

@@ -47,8 +47,9 @@ def figure_command(argv: Sequence[str]) -> int:
     rows = {} if args.n is None else dict.fromkeys(table["dataset"], args.n)
     how: Any = {"kind": out.suffix.lstrip(".").lower(), "columns": args.columns, "rows": rows}
     files = figure(table, args.y, **how).files(out)
-    for path in files:
-        check_place(path)
+    for path, content in files.items():
+        if not path.is_file() or path.read_bytes() != content:  # a second format has one caption
+            check_place(path)
     for path, content in files.items():
         path.write_bytes(content)
         print(path)

@@ -10,6 +10,7 @@ from typing import Any
 from engine.cli.flags import Parser, at_least, parts, progress
 from engine.cli.interrupts import ending, interruptible
 from engine.data.networks import load_dataset
+from engine.release.places import check_place
 from engine.studies.scenes import ALGORITHMS, COARSE, DRAWS, EPSILONS, make_scene
 
 
@@ -28,11 +29,12 @@ def scene_command(argv: Sequence[str]) -> int:
     parser.add_argument("--coarse", action="store_true", help="twelve values of epsilon alone")
     parser.add_argument("--out", required=True, metavar="FILE", help="where the scene is written")
     args = parser.parse_args(argv)
+    check_place(out := Path(args.out))
     keys, epsilons = parts(args.algorithm, "--algorithm"), COARSE if args.coarse else EPSILONS
     data = load_dataset(args.dataset, n=args.n)
     with interruptible() as cancelled:
         how: Any = {"on_frame": lambda k, of: progress(f"{k}/{of} runs", last=k == of)}
         scene = make_scene(data, keys, epsilons, args.draws, cancelled=cancelled, **how)
     if scene is not None:
-        Path(args.out).write_text(json.dumps(scene) + "\n", encoding="utf-8")
+        out.write_text(json.dumps(scene) + "\n", encoding="utf-8")
     return ending(cancelled, None)

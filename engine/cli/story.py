@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from engine.cli.flags import Parser
+from engine.release.places import check_place
 
 
 def story_command(argv: Sequence[str]) -> int:
@@ -19,6 +20,8 @@ def story_command(argv: Sequence[str]) -> int:
     args = parser.parse_args(argv)
     from engine.story.page import write  # here: the frames are runs, and need the algorithms
 
-    files = write(Path(args.out))
+    if (folder := Path(args.out)).exists():
+        check_place(folder / "index.html")
+    files = write(folder)
     print(f"{files[2]}: {len(files)} files, {sum(f.stat().st_size for f in files) // 1000:,} kB.")
     return 0

@@ -159,7 +159,7 @@ def _listed(value: Any, what: str) -> tuple[Any, ...] | None:
     """A collection of texts or numbers as a tuple of plain Python values."""
     if value is None:
         return None
-    if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
+    if isinstance(value, str | Mapping | set) or not isinstance(value, Iterable):
         raise InputError(f'"{what}" in a schema is a list.')
     return tuple(one.item() if isinstance(one, np.generic) else one for one in value)
 

@@ -181,7 +181,7 @@ class Schema(metaclass=_Named):
         out = dict(self.left_out)
         for name in names:
             if name not in self.names:
-                why = f": {out[name]}" if name in out else ""
+                why = f": {out[name]}" if str(name) in out else ""
                 hint = did_you_mean(str(name), [*self.names, *out])
                 raise InputError(f"The schema has no column {show(name)} to {verb}{why}.{hint}")
 
@@ -273,8 +273,8 @@ def _wrong_person(column: Column, person: Person | None) -> str | None:
 def _facts(name: str, said: Any) -> dict[str, Any]:
     """Fields of a column from what a person says of it: levels, or fields."""
     facts = dict(said) if isinstance(said, Mapping) else {"levels": said}
-    if isinstance(facts.get("levels", ()), str | int | float | None):
-        raise InputError(f"{show(name)} is stated by its levels or by fields such as cuts.")
+    if isinstance(facts.get("levels", ()), str | int | float | set | None):
+        raise InputError(f"{show(name)} is stated by a list of its levels, or fields such as cuts.")
     known = [key for key in Column.__dataclass_fields__ if key not in ("name", "stated")]
     check_fields(facts, known, f"column {show(name)}")
     return {k: tuple(map(str, v)) if k == "levels" else v for k, v in facts.items()}

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -35,6 +36,10 @@ from engine.marginals.moments import Moments
 from engine.percent import probability
 
 ASSUMPTION = "This assumes that nothing unmeasured causes both, and that the links are right."
+CUT = (
+    "A chance was estimated below 0 or above 100 of 100 and is cut there; the difference is that "
+    "of the estimates as they were."
+)
 KNOWLEDGE = "What is known of the causes (knowledge), which is free, may leave fewer graphs."
 UNTIMELY = (
     "What is known of the causes fits no plausible graph: every one leads from a later tier to an "
@@ -104,12 +109,15 @@ class Effect:
     @property
     def values(self) -> tuple[float, float] | None:
         """The least and the largest estimate of the difference; None where it is refused."""
-        if self.refusal is not None:
-            return None
+        found = [high - low for high, low in self._chances]
+        return None if self.refusal is not None else (min(found), max(found))
+
+    @property
+    def _chances(self) -> list[tuple[float, float]]:
+        """Of each answer the chances at ``level`` and at ``base`` as they were estimated."""
         to, base = self._at(self.cause, self.level), self._at(self.cause, self.base)
         k = self._at(self.effect, self.event)
-        found = [float(a.risks[to, k] - a.risks[base, k]) for a in self.answers]
-        return min(found), max(found)
+        return [(float(a.risks[to, k]), float(a.risks[base, k])) for a in self.answers]
 
     @property
     def adjusted(self) -> tuple[tuple[str, ...], ...]:
@@ -155,8 +163,7 @@ class Effect:
                 f"{probability(self.reverse)}; then setting {self.cause} changes nothing about "
                 "it): "
             )
-        values = (self.risk(at).value for at in (self.level, self.base))
-        high, low = (of_hundred(min(max(value, 0.0), 1.0)) for value in values)
+        high, low = (of_hundred(self.risk(at).value) for at in (self.level, self.base))
         return (
             f"{unless}{'if' if unless else 'If'} {self.cause} were {self.level} for everyone, "
             f"{self.effect} would be {self.event} for {high} of 100; if it were {self.base}, for "
@@ -182,6 +189,8 @@ class Effect:
         if len(self.answers) > 1:
             said += [f"The range is over the {len(self.answers)} sets that plausible graphs adjust "
                      "for.", KNOWLEDGE]  # fmt: skip
+        if any(not 0 <= chance <= 1 for pair in self._chances for chance in pair):
+            said.append(CUT)
         return (*said, ASSUMPTION)
 
 
@@ -341,9 +350,19 @@ def level_of(levels: Sequence[str], name: str, level: str | None, default: int =
     """The code of a column's level, or of its default; InputError for one that there is not."""
     if level is None:
         return default
-    if level not in levels:
+    found = [k for k, held in enumerate(levels) if held == level]
+    found = found or [k for k, held in enumerate(levels) if _meant(held) == _meant(level)]
+    if len(found) != 1:
         raise InputError(
             f"{show(name)} has no level {show(level)}; it has {', '.join(levels[:12])}."
             f"{did_you_mean(str(level), levels)}"
         )
-    return list(levels).index(level)
+    return found[0]
+
+
+def _meant(level: object) -> float | str:
+    """What a level means as a cell does: a number however it is written, a word in any case."""
+    word = str(level).strip().casefold()
+    with suppress(ValueError):
+        return float({"true": "1", "false": "0"}.get(word, word))
+    return word

@@ -52,9 +52,8 @@ class Interval:
         return self.high - self.low
 
     def within(self, least: float, most: float) -> Interval:
-        """The same with what cannot be left out: nothing lies below ``least`` or above ``most``."""
-        low, high = (min(max(end, least), most) for end in (self.low, self.high))
-        return Interval(self.value, low, high)
+        """The same without what cannot be: nothing lies below ``least`` or above ``most``."""
+        return Interval(*(min(max(x, least), most) for x in (self.value, self.low, self.high)))
 
 
 @dataclass(frozen=True, eq=False)

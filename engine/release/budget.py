@@ -140,7 +140,7 @@ class Budgets:
 
     def __init__(self, path: str | os.PathLike[str] | None = None):
         self.path = data_path("budgets.db", VARIABLE) if path is None else Path(path)
-        self.folder = self.path.with_name(f"{self.path.name}.releases")
+        self.folder = self.path.parent / f"{self.path.name}.releases"
 
     def new(self, name: str, epsilon: float | str, delta: float | str) -> Budget:
         """Declare a budget; a name that is there already, or looks like one, is refused."""
@@ -150,6 +150,8 @@ class Budgets:
                 "single blanks between words; it starts with a letter or digit."
             )
         total = _amounts(epsilon, delta, "A budget")
+        if not total[1]:
+            raise InputError("A budget needs a delta above 0: a release draws Gaussian noise.")
         with self._transaction(create=True) as connection:
             self.path.chmod(0o600)
             for (other,) in connection.execute("SELECT name FROM budgets"):
@@ -221,11 +223,9 @@ class Budgets:
         What its charge asked for is kept no longer, either.
         """
         path = self.folder / f"{charge}-{digest(release)[:_DIGITS]}.json"
+        texts = {path.with_suffix(".html"): to_html(release), path: canonical(release)}
         try:
-            for place, text in (
-                (path.with_suffix(".html"), to_html(release)),
-                (path, canonical(release)),
-            ):
+            for place, text in texts.items():
                 if not place.exists():  # else it was cut short later
                     save(text, place)
         except OSError as error:

@@ -86,8 +86,7 @@ class Request:
 
     def to_json(self) -> dict[str, Any]:
         """Its JSON value."""
-        values, schema = self.asked.as_dict(), self.schema.to_json()
-        return {"values": values, "rows": self.rows, "schema": schema}
+        return {"values": self.asked.as_dict(), "rows": self.rows, "schema": self.schema.to_json()}
 
     @property
     def total(self) -> Guarantee:
@@ -305,8 +304,8 @@ def combined(releases: Sequence[Release], knowledge: Knowledge | None = None) ->
         holds them, so its own is the largest, if nobody is in two of them.
 
     Raises:
-        InputError: For other schemas or parameters, with the first difference; for a release that
-            is given twice; for files that are not consistent.
+        InputError: For other schemas or parameters, with the first difference; for two releases of
+            one budget, or one that is given twice; for files that are not consistent.
     """
     parts = [part for each in releases for part in each.parts or (each,)]
     known = [part.knowledge for part in parts]
@@ -321,15 +320,16 @@ def combined(releases: Sequence[Release], knowledge: Knowledge | None = None) ->
 def assembled(parts: Sequence[Release], applied: Knowledge | None) -> Release:
     """What combined releases state of themselves; the graph is still that of one of the parts.
 
-    InputError for one that is given twice, for other schemas or parameters, with the first
+    InputError for two of one budget, for other schemas or parameters, with the first
     difference, and for knowledge of columns that there are not.
     """
     if not 2 <= len(parts) <= MOST_PARTS:
         raise InputError(f"Combine 2 to {MOST_PARTS} releases, not {len(parts)}.")
     for one, other in combinations(parts, 2):
         pair = f"{show(one.name)} and {show(other.name)}"
-        if one.releases[0].steps == other.releases[0].steps:
-            raise InputError(f"{pair} are one release: its people would be counted twice.")
+        again = (one.name, one.rows) == (other.name, other.rows)  # a budget is that of its people
+        if again or one.releases[0].steps == other.releases[0].steps:
+            raise InputError(f"{pair} are one release or of one budget: people would count twice.")
         theirs = _facts(other)
         for what, value in _facts(one).items():
             if theirs.get(what) != value:
@@ -391,8 +391,11 @@ def attack_release(
 
     The ratios of the finding are by answer: the largest move over what the file says was charged.
     An attack that is stopped, or that takes longer than ``seconds``, reports what it tried until
-    then. ``watch`` receives the share that is done. InputError where the file is not consistent.
+    then. ``watch`` receives the share that is done. InputError where the file is not consistent,
+    or is a combined one, which has no answers of its own.
     """
+    if release.parts:
+        raise InputError("A combined release has no answers of its own: attack its parts, singly.")
     check(release, seconds)
     end, every = time.monotonic() + seconds, len(release.releases) * (proposals + 1)
     request = requested(release)

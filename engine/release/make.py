@@ -192,8 +192,8 @@ def combine(
         release that holds them, if nobody is in two of them, which no file can show.
 
     Raises:
-        InputError: For other schemas, with the first difference; for the same release twice; for
-            files that are not consistent.
+        InputError: For other schemas, with the first difference; for two releases of one budget;
+            for files that are not consistent.
 
     Examples:
         >>> import tempfile
@@ -277,7 +277,7 @@ class Budget:
         path: str | os.PathLike[str] | None = None,
     ):
         self._book = books.Budgets(path)
-        if epsilon is None or name in {one.name for one in self._book.all()}:
+        if epsilon is None or name in [one.name for one in self._book.all()]:
             found = self._book.show(name)  # InputError for a name that is not there
         else:
             found = self._book.new(name, epsilon, 1e-6 if delta is None else delta)
@@ -305,12 +305,11 @@ class Budget:
 
     def _repr_html_(self) -> str:
         """What is left, and what was charged."""
-        said = escape(repr(self)[1:-1])
         rows = "".join(
             f"<tr><td>{c.at} UTC</td><td>ε {c.epsilon:f}</td><td>{escape(c.what)}</td></tr>"
             for c in self.charges
         )
-        return f"<p><b>{said}</b></p><table>{rows}</table>"
+        return f"<p><b>{escape(repr(self)[1:-1])}</b></p><table>{rows}</table>"
 
     def release(
         self,

@@ -159,9 +159,7 @@ def _margins(release: Release) -> list[tuple[str, ...]]:
 
 def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
     cells = "".join(f"<th>{escape(cell)}</th>" for cell in head)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
-    )
+    body = "".join(f"<tr>{''.join(f'<td>{escape(c)}</td>' for c in row)}</tr>" for row in rows)
     return f"<table><tr>{cells}</tr>{body}</table>"
 
 

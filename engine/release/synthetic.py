@@ -15,7 +15,7 @@ import numpy as np
 from engine.data.dataset import Dataset
 from engine.data.spreadsheets import table_csv
 from engine.effects.effect import column_of, level_of
-from engine.errors import InputError
+from engine.errors import InputError, show
 from engine.marginals.contrasts import Array, helmert
 from engine.marginals.moments import Moments
 from engine.randomness import Randomness
@@ -58,8 +58,8 @@ def synthetic(
         >>> synthetic(release, rows=50).codes.shape
         (50, 5)
     """
-    if not 2 <= rows <= MOST_ROWS:
-        raise InputError(f"A synthetic table has 2 to {MOST_ROWS:,} rows; {rows} is not.")
+    if not isinstance(rows, int | np.integer) or not 2 <= rows <= MOST_ROWS:
+        raise InputError(f"A synthetic table has 2 to {MOST_ROWS:,} rows; {show(rows)} is not.")
     tables, rng = checked(release)[1], Randomness(seed)
     moments, levels = tables.tests.moments, tables.levels
     held: dict[int, int] = {}

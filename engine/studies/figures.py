@@ -242,7 +242,7 @@ def figure(
         panels.append(Panel(str(dataset).capitalize(), series, "ε", title, y_range=ends))
     across = 1 if columns == 1 else 3
     content = draw(panels, kind=kind, width=COLUMNS[columns], across=across, wide=1 + columns)
-    return Figure(content, _caption(table, y, rows or {}), points)
+    return Figure(content, _caption(table, y, rows or {}, drawn["count"]), points)
 
 
 def _curve(name: str, part: pd.DataFrame, style: int, x: pd.Series[Any]) -> Series:
@@ -263,7 +263,7 @@ def _curves(points: pd.DataFrame, varying: Sequence[str]) -> list[str]:
     ]  # fmt: skip
 
 
-def _caption(table: pd.DataFrame, y: str, rows: Mapping[str, int]) -> str:
+def _caption(table: pd.DataFrame, y: str, rows: Mapping[str, int], count: pd.Series[int]) -> str:
     """The figure in words: what is drawn, of which data, under which guarantee, how often."""
     data = [f"{d} (n = {rows[d]:,})" if d in rows else d for d in dict.fromkeys(table["dataset"])]
     said = [f"{TITLES.get(y, y)} against ε on {listed(data)}."]
@@ -271,7 +271,6 @@ def _caption(table: pd.DataFrame, y: str, rows: Mapping[str, int]) -> str:
         if name in table:
             values = sorted(set(table.loc[table["epsilon"].notna(), name].dropna()))
             said.append(f"{sign}{listed([f'{v:g}' if name == 'delta' else v for v in values])}.")
-    count = table.groupby(["dataset", "algorithm"])["seed"].nunique()
     most = " to ".join(str(k) for k in sorted({count.min(), count.max()}))
     seeds = f"{most} seed{'s' * (most != '1')}"
     said.append(f"Median over {seeds}; the band is the 10th to the 90th percentile.")

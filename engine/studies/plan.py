@@ -168,9 +168,9 @@ class PlanRequest:
             ("links", 1 if self.links is None else self.links, 1, math.comb(columns, 2)),
             ("strength", self.strength, 0.01, 2),
         ):
-            whole = isinstance(value, int) or name == "strength"
-            if not whole or not low <= value <= most:
-                raise InputError(f"{name} must be from {low:,} to {most:,}; {value} is not.")
+            kind, said = (float, "") if name == "strength" else (int, "a whole number ")
+            if not isinstance(value, int | kind) or not low <= value <= most:
+                raise InputError(f"{name} must be {said}from {low:,} to {most:,}, not {value!r}.")
 
     def dataset(self, draw: int, seed: int = 0) -> Dataset:
         """Rows of the ``draw``-th simulated network.
@@ -399,7 +399,8 @@ class Plan:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON: bands as [low, median, high]."""
-        reached = epsilon_range(self.forecasts, self.target) if self.forecasts else None
+        known = not all(f.unknown for f in self.forecasts)
+        reached = epsilon_range(self.forecasts, self.target) if known else None
         asked = self.request
         return {
             **{name: getattr(asked, name) for name in ("rows", "links", "strength")},
@@ -408,6 +409,7 @@ class Plan:
             "target": self.target,
             "smallest_epsilon": reached and [reached.may, reached.will],
             "by": reached and reached.algorithm,
+            "sentence": self.sentence,
             "warning": self.warning,
             "guarantee": "strict",
         }
@@ -478,7 +480,7 @@ def plan(
     else:
         raise InputError("A plan is for a Schema: Schema.draft(frame), or load_schema(path).")
     keys = planned_algorithms([algorithms] if isinstance(algorithms, str) else algorithms)
-    epsilons = [float(e) for e in ([epsilon] if isinstance(epsilon, int | float) else epsilon)]
+    epsilons = np.atleast_1d(epsilon).tolist()
     grid, stopped = {"epsilon": epsilons, "delta": delta}, asking(stop)
     runs: dict[tuple[str, float], Batch] = {at: [] for at in product(keys, epsilons)}
     nothing: dict[tuple[str, float], Batch] = {at: [] for at in runs}

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from engine import load_dataset
+from engine import Knowledge, load_dataset
 from engine.__main__ import main
 from engine.audit.replay import NOTHING, Finding
 from engine.cli import audit as audit_cli
@@ -33,7 +33,8 @@ def released(folder):
     book.new("asia", 3, 1e-5)
     data = load_dataset("asia", n=ROWS, seed=1)
     own = Dataset.from_codes(data.codes[:, :COLUMNS], data.names[:COLUMNS], data.levels[:COLUMNS])
-    schema = Schema(asia_schema().columns[:COLUMNS], rows=ROWS)
+    known = Knowledge(tiers=[[name] for name in own.names])  # it decides what is asked, too
+    schema = Schema(asia_schema().columns[:COLUMNS], rows=ROWS, knowledge=known)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sources, "_discrete_gaussian", drawn)
         found = make(book, own, schema, epsilon=3.0)

@@ -34,7 +34,8 @@ MOST = {
     # what a cell of a file may be is two conditions with names
     # a stop is heard between two looks at the pool, whose locks stay whole
     # an ε from few seeds has no interval
-    "engine/studies": 1998,
+    # a plan's answer is in its JSON, and none where nothing can be said
+    "engine/studies": 1999,
     # the counts of all pairs of many columns, by one product
     # x ln x is looked up in EM-PC's search: without, Figure 1 takes longer
     # the noise that a plan puts on an answer
@@ -45,7 +46,8 @@ MOST = {
     # a thread that Ctrl-C cuts off says nothing
     # held-out networks are refused where they would not be looked at
     # a sweep of a person's own rows says what it cost, files are not overwritten, flags refused
-    "engine/cli engine/__main__.py": 1477,
+    # nor are those of a scene and of a story
+    "engine/cli engine/__main__.py": 1484,
     # RunResult and the sentences of a run have files of their own; they were on pages
     # and the earlier names of its attributes, for one version
     # one place says where files that come with the project are, installed or not
@@ -55,7 +57,8 @@ MOST = {
     # what is known names the table's columns, which is asked where it is said
     # a class's declarations are made once
     # what runs cost together, which a page wrote
-    "engine/*.py": 1619,
+    # a table in the place of a key is refused and not shown
+    "engine/*.py": 1620,
     # combine, knowledge applied afterwards, resuming, and budgets bound to a table; what a failed
     # release says has a function of its own, so that make is one screen
     # a release that was cut short after its files were kept is ended
@@ -83,7 +86,8 @@ MOST = {
     "engine/papers engine/teaching": 1526,
     # plausible graphs and their probabilities; tiers bar paths through columns in no tier
     # no counts as no, and a gap as neither
-    "engine/effects": 682,
+    # a chance beyond 0 or 1 is cut, which is said; levels are asked for as cells are read
+    "engine/effects": 695,
     "engine/pairs": 599,
     # My table opens with a place for a file; releases are combined and told what is known.
     # what pages and pins share stands below both, so that no imports go round in a circle

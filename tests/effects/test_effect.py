@@ -2,13 +2,14 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from engine import InputError, load_dataset
 from engine.effects.adjustment import adjustment_set
-from engine.effects.effect import ASSUMPTION, KNOWLEDGE, _unless_wide, effect_of
+from engine.effects.effect import ASSUMPTION, CUT, KNOWLEDGE, _unless_wide, effect_of, level_of
 from engine.effects.estimate import Interval, estimate
 from engine.effects.plausible import Plausible
 from engine.effects.words import of_hundred
@@ -47,6 +48,9 @@ def test_a_sentence_of_an_effect_that_is_known():
     assert found.notes == ("Adjusted for nothing.", ASSUMPTION)
     assert repr(found) == str(found) == f"{found.sentence} Adjusted for nothing. {ASSUMPTION}"
     assert found.risk("no").value == pytest.approx(0.3, abs=0.01)
+    low = replace(found, answers=(replace(found.answers[0], risks=found.answers[0].risks - 0.4),))
+    assert ("no, for 0 of 100" in low.sentence, low.notes[1:]) == (True, (CUT, ASSUMPTION))
+    assert low.risks["no"].value == 0
     assert asked("smoke", "dysp").adjusted == (("tub",),)
     assert "linear projection" in str(asked("bronc", "dysp"))
 
@@ -68,13 +72,13 @@ def test_json_has_the_attributes_shape():
 def test_levels_can_be_named():
     found = asked("smoke", "bronc", level="no", base="yes", event="no").difference
     assert found.value == pytest.approx(0.3, abs=0.02)
-    assert asked("smoke", "bronc", level="no").base == "yes"
-    for wrong in ({"level": "maybe"}, {"event": "maybe"}, {"base": "yes"}, {"sets": "some"}):
+    assert asked("smoke", "bronc", level=" NO").base == "yes"
+    assert level_of(("0", "1.5", "true"), "x", 1.50) == level_of(("1", "0"), "x", False) == 1
+    wrong = ({"level": "maybe"}, {"event": "maybe"}, {"base": "yes"}, {"sets": "some"})
+    for pair, more in (*((("smoke", "bronc"), one) for one in wrong),
+                       (("smok", "lung"), {}), (("smoke", "smoke"), {})):  # fmt: skip
         with pytest.raises(InputError):
-            asked("smoke", "bronc", **wrong)
-    for pair in (("smok", "lung"), ("smoke", "smoke")):
-        with pytest.raises(InputError):
-            asked(*pair)
+            asked(*pair, **more)
 
 
 @pytest.mark.parametrize(("second", "sets"), [(0.04, 1), (0.3, 2)])
@@ -146,8 +150,8 @@ def test_an_interval_that_says_nothing_is_refused_with_the_probability():
 def test_an_interval_is_not_narrow_because_it_is_cut(low, high, said):
     """No difference is beyond 1: what noise leaves from .13 to 5.5 is no interval from .13 to 1."""
     found = asked("smoke", "lung")
-    vars(found)["uncut"] = Interval(2.8, low, high)
-    assert found.difference == Interval(2.8, min(low, 1.0), min(high, 1.0))
+    vars(found)["uncut"] = Interval(0.3, low, high)
+    assert found.difference == Interval(0.3, min(low, 1.0), min(high, 1.0))
     assert _unless_wide(found).refusal == (
         f"The noise and the sample leave the effect of smoke on lung {said}, which says nothing."
     )

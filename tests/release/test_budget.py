@@ -40,11 +40,11 @@ def test_a_total_is_kept_and_never_passed(book):
 
 
 def test_a_name_is_declared_once(book):
-    book.new("ward", 1, 0)
+    book.new("ward", 1, 1e-6)
     for place in (book.path, book.path.parent, book.path.parent.parent):
         assert place.stat().st_mode & 0o077 == 0
     with pytest.raises(InputError, match="already"):
-        book.new("ward", 2, 0)
+        book.new("ward", 2, 1e-6)
     with pytest.raises(InputError, match="Did you mean 'ward'"):
         book.charge("wart", Guarantee(0.1, 0.0), "typo")
 
@@ -75,9 +75,9 @@ LOOK_ALIKES = [
 def test_a_name_that_looks_like_another_is_refused(book, there, new):
     for first, second in ((there, new), (new, there)):
         book.path.unlink(missing_ok=True)
-        book.new(first, 1, 0)
+        book.new(first, 1, 1e-6)
         with pytest.raises(InputError, match="which looks the same"):
-            book.new(second, 1, 0)
+            book.new(second, 1, 1e-6)
         assert len(book.all()) == 1
 
 
@@ -88,20 +88,20 @@ def test_a_name_that_looks_like_another_is_refused(book, there, new):
 )  # fmt: skip
 def test_names_are_of_ascii_without_blanks_that_nobody_sees(book, name):
     with pytest.raises(InputError, match="A budget's name has"):
-        book.new(name, 1, 0)
+        book.new(name, 1, 1e-6)
     assert book.all() == ()
 
 
 def test_names_that_differ_live_side_by_side(book):
     names = ["ward 1", "ward 2", "ward-7", "ward-17", "2026-1-11", "2026-11-1", "mail", "mall"]
     for name in names:
-        book.new(name, 1, 0)
+        book.new(name, 1, 1e-6)
     assert sorted(b.name for b in book.all()) == sorted(names)
 
 
 def test_budgets_of_before_still_open(book):
     """Names that would be refused today, in a file that has them, can be read and charged."""
-    book.new("asia", 1, 0)
+    book.new("asia", 1, 1e-6)
     with sqlite3.connect(book.path) as connection:
         sql = "INSERT INTO budgets (name, epsilon, delta) VALUES (?, '1', '0')"
         connection.executemany(sql, [("asia ",), ("\u0430sia",)])
@@ -114,7 +114,7 @@ def test_budgets_of_before_still_open(book):
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "delta"), [("10000000", "0.1"), ("1e-9", "0"), ("0.3", "1e-15"), (1, 0.1)]
+    ("epsilon", "delta"), [("10000000", "0.1"), ("1e-9", "1e-15"), ("0.3", "1e-15"), (1, 0.1)]
 )
 def test_amounts_at_the_ends_are_taken_as_typed(book, epsilon, delta):
     found = book.new("ward", epsilon, delta)
@@ -126,15 +126,16 @@ def test_amounts_at_the_ends_are_taken_as_typed(book, epsilon, delta):
 @pytest.mark.parametrize(
     ("epsilon", "delta"),
     [
-        ("10000000.000001", "0"),
+        ("10000000.000001", "1e-6"),
+        ("1", "0"),
         ("0", "1e-6"),
-        ("-1", "0"),
+        ("-1", "1e-6"),
         ("1", "-1e-9"),
         ("1", "0.1000001"),
-        ("nan", "0"),
+        ("nan", "1e-6"),
         ("1", "inf"),
-        ("one", "0"),
-        ("1e-61", "0"),
+        ("one", "1e-6"),
+        ("1e-61", "1e-6"),
     ],
 )
 def test_amounts_beyond_them_are_refused(book, epsilon, delta):
@@ -156,7 +157,7 @@ def test_amounts_beyond_them_are_refused(book, epsilon, delta):
     ],
 )
 def test_what_the_disk_says_is_one_sentence(book, monkeypatch, said, words):
-    book.new("ward", 1, 0)
+    book.new("ward", 1, 1e-6)
 
     def refused(*_):
         raise sqlite3.OperationalError(said)
@@ -218,7 +219,7 @@ def scripted(path, *statements):
 def test_a_hostile_file_is_one_sentence_and_no_charge(name, tmp_path):
     path = tmp_path / "b.db"
     if name in DAMAGED:
-        Budgets(path).new("x", 1, 0)
+        Budgets(path).new("x", 1, 1e-6)
     (FOREIGN | DAMAGED)[name](path)
     before = path.read_bytes() if path.is_file() else b""
     for act in (
@@ -278,7 +279,7 @@ def test_a_full_disk_is_no_damage(book, room):
 @pytest.mark.slow
 def test_processes_at_once_with_kill_9_lose_no_charge(book, tmp_path):
     """A charge that was acknowledged is kept; each kill leaves at most one that was not."""
-    book.new("ward", 20, 0)
+    book.new("ward", 20, 1e-6)
     log, rng = tmp_path / "log", random.Random(5)
     children = [forked(lambda: spend_until_refused(book, log)) for _ in range(6)]
     until = time.monotonic() + 60

@@ -354,7 +354,9 @@ def test_a_band_wider_than_half_says_nothing():
     wide = replace(UNKNOWN, invented=forecast.Band(0, 0, 0))
     assert wide.unknown
     assert forecast.Plan(QUESTION, (wide,)).table["Expect"].tolist() == ["*"]
-    assert "Nothing can be said" in forecast.Plan(QUESTION, (wide,)).sentence
+    said = forecast.Plan(QUESTION, (wide,), 0.01).as_dict()
+    assert "Nothing can be said" in said["sentence"]
+    assert said["smallest_epsilon"] is said["by"] is None
     assert not HIGH.unknown
 
 
