@@ -480,7 +480,7 @@ def plan(
     else:
         raise InputError("A plan is for a Schema: Schema.draft(frame), or load_schema(path).")
     keys = planned_algorithms([algorithms] if isinstance(algorithms, str) else algorithms)
-    epsilons = np.atleast_1d(epsilon).tolist()
+    epsilons = [float(e) if isinstance(e, int) else e for e in np.atleast_1d(epsilon).tolist()]
     grid, stopped = {"epsilon": epsilons, "delta": delta}, asking(stop)
     runs: dict[tuple[str, float], Batch] = {at: [] for at in product(keys, epsilons)}
     nothing: dict[tuple[str, float], Batch] = {at: [] for at in runs}
