@@ -37,6 +37,7 @@ LOOK = 0.05  # seconds between two looks for a stop: each takes as long as many 
 COUNTED = 60.0  # seconds for counting false links at one setting
 EPSILONS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)  # of a curve
 CURVE_RUNS, CURVE_SECONDS = 5, 12.0  # runs at each epsilon, and time for all of them
+NETWORKS = 12  # random networks of a forecast
 _EVERY = 0.25  # seconds between two reports of progress
 
 

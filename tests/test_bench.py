@@ -88,9 +88,3 @@ def test_pgmpy_is_called_with_its_own_packages(earthquake, tmp_path, monkeypatch
     assert pgmpy.pgmpy_run(earthquake, 0.5, "g_sq") is None  # it fails: another alpha
     monkeypatch.delenv(pgmpy.PLACE)
     assert not pgmpy.installed()
-
-
-@pytest.mark.parametrize("answer", ["", "nothing", "minutes 3", "seconds 1\n0 1", "seconds 1\n1 6"])
-def test_an_answer_of_another_form_is_no_skeleton(answer):
-    with pytest.raises(ValueError, match=r".+"):
-        bnlearn.parsed(answer, 5)

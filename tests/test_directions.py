@@ -2,30 +2,14 @@
 
 import math
 
-import numpy as np
 import pytest
 
-from benchmarks.directions import by_votes, noise_variance, released
+from benchmarks.directions import noise_variance, released
 from engine import load_dataset, run
 from engine.graphs.weighed_colliders import MOST_INDEPENDENCE
 from engine.search.skeleton import Query
 from engine.statistics.base import QueryScores
 from engine.statistics.kendall import KENDALL
-
-CHAIN = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]], dtype=bool)
-ENDS = frozenset((0, 2))
-
-
-def test_votes_are_the_odds_of_the_sets():
-    """A set without the middle node speaks for a collider, one with it against it."""
-    without, within = frozenset[int](), frozenset((1,))
-    for sets, odds in (
-        ([without], 1.1 / 0.1),
-        ([within], 0.1 / 1.1),
-        ([without, within], 1),
-        ([], 1),
-    ):
-        assert by_votes(CHAIN, {ENDS: sets}) == {(0, 1, 2): pytest.approx(math.log(odds))}
 
 
 @pytest.mark.parametrize("key", ["gauss_pc", "curate_pc"])

@@ -89,12 +89,12 @@ ours.to_networkx()
 # %%
 from engine import Budget
 
-paid = Budget("ward-7", epsilon=3, delta=1e-5).release(frame, schema, epsilon=1)
+paid = Budget("clinic", epsilon=3, delta=1e-5).release(frame, schema, epsilon=1)
 paid
 
 # %%
-paid.save(folder / "ward-7.json")
-Budget("ward-7")
+paid.save(folder / "clinic.json")
+Budget("clinic")
 
 # %% [markdown]
 # ## The reader
@@ -106,7 +106,7 @@ Budget("ward-7")
 # %%
 from engine import load_release
 
-received = load_release(folder / "ward-7.json")
+received = load_release(folder / "clinic.json")
 print("doubt", received.check())
 print(received.synthetic(5).to_frame())
 

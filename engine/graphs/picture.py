@@ -114,16 +114,18 @@ def graph_svg(
 ) -> Svg:
     """The graph at the given positions, every name in its box, every line in its class's mark."""
     inks = inks or Inks()
-    xs, ys = zip(*(positions[name] for name in names), strict=True)
-    half, tall = max(map(box_width, names)) / 2 + _EDGE, NODE_HEIGHT / 2 + _EDGE
-    width, height = max(xs) - min(xs) + 2 * half, max(ys) - min(ys) + 2 * tall
     curves = [_curve(link, positions) for link in links]
+    points = [point for c in curves for point in along(c, np.linspace(0, 1, 21))[0].tolist()]
+    room = max(map(box_width, names)) / 2 + _EDGE, NODE_HEIGHT / 2 + _EDGE
+    # A line that bends outwards is inside, too, and so is its label.
+    nodes, dots = np.array([positions[n] for n in names]), np.array([*points, positions[names[0]]])
+    low = np.minimum(nodes.min(axis=0) - room, dots.min(axis=0) - 2 * _EDGE)
+    high = np.maximum(nodes.max(axis=0) + room, dots.max(axis=0) + 2 * _EDGE)
     body = "".join(_line(k, c, inks) for k, c in zip(links, curves, strict=True))
     boxes = [(*positions[n], _wide(n) / 2 + 2, NODE_HEIGHT / 2 + 2, 100.0) for n in names]
-    body += _labels(links, curves, boxes, inks)
+    body += _labels(links, curves, [*boxes, *((x, y, 0.0, 0.0, 1.0) for x, y in points)], inks)
     body += "".join(_node(name, positions[name], inks) for name in names)
-    view = min(xs) - half, min(ys) - tall, width, height
-    return sheet(body, view, alt=alt, paper=inks.paper)
+    return sheet(body, (*low, *(high - low)), alt=alt, paper=inks.paper)
 
 
 def people_svg(lit: int, chance: str, beyond: str, edge: str, *, across: int = 10, alt: str) -> Svg:
@@ -215,12 +217,14 @@ def _polygon(points: Sequence[Point]) -> str:
 
 
 def _labels(
-    links: Sequence[Link], curves: Sequence[Curve], boxes: Sequence[tuple[float, ...]], inks: Inks
+    links: Sequence[Link], curves: Sequence[Curve], taken: list[tuple[float, ...]], inks: Inks
 ) -> str:
-    """The labels, each at its own line where it touches least: no box and no label if it can."""
-    # Middle and half sizes of what is in the way, and how much it is: boxes, lines' points, labels.
-    points = [point for c in curves for point in along(c, np.linspace(0, 1, 21))[0].tolist()]
-    taken, drawn = [*boxes, *((x, y, 0.0, 0.0, 1.0) for x, y in points)], ""
+    """The labels, each at its own line where it touches least: no box and no label if it can.
+
+    ``taken`` has middle and half sizes of what is in the way, and how much it is: boxes, points of
+    lines, and labels, which are added.
+    """
+    drawn = ""
     for link, curve in zip(links, curves, strict=True):
         if not link.label:
             continue

@@ -43,15 +43,14 @@ def price_steps(data: Dataset, key: str, params: Parameters) -> tuple[PriceStep,
     """The steps that belong to a run of ``key`` with ``params``, from the best test to its own.
 
     Empty where nothing can be counted (no truth), on a person's own rows, which are never read
-    without noise for this, with the oracle's answers, and where a step takes too long to know.
+    without noise for this, and with the oracle's answers; without a step that takes too long.
     """
     if not data.public or data.truth is None or data.d > MOST_COLUMNS:
         return ()
     steps = []
     for kind, statistic, searched, values in searches(key, params):
-        if (counts := _counted(data, searched, values)) is None:
-            return ()
-        steps.append(PriceStep(kind, statistic, counts))
+        if (counts := _counted(data, searched, values)) is not None:
+            steps.append(PriceStep(kind, statistic, counts))
     return tuple(steps)
 
 

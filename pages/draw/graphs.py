@@ -189,8 +189,7 @@ def comparison(
             or st.toggle("Show pairs not tested", value=data.d <= LARGE, key=f"{key}-waiting")
         )
         more()
-    if result.classes:
-        said_above = [entry._replace(more="") for entry in entries(result, waiting=waiting)]
+    if said_above := [entry._replace(more="") for entry in entries(result, waiting=waiting)]:
         st.html(legend_of(said_above, theme()))
     if words := widths(result):
         number = "The pointer on a line shows the number."

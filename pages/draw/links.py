@@ -207,9 +207,12 @@ class Entry(NamedTuple):
 def entries(result: RunResult, *, waiting: bool = False) -> list[Entry]:
     """The classes of which the result has any, with their counts.
 
-    ``waiting`` says that pairs not tested to the end are drawn.
+    ``waiting`` says that pairs not tested to the end are drawn; without a truth they are the one
+    class.
     """
     counts, more = Counter(result.classes.values()), {}
+    if not counts and waiting:
+        counts[LinkClass.UNTESTED] = len(result.untested)
     if result.counts is not None:
         hidden = "" if waiting else "; not drawn"
         more[LinkClass.UNTESTED] = f" ({result.counts.untested_true:,} of them true links{hidden})"

@@ -9,7 +9,6 @@ from pages.forms import nothing_for
 from pages.report import files, repeats, view
 from pages.report.brief import Heading, brief_of
 from pages.shell import drafted_strip, heading, journey, presenting, runs, show_strip, state
-from pages.shell import words as text
 from pages.shell.form import parameters
 from pages.shell.settings import drafted_source
 from pages.shell.state import Draft, defaults, kept
@@ -28,7 +27,9 @@ def main() -> None:
     if drafted_source().own and run.data.public and job is None:
         journey.bar(journey.at("report"))
         drafted_strip("Report")
-        st.info("Run on your own table first: a report says what a run found.")
+        paid = "Your release has its own page for readers, and its files: Share, above."
+        unpaid = "Run on your own table first: a report says what a run found."
+        st.info(paid if journey.released() else unpaid)
         return
     typed = typed_lines(run.settings.source.own)
     settings = (run if job is None else job.about).settings
@@ -44,8 +45,7 @@ def main() -> None:
     if job is not None:  # another run's numbers must not stand under this link
         bar(runs.TASK)
         return
-    if problem := runs.refusal():
-        st.error(text.plain(problem), icon=":material/error:")
+    runs.tell_refusal()
     found = repeats.repeats_of(run)
     if found is not None:
         found.task.wait(repeats.PATIENCE)

@@ -49,11 +49,9 @@ def main() -> None:
 
 def notice(run: Shown, old: bool, other: bool) -> None:
     """One box of fixed height: what was refused, what is stale, or what was found."""
-    if problem := runs.refusal():
-        stopped = problem == runs.STOPPED
-        say, mark = (st.warning, "stop_circle") if stopped else (st.error, "error")
-        say(text.plain(problem), icon=f":material/{mark}:")
-    elif other:
+    if runs.tell_refusal():
+        return
+    if other:
         st.info("Nothing has been run on this table yet: press Run.")
     elif old:
         st.warning("Settings changed – press Run.", icon=":material/update:")

@@ -120,6 +120,7 @@ def _f1_chart(run: Shown, task: Task) -> None:
         here=(here, scores.skeleton_f1, "You are here"),
     )
     figure(drawn, key="run-f1", alt="Skeleton F1 over ε at these settings")
+    st.caption(f"Each point: the median of {worker.CURVE_RUNS} runs.")
 
 
 def tests_chart(result: RunResult) -> None:

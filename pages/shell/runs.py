@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import streamlit as st
+
 from engine import Dataset, InputError, RunResult
 from engine.registry import algorithm
 from pages.shell import state
@@ -13,6 +15,7 @@ from pages.shell.settings import (
     Settings,
     data_for,
     drafted,
+    drafted_source,
     filled,
     in_force,
 )
@@ -39,6 +42,7 @@ class Shown(Asked):
 TASK = "run"  # the session's place for a run that goes on
 STOPPED = "Stopped early; below is the last result."
 SHOWN: Place[Shown | None] = Place("shown")  # the run on screen
+_OWN: Place[Shown | None] = Place("shown_own")  # the last on a person's own data: it cost ε
 FAILED: Place[tuple[Settings, str] | None] = Place("failed")  # what has no result, and why
 # Seconds a row that the session's last run of an algorithm on a dataset took.
 _PACES: Place[dict[tuple[str, str], float]] = Place("paces", dict)
@@ -133,6 +137,8 @@ def settle() -> None:
         FAILED.put((settings, STOPPED))
     else:
         SHOWN.put(Shown(settings, done.about.data, result))
+        if settings.source.own:
+            _OWN.put(SHOWN.get())
         if result.status != "cancelled":
             pace = result.seconds / done.about.data.n
             _PACES.get()[settings.source.name, settings.algorithm] = pace
@@ -148,12 +154,15 @@ def shown() -> Shown:
     """The run on screen; at a session's start the one that the form asks for, as a link has it.
 
     While that goes on, and where it fails, Priv-PC on Asia is there; so it is where the run was on
-    a file that another has replaced.
+    a file that another has replaced. A person's own data have their last run.
     """
     settle()
     if SHOWN.get() is None:
         freeze(drafted())
-    run = SHOWN.get()
+    run, own = SHOWN.get(), _OWN.get()
+    if own and drafted_source().own and in_force(own.data):
+        run = own
+        SHOWN.put(own)
     if run is None or not in_force(run.data):
         run = compute(_default())
         SHOWN.put(run)
@@ -191,6 +200,14 @@ def refusal() -> str | None:
         except InputError as error:
             return str(error)
     return failed[1]
+
+
+def tell_refusal() -> bool:
+    """Say why the settings in the form have no result, if they were tried; a stop is no error."""
+    if problem := refusal():
+        say, mark = (st.warning, "stop_circle") if problem == STOPPED else (st.error, "error")
+        say(text.plain(problem), icon=f":material/{mark}:")
+    return problem is not None
 
 
 def stale(now: Settings) -> bool:

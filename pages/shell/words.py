@@ -43,8 +43,8 @@ SCORES = {title[0].upper() + title[1:]: field for field, title in metrics.SCORES
 NOTHING = "nothing"  # what can be proven where no finite ε holds
 
 RESEARCH_TOOL = (
-    "Neighbours differ in one replaced row; n, columns and levels count as public. A research "
-    "tool: its noise is not hardened against floating-point attacks."
+    "Neighbours differ in one replaced record; their number, columns and levels count as public. A "
+    "research tool: its noise is not hardened against floating-point attacks."
 )
 
 

@@ -16,7 +16,7 @@ from pages.draw import charts, show, style_of
 from pages.draw.charts import Axis, Curve, curves
 from pages.shell import journey, state, task
 from pages.shell import words as text
-from pages.shell.settings import drafted, in_force, own_file
+from pages.shell.settings import drafted, in_force, own_file, stated
 from pages.study import work
 from pages.study.form import asked_by, plan_fields
 from pages.study.more import best
@@ -59,6 +59,8 @@ def page(pressed: bool) -> None:
         old = found.call[1] != asked
         with of_form("study-plan", "The form has changed: press Simulate.", old=old):
             plan_view(found.result)
+            if stated(file.schema).knowledge:
+                st.caption("Without what you state of the causes, which settles directions, too.")
         journey.done("plan")
     elif found is None:
         st.info(

@@ -94,7 +94,8 @@ def settings_form() -> bool:
             st.radio, "Score", d, "objective", key="study-objective", options=list(OBJECTIVES),
             format_func=OBJECTIVES.get,
         )  # fmt: skip
-    pressed = st.button("Find ε", type="primary", key="study-find", width="stretch")
+    with st.container(key="run-bar"):
+        pressed = st.button("Find ε", type="primary", key="study-find", width="stretch")
     known_button("study")
     parameter_form(chosen, parameters_of(chosen.key), shape_of(drafted_source()))
     bound(
@@ -118,7 +119,8 @@ def plan_form() -> bool:
     )  # fmt: skip
     rest = [s for s in d.specs.values() if s.name != "algorithms"]
     parameters(rest, d, key="plan")
-    return st.button("Simulate", type="primary", key="plan-start", width="stretch")
+    with st.container(key="run-bar"):
+        return st.button("Simulate", type="primary", key="plan-start", width="stretch")
 
 
 def epsilon_now() -> float:

@@ -15,7 +15,7 @@ from engine.studies.plan import Plan, PlanRequest, plan
 from engine.studies.study import Progress, sweep
 from engine.studies.trial import TrialResult
 from engine.studies.tune import EPSILONS, FRESH, SEEDS, Answer, Tuned, halves, tune, which_epsilon
-from pages.worker import Tell
+from pages.worker import NETWORKS, Tell
 
 if TYPE_CHECKING:
     from engine.release.file import Release
@@ -152,6 +152,6 @@ def forecast(
 ) -> Plan:
     """A plan, from public facts alone."""
     return plan(
-        request, epsilon=epsilons, algorithms=algorithms, delta=delta, draws=12, empty=5,
+        request, epsilon=epsilons, algorithms=algorithms, delta=delta, draws=NETWORKS, empty=5,
         target=target, stop=tell, on_step=_told(tell),
     )  # fmt: skip

@@ -13,8 +13,7 @@ from pages.shell import journey, state
 from pages.shell import words as text
 from pages.shell.task import Task, look_again, shared
 from pages.table.work import forecast
-
-DRAWS = 9
+from pages.worker import NETWORKS
 
 
 def expect(
@@ -27,7 +26,7 @@ def expect(
         question = PlanRequest(schema.names, schema.levels, rows, links, strength)
     except InputError:
         return
-    call = question, epsilon, delta, ALGORITHM, DRAWS
+    call = question, epsilon, delta, ALGORITHM, NETWORKS
 
     def find() -> Task:
         return shared(("expected", *call), "a forecast for this ε", forecast, *call)

@@ -138,7 +138,7 @@ def again(budgets: Sequence[Budget]) -> None:
 
 def spend(data: Dataset, book: Sequence[Budget]) -> None:
     """The form of a release."""
-    st.markdown("**Release**")
+    st.markdown(f"**Release by {algorithm(ALGORITHM).title}**")
     file = own_file()
     if file is None or file.schema is None or not data.declared:
         st.info("Declare the schema of your file first: state its columns in the step Columns.")
@@ -165,6 +165,11 @@ def spend(data: Dataset, book: Sequence[Budget]) -> None:
             shown = replace(spec, log=False, title=f"{sign} of this release")
             form.parameter(shown, d, key="release")
     asked = {"epsilon": float(d["epsilon"]), "delta": float(d["delta"])}
+    try:
+        algorithm(ALGORITHM).params.build(asked)
+    except InputError as error:
+        st.error(text.plain(str(error)))
+        return
     _remaining(fitting[d["budget"]], asked["epsilon"])
     expected.expect(schema, data.n, asked["epsilon"], asked["delta"])
     warn(ALGORITHM, Shape.of(data), asked)

@@ -36,7 +36,7 @@ def main() -> None:
     st.html("<h1>Trust</h1>")
     st.caption(
         "If a claim of ε is true, nobody can tell two datasets that differ in one person apart "
-        "better than ε allows. Here we try, on simulated data."
+        "better than ε allows. We try, on simulated data."
     )
     with st.sidebar:
         attack_form()
@@ -110,7 +110,7 @@ def finished() -> None:
     except InputError as error:
         st.error(text.plain(str(error)))
         return
-    view.attacked(lines[view.HEADLINE], "audit-head")
+    view.attacked(lines[view.HEADLINE], "audit-head", "Finished example: ")
     with st.expander("How every claim stands"):
         st.caption(
             f"Above: {view.NEIGHBOURS['strata']}. The curve is a 99 % lower bound at each point, "

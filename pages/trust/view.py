@@ -55,9 +55,9 @@ def sentence(line: CaseResult) -> str:
     )
 
 
-def attacked(line: CaseResult, key: str) -> None:
+def attacked(line: CaseResult, key: str, before: str = "") -> None:
     """An attack's sentence, and the bound as it grew."""
-    st.subheader(sentence(line), anchor=False)
+    st.subheader(before + sentence(line), anchor=False)
     growth_view(line.algorithm, line.growth, line.measured.claimed, key=key)
 
 

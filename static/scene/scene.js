@@ -213,7 +213,7 @@ export class Scene extends Picture {
 
   words(all, ghost, exact) {
     const {model, state, parts} = this, one = all[state.draw];
-    const value = (name) => ghost ? mean(all, name) : one[name];
+    const value = (name) => ghost ? Number(figure(mean(all, name))) : one[name];
     const strong = (kind, text) => el("b", {class: kind}, text);
     const said = (kind) => strong(kind, counted(kind, value(kind)));
     const bits = [strong("found", counted("found", value("found"), model.links)), ", ", said("false_positive")];
@@ -229,7 +229,7 @@ export class Scene extends Picture {
   }
 
   steps(left, exact, ghost) {
-    const rows = (this.given.steps[this.state.method] || []).map((s) => [s.links, s.words]);
+    const {pc, [this.state.method]: own = []} = this.given.steps, rows = (own.length === 1 ? pc : own).map((s) => [s.links, s.words]);
     if (!exact) rows.push([left, ghost ? "what noise leaves, on average" : "what noise leaves, in this draw"]);
     this.parts.steps.replaceChildren(...rows.map(([links, words], k) => el("li", {class: k === rows.length - 1 && !exact ? "last" : ""},
       el("b", {}, figure(links)), el("span", {class: "bar"}, Object.assign(el("i"), {style: `width:${100 * links / this.model.links}%`})), el("span", {}, words))));
@@ -237,7 +237,7 @@ export class Scene extends Picture {
 
   hint() {
     const {model, state, lit, parts, exact} = this;
-    if (lit === null) { parts.hint.textContent = exact ? "" : "Point at a link: how many draws hold it, and below which ε it is lost."; return; }
+    if (lit === null) { parts.hint.textContent = exact || this.table ? "" : "Point at a link: how many draws hold it, and below which ε it is lost."; return; }
     const [i, j] = model.pairs[lit], t = this.given.titles, s = share(model, state.method, state.at, lit);
     const real = model.truth[lit] !== ABSENT, from = drowns(model, state.method, lit);
     const back = model.causal[lit] === 3, name = real ? `${t[back ? j : i]} → ${t[back ? i : j]}` : `${t[i]} – ${t[j]} (no such link)`;

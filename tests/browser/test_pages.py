@@ -99,6 +99,7 @@ _IN_MENU = 'querySelectorAll("[data-testid=stSidebar] :is(" + kinds + ")")'
 def test_everything_that_can_be_pressed_is_on_top(resized, entry):
     for size in steps.SIZES:
         steps.look(resized, size)
+        assert resized.get_by_test_id("stMainMenu").bounding_box()["x"] < size["width"]
     resized.locator(OPEN_MENU).click()
     steps.at_rest(resized)
     found = resized.evaluate(steps.COVERED.replace("querySelectorAll(kinds)", _IN_MENU))

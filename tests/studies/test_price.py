@@ -63,10 +63,12 @@ def test_nothing_is_read_without_noise_for_it():
 
 
 def test_a_step_without_end_is_left_out(monkeypatch):
-    monkeypatch.setattr(price, "SECONDS", -1.0)
     params = ALGORITHMS["priv_pc"].params.build({"max_order": 3})
     data = load_dataset("cancer", n=777)
+    best = price_steps(data, "pc", ALGORITHMS["pc"].params.build({"statistic": "g2"}))
+    monkeypatch.setattr(price, "SECONDS", -1.0)
     assert price_steps(data, "priv_pc", params) == ()
+    assert price_steps(data, "priv_pc", ALGORITHMS["priv_pc"].params()) == best != ()
 
 
 def test_a_step_is_computed_once(monkeypatch):

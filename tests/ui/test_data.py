@@ -100,6 +100,11 @@ def test_runs_on_own_data_add_up_with_secret_noise(app):
     visit(app, "report")  # which makes no run more
     assert "Real data: nothing here says" in told(app, "html")
     assert [len(meter) for meter in app.session_state["own_costs"].values()] == [2]
+    visit(app, "run")
+    app.selectbox(key="run-network").set_value("asia").run()
+    press(app, "run")
+    app.selectbox(key="run-network").set_value("own").run()
+    assert app.session_state["shown"].result is result  # it was paid for
 
 
 def test_a_run_that_dies_is_counted(app, monkeypatch):
