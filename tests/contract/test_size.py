@@ -124,7 +124,7 @@ MOST = {
     # a change of theme is told once
     # the import of a function that checks what is known
     # the form that pays checks its numbers; what a curve and a forecast are of is said
-    "pages": 8641,
+    "pages": 8642,
     # signs of the classes of links in the scene's legend
     # and the hundred figures next to the dial, and the story's own start and style
     # and a dial that leaves the crowd as it is

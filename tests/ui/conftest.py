@@ -42,7 +42,7 @@ def patience() -> Iterator[None]:
         patch.setattr(report_work, "SECONDS", 0.1)
         patch.setattr(report_work, "REPETITIONS", 2)
         patch.setattr(report_work, "PER_POINT", 2)
-        patch.setattr(expected, "DRAWS", 2)
+        patch.setattr(expected, "NETWORKS", 2)
         patch.setattr(now, "DRAWS", 3)
         yield
 
