@@ -42,7 +42,8 @@ def upload(*, key: str) -> None:
         return
     current = OWN_DATA.get()
     if current is not None:
-        st.markdown(f"**{text.plain(current.name)}** · {current.n:,} rows, {current.d} columns")
+        who = "rows" if current.schema is None else current.schema.what
+        st.markdown(f"**{text.plain(current.name)}** · {current.n:,} {who}, {current.d} columns")
     title = "Replace the file" if current is not None else "A table: drop a file here"
     took: dict[str, Any] = {"on_change": take, "args": (key,)}
     file = st.file_uploader(title, type=list(KINDS), key=f"{key}-file", help=LIMITS, **took)

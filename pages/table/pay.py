@@ -167,9 +167,8 @@ def spend(data: Dataset, book: Sequence[Budget]) -> None:
     asked = {"epsilon": float(d["epsilon"]), "delta": float(d["delta"])}
     try:
         algorithm(ALGORITHM).params.build(asked)
-    except InputError as error:
-        st.error(text.plain(str(error)))
-        return
+    except InputError:
+        return  # the field says why
     _remaining(fitting[d["budget"]], asked["epsilon"])
     expected.expect(schema, data.n, asked["epsilon"], asked["delta"])
     warn(ALGORITHM, Shape.of(data), asked)

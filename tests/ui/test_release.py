@@ -64,6 +64,9 @@ def test_a_release_from_upload_to_check(open_app, book):
     app.text_input(key="new-name").set_value("ward").run()
     app.number_input(key="new-epsilon").set_value(1.5).run()
     press(app, "new-budget")
+    app.number_input(key="release-epsilon").set_value(-1.0).run()
+    assert "left" not in told(app, "caption")  # nor can it be spent
+    app.number_input(key="release-epsilon").set_value(1.0).run()
     assert app.button(key="release-go").disabled
     release(app)
     assert len(book.show("ward").charges) == 1
