@@ -101,8 +101,8 @@ MOST = {
     # work that a page draws is seen by it; what a visit holds is one object, with names
     # a change of theme is told once
     # the import of a function that checks what is known
-    # a run that cost ε is kept while another dataset is looked at; a stop is told in one way; persons
-    # are not called rows
+    # a run that cost ε is kept while another dataset is looked at; a stop is told in one way
+    # persons are not called rows
     "pages/shell": 1458,
     # imports of the drawer in the engine; the colours, which stood in the shell
     # a figure is plain mappings that Plotly checks once: by its classes a click took twice as long
