@@ -36,6 +36,8 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise InputError in the place of printing a usage text."""
+        if message.endswith("expected one argument"):
+            message += " (one with a minus sign in front follows an equals sign: --bounds=-3,3)"
         raise InputError(f"{message[0].upper()}{message[1:]}; see python -m {self.prog} --help.")
 
 
