@@ -229,7 +229,7 @@ export class Scene extends Picture {
   }
 
   steps(left, exact, ghost) {
-    const {pc, [this.state.method]: own = []} = this.given.steps, rows = (own.length === 1 ? pc : own).map((s) => [s.links, s.words]);
+    const rows = (this.given.steps[this.state.method] || []).map((s) => [s.links, s.words]);
     if (!exact) rows.push([left, ghost ? "what noise leaves, on average" : "what noise leaves, in this draw"]);
     this.parts.steps.replaceChildren(...rows.map(([links, words], k) => el("li", {class: k === rows.length - 1 && !exact ? "last" : ""},
       el("b", {}, figure(links)), el("span", {class: "bar"}, Object.assign(el("i"), {style: `width:${100 * links / this.model.links}%`})), el("span", {}, words))));
