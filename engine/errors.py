@@ -82,7 +82,7 @@ def cut(words: str) -> str:
     return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1]}…"
 
 
-def did_you_mean(word: str, options: Iterable[str]) -> str:
+def did_you_mean(word: object, options: Iterable[str]) -> str:
     """Return " Did you mean 'x'?" for the nearest option, or nothing."""
     by_folded = {option.casefold(): option for option in options}
     near = get_close_matches(str(word)[:_LONGEST].casefold(), by_folded, n=1)

@@ -315,7 +315,7 @@ def check_fields(
         if key not in known:
             raise InputError(
                 f"A {what} has no field {show(str(key))}; it has {', '.join(known)}."
-                f"{did_you_mean(str(key), known)}"
+                f"{did_you_mean(key, known)}"
             )
     return content
 

@@ -41,15 +41,11 @@ def earthquake():
     return load_dataset("earthquake")
 
 
-def put_rscript(folder, text, monkeypatch):
-    path = folder / "Rscript"
-    path.write_text(text)
-    path.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
-
-
 def test_bnlearn_is_a_column_where_it_is_installed(earthquake, tmp_path, monkeypatch, capsys):
-    put_rscript(tmp_path, STAND_IN, monkeypatch)
+    path = tmp_path / "Rscript"
+    path.write_text(STAND_IN)
+    path.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     seconds, skeleton = bnlearn.bnlearn_run(earthquake, 0.01) or (0.0, np.empty(0))
     assert seconds == 0.25
     true = matrix_of(earthquake.truth, earthquake.names)

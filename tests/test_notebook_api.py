@@ -176,6 +176,7 @@ def test_what_a_person_states_is_what_the_column_has(case):
 WRONG = {
     "another column": ({"c": [1, 2]}, "has no column 'c' to state"),
     "a field that there is not": ({"a": {"cut": [1]}}, "has no field 'cut'; it has type"),
+    "a number": ({"a": 3}, "by a list of its levels, or fields"),
     "a set": ({"a": {3, 4}}, "by a list of its levels, or fields"),
     "a word": ({"a": "age in twelves"}, "by a list of its levels, or fields"),
     "cuts that fall": ({"a": {"cuts": [3, 1]}}, "increasing numbers"),

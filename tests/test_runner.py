@@ -30,6 +30,8 @@ def test_numpy_seed(cancer):
 def test_unknown_algorithm(cancer):
     with pytest.raises(InputError, match=r"no algorithm 'prv_pc'.*Did you mean 'priv_pc'"):
         run("prv_pc", cancer)
+    with pytest.raises(InputError, match="no algorithm <class"):  # and no row
+        run(cancer.to_frame(), "pc")
 
 
 def test_published_reports_both_totals(cancer):

@@ -94,7 +94,7 @@ def load_network(name: str) -> Network:
     """Read a bundled network by its name, one of `NETWORKS`; InputError for another."""
     if name not in NETWORKS:
         known = ", ".join(NETWORKS)
-        hint = did_you_mean(str(name), NETWORKS)
+        hint = did_you_mean(name, NETWORKS)
         raise InputError(f"There is no network {show(name)}; choose one of {known}.{hint}")
     content = json.loads((_FOLDER / f"{name}.json").read_text(encoding="utf-8"))
     return network_of(name, content["nodes"], content["source"], content["licence"])

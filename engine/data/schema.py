@@ -182,7 +182,7 @@ class Schema(metaclass=_Named):
         for name in names:
             if name not in self.names:
                 why = f": {out[name]}" if str(name) in out else ""
-                hint = did_you_mean(str(name), [*self.names, *out])
+                hint = did_you_mean(name, [*self.names, *out])
                 raise InputError(f"The schema has no column {show(name)} to {verb}{why}.{hint}")
 
     def by_person(self, id: str, order: str | None = None, **takes: str) -> Schema:

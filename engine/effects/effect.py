@@ -329,7 +329,7 @@ def _unless_wide(found: Effect) -> Effect:
 def column_of(names: Sequence[str], name: str) -> int:
     """Where a column stands; InputError for one that there is not."""
     if name not in names:
-        raise InputError(f"There is no column {show(name)}.{did_you_mean(str(name), names)}")
+        raise InputError(f"There is no column {show(name)}.{did_you_mean(name, names)}")
     return list(names).index(name)
 
 
@@ -355,7 +355,7 @@ def level_of(levels: Sequence[str], name: str, level: str | None, default: int =
     if len(found) != 1:
         raise InputError(
             f"{show(name)} has no level {show(level)}; it has {', '.join(levels[:12])}."
-            f"{did_you_mean(str(level), levels)}"
+            f"{did_you_mean(level, levels)}"
         )
     return found[0]
 

@@ -219,8 +219,7 @@ def _settings(keys: Sequence[str], grid: Mapping[str, Any]) -> list[tuple[str, s
     for name, given in grid.items():
         if name not in everyone:
             raise InputError(
-                f"None of {', '.join(keys)} has a parameter {name!r}."
-                f"{did_you_mean(str(name), everyone)}"
+                f"None of {', '.join(keys)} has a parameter {name!r}.{did_you_mean(name, everyone)}"
             )
         one = isinstance(given, str) or not isinstance(given, Iterable)
         several[name] = [given] if one else list(given)

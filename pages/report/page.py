@@ -29,7 +29,7 @@ def main() -> None:
         drafted_strip("Report")
         paid = "Your release has its own page for readers, and its files: Share, above."
         unpaid = "Run on your own table first: a report says what a run found."
-        st.info(paid if journey.released() else unpaid)
+        st.info(paid if journey.is_done("release") else unpaid)
         return
     typed = typed_lines(run.settings.source.own)
     settings = (run if job is None else job.about).settings

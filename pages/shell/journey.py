@@ -123,9 +123,9 @@ def bar(here: Stage) -> None:
 
 def onward(here: Stage) -> None:
     """A link to the first open step behind this one, below what this one is about."""
-    behind = STAGES[STAGES.index(here) + 1 : None if released() else -1]  # what is there to share
+    behind = STAGES[STAGES.index(here) + 1 :]
     following = next((stage for stage in behind if not is_done(stage.word)), None)
-    if drafted_source().own and following is not None:
+    if drafted_source().own and following and (following.word != "share" or is_done("release")):
         _link(following, f"Next: {following.title}. {following.todo}", "arrow_forward", "next")
 
 

@@ -69,7 +69,7 @@ def test_a_sweep_of_own_rows_says_what_it_cost_and_no_file_is_overwritten(capsys
         ["sweep", "--dataset", "asia", "--out", "/nowhere/s.db"],
         ["sweep", "--dataset", "asia", "--scheduler", "host"],
         ["sweep", "--csv", "no.csv"],
-        ["scene", "--dataset", "cancer", "--n", "99", "--algorithm", "pc", "--out", "/proc/stat"],
+        ["scene", "--dataset", "cancer", "--n=99", "--algorithm=priv_pc", "--out", "/dev/null"],
     ],
 )
 def test_bad_input_is_status_2_and_one_line(argv, capsys, monkeypatch):

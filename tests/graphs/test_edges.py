@@ -41,9 +41,8 @@ def test_no_box_touches_another_and_no_number_a_box(d):
 
 
 def test_a_line_that_bends_around_a_box_is_inside_the_picture():
-    drawn = graph_svg(
-        "abc", [Link("a", "c", True)], {n: (0.0, 70.0 * ord(n)) for n in "abc"}, alt=""
-    )
+    at = {name: (0.0, 70.0 * ord(name)) for name in "abc"}
+    drawn = graph_svg("abc", [Link("a", "c", True)], at, alt="")
     left, wide = (float(drawn.split('viewBox="')[1].split()[k]) for k in (0, 2))
     bend = float(re.search(r"Q([-\d.]+) ", drawn)[1]) / 2
     assert left + 10 < bend < left + wide - 10

@@ -190,11 +190,12 @@ def test_what_cannot_be_combined_is_refused(wards, both):
     columns = two.schema.columns
     for other, words in (
         (replace(one, name="ward"), "are one release or of one budget: people would count twice"),
+        (checking.with_knowledge(replace(one, name="ward"), KNOWN), "are one release"),
         (replace(two, name=one.name, rows=one.rows), "of one budget"),
         (both, "are one release"),
         (replace(two, schema=Schema((columns[0], levels, *columns[2:]))), "'levels' of 'tub'"),
         (replace(two, schema=Schema(columns[:-1])), "their columns"),
-        (replace(two, params={**two.params, "threshold": 0.3}), "differ in the parameter"),
+        (replace(two, params={**two.params, "threshold": 0.3}), "in the parameter 'threshold'"),
         (checking.with_knowledge(two, KNOWN), "state different knowledge"),
     ):
         with pytest.raises(InputError, match=words):
