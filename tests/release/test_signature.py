@@ -166,10 +166,10 @@ def test_a_forged_schema_is_refused_before_it_is_laid_out(asia):
     raw = json.dumps(content).encode()
     assert 60_000 < len(raw) < 120_000
     tracemalloc.start()
-    start = time.monotonic()
+    start = time.process_time()
     with pytest.raises(InputError, match="schema"):
         check(loads(raw))
-    seconds, (_, most) = time.monotonic() - start, tracemalloc.get_traced_memory()
+    seconds, (_, most) = time.process_time() - start, tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert seconds < 1
     assert most < 100e6
