@@ -1,7 +1,16 @@
-"""The dashboard. Start it with ``make app``."""
+"""The dashboard. Start it with ``make app``.
 
-from pages.shell import main
+A server imports this file for its ``app``, which runs the file as a script for every visitor.
+"""
 
-# Worker processes import this file again: they must not draw a page.
 if __name__ == "__main__":
+    from pages.shell import main
+
     main()
+else:
+    import streamlit as st
+    from starlette.middleware import Middleware
+
+    from pages.gate import Gate, announced
+
+    app = st.App(__file__, middleware=[Middleware(Gate)], lifespan=announced)

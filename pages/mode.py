@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import ipaddress
 import os
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from engine.errors import InputError
 
@@ -21,11 +19,11 @@ if TYPE_CHECKING:  # the server asks for its mode before anything large is impor
     from engine.release.budget import Budgets
 
 PUBLIC, TRUSTED = "DP_CAUSAL_EXPLORER_PUBLIC", "DP_CAUSAL_EXPLORER_TRUSTED"  # "1": it is
+TOKEN = "DP_CAUSAL_EXPLORER_TOKEN"  # what every request has to show, where it is not ""
 OFF = (
     "This is a public demo: it takes no files and has no budgets. For your own table start your "
     "own server, on your own machine, with one command in a copy of this project: make app."
 )
-_FORWARDED = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip")
 
 
 def _is(variable: str) -> bool:
@@ -33,23 +31,13 @@ def _is(variable: str) -> bool:
 
 
 def public() -> bool:
-    """Whether the server is public, to this visitor: so is an untrusted one behind a proxy."""
-    if _is(PUBLIC) or _is(TRUSTED):
-        return _is(PUBLIC)
-    import streamlit as st
-
-    return not direct(st.context.headers)
+    """Whether the server is public."""
+    return _is(PUBLIC)
 
 
-def direct(headers: Mapping[str, str]) -> bool:
-    """Whether a browser of this machine asked under this machine's name.
-
-    A page of another site can make a browser ask under its own name (DNS rebinding).
-    """
-    host = headers.get("Host")
-    if any(headers.get(name) for name in _FORWARDED):
-        return False
-    return host is None or local(urlsplit(f"//{host}").hostname or "")
+def trusted() -> bool:
+    """Whether every visitor of the server may do what its user may."""
+    return _is(TRUSTED)
 
 
 def local(host: str) -> bool:

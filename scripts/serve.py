@@ -1,4 +1,4 @@
-"""Start the dashboard: ``python scripts/serve.py [--trusted] [streamlit options]``.
+"""Start the dashboard: ``python scripts/serve.py [--trusted] [--token] [streamlit options]``.
 
 A server is its one user's own, on this machine, unless DP_CAUSAL_EXPLORER_PUBLIC=1 makes it public
 (docs/how-to/host.md). One that is neither needs ``--trusted``.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import secrets
 import subprocess
 import sys
 from importlib import import_module
@@ -22,6 +23,8 @@ from pages import mode  # noqa: E402
 # What the first page waits for; each takes a tenth of a second or more. None of our own pages:
 # their caches belong to Streamlit's runtime, which is not there yet.
 LIBRARIES = ("pandas", "pyarrow", "plotly.graph_objs._bar", "engine")
+OURS = ("--trusted", "--token")  # words that are not Streamlit's
+OPEN = "A public server answers everybody: start it without --token."
 REFUSED = (
     "Others could reach this server at {}. Every visitor of a server that is not public can use "
     "all budgets, releases and studies of its user. Start it with --trusted if they may, with "
@@ -46,14 +49,19 @@ def address(words: list[str]) -> str:
 
 def words_for(words: list[str]) -> list[str]:
     """Streamlit's options for this server's mode; ends the program where the mode is not clear."""
-    trusted, words = "--trusted" in words, [word for word in words if word != "--trusted"]
-    os.environ[mode.TRUSTED] = str(int(trusted))
+    ours, words = {*OURS} & {*words}, [word for word in words if word not in OURS]
+    os.environ[mode.TRUSTED] = str(int("--trusted" in ours))
+    os.environ[mode.TOKEN] = secrets.token_urlsafe(24) if "--token" in ours else ""
     host = address(words)
-    if os.environ.get(mode.PUBLIC, "0") not in ("", "0"):
+    if mode.public():
+        if "--token" in ours:
+            raise SystemExit(OPEN)
         # Below zero no upload is small enough, whatever its headers say.
         return [*words, "--server.maxUploadSize", "-1"]
+    if "--token" in ours:  # the address that is printed has it
+        words = [*words, "--logger.hideWelcomeMessage", "true"]
     if not mode.local(host):
-        if not trusted:
+        if not mode.trusted():
             raise SystemExit(REFUSED.format(host or "all its addresses"))
         print(WARNING.format(host or "any of its addresses"), file=sys.stderr, flush=True)
     return words

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import os
 import signal
 import socket
@@ -13,6 +14,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -26,19 +28,20 @@ runpy.run_path(sys.argv[0], run_name="__main__")"""
 
 
 @contextmanager
-def served(folder: Path, before: str = "", **environment: str) -> Iterator[str]:
+def served(folder: Path, before: str = "", *words: str, **environment: str) -> Iterator[str]:
     """The app on a free port of this machine, ready; its log and its number stand in the folder.
 
-    ``before`` is code that the server runs first.
+    ``before`` is code that the server runs first, and ``words`` are more of its command line.
     """
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     at = ["--server.address", "127.0.0.1", "--server.port", str(port), "--server.headless", "true"]
+    at += ["--server.fileWatcherType", "none"]
     with (folder / "log").open("wb") as log:
         # A session of its own, so that the server and all it started end together.
         server = subprocess.Popen(
-            [sys.executable, "-c", SERVE % before, *at, "--server.fileWatcherType", "none"],
+            [sys.executable, "-c", SERVE % before, *at, *words],
             cwd=folder,
             env={**os.environ, **environment},
             stdin=subprocess.DEVNULL,
@@ -73,3 +76,28 @@ def ask(
         return error.code, b""
     except OSError:
         return 0, b""
+
+
+def knock(url: str, path: str = "/", **headers: str) -> tuple[int, dict[str, str], str]:
+    """The status, headers and text of an answer to exactly these headers; 101 opens a WebSocket.
+
+    The Host is the address unless it is given. Names are written with "_" for "-".
+    """
+    at = urlsplit(url)
+    connection = http.client.HTTPConnection(at.hostname or "", at.port, timeout=30)
+    connection.putrequest("GET", path, skip_host=True)
+    for name, value in ({"Host": at.netloc} | headers).items():
+        connection.putheader(name.replace("_", "-"), value)
+    connection.endheaders()
+    answer = connection.getresponse()
+    text = "" if answer.status == 101 else answer.read().decode()
+    connection.close()
+    return answer.status, {k.lower(): v for k, v in answer.getheaders()}, text
+
+
+STREAM = {  # what asks for a WebSocket
+    "Connection": "Upgrade",
+    "Upgrade": "websocket",
+    "Sec_WebSocket_Version": "13",
+    "Sec_WebSocket_Key": "AAAAAAAAAAAAAAAAAAAAAA==",
+}

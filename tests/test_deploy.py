@@ -37,7 +37,7 @@ def test_only_the_public_server_is_reached_from_elsewhere():
     ports, volumes = [], []
     for one in services.values():
         assert one["environment"] == {mode.PUBLIC: "0"}
-        assert one["command"] == ["--trusted"]
+        assert one["command"] == ["--trusted", "--token"]
         ports += [port for port in one["ports"] if port.startswith("127.0.0.1:")]
         volumes += one["volumes"]
     assert len(set(ports)) == len(set(volumes)) == len(services) >= 2

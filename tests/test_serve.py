@@ -7,15 +7,15 @@ import re
 import socket
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 from benchmarks.visitor import Seen, Visitor, mixed, visitors
 from pages import mode
+from pages.gate import Gate
 from scripts import serve
-from tests.serving import ask, served
+from tests.serving import STREAM, ask, knock, served
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -93,11 +93,138 @@ async def given(url, field, name, raw, said):
         await visitor.until(lambda v: any(said in text for text in v.texts("alert")))
 
 
+# What the server asks of others, a line each: names it looks up, addresses it connects to.
+WATCHED = """import sys
+def watch(event, args):
+    if event in ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto"):
+        print(event, *args[event != "socket.getaddrinfo":], file=open("asked", "a"))
+sys.addaudithook(watch)"""
+
+
 @pytest.fixture(scope="module", params=["own", "public"])
 def server(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp(request.param)
-    with served(folder, **{mode.PUBLIC: str(int(request.param == "public"))}) as url:
+    with served(folder, WATCHED, **{mode.PUBLIC: str(int(request.param == "public"))}) as url:
         yield request.param, url, folder
+
+
+ASKED = (  # Host, Origin, other headers; what a server of one's own says, what a public one does
+    ("{at}", "", {}, True, True),
+    ("{at}", "http://{at}", {}, True, True),
+    ("LOCALHOST:{port}", "http://localhost:{port}", {}, True, True),
+    ("[::1]:9", "http://[::1]:9", {}, True, True),  # a tunnel from another port
+    ("{at}", "http://127.0.0.1:3000", {}, False, False),
+    ("{at}", "http://localhost:{port}", {}, False, False),
+    ("{at}", "https://elsewhere.example", {}, False, False),
+    ("{at}", "http://{at}.elsewhere.example", {}, False, False),
+    ("{at}", "null", {}, False, False),
+    ("elsewhere.example", "http://elsewhere.example", {}, False, True),  # led here by its DNS
+    ("127.0.0.1.elsewhere.example", "", {}, False, True),
+    ("{at}", "", {"X_Forwarded_For": "10.0.0.9"}, False, True),
+    ("{at}", "", {"Forwarded": "for=10.0.0.9"}, False, True),
+    ("localhost:port", "", {}, False, True),
+    ("[", "", {}, False, True),
+)
+
+
+def test_pages_of_other_addresses_are_refused_and_nobody_else_is_asked(server):
+    """Before Streamlit, which asks the internet who it is: 20 Origins held every visitor up."""
+    kind, url, folder = server
+    at = {"at": url.removeprefix("http://"), "port": url.rpartition(":")[2]}
+    for host, origin, more, *right in ASKED:
+        sent = {"Host": host.format(**at), **more} | (
+            {"Origin": origin.format(**at)} if origin else {}
+        )
+        for path, upgrade, opened in (("/run", {}, 200), ("/_stcore/stream", STREAM, 101)):
+            status, _, said = knock(url, path, **sent, **upgrade)
+            allowed = right[kind == "public"]
+            assert status == (opened if allowed else 403), (host, origin, path, status)
+            assert allowed or len(said) > 60, said  # it says why
+    assert not (folder / "asked").exists(), (folder / "asked").read_text()
+
+
+async def with_token(url, token, cookie):
+    """All that a page tells a browser which came by a link that still had a token."""
+    query = f"token={token}&n=1000"
+    async with Visitor(url, "run", query, headers={"Cookie": cookie}) as visitor:
+        await visitor.until(lambda v: v.texts("html"))
+        return f"{visitor._query} {visitor._elements}"
+
+
+def test_a_start_token_is_asked_of_everything_and_stands_in_no_link(tmp_path):
+    with served(tmp_path, "", "--token") as url:
+        printed = re.findall(r"http://\S+", (tmp_path / "log").read_text())
+        assert len(printed) == 1
+        _, _, token = printed[0].partition("/?token=")
+        assert len(token) >= 32
+        doors = (
+            "/",
+            "/run",
+            "/app/static/vis/vis-network.min.js",
+            "/_stcore/stream",
+            "/run?token=no",
+        )
+        for cookie in ({}, {"Cookie": f"dp_causal_explorer_{url.rpartition(':')[2]}=no"}):
+            for path in doors:
+                status, _, said = knock(url, path, **cookie, **(STREAM if "stream" in path else {}))
+                assert (status, "start" in said) == (403, True), (path, status)
+        to = f"{url}/_stcore/upload_file/s/f"
+        assert ask(to, "PUT", form(b"x"), **KNOWN)[0] == 403
+        status, led, _ = knock(url, f"/run?n=1000&token={token}&a=%C3%A9%26")
+        assert (status, led["location"]) == (303, "/run?n=1000&a=%C3%A9%26")
+        assert knock(url, f"//elsewhere.example/?token={token}")[1]["location"][:2] == "/e"
+        cookie, *flags = led["set-cookie"].split("; ")
+        assert {"HttpOnly", "SameSite=strict"} <= set(flags)
+        for path, right in zip(doors, (200, 200, 200, 101, 200), strict=True):
+            more = STREAM if "stream" in path else {}
+            assert knock(url, path, Cookie=cookie, **more)[0] == right, path
+        jar = {**KNOWN, "Cookie": f"{KNOWN['Cookie']}; {cookie}"}
+        assert ask(to, "PUT", form(b"x"), **jar)[0] in (204, 400)  # Streamlit's word, not ours
+        assert token not in asyncio.run(with_token(url, token, cookie))
+
+
+async def passed(host, origin=""):
+    """The status at a gate with nothing behind it but 200, and the Origin that was passed on."""
+    sent, seen = [], []
+
+    async def behind(scope, receive, send):
+        seen.extend(value.decode() for name, value in scope["headers"] if name == b"origin")
+        await send({"type": "websocket.accept", "status": 200})
+
+    async def send(message):
+        sent.append(message.get("status"))
+
+    headers = [(b"host", host.encode())] + ([(b"origin", origin.encode())] if origin else [])
+    await Gate(behind)({"type": "websocket", "path": "/", "headers": headers}, None, send)
+    return sent[0], *seen
+
+
+@pytest.mark.parametrize(
+    ("host", "origin", "stated", "right"),
+    [
+        ("localhost:8502", "http://localhost:8502", {}, 200),
+        ("10.0.0.7:8501", "http://10.0.0.7:8501", {}, 200),  # no other site has that address
+        ("app.example.org", "https://app.example.org", {}, 403),
+        ("app.example.org", "https://app.example.org", {"allowedHosts": ["*.Example.org"]}, 200),
+        ("localhost:8501", "https://app.example.org", {}, 403),  # a proxy that changes the Host
+        (
+            "localhost:8501",
+            "https://app.example.org",
+            {"corsAllowedOrigins": ["https://app.example.org"]},
+            200,
+        ),
+    ],
+)
+def test_behind_a_proxy_a_trusted_servers_names_are_stated(
+    monkeypatch, host, origin, stated, right
+):
+    monkeypatch.setenv(mode.TRUSTED, "1")
+    stands = {f"server.{name}": value for name, value in stated.items()}
+    monkeypatch.setattr("streamlit.get_option", lambda name: stands.get(name, []))
+    status, *seen = asyncio.run(passed(host, origin))
+    assert status == right
+    # Streamlit sees the page's own address, or it would ask the internet who it is.
+    assert seen == ([f"http://{host}"] if right == 200 else [])
 
 
 def test_an_attacker_finds_nothing(server):
@@ -173,28 +300,6 @@ def test_this_machine_needs_none(monkeypatch, host):
     assert serve.words_for(["--server.address", host]) == ["--server.address", host]
 
 
-@pytest.mark.parametrize(
-    ("headers", "own"),
-    [
-        ({"Host": "localhost:8501"}, True),
-        ({"Host": "127.0.0.1:8501"}, True),
-        ({"Host": "[::1]:8501"}, True),
-        ({"Host": "app.example.org"}, False),  # another site's name, led here
-        ({"Host": "127.0.0.1.example.org"}, False),
-        ({"Host": "localhost:8501", "X-Forwarded-For": "10.0.0.9"}, False),
-        ({"Host": "localhost", "Forwarded": "for=10.0.0.9"}, False),
-    ],
-)
-def test_under_another_name_or_behind_a_proxy_a_server_is_public(monkeypatch, headers, own):
-    assert mode.direct(headers) == own
-    monkeypatch.setattr("streamlit.context", SimpleNamespace(headers=headers))
-    assert mode.public() != own
-    monkeypatch.setenv(mode.TRUSTED, "1")
-    assert not mode.public()
-    monkeypatch.setenv(mode.PUBLIC, "1")
-    assert mode.public()
-
-
 def test_nothing_of_streamlit_is_patched():
     """Of undocumented modules those that docs/decisions/streamlit.md names; none is changed."""
     named = (ROOT / "docs" / "decisions" / "streamlit.md").read_text(encoding="utf-8")
@@ -209,4 +314,4 @@ def test_nothing_of_streamlit_is_patched():
         modules |= {a.name for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names}
         for name in sorted(m for m in modules if re.match(r"streamlit\.", m)):
             assert f"`{name}`" in named, (path.name, name)
-        assert not re.search(r"\b(setattr|PagesManager|_stcore)\b", text), path
+        assert not re.search(r"\b(setattr|PagesManager)\b", text), path
