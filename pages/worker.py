@@ -24,6 +24,7 @@ from engine import ALGORITHMS, Dataset, RunResult, load_dataset, run
 from engine.context import Step
 from engine.data.schema import Schema, load_schema
 from engine.registry import slow
+from engine.request import Request
 
 if TYPE_CHECKING:
     from engine.data.column import Dialect
@@ -154,12 +155,10 @@ def met(data: Dataset) -> Dataset:
     return found
 
 
-def search(
-    tell: Tell, key: str, data: Dataset, seed: int | None, params: Mapping[str, Any]
-) -> RunResult:
+def search(tell: Tell, request: Request, data: Dataset) -> RunResult:
     """One run; reports its order and how many steps it has made."""
     steps = 0
-    if seconds := slow(key):
+    if seconds := slow(request.algorithm):
         tell(None, f"preparing it, once, about {seconds} s")
 
     def count(step: Step) -> None:
@@ -169,21 +168,21 @@ def search(
             at = "" if step.order is None else f"order {step.order} · "
             tell(None, f"{at}{steps:,} steps")
 
-    return run(key, met(data), seed=seed, on_step=count, stop=tell, **params)
+    return request.run(met(data), on_step=count, stop=tell)
 
 
-def curve(tell: Tell, key: str, data: Dataset, asked: Mapping[str, Any]) -> None:
+def curve(tell: Tell, request: Request, data: Dataset) -> None:
     """Parts: each epsilon with its F1 (low, middle, high), from 1 outwards, while there is time."""
     from engine.studies.repeat import point
     from engine.studies.study import sweep
     from engine.studies.trial import knowing
 
-    values, end = dict(asked), time.monotonic() + CURVE_SECONDS
-    data = met(knowing(data, values.pop("knowledge", None)))
+    values, end = dict(request.params), time.monotonic() + CURVE_SECONDS
+    data = met(knowing(data, request.knowledge))
     for done, epsilon in enumerate(sorted(EPSILONS, key=lambda e: abs(math.log(e))), 1):
         values["epsilon"] = epsilon
         stop = lambda: tell() or time.monotonic() > end  # noqa: E731
-        found = list(sweep(data, key, values, CURVE_RUNS, cancelled=stop))
+        found = list(sweep(data, request.algorithm, values, CURVE_RUNS, cancelled=stop))
         if len(found) < CURVE_RUNS:
             return
         tell(done / len(EPSILONS), part=(epsilon, *point(epsilon, found).f1))

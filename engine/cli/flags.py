@@ -16,7 +16,8 @@ from engine.graphs.known import READY
 from engine.knowledge import Knowledge, load_knowledge
 from engine.params import Spec
 from engine.registry import algorithm, declared
-from engine.studies.trial import Said, ready_name
+from engine.request import Request, Source
+from engine.studies.trial import Said, knowing, ready_name
 
 
 class Parser(argparse.ArgumentParser):
@@ -145,14 +146,29 @@ def add_knowledge_flag(parser: argparse.ArgumentParser, *, ready: bool = False) 
 
 
 def known(args: argparse.Namespace) -> Knowledge | None:
-    """What the file of --knowledge states."""
-    return None if args.knowledge is None else load_knowledge(args.knowledge)
+    """What --knowledge states: a file's content, or the JSON itself."""
+    word = args.knowledge
+    if word is None:
+        return None
+    return load_knowledge(word.encode() if word.startswith("{") else word)
 
 
 def said(args: argparse.Namespace) -> Said:
     """What --knowledge says: of each dataset, a ready set's name, or what the file holds."""
-    word = args.knowledge
-    return None if word is None else ready_name(word) or load_knowledge(word)
+    return ready_name(args.knowledge or "") or known(args)
+
+
+def requested(args: argparse.Namespace, key: str, specs: Sequence[Spec], data: Dataset) -> Request:
+    """Return the request that the flags make for their one dataset."""
+    source = Source.of(data) if args.dataset is None else Source(data.name, args.n, args.data_seed)
+    facts = said(args)
+    named = isinstance(facts, str)
+    schema = (knowing(data, facts) if named else data).schema
+    if named or (facts is None and algorithm(key).columns is None):
+        facts = None if schema is None else schema.knowledge
+    assert not isinstance(facts, str)
+    seed = 0 if data.public and args.seed is None else args.seed
+    return Request(source, key, values(args, specs), seed, facts)
 
 
 def add_json_flag(parser: argparse.ArgumentParser, what: str = "print one JSON object") -> None:

@@ -20,8 +20,7 @@ from engine.cli.flags import (
     add_run_flags,
     chosen_algorithms,
     dataset,
-    known,
-    values,
+    requested,
 )
 from engine.cli.interrupts import INTERRUPTED, interruptible
 from engine.data.networks import load_dataset
@@ -47,15 +46,15 @@ def run_command(argv: Sequence[str]) -> int:
     add_dataset_flags(parser)
     parser.add_argument("--algorithm", default="priv_pc", help=", ".join(ALGORITHMS))
     add_run_flags(parser)
-    add_knowledge_flag(parser)
+    add_knowledge_flag(parser, ready=True)
     add_parameter_flags(parser, specs)
     args = parser.parse_args(argv)
-    data, given = dataset(args), values(args, specs)  # an interrupted reading has nothing to keep
-    for bad in unworkable([chosen.key], [Shape.of(data)], given):
+    data = dataset(args)  # an interrupted reading has nothing to keep
+    request = requested(args, key, specs, data)
+    for bad in unworkable([key], [Shape.of(data)], request.params):
         print(bad, file=sys.stderr)
     with interruptible() as cancelled:
-        asked: Any = {"seed": args.seed, "knowledge": known(args), **given}
-        result = run(chosen.key, data, stop=cancelled, **asked)
+        result = request.run(data, stop=cancelled)
     print(json.dumps(result_dict(result)) if args.json else summary(result))
     if result.status == "cancelled":
         print("Stopped; what was decided until then is shown.", file=sys.stderr)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from engine.data.sources import Relation, quoted
+from engine.data.sources import Relation, quoted, written
 
 # Cells that stand for none, in any case; a level of the same text is that level all the same.
 GAPS = ("", "?", "na", "n/a", "nan", "null", "<na>", "nat", "#n/a")
@@ -51,15 +51,13 @@ def _double(text: str, decimal: str) -> str:
 class Cell:
     """One column's cells in SQL: as they are stored, as text, as numbers.
 
-    Of a column of numbers (``typed``) they are at hand. ``sign`` is the decimal sign that the cells
-    have, ``decimal`` that of the table's text.
+    Of a column of numbers (``typed``) they are at hand. ``decimal`` is the table's decimal sign.
     """
 
     stored: str
     text: str
     number: str
     typed: bool
-    sign: str
     decimal: str
 
     @classmethod
@@ -67,12 +65,12 @@ class Cell:
         """Of a table's column; ``part`` of its dates in their place where it is named."""
         at = table.at(name)
         kind = table.types[at]
-        stored = f"c{at}" if kind == "VARCHAR" else f"CAST(c{at} AS VARCHAR)"
+        sign = table.dialect.decimal
+        stored = written(f"c{at}", kind, sign)
         if part is not None:
             stored = f"coalesce(CAST({part}({moment(stored)}) AS VARCHAR), {stored})"
         text = bare(stored)
-        sign = table.dialect.decimal if kind == "VARCHAR" else "."
         typed = part is None and _NUMBERS.match(kind) is not None
         worded = once(text, number("x", sign))
         read = f"CAST(c{at} AS DOUBLE)" if typed else f"coalesce({_double(stored, sign)}, {worded})"
-        return cls(stored, text, read, typed, sign, table.dialect.decimal)
+        return cls(stored, text, read, typed, sign)

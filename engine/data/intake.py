@@ -64,7 +64,7 @@ def code(column: Column, cell: Cell, unit: int = 1, rest: int | None = None) -> 
         )
         most = when(cell.stored, ((quoted(word), i) for i, word in texts))
         same = when("x", ((quoted(word.strip(BLANKS)), i) for i, word in texts))
-        looser = f"{same} {when(number('x', cell.sign), finite)} {when('lower(x)', alone)}"
+        looser = f"{same} {when(number('x', cell.decimal), finite)} {when('lower(x)', alone)}"
     others = once(cell.text, f"CASE {looser} {none} END")
     return f"(CASE {most} ELSE {others}::BIGINT END)"
 

@@ -17,6 +17,7 @@ import re
 import sqlite3
 import zipfile
 import zlib
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from decimal import Decimal
@@ -105,8 +106,7 @@ def opened(
             if kind == "text":
                 sql, names, delimiter = _text(stack, source, label, dialect)
             elif kind == "parquet":
-                files = _files(source, kind)
-                sql = f"read_parquet({_places(files)})"
+                sql, names = _parquet(con, source, label, dialect.decimal)
             elif kind == "duckdb":
                 con.execute("SET enable_external_access = false")
                 listed = con.execute("SELECT table_name FROM information_schema.tables").fetchall()
@@ -116,21 +116,12 @@ def opened(
                 sql, names = "held", held.column_names
             if names is None:
                 names = [row[0] for row in con.execute(f"DESCRIBE FROM {sql}").fetchall()]
-            if kind == "parquet":  # DuckDB numbers names that differ in case alone
-                said = f"SELECT name, 1 FROM parquet_schema({_places(files[:1])})"
-                wrote = dict(con.execute(said).fetchall())
-                bare = [re.sub(r"_\d+$", "", name) for name in names]
-                names = [
-                    b if b in wrote and n not in wrote else n
-                    for n, b in zip(names, bare, strict=True)
-                ]
             names = [name.strip() for name in names]
             _check_names(names, label)
             places = {call(name): k for call in (unsafe, str) for k, name in enumerate(names)}
-            columns = [f"c{k}" for k in range(len(names))]
             if sql == "held":
-                con.register(sql, held.rename_columns(columns))
-            sql = f"{sql} t({', '.join(columns)})"
+                con.register(sql, held.rename_columns([f"c{k}" for k in range(len(names))]))
+            sql = f"{sql} t({_columns(len(names))})"
             types = [row[1] for row in con.execute(f"DESCRIBE FROM {sql}").fetchall()]
             yield Relation(con, sql, names, places, types, label, dialect, delimiter)
         except duckdb.OutOfMemoryException:
@@ -141,13 +132,14 @@ def opened(
 
 _WRONG = {
     "Expected Number of Columns": "has another number of cells than the header has names",
+    "Maximum line size": "begins a record that is longer than 4 MB",
     "unterminated quote": "has a quotation mark that is not closed, or text after one",
     "Invalid unicode": "is not text in the encoding stated (utf-8, utf-16 or latin-1)",
 }
 _UNREAD = {
     "text": "cannot be read as delimited text; check the file",
     "excel": "cannot be read as a workbook; save it as CSV",
-    "parquet": "cannot be read as parquet; check the file, or that a folder's files are alike",
+    "parquet": "cannot be read as parquet; check the file",
     "frame": "has a column of a type that is not read; make it text, numbers or dates",
     "sqlite": "does not answer the query; check its SQL",
     "duckdb": "does not answer the query; check its SQL",
@@ -237,10 +229,78 @@ def quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
+def written(cell: str, kind: str, decimal: str) -> str:
+    """Return the SQL of a cell's text, numbers written as those of a text file would be.
+
+    A whole number has no point, whatever the type of its column, which other cells may decide.
+    """
+    if kind == "VARCHAR":
+        return cell
+    text = f"CAST({cell} AS VARCHAR)"
+    if kind.startswith(("DOUBLE", "FLOAT", "DECIMAL")):
+        return f"replace(regexp_replace({text}, '\\.0+$', ''), '.', {quoted(decimal)})"
+    return text
+
+
+def _columns(many: int) -> str:
+    return ", ".join(f"c{k}" for k in range(many))
+
+
 def _places(paths: Iterable[Path]) -> str:
     """Paths as DuckDB takes them, without what a glob would read into a name."""
     bare = (quoted(re.sub(r"([*?[])", r"[\1]", str(path))) for path in paths)
     return f"[{', '.join(bare)}]"
+
+
+# Parquet --------------------------------------------------------------------------------------
+
+
+def _parquet(con: Any, root: Path, label: str, decimal: str) -> tuple[str, list[str]]:
+    """Return a file or a folder of Parquet as SQL, and its names; each file by its own types.
+
+    Names that are folders (``year=2024``) hold for the folders below ``root`` alone.
+    """
+    files, shapes = _files(root, "parquet"), defaultdict(list)
+    facts = "file_name, name, type, type_length, converted_type, logical_type::VARCHAR"
+    for file, *shape in con.execute(
+        f"SELECT {facts} FROM parquet_schema({_places(files)})"
+    ).fetchall():
+        shapes[file].append(tuple(shape))
+    alike = defaultdict(list)
+    for file in files:
+        keys = [part for part in file.relative_to(root).parts[:-1] if "=" in part]
+        keys = [] if any("=" in part for part in root.parts) else keys
+        hive = tuple(key.partition("=")[0] for key in keys)
+        alike[hive, tuple(shapes[str(file)])].append(file)
+    parts = []
+    for (hive, shape), paths in alike.items():
+        sql = f"read_parquet({_places(paths)}, hive_partitioning={bool(hive)}, "
+        sql += "hive_types_autocast=false)"
+        found, kinds, *_ = zip(*con.execute(f"DESCRIBE FROM {sql}").fetchall(), strict=True)
+        wrote = {*hive, *(name for name, *_ in shape)}
+        bare = (re.sub(r"_\d+$", "", name) for name in found)  # names that differ in case alone
+        both = zip(bare, found, strict=True)
+        names = [(b if b in wrote and n not in wrote else n).strip() for b, n in both]
+        _check_names(names, label)
+        parts.append((sql, dict(zip(names, enumerate(kinds), strict=True))))
+    return _union(parts, label, decimal)
+
+
+def _union(
+    parts: Sequence[tuple[str, dict[str, tuple[int, str]]]], label: str, decimal: str
+) -> tuple[str, list[str]]:
+    """Return tables of the same names as one; columns of unlike types as the text of each."""
+    names = list(parts[0][1])
+    if strange := next((own.keys() ^ {*names} for _, own in parts if own.keys() ^ {*names}), None):
+        odd = show(min(strange))
+        raise DataError(f"Only some files of {label} have a column {odd}; make them alike.")
+    mixed = {name for name in names if len({own[name][1] for _, own in parts}) > 1}
+    selects = []
+    for sql, own in parts:
+        places = ((name, f"c{own[name][0]}", own[name][1]) for name in names)
+        cells = (written(at, kind, decimal) if n in mixed else at for n, at, kind in places)
+        selects.append(f"SELECT {', '.join(cells)} FROM {sql} t({_columns(len(names))})")
+    return parts[0][0] if len(parts) == 1 else f"({' UNION ALL '.join(selects)})", names
 
 
 # Delimited text -------------------------------------------------------------------------------
@@ -252,22 +312,27 @@ def _text(
     """Delimited text, or a folder of it, as SQL; the header's names and its delimiter."""
     files = [_staged(stack, path, label, dialect) for path in _files(source, "text")]
     packed, names, delimiter = files[0][1]
-    if any(head != files[0][1] for _, head in files):
+    if any(head != files[0][1] for _, head, _ in files):
         raise DataError(f"The files of {label} do not have the same header; make them alike.")
     columns = ", ".join(f"'c{k}': 'VARCHAR'" for k in range(len(names)))
     sql = (
-        f"read_csv({_places(place for place, _ in files)}, auto_detect=false, header=true, "
+        f"read_csv({_places(place for place, *_ in files)}, auto_detect=false, header=true, "
         f"delim={quoted(delimiter)}, quote='\"', escape='\"', columns={{{columns}}}, "
         f"compression='{'gzip' if packed else 'none'}', strict_mode=true, null_padding=false, "
-        f"max_line_size={2 * _LONGEST})"
+        f"hive_partitioning=false, max_line_size={2 * _LONGEST}, "
+        f"parallel={not any(quotes for *_, quotes in files)})"  # lines in a cell look like records
     )
     return sql, names, delimiter
 
 
 def _staged(
     stack: ExitStack, path: Path, label: str, dialect: Dialect
-) -> tuple[Path, tuple[bool, list[str], str]]:
-    """The place of text in UTF-8, in memory where it is not; whether it is packed, its header."""
+) -> tuple[Path, tuple[bool, list[str], str], bool]:
+    """Return where text in UTF-8 is (in memory where the file is not), and how it is written.
+
+    The second value is whether it is packed, the names and the delimiter; the last is whether a
+    quotation mark occurs.
+    """
     encoding = dialect.encoding
     try:
         with path.open("rb") as file:
@@ -281,7 +346,8 @@ def _staged(
             packed = False
             path = _memory(stack, (text.encode() for text in codecs.iterdecode(chunks, encoding)))
             plain = stack.enter_context(path.open("rb"))
-        return path, (packed, *_header(plain, label, dialect.delimiter))
+        names, delimiter, quotes = _header(plain, label, dialect.delimiter)
+        return path, (packed, names, delimiter), quotes
     except (UnicodeError, csv.Error, OSError, EOFError, zlib.error):
         raise DataError(
             f"{label} is damaged, or is not {encoding} text with a header line; save it as CSV in "
@@ -289,12 +355,12 @@ def _staged(
         ) from None
 
 
-def _header(file: Any, label: str, delimiter: str | None) -> tuple[list[str], str]:
-    """The names and the delimiter, which no record decides; the lines below are well-formed."""
+def _header(file: Any, label: str, delimiter: str | None) -> tuple[list[str], str, bool]:
+    """Return the names, the delimiter (no record decides it), and whether there are quotes."""
     start = file.read(_CHUNK)
     file.seek(0)
     first = start.partition(b"\n")[0]
-    _check_lines(file, rb"\r(?!\n)" if first.endswith(b"\r") else rb"\r", label)
+    quotes = _check_lines(file, rb"\r(?!\n)" if first.endswith(b"\r") else rb"\r", label)
     line = first.decode("utf-8-sig")
     delimiter = delimiter or max(
         DELIMITERS, key=lambda sign: len(next(csv.reader([line], delimiter=sign), ()))
@@ -303,15 +369,15 @@ def _header(file: Any, label: str, delimiter: str | None) -> tuple[list[str], st
     names = next(csv.reader(text, delimiter=delimiter, skipinitialspace=True), [])
     if "\n" in "".join(names[:1]):  # DuckDB takes its second line for a record, after a mark
         raise DataError(f"The first name of {label} has a line break; put it on one line.")
-    return names, delimiter
+    return names, delimiter, quotes
 
 
-def _check_lines(file: IO[bytes], wrong: bytes, label: str) -> None:
+def _check_lines(file: IO[bytes], wrong: bytes, label: str) -> bool:
     """Refuse a line that is too long, and a carriage return that ends no line as the header's does.
 
-    Readers do not agree on what such a return means.
+    Readers do not agree on what such a return means. Return whether a quotation mark occurs.
     """
-    line = 1  # that the chunk begins with
+    line, quotes = 1, False  # the line that the chunk begins with
     while chunk := file.read(_CHUNK) + file.readline(_LONGEST):
         if stray := re.search(wrong, chunk):
             line += chunk.count(b"\n", 0, stray.start())
@@ -321,6 +387,8 @@ def _check_lines(file: IO[bytes], wrong: bytes, label: str) -> None:
             line += chunk.count(b"\n", 0, -1)
             raise DataError(f"Line {line:,} of {label} is longer than 2 MB; correct it.")
         line += chunk.count(b"\n")
+        quotes |= b'"' in chunk
+    return quotes
 
 
 # Frames, workbooks and databases --------------------------------------------------------------

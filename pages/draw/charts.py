@@ -15,8 +15,8 @@ from typing import Any, cast
 
 import streamlit as st
 
+from engine.request import Request
 from pages.draw import ink, palette, see_through
-from pages.shell.settings import Settings
 
 Figure = dict[str, Any]
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
@@ -232,7 +232,7 @@ def grouped(
 
 
 def heat_of_runs(
-    cells: Mapping[str, Any], layout: Mapping[str, Any], runs: Sequence[Settings], **named: str
+    cells: Mapping[str, Any], layout: Mapping[str, Any], runs: Sequence[Request], **named: str
 ) -> None:
     """Draw a heat map whose cells, row by row, are clicked to open their runs.
 
@@ -262,4 +262,4 @@ def heat_of_runs(
         if isinstance(place, list):
             place = place[0] if place else None
         if isinstance(place, int) and 0 <= place < len(runs):
-            st.switch_page("pages/run/page.py", query_params=runs[place].to_query())
+            st.switch_page("pages/run/page.py", query_params=runs[place].to_words())

@@ -14,23 +14,19 @@ from engine.data.networks import NETWORKS, load_network
 from engine.graphs.known import ready_sets
 from engine.params import relevant
 from engine.registry import GRAPHS, TITLES, algorithm
+from engine.request import MODEL, OWN, SEM, Source, filled
 from engine.studies.detectability import Invented, Shape, detectability, unworkable
 from engine.summary import guesses
 from pages.shell import words as text
 from pages.shell.form import bound, parameter
 from pages.shell.runs import Shown
 from pages.shell.settings import (
-    MODEL,
-    OWN,
-    SEM,
     VISIT,
-    Source,
     check_rows,
     data_for,
     draft,
     drafted_known,
     drafted_source,
-    filled,
 )
 from pages.shell.state import Draft
 from pages.shell.task import Task, look_again, shared
@@ -209,7 +205,7 @@ def nothing_of(key: str, shape: Shape, params: Mapping[str, Any]) -> Count:
 
 def nothing_for(run: Shown) -> Count:
     """The count for a run's setting, on the shape of its data."""
-    return nothing_of(run.result.algorithm, Shape.of(run.data), run.settings.params)
+    return nothing_of(run.result.algorithm, Shape.of(run.data), run.request.params)
 
 
 def shape_of(source: Source) -> Shape | None:

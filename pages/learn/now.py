@@ -9,13 +9,13 @@ import streamlit as st
 from engine.graphs.metrics import Counts
 from engine.params import Parameters, param
 from engine.registry import algorithm
+from engine.request import OWN
 from engine.studies.repeat import usual
 from pages.draw import charts, ink
 from pages.draw.charts import Group, grouped
 from pages.learn.tour import Tour, run_of
 from pages.shell import presenting, state
 from pages.shell.form import parameters
-from pages.shell.settings import OWN
 from pages.shell.words import number
 
 PEOPLE = (300, 1_000, 3_000, 10_000, 30_000, 100_000)

@@ -293,6 +293,6 @@ def levels(true: int, steps: Sequence[PriceStep]) -> list[tuple[float, str]]:
 def _made(run: Shown) -> str:
     said = f"Made with the DP Causal Explorer; algorithm {TITLES[run.result.algorithm]}."
     if run.data.public:
-        seeds = f"rows drawn with seed {run.settings.source.seed}, noise with {run.result.seed}"
+        seeds = f"rows drawn with seed {run.request.source.seed}, noise with {run.result.seed}"
         return f"{said} {text.dataset_title(run.data)}, {run.data.n:,} rows; {seeds}."
     return said

@@ -20,6 +20,7 @@ from engine.data.spreadsheets import table_csv
 from engine.graphs.formats import FORMATS
 from engine.graphs.weighed_colliders import SHOWN
 from engine.percent import percent
+from engine.request import Request
 from engine.result import RunResult
 from engine.serialise import plain, result_dict
 from engine.version import __version__
@@ -52,18 +53,13 @@ import json
 import sys
 from pathlib import Path
 
-from engine import load_dataset, run
-from engine.knowledge import parse_knowledge
+from engine.request import Request
 from engine.serialise import result_dict
 
 here = Path(__file__).parent
-s, expected = (json.loads((here / f"{name}.json").read_text("utf-8"))
-               for name in ("settings", "result"))
-if "knowledge" in s:
-    s["parameters"]["knowledge"] = parse_knowledge(s["knowledge"])
-data = load_dataset(s["dataset"], n=s["n"], seed=s["sample"])
-result = run(s["algorithm"], data, seed=s["seed"], **s["parameters"])
-found = json.loads(json.dumps(result_dict(result)))
+settings, expected = (json.loads((here / f"{name}.json").read_text("utf-8"))
+                      for name in ("settings", "result"))
+found = json.loads(json.dumps(result_dict(Request.from_json(settings).run())))
 
 for a, b in found["skeleton"]:
     print(a, "?" if [a, b] in found["untested"] else "-", b)
@@ -74,30 +70,18 @@ print("The same edges and numbers as in the file.")
 '''
 
 
-def _settings(data: Dataset, result: RunResult, sample: int | None) -> dict[str, Any]:
-    """What fixes the run; ``sample`` is the seed that drew the rows of public data."""
-    fixed: dict[str, Any] = {"algorithm": result.algorithm, "parameters": plain(result.params)}
-    if data.public:
-        fixed |= {"dataset": data.name, "n": data.n, "sample": sample, "seed": result.seed}
-    else:
-        fixed |= {"dataset": "a person's own data", "n": data.n, "columns": list(data.names)}
-    return fixed | ({"knowledge": result.knowledge.to_json()} if result.knowledge else {})
-
-
 def bundle(
-    data: Dataset, result: RunResult, sample: int | None, report: Mapping[str, str | bytes]
+    request: Request, data: Dataset, result: RunResult, report: Mapping[str, str | bytes]
 ) -> bytes:
-    """The ZIP of a run that was not stopped, with its report's files, name -> content.
-
-    ``sample`` is the seed that drew the rows of public data.
-    """
+    """The ZIP of a run that was not stopped, with its report's files, name -> content."""
     record = result_dict(result)
     kept = [name for name in record if name not in _LONG] if data.public else _PAID
     versions = {name: version(name) for name in LIBRARIES}
     ran = {"engine": __version__, "python": platform.python_version(), **versions}
+    about = {} if data.public else {"n": data.n, "columns": list(data.names)}
     files: dict[str, str | bytes] = {
         **report,
-        "settings.json": _json(_settings(data, result, sample) | {"versions": ran}),
+        "settings.json": _json(request.to_json() | about | {"versions": ran}),
         "result.json": _json({name: record[name] for name in kept}),
         "requirements.txt": "".join(f"{name}=={number}\n" for name, number in versions.items()),
         "edges.csv": table_csv(result.edges),
@@ -105,11 +89,11 @@ def bundle(
     for form in FORMATS.values():
         files[f"graph.{form.extension}"] = form.write(result.names, result.displayed_cpdag)
     formats = "; ".join(form.title for form in FORMATS.values())
-    about = _README.format(formats=formats, report=", ".join(sorted(report)), shown=percent(SHOWN))
+    readme = _README.format(formats=formats, report=", ".join(sorted(report)), shown=percent(SHOWN))
     if data.public:
         files["reproduce.py"] = _SCRIPT
-        about += "reproduce.py: repeats the run and compares\n"
-    files["README.txt"] = about
+        readme += "reproduce.py: repeats the run and compares\n"
+    files["README.txt"] = readme
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in sorted(files.items()):

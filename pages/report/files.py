@@ -109,7 +109,7 @@ def _drawn(picture: Picture) -> dict[str, str]:
 
 def _scene(run: Shown) -> Offline | None:
     """The scene of the run's rows, if it comes with the project."""
-    source = run.settings.source
+    source = run.request.source
     if not run.data.public or source.name not in kept_scenes() or source.seed:
         return None
     content = kept_scene(source.name)
@@ -131,8 +131,7 @@ def archive(run: Shown, brief: Brief) -> bytes:
     }
     if brief.curve is not None:
         files |= {"curve.svg": brief.curve.svg, "curve.png": brief.curve.png}
-    sample = run.settings.source.seed if run.data.public else None
-    return bundle(run.data, run.result, sample, files)
+    return bundle(run.request, run.data, run.result, files)
 
 
 def files_view(run: Shown, repeats: Repeats | None, heading: Heading) -> None:

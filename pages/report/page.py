@@ -31,14 +31,14 @@ def main() -> None:
         unpaid = "Run on your own table first: a report says what a run found."
         st.info(paid if journey.is_done("release") else unpaid)
         return
-    typed = typed_lines(run.settings.source.own)
-    settings = (run if job is None else job.about).settings
-    runs.write_link(settings)
+    typed = typed_lines(run.request.source.own)
+    request, about = (run.request, run.data) if job is None else job.about
+    runs.write_link(request)
     # Another run's numbers must not be shown next to one that goes on.
-    data, result = (run.data, run.result) if job is None else (job.about.data, None)
+    result = run.result if job is None else None
     if not presenting():
         journey.bar(journey.at("report"))
-    heading(lambda: show_strip("Report", data, result), key="report")
+    heading(lambda: show_strip("Report", about, result), key="report")
     if not presenting():
         with st.container(key="notes"):  # apart from what is looked at again: it is typed into
             fields(typed)

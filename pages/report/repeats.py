@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.studies.price import PriceStep
 from engine.studies.repeat import Point
@@ -47,10 +47,7 @@ def repeats_of(run: Shown) -> Repeats | None:
     """The repetitions of a run, begun if need be; None where there is no noise to repeat, or where
     each would spend a person's budget.
     """
-    settings = run.settings
-    if not run.data.public or run.data.truth is None or "epsilon" not in settings.params:
+    of = replace(run.request, seed=0)  # repetitions have seeds of their own
+    if not run.data.public or run.data.truth is None or "epsilon" not in of.params:
         return None
-    key = ("repeats", run.data.identity, settings.algorithm, tuple(settings.asked.items()))
-    asked, params = dict(settings.asked), run.result.params
-    call = settings.algorithm, run.data, asked, params, float(settings.params["epsilon"])
-    return Repeats(shared(key, "repetitions", repeat, *call))
+    return Repeats(shared(("repeats", of.key), "repetitions", repeat, of, run.data))

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 
 from engine import Dataset, RunResult
 from engine.graphs.links import LinkClass
+from engine.request import SEM
 from engine.studies.detectability import Invented
 from engine.studies.repeat import usual
 from engine.studies.trial import TrialResult
 from pages.shell import words as text
-from pages.shell.settings import SEM
 from pages.shell.words import number
 
 LEAST = 20  # fewer repetitions say nothing about a range

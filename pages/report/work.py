@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 from engine import Dataset
-from engine.params import Parameters
+from engine.registry import algorithm
+from engine.request import Request
 from engine.studies.price import price_steps
 from engine.studies.repeat import around, point
 from engine.studies.study import sweep
@@ -18,17 +18,11 @@ SECONDS = 12.0  # for the repetitions, and again for the curve
 REPETITIONS, PER_POINT = 100, 15
 
 
-def repeat(
-    tell: Tell,
-    key: str,
-    data: Dataset,
-    asked: Mapping[str, Any],
-    params: Parameters,
-    epsilon: float,
-) -> None:
+def repeat(tell: Tell, request: Request, data: Dataset) -> None:
     """Parts: repetitions of a run, then a tuple of its price's steps, then points over epsilon."""
-    data, values = met(data), dict(asked)
-    informed = met(knowing(data, values.pop("knowledge", None)))
+    data, key, values = met(data), request.algorithm, request.params
+    informed, params = met(knowing(data, request.knowledge)), algorithm(key).params.build(values)
+    epsilon = float(values["epsilon"])
     for outcome in sweep(informed, key, values, REPETITIONS, cancelled=_until(tell)):
         tell(part=outcome)
     tell(part=price_steps(data, key, params))

@@ -12,6 +12,7 @@ import streamlit as st
 from engine.algorithm import Algorithm
 from engine.privacy.budget import PRESETS
 from engine.registry import algorithm
+from engine.request import Request, filled
 from engine.studies.recommended import Recommended, recommended
 from pages.forms import algorithm_choice, known_button, parameter_form, picker, shape_of
 from pages.shell import words as text
@@ -19,18 +20,16 @@ from pages.shell.form import parameter, placed
 from pages.shell.runs import Shown
 from pages.shell.settings import (
     VISIT,
-    Settings,
     draft,
     drafted,
     drafted_source,
-    filled,
     parameters_of,
 )
 from pages.shell.state import Draft, Place
 
 # What Run was pressed for, and when, until the script comes to it. A press of something else starts
 # the script again, and of the first press only what its callback did is left.
-_PRESSED: Place[tuple[Settings, float] | None] = Place("run_pressed")
+_PRESSED: Place[tuple[Request, float] | None] = Place("run_pressed")
 _KEPT = 5.0  # seconds: who went elsewhere meanwhile finds no run begun when coming back
 
 

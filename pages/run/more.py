@@ -54,7 +54,7 @@ def scores_view(run: Shown) -> None:
     for words in filter(None, (result.summary().ended, result.order_words)):
         st.caption(words)
     ledger.privacy_sentence(result)
-    count_line(result.algorithm, Shape.of(run.data), run.settings.params, "run")
+    count_line(result.algorithm, Shape.of(run.data), run.request.params, "run")
     if not run.data.public:
         own_data_costs(run)
 
@@ -143,7 +143,7 @@ def downloads(run: Shown) -> None:
     """The run as files, and its link."""
     data, result, csv = run.data, run.result, table_csv
     name = f"{text.file_stem(data)}_{result.algorithm}"
-    query = run.settings.to_query()
+    query = run.request.to_words()
     files = {
         "Run (JSON)": (
             "json",
@@ -157,6 +157,9 @@ def downloads(run: Shown) -> None:
     with st.container(horizontal=True):
         for title, (key, end, make) in files.items():
             export.download(title, make, f"{name}{end}", key=f"get-{key}")
+    with st.expander("Copy this run as Python or as a command"):
+        st.code(run.request.to_python(), language="python")
+        st.code(run.request.to_command(), language="bash", wrap_lines=True)
     if data.public:
         st.caption(
             "The address of this page holds these settings and reproduces the run. Trace and JSON "

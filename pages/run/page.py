@@ -28,7 +28,7 @@ def main() -> None:
     if runs.stale(now) and runs.quick(now):
         runs.freeze(now)
     job, run = runs.job(), runs.shown()
-    runs.write_link(job.about.settings if job is not None else run.settings)
+    runs.write_link(run.request if job is None else job.about[0])
     prepare(run.data, run.result)  # else a new headline would stand over the graphs before it
     other = now.source.own and run.data.public  # nothing of it is shown next to own data
     if not other:

@@ -10,6 +10,7 @@ from engine.data.spreadsheets import table_csv
 from engine.graphs.links import MARKS, LinkClass
 from engine.graphs.metrics import Scores
 from engine.registry import ALGORITHMS, algorithm
+from engine.request import Request
 from pages.draw import show
 from pages.draw.graphs import LARGE, draw_graph
 from pages.draw.links import found_links, weighted
@@ -17,7 +18,7 @@ from pages.forms import Count, counted, known_label, nothing_for, watch_counts
 from pages.run.form import MOST, PINS, laid_over
 from pages.shell import words as text
 from pages.shell.runs import Shown, compute
-from pages.shell.settings import Settings, in_force
+from pages.shell.settings import in_force
 
 LETTERS = "ABC"
 HERE = "On screen"
@@ -32,7 +33,7 @@ def pins() -> list[Shown]:
 
 def pin(run: Shown) -> None:
     """Add a run, once, while there is room."""
-    if any(p is run or (run.data.public and p.settings == run.settings) for p in pins()):
+    if any(p is run or (run.data.public and p.request == run.request) for p in pins()):
         st.session_state[_REFUSED] = "This run is pinned already."
     elif len(pins()) < MOST:
         pins().append(run)
@@ -42,17 +43,17 @@ def pin_published(run: Shown) -> None:
     """Pin the published algorithms that were best in a study at this ε, as the study set them."""
     from engine.studies.recommended import ranked
 
-    found = [r for r in ranked(_epsilon(run) or 1.0) if r.algorithm != run.settings.algorithm]
+    found = [r for r in ranked(_epsilon(run) or 1.0) if r.algorithm != run.request.algorithm]
     for one in found[: MOST - len(pins())]:
-        params = laid_over(one, run.settings.params)
+        params = laid_over(one, run.request.params)
         try:
-            pin(compute(Settings(run.settings.source, one.algorithm, params, run.settings.seed)))
+            pin(compute(Request(run.request.source, one.algorithm, params, run.request.seed)))
         except InputError as error:
             st.session_state[_REFUSED] = str(error)
 
 
 def _epsilon(run: Shown) -> float | None:
-    epsilon = run.settings.params.get("epsilon")
+    epsilon = run.request.params.get("epsilon")
     return float(epsilon) if isinstance(epsilon, int | float) else None
 
 
@@ -175,7 +176,7 @@ def settings_table(runs: dict[str, Shown]) -> pd.DataFrame:
 
 def _settings(run: Shown) -> dict[str, str]:
     """Every setting of a run by its title, as text; not the seed of own data."""
-    source, shown = run.settings.source, run.settings.params
+    source, shown = run.request.source, run.request.params
     out = {"Dataset": run.data.name, "Rows n": f"{run.data.n:,}"}
     out |= {} if source.own else {"Data seed": f"{source.seed}"}
     out["What is known"] = known_label(run.data, run.result.knowledge)
@@ -184,7 +185,7 @@ def _settings(run: Shown) -> dict[str, str]:
             value = shown[spec.name]
             precise = isinstance(value, float)
             out[spec.title] = text.number(value, 15) if precise else text.label(value)
-    seed = run.settings.seed
+    seed = run.request.seed
     return out if seed is None else out | {"Noise seed": f"{seed}"}
 
 

@@ -90,18 +90,17 @@ def charts(run: Shown) -> None:
 
 def curve_of(run: Shown) -> Task | None:
     """What these settings reach at other ε, from a few runs that are made now; None where none."""
-    params = {k: v for k, v in run.settings.asked.items() if k != "epsilon"}
-    if not run.data.public or run.data.truth is None or "epsilon" not in run.settings.asked:
+    if not run.data.public or run.data.truth is None or "epsilon" not in run.request.params:
         return None
-    key = "f1", run.data.identity, run.settings.algorithm, repr(params)
-    task = shared(key, "F1 over ε", worker.curve, run.settings.algorithm, run.data, params)
+    of = run.request.family
+    task = shared(("f1", of.key), "F1 over ε", worker.curve, of, run.data)
     task.wait(PATIENCE)
     return task
 
 
 def _f1_chart(run: Shown, task: Task) -> None:
     points: list[tuple[float, float, float, float]] = sorted(task.parts)
-    here, scores = float(run.settings.params["epsilon"]), run.result.metrics_tested
+    here, scores = float(run.request.params["epsilon"]), run.result.metrics_tested
     assert scores is not None
     line = Curve(
         name=algorithm(run.result.algorithm).title,

@@ -18,9 +18,10 @@ from engine.data.schema import Schema
 from engine.knowledge import MOST_BYTES
 from engine.privacy.accounting import Guarantee
 from engine.registry import algorithm
+from engine.request import OWN
 from pages import mode, worker
 from pages.shell import words as text
-from pages.shell.settings import OWN, OWN_DATA, OWN_FILE, OWN_PROBLEM, OwnFile, draft
+from pages.shell.settings import OWN_DATA, OWN_FILE, OWN_PROBLEM, OwnFile, draft
 from pages.shell.state import Place, kept
 from pages.shell.task import RUNS, Task, bar, drop, find, start
 from pages.worker import Upload, plain

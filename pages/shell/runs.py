@@ -9,33 +9,21 @@ import streamlit as st
 
 from engine import Dataset, InputError, RunResult
 from engine.registry import algorithm
+from engine.request import Request
 from pages.shell import state
 from pages.shell import words as text
-from pages.shell.settings import (
-    Settings,
-    data_for,
-    drafted,
-    drafted_source,
-    filled,
-    in_force,
-)
+from pages.shell.settings import data_for, drafted, drafted_source, in_force
 from pages.shell.state import Place
 from pages.shell.task import RUNS, Task, drop, find, start
 from pages.worker import search
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
-    """What a run is asked for, and its data."""
+class Shown:
+    """A finished run: what was asked, of which data, and what came of it."""
 
-    settings: Settings
+    request: Request
     data: Dataset
-
-
-@dataclass(frozen=True, eq=False)
-class Shown(Asked):
-    """A finished run with the settings and data that made it."""
-
     result: RunResult
 
 
@@ -43,37 +31,37 @@ TASK = "run"  # the session's place for a run that goes on
 STOPPED = "Stopped early; below is the last result."
 SHOWN: Place[Shown | None] = Place("shown")  # the run on screen
 _OWN: Place[Shown | None] = Place("shown_own")  # the last on a person's own data: it cost ε
-FAILED: Place[tuple[Settings, str] | None] = Place("failed")  # what has no result, and why
+FAILED: Place[tuple[Request, str] | None] = Place("failed")  # what has no result, and why
 # Seconds a row that the session's last run of an algorithm on a dataset took.
 _PACES: Place[dict[tuple[str, str], float]] = Place("paces", dict)
 QUICK = 1.0  # seconds: what takes less is run without being asked; a first run counts tables, too
 SMALL = 12  # columns; a search on so few takes less than the way to a process
 
 
-def quick(now: Settings) -> bool:
-    """Whether the settings may be run without being asked for it.
+def quick(now: Request) -> bool:
+    """Whether the request may be run without a press.
 
     Where the last such run took less than ``QUICK``, measured; never on own data, where a run is
-    spent, and not where these very settings were refused or stopped.
+    spent, and not where this very request was refused or stopped.
     """
     if now.source.own or refusal() is not None:
         return False
     return _PACES.get().get((now.source.name, now.algorithm), QUICK) * now.source.n < QUICK
 
 
-def begun(settings: Settings, name: str = TASK, wait: float | None = None) -> Task:
-    """A task for the run, begun unless its result is known; raises InputError.
+def begun(request: Request, name: str = TASK, wait: float | None = None) -> Task:
+    """Return a task for the run, begun unless its result is known; raise InputError.
 
     A run on own data draws secret noise and is on their meter from before it begins.
     """
-    data = data_for(settings.source)
-    title = f"{algorithm(settings.algorithm).title} on {text.plain(text.dataset_title(data))}"
-    call = name, title, search, settings.algorithm, data, settings.seed, settings.asked
-    about: dict[str, Any] = {"about": Asked(settings, data), "line": RUNS, "wait": wait}
-    if settings.seed is None:
+    data = data_for(request.source)
+    title = f"{algorithm(request.algorithm).title} on {text.plain(text.dataset_title(data))}"
+    call = name, title, search, request, data
+    about: dict[str, Any] = {"about": (request, data), "line": RUNS, "wait": wait}
+    if request.seed is None:
         from pages.shell.own import on_meter
 
-        settle = on_meter(settings.algorithm, settings.params, data)
+        settle = on_meter(request.algorithm, request.params, data)
 
         def ended(task: Task) -> None:
             if task.result is not None:
@@ -83,34 +71,34 @@ def begun(settings: Settings, name: str = TASK, wait: float | None = None) -> Ta
 
         return start(*call, ended=ended, **about)
     # A page that is loaded again goes on with its own run.
-    key = data.identity, data.name, settings.algorithm, *settings.asked.items(), settings.seed
-    return start(*call, key=key, here=data.d <= SMALL, **about)
+    return start(*call, key=request.key, here=data.d <= SMALL, **about)
 
 
-def compute(settings: Settings) -> Shown:
-    """Run to the end, or look the same run up; raises InputError."""
-    task = begun(settings, "computed")
+def compute(request: Request) -> Shown:
+    """Run to the end, or look the same run up; raise InputError."""
+    task = begun(request, "computed")
     while not task.wait(0.5):
         pass
     if task.result is None:
         raise InputError(task.problem)
-    return Shown(settings, task.about.data, task.result)
+    of, data = task.about
+    return Shown(of, data, task.result)
 
 
-def freeze(settings: Settings) -> None:
-    """Run the settings and show the result; on bad input keep what was there, with the reason.
+def freeze(request: Request) -> None:
+    """Run the request and show the result; on bad input keep what was there, with the reason.
 
     A run that takes longer than a moment goes on as :func:`job`, in the place of one before.
     """
     before = job()
-    if before is not None and before.about.settings == settings:
+    if before is not None and before.about[0] == request:
         return
     drop(TASK)
     FAILED.put(None)
     try:
-        begun(settings)
+        begun(request)
     except InputError as error:
-        FAILED.put((settings, str(error)))
+        FAILED.put((request, str(error)))
     settle()
 
 
@@ -118,7 +106,7 @@ def job() -> Task | None:
     """The run that goes on in this session, if any; on a file that has gone it ends."""
     settle()
     going = find(TASK)
-    if going is not None and not in_force(going.about.data):
+    if going is not None and not in_force(going.about[1]):
         drop(TASK)
         going = None
     return going
@@ -129,19 +117,18 @@ def settle() -> None:
     done = find(TASK)
     if done is None or not done.done:
         return
-    settings, result = done.about.settings, done.result
+    (request, data), result = done.about, done.result
     drop(TASK)
     if result is None:
-        FAILED.put((settings, done.problem))
+        FAILED.put((request, done.problem))
     elif result.status == "cancelled" and not decided(result):
-        FAILED.put((settings, STOPPED))
+        FAILED.put((request, STOPPED))
     else:
-        SHOWN.put(Shown(settings, done.about.data, result))
-        if settings.source.own:
+        SHOWN.put(Shown(request, data, result))
+        if request.source.own:
             _OWN.put(SHOWN.get())
         if result.status != "cancelled":
-            pace = result.seconds / done.about.data.n
-            _PACES.get()[settings.source.name, settings.algorithm] = pace
+            _PACES.get()[request.source.name, request.algorithm] = result.seconds / data.n
 
 
 def decided(result: RunResult) -> bool:
@@ -153,8 +140,8 @@ def decided(result: RunResult) -> bool:
 def shown() -> Shown:
     """The run on screen; at a session's start the one that the form asks for, as a link has it.
 
-    While that goes on, and where it fails, Priv-PC on Asia is there; so it is where the run was on
-    a file that another has replaced. A person's own data have their last run.
+    While that goes on, and where it fails, the default request's is there; so it is where the run
+    was on a file that another has replaced. A person's own data have their last run.
     """
     settle()
     if SHOWN.get() is None:
@@ -164,14 +151,9 @@ def shown() -> Shown:
         run = own
         SHOWN.put(own)
     if run is None or not in_force(run.data):
-        run = compute(_default())
+        run = compute(Request())
         SHOWN.put(run)
     return run
-
-
-def _default() -> Settings:
-    """Priv-PC on Asia."""
-    return Settings(params=filled("priv_pc", {}))
 
 
 def follow() -> None:
@@ -186,9 +168,9 @@ def follow() -> None:
 
 
 def refusal() -> str | None:
-    """Why the settings now in the form have no result, if they were tried.
+    """Why the form's request has no result, if it was tried.
 
-    A person's file that cannot be read is none of the settings: of another one its own fault is
+    A person's file that cannot be read is no part of the request: of another one its own fault is
     said.
     """
     failed, now = FAILED.get(), drafted()
@@ -203,19 +185,19 @@ def refusal() -> str | None:
 
 
 def tell_refusal() -> bool:
-    """Say why the settings in the form have no result, if they were tried; a stop is no error."""
+    """Say why the form's request has no result, if it was tried; a stop is no error."""
     if problem := refusal():
         say, mark = (st.warning, "stop_circle") if problem == STOPPED else (st.error, "error")
         say(text.plain(problem), icon=f":material/{mark}:")
     return problem is not None
 
 
-def stale(now: Settings) -> bool:
-    """Whether the result on screen belongs to other settings than those in the form."""
+def stale(now: Request) -> bool:
+    """Whether the result on screen is of another request than the form's."""
     run = SHOWN.get()
-    return run is not None and now != run.settings
+    return run is not None and now != run.request
 
 
-def write_link(settings: Settings) -> None:
+def write_link(request: Request) -> None:
     """The address names this run, unless it is the default."""
-    state.show({} if settings == _default() else settings.to_query())
+    state.show({} if request == Request() else request.to_words())

@@ -1,39 +1,33 @@
-"""What fixes a run: dataset, algorithm, parameters, seed, what is known; as the form has it, as a
-link has it, and the data themselves: bundled ones are shared by all, uploads never leave a session.
+"""The request that the form shows, and its data: all visitors share bundled ones, and an upload
+never leaves its session.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from engine import Dataset, InputError, Knowledge, load_dataset, load_knowledge
-from engine.data.networks import NETWORKS, load_network
+from engine import Dataset, InputError, Knowledge, load_dataset
+from engine.data.networks import NETWORKS
 from engine.data.schema import Schema
 from engine.data.simulated import GRAPHS, MAX_NODES, NOISES, parse_name
-from engine.graphs.known import ready_sets
-from engine.knowledge import check_names
-from engine.params import Parameters, Spec, param, relevant
+from engine.params import Parameters, Spec, param
 from engine.registry import GRAPHS as GRAPH_ALGORITHMS
 from engine.registry import algorithm
+from engine.request import MODEL, OWN, SEM, Request, Source, known_from, word_of
 from pages import mode
 from pages.shell import state
-from pages.shell.state import Draft, Place, Query, as_word
+from pages.shell.state import Draft, Place
 
 if TYPE_CHECKING:  # without an own file nobody waits for it
     from pages.worker import Upload
 
-OWN, SEM = "own", "sem"
 MOST_SEED = state.LARGEST
 MIN_ROWS, MAX_ROWS = 100, 1_000_000
 MAX_SEM_CELLS = 20_000_000  # numeric values of a simulated model, 8 bytes each
-MODEL = ("sem_graph", "sem_nodes", "sem_edges", "sem_noise")  # in the order of its name
 _ROWS = "Fixes which rows are drawn (of a model its graph, too). The noise has its own seed."
 _NOISE = "Fixes every draw of noise: the run can be repeated."
 _SHAPES = "Erdős–Rényi: every edge is equally likely. Scale-free: a few nodes have many."
@@ -63,98 +57,6 @@ FACTS = (Spec(name="known", kind="text", default="", title="What is known", high
 VISIT = {spec.name: spec for spec in Visit.specs()}
 
 
-@dataclass(frozen=True)
-class Source:
-    """Which dataset: a bundled network or a simulated model ("sem:er:10:20:gaussian") with n rows
-    and a sampling seed, or the person's own.
-    """
-
-    name: str = "asia"
-    n: int = 100_000
-    seed: int = 0
-    fingerprint: str = ""
-
-    @property
-    def own(self) -> bool:
-        return self.name == OWN
-
-    @property
-    def simulated(self) -> bool:
-        """Whether it is a simulated linear model."""
-        return self.name.startswith("sem:")
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Everything that fixes a run. ``seed`` is None for own data: each run draws a secret one.
-
-    ``known`` is what was said of the causes, None where nothing was.
-    """
-
-    source: Source = Source()
-    algorithm: str = "priv_pc"
-    params: Mapping[str, Any] = field(default_factory=dict)
-    seed: int | None = 0
-    known: Knowledge | None = None
-
-    @property
-    def asked(self) -> dict[str, Any]:
-        """What a run is given by name: its parameters, and what is known.
-
-        Of own data nothing is said out loud too, or else their schema would be asked.
-        """
-        stated = self.known or (Knowledge() if self.source.own else None)
-        return {**self.params, **({"knowledge": stated} if stated is not None else {})}
-
-    def to_query(self) -> Query:
-        """The settings as query parameters; never data, and no seed that hides a person."""
-        query = dict(zip(("data", *MODEL), self.source.name.split(":"), strict=False))
-        if not self.source.own:
-            query |= {"n": str(self.source.n), "sample": str(self.source.seed)}
-            if self.known:
-                query[f"{self.source.name}-known"] = word_of(self.known, self.source.name)
-        if self.seed is not None:
-            query["seed"] = str(self.seed)
-        known = {s.name for s in algorithm(self.algorithm).params.specs()}
-        values = {"algorithm": self.algorithm, **self.params}
-        return query | {k: as_word(v) for k, v in values.items() if k in {*known, "algorithm"}}
-
-
-@cache
-def ready(name: str) -> dict[str, Knowledge]:
-    """Sets of what is true of a bundled network, as an address calls them; none of other data."""
-    sets = ready_sets(load_network(name).dag()) if name in NETWORKS else {}
-    return {key.replace(" ", "-"): known for key, known in sets.items()}
-
-
-def word_of(known: Knowledge, name: str) -> str:
-    """What is known, for an address: a ready set's name, else its JSON."""
-    exact = json.dumps(known.to_json(), separators=(",", ":"), ensure_ascii=False)
-    return next((word for word, found in ready(name).items() if found == known), exact)
-
-
-def known_from(word: str, name: str) -> Knowledge | None:
-    """What an address says is known of a dataset; InputError in one sentence where it is none."""
-    if not word:
-        return None
-    sets = ready(name)
-    if word in sets:
-        return sets[word]
-    if not word.startswith("{"):
-        raise InputError(f"What is known is one of {', '.join(sets)}, or the JSON of its file.")
-    known = load_knowledge(word.encode())
-    if name in NETWORKS:
-        check_names(known, load_network(name).names)
-    return known
-
-
-def filled(key: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """A value for every parameter of the algorithm that has an effect, in declared order."""
-    specs = algorithm(key).params.specs()
-    full = {s.name: values.get(s.name, s.default) for s in specs}
-    return {s.name: full[s.name] for s in relevant(specs, full)}
-
-
 def check_rows(source: Source) -> None:
     """Raise InputError for a number of rows or a seed that is not drawn here."""
     if not isinstance(source.seed, int) or not 0 <= source.seed <= MOST_SEED:
@@ -169,7 +71,7 @@ def check_rows(source: Source) -> None:
 
 # As the form has it ----------------------------------------------------------------------------
 
-# What is known of a person's own columns, whose names are in no address: fingerprint -> facts.
+# What is known of a person's own columns, whose names are in no address: identity -> facts.
 _OWN_KNOWN: Place[dict[str, Knowledge | None]] = Place("own_known", dict)
 
 
@@ -195,12 +97,11 @@ def drafted_source() -> Source:
     return Source(name, form["n"], form["sample"])
 
 
-def drafted() -> Settings:
-    """The settings the form shows now, checked or not."""
+def drafted() -> Request:
+    """The request that the form shows now, checked or not."""
     form, source = draft(), drafted_source()
-    params = filled(form["algorithm"], parameters_of(form["algorithm"]))
-    seed = None if source.own else form["seed"]
-    return Settings(source, form["algorithm"], params, seed, drafted_known(source))
+    params, seed = parameters_of(form["algorithm"]), None if source.own else form["seed"]
+    return Request(source, form["algorithm"], params, seed, drafted_known(source))
 
 
 def facts_of(source: Source) -> Draft:
@@ -213,7 +114,7 @@ def drafted_known(source: Source) -> Knowledge | None:
     if source.own:
         data = own_data()
         said = None if data is None or data.schema is None else data.schema.knowledge
-        return _OWN_KNOWN.get().get(source.fingerprint, said)
+        return _OWN_KNOWN.get().get(source.identity, said)
     with suppress(InputError):
         return known_from(facts_of(source)["known"], source.name)
     return None
@@ -223,7 +124,7 @@ def draft_known(known: Knowledge | None) -> None:
     """What is known of the dataset that the form names."""
     source = drafted_source()
     if source.own:
-        _OWN_KNOWN.get()[source.fingerprint] = known or None
+        _OWN_KNOWN.get()[source.identity] = known or None
     else:
         facts_of(source)["known"] = word_of(known, source.name) if known else ""
 

@@ -33,6 +33,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from engine.params import ParameterError, Parameters, Spec
+from engine.request import as_word
 
 T = TypeVar("T")
 Draft = MutableMapping[str, Any]  # what a form shows, apart from any widget
@@ -193,13 +194,6 @@ def spec_of(fields: type[Parameters], name: str) -> Spec:
 
 
 # The address ----------------------------------------------------------------------------------
-
-
-def as_word(value: Any) -> str:
-    """A value as an address has it."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def words(specs: Iterable[Spec], values: Mapping[str, Any], prefix: str = "") -> Query:

@@ -18,7 +18,7 @@ from pages.shell import journey, state, task
 from pages.shell import words as text
 from pages.shell.settings import drafted, in_force, own_file, stated
 from pages.study import work
-from pages.study.form import asked_by, plan_fields
+from pages.study.form import aim_of, plan_fields
 from pages.study.more import best
 from pages.study.view import of_form, target_line
 
@@ -82,12 +82,13 @@ def _best(request: PlanRequest, target: float) -> None:
         if on == RELEASE and not other:
             where = made[0]
             drawn = f"synthetic tables drawn from your release “{made[0].name}”"
-    now = asked_by(drafted())
+    now = drafted()
     st.caption(text.plain(
         f"The settings of {TITLES[now.algorithm]} are searched on {DRAWN} {drawn}, "
         f"{request.rows:,} rows each; the best is reported on {DRAWN} others. Nothing is charged."
     ))  # fmt: skip
-    best(where, replace(now, rows=request.rows, target=target, objective="skeleton_f1"))
+    on_rows = replace(now, source=replace(now.source, n=request.rows))
+    best(where, replace(aim_of(on_rows), target=target, objective="skeleton_f1"))
 
 
 def _asked(schema: Schema) -> tuple[Any, ...]:

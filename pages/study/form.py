@@ -8,21 +8,20 @@ import streamlit as st
 
 from engine.params import Parameters, param
 from engine.registry import ALGORITHMS, GRAPHS, TITLES, algorithm
+from engine.request import Request
 from engine.studies.tune import OBJECTIVES, SEEDS, TARGET
 from pages.forms import algorithm_choice, known_button, parameter_form, picker, shape_of
 from pages.shell import state
 from pages.shell.form import bound, parameters
 from pages.shell.journey import Guess
 from pages.shell.settings import (
-    Settings,
     draft,
     drafted,
     drafted_source,
     own_data,
     parameters_of,
-    word_of,
 )
-from pages.study.work import Asked
+from pages.study.work import Aim
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,15 +66,10 @@ def plan_fields() -> state.Values:
     return state.of(PlanFields, "plan.")
 
 
-def asked_by(settings: Settings) -> Asked:
-    """The question that the form asks now."""
-    d, source = fields(), settings.source
-    rest = tuple(sorted((k, v) for k, v in settings.params.items() if k != "epsilon"))
-    known = word_of(settings.known, source.name) if settings.known else ""
-    return Asked(
-        source.name, source.n, source.seed, known, settings.algorithm, rest,
-        d["target"], d["objective"], d["seeds"], tuple(d["others"]),
-    )  # fmt: skip
+def aim_of(request: Request) -> Aim:
+    """What the form asks of a request now."""
+    d = fields()
+    return Aim(request.family, d["target"], d["objective"], d["seeds"], tuple(d["others"]))
 
 
 def settings_form() -> bool:

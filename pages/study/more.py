@@ -13,6 +13,7 @@ import streamlit as st
 from engine import Dataset, InputError
 from engine.data.spreadsheets import table_csv
 from engine.registry import TITLES
+from engine.request import Request, filled
 from engine.story.modules import digested
 from engine.studies.figures import KINDS
 from engine.studies.margins import BETAS, CURATE, MOST_COLUMNS, THRESHOLDS
@@ -25,12 +26,12 @@ from pages.draw.scene import mount
 from pages.shell import task
 from pages.shell import words as text
 from pages.shell.export import download
-from pages.shell.settings import Settings, drafted, filled, parameters_of
+from pages.shell.settings import drafted, parameters_of
 from pages.shell.state import Place
 from pages.study import work
 from pages.study.form import epsilon_now
 from pages.study.view import of_form, results_of
-from pages.study.work import Asked
+from pages.study.work import Aim
 
 _WIDTHS = {1: "one column", 2: "two columns"}
 Make = Callable[[str, int], bytes]  # from a kind of file and a number of columns
@@ -41,17 +42,17 @@ _HAND: Place[dict[str, float]] = Place(
 )
 
 
-def expanders(found: task.Task | None, data: Dataset, asked: Asked) -> None:
+def expanders(found: task.Task | None, data: Dataset, aim: Aim) -> None:
     """What opens below the answer; what is closed is not drawn."""
     kinds: list[tuple[str, str, Callable[[], None]]] = [
-        ("Best setting", "tune", partial(best, data, asked)),
-        ("Map of two parameters", "grid_on", partial(_map, data, asked)),
+        ("Best setting", "tune", partial(best, data, aim)),
+        ("Map of two parameters", "grid_on", partial(_map, data, aim)),
     ]
-    if asked.algorithm == CURATE and data.d <= MOST_COLUMNS:
-        kinds.append(("CURATE's margins", "drag_pan", partial(_margins, data, asked)))
+    if aim.request.algorithm == CURATE and data.d <= MOST_COLUMNS:
+        kinds.append(("CURATE's margins", "drag_pan", partial(_margins, data, aim)))
     if found is not None and found.done and (results := results_of(found)):
-        of: Asked = found.call[1][1]
-        truth = data.truth if of.dataset == data.name else None
+        of: Aim = found.call[1][1]
+        truth = data.truth if of.request.source.name == data.name else None
         kinds += [
             ("CI tests, and tests by order", "checklist", partial(_tests, results)),
             ("Which edges, over the seeds", "repeat", partial(_edges, results, truth)),
@@ -69,26 +70,19 @@ def expanders(found: task.Task | None, data: Dataset, asked: Asked) -> None:
 # Best setting ---------------------------------------------------------------------------------
 
 
-def _same(asked: Asked, other: Asked) -> bool:
-    """Whether a search for one belongs to the other: all but what is drawn with it."""
-    fields = ("dataset", "rows", "sample", "known", "algorithm", "target", "objective")
-    paid = [(a.params.get("guarantee"), a.params.get("delta")) for a in (asked, other)]
-    return paid[0] == paid[1] and all(getattr(asked, f) == getattr(other, f) for f in fields)
-
-
-def best_of(asked: Asked) -> Answer | None:
+def best_of(aim: Aim) -> Answer | None:
     """Which ε the best setting needs, where it was searched for this very question."""
     found = task.find(BEST)
-    if found is None or not found.complete or not _same(found.call[1][1], asked):
+    if found is None or not found.complete or found.call[1][1].search != aim.search:
         return None
     answer: Answer | None = found.result[1]
     return answer
 
 
-def best(where: work.Where, asked: Asked) -> None:
+def best(where: work.Where, aim: Aim) -> None:
     """A search on the dataset or on what is drawn; grey where it is another's."""
     key = "study" if isinstance(where, Dataset) else "study-plan"
-    every, epsilon = axes(asked.algorithm, asked.rows), epsilon_now()
+    every, epsilon = axes(aim.request.algorithm, aim.request.source.n), epsilon_now()
     names = {axis.name: axis.spec.title for axis in every}
     if not names:
         st.caption("This algorithm has no parameter to search over.")
@@ -98,8 +92,8 @@ def best(where: work.Where, asked: Asked) -> None:
     over = st.multiselect("Search over", list(names), **said)
     if st.button(f"Search at ε = {epsilon:g}", key=f"{key}-search", icon=":material/search:"):
         task.start(
-            f"{key}-best", f"the best setting of {text.plain(TITLES[asked.algorithm])}",
-            work.searched, where, asked, epsilon, over,
+            f"{key}-best", f"the best setting of {text.plain(TITLES[aim.request.algorithm])}",
+            work.searched, where, aim, epsilon, over,
         )  # fmt: skip
     found = task.watch(f"{key}-best")
     if found is None:
@@ -110,7 +104,7 @@ def best(where: work.Where, asked: Asked) -> None:
         return
     tuned, answer = found.result
     of, then, at, _ = found.call[1]
-    mine = _same(then, asked) and (isinstance(where, Dataset) or of == where)
+    mine = then.search == aim.search and (isinstance(where, Dataset) or of == where)
     title = f"{TITLES[tuned.key]} at ε = {at:g}"
     with of_form("study-tuned", f"This search belongs to another form: {title}.", old=not mine):
         st.markdown(text.plain(f"{title}. {tuned.sentence}"))
@@ -128,8 +122,8 @@ def _use(tuned: Tuned) -> None:
 # A map of two parameters ----------------------------------------------------------------------
 
 
-def _map(data: Dataset, asked: Asked) -> None:
-    ranged_first = sorted(axes(asked.algorithm, data.n), key=lambda axis: not axis.ranged)
+def _map(data: Dataset, aim: Aim) -> None:
+    ranged_first = sorted(axes(aim.request.algorithm, data.n), key=lambda axis: not axis.ranged)
     by_name = {axis.name: axis for axis in ranged_first}
     if len(by_name) < 2:
         st.caption("A map needs two parameters with a range.")
@@ -140,11 +134,10 @@ def _map(data: Dataset, asked: Asked) -> None:
     across = left.selectbox("Across", list(by_name), key="study-across", **named)
     up = right.selectbox("Up", [n for n in by_name if n != across], key="study-up", **named)
     if press.button("Draw", key="study-map-start"):
-        paid = {k: v for k, v in asked.params.items() if k in ("guarantee", "delta")}
         grid = {name: by_name[name].grid(SIDE) for name in (across, up)}
         task.start(
-            MAP, "a map of two parameters", work.mapped, data, asked.algorithm,
-            {**paid, "epsilon": epsilon_now(), **grid}, SEEDS,
+            MAP, "a map of two parameters", work.mapped, data, aim.request.algorithm,
+            {**aim.paid, "epsilon": epsilon_now(), **grid}, SEEDS,
         )  # fmt: skip
     task.watch(MAP, lambda found: _map_view(found, data, titles))
     found = task.find(MAP)
@@ -178,7 +171,7 @@ def _map_view(found: task.Task, data: Dataset, titles: Mapping[str, str]) -> Non
     layout = {**sides, "height": 420, "margin": {"t": 10}}
     fixed = {k: v for k, v in grid.items() if k not in (x, y)}
     runs = [
-        Settings(drafted().source, key, filled(key, {**fixed, x: across, y: up}))
+        Request(drafted().source, key, {**fixed, x: across, y: up})
         for up in wide.index for across in wide.columns
     ]  # fmt: skip
     with st.container(gap="xxsmall"):
@@ -192,11 +185,11 @@ def _map_view(found: task.Task, data: Dataset, titles: Mapping[str, str]) -> Non
 # CURATE's margins -------------------------------------------------------------------------------
 
 
-def _margins(data: Dataset, asked: Asked) -> None:
-    guarantee, epsilon = asked.params["guarantee"], epsilon_now()
+def _margins(data: Dataset, aim: Aim) -> None:
+    guarantee, epsilon = aim.request.params["guarantee"], epsilon_now()
     if st.button(f"Run all margins at ε = {epsilon:g}", key="study-margins-start"):
         task.start(
-            MARGINS, "CURATE's margins", work.by_hand, data, epsilon, guarantee, asked.objective
+            MARGINS, "CURATE's margins", work.by_hand, data, epsilon, guarantee, aim.objective
         )
     found = task.watch(MARGINS)
     if found is None or found.result is None:
@@ -261,12 +254,12 @@ def _edges(results: list[TrialResult], truth: nx.DiGraph | None) -> None:
     show.table(wide if truth else wide.drop(columns="True edge"), alt="Edges over the seeds")
 
 
-def _files(results: list[TrialResult], asked: Asked) -> None:
+def _files(results: list[TrialResult], aim: Aim) -> None:
     from engine.studies.figures import figure
     from engine.studies.summary import TESTED, frame, runs_table
 
-    make_figure = partial(figure, frame(results), TESTED[asked.objective],
-                          rows={asked.dataset: asked.rows})  # fmt: skip
+    make_figure = partial(figure, frame(results), TESTED[aim.objective],
+                          rows={aim.request.source.name: aim.request.source.n})  # fmt: skip
     made = make_figure(kind="svg")
     paper_figure(
         lambda kind, columns: make_figure(kind=kind, columns=columns).content,

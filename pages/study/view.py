@@ -16,7 +16,7 @@ from pages.draw import PLAIN, charts, style_of
 from pages.draw.charts import Axis, Curve, curves
 from pages.shell import words as text
 from pages.shell.task import Task
-from pages.study.work import Asked
+from pages.study.work import Aim
 
 Parts = Sequence[Sequence[TrialResult]]
 
@@ -26,14 +26,14 @@ def results_of(task: Task) -> list[TrialResult]:
     return [result for part in list(task.parts) for result in part]
 
 
-def answers_of(results: Sequence[TrialResult], asked: Asked) -> dict[str, Answer]:
+def answers_of(results: Sequence[TrialResult], aim: Aim) -> dict[str, Answer]:
     """An answer for each algorithm with an ε that there are runs of."""
     by_key: dict[str, list[TrialResult]] = {}
     for result in results:
         if "epsilon" in result.values:
             by_key.setdefault(result.algorithm, []).append(result)
     return {
-        key: answer_of(some, asked.rows, asked.target, asked.objective)
+        key: answer_of(some, aim.request.source.n, aim.target, aim.objective)
         for key, some in by_key.items()
     }
 
@@ -41,18 +41,20 @@ def answers_of(results: Sequence[TrialResult], asked: Asked) -> dict[str, Answer
 def answer_view(
     answers: Mapping[str, Answer],
     results: Sequence[TrialResult],
-    asked: Asked,
+    aim: Aim,
     epsilon: float,
     *,
     whole: bool,
     best: Answer | None = None,
 ) -> None:
     """The sentence, the others' and the curves; before the first run the question and the axes."""
-    main = answers.get(asked.algorithm)
+    main = answers.get(aim.request.algorithm)
     if main is None:
-        aim = f"{TITLES[asked.algorithm]} to reach {OBJECTIVES[asked.objective]} {asked.target:g}"
-        st.subheader(f"How large must ε be for {text.plain(aim)} on this dataset?", anchor=False)
-        drawn = _drawn({}, {}, results, asked, epsilon)
+        reach = (
+            f"{TITLES[aim.request.algorithm]} to reach {OBJECTIVES[aim.objective]} {aim.target:g}"
+        )
+        st.subheader(f"How large must ε be for {text.plain(reach)} on this dataset?", anchor=False)
+        drawn = _drawn({}, {}, results, aim, epsilon)
         charts.figure(drawn, key="study-curve", alt="The target over ε; no run has ended yet")
         return
     end = f"; at its best setting {best.outcome}" if best is not None else ""
@@ -60,13 +62,13 @@ def answer_view(
     sentence = text.plain(f"{so_far}{main.sentence.rstrip('.')}{end}.")
     st.markdown(f"#### {sentence}")
     for key, answer in answers.items():
-        if key != asked.algorithm:
+        if key != aim.request.algorithm:
             st.markdown(text.plain(f"{TITLES[key]}: {answer.outcome}."))
-    extra = {} if best is None else {f"{TITLES[asked.algorithm]}, best setting": best}
+    extra = {} if best is None else {f"{TITLES[aim.request.algorithm]}, best setting": best}
     charts.figure(
-        _drawn(answers, extra, results, asked, epsilon),
+        _drawn(answers, extra, results, aim, epsilon),
         key="study-curve",
-        alt=f"{OBJECTIVES[asked.objective]} against ε: {main.outcome}",
+        alt=f"{OBJECTIVES[aim.objective]} against ε: {main.outcome}",
     )
     seeds = len({r.seed for r in main.results})
     st.caption(
@@ -80,16 +82,16 @@ def _drawn(
     answers: Mapping[str, Answer],
     extra: Mapping[str, Answer],
     results: Sequence[TrialResult],
-    asked: Asked,
+    aim: Aim,
     epsilon: float,
 ) -> charts.Figure:
     lines = [_curve(TITLES[key], answer, style_of(key)) for key, answer in answers.items()] + [
         _curve(name, answer, 7) for name, answer in extra.items()
     ]
-    level, main = (EPSILONS[0], EPSILONS[-1]), answers.get(asked.algorithm)
+    level, main = (EPSILONS[0], EPSILONS[-1]), answers.get(aim.request.algorithm)
     for key in dict.fromkeys(r.algorithm for r in results if r.algorithm not in answers):
         scores = [
-            getattr(r.metrics_tested, asked.objective) for r in results
+            getattr(r.metrics_tested, aim.objective) for r in results
             if r.algorithm == key and r.metrics_tested
         ]  # fmt: skip
         if scores:
@@ -97,9 +99,9 @@ def _drawn(
             lines.append(Curve(name=f"{TITLES[key]} (no ε)", x=level, y=flat,
                                style=style_of(key), mode="lines"))  # fmt: skip
     return curves(
-        [*lines, target_line(asked.target, level)],
+        [*lines, target_line(aim.target, level)],
         Axis("ε", log=True, ends=level),
-        Axis(OBJECTIVES[asked.objective], ends=(0.0, 1.02)),
+        Axis(OBJECTIVES[aim.objective], ends=(0.0, 1.02)),
         here=_here(main, epsilon) if main is not None else None,
     )
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from engine.data.dataset import Dataset
-from engine.registry import algorithm
+from engine.registry import TITLES, algorithm
+from engine.request import Request
 from engine.studies.margins import margins
 from engine.studies.plan import Plan, PlanRequest, plan
 from engine.studies.study import Progress, sweep
@@ -26,34 +27,40 @@ EVERY = 0.2  # seconds between two batches of results
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What an answer is of: a dataset, an algorithm with its settings, and a target.
+class Aim:
+    """A request at any ε and seed, and the score that it is to reach.
 
-    ``values`` are its parameters without ε, sorted; ``others`` are algorithms drawn with it.
+    ``others`` are algorithms that are drawn with it.
     """
 
-    dataset: str
-    rows: int
-    sample: int
-    known: str
-    algorithm: str
-    values: tuple[tuple[str, Any], ...]
+    request: Request
     target: float
     objective: str
     seeds: int = SEEDS
     others: tuple[str, ...] = ()
 
     @property
-    def params(self) -> dict[str, Any]:
-        """The parameters by name."""
-        return dict(self.values)
+    def of(self) -> str:
+        """The algorithm and the dataset in words."""
+        return f"{TITLES[self.request.algorithm]} on {self.request.source.name}"
+
+    @property
+    def paid(self) -> dict[str, Any]:
+        """What is paid but for ε: the guarantee and δ."""
+        return {k: v for k, v in self.request.params.items() if k in ("guarantee", "delta")}
 
     def params_of(self, key: str) -> dict[str, Any]:
-        """Those of another algorithm: its defaults, with this one's guarantee and δ."""
-        if key == self.algorithm:
-            return self.params
-        shared = {name for s in algorithm(key).params.specs() if (name := s.name)}
-        return {k: v for k, v in self.params.items() if k in shared and k in ("guarantee", "delta")}
+        """An algorithm's parameters but for ε: another's are its defaults with what is paid."""
+        if key == self.request.algorithm:
+            return {k: v for k, v in self.request.params.items() if k != "epsilon"}
+        named = {s.name for s in algorithm(key).params.specs()}
+        return {k: v for k, v in self.paid.items() if k in named}
+
+    @property
+    def search(self) -> Aim:
+        """What a search for the best setting is of: whatever it changes, and who else is drawn."""
+        request = replace(self.request, params=self.paid)
+        return Aim(request, self.target, self.objective)
 
 
 def _told(tell: Tell) -> Callable[[Progress], None]:
@@ -82,25 +89,25 @@ def warm(tell: Tell) -> None:
     """Nothing: a process that has done it has read the engine, and the first curve comes sooner."""
 
 
-def answered(tell: Tell, data: Dataset, asked: Asked) -> int:
+def answered(tell: Tell, data: Dataset, aim: Aim) -> int:
     """The runs of an answer, as parts; how many there are. The asked algorithm's come first."""
     count = 0
-    for key in (asked.algorithm, *(k for k in asked.others if k != asked.algorithm)):
-        grid = asked.params_of(key)
+    for key in dict.fromkeys((aim.request.algorithm, *aim.others)):
+        grid = aim.params_of(key)
         if any(s.name == "epsilon" for s in algorithm(key).params.specs()):
             grid["epsilon"] = list(EPSILONS)
-        results = sweep(data, key, grid, asked.seeds, cancelled=tell, on_progress=_told(tell))
+        results = sweep(data, key, grid, aim.seeds, cancelled=tell, on_progress=_told(tell))
         count += len(_sent(tell, results))
     return count
 
 
 def searched(
-    tell: Tell, where: Where, asked: Asked, epsilon: float, over: Sequence[str]
+    tell: Tell, where: Where, aim: Aim, epsilon: float, over: Sequence[str]
 ) -> tuple[Tuned, Answer | None]:
     """The best setting at an ε, and which ε that setting needs, where it is better.
 
     On rows with a truth; for a schema on random networks and for a release on synthetic tables of
-    ``asked.rows``, and reported on others.
+    ``aim``'s rows, and reported on others.
     """
     if isinstance(where, Dataset):
         data, held_out = [where], list[Dataset]()
@@ -109,18 +116,18 @@ def searched(
     else:
         from engine.release.synthetic import synthetic  # here: no answer needs it
 
-        data, held_out = halves(partial(synthetic, where, asked.rows))
-    fixed = {k: v for k, v in asked.params.items() if k in ("guarantee", "delta")}
+        data, held_out = halves(partial(synthetic, where, aim.request.source.n))
+    key, fixed = aim.request.algorithm, aim.paid
     how: dict[str, Any] = {"cancelled": tell, "on_progress": _told(tell)}
     found = tune(
-        asked.algorithm, data, {**fixed, "epsilon": epsilon}, over, objective=asked.objective,
+        key, data, {**fixed, "epsilon": epsilon}, over, objective=aim.objective,
         held_out=held_out, **how,
     )  # fmt: skip
     if not found.better or tell():
         return found, None
     best = which_epsilon(
-        (held_out or data)[0], asked.algorithm, {**fixed, **found.params},
-        target=asked.target, objective=asked.objective, seeds=range(FRESH, FRESH + SEEDS), **how,
+        (held_out or data)[0], key, {**fixed, **found.params},
+        target=aim.target, objective=aim.objective, seeds=range(FRESH, FRESH + SEEDS), **how,
     )  # fmt: skip
     return found, best
 

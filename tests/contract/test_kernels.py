@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from engine import compiled, load_dataset, registry
+from engine.request import Request, Source
 from pages.worker import search
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -79,7 +80,7 @@ def test_the_first_visitor_of_marginal_pc_is_told_why_it_takes_longer(monkeypatc
     for kept in (True, False):
         monkeypatch.setattr(registry, "kept", lambda _, kept=kept: kept)
         for key in ("priv_pc", "marginal_pc"):
-            search(tell, key, asia, 0, {})
+            search(tell, Request(Source("asia", 200), key), asia)
             assert any("preparing it, once, about 20 s" in words for words in said) == (
                 not kept and key == "marginal_pc"
             )

@@ -6,9 +6,10 @@ Each is answered with one sentence or left out; nothing of it is a traceback.
 import pytest
 
 from engine import InputError
+from engine.request import Source
 from pages.learn import allocation, sieve
 from pages.learn.tour import Tour
-from pages.shell.settings import MOST_SEED, Source, check_rows
+from pages.shell.settings import MOST_SEED, check_rows
 from tests.ui.steps import back
 
 ODD = ("", "nan", "1e308", "-1", f"{2**53}", "9" * 400, "\x00", "own", ["", "9" * 400])

@@ -14,6 +14,7 @@ from engine import Knowledge, load_dataset, run
 from engine.cli.run import summary
 from engine.data.dataset import Dataset
 from engine.marginals.diagnostics import MarginalDiagnostics
+from engine.request import Request, Source
 from engine.serialise import result_dict
 from pages.report.bundle import bundle
 
@@ -33,20 +34,21 @@ def executed(folder):
 
 
 @pytest.mark.parametrize(
-    ("key", "values"),
+    ("key", "values", "known"),
     [
-        ("pc", {}),
-        ("priv_pc", {"epsilon": 4.0, "guarantee": "strict"}),
-        ("priv_pc", {"epsilon": 4.0, "guarantee": "published"}),
-        ("marginal_pc", {"epsilon": 1.0, "knowledge": Knowledge(roots=["Smoker"])}),
-        ("curate_notears", {"epsilon": 1.0, "guarantee": "strict"}),
-        ("curate_notears", {"epsilon": 1.0, "guarantee": "published"}),
+        ("pc", {}, None),
+        ("priv_pc", {"epsilon": 4.0, "guarantee": "strict"}, None),
+        ("priv_pc", {"epsilon": 4.0, "guarantee": "published"}, None),
+        ("marginal_pc", {"epsilon": 1.0}, Knowledge(roots=["Smoker"])),
+        ("curate_notears", {"epsilon": 1.0, "guarantee": "strict"}, None),
+        ("curate_notears", {"epsilon": 1.0, "guarantee": "published"}, None),
     ],
 )
-def test_the_script_gives_the_same_run(key, values, tmp_path, capsys):
-    data = load_dataset("cancer", n=2000, seed=4)
-    result = run(key, data, seed=11, **values)
-    with zipfile.ZipFile(io.BytesIO(bundle(data, result, 4, {}))) as found:
+def test_the_script_gives_the_same_run(key, values, known, tmp_path, capsys):
+    request = Request(Source("cancer", 2000, 4), key, values, 11, known)
+    data = request.source.load()
+    result = request.run(data)
+    with zipfile.ZipFile(io.BytesIO(bundle(request, data, result, {}))) as found:
         found.extractall(tmp_path)
     executed(tmp_path)
     *edges, last = capsys.readouterr().out.splitlines()
@@ -61,9 +63,10 @@ def test_the_script_gives_the_same_run(key, values, tmp_path, capsys):
 
 
 def test_what_is_in_it_belongs_to_the_run():
-    data = load_dataset("asia", n=2000)
-    result = run("priv_pc", data, epsilon=2.0)
-    archive = bundle(data, result, 0, {"a.svg": "<svg/>"})
+    request = Request(Source("asia", 2000), params={"epsilon": 2})
+    data = request.source.load()
+    result = request.run(data)
+    archive = bundle(request, data, result, {"a.svg": "<svg/>"})
     files = files_of(archive)
     rows = list(csv.DictReader(io.StringIO(files["edges.csv"])))
     assert {frozenset((r["source"], r["target"])) for r in rows} == result.skeleton
@@ -74,7 +77,7 @@ def test_what_is_in_it_belongs_to_the_run():
     assert json.loads(files["settings.json"])["seed"] == 0
     assert {"graph.dot", "graph.graphml", "graph.dagitty.txt", "graph.tetrad.txt"} <= set(files)
     assert files["a.svg"] == "<svg/>"
-    assert archive == bundle(data, result, 0, {"a.svg": "<svg/>"})
+    assert archive == bundle(request, data, result, {"a.svg": "<svg/>"})
 
 
 def test_an_arrow_in_doubt_is_a_line_in_every_file_and_both_confidences_stand_beside():
@@ -89,7 +92,7 @@ def test_an_arrow_in_doubt_is_a_line_in_every_file_and_both_confidences_stand_be
     result = replace(run("marginal_pc", data), matrix=matrix, diagnostics=known)
     a, b, c, d, _ = data.names
     assert result_dict(result)["doubted"] == [[c, b]]
-    files = files_of(bundle(data, result, 0, {}))
+    files = files_of(bundle(Request(Source("cancer", 500)), data, result, {}))
     header, *rows = csv.reader(io.StringIO(files["edges.csv"]))
     assert header == ["source", "target", "link", "arrow", "class"]
     assert sorted(rows) == sorted(
@@ -117,7 +120,7 @@ def test_own_data_leave_no_seed_score_time_or_fingerprint():
         sample.codes, sample.names, sample.levels, name="secret.csv", truth=sample.truth
     )
     own = run("priv_pc", data, seed=81925417, epsilon=2.0)
-    files = files_of(bundle(data, own, None, {}))
+    files = files_of(bundle(Request(Source("own"), seed=None), data, own, {}))
     whole = "\n".join(files.values())
     hidden = ("81925417", data.fingerprint, data.name, f"{own.seconds}", "skeleton_f1")
     assert not [word for word in hidden if word in whole]

@@ -115,7 +115,7 @@ def test_a_run_that_dies_is_counted(app, monkeypatch):
     def dies(*_, **__):
         raise ends[0]
 
-    monkeypatch.setattr("pages.worker.run", dies)
+    monkeypatch.setattr("engine.request.run", dies)
     for counted in (1, 2, 2):
         press(app, "run")
         (meter,) = app.session_state["own_costs"].values()

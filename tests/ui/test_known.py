@@ -14,11 +14,11 @@ from engine.effects.plausible import Plausible
 from engine.graphs.cpdag import matrix_of
 from engine.graphs.known import ready_sets
 from engine.knowledge import FULL, ORIENTS
+from engine.request import Request, Source, known_from, ready, word_of
 from pages.draw import effect as drawn
 from pages.forms import known_label
 from pages.forms.known import LOST, WRONG, settles
 from pages.shell import settings
-from pages.shell.settings import Settings, Source, known_from, ready, word_of
 from tests.effects.models import exact
 from tests.release.samples import asia_schema
 from tests.ui.steps import told
@@ -57,8 +57,9 @@ def test_a_link_carries_it(stated):
     word = word_of(stated, "asia")
     assert known_from(word, "asia") == stated
     assert word.startswith("{") == (stated not in SETS.values())
-    assert Settings(Source("asia"), "priv_pc", {}, 0, stated).to_query()["asia-known"] == word
-    assert "known" not in " ".join(Settings(Source("own"), "priv_pc", {}, None, stated).to_query())
+    assert Request(knowledge=stated).to_words()["asia-known"] == word
+    own = Request(Source("own"), seed=None, knowledge=stated)
+    assert "known" not in " ".join(own.to_words())
     assert ready("sem:er:10:20:gaussian") == {}
 
 

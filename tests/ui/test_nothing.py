@@ -5,11 +5,11 @@ import time
 import pytest
 
 from engine import load_dataset, run
+from engine.request import Source
 from engine.studies.detectability import Invented, Shape
 from pages.forms import shape_of
 from pages.learn.shuffle import ALGORITHMS, NONE, links_of
 from pages.shell import task
-from pages.shell.settings import Source
 from pages.worker import false_links
 from tests.ui.steps import press, told
 

@@ -12,6 +12,7 @@ from pypdf import PdfReader
 
 from engine import Dataset, load_dataset, run, sweep
 from engine.graphs.links import LinkClass
+from engine.request import Request, Source
 from engine.story.modules import plain_names
 from engine.studies.price import price_steps
 from pages.draw.price import said
@@ -22,7 +23,6 @@ from pages.report import repeats, view, words
 from pages.report.brief import Heading, brief_of
 from pages.report.repeats import Repeats
 from pages.shell.runs import Shown
-from pages.shell.settings import Settings, Source, filled
 from pages.shell.task import Task
 from tests.ui.steps import address
 
@@ -39,7 +39,7 @@ def shown_of(name, key, n, seed=0, **values):
     """A run on a bundled network, as pages have it."""
     data = load_dataset(name, n=n)
     result = run(key, data, seed=seed, **values)
-    return Shown(Settings(Source(name, n, 0), key, filled(key, values)), data, result)
+    return Shown(Request(Source(name, n), key, values, seed), data, result)
 
 
 def brief(run, theme="light", **lines):
@@ -168,8 +168,7 @@ def own_run():
     data = Dataset.from_codes(sample.codes, names, name="mine <i>.csv")
     source = Source("own", 0, 0, data.fingerprint)
     result = run("priv_pc", data, seed=58264917, epsilon=50.0)
-    settings = Settings(source, "priv_pc", filled("priv_pc", {"epsilon": 50.0}), None)
-    return Shown(settings, data, result)
+    return Shown(Request(source, "priv_pc", {"epsilon": 50.0}, None), data, result)
 
 
 def test_own_data_get_no_score_no_repetition_and_no_seed():

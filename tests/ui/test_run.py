@@ -6,15 +6,16 @@ from dataclasses import replace
 import pytest
 import streamlit as st
 
-from engine import ALGORITHMS, load_dataset, run
+from engine import ALGORITHMS, load_dataset, request, run
+from engine.algorithms import priv_pc
 from engine.params import relevant
 from engine.registry import GRAPHS
 from engine.studies.detectability import detectability
 from engine.studies.recommended import recommended, study
-from pages import worker
 from pages.run import form as run_form
 from pages.shell import runs, settings, task
 from pages.shell.state import defaults
+from tests.test_request import More
 from tests.ui.steps import address, back, behind, metrics, press, told
 
 ASIA = load_dataset("asia", n=100_000, seed=0)
@@ -105,6 +106,25 @@ def test_a_press_after_back_leaves_its_run(app, monkeypatch):
         back(app, {"data": "cancer", "n": "2000"})
     app.run()
     assert (CHANGED in messages(app), address(app)["data"]) == (False, "cancer")
+
+
+@pytest.mark.usefixtures("asked")
+def test_knowledge_that_says_nothing_is_no_change(app):
+    empty = '{"format": "dp-causal-explorer/knowledge", "version": 1}'
+    back(app, {"data": "asia", "asia-known": empty})
+    press(app, "run")
+    assert CHANGED not in messages(app)
+
+
+def test_a_field_declared_in_memory_is_in_form_and_address(open_app, monkeypatch):
+    monkeypatch.setattr(priv_pc, "ALGORITHM", replace(priv_pc.ALGORITHM, params=More))
+    app = open_app(data="cancer", n="2000", patience="1.5")
+    assert app.number_input(key="param-patience").value == 1.5
+    app.session_state["run-details"] = "Download and share"
+    enter(app, "param-patience", 2.5)
+    press(app, "run")
+    assert address(app)["patience"] == "2.5"
+    assert "patience=2.5," in told(app, "code")
 
 
 def test_the_recommended_setting_is_the_studys(open_app):
@@ -263,7 +283,7 @@ def slow(app, monkeypatch):
     found = Slow()
     monkeypatch.setattr(task, "SHORT", 0.05)
     monkeypatch.setattr(task, "AT_ONCE", 0.0)
-    monkeypatch.setattr(worker, "run", found)
+    monkeypatch.setattr(request, "run", found)
     return found
 
 
@@ -349,7 +369,7 @@ def test_a_run_stopped_before_it_decided_anything_leaves_the_last_result(
         return run(key, data, **{**rest, "stop": lambda: True})
 
     before = metrics(app)
-    monkeypatch.setattr(worker, "run", nothing)
+    monkeypatch.setattr(request, "run", nothing)
     app.selectbox(key="run-algorithm").set_value(algorithm)
     enter(app, "run-seed", 904)
     press(app, "run")

@@ -10,10 +10,10 @@ from engine.__main__ import main
 from engine.cli.tune import as_dict
 from engine.release.budget import Budgets
 from engine.release.file import canonical
+from engine.request import Request, Source
 from engine.studies import tune
 from engine.studies.plan import PlanRequest
 from engine.studies.tune import which_epsilon
-from pages.shell.settings import filled
 from pages.study import forecast, work
 from pages.study.view import answers_of
 from tests.release.samples import declared, make
@@ -110,10 +110,10 @@ def test_a_best_setting_is_of_its_form(open_app, monkeypatch):
 def test_a_schema_is_searched_on_networks_and_reported_on_others(monkeypatch):
     monkeypatch.setattr(tune, "SEEDS", 2)
     request = PlanRequest(("a", "b", "c"), (("no", "yes"),) * 3, 300)
-    asked = work.Asked("own", 300, 0, "", "priv_pc", (), 0.8, "skeleton_f1", 2)
-    found, _ = work.searched(lambda *_, **__: False, request, asked, 1.0, ["tweak"])
+    aim = work.Aim(Request(Source("own", 300), "priv_pc"), 0.8, "skeleton_f1", 2)
+    found, _ = work.searched(lambda *_, **__: False, request, aim, 1.0, ["tweak"])
     _, others = tune.halves(request.dataset)
-    again = tune.tune("priv_pc", others, {"epsilon": 1.0}, ["tweak"], runs=20)
+    again = tune.tune("priv_pc", others, {**aim.paid, "epsilon": 1.0}, ["tweak"], runs=20)
     assert found.default.mean == again.default.mean
 
 
@@ -163,9 +163,7 @@ def test_ones_own_table_is_forecast_from_its_schema(open_app):
 
 
 def test_an_answer_while_it_runs_is_of_what_there_is():
-    values = filled("marginal_pc", {}).items()
-    rest = tuple(sorted((k, v) for k, v in values if k != "epsilon"))
-    asked = work.Asked("cancer", 500, 0, "", "marginal_pc", rest, 0.8, "skeleton_f1", 2)
+    aim = work.Aim(Request(Source("cancer", 500), "marginal_pc"), 0.8, "skeleton_f1", 2)
     parts, said = [], []
 
     def tell(share=None, phrase="", part=None):
@@ -173,6 +171,6 @@ def test_an_answer_while_it_runs_is_of_what_there_is():
         said.append(phrase)
         return len(parts) > 1
 
-    work.answered(tell, load_dataset("cancer", n=500), asked)
+    work.answered(tell, load_dataset("cancer", n=500), aim)
     assert "1 of " in " ".join(said)
-    assert answers_of([r for part in parts for r in part], asked)["marginal_pc"].rows == 500
+    assert answers_of([r for part in parts for r in part], aim)["marginal_pc"].rows == 500
