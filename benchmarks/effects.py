@@ -32,7 +32,7 @@ from engine.algorithm import Outcome
 from engine.algorithms.marginal_pc import MarginalPCParameters, conclude, known_whole
 from engine.context import RunContext
 from engine.data.networks import Network, load_network
-from engine.effects.effect import REVERSE, Effect, effect_of
+from engine.effects.effect import Effect, effect_of
 from engine.effects.plausible import Plausible, plausible
 from engine.effects.truth import joint
 from engine.graphs.cpdag import matrix_of
@@ -175,20 +175,20 @@ def wards_of(name: str, n: int, epsilon: float, seed: int) -> dict[str, Any]:
 
 
 def _truth(network: Network, data: Dataset, found: Effect) -> float:
-    x, y = (data.names.index(name) for name in (found.cause, found.effect))
+    x, y = (data.names.index(name) for name in (found.cause, found.outcome))
     p = joint(network, (x, y), cut=(x,))
     p = p / p.sum(axis=1, keepdims=True)
     event = data.levels[y].index(found.event)
-    high, low = (p[data.levels[x].index(at), event] for at in (found.level, found.base))
+    high, low = (p[data.levels[x].index(at), event] for at in (found.level, found.reference))
     return float(high - low)
 
 
 def _count(sums: list[float], found: Effect, real: float) -> None:
-    """Asked, reverse, wide, holds, width."""
+    """Asked, in every graph reversed, refused else, holds, width."""
     stated = found.difference
     sums[0] += 1
     if stated is None:
-        sums[1 if found.reverse >= REVERSE else 2] += 1
+        sums[1 if str(found.refusal).startswith("In every plausible graph") else 2] += 1
     else:
         sums[3] += stated.low - 1e-12 <= real <= stated.high + 1e-12
         sums[4] += stated.width

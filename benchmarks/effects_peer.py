@@ -47,7 +47,7 @@ def write(path: Path, n: int) -> None:
         mine, theirs = (data.levels[data.names.index(name)] for name in (cause, effect))
         found = effect_of(
             free, data.names, data.levels, dags, cause, effect,
-            sets=PARENTS, level=mine[1], base=mine[0], event=theirs[1],
+            adjustment=PARENTS, cause_level=mine[1], reference=mine[0], outcome_level=theirs[1],
         )  # fmt: skip
         assert found.difference is not None  # the true graph is certain
         asked.append({

@@ -280,14 +280,14 @@ class RunResult(Outcome):
             for pair, sets in self.separating.items()
         }
 
-    def effect(self, cause: str, effect: str, **options: Any) -> Effect:
-        """What setting one column does to another, from what a run of Marginal PC released.
+    def effect(self, cause: str, outcome: str, **options: Any) -> Effect:
+        """Estimate what setting one column does to another, from what Marginal PC released.
 
         ``options`` are those of :func:`engine.effects.effect.effect_of`; nothing is spent. Raises
         InputError for another algorithm, which releases no tables.
         """
         # A run of another algorithm needs none of these.
-        from engine.effects.effect import effect_of
+        from engine.effects.effect import current_options, effect_of
         from engine.effects.plausible import plausible
         from engine.marginals.diagnostics import MarginalDiagnostics
 
@@ -295,7 +295,8 @@ class RunResult(Outcome):
         if not isinstance(found, MarginalDiagnostics) or found.released is None:
             raise InputError("Effects follow from released tables: run marginal_pc to its end.")
         dags = plausible(found, self.matrix, self.known)
-        return effect_of(found.released, self.names, found.levels, dags, cause, effect, **options)
+        options = current_options(options)
+        return effect_of(found.released, self.names, found.levels, dags, cause, outcome, **options)
 
     @property
     def ci_tests(self) -> int:

@@ -1,4 +1,4 @@
-"""``python -m engine effect``: what setting one column does to another, from a release's file."""
+"""``python -m engine effect``: the effect of one column on another, from a release's file."""
 
 from __future__ import annotations
 
@@ -15,35 +15,49 @@ from engine.release.places import check_place, save
 
 
 def effect_command(argv: Sequence[str]) -> None:
-    """One effect with its interval; the file is read and checked, and nothing is charged."""
+    """Print one effect with its interval; the file is checked, and nothing is charged."""
     parser = Parser(
-        example="effect release.json --cause age --effect stage",
-        description="What setting one column does to another, from a release's file alone.",
+        example="effect release.json --cause age --outcome stage",
+        description="Estimate what setting one column does to another, from a release's file.",
     )
     parser.add_argument("file", help="the release, a JSON file")
-    parser.add_argument("--cause", metavar="COLUMN", required=True, help="the column that is set")
-    parser.add_argument("--effect", metavar="COLUMN", required=True, help="what is looked at")
-    parser.add_argument("--level", help="what the cause is set to (default: its yes, or its last)")
-    parser.add_argument("--base", help="what that is compared with (default: its no, or its first)")
-    parser.add_argument("--event", help="the level that is counted (default: as --level)")
+    parser.add_argument("--cause", metavar="COLUMN", required=True, help="column that is set")
     parser.add_argument(
-        "--sets", default=OPTIMAL, help=f"what to adjust for: {', '.join(SETS)} (default {OPTIMAL})"
-    )
+        "--outcome", "--effect", dest="outcome", metavar="COLUMN", required=True,
+        help="outcome column",
+    )  # fmt: skip
+    parser.add_argument(
+        "--cause-level", "--level", dest="cause_level", metavar="LEVEL",
+        help="level the cause is set to (default: yes, else the last level)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--reference", "--base", dest="reference", metavar="LEVEL",
+        help="level it is compared with (default: no, else the first level)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--outcome-level", "--event", dest="outcome_level", metavar="LEVEL", action="append",
+        help="level of the outcome that is counted, or a range as '>= 350'; repeat it to count "
+        "several (default: yes, else the last level)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--adjustment", "--sets", dest="adjustment", default=OPTIMAL, metavar="SET",
+        help=f"adjustment set: {', '.join(SETS)} (default {OPTIMAL})",
+    )  # fmt: skip
     add_knowledge_flag(parser)
     parser.add_argument(
         "--out", metavar="FILE", help="also write the release with that knowledge applied"
     )
     add_json_flag(parser)
     args = parser.parse_args(argv)
-    chosen = {name: getattr(args, name) for name in ("level", "base", "event", "sets")}
+    chosen = ("cause_level", "reference", "outcome_level", "adjustment")
     paid = load_release(args.file)
     if (facts := known(args)) is None and args.out is not None:
-        raise InputError("--out writes the release with what is known: give --knowledge.")
+        raise InputError("--out writes the release with its knowledge: give --knowledge.")
     if facts is not None:
         paid = paid.with_knowledge(facts)
     if args.out is not None:
         check_place(Path(args.out))
-    found = paid.effect(args.cause, args.effect, **chosen)
+    found = paid.effect(args.cause, args.outcome, **{name: getattr(args, name) for name in chosen})
     if args.out is not None:
         save(canonical(paid.release), Path(args.out))
     print(json.dumps(found.to_json()) if args.json else "\n".join([found.sentence, *found.notes]))

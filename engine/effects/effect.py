@@ -1,73 +1,68 @@
-"""The effect of setting one variable on another, averaged over the graphs that are plausible.
+"""Estimate the effect of setting one variable on another, averaged over plausible graphs.
 
-Post-processing of released tensors and of a graph that was learned from them: no row is looked at
-and nothing is charged. In some plausible DAGs the effect is a cause of the cause; their weight is
-the probability of that. Each of the others says what to adjust for. The intervals of these sets,
-heaviest first until they weigh :data:`COVERED` of what is left, are reported together: from the
-lowest end to the highest.
+Post-processing of released tensors and of a graph that was learned from them: no row is read
+and nothing is charged. In some plausible DAGs the outcome is a cause of the cause; their weight is
+the probability of that. Each other DAG says what to adjust for. The intervals of these sets,
+heaviest first until they weigh :data:`COVERED` of the remaining weight, are reported together: from
+the lowest end to the highest.
+
+Each set has a ladder of estimates, and the first that excludes something is taken: the set as it
+is, the set with rare levels folded after the noise, the parents of the cause, these folded. Taking
+the narrower of two sets instead would answer more questions and cover less often.
 """
 
 from __future__ import annotations
 
-import math
+import warnings
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from engine.data.column import GAP_LEVELS
-from engine.effects.adjustment import OPTIMAL, SETS, adjustment_set
+import numpy as np
+
+from engine.effects import words
+from engine.effects.adjustment import OPTIMAL, PARENTS, SETS, adjustment_set
 from engine.effects.estimate import (
     LEVELS,
     PROJECTION,
-    RARE,
+    Contrast,
     Estimate,
     Interval,
     estimate,
-    share,
+    hidden,
     too_many_cells,
 )
+from engine.effects.outcome import counted, event_label, level_of, yes_and_no
 from engine.effects.plausible import Plausible
-from engine.effects.words import of_hundred
 from engine.errors import InputError, did_you_mean, show
 from engine.marginals.moments import Moments
-from engine.percent import probability
 
-ASSUMPTION = "This assumes that nothing unmeasured causes both, and that the links are right."
-CUT = (
-    "A chance was estimated below 0 or above 100 of 100 and is cut there; the difference is that "
-    "of the estimates as they were."
-)
-KNOWLEDGE = "What is known of the causes (knowledge), which is free, may leave fewer graphs."
-UNTIMELY = (
-    "What is known of the causes fits no plausible graph: every one leads from a later tier to an "
-    "earlier one, and no effect is reported."
-)
-COVERED = 0.95  # of the weight of the graphs in which the effect does not cause the cause
-REVERSE = 0.95  # probability that it does, from which on no number is reported
-SAID = 0.05  # probability that it does, from which on the sentence begins with it
-MOST_WIDTH = 1.0  # of a difference's interval: wider ones say nothing
-YES = {"yes", "true", "positive", "present", "on"}
-NO = {"no", "false", "negative", "absent", "off"}
+COVERED = 0.95  # of the weight of the graphs in which the outcome does not cause the cause
+MOST_SURE = 0.95  # a direction's probability is not reported above it: columns may be missing
+
+Set = tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Effect:
-    """What setting ``cause`` does to ``effect``: the chance of ``event`` at ``level`` and ``base``.
+    """The effect of setting ``cause`` to ``level``, compared with ``reference``, on ``outcome``.
 
-    ``acts`` is the probability that the cause acts on the effect, None where no links lead from one
-    to the other; ``reverse`` that the effect is among the causes of the cause. ``answers`` are the
-    estimates, one for each set that is adjusted for. ``refusal`` is why there are no numbers, a
-    sentence; None where there are.
+    It is a difference of the chances of ``event`` or, ``in_unit``, of means; ``asked`` is the
+    contrast in codes. ``acts`` is the probability that the cause acts on the outcome,
+    None where no edges lead from one to the other; ``reverse`` that the outcome is among the causes
+    of the cause; both are at most :data:`MOST_SURE`. ``answers`` are the estimates, one per
+    adjustment set, heaviest first. ``refusal`` is a sentence that says why there are no numbers;
+    None where there are.
     """
 
     cause: str
-    effect: str
+    outcome: str
     level: str
-    base: str
+    reference: str
     event: str
+    in_unit: bool
+    asked: Contrast
     names: tuple[str, ...]
     levels: tuple[tuple[str, ...], ...]
     acts: float | None
@@ -76,48 +71,48 @@ class Effect:
     refusal: str | None
 
     def __repr__(self) -> str:
-        """The sentence and its notes."""
+        """Return the sentence and its notes."""
         return " ".join([self.sentence, *self.notes])
 
-    def _at(self, name: str, level: str) -> int:
-        return self.levels[self.names.index(name)].index(level)
-
     def risk(self, level: str) -> Interval:
-        """Chance of the event if the cause were at this level: all answers together."""
-        j, k = self._at(self.cause, level), self._at(self.effect, self.event)
-        return _hull([answer.risk(j, k) for answer in self.answers])
+        """Return the chance of the event, or the mean, if the cause were at this level."""
+        at = self.cause_levels.index(level)
+        return hull([answer.mean(at) for answer in self.answers])
+
+    @property
+    def cause_levels(self) -> tuple[str, ...]:
+        """The levels of the cause."""
+        return self.levels[self.names.index(self.cause)]
 
     @property
     def risks(self) -> dict[str, Interval] | None:
-        """:meth:`risk` of every level of the cause; None where it is refused."""
+        """:meth:`risk` of each level of the cause that can be told; None where it is refused."""
         if self.refusal is not None:
             return None
-        return {level: self.risk(level) for level in self.levels[self.names.index(self.cause)]}
+        clear = np.isfinite([answer.means for answer in self.answers]).all(axis=0)
+        told = [self.cause_levels[k] for k in np.flatnonzero(clear)]
+        return {level: self.risk(level) for level in told}
 
     @property
     def difference(self) -> Interval | None:
-        """Chance of the event at ``level`` less that at ``base``; None where it is refused."""
-        return None if self.refusal is not None else self.uncut.within(-1.0, 1.0)
-
-    @cached_property
-    def uncut(self) -> Interval:
-        """The same as the estimates have it, beyond -1 and 1 too, where no difference is."""
-        to, base = self._at(self.cause, self.level), self._at(self.cause, self.base)
-        k = self._at(self.effect, self.event)
-        return _hull([answer.difference(to, base, k) for answer in self.answers])
+        """The difference between ``level`` and ``reference``; None where it is refused."""
+        if self.refusal is not None:
+            return None
+        whole = hull([answer.difference for answer in self.answers])
+        return whole.within(-self.asked.span, self.asked.span)
 
     @property
-    def values(self) -> tuple[float, float] | None:
-        """The least and the largest estimate of the difference; None where it is refused."""
-        found = [high - low for high, low in self._chances]
-        return None if self.refusal is not None else (min(found), max(found))
+    def estimates(self) -> tuple[float, ...]:
+        """The least and the largest estimate of the difference over the sets; none if refused."""
+        found = [a.difference.value for a in self.answers]
+        return () if self.refusal is not None else (min(found), max(found))
 
     @property
-    def _chances(self) -> list[tuple[float, float]]:
-        """Of each answer the chances at ``level`` and at ``base`` as they were estimated."""
-        to, base = self._at(self.cause, self.level), self._at(self.cause, self.base)
-        k = self._at(self.effect, self.event)
-        return [(float(a.risks[to, k]), float(a.risks[base, k])) for a in self.answers]
+    def cut(self) -> bool:
+        """Whether an estimate lay outside what the outcome's values allow."""
+        found = [a.means[[self.asked.level, self.asked.reference]] for a in self.answers]
+        least, most = min(self.asked.values), max(self.asked.values)
+        return any(bool(((means < least) | (means > most)).any()) for means in found)
 
     @property
     def adjusted(self) -> tuple[tuple[str, ...], ...]:
@@ -125,77 +120,47 @@ class Effect:
         return tuple(tuple(self.names[z] for z in answer.adjusted) for answer in self.answers)
 
     @property
+    def projected(self) -> bool:
+        """Whether an answer is a linear projection."""
+        return any(answer.method != LEVELS for answer in self.answers)
+
+    @property
     def method(self) -> str:
         """ "level by level" where every answer is, else "linear projection"."""
-        whole = all(answer.method == LEVELS for answer in self.answers)
-        return LEVELS if whole else PROJECTION
+        return PROJECTION if self.projected else LEVELS
 
     def to_json(self) -> dict[str, Any]:
-        """The attributes as they are, JSON-ready: an interval as its value, low and high."""
+        """Return the attributes, JSON-ready: an interval as its value, low and high."""
         moved, risks = self.difference, self.risks
-        plain = ("cause", "effect", "level", "base", "event", "acts", "reverse", "refusal")
+        plain = ("cause", "outcome", "acts", "reverse", "refusal")
         return {name: getattr(self, name) for name in plain} | {
+            "cause_level": self.level,
+            "reference": self.reference,
+            "outcome_level": self.event,
+            "values": list(self.asked.values) if self.in_unit else None,
             "method": self.method,
-            "adjusted": [list(names) for names in self.adjusted],
-            "values": None if self.values is None else list(self.values),
+            "adjustment": [list(names) for names in self.adjusted],
+            "folded": any(answer.folded for answer in self.answers),
+            "estimates": list(self.estimates) or None,
             "difference": None if moved is None else vars(moved),
             "risks": None if risks is None else {k: vars(risk) for k, risk in risks.items()},
             "sentence": self.sentence,
-            "assumption": ASSUMPTION,
+            "assumption": words.ASSUMPTION,
         }
 
     @property
     def sentence(self) -> str:
-        """What setting the cause does, so many of 100; or why no number is reported."""
-        if self.reverse >= REVERSE or self.refusal == UNTIMELY:
-            return str(self.refusal)
-        acts = f"No path from {self.cause} to {self.effect} was seen."
-        if self.acts is not None:
-            chance = probability(self.acts)
-            acts = f"{self.cause} acts on {self.effect} with a probability of {chance}."
-        moved = self.difference
-        if self.refusal is not None or moved is None:
-            return f"{self.refusal} {acts}"
-        unless, least, most = "", *map(of_hundred, self.values or ())
-        if self.reverse >= SAID:
-            unless = (
-                f"Unless {self.effect} is among the causes of {self.cause} (a probability of "
-                f"{probability(self.reverse)}; then setting {self.cause} changes nothing about "
-                "it): "
-            )
-        high, low = (of_hundred(self.risk(at).value) for at in (self.level, self.base))
-        return (
-            f"{unless}{'if' if unless else 'If'} {self.cause} were {self.level} for everyone, "
-            f"{self.effect} would be {self.event} for {high} of 100; if it were {self.base}, for "
-            f"{low} of 100. The difference is {least if least == most else f'{least} to {most}'} "
-            f"of 100; the noise and the sample leave {of_hundred(moved.low)} to "
-            f"{of_hundred(moved.high)}. {acts}"
-        )
+        """The effect in a sentence, or why no number is reported."""
+        return words.sentence(self)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What belongs to the sentence, the assumption last."""
-        if self.reverse >= REVERSE or self.refusal == UNTIMELY:
-            return (ASSUMPTION,)
-        if self.refusal is not None:
-            return (KNOWLEDGE, ASSUMPTION)
-        sets = " or ".join(" and ".join(names) or "nothing" for names in self.adjusted)
-        said = [f"Adjusted for {sets}."]
-        if self.method != LEVELS:
-            said.append(
-                "A linear projection: the released tables hold pairs (and a few triples), not all "
-                "these columns together, so where effects do not add up it is their straight line."
-            )
-        if len(self.answers) > 1:
-            said += [f"The range is over the {len(self.answers)} sets that plausible graphs adjust "
-                     "for.", KNOWLEDGE]  # fmt: skip
-        if any(not 0 <= chance <= 1 for pair in self._chances for chance in pair):
-            said.append(CUT)
-        return (*said, ASSUMPTION)
+        """The sentences that belong to it, the assumption last."""
+        return words.notes(self)
 
 
-def _hull(found: Sequence[Interval]) -> Interval:
-    """The middle of all values, and the ends of all intervals."""
+def hull(found: Sequence[Interval]) -> Interval:
+    """Return the middle of all values, and the ends of all intervals."""
     values = [each.value for each in found]
     middle = values[0] if len(values) == 1 else (min(values) + max(values)) / 2
     return Interval(middle, min(each.low for each in found), max(each.high for each in found))
@@ -207,14 +172,15 @@ def effect_of(
     levels: Sequence[Sequence[str]],
     dags: Plausible,
     cause: str,
-    effect: str,
+    outcome: str,
     *,
-    level: str | None = None,
-    base: str | None = None,
-    event: str | None = None,
-    sets: str = OPTIMAL,
+    cause_level: str | None = None,
+    reference: str | None = None,
+    outcome_level: object = None,
+    values: Sequence[float] | None = None,
+    adjustment: str = OPTIMAL,
 ) -> Effect:
-    """The effect of ``cause`` on ``effect`` over plausible DAGs, from released tensors.
+    """Estimate the effect of ``cause`` on ``outcome`` over plausible DAGs, from released tensors.
 
     Args:
         moments: The released tensors, with the variance of their noise.
@@ -222,68 +188,69 @@ def effect_of(
         levels: Each column's levels.
         dags: The plausible DAGs (:func:`engine.effects.plausible.plausible`).
         cause: The column that is set.
-        effect: The column that is looked at.
-        level: What the cause is set to; without it its "yes", or its last level.
-        base: What that is compared with; without it its "no", or its first level.
-        event: The effect's level that is counted; as ``level``.
-        sets: What to adjust for: "optimal" or "parents".
+        outcome: The column whose change is estimated.
+        cause_level: The level the cause is set to; by default its "yes", else its last level.
+        reference: The level it is compared with; by default its "no", else its first level.
+        outcome_level: The outcome's level that is counted, a list of them, or a range of numbers as
+            ">= 350" (:func:`engine.effects.outcome.counted`).
+        values: A number for each level of the outcome; then means are compared, in its unit.
+        adjustment: "optimal" or "parents".
 
     Raises:
-        InputError: For names or levels that there are not.
+        InputError: For unknown names and levels.
     """
-    x, y = column_of(names, cause), column_of(names, effect)
+    x, y = column_of(names, cause), column_of(names, outcome)
     if x == y:
-        raise InputError("Cause and effect are two different columns.")
-    if sets not in SETS:
-        raise InputError(f"What to adjust for is one of {', '.join(SETS)}, not {show(sets)}.")
-    yes, no = _yes_and_no(levels[x])
-    chosen = level_of(levels[x], cause, level, yes)
-    compared = level_of(levels[x], cause, base, yes if chosen == no else no)
+        raise InputError("Cause and outcome are two different columns.")
+    if adjustment not in SETS:
+        raise InputError(f"The adjustment is one of {', '.join(SETS)}, not {show(adjustment)}.")
+    yes, no = yes_and_no(levels[x])
+    chosen = level_of(levels[x], cause, cause_level, yes)
+    compared = level_of(levels[x], cause, reference, yes if chosen == no else no)
     if chosen == compared:
         raise InputError(f"Compare two different levels of {show(cause)}.")
-    hit = level_of(levels[y], effect, event, _yes_and_no(levels[y])[0])
-    acts, reverse, wanted = _weighed(dags, x, y, sets) if dags.dags else (None, 0.0, [])
-    answers, refusal = [], None if dags.dags else UNTIMELY
-    if reverse >= REVERSE:
-        wanted, chance = [], probability(reverse)
-        refusal = (
-            f"{effect} is among the causes of {cause} with a probability of {chance}: setting "
-            f"{cause} then changes nothing about {effect}, and no number is reported."
-        )
-    for adjusted in wanted:
-        many = too_many_cells(moments, (x, y, *adjusted))
-        found = None if many else estimate(moments, x, y, adjusted)
-        if found is None:
-            refusal = _hidden(names, x, adjusted, many)
-            break
-        answers.append(found)
-    made = Effect(
-        cause=cause, effect=effect, level=levels[x][chosen], base=levels[x][compared],
-        event=levels[y][hit], names=tuple(names), levels=tuple(map(tuple, levels)), acts=acts,
-        reverse=reverse, answers=tuple(answers), refusal=refusal,
-    )  # fmt: skip
-    made = made if refusal is not None else _unless_wide(made)
-    if made.refusal is None or not wanted:
-        return made
-    empty = list(_empty(moments, names, levels, {x, y, *(z for s in wanted for z in s)}))
-    return replace(made, refusal=" ".join([made.refusal or "", *empty]))
+    hits = () if values is not None else counted(levels[y], outcome, outcome_level)
+    numbers = [float(k in hits) for k in range(len(levels[y]))] if values is None else values
+    asked = Contrast(x, chosen, compared, y, tuple(map(float, numbers)))
+    acts, reverse, wanted = weighed(dags, x, y, adjustment) if dags.dags else (None, 0.0, [])
+    answers: list[Estimate] = []
+    refusal: str | None = words.UNTIMELY
+    if dags.dags:
+        answers, refusal = _answers(moments, names, levels, asked, wanted)
+    return Effect(
+        cause=cause,
+        outcome=outcome,
+        level=levels[x][chosen],
+        reference=levels[x][compared],
+        event=event_label(levels[y], hits),
+        in_unit=values is not None,
+        asked=asked,
+        names=tuple(names),
+        levels=tuple(map(tuple, levels)),
+        acts=None if acts is None else min(acts, MOST_SURE),
+        reverse=min(reverse, MOST_SURE),
+        answers=tuple(answers),
+        refusal=refusal,
+    )
 
 
-def _weighed(
-    dags: Plausible, x: int, y: int, sets: str
-) -> tuple[float | None, float, list[tuple[int, ...]]]:
-    """P(x acts on y), P(y acts on x), and what to adjust for: the sets that :data:`COVERED` needs.
+def weighed(
+    dags: Plausible, x: int, y: int, adjustment: str
+) -> tuple[float | None, float, list[tuple[Set, Set]]]:
+    """P(x acts on y), P(y acts on x), and the sets that :data:`COVERED` of the weight needs.
 
-    The first is None where the skeleton does not lead from x to y.
+    Each set comes with the parents of the cause in the same DAG, its next rung. The first number is
+    None where the skeleton does not lead from x to y.
     """
-    acts, reverse, by_set = 0.0, 0.0, Counter[tuple[int, ...]]()
+    acts, reverse, by_set = 0.0, 0.0, Counter[tuple[Set, Set]]()
     for dag, ways, weight in zip(dags.dags, dags.ways, dags.weights.tolist(), strict=True):
         if ways[y, x]:
             reverse += weight
             continue
         acts += weight * ways[x, y]
-        by_set[adjustment_set(dag, ways, x, y, sets)] += weight
-    wanted: list[tuple[int, ...]] = []
+        best, parents = (adjustment_set(dag, ways, x, y, sets) for sets in (adjustment, PARENTS))
+        by_set[best, parents] += weight
+    wanted: list[tuple[Set, Set]] = []
     missing = COVERED * sum(by_set.values()) - 1e-12
     for chosen, weight in sorted(by_set.items(), key=lambda item: (-item[1], item[0])):
         if missing > 0:
@@ -292,77 +259,90 @@ def _weighed(
     return (min(acts, 1.0) if dags.joined[x, y] else None), min(reverse, 1.0), wanted
 
 
-def _hidden(names: Sequence[str], x: int, adjusted: Sequence[int], many: bool) -> str:
-    called = ", ".join(names[z] for z in adjusted)
-    if many:
-        return f"Adjusting for {called} makes more groups than can be counted."
-    how = f"{names[x]}, {called} vary together" if called else f"{names[x]} varies"
-    return f"The noise hides how {how}, so that no effect can be reported."
+def _answers(
+    moments: Moments,
+    names: Sequence[str],
+    levels: Sequence[Sequence[str]],
+    asked: Contrast,
+    wanted: Sequence[tuple[Set, Set]],
+) -> tuple[list[Estimate], str | None]:
+    """The estimate of each wanted set, or a sentence that says why there are no numbers."""
+    x, mine = asked.cause, levels[asked.cause]
+    lost = hidden(moments, x)
+    if unseen := [mine[at] for at in (asked.level, asked.reference) if lost[at]]:
+        return [], " ".join(words.hidden_level(names[x], level) for level in unseen)
+    if not wanted:
+        return [], words.always_reversed(names[x], names[asked.outcome])
+    found: dict[Set, Estimate] = {}
+    for best, parents in wanted:
+        rungs = list(_ladder(moments, asked, best, parents))
+        held = next((each for each in rungs if _tells(each.difference, asked.span)), None)
+        if held is None:
+            lost_levels = _unseen(moments, names, levels, (x, asked.outcome, *best))
+            return [], " ".join([_why(moments, names, asked, best, rungs), *lost_levels])
+        found.setdefault(held.adjusted, held)
+    whole = hull([each.difference for each in found.values()])
+    if not _tells(whole, asked.span):
+        return [], words.too_wide(names[x], names[asked.outcome], whole, asked)
+    return list(found.values()), None
 
 
-def _empty(
-    moments: Moments, names: Sequence[str], levels: Sequence[Sequence[str]], columns: set[int]
+def _tells(found: Interval, span: float) -> bool:
+    """Whether an interval excludes something: wider than the span it excludes nothing of use."""
+    return found.width <= span and found.low <= span and found.high >= -span
+
+
+def _ladder(
+    moments: Moments, asked: Contrast, best: Set, parents: Set
+) -> Iterator[Estimate]:
+    """Yield the estimates of a set that can be had, from the one that assumes least."""
+    for chosen in dict.fromkeys((best, parents)):
+        if too_many_cells(moments, (asked.cause, asked.outcome, *chosen)):
+            continue
+        for fold in (False, True):
+            found = estimate(moments, asked, chosen, fold=fold)
+            if found is not None:
+                yield found
+
+
+def _why(
+    moments: Moments, names: Sequence[str], asked: Contrast, best: Set, rungs: list[Estimate]
+) -> str:
+    """Say why no rung of a set's ladder tells anything."""
+    if rungs:
+        return words.too_wide(names[asked.cause], names[asked.outcome], rungs[0].difference, asked)
+    called = tuple(names[z] for z in best)
+    if too_many_cells(moments, (asked.cause, asked.outcome, *best)):
+        return words.too_many_groups(called)
+    return words.hidden_covariance(names[asked.cause], called)
+
+
+def _unseen(
+    moments: Moments,
+    names: Sequence[str],
+    levels: Sequence[Sequence[str]],
+    columns: Sequence[int],
 ) -> Iterator[str]:
-    """A sentence for each level that has no record, as far as the noise shows."""
+    """A sentence for each level that the noise hides."""
     for i in sorted(columns):
-        noise = math.sqrt(moments.variance(i) * (1 - 1 / len(levels[i])))
-        for level, found in zip(levels[i], share(moments, i).tolist(), strict=True):
-            if found <= max(RARE * noise, 0.5 / moments.n):
-                yield f"As far as the noise shows, no record has {names[i]} = {level}."
+        for level, lost in zip(levels[i], hidden(moments, i).tolist(), strict=True):
+            if lost:
+                yield words.hidden_level(names[i], level)
 
 
-def _unless_wide(found: Effect) -> Effect:
-    """Refused where the interval says nothing."""
-    whole = found.uncut
-    if whole.width <= MOST_WIDTH and whole.low <= 1 and whole.high >= -1:
-        return found
-    anywhere = "open"
-    if whole == found.difference:
-        anywhere = f"anywhere from {100 * whole.low:+.0f} to {100 * whole.high:+.0f} of 100"
-    refusal = (
-        f"The noise and the sample leave the effect of {found.cause} on {found.effect} {anywhere}, "
-        "which says nothing."
-    )
-    return replace(found, refusal=refusal)
+_RENAMED = {"level": "cause_level", "base": "reference", "event": "outcome_level",
+            "sets": "adjustment"}  # fmt: skip
+
+
+def current_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Rename the options of version 0.3, with a warning; version 0.5 refuses them."""
+    for name in options.keys() & _RENAMED.keys():
+        warnings.warn(f"{name} is called {_RENAMED[name]}", DeprecationWarning, stacklevel=3)
+    return {_RENAMED.get(name, name): value for name, value in options.items()}
 
 
 def column_of(names: Sequence[str], name: str) -> int:
-    """Where a column stands; InputError for one that there is not."""
+    """Return the position of a column; InputError for an unknown name."""
     if name not in names:
         raise InputError(f"There is no column {show(name)}.{did_you_mean(name, names)}")
     return list(names).index(name)
-
-
-def _yes_and_no(levels: Sequence[str]) -> tuple[int, int]:
-    """The levels that stand for yes and for no; else the last and the first, but for gaps."""
-    there = [k for k, level in enumerate(levels) if level not in GAP_LEVELS]
-    there = there if len(there) > 1 else list(range(len(levels)))
-    words = [level.strip().casefold() for level in levels]
-    if {words[k] for k in there} == {"0", "1"}:
-        there.sort(key=words.__getitem__)
-    yes = next((k for k in there if words[k] in YES), None)
-    no = next((k for k in there if words[k] in NO), None)
-    yes = next(k for k in reversed(there) if k != no) if yes is None else yes
-    return yes, next(k for k in there if k != yes) if no is None else no
-
-
-def level_of(levels: Sequence[str], name: str, level: str | None, default: int = 0) -> int:
-    """The code of a column's level, or of its default; InputError for one that there is not."""
-    if level is None:
-        return default
-    found = [k for k, held in enumerate(levels) if held == level]
-    found = found or [k for k, held in enumerate(levels) if _meant(held) == _meant(level)]
-    if len(found) != 1:
-        raise InputError(
-            f"{show(name)} has no level {show(level)}; it has {', '.join(levels[:12])}."
-            f"{did_you_mean(level, levels)}"
-        )
-    return found[0]
-
-
-def _meant(level: object) -> float | str:
-    """What a level means as a cell does: a number however it is written, a word in any case."""
-    word = str(level).strip().casefold()
-    with suppress(ValueError):
-        return float({"true": "1", "false": "0"}.get(word, word))
-    return word

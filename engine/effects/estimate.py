@@ -1,19 +1,26 @@
-"""P(y | do(x)) by adjusting for a set, from released tensors, and how sure that is.
+"""Estimate the mean of an outcome under do(cause) from released tensors, with its uncertainty.
 
-With u the contrasts of a variable and phi = (1, u_x, u_z of every adjusted z), the released pairs
-give G = E[phi phi'] and C = E[phi u_y'], and B = G^-1 C is the linear projection of u_y on phi.
-Setting x to a level j and averaging over the adjusted variables as they are,
+A contrast names two levels of a cause x and a number for each level of an outcome y: 1 and 0 for an
+event, or the level's value in the column's unit. The estimate adjusts for a set A of columns.
 
-    P(y = k | do(x = j)) = 1/r_y + (1, h_x(j), E[u_z])' B h_y(k).
+*Level by level*, where all tables inside {x, y} and A were released:
 
-Without adjusted variables that is P(y | x) itself. With one that was released in a triple with x
-and y the tables are used level by level; with more it is a linear projection, and is called so.
+    E[v(y) | do(x = j)] = sum over z of P(z) E[v(y) | x = j, z].
 
-Every number here is a smooth function of released tensors. Its variance has two parts: the noise of
-every entry, which is known, and the sample's, from the influence that one record has, averaged over
-the cells of x, y and the adjusted variables (as in White's robust variance: the residual's variance
-may differ from cell to cell). A difference of two levels is a ratio N / D, and its interval that
-of Fieller (1954): the values t for which N - t D is within the error of zero.
+*Linear projection* otherwise. With u the contrasts of a variable and phi = (1, u_x, u_z of every
+adjusted z), the released pairs give G = E[phi phi'] and C = E[phi u_y'], and the regression of v(y)
+on phi is averaged over the adjusted variables as they are. The projection is exact if effects add
+up. Without adjusted variables it is E[v(y) | x] itself.
+
+Both can fold: a level of an adjusted column that the noise or the sample hides joins its nearest
+neighbour, by a rule that reads released tensors only.
+
+Every number here is a smooth function of released tensors. Its variance has three parts: the noise
+of every entry, which is known; sampling, from the influence of one record, averaged over the cells
+of x, y and the adjusted variables (as in White's robust variance: the residual's variance may
+differ from cell to cell); and one record more with another outcome at each level of the cause, for
+levels that few records have. The projection's difference is a ratio N / D, and its interval that of
+Fieller (1954): the values t for which N - t D is within the error of zero.
 """
 
 from __future__ import annotations
@@ -21,6 +28,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
@@ -30,12 +38,14 @@ from engine.marginals.moments import Moments
 
 # For each released tensor its noise variance and the slopes of k numbers by its entries, (size, k).
 Slopes = list[tuple[float, Array]]
+Set = tuple[int, ...]
 
 LEVELS, PROJECTION = "level by level", "linear projection"
 Z95 = 1.959963984540054
 MOST_CELLS = 200_000
 SWEEPS = 15  # of iterative proportional fitting: the cells only weigh a variance
-RARE = 3.0  # noise deviations that a cell must have to be divided by
+RARE = 3.0  # noise deviations that a share must have to be divided by
+FEWEST = 10  # records that a level must have to stand for itself
 
 
 @dataclass(frozen=True)
@@ -48,105 +58,134 @@ class Interval:
 
     @property
     def width(self) -> float:
-        """How much is left open."""
+        """Return the distance between the ends."""
         return self.high - self.low
 
     def within(self, least: float, most: float) -> Interval:
-        """The same without what cannot be: nothing lies below ``least`` or above ``most``."""
+        """Cut the estimate and both ends to the range from ``least`` to ``most``."""
         return Interval(*(min(max(x, least), most) for x in (self.value, self.low, self.high)))
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """Two levels of a cause, and a number for each level of an outcome whose means are compared."""
+
+    cause: int
+    level: int
+    reference: int
+    outcome: int
+    values: tuple[float, ...]
+
+    @property
+    def span(self) -> float:
+        """Return the largest difference that two records can have."""
+        return max(self.values) - min(self.values)
 
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """The effect of x on y adjusted for a set.
+    """The means of a contrast, adjusted for a set.
 
-    ``risks`` (r_x, r_y): P(y = k | do(x = j)), not cut to [0, 1]; ``noise`` and ``sampling``
-    (r_y, r_x, r_x): covariances of the risks of one level of y over the levels of x. ``method`` is
-    ``LEVELS`` or ``PROJECTION``.
+    ``means`` (r_x,) has the mean under do(x = j), nan for a level that cannot be told from others;
+    ``noise`` and ``sampling`` (r_x, r_x) are their covariances. ``difference`` may lie beyond what
+    a difference can be: an interval that only seems narrow once it is cut says nothing. ``method``
+    is ``LEVELS`` or ``PROJECTION``; ``folded`` says whether rare levels were merged.
     """
 
-    x: int
-    y: int
-    adjusted: tuple[int, ...]
+    asked: Contrast
+    adjusted: Set
     method: str
-    risks: Array
+    folded: bool
+    means: Array
     noise: Array
     sampling: Array
-    _fit: _Fit | None
+    difference: Interval
 
-    def risk(self, level: int, event: int) -> Interval:
-        """P(y = event | do(x = level)), cut to [0, 1]."""
-        value = float(self.risks[level, event])
-        spread = Z95 * math.sqrt(self.variance(event)[level, level])
-        return Interval(value, value - spread, value + spread).within(0.0, 1.0)
-
-    def variance(self, event: int) -> Array:
-        """(r_x, r_x): covariance of the event's risks, noise and sampling together."""
-        total: Array = self.noise[event] + self.sampling[event]
-        return total
-
-    def difference(self, to: int, base: int, event: int) -> Interval:
-        """P(y = event | do(x = to)) - P(y = event | do(x = base)).
-
-        Its ends may lie beyond [-1, 1], where no difference is: an interval that only seems
-        narrow once it is cut says nothing.
-        """
-        if self._fit is not None:
-            return self._fit.difference(to, base, event)
-        value, covariance = (
-            float(self.risks[to, event] - self.risks[base, event]),
-            (self.variance(event)),
-        )
-        variance = covariance[to, to] + covariance[base, base] - 2 * covariance[to, base]
-        spread = Z95 * math.sqrt(variance)
-        return Interval(value, value - spread, value + spread)
+    def mean(self, level: int) -> Interval:
+        """Return the mean under do(x = level), cut to what the outcome's values allow."""
+        value = float(self.means[level])
+        spread = Z95 * math.sqrt(self.noise[level, level] + self.sampling[level, level])
+        least, most = min(self.asked.values), max(self.asked.values)
+        return Interval(value, value - spread, value + spread).within(least, most)
 
 
 def too_many_cells(moments: Moments, variables: Sequence[int]) -> bool:
-    """Whether a set has more cells than are looked at."""
+    """Return whether a set has more cells than are looked at."""
     return math.prod(moments.cardinalities[v] for v in variables) > MOST_CELLS
 
 
-def estimate(moments: Moments, x: int, y: int, adjusted: Sequence[int] = ()) -> Estimate | None:
-    """The effect of x on y adjusted for a set; None where the released tables cannot be solved.
+def estimate(
+    moments: Moments, asked: Contrast, adjusted: Sequence[int] = (), *, fold: bool = False
+) -> Estimate | None:
+    """Estimate a contrast adjusted for a set; None where the released tables cannot be solved.
 
     That is where the noise leaves the adjusted variables' second moments no covariance matrix.
     Not for sets of :func:`too_many_cells`.
     """
     chosen = tuple(adjusted)
-    if len(chosen) == 1 and moments.has(x, y, *chosen):
-        found = _level_by_level(moments, x, y, chosen[0])
+    if chosen and moments.knows(asked.cause, asked.outcome, *chosen):
+        found = _level_by_level(moments, asked, chosen, fold)
         if found is not None:
             return found
-    fit = _Fit.of(moments, x, y, chosen)
-    if fit is None:
-        return None
-    risks, noise, sampling = fit.risks()
-    method = PROJECTION if chosen else LEVELS
-    return Estimate(x, y, chosen, method, risks, noise, sampling, fit)
+    return _Projection(moments, asked, chosen, fold).estimate()
+
+
+def hidden(m: Moments, v: int) -> np.ndarray:
+    """Find the levels (r,) whose share the noise or the sample hides."""
+    noise = math.sqrt(m.variance(v) * (1 - 1 / m.cardinalities[v]))
+    out: np.ndarray = share(m, v) <= max(RARE * noise, FEWEST / m.n)
+    return out
+
+
+def groups(m: Moments, v: int, kept: Sequence[int] = ()) -> np.ndarray:
+    """Return the group (r,) of each level: a hidden one joins its nearest neighbour.
+
+    ``kept`` are levels with a group of their own whatever their share.
+    """
+    clear = ~hidden(m, v)
+    clear[list(kept)] = True
+    alone = np.flatnonzero(clear)
+    if not len(alone):
+        return np.zeros(len(clear), dtype=int)
+    shares = share(m, v)
+    near = [min(range(len(alone)), key=lambda k: (abs(alone[k] - i), -shares[alone[k]]))
+            for i in range(len(clear))]  # fmt: skip
+    return np.array(near)
+
+
+def rare_arms(m: Moments, asked: Contrast) -> Array:
+    """Return the variance (r_x,) of a mean if one record more had come out otherwise.
+
+    Where few records have a level, and none or all of them the event, the plain variance is 0.
+    """
+    out: Array = (asked.span / (m.n * np.maximum(share(m, asked.cause), 1 / m.n))) ** 2
+    return out
 
 
 @dataclass(frozen=True, eq=False)
-class _Fit:
-    """The linear projection on phi: each variable's features, G, C, and the cells of all."""
+class _Projection:
+    """The linear projection on phi, or on groups of levels where rare ones are folded."""
 
     moments: Moments
-    x: int
-    y: int
-    adjusted: tuple[int, ...]
-    at: dict[int, slice]  # of each variable of phi; the constant is at 0
-    gram: Array
-    cross: Array
-    cells: tuple[Array, Array, Array]  # phi (cells, f), level of y (cells,), probability (cells,)
+    asked: Contrast
+    adjusted: Set
+    fold: bool
 
-    @classmethod
-    def of(cls, m: Moments, x: int, y: int, adjusted: tuple[int, ...]) -> _Fit | None:
-        """None where G is no matrix of second moments."""
+    @cached_property
+    def at(self) -> dict[int, slice]:
+        """Where each variable's contrasts stand in phi; the constant is at 0."""
         at, end = {}, 1
-        for v in (x, *adjusted):
-            at[v] = slice(end, end + len(m.at[v]))
-            end += len(m.at[v])
-        gram, cross = np.zeros((end, end)), np.zeros((end, len(m.at[y])))
+        for v in (self.asked.cause, *self.adjusted):
+            at[v] = slice(end, end + len(self.moments.at[v]))
+            end = at[v].stop
+        return at
+
+    @cached_property
+    def moments_of_phi(self) -> tuple[Array, Array]:
+        """G = E[phi phi'] and C = E[phi u_y'], as released."""
+        m, at, y = self.moments, self.at, self.asked.outcome
+        size = 1 + sum(where.stop - where.start for where in at.values())
+        gram, cross = np.zeros((size, size)), np.zeros((size, len(m.at[y])))
         gram[0, 0], cross[0] = 1.0, m.one[m.at[y]]
         for v, where in at.items():
             gram[0, where] = gram[where, 0] = m.one[m.at[v]]
@@ -156,131 +195,138 @@ class _Fit:
         for v, w in combinations(at, 2):
             gram[at[v], at[w]] = m.block(v, w)
             gram[at[w], at[v]] = m.block(v, w).T
-        if np.linalg.eigvalsh(gram)[0] <= 1e-9:
+        return gram, cross
+
+    @cached_property
+    def cause_groups(self) -> np.ndarray:
+        """The group of each level of the cause; the two that are compared stand for themselves."""
+        r = self.moments.cardinalities[self.asked.cause]
+        compared = (self.asked.level, self.asked.reference)
+        return groups(self.moments, self.asked.cause, compared) if self.fold else np.arange(r)
+
+    @cached_property
+    def features(self) -> Array:
+        """The features (f, phi) as combinations of phi: first 1[x = level], then the constant."""
+        m, asked = self.moments, self.asked
+        mine = self.cause_groups
+        size = len(self.moments_of_phi[0])
+        constant = np.eye(size)[0]
+        compared = [mine[asked.level], mine[asked.reference]]
+        others = [g for g in range(mine.max() + 1) if g not in compared]
+        rows = [self._indicator(asked.cause, mine == compared[0], size), constant]
+        rows += [self._indicator(asked.cause, mine == g, size) for g in others]
+        for z in self.adjusted:
+            of = groups(m, z) if self.fold else np.arange(m.cardinalities[z])
+            rows += [self._indicator(z, of == g, size) for g in range(1, of.max() + 1)]
+        return np.array(rows)
+
+    def _indicator(self, v: int, there: np.ndarray, size: int) -> Array:
+        out = np.zeros(size)
+        out[0], out[self.at[v]] = there.mean(), helmert(len(there)).T @ there
+        return out
+
+    @cached_property
+    def cells(self) -> tuple[Array, Array, Array]:
+        """Phi (cells, f), the outcome's value less its mean (cells,), the probability (cells,)."""
+        phi, level, p = _cells(self.moments, self.asked.cause, self.asked.outcome, self.adjusted)
+        values = np.array(self.asked.values)
+        return phi, values[level] - values.mean(), p
+
+    def estimate(self) -> Estimate | None:
+        """Return the estimate; None where G is no matrix of second moments."""
+        features, (gram, _) = self.features, self.moments_of_phi
+        inner = features @ gram @ features.T
+        scale = np.sqrt(np.maximum(np.diag(inner), 1e-12))
+        if np.linalg.eigvalsh(inner / np.outer(scale, scale))[0] <= 1e-9:
             return None
-        return cls(m, x, y, adjusted, at, gram, cross, _cells(m, x, y, adjusted))
+        means, noise, sampling = self._means(inner)
+        method = PROJECTION if self.adjusted else LEVELS
+        return Estimate(
+            self.asked, self.adjusted, method, self.fold, means, noise, sampling, self._difference()
+        )
 
-    def risks(self) -> tuple[Array, Array, Array]:
-        """Risks (r_x, r_y) and their covariances by noise and by sampling (r_y, r_x, r_x)."""
-        m, r_y = self.moments, self.moments.cardinalities[self.y]
-        r_x, h_y = m.cardinalities[self.x], helmert(r_y)
-        mean = np.tile(self.gram[0], (r_x, 1))
-        mean[:, self.at[self.x]] = helmert(r_x)
-        solution = np.linalg.solve(self.gram, self.cross)
-        leverage = np.linalg.solve(self.gram, mean.T)
-        risks = 1 / r_y + mean @ solution @ h_y.T
-        both = [self._covariances(leverage, solution @ v, v, k) for k, v in enumerate(h_y)]
-        return risks, np.array([noise for noise, _ in both]), np.array([s for _, s in both])
+    @property
+    def _direction(self) -> Array:
+        """The outcome's values along its contrasts."""
+        values = np.array(self.asked.values)
+        out: Array = helmert(len(values)).T @ values
+        return out
 
-    def _covariances(self, u: Array, b: Array, v: Array, event: int) -> tuple[Array, Array]:
-        """Covariances over the columns of u, by noise and by sampling, of one event's risks."""
-        phi, level, p = self.cells
+    def _means(self, inner: Array) -> tuple[Array, Array, Array]:
+        """Return the means (r_x,) and their covariances by noise and by sampling (r_x, r_x)."""
+        m, x, features = self.moments, self.asked.cause, self.features
+        gram, cross = self.moments_of_phi
+        at_level = np.tile(gram[0], (m.cardinalities[x], 1))
+        at_level[:, self.at[x]] = helmert(m.cardinalities[x])
+        v = self._direction
+        b = features.T @ np.linalg.solve(inner, features @ cross @ v)
+        u = features.T @ np.linalg.solve(inner, features @ at_level.T)
+        means = np.mean(self.asked.values) + at_level @ b
+        alone = np.bincount(self.cause_groups)[self.cause_groups] == 1
+        phi, left, p = self.cells
         moved = np.zeros(len(phi))
         for z in self.adjusted:
-            moved += (phi[:, self.at[z]] - self.gram[0, self.at[z]]) @ b[self.at[z]]
-        influence = moved[:, None] + (phi @ u) * (self._hit(level, event) - phi @ b)[:, None]
+            moved += (phi[:, self.at[z]] - gram[0, self.at[z]]) @ b[self.at[z]]
+        influence = moved[:, None] + (phi @ u) * (left - phi @ b)[:, None]
         slopes = self._slopes(u, b, v, shifted=True)
-        return _noise(slopes, slopes), _spread(influence, influence, p) / self.moments.n
-
-    def _hit(self, level: Array, event: int) -> Array:
-        """h_y(level)' h_y(event) of each cell."""
-        out: Array = (level == event) - 1 / self.moments.cardinalities[self.y]
-        return out
+        sampling = _spread(influence, influence, p) / m.n + np.diag(rare_arms(m, self.asked))
+        return np.where(alone, means, math.nan), _noise(slopes, slopes), sampling
 
     def _slopes(self, u: Array, b: Array, v: Array, shifted: bool = False) -> Slopes:
         """How u' (C v - G b), over the columns of u, moves with every released tensor's entries.
 
         ``shifted`` adds how the adjusted variables' means move what is averaged over them.
         """
-        m, k = self.moments, u.shape[1]
-        found = [(m.variance(self.y), np.outer(v, u[0]))]
+        m, y, k = self.moments, self.asked.outcome, u.shape[1]
+        found = [(m.variance(y), np.outer(v, u[0]))]
         for w, at in self.at.items():
             h = helmert(m.cardinalities[w])
             own = -np.outer(b[at], u[0]) - b[0] * u[at] - h.T @ ((h @ u[at]) * (h @ b[at])[:, None])
             if shifted and w in self.adjusted:
                 own += b[at][:, None]
             found.append((m.variance(w), own))
-            found.append((m.variance(w, self.y), (u[at][:, None, :] * v[:, None]).reshape(-1, k)))
+            found.append((m.variance(w, y), (u[at][:, None, :] * v[:, None]).reshape(-1, k)))
         for w, z in combinations(self.at, 2):
             a, c = self.at[w], self.at[z]
             slope = u[a][:, None, :] * b[c][:, None] + b[a][:, None, None] * u[c][None]
             found.append((m.variance(w, z), -slope.reshape(-1, k)))
         return found
 
-    def difference(self, to: int, base: int, event: int) -> Interval:
-        """Fieller's interval of the difference of two levels' risks of one event."""
-        m, h = self.moments, helmert(self.moments.cardinalities[self.x])
-        axis = h[to] - h[base]
-        length = float(np.linalg.norm(axis))
-        turned = _first_axis(axis / length)
-        fit = self._turned(turned)
-        first = fit.at[fit.x].start
-        rest = [i for i in range(len(fit.gram)) if i != first]
-        v = helmert(m.cardinalities[self.y])[event]
-        inner = fit.gram[np.ix_(rest, rest)]
-        gamma = np.linalg.solve(inner, fit.gram[rest, first])
-        eta = np.linalg.solve(inner, fit.cross[rest] @ v)
-        u, b0, b1 = (np.zeros(len(fit.gram)) for _ in range(3))
-        u[first], u[rest], b0[rest] = 1.0, -gamma, eta
-        b1[first], b1[rest] = 1.0, -gamma
-        n, d = float(u @ (fit.cross @ v - fit.gram @ b0)), float(u @ fit.gram @ b1)
-        terms = fit._ratio_variances(self._back(u, turned), self._back(b0, turned),
-                                     self._back(b1, turned), v, event, self)  # fmt: skip
-        value, low, high = _fieller(n, d, *terms)
-        return Interval(length * value, length * low, length * high)
+    def _difference(self) -> Interval:
+        """Return Fieller's interval: the residual of 1[x = level] on the other features is u.
 
-    def _turned(self, axes: Array) -> _Fit:
-        """The same with x's features along other orthonormal axes (rows)."""
-        whole = np.eye(len(self.gram))
-        whole[self.at[self.x], self.at[self.x]] = axes
-        gram, cross = whole @ self.gram @ whole.T, whole @ self.cross
-        return _Fit(self.moments, self.x, self.y, self.adjusted, self.at, gram, cross, self.cells)
-
-    def _back(self, coefficients: Array, axes: Array) -> Array:
-        out = coefficients.copy()
-        out[self.at[self.x]] = axes.T @ coefficients[self.at[self.x]]
-        return out
-
-    def _ratio_variances(
-        self, u: Array, b0: Array, b1: Array, v: Array, event: int, fit: _Fit
-    ) -> tuple[float, float, float]:
-        """Variances of N and D, and their covariance between, by noise and sampling together.
-
-        N = u' (C v - G b0) and D = u' G b1, their influences the residual of x's feature times
-        that of y, and squared.
+        N = u' (C v - G b0) and D = u' G u; their influences are the residual times that of y, and
+        squared.
         """
-        phi, level, p = self.cells
-        column, none = u[:, None], np.zeros_like(v)
-        residual, left = phi @ u, self._hit(level, event) - phi @ b0
-        n, d = (residual * left)[:, None], (residual * (phi @ b1))[:, None]
-        rows = self.moments.n
-        above, below = fit._slopes(column, b0, v), fit._slopes(column, -b1, none)
-        top = _noise(above, above) + _spread(n, n, p) / rows
-        low = _noise(below, below) + _spread(d, d, p) / rows
-        both = _noise(above, below) + _spread(n, d, p) / rows
-        return top.item(), both.item(), low.item()
+        features, v, m = self.features, self._direction, self.moments
+        gram, cross = self.moments_of_phi
+        rest = features[1:]
+        inner = rest @ gram @ rest.T
+        u = features[0] - rest.T @ np.linalg.solve(inner, rest @ gram @ features[0])
+        b0 = rest.T @ np.linalg.solve(inner, rest @ cross @ v)
+        n, d = float(u @ (cross @ v - gram @ b0)), float(u @ gram @ u)
+        phi, left, p = self.cells
+        residual = phi @ u
+        above, below = (residual * (left - phi @ b0))[:, None], (residual**2)[:, None]
+        column = u[:, None]
+        top, low = self._slopes(column, b0, v), self._slopes(column, -u, np.zeros_like(v))
+        arms = rare_arms(m, self.asked)[[self.asked.level, self.asked.reference]].sum()
+        variances = (
+            _noise(top, top).item() + _spread(above, above, p).item() / m.n + arms * d**2,
+            _noise(top, low).item() + _spread(above, below, p).item() / m.n,
+            _noise(low, low).item() + _spread(below, below, p).item() / m.n,
+        )
+        return Interval(*_fieller(n, d, *variances))
 
 
 def _noise(one: Slopes, two: Slopes) -> Array:
-    """Covariance by noise of what has these slopes; (k, k)."""
+    """Return the covariance (k, k) by noise of numbers with these slopes."""
     return np.asarray(sum(var * (a.T @ c) for (var, a), (_, c) in zip(one, two, strict=True)))
 
 
 def _spread(a: Array, b: Array, p: Array) -> Array:
-    """Covariance of the columns of a with those of b under the cells' probabilities."""
+    """Return the covariance of the columns of a with those of b under the cells' probabilities."""
     out: Array = a.T @ (p[:, None] * b) - np.outer(p @ a, p @ b)
-    return out
-
-
-def _first_axis(axis: Array) -> Array:
-    """An orthonormal matrix with the first row ``axis``: a Householder reflection."""
-    target = np.zeros_like(axis)
-    target[0] = 1.0
-    normal = axis - target
-    size = float(normal @ normal)
-    if size < 1e-24:
-        return np.eye(len(axis))
-    out: Array = np.eye(len(axis)) - 2 * np.outer(normal, normal) / size
     return out
 
 
@@ -296,13 +342,13 @@ def _fieller(n: float, d: float, top: float, both: float, low: float) -> tuple[f
 
 
 def share(m: Moments, i: int) -> Array:
-    """The variable's distribution as released: a share may be below 0."""
+    """Return the variable's distribution as released: a share may be below 0."""
     out: Array = 1 / m.cardinalities[i] + helmert(m.cardinalities[i]) @ m.one[m.at[i]]
     return out
 
 
 def table(m: Moments, *variables: int) -> Array:
-    """The joint table of one, two or three variables as released: a share may be below 0."""
+    """Return the joint table of the variables as released: a share may be below 0."""
     cards = [m.cardinalities[v] for v in variables]
     out = np.full(cards, 1 / math.prod(cards))
     for size in range(1, len(variables) + 1):
@@ -325,62 +371,106 @@ def _pair(m: Moments, i: int, j: int) -> Array:
     return out
 
 
-def _cells(m: Moments, x: int, y: int, adjusted: tuple[int, ...]) -> tuple[Array, Array, Array]:
-    """phi, y's level and probability of every cell of x, y and the adjusted variables.
-
-    The probabilities fit all released pairs and nothing else (iterative proportional fitting).
-    """
+def _cells(m: Moments, x: int, y: int, adjusted: Set) -> tuple[Array, Array, Array]:
+    """Return phi, y's level and the fitted probability of every cell of x, y and a set."""
     variables = (x, *adjusted, y)
-    cards = [m.cardinalities[v] for v in variables]
-    p = np.ones(cards) / math.prod(cards)
-    targets = {}
-    for a, b in combinations(range(len(cards)), 2):
-        wanted = np.maximum(_pair(m, variables[a], variables[b]), 1e-9)
-        targets[a, b] = wanted / wanted.sum()
-    for _ in range(SWEEPS if len(cards) > 2 else 1):
-        for (a, b), wanted in targets.items():
-            others = tuple(k for k in range(len(cards)) if k not in (a, b))
-            now = p.sum(axis=others, keepdims=True)
-            shape = [cards[k] if k in (a, b) else 1 for k in range(len(cards))]
-            p = p * (wanted.reshape(shape) / np.maximum(now, 1e-300))
-    levels = np.indices(cards).reshape(len(cards), -1)
+    p = fitted(m, variables)
+    levels = np.indices(p.shape).reshape(len(variables), -1)
     phi = [np.ones((levels.shape[1], 1))]
-    phi += [helmert(r)[k] for r, k in zip(cards[:-1], levels[:-1], strict=True)]
-    return np.concatenate(phi, axis=1), levels[-1], p.ravel() / p.sum()
+    phi += [helmert(r)[k] for r, k in zip(p.shape[:-1], levels[:-1], strict=True)]
+    return np.concatenate(phi, axis=1), levels[-1], p.ravel()
 
 
-def _level_by_level(m: Moments, x: int, y: int, z: int) -> Estimate | None:
-    """Sum over z of P(z) P(y | x, z), from the released triple; None where a cell is too rare."""
-    p = table(m, x, y, z)
-    joint, alone = p.sum(axis=1), p.sum(axis=(0, 1))
-    cards = p.shape
-    noise = math.sqrt(m.variance(x, z) + m.variance(x) / cards[2] + m.variance(z) / cards[0])
-    if joint.min() <= max(RARE * noise, 5 / m.n):
+def fitted(m: Moments, variables: Sequence[int]) -> Array:
+    """Fit a joint table to all released pairs of the variables, and triples with both ends.
+
+    By iterative proportional fitting from the uniform table: nothing else is in it. The first and
+    last variable are the cause and the outcome.
+    """
+    cards, ends = [m.cardinalities[v] for v in variables], len(variables) - 1
+    margins: list[tuple[Set, Array]] = []
+    for a, b in combinations(range(len(cards)), 2):
+        margins.append(((a, b), _pair(m, variables[a], variables[b])))
+    for triple in ((0, k, ends) for k in range(1, ends)):
+        some = [variables[a] for a in triple]
+        if m.has(*some):
+            margins.append((triple, table(m, *some)))
+    positive = [(axes, np.maximum(p, 1e-9)) for axes, p in margins]
+    targets = [(axes, p / p.sum()) for axes, p in positive]
+    p = np.ones(cards) / math.prod(cards)
+    for _ in range(SWEEPS if len(cards) > 2 else 1):
+        for axes, wanted in targets:
+            others = tuple(k for k in range(len(cards)) if k not in axes)
+            now = p.sum(axis=others, keepdims=True)
+            shape = [cards[k] if k in axes else 1 for k in range(len(cards))]
+            p = p * (wanted.reshape(shape) / np.maximum(now, 1e-300))
+    out: Array = p / p.sum()
+    return out
+
+
+def _level_by_level(
+    m: Moments, asked: Contrast, adjusted: Set, fold: bool
+) -> Estimate | None:
+    """Sum P(z) E[v(y) | x, z] over z, from released tables; None where a cell is too rare."""
+    x, y = asked.cause, asked.outcome
+    p = table(m, x, y, *adjusted)
+    cards, merged = p.shape, _merging(m, adjusted, fold)
+    by_group = p.reshape(*cards[:2], -1) @ merged.T
+    joint, alone = by_group.sum(axis=1), by_group.sum(axis=(0, 1))
+    least = max(RARE * _cell_noise(m, (x, *adjusted)) * merged.sum(axis=1).max(), 5 / m.n)
+    clear = np.flatnonzero(joint.min(axis=1) > least)
+    if asked.level not in clear or asked.reference not in clear:
         return None
-    given = p / joint[:, None, :]
-    risks = np.einsum("jkz,z->jk", given, alone)
-    noises, samples = [], []
-    for k in range(cards[1]):
-        slope = _slopes_of_cells(given, alone, joint, k)
-        noises.append(_noise_of_cells(m, slope, (x, y, z)))
-        flat = slope.reshape(cards[0], -1).T
-        samples.append(_spread(flat, flat, np.maximum(p, 0).ravel()) / m.n)
-    return Estimate(x, y, (z,), LEVELS, risks, np.array(noises), np.array(samples), None)
+    values = np.array(asked.values)
+    given = np.einsum("k,jkz->jz", values, by_group[clear]) / joint[clear]
+    slopes = _slopes_of_cells(given, alone, joint, clear.tolist(), values) @ merged
+    slopes = slopes.reshape(len(clear), *cards)
+    arms = rare_arms(m, asked)
+    flat, where = slopes.reshape(len(clear), -1).T, np.ix_(clear, clear)
+    means, noise, sampling = (np.full((cards[0],) * axes, math.nan) for axes in (1, 2, 2))
+    means[clear], noise[where] = given @ alone, _noise_of_cells(m, slopes, (x, y, *adjusted))
+    sampling[where] = _spread(flat, flat, np.maximum(p, 0).ravel()) / m.n + np.diag(arms[clear])
+    to, base = asked.level, asked.reference
+    total = noise + sampling
+    spread = Z95 * math.sqrt(total[to, to] + total[base, base] - 2 * total[to, base])
+    value = float(means[to] - means[base])
+    difference = Interval(value, value - spread, value + spread)
+    return Estimate(asked, adjusted, LEVELS, fold, means, noise, sampling, difference)
 
 
-def _slopes_of_cells(given: Array, alone: Array, joint: Array, event: int) -> Array:
-    """(r_x, r_x, r_y, r_z): how each level's risk of the event moves with each cell."""
-    r_x, r_y, r_z = given.shape
-    out = np.empty((r_x, r_x, r_y, r_z))
-    for j in range(r_x):
-        out[j] = given[j, event]
-        hit = (np.arange(r_y) == event)[:, None] - given[j, event]
-        out[j, j] += alone / joint[j] * hit
+def _merging(m: Moments, adjusted: Sequence[int], fold: bool) -> Array:
+    """Return the 0-1 matrix (groups, cells) that adds up the adjusted columns' cells."""
+    out = np.ones((1, 1))
+    for z in adjusted:
+        of = groups(m, z) if fold else np.arange(m.cardinalities[z])
+        out = np.kron(out, np.eye(of.max() + 1)[of].T)
+    return out
+
+
+def _cell_noise(m: Moments, variables: Sequence[int]) -> float:
+    """Return the noise deviation of a cell of the variables' table."""
+    total = 0.0
+    for size in range(1, len(variables) + 1):
+        for some in combinations(variables, size):
+            shares = [1 - 1 / m.cardinalities[v] if v in some else m.cardinalities[v] ** -2.0
+                      for v in variables]  # fmt: skip
+            total += m.variance(*some) * math.prod(shares)
+    return math.sqrt(total)
+
+
+def _slopes_of_cells(
+    given: Array, alone: Array, joint: Array, clear: Sequence[int], values: Array
+) -> Array:
+    """How each clear level's mean moves with each cell: (clear, r_x, r_y, groups)."""
+    out = np.empty((len(clear), len(joint), len(values), len(alone)))
+    for k, j in enumerate(clear):
+        out[k] = given[k]
+        out[k, j] += alone / joint[j] * (values[:, None] - given[k])
     return out
 
 
 def _noise_of_cells(m: Moments, slope: Array, variables: tuple[int, ...]) -> Array:
-    """(k, k): covariance by noise of k functions of a table with these slopes by its cells."""
+    """Return the covariance (k, k) by noise of functions of a table with these slopes by cell."""
     cards, k = slope.shape[1:], slope.shape[0]
     out = np.zeros((k, k))
     for size in range(1, len(variables) + 1):

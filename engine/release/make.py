@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from engine.algorithms.marginal_pc import MarginalPCParameters
 from engine.data.dataset import Dataset
 from engine.data.schema import Schema
-from engine.effects.effect import Effect
+from engine.effects.effect import Effect, current_options
 from engine.errors import InputError, cut, need, show
 from engine.graphs.edges import annotated, edge_frame
 from engine.graphs.formats import FORMATS
@@ -125,16 +125,16 @@ class BudgetedRelease:
         return check(self.release)
 
     def effect(
-        self, cause: str, effect: str, knowledge: Knowledge | None = None, **options: Any
+        self, cause: str, outcome: str, knowledge: Knowledge | None = None, **options: Any
     ) -> Effect:
-        """What setting ``cause`` does to ``effect``, by the released tables and plausible graphs.
+        """Estimate what setting ``cause`` does to ``outcome``, by released tables and graphs.
 
         Args:
             cause: The column that is set.
-            effect: The column that is looked at.
-            knowledge: What is known of the causes, in the place of what the release has; free.
-            options: ``level``, ``base``, ``event`` and ``sets``, as in
-                :func:`engine.effects.effect.effect_of`.
+            outcome: The column whose change is estimated.
+            knowledge: Background knowledge that replaces the release's own; costs no ε.
+            options: ``cause_level``, ``reference``, ``outcome_level``, ``values`` and
+                ``adjustment``, as in :func:`engine.effects.effect.effect_of`.
 
         Returns:
             The numbers, or why there are none; its ``sentence`` says it.
@@ -151,12 +151,12 @@ class BudgetedRelease:
             >>> schema = Schema.draft(frame).state(*frame.columns)
             >>> paid = Budget("ward", epsilon=3, delta=1e-5, path=place).release(frame, schema)
             >>> known = Knowledge(leaves=["Xray"])
-            >>> found = paid.effect("Cancer", "Xray", known, level="True", base="False")
+            >>> found = paid.effect("Cancer", "Xray", known, cause_level="True", reference="False")
             >>> abs(found.difference.value) > 0.5  # the truth is .7
             True
         """
         paid = self if knowledge is None else self.with_knowledge(knowledge)
-        return question(paid.release)(cause, effect, **options)
+        return question(paid.release)(cause, outcome, **current_options(options))
 
     def with_knowledge(self, knowledge: Knowledge) -> BudgetedRelease:
         """The same tables under other knowledge of the causes; nothing is charged.

@@ -14,7 +14,8 @@ import numpy as np
 
 from engine.data.dataset import Dataset
 from engine.data.spreadsheets import table_csv
-from engine.effects.effect import column_of, level_of
+from engine.effects.effect import column_of
+from engine.effects.outcome import level_of
 from engine.errors import InputError, show
 from engine.marginals.contrasts import Array, helmert
 from engine.marginals.moments import Moments

@@ -85,9 +85,9 @@ def _levels(
         return {}
     start = ask(cause, effect)
     asked = {
-        "level": (f"{cause} set to", mine, start.level, cause),
-        "base": ("compared with", mine, start.base, cause),
-        "event": (f"{effect} counted as", theirs, start.event, effect),
+        "cause_level": (f"{cause} set to", mine, start.level, cause),
+        "reference": ("compared with", mine, start.reference, cause),
+        "outcome_level": (f"{effect} counted as", theirs, start.event, effect),
     }
     columns = iter(st.columns(3))
     return {
@@ -111,11 +111,9 @@ def _show(found: Effect, dataset: str | None) -> None:
 
 def _truth(found: Effect, dataset: str) -> str:
     """What the network's own probability tables say."""
-    risks = interventional(dataset, found.cause, found.effect)
-    names = found.names
-    mine, theirs = (found.levels[names.index(n)] for n in (found.cause, found.effect))
-    event = theirs.index(found.event)
-    high, low = (float(risks[mine.index(at), event]) for at in (found.level, found.base))
+    risks = interventional(dataset, found.cause, found.outcome) @ found.asked.values
+    mine = found.cause_levels
+    high, low = (float(risks[mine.index(at)]) for at in (found.level, found.reference))
     return (
         f"The network's own tables: {of_hundred(high)} of 100 and {of_hundred(low)} of 100, a "
         f"difference of {of_hundred(high - low)}."
@@ -128,8 +126,8 @@ def figures(found: Effect) -> str:
     Full ones are below the interval, pale ones within it.
     """
     parts = [
-        _hundred(found.risk(level), f"{found.cause} = {level}", f"{found.effect} = {found.event}")
-        for level in (found.level, found.base)
+        _hundred(found.risk(level), f"{found.cause} = {level}", f"{found.outcome} = {found.event}")
+        for level in (found.level, found.reference)
     ]
     return '<div style="display:flex;flex-wrap:wrap;gap:1rem 2.5rem">' + "".join(parts) + "</div>"
 

@@ -85,7 +85,7 @@ def test_nor_do_studies_releases_and_what_is_made_of_them(compared):
             f"release {OWN} --budget w --epsilon 1 --out {{folder}}/r.json",
             f"release {OWN} --budget w --epsilon 2 --sign --out {{folder}}/f.json",
             "check {folder}/f.json --page {folder}/f.html",
-            "effect {folder}/r.json --cause smoker --effect cough --json",
+            "effect {folder}/r.json --cause smoker --outcome cough --json",
             "twin {folder}/r.json --rows 10 --out {folder}/twin.csv",
         ]
     )
@@ -112,7 +112,7 @@ def test_nor_does_a_release_that_is_cut_short_nor_what_follows_from_several(comp
         f"release {OWN} --budget other --epsilon 1 --out {{folder}}/two.json",
         "combine {folder}/r.json {folder}/two.json --knowledge {folder}/k.json "
         "--out {folder}/all.json",
-        "effect {folder}/r.json --cause smoker --effect cough --knowledge {folder}/k.json "
+        "effect {folder}/r.json --cause smoker --outcome cough --knowledge {folder}/k.json "
         "--out {folder}/after.json",
         "budget show",
     ]

@@ -10,10 +10,16 @@ import numpy as np
 
 from engine import Dataset
 from engine.data.networks import load_network
+from engine.effects.estimate import Contrast
 from engine.effects.truth import joint
 from engine.marginals.contrasts import gram, helmert, tensor
 from engine.marginals.moments import Moments
 from engine.tables.store import store_of
+
+
+def event(m: Moments, x: int, y: int, k: int, level: int = 1, reference: int = 0) -> Contrast:
+    """The chance of y's level k at two levels of x."""
+    return Contrast(x, level, reference, y, tuple(float(k == j) for j in range(m.cardinalities[y])))
 
 
 def exact(data: Dataset, sd: float = 0.0, wide: Iterable[tuple[int, ...]] = ()) -> Moments:

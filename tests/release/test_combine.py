@@ -9,6 +9,7 @@ import pytest
 
 from engine import Dataset, InputError, Knowledge, combine, load_dataset
 from engine.data.schema import Schema
+from engine.effects.effect import MOST_SURE
 from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.release import checking
 from engine.release.file import DISJOINT, canonical, digest, load, loads
@@ -180,7 +181,7 @@ def test_a_combined_release_says_what_it_rests_on(wards, both):
     told = combine([BudgetedRelease(ward) for ward in wards], KNOWN)
     assert told.release.applied == KNOWN
     assert told.synthetic(20).n == 20
-    assert BudgetedRelease(both).effect("smoke", "bronc", KNOWN).acts == pytest.approx(1)
+    assert BudgetedRelease(both).effect("smoke", "bronc", KNOWN).acts == MOST_SURE
     assert checking.combined([both]).parts == both.parts
 
 
@@ -225,8 +226,8 @@ def test_the_command_line_combines(wards, typed):
     Path("k.json").write_text(json.dumps(KNOWN.to_json()))
     found = typed("combine w0.json w1.json --out all.json")
     assert "Nobody is in two of these releases" in found.out
-    asked = "effect all.json --cause smoke --effect bronc --knowledge k.json --out told.json"
-    assert "acts on bronc with a probability of > 99.9 %" in typed(asked).out
+    asked = "effect all.json --cause smoke --outcome bronc --knowledge k.json --out told.json"
+    assert "The probability that smoke acts on bronc is 95 %" in typed(asked).out
     said = json.loads(typed("check told.json --json").out)
     assert said["knowledge"] == KNOWN.to_json()
     assert said["combined"] == [ward.name for ward in wards]

@@ -15,7 +15,7 @@ from engine.graphs.cpdag import matrix_of
 from engine.graphs.known import reachable
 from engine.randomness import Randomness
 from engine.tables.store import store_of
-from tests.effects.models import population
+from tests.effects.models import event, population
 
 PAIRS = [("Smoker", "Cancer"), ("Pollution", "Cancer"), ("Smoker", "Xray"), ("Cancer", "Dyspnoea"),
          ("Pollution", "Xray"), ("Xray", "Dyspnoea")]  # fmt: skip
@@ -40,11 +40,13 @@ def test_intervals_hold_what_they_are_called_only_because_they_know_the_noise():
         for cause, effect in PAIRS:
             x, y = data.names.index(cause), data.names.index(effect)
             chosen = adjustment_set(graph, reachable(graph), x, y)
-            found, target = (estimate(m, x, y, chosen) for m in (moments, population("cancer")))
-            true = float(target.risks[1, 0] - target.risks[0, 0])
-            told = found.difference(1, 0, 0)
+            asked = event(moments, x, y, 0)
+            found, target = (estimate(m, asked, chosen) for m in (moments, population("cancer")))
+            assert found is not None
+            assert target is not None
+            true, told = target.difference.value, found.difference
             whole.append(told.low <= true <= told.high)
-            sampling = found.sampling[0]
+            sampling = found.sampling
             spread = Z95 * math.sqrt(sampling[0, 0] + sampling[1, 1] - 2 * sampling[0, 1])
             alone.append(abs(told.value - true) <= spread)
     assert np.mean(whole) >= 0.87

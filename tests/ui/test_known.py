@@ -94,7 +94,7 @@ def test_effects_under_a_run(open_app):
     app.selectbox(key="run-effect-effect").set_value("bronc").run()
     assert "If smoke were yes for everyone" in told(app, "markdown")
     assert "own tables: 60 of 100 and 30 of 100" in told(app, "markdown").replace("*", "")
-    assert "nothing unmeasured causes both" in told(app, "caption")
+    assert "no unmeasured column causes both" in told(app, "caption")
     assert 'role="img"' in told(app, "html")
     app.selectbox(key="run-effect-effect").set_value("smoke").run()
     assert "two different columns" in told(app, "info")
@@ -114,14 +114,15 @@ def test_a_refusal_stands_without_figures(monkeypatch):
     data = load_dataset("asia", n=1000)
     dags = Plausible((matrix_of(data.truth, data.names),), np.ones(1))
     found = effect_of(exact(data), data.names, data.levels, dags, "dysp", "bronc")
+    assert found.refusal is not None
     shown = []
     monkeypatch.setattr(drawn.st, "info", lambda words, **_: shown.append(words))
     monkeypatch.setattr(drawn.st, "html", lambda words: shown.append("figures"))
     for name in ("markdown", "caption"):
         monkeypatch.setattr(drawn.st, name, lambda words: None)
-    drawn._show(found, None)
+    drawn._show(found, "asia")
     assert len(shown) == 1
-    assert "no number is reported" in shown[0]
+    assert "In every plausible graph bronc is among the causes of dysp" in shown[0]
 
 
 def test_what_the_form_says_of_own_data_goes_into_their_release(monkeypatch):
