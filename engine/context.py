@@ -8,6 +8,7 @@ from typing import Any
 
 from engine.graphs.known import Known
 from engine.privacy.ledger import Charge, Ledger
+from engine.question import Question
 from engine.randomness import Randomness
 
 MOST_STEPS = 100_000  # of a trace, about 1.5 kB each; later ones are shown but not kept
@@ -55,7 +56,8 @@ class RunContext:
     """The ledger, the doors to chance, the trace and the stop button of one run.
 
     ``names`` are the columns' names; ``reveal`` lets raw values into the trace; ``trace=False``
-    keeps no steps (studies). ``known`` is what was stated of the causes, a public fact.
+    keeps no steps (studies). ``known`` is background knowledge and ``question`` what the run is
+    asked, public facts.
     ``on_step`` sees each step as it happens. A trace keeps ``MOST_STEPS``
     at most; the charges of later ones are on the step that closes it, so that it still adds up.
     """
@@ -66,6 +68,7 @@ class RunContext:
     reveal: bool = False
     trace: bool = True
     known: Known | None = None
+    question: Question | None = None
     on_step: Callable[[Step], None] | None = None
     cancelled: Callable[[], bool] = lambda: False
     steps: list[Step] = field(default_factory=list)

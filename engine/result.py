@@ -296,7 +296,10 @@ class RunResult(Outcome):
             raise InputError("Effects follow from released tables: run marginal_pc to its end.")
         dags = plausible(found, self.matrix, self.known)
         options = current_options(options)
-        return effect_of(found.released, self.names, found.levels, dags, cause, outcome, **options)
+        return effect_of(
+            found.released, self.names, found.levels, dags, cause, outcome,
+            corrected=found.answers, **options,
+        )  # fmt: skip
 
     @property
     def ci_tests(self) -> int:

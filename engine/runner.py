@@ -22,6 +22,7 @@ from engine.graphs.known import known_of
 from engine.knowledge import Knowledge, check_names
 from engine.params import Parameters
 from engine.privacy.ledger import Ledger
+from engine.question import Question
 from engine.randomness import Randomness
 from engine.registry import algorithm
 from engine.result import RunResult
@@ -70,6 +71,7 @@ def run(
     on_step: Callable[[Step], None] | None = None,
     stop: Stop | None = None,
     knowledge: Knowledge | None = None,
+    question: Question | None = None,
     **values: Any,
 ) -> RunResult:
     """Run an algorithm on a dataset.
@@ -88,6 +90,8 @@ def run(
         stop: A ``threading.Event``, or what is called to ask; ends the run with what it has.
         knowledge: What is known of the causes; without it, what the data's schema states. Public,
             so the guarantee is the same with it and without.
+        question: What Marginal PC spends a share of its budget on; its ``known`` is the background
+            knowledge. Public.
         values: The algorithm's parameters by name, such as ``epsilon=1.0``.
 
     Returns:
@@ -115,6 +119,8 @@ def run(
         seed = check_seed(seed)
     elif data.public:
         seed = 0
+    if question is not None:
+        knowledge = check_question(chosen, question, knowledge)
     stated = _stated(chosen, data, knowledge)
     session = RunContext(
         randomness=Randomness(seed),
@@ -123,6 +129,7 @@ def run(
         reveal=data.public,
         trace=trace,
         known=known_of(stated, data.names) if stated else None,
+        question=question,
         on_step=on_step,
         cancelled=asking(stop),
     )
@@ -146,6 +153,19 @@ def run(
         truth=data.truth,
         knowledge=stated or None,
     )
+
+
+def check_question(
+    chosen: Algorithm, question: Question, knowledge: Knowledge | None
+) -> Knowledge | None:
+    """Return the background knowledge of a run with a question; InputError where it has none."""
+    if not isinstance(question, Question):
+        raise InputError("A question is a Question(cause=..., outcome=...).")
+    if chosen.key != "marginal_pc":
+        raise InputError("Marginal PC (marginal_pc) answers questions; other algorithms do not.")
+    if knowledge and question.known and knowledge != question.known:
+        raise InputError("The question and the run have different background knowledge; keep one.")
+    return question.known or knowledge
 
 
 def _refuse_guesses(chosen: Algorithm, values: Mapping[str, Any]) -> None:

@@ -10,6 +10,9 @@ Gaussian releases under one Gaussian DP filter, each chosen from what those befo
    and more, all of them: what is released tells the whole table, and DAGs are compared by it;
 4. where noise is far below sampling, twice: the whole tables of the tests that took links away.
 
+A run that is asked a question spends a share on it at the end: on tables of the cause, the outcome
+and what plausible graphs adjust for, then on one number per adjustment set.
+
 The PC search, the directions, and the confidence of edges and arrows are post-processing. The proof
 is in docs/explanation/marginal_pc.md, the measurements in docs/research/marginal_pc.md.
 """
@@ -17,16 +20,26 @@ is in docs/explanation/marginal_pc.md, the measurements in docs/research/margina
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
 from engine.algorithm import Algorithm, Outcome
 from engine.context import Cancelled, RunContext, compared
 from engine.data.dataset import Dataset
+from engine.effects.estimate import Estimate
+from engine.effects.plan import (
+    adjustment_sets,
+    asked_of,
+    corrected,
+    planned_numbers,
+    wanted_tables,
+)
+from engine.effects.plausible import Plausible, plausible
 from engine.graphs.cpdag import Adjacency, SeparatingSets
 from engine.graphs.dags import MOST_COLUMNS, classes, climbed
 from engine.graphs.known import Known
@@ -53,20 +66,22 @@ from engine.marginals.moments import (
     release_pairs,
     release_tables,
     release_triples,
+    release_weighted,
 )
 from engine.marginals.sensitivity import hidden
 from engine.marginals.strata import fits
 from engine.params import again, param
-from engine.privacy.accounting import Guarantee
+from engine.privacy.accounting import Guarantee, mu_budget, mu_to_epsilon
 from engine.privacy.budget import STRICT
 from engine.privacy.ledger import Ledger
+from engine.privacy.mechanisms import gaussian
 from engine.search.noisy_score import PrivateParameters
 from engine.search.pc import pc
 from engine.search.skeleton import Graph, Query, TestByTest, search
 from engine.statistics.kendall import KENDALL
 from engine.statistics.likelihood import CHI2, G2
 from engine.statistics.spearman import SPEARMAN
-from engine.tables.store import Store, store_of
+from engine.tables.store import store_of
 
 # What decides (docs/research/marginal_pc.md, "Defaults").
 ORDER = 3
@@ -354,12 +369,63 @@ def wanted_triples(
     return [(t[0], t[1], t[2]) for t in sorted(wanted)]
 
 
-def release(
-    store: Store, params: MarginalPCParameters, order: int, context: RunContext
+class Released(NamedTuple):
+    """What a run released: tests on its tables, and the answers to its question by adjustment set.
+
+    ``whole`` says that the tensors of all orders are among the tables.
+    """
+
+    tests: NoisyTests
+    whole: bool
+    answers: Mapping[tuple[int, ...], Estimate]
+
+
+def release(data: Dataset, params: MarginalPCParameters, context: RunContext) -> Released:
+    """Release all tables and numbers; together they spend the ledger's whole rho."""
+    rho, store, question = context.ledger.limit, store_of(data), context.question
+    if question is None:
+        whole = known_whole(data.cardinalities, data.n, params.total)
+        return Released(graph_tables(data, params, params.total, context, rho), whole, {})
+    asked = asked_of(question, data.names, data.levels)
+    share, delta = asked.share, params.total.delta
+    graph_mu = math.sqrt(1 - share) * mu_budget(params.total.epsilon, delta)
+    total = Guarantee(mu_to_epsilon(graph_mu, delta), delta)
+    whole = known_whole(data.cardinalities, data.n, total)
+    tests = graph_tables(data, params, total, context, (1 - share) * rho)
+    part = share * rho / 2  # of the tables, and of the numbers: mu is the root of twice that
+    root = context.known is not None and bool(context.known.barred[:, asked.contrast.cause].all())
+
+    def dags() -> Plausible:
+        found = conclude(data, tests, params, replace(context, trace=False, steps=[]), whole)
+        assert isinstance(found.diagnostics, MarginalDiagnostics)
+        return plausible(found.diagnostics, found.matrix, context.known)
+
+    sets = adjustment_sets(asked, dags(), root)
+    wanted = wanted_tables(asked.contrast, sets, data.cardinalities, math.sqrt(2 * part), data.n)
+    release_weighted(context, store, tests.moments, wanted, part, label="question's tables")
+    tests = tests.again()
+    numbers = planned_numbers(tests.moments, asked, dags(), root, math.sqrt(2 * part))
+    if numbers is None:
+        refine_pairs(context, store, tests.moments, [key for key in wanted if len(key) == 2], part)
+        return Released(tests.again(), whole, {})
+    sigma = numbers.sensitivity / math.sqrt(2 * part)
+    noisy = gaussian(
+        context, numbers.sums(store.rows), sensitivity=numbers.sensitivity, sigma=sigma,
+        label="question's numbers", order=2,
+    )  # fmt: skip
+    return Released(tests, whole, corrected(tests.moments, numbers, noisy, sigma))
+
+
+def graph_tables(
+    data: Dataset,
+    params: MarginalPCParameters,
+    total: Guarantee,
+    context: RunContext,
+    rho: float,
 ) -> NoisyTests:
-    """All releases, and the tests on them; together they spend the ledger's whole rho."""
-    rho = context.ledger.limit
-    planned = planned_releases(store.rows.cardinalities, store.n, params.total, params.ordinal)
+    """Release the tables that the graph needs, for rho, as a budget of ``total`` would have it."""
+    store, order = store_of(data), params.order_limit(data)
+    planned = planned_releases(store.rows.cardinalities, store.n, total, params.ordinal)
     tests_on = partial(NoisyTests, ordinal=params.ordinal, check=context.check)
     moments = release_pairs(context, store, planned.first * rho)
 
@@ -407,8 +473,8 @@ def run(data: Dataset, params: MarginalPCParameters, context: RunContext) -> Out
     """Release, then search on what was released."""
     data = merged(data)
     try:
-        tests = release(store_of(data), params, params.order_limit(data), context)
-        return conclude(data, tests, params, context)
+        found = release(data, params, context)
+        return conclude(data, found.tests, params, context, found.whole, found.answers)
     except Cancelled:  # before the search on what was released, which keeps what it decided
         context.close()
         pairs = frozenset(combinations(range(data.d), 2))
@@ -421,6 +487,7 @@ def conclude(
     params: MarginalPCParameters,
     context: RunContext,
     whole: bool | None = None,
+    answers: Mapping[tuple[int, ...], Estimate] | None = None,
 ) -> Outcome:
     """The graph that follows from what was released.
 
@@ -452,6 +519,7 @@ def conclude(
         released=tests.moments,
         levels=data.levels,
         evidence=evidence,
+        answers=answers or {},
     )
     return replace(outcome, diagnostics=diagnostics)
 

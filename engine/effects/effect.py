@@ -24,7 +24,6 @@ import numpy as np
 from engine.effects import words
 from engine.effects.adjustment import OPTIMAL, PARENTS, SETS, adjustment_set
 from engine.effects.estimate import (
-    LEVELS,
     PROJECTION,
     Contrast,
     Estimate,
@@ -122,12 +121,13 @@ class Effect:
     @property
     def projected(self) -> bool:
         """Whether an answer is a linear projection."""
-        return any(answer.method != LEVELS for answer in self.answers)
+        return any(answer.method == PROJECTION for answer in self.answers)
 
     @property
     def method(self) -> str:
-        """ "level by level" where every answer is, else "linear projection"."""
-        return PROJECTION if self.projected else LEVELS
+        """ "doubly robust" or "level by level" where every answer is, else "linear projection"."""
+        found = {answer.method for answer in self.answers}
+        return found.pop() if len(found) == 1 else PROJECTION
 
     def to_json(self) -> dict[str, Any]:
         """Return the attributes, JSON-ready: an interval as its value, low and high."""
@@ -179,6 +179,7 @@ def effect_of(
     outcome_level: object = None,
     values: Sequence[float] | None = None,
     adjustment: str = OPTIMAL,
+    corrected: Mapping[Set, Estimate] | None = None,
 ) -> Effect:
     """Estimate the effect of ``cause`` on ``outcome`` over plausible DAGs, from released tensors.
 
@@ -195,6 +196,8 @@ def effect_of(
             ">= 350" (:func:`engine.effects.outcome.counted`).
         values: A number for each level of the outcome; then means are compared, in its unit.
         adjustment: "optimal" or "parents".
+        corrected: The estimates of a question that was asked before, by adjustment set; those of
+            the same contrast come first.
 
     Raises:
         InputError: For unknown names and levels.
@@ -216,7 +219,8 @@ def effect_of(
     answers: list[Estimate] = []
     refusal: str | None = words.UNTIMELY
     if dags.dags:
-        answers, refusal = _answers(moments, names, levels, asked, wanted)
+        ready = {s: each for s, each in (corrected or {}).items() if each.asked == asked}
+        answers, refusal = _answers(moments, names, levels, asked, wanted, ready)
     return Effect(
         cause=cause,
         outcome=outcome,
@@ -265,6 +269,7 @@ def _answers(
     levels: Sequence[Sequence[str]],
     asked: Contrast,
     wanted: Sequence[tuple[Set, Set]],
+    ready: Mapping[Set, Estimate],
 ) -> tuple[list[Estimate], str | None]:
     """The estimate of each wanted set, or a sentence that says why there are no numbers."""
     x, mine = asked.cause, levels[asked.cause]
@@ -275,7 +280,8 @@ def _answers(
         return [], words.always_reversed(names[x], names[asked.outcome])
     found: dict[Set, Estimate] = {}
     for best, parents in wanted:
-        rungs = list(_ladder(moments, asked, best, parents))
+        rungs = [ready[s] for s in (best, parents) if s in ready]
+        rungs += _ladder(moments, asked, best, parents)
         held = next((each for each in rungs if _tells(each.difference, asked.span)), None)
         if held is None:
             lost_levels = _unseen(moments, names, levels, (x, asked.outcome, *best))

@@ -40,7 +40,7 @@ from engine.marginals.moments import Moments
 Slopes = list[tuple[float, Array]]
 Set = tuple[int, ...]
 
-LEVELS, PROJECTION = "level by level", "linear projection"
+LEVELS, PROJECTION, AIPW = "level by level", "linear projection", "doubly robust"
 Z95 = 1.959963984540054
 MOST_CELLS = 200_000
 SWEEPS = 15  # of iterative proportional fitting: the cells only weigh a variance

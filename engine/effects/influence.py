@@ -20,6 +20,7 @@ from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from engine.effects.estimate import Z95, Contrast, Interval, Set, fitted, rare_arms, table
 from engine.marginals.contrasts import Array
@@ -82,10 +83,9 @@ def influence(m: Moments, asked: Contrast, adjusted: Set, mu: float) -> Influenc
         mu: The Gaussian DP budget of the mean influence, by which the cap is chosen.
     """
     first = _Fit(m, asked, adjusted, mu, None)
-    rng = np.random.default_rng(0)  # a public sequence: the same for every reader of a file
     errors = []
-    for _ in range(REDRAWN):
-        again = _Fit(_redrawn(m, rng), asked, adjusted, mu, first.cap)
+    for draw in range(REDRAWN):
+        again = _Fit(_redrawn(m, draw), asked, adjusted, mu, first.cap)
         errors.append(again.value + float((first.p * again.cells).sum()) - first.value)
     arms = rare_arms(m, asked)[[asked.level, asked.reference]].sum()
     variance = float(np.mean(np.square(errors))) + first.left**2 + first.sampling + arms
@@ -155,18 +155,32 @@ def _with_whole_tables(m: Moments, columns: Set, p: Array) -> Array:
     return out
 
 
-def _redrawn(m: Moments, rng: np.random.Generator) -> Moments:
-    """Return the tensors with their noise drawn once more."""
+def _redrawn(m: Moments, draw: int) -> Moments:
+    """Return the tensors with noise of the same size added, from a public sequence."""
     block = np.repeat(np.arange(m.d), [r - 1 for r in m.cardinalities])
-    one = m.one + rng.standard_normal(m.one.shape) * np.sqrt(m.noise_one)[block]
-    drawn = np.triu(rng.standard_normal(m.two.shape))
+    sizes = [m.one.size, m.two.size, *(value.size for value in m.higher.values())]
+    parts = np.split(_public_normals(draw, sum(sizes)), np.cumsum(sizes)[:-1])
+    one = m.one + parts[0] * np.sqrt(m.noise_one)[block]
+    drawn = np.triu(parts[1].reshape(m.two.shape))
     two = m.two + (drawn + np.triu(drawn, 1).T) * np.sqrt(m.noise_two)[np.ix_(block, block)]
     higher = {
-        key: value + rng.standard_normal(value.shape) * math.sqrt(m.noise_higher[key])
-        for key, value in m.higher.items()
+        key: value + part.reshape(value.shape) * math.sqrt(m.noise_higher[key])
+        for part, (key, value) in zip(parts[2:], m.higher.items(), strict=True)
     }
     noise = m.noise_one, m.noise_two, higher, m.noise_higher
     return Moments(m.n, m.cardinalities, one, two, *noise)
+
+
+def _public_normals(draw: int, size: int) -> Array:
+    """Return normal deviates that are the same for every reader of a file (SplitMix64)."""
+    z = (np.arange(size, dtype=np.uint64) + np.uint64((draw + 1) << 32)) * np.uint64(
+        0x9E3779B97F4A7C15
+    )
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    z = z ^ (z >> np.uint64(31))
+    out: Array = ndtri(((z >> np.uint64(11)) + 0.5) * 2.0**-53)
+    return out
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from engine.effects.estimate import AIPW
 from engine.percent import count, number, percent
 
 if TYPE_CHECKING:
@@ -24,6 +25,10 @@ FOLDED = "Rare levels of adjusted columns were merged with their neighbours, aft
 PROJECTED = (
     "The estimate is a linear projection: the released tables hold pairs and a few larger sets, "
     "not all these columns together. If effects do not add up, it is their straight line."
+)
+CORRECTED = (
+    "The estimate is doubly robust: the release spent a share of its budget on one number per "
+    "adjustment set that corrects what the tables cannot show."
 )
 NARROW = 0.05  # probability that the outcome causes the cause from which on the sentence says so
 
@@ -76,11 +81,19 @@ def _answer(found: Effect) -> str:
     """State both means or chances and their difference."""
     moved, in_unit = found.difference, found.in_unit
     assert moved is not None
-    high, low = (amount(found.risk(at).value, in_unit) for at in (found.level, found.reference))
     least, most = (amount(value, in_unit) for value in found.estimates)
     between = least if least == most else f"{least} to {most}"
     ends = f"{amount(moved.low, in_unit)} to {amount(moved.high, in_unit)}"
     first = "if" if found.reverse >= NARROW else "If"
+    if not {found.level, found.reference} <= (found.risks or {}).keys():
+        what = "the mean of " if in_unit else "the chance of "
+        told = found.outcome if in_unit else f"{found.outcome} = {found.event}"
+        return (
+            f"{first} {found.cause} were {found.level} for everyone and not {found.reference}, "
+            f"{what}{told} would differ by {between}{'' if in_unit else ' of 100'} (95 % interval: "
+            f"{ends})."
+        )
+    high, low = (amount(found.risk(at).value, in_unit) for at in (found.level, found.reference))
     if in_unit:
         return (
             f"{first} {found.cause} were {found.level} for everyone, the mean of {found.outcome} "
@@ -103,6 +116,7 @@ def notes(found: Effect) -> tuple[str, ...]:
     said = [adjustment(found.adjusted)]
     said += [FOLDED] if any(answer.folded for answer in found.answers) else []
     said += [PROJECTED] if found.projected else []
+    said += [CORRECTED] if found.method == AIPW else []
     said += [KNOWLEDGE] if len(found.adjusted) > 1 else []
     said += [CUT] if found.cut else []
     return (*said, ASSUMPTION)

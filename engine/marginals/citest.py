@@ -83,7 +83,7 @@ class NoisyTests:
         whole: bool = False,
     ):
         self.d, self.moments, self._check = moments.d, moments, check
-        self._whole = whole
+        self.whole, self._ordinal = whole, ordinal
         self._prior, self._leaks = (np.array(EFFECTS), RIDGE), leaks
         scores = [(_midranks if ordinal else _identity)(moments, i) for i in range(moments.d)]
         used = np.array([len(s) for s in scores])
@@ -135,6 +135,12 @@ class NoisyTests:
             self._known[key] = self._compute(x, y, given, entering), entering
         return self._known[key][0]
 
+    def again(self) -> NoisyTests:
+        """Return these tests after tensors of any size were released once more."""
+        return NoisyTests(
+            self.moments, ordinal=self._ordinal, leaks=False, check=self._check, whole=self.whole
+        )
+
     def with_higher(self, whole: bool = False) -> NoisyTests:
         """These tests after new tensors of three columns and more were added to the moments."""
         return NoisyTests(self.moments, leaks=False, check=self._check, before=self, whole=whole)
@@ -151,7 +157,7 @@ class NoisyTests:
         """Whether the test is asked of the whole table."""
         m, columns = self.moments, (x, y, *given)
         return (
-            self._whole and m.knows(*columns) and strata.fits([m.cardinalities[i] for i in columns])
+            self.whole and m.knows(*columns) and strata.fits([m.cardinalities[i] for i in columns])
         )
 
     def _tested(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from engine.algorithm import OMITTED, Diagnostics
 from engine.graphs.cpdag import Adjacency
@@ -24,7 +24,8 @@ class MarginalDiagnostics(Diagnostics):
     (:mod:`engine.marginals.confidence`).
     ``released_tables`` names the columns of each table that was released, ``released`` holds them
     with the variance of their noise, and ``levels`` what the columns' levels are called in them.
-    ``evidence`` is what the directions follow from.
+    ``evidence`` is what the directions follow from. ``answers`` are the estimates
+    (:class:`engine.effects.estimate.Estimate`) of the run's question by adjustment set.
     """
 
     edge_confidence: Mapping[tuple[int, int], float] = field(default_factory=dict)
@@ -33,6 +34,9 @@ class MarginalDiagnostics(Diagnostics):
     released: Moments | None = field(default=None, repr=False, compare=False, metadata=OMITTED)
     levels: tuple[tuple[str, ...], ...] = field(default=(), repr=False, metadata=OMITTED)
     evidence: DirectionEvidence | None = field(default=None, repr=False, metadata=OMITTED)
+    answers: Mapping[tuple[int, ...], Any] = field(
+        default_factory=dict, repr=False, compare=False, metadata=OMITTED
+    )
 
     def low_confidence(self, cpdag: Adjacency) -> frozenset[tuple[int, int]]:
         """The graph's arrows with a confidence below the limit of what is drawn."""

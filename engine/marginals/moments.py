@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
@@ -304,14 +304,24 @@ def release_tables(
 
 def release_orders(session: RunContext, store: Store, moments: Moments, rho: float) -> None:
     """Release the tensors of all sets of three columns and more, in one; spends ``rho``."""
-    cards = moments.cardinalities
-    names = list(subsets(range(len(cards)), 3))
-    weights = [ORDER_WEIGHT ** (len(key) - 3) for key in names]
-    change = tables_change(names, cards, weights, session.check)
-    wanted: list[Wanted] = [
-        (key, weight, _exact(store, key)) for key, weight in zip(names, weights, strict=True)
-    ]
-    _release(session, moments, wanted, change, rho, label="all orders", order=1)
+    names = subsets(range(moments.d), 3)
+    weights = {key: ORDER_WEIGHT ** (len(key) - 3) for key in names}
+    release_weighted(session, store, moments, weights, rho, label="all orders")
+
+
+def release_weighted(
+    session: RunContext,
+    store: Store,
+    moments: Moments,
+    weights: Mapping[Key, float],
+    rho: float,
+    *,
+    label: str,
+) -> None:
+    """Release the tensors of these columns in one, each with its weight; spends ``rho``."""
+    change = tables_change(weights, moments.cardinalities, [*weights.values()], session.check)
+    wanted: list[Wanted] = [(key, weight, _exact(store, key)) for key, weight in weights.items()]
+    _release(session, moments, wanted, change, rho, label=label, order=1)
 
 
 def _release(

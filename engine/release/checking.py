@@ -33,6 +33,7 @@ from engine.context import RunContext
 from engine.data.dataset import Dataset
 from engine.data.schema import Schema, parse_schema
 from engine.effects.effect import Effect, effect_of
+from engine.effects.estimate import Estimate
 from engine.effects.plausible import plausible
 from engine.errors import InputError, show
 from engine.graphs.known import known_of
@@ -48,7 +49,6 @@ from engine.release.file import MOST_PARTS, Release, findings
 from engine.release.noise import ALARM, goodness_of_fit_p
 from engine.release.pooling import pooled
 from engine.runner import one_thread
-from engine.tables.store import store_of
 
 _STATED = ("name", "params", "rows", "schema", "total", "labels", "versions")
 Ask = Callable[[], bool]
@@ -127,6 +127,7 @@ class Tables(NamedTuple):
     tests: NoisyTests
     levels: tuple[tuple[str, ...], ...]
     whole: bool
+    answers: Mapping[tuple[int, ...], Estimate]
 
 
 def check(release: Release, seconds: float = SECONDS) -> float:
@@ -208,11 +209,10 @@ def tables_of(release: Release, cancelled: Ask = lambda: False) -> Tables:
     data = merged(request.empty)  # what is planned is planned of these
     context = request.context(Replay(release.releases), cancelled)
     with _ending():
-        tests = marginal_pc.release(store_of(data), params, params.order_limit(data), context)
-    whole = marginal_pc.known_whole(data.cardinalities, data.n, params.total)
+        found = marginal_pc.release(data, params, context)
     if tuple(charge.label for charge in context.ledger) != release.labels:
         raise InputError("The releases of the file are not those of its algorithm.")
-    return Tables(tests, data.levels, whole)
+    return Tables(found.tests, data.levels, found.whole, found.answers)
 
 
 def requested(release: Release) -> Request:
@@ -226,7 +226,7 @@ def _pool(release: Release, tables: Sequence[Tables]) -> Tables:
     moments = pooled([each.tests.moments for each in tables])
     ordinal = requested(release).params.ordinal
     tests = NoisyTests(moments, ordinal=ordinal, leaks=False, whole=bool(moments.higher))
-    return Tables(tests, tables[0].levels, all(each.whole for each in tables))
+    return Tables(tests, tables[0].levels, all(each.whole for each in tables), {})
 
 
 def derived(release: Release, found: Tables, cancelled: Ask = lambda: False) -> Outcome:
@@ -235,7 +235,9 @@ def derived(release: Release, found: Tables, cancelled: Ask = lambda: False) -> 
     request = replace(requested(release), rows=found.tests.moments.n, schema=schema)
     context, data = request.context(Replay(()), cancelled), merged(request.empty)
     with _ending():
-        return marginal_pc.conclude(data, found.tests, request.params, context, found.whole)
+        return marginal_pc.conclude(
+            data, found.tests, request.params, context, found.whole, found.answers
+        )
 
 
 def rederived(release: Release, tables: Tables) -> Release:
@@ -370,7 +372,8 @@ def question(release: Release) -> Callable[..., Effect]:
     assert isinstance(outcome.diagnostics, MarginalDiagnostics)
     known = known_of(release.knowledge, release.names)
     dags = plausible(outcome.diagnostics, outcome.matrix, known)
-    return partial(effect_of, tables.tests.moments, release.names, tables.levels, dags)
+    about = tables.tests.moments, release.names, tables.levels, dags
+    return partial(effect_of, *about, corrected=tables.answers)
 
 
 # An attack on a release that was handed out, from its file alone: its answers are forced upon

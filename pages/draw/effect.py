@@ -103,7 +103,8 @@ def _show(found: Effect, dataset: str | None) -> None:
         st.info(said, icon=":material/block:")
     else:
         st.markdown(f"**{said}**")
-        st.html(figures(found))
+        if {found.level, found.reference} <= (found.risks or {}).keys():
+            st.html(figures(found))
     if dataset in NETWORKS and dataset is not None:
         st.markdown(text.plain(_truth(found, dataset)))
     st.caption(text.plain(" ".join(found.notes)))

@@ -1,0 +1,168 @@
+"""What a release that knows its question spends on it: tables, then one number per set.
+
+The sets that plausible graphs adjust for are found from the releases before; everything that is
+asked follows from these and from public facts, so the parts compose adaptively.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from engine.effects.adjustment import OPTIMAL
+from engine.effects.effect import column_of, weighed
+from engine.effects.estimate import AIPW, Contrast, Estimate, Set, hidden
+from engine.effects.influence import Numbers, countable, influence
+from engine.effects.outcome import counted, level_of, yes_and_no
+from engine.effects.plausible import Plausible
+from engine.errors import InputError
+from engine.marginals.contrasts import Array
+from engine.marginals.moments import ONE_WAY, Key, Moments
+from engine.marginals.sensitivity import tables_change
+from engine.question import Question
+
+ORDER_WEIGHT = 0.5  # of a table of m + 1 columns relative to one of m
+MOST_CELLS = 512  # of a whole table that is asked for
+MOST_NOISE = 0.25  # of an average cell: whole tables, or triples, noisier than that are not asked
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question in codes: the contrast, the named adjustment set if any, its share."""
+
+    contrast: Contrast
+    adjust: Set | None
+    share: float
+
+
+def asked_of(
+    question: Question, names: Sequence[str], levels: Sequence[Sequence[str]]
+) -> Asked:
+    """Translate a question to a table's codes; InputError for unknown names and levels."""
+    x, y = column_of(names, question.cause), column_of(names, question.outcome)
+    yes, no = yes_and_no(levels[x])
+    reference, level = question.levels or (levels[x][no], levels[x][yes])
+    if question.values is None:
+        hits = counted(levels[y], question.outcome, question.outcome_level)
+        values = tuple(float(k in hits) for k in range(len(levels[y])))
+    elif len(question.values) == len(levels[y]):
+        values = question.values
+    else:
+        raise InputError(
+            f"The question has {len(question.values)} values; {question.outcome} has "
+            f"{len(levels[y])} levels."
+        )
+    to, base = (level_of(levels[x], question.cause, each) for each in (level, reference))
+    adjust = question.adjust
+    return Asked(
+        Contrast(x, to, base, y, values),
+        None if adjust is None else tuple(sorted(column_of(names, z) for z in adjust)),
+        question.share,
+    )
+
+
+def adjustment_sets(asked: Asked, dags: Plausible, root: bool) -> list[Set]:
+    """Return the sets that plausible graphs adjust for, heaviest first, parents among them.
+
+    A named set stands alone, and a cause that nothing causes (``root``) needs none.
+    """
+    if asked.adjust is not None or root:
+        return [asked.adjust or ()]
+    if not dags.dags:
+        return [()]
+    contrast = asked.contrast
+    wanted = weighed(dags, contrast.cause, contrast.outcome, OPTIMAL)[2]
+    return list(dict.fromkeys(chosen for rungs in wanted for chosen in rungs)) or [()]
+
+
+def wanted_tables(
+    contrast: Contrast, sets: Sequence[Set], cardinalities: Sequence[int], mu: float, n: int
+) -> dict[Key, float]:
+    """Return the tables to release, mu-GDP together, each with the weight of its noise.
+
+    All pairs inside {x, y} and each set, and their columns; all larger tables inside a set where
+    the noise of a cell is at most a quarter of an average cell, else its triples with x and y.
+    """
+    x, y = contrast.cause, contrast.outcome
+    pairs = {_key(pair) for some in sets for pair in combinations((x, y, *some), 2)}
+    of = Counter(v for pair in pairs for v in pair)
+    weights: dict[Key, float] = {(i,): ONE_WAY * math.sqrt(of[i]) for i in sorted(of)}
+    weights |= dict.fromkeys(sorted(pairs), 1.0)
+    for some in filter(None, sets):
+        whole = tuple(sorted((x, y, *some)))
+        orders = {key: ORDER_WEIGHT ** (len(key) - 2) for size in range(3, len(whole) + 1)
+                  for key in combinations(whole, size)}  # fmt: skip
+        triples = {_key((x, y, z)): ORDER_WEIGHT for z in some}
+        cells = math.prod(cardinalities[c] for c in whole)
+        if cells <= MOST_CELLS:
+            trial = weights | orders
+            entry = _entry_variance(trial, cardinalities, mu * n)
+            if cells * math.sqrt(_cell_variance(trial, whole, cardinalities, entry)) <= MOST_NOISE:
+                weights = trial
+                continue
+        trial = weights | triples
+        entry = _entry_variance(trial, cardinalities, mu * n) / ORDER_WEIGHT
+        cells = max(math.prod(cardinalities[c] for c in key) for key in triples)
+        if math.sqrt(entry * cells) <= MOST_NOISE:
+            weights = trial
+    return weights
+
+
+def _entry_variance(weights: dict[Key, float], cards: Sequence[int], mu_n: float) -> float:
+    """Return the noise variance of an entry, over n, of a tensor of weight 1."""
+    return tables_change(list(weights), cards, list(weights.values())) / mu_n**2
+
+
+def _cell_variance(
+    weights: dict[Key, float], columns: Set, cards: Sequence[int], entry: float
+) -> float:
+    """Return the noise variance of a cell of the columns' table."""
+    parts = [
+        math.prod(1 - 1 / cards[c] if c in key else cards[c] ** -2.0 for c in columns) / weight
+        for key, weight in weights.items() if set(key) <= set(columns)
+    ]  # fmt: skip
+    return entry * sum(parts)
+
+
+def _key(columns: Sequence[int]) -> Key:
+    return tuple(sorted(columns))
+
+
+def planned_numbers(
+    m: Moments, asked: Asked, dags: Plausible, root: bool, mu: float
+) -> Numbers | None:
+    """Return the numbers to ask, one per set; None where a level of the cause is hidden.
+
+    Of the sets that plausible graphs adjust for each is asked, or the parents where its cells are
+    too many; None, too, where a graph has neither.
+    """
+    contrast = asked.contrast
+    if hidden(m, contrast.cause)[[contrast.level, contrast.reference]].any():
+        return None
+    rungs: list[tuple[Set, ...]] = []
+    if asked.adjust is not None or root:
+        rungs = [(asked.adjust or (),)]
+    elif dags.dags:
+        rungs += weighed(dags, contrast.cause, contrast.outcome, OPTIMAL)[2]
+    chosen = [next((s for s in each if countable(m, contrast, s)), None) for each in rungs]
+    if not chosen or None in chosen:
+        return None
+    sets = [s for s in dict.fromkeys(chosen) if s is not None]
+    return Numbers(tuple(influence(m, contrast, s, mu) for s in sets))
+
+
+def corrected(m: Moments, found: Numbers, noisy: Array, sigma: float) -> dict[Set, Estimate]:
+    """Turn released sums, with noise of this deviation, into an estimate for each set."""
+    r = m.cardinalities[found.sets[0].asked.cause]
+    mean, covariance = np.full(r, math.nan), np.full((r, r), math.nan)
+    return {
+        each.adjusted: Estimate(
+            each.asked, each.adjusted, AIPW, False, mean, covariance, covariance, interval
+        )
+        for each, interval in zip(found.sets, found.intervals(noisy, sigma, m.n), strict=True)
+    }

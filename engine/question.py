@@ -1,0 +1,104 @@
+"""A question that is asked before money is spent: what does setting one column do to another?
+
+A question is a public fact, like the schema and background knowledge: a person states it before any
+record is read. A release that knows its question spends a share of its budget on it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from engine.errors import InputError, show
+from engine.knowledge import Knowledge
+
+SHARE = 0.7  # of the budget, on the scale of mu^2: best for the answer; .5 where the graph counts
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """A cause, an outcome, and the levels that are compared.
+
+    ``levels`` are the reference and the level that the cause is set to; by default its "no" and
+    "yes", else its first and last level. ``outcome_level`` is a level of the outcome that is
+    counted, several of them, or a range as ">= 350". ``values`` has a number for each level of the
+    outcome; then means are compared, in its unit. ``known`` is background knowledge. ``adjust``
+    names the adjustment set, where it is known. ``share`` is the part of the budget that the
+    question gets, on the scale of mu squared; the rest is for the graph. Raises InputError for
+    facts that do not fit together.
+
+    Examples:
+        >>> Question(cause="treatment", outcome="cost", levels=("no", "yes"))
+        Question(cause='treatment', outcome='cost', levels=('no', 'yes'))
+    """
+
+    cause: str
+    outcome: str
+    levels: tuple[str, str] | None = None
+    outcome_level: str | tuple[str, ...] | None = None
+    values: tuple[float, ...] | None = None
+    known: Knowledge | None = None
+    adjust: tuple[str, ...] | None = None
+    share: float = SHARE
+
+    def __post_init__(self) -> None:
+        for name in ("cause", "outcome"):
+            if not isinstance(getattr(self, name), str):
+                raise InputError(f"A question's {name} is the name of a column.")
+        if self.cause == self.outcome:
+            raise InputError("Cause and outcome are two different columns.")
+        for name in ("levels", "adjust"):
+            object.__setattr__(self, name, _texts(getattr(self, name), name))
+        if self.levels is not None and len(set(self.levels)) != 2:
+            raise InputError("A question's levels are two: the reference, and the level compared.")
+        if not isinstance(self.outcome_level, str | None):
+            object.__setattr__(self, "outcome_level", _texts(self.outcome_level, "outcome_level"))
+        if self.values is not None:
+            object.__setattr__(self, "values", _numbers(self.values))
+            if self.outcome_level is not None:
+                raise InputError("A question counts levels or compares means by values, not both.")
+        real = isinstance(self.share, int | float) and not isinstance(self.share, bool)
+        if not real or not 0.05 <= self.share <= 0.95:
+            raise InputError(f"A question's share is from 0.05 to 0.95; {show(self.share)} is not.")
+        if self.adjust is not None and {self.cause, self.outcome} & set(self.adjust):
+            raise InputError("The adjustment set holds neither the cause nor the outcome.")
+
+    def __repr__(self) -> str:
+        """Return the call that makes it, without what is left at its default."""
+        given = [(f.name, getattr(self, f.name)) for f in fields(self)]
+        defaults = {f.name: f.default for f in fields(self)}
+        shown = ", ".join(f"{name}={value!r}" for name, value in given if value != defaults[name])
+        return f"Question({shown})"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return its JSON value; background knowledge stands in the schema."""
+        found = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "known"}
+        found = {k: list(v) if isinstance(v, tuple) else v for k, v in found.items()}
+        return {name: value for name, value in found.items() if value is not None}
+
+
+def parse_question(content: Any) -> Question:
+    """Read a question from its JSON value; InputError for another value."""
+    known = {f.name for f in fields(Question)} - {"known"}
+    if not isinstance(content, Mapping) or not {"cause", "outcome"} <= content.keys() <= known:
+        raise InputError("A question has a cause and an outcome, and of its other fields some.")
+    return Question(**content)
+
+
+def _texts(value: Any, name: str) -> tuple[str, ...] | None:
+    if value is None:
+        return None
+    listed = isinstance(value, Sequence) and not isinstance(value, str)
+    if not listed or not all(isinstance(one, str) for one in value):
+        raise InputError(f"A question's {name} is a list of texts.")
+    return tuple(value)
+
+
+def _numbers(value: Any) -> tuple[float, ...]:
+    listed = isinstance(value, Sequence) and not isinstance(value, str)
+    real = listed and all(isinstance(x, int | float) and not isinstance(x, bool) for x in value)
+    if not real or not all(map(math.isfinite, value)) or len(set(value)) < 2:
+        raise InputError("A question's values are numbers, one per level of the outcome.")
+    return tuple(map(float, value))
