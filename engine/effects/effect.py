@@ -16,15 +16,11 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
 
 from engine.effects import words
 from engine.effects.adjustment import OPTIMAL, PARENTS, SETS, adjustment_set
 from engine.effects.estimate import (
-    PROJECTION,
     Contrast,
     Estimate,
     Interval,
@@ -32,6 +28,7 @@ from engine.effects.estimate import (
     hidden,
     too_many_cells,
 )
+from engine.effects.finding import Finding, hull
 from engine.effects.outcome import counted, event_label, level_of, yes_and_no
 from engine.effects.plausible import Plausible
 from engine.errors import InputError, did_you_mean, show
@@ -43,91 +40,12 @@ MOST_SURE = 0.95  # a direction's probability is not reported above it: columns 
 Set = tuple[int, ...]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Effect:
-    """The effect of setting ``cause`` to ``level``, compared with ``reference``, on ``outcome``.
-
-    It is a difference of the chances of ``event`` or, ``in_unit``, of means; ``asked`` is the
-    contrast in codes. ``acts`` is the probability that the cause acts on the outcome,
-    None where no edges lead from one to the other; ``reverse`` that the outcome is among the causes
-    of the cause; both are at most :data:`MOST_SURE`. ``answers`` are the estimates, one per
-    adjustment set, heaviest first. ``refusal`` is a sentence that says why there are no numbers;
-    None where there are.
-    """
-
-    cause: str
-    outcome: str
-    level: str
-    reference: str
-    event: str
-    in_unit: bool
-    asked: Contrast
-    names: tuple[str, ...]
-    levels: tuple[tuple[str, ...], ...]
-    acts: float | None
-    reverse: float
-    answers: tuple[Estimate, ...]
-    refusal: str | None
+class Effect(Finding):
+    """A causal effect with its sentences (:class:`engine.effects.finding.Finding`)."""
 
     def __repr__(self) -> str:
         """Return the sentence and its notes."""
         return " ".join([self.sentence, *self.notes])
-
-    def risk(self, level: str) -> Interval:
-        """Return the chance of the event, or the mean, if the cause were at this level."""
-        at = self.cause_levels.index(level)
-        return hull([answer.mean(at) for answer in self.answers])
-
-    @property
-    def cause_levels(self) -> tuple[str, ...]:
-        """The levels of the cause."""
-        return self.levels[self.names.index(self.cause)]
-
-    @property
-    def risks(self) -> dict[str, Interval] | None:
-        """:meth:`risk` of each level of the cause that can be told; None where it is refused."""
-        if self.refusal is not None:
-            return None
-        clear = np.isfinite([answer.means for answer in self.answers]).all(axis=0)
-        told = [self.cause_levels[k] for k in np.flatnonzero(clear)]
-        return {level: self.risk(level) for level in told}
-
-    @property
-    def difference(self) -> Interval | None:
-        """The difference between ``level`` and ``reference``; None where it is refused."""
-        if self.refusal is not None:
-            return None
-        whole = hull([answer.difference for answer in self.answers])
-        return whole.within(-self.asked.span, self.asked.span)
-
-    @property
-    def estimates(self) -> tuple[float, ...]:
-        """The least and the largest estimate of the difference over the sets; none if refused."""
-        found = [a.difference.value for a in self.answers]
-        return () if self.refusal is not None else (min(found), max(found))
-
-    @property
-    def cut(self) -> bool:
-        """Whether an estimate lay outside what the outcome's values allow."""
-        found = [a.means[[self.asked.level, self.asked.reference]] for a in self.answers]
-        least, most = min(self.asked.values), max(self.asked.values)
-        return any(bool(((means < least) | (means > most)).any()) for means in found)
-
-    @property
-    def adjusted(self) -> tuple[tuple[str, ...], ...]:
-        """The sets that are adjusted for, heaviest first."""
-        return tuple(tuple(self.names[z] for z in answer.adjusted) for answer in self.answers)
-
-    @property
-    def projected(self) -> bool:
-        """Whether an answer is a linear projection."""
-        return any(answer.method == PROJECTION for answer in self.answers)
-
-    @property
-    def method(self) -> str:
-        """ "doubly robust" or "level by level" where every answer is, else "linear projection"."""
-        found = {answer.method for answer in self.answers}
-        return found.pop() if len(found) == 1 else PROJECTION
 
     def to_json(self) -> dict[str, Any]:
         """Return the attributes, JSON-ready: an interval as its value, low and high."""
@@ -157,13 +75,6 @@ class Effect:
     def notes(self) -> tuple[str, ...]:
         """The sentences that belong to it, the assumption last."""
         return words.notes(self)
-
-
-def hull(found: Sequence[Interval]) -> Interval:
-    """Return the middle of all values, and the ends of all intervals."""
-    values = [each.value for each in found]
-    middle = values[0] if len(values) == 1 else (min(values) + max(values)) / 2
-    return Interval(middle, min(each.low for each in found), max(each.high for each in found))
 
 
 def effect_of(

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from engine.effects.estimate import AIPW
+from engine.effects.estimate import AIPW, Contrast, Interval
+from engine.effects.finding import Finding
 from engine.percent import count, number, percent
-
-if TYPE_CHECKING:
-    from engine.effects.effect import Effect
-    from engine.effects.estimate import Contrast, Interval
 
 ASSUMPTION = "This assumes that no unmeasured column causes both, and that the edges are right."
 CUT = (
@@ -53,7 +48,7 @@ def chance(p: float) -> str:
     return percent(p)
 
 
-def sentence(found: Effect) -> str:
+def sentence(found: Finding) -> str:
     """State the effect, or why there is none, and how probable it is that the cause acts."""
     if found.acts is None:
         acts = f"No path from {found.cause} to {found.outcome} was found."
@@ -66,7 +61,7 @@ def sentence(found: Effect) -> str:
     return f"{_condition(found)}{_answer(found)} {acts}"
 
 
-def _condition(found: Effect) -> str:
+def _condition(found: Finding) -> str:
     """Say what holds if the outcome is among the causes of the cause, where that may be."""
     if found.reverse < NARROW:
         return ""
@@ -77,7 +72,7 @@ def _condition(found: Effect) -> str:
     )
 
 
-def _answer(found: Effect) -> str:
+def _answer(found: Finding) -> str:
     """State both means or chances and their difference."""
     moved, in_unit = found.difference, found.in_unit
     assert moved is not None
@@ -107,7 +102,7 @@ def _answer(found: Effect) -> str:
     )
 
 
-def notes(found: Effect) -> tuple[str, ...]:
+def notes(found: Finding) -> tuple[str, ...]:
     """List what belongs to the sentence, the assumption last."""
     if found.refusal == UNTIMELY:
         return (ASSUMPTION,)
