@@ -85,4 +85,4 @@ def slow(key: str) -> int:
         return 0  # the others' take a few seconds
     from engine.marginals.kernels import tests
 
-    return 0 if kept(tests) else 20
+    return 0 if kept(tests) else 30

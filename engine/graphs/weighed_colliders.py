@@ -252,7 +252,7 @@ def sampled_dags(
     return found if known is None else [f for f in found if known.in_time(f[0])] or found
 
 
-@kernel(inner=True)
+@kernel()
 def _next(numbers):  # type: ignore[no-untyped-def]
     """The next of a fixed sequence of numbers in [0, 1): SplitMix64 (Steele, Lea, Flood 2014)."""
     numbers[0] += np.uint64(0x9E3779B97F4A7C15)
@@ -262,7 +262,7 @@ def _next(numbers):  # type: ignore[no-untyped-def]
     return ((z ^ (z >> np.uint64(31))) >> np.uint64(11)) / 9007199254740992.0  # 53 bits: below 1
 
 
-@kernel(inner=True)
+@kernel()
 def _leads(dag, near, start, goal, stack, seen):  # type: ignore[no-untyped-def]
     """Whether a directed path goes from start to goal."""
     seen[:] = False
@@ -280,7 +280,7 @@ def _leads(dag, near, start, goal, stack, seen):  # type: ignore[no-untyped-def]
     return False
 
 
-@kernel(inner=True)
+@kernel()
 def _reverse(dag, graph, e, temperature, chance, stack, seen):  # type: ignore[no-untyped-def]
     """Try to reverse edge e; the change of the log probability, 0 if it stays.
 
@@ -305,7 +305,7 @@ def _reverse(dag, graph, e, temperature, chance, stack, seen):  # type: ignore[n
     return 0.0 if cycle else gain
 
 
-@kernel(inner=True)
+@kernel()
 def _start(graph, count, numbers):  # type: ignore[no-untyped-def]
     """(DAG, log probability) of each chain, its edges along a shuffled order of the nodes.
 

@@ -1,7 +1,8 @@
-"""The compiled part of the test on noisy contrasts: from released tensors to a statistic.
+"""Compile the test on noisy contrasts: from released tensors to a statistic.
 
 Matrices are (rows, columns) float64 in C order, and so are the pieces cut out of them: every loop
-is compiled for one set of types alone.
+is compiled for one set of types. Each function of numpy.linalg and each kind of product is called
+in one place, because numba compiles it for every call.
 """
 
 from __future__ import annotations
@@ -11,15 +12,6 @@ import math
 import numpy as np
 
 from engine.compiled import kernel
-from engine.marginals.linear import (
-    apply,
-    blank,
-    cholesky,
-    eigen,
-    product,
-    rebuilt,
-    solve,
-)
 
 FLOOR = 1e-5  # a variance below it is none
 POSITIVE = 1e-6  # share of the homoscedastic covariance that keeps the null's invertible
@@ -32,17 +24,86 @@ _RELEASED = f"{_V}, {_M}, i8[::1], {_V}, {_M}"
 _FEATURES = f"Tuple(({_M}, {_M}, {_M}, i8[::1], {_V}, {_V}, {_M}, f8))"
 
 
-@kernel("f8[:,::1](f8[:,::1], i8, i8, i8, i8)", inner=True)
+@kernel("f8[:,::1](i8, i8)")
+def _blank(rows, columns):  # type: ignore[no-untyped-def]
+    """Return a matrix of zeros."""
+    return np.zeros((rows, columns))
+
+
+@kernel("void(f8[:,::1], f8[::1], f8[::1])")
+def _apply(a, x, out):  # type: ignore[no-untyped-def]
+    """Write a x to ``out``."""
+    np.dot(a, x, out)
+
+
+@kernel("void(f8[:,::1], f8[::1], f8[::1])")
+def _apply_transposed(a, x, out):  # type: ignore[no-untyped-def]
+    """Write a' x to ``out``."""
+    np.dot(a.T, x, out)
+
+
+@kernel("f8[:,::1](f8[:,::1], f8[:,::1])")
+def _product(a, b):  # type: ignore[no-untyped-def]
+    """Return a b."""
+    return np.dot(a, b)
+
+
+@kernel("f8[:,::1](f8[:,::1], f8[:,::1])")
+def _crossprod(a, b):  # type: ignore[no-untyped-def]
+    """Return a' b."""
+    return np.dot(a.T, b)
+
+
+@kernel("f8[:,::1](f8[:,::1], f8[:,::1])")
+def _tcrossprod(a, b):  # type: ignore[no-untyped-def]
+    """Return a b'."""
+    return np.dot(a, b.T)
+
+
+@kernel("f8[::1](f8[:,::1])")
+def _eigen(a):  # type: ignore[no-untyped-def]
+    """Replace a symmetric matrix's rows by its eigenvectors; return its eigenvalues, upwards.
+
+    The lower triangle counts where rounding has made the two differ.
+    """
+    w, vectors = np.linalg.eigh(a)
+    for i in range(w.size):
+        for j in range(w.size):
+            a[j, i] = vectors[i, j]
+    return w
+
+
+@kernel("f8[:,::1](f8[:,::1], f8[::1])")
+def _rebuilt(vectors, w):  # type: ignore[no-untyped-def]
+    """Return the symmetric matrix with these eigenvectors, one per row, and eigenvalues."""
+    n = w.size
+    scaled = np.empty((n, n))
+    for i in range(n):
+        for k in range(n):
+            scaled[i, k] = vectors[k, i] * w[k]
+    return _product(scaled, vectors)
+
+
+@kernel("f8[:,::1](f8[:,::1], f8[:,::1])")
+def _solved(lower, b):  # type: ignore[no-untyped-def]
+    """Return every row r of ``b`` as x with lower x = r.
+
+    The general routine pivots; a triangular one would round otherwise.
+    """
+    return np.linalg.solve(lower, b.T).T.copy()
+
+
+@kernel("f8[:,::1](f8[:,::1], i8, i8, i8, i8)")
 def _piece(matrix, top, bottom, left, right):  # type: ignore[no-untyped-def]
     """A copy of some rows and columns."""
-    out = blank(bottom - top, right - left)
+    out = _blank(bottom - top, right - left)
     for i in range(bottom - top):
         for j in range(right - left):
             out[i, j] = matrix[top + i, left + j]
     return out
 
 
-@kernel("void(f8[:,::1], f8[::1], f8[::1])", inner=True)
+@kernel("void(f8[:,::1], f8[::1], f8[::1])")
 def _less_outer(matrix, u, v):  # type: ignore[no-untyped-def]
     """matrix -= u v'."""
     for i in range(u.size):
@@ -50,7 +111,7 @@ def _less_outer(matrix, u, v):  # type: ignore[no-untyped-def]
             matrix[i, j] -= u[i] * v[j]
 
 
-@kernel("void(f8[:,::1], f8[:,::1])", inner=True)
+@kernel("void(f8[:,::1], f8[:,::1])")
 def _copy(into, matrix):  # type: ignore[no-untyped-def]
     """Entry by entry: numba's own assignment brings the making of its error messages with it."""
     for i in range(matrix.shape[0]):
@@ -58,7 +119,7 @@ def _copy(into, matrix):  # type: ignore[no-untyped-def]
             into[i, j] = matrix[i, j]
 
 
-@kernel("void(f8[:,::1], f8[:,::1])", inner=True)
+@kernel("void(f8[:,::1], f8[:,::1])")
 def _less(matrix, other):  # type: ignore[no-untyped-def]
     """matrix -= other."""
     for i in range(matrix.shape[0]):
@@ -66,7 +127,7 @@ def _less(matrix, other):  # type: ignore[no-untyped-def]
             matrix[i, j] -= other[i, j]
 
 
-@kernel("void(f8[:,::1], f8, f8[:,::1])", inner=True)
+@kernel("void(f8[:,::1], f8, f8[:,::1])")
 def _add(matrix, scale, other):  # type: ignore[no-untyped-def]
     """matrix += scale * other."""
     for i in range(matrix.shape[0]):
@@ -74,7 +135,7 @@ def _add(matrix, scale, other):  # type: ignore[no-untyped-def]
             matrix[i, j] += scale * other[i, j]
 
 
-@kernel("void(f8[:,::1], f8, f8[:,::1], f8[:,::1])", inner=True)
+@kernel("void(f8[:,::1], f8, f8[:,::1], f8[:,::1])")
 def _add_kron(out, scale, p, q):  # type: ignore[no-untyped-def]
     """out += scale * kron(p, q)."""
     b, d = q.shape
@@ -85,19 +146,19 @@ def _add_kron(out, scale, p, q):  # type: ignore[no-untyped-def]
                     out[i * b + j, k * d + m] += scale * p[i, k] * q[j, m]
 
 
-@kernel("f8(f8[:,::1], f8)", inner=True, inline="always")
+@kernel("f8(f8[:,::1], f8)", inline="always")
 def _inverted(covariance, ridge):  # type: ignore[no-untyped-def]
     """A covariance becomes its inverse, eigenvalues w inverted as w / (w^2 + ridge); tr(C^-2)."""
-    w, second = eigen(covariance), 0.0
+    w, second = _eigen(covariance), 0.0
     for i in range(w.size):
         positive = max(w[i], 0.0)
         w[i] = positive / (positive * positive + ridge + 1e-12)
         second += w[i] * w[i]
-    _copy(covariance, rebuilt(covariance, w))
+    _copy(covariance, _rebuilt(covariance, w))
     return second
 
 
-@kernel("f8[:,::1](f8[:,::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,::1])", inner=True)
+@kernel("f8[:,::1](f8[:,::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,::1])")
 def _regressed(f, g, inverse, b, v):  # type: ignore[no-untyped-def]
     """Centred cross moments of a variable; fills coefficients b, takes their share off v's mean.
 
@@ -106,8 +167,8 @@ def _regressed(f, g, inverse, b, v):  # type: ignore[no-untyped-def]
     mean, rest = f[0], f[1:].copy()
     _less_outer(rest, g, mean)
     _less_outer(v, mean, mean)
-    _copy(b[1:], product(inverse, rest, False, False))
-    apply(b[1:], g, b[0], True)
+    _copy(b[1:], _product(inverse, rest))
+    _apply_transposed(b[1:], g, b[0])
     for i in range(mean.size):
         b[0, i] = mean[i] - b[0, i]
     return rest
@@ -116,7 +177,6 @@ def _regressed(f, g, inverse, b, v):  # type: ignore[no-untyped-def]
 @kernel(
     "f8(f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8, f8[:,::1],"
     " f8[:,::1], f8[:,::1], f8[:,::1])",
-    inner=True,
 )
 def _residual(r, vx, vy, fx, fy, gram, ridge, bx, by, ex, ey):  # type: ignore[no-untyped-def]
     """Second moments r, vx, vy become R and both residual covariances; returns tr(C^-2).
@@ -137,15 +197,15 @@ def _residual(r, vx, vy, fx, fy, gram, ridge, bx, by, ex, ey):  # type: ignore[n
     _less_outer(inverse, g, g)
     second = _inverted(inverse, ridge)
     cx, cy = _regressed(fx, g, inverse, bx, vx), _regressed(fy, g, inverse, by, vy)
-    _copy(ex, product(cx, bx[1:], True, False))
-    _copy(ey, product(cy, by[1:], True, False))
-    _less(r, product(cx, by[1:], True, False))
+    _copy(ex, _crossprod(cx, bx[1:]))
+    _copy(ey, _crossprod(cy, by[1:]))
+    _less(r, _crossprod(cx, by[1:]))
     _less(vx, ex)
     _less(vy, ey)
     return second
 
 
-@kernel("f8[:,::1](f8[:,::1], f8[::1], f8[:,::1])", inner=True)
+@kernel("f8[:,::1](f8[:,::1], f8[::1], f8[:,::1])")
 def _conditional_variance(h, feature, b):  # type: ignore[no-untyped-def]
     """Covariance of a variable's contrasts h whose mean is m: its levels have p = 1/r + h m.
 
@@ -153,8 +213,8 @@ def _conditional_variance(h, feature, b):  # type: ignore[no-untyped-def]
     """
     levels, size = h.shape
     mean, p = np.empty(size), np.empty(levels)
-    apply(b, feature, mean, True)
-    apply(h, mean, p, False)
+    _apply_transposed(b, feature, mean)
+    _apply(h, mean, p)
     total = 0.0
     for i in range(levels):
         p[i] = max(1.0 / levels + p[i], 0.0)
@@ -164,13 +224,13 @@ def _conditional_variance(h, feature, b):  # type: ignore[no-untyped-def]
         p[i] /= total
         for j in range(size):
             weighted[i, j] *= p[i]
-    apply(h, p, mean, True)
-    out = product(weighted, h, True, False)
+    _apply_transposed(h, p, mean)
+    out = _crossprod(weighted, h)
     _less_outer(out, mean, mean)
     return out
 
 
-@kernel("f8[:,::1](f8[:,::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1])", inner=True)
+@kernel("f8[:,::1](f8[:,::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1])")
 def _sampling(phi, p, bx, by, hx, hy):  # type: ignore[no-untyped-def]
     """n times R's sampling covariance under independence: E[Var(u_x | S) kron Var(u_y | S)].
 
@@ -178,28 +238,26 @@ def _sampling(phi, p, bx, by, hx, hy):  # type: ignore[no-untyped-def]
     means would be far too small.
     """
     size = bx.shape[1] * by.shape[1]
-    out = blank(size, size)
+    out = _blank(size, size)
     for c in range(len(p)):
         vx = _conditional_variance(hx, phi[c], bx)
         _add_kron(out, p[c], vx, _conditional_variance(hy, phi[c], by))
     return out
 
 
-@kernel("f8[:,:,::1](f8[:,::1], i8[::1])", inner=True)
+@kernel("f8[:,:,::1](f8[:,::1], i8[::1])")
 def _block_grams(b, ends):  # type: ignore[no-untyped-def]
     """b_A' b_A of every block A of features."""
     out = np.empty((len(ends), b.shape[1], b.shape[1]))
     start = 0
     for k in range(len(ends)):
         part = b[start : ends[k]]
-        _copy(out[k], product(part, part, True, False))
+        _copy(out[k], _crossprod(part, part))
         start = ends[k]
     return out
 
 
-@kernel(
-    "f8[:,::1](f8[:,::1], f8[:,::1], i8[::1], f8, f8[::1], f8[::1], f8, f8, f8[:,::1])", inner=True
-)
+@kernel("f8[:,::1](f8[:,::1], f8[:,::1], i8[::1], f8, f8[::1], f8[::1], f8, f8, f8[:,::1])")
 def _noise(bx, by, ends, direct, noise_x, noise_y, more_x, more_y, cross):  # type: ignore[no-untyped-def]
     """Covariance of R from the noise of every released tensor that enters it, to first order.
 
@@ -209,16 +267,16 @@ def _noise(bx, by, ends, direct, noise_x, noise_y, more_x, more_y, cross):  # ty
     """
     a, b = bx.shape[1], by.shape[1]
     gx, gy = _block_grams(bx, ends), _block_grams(by, ends)
-    ix, iy, sx, sy = blank(a, a), blank(b, b), blank(a, a), blank(b, b)
+    ix, iy, sx, sy = _blank(a, a), _blank(b, b), _blank(a, a), _blank(b, b)
     for i in range(a):
         ix[i, i], sx[i, i] = 1.0, direct
     for j in range(b):
         iy[j, j] = 1.0
-    out = blank(a * b, a * b)
+    out = _blank(a * b, a * b)
     for k in range(len(ends)):
         _add(sx, more_y * noise_y[k], gx[k])
         _add(sy, more_x * noise_x[k], gy[k])
-        row = blank(b, b)
+        row = _blank(b, b)
         for m in range(len(ends)):
             _add(row, cross[k, m], gy[m])
         _add_kron(out, 1.0, gx[k], row)
@@ -227,7 +285,7 @@ def _noise(bx, by, ends, direct, noise_x, noise_y, more_x, more_y, cross):  # ty
     return out
 
 
-@kernel("f8(f8[:,::1], i8[::1], f8[::1], f8[:,::1])", inner=True)
+@kernel("f8(f8[:,::1], i8[::1], f8[::1], f8[:,::1])")
 def _variance_noise(b, ends, noise, cross):  # type: ignore[no-untyped-def]
     """Standard deviation of the noise in a residual variance, of its worst contrast.
 
@@ -251,7 +309,7 @@ def _variance_noise(b, ends, noise, cross):  # type: ignore[no-untyped-def]
     return math.sqrt(worst)
 
 
-@kernel("Tuple((f8[:,::1], f8))(f8[:,::1], f8)", inner=True)
+@kernel("Tuple((f8[:,::1], f8))(f8[:,::1], f8)")
 def _positive(v, noise):  # type: ignore[no-untyped-def]
     """v's eigenvalues are held above a floor; returns v with those below it set to zero.
 
@@ -265,7 +323,7 @@ def _positive(v, noise):  # type: ignore[no-untyped-def]
     for i in range(len(v)):
         for j in range(len(v)):
             vectors[i, j] = (v[i, j] + v[j, i]) / 2
-    w = eigen(vectors)
+    w = _eigen(vectors)
     held, left, dropped, least = w.copy(), w.copy(), 0, np.inf
     for i in range(w.size):
         held[i] = max(w[i], floor)
@@ -274,12 +332,12 @@ def _positive(v, noise):  # type: ignore[no-untyped-def]
             least = min(least, w[i])
         else:
             dropped += 1
-    _copy(v, rebuilt(vectors, held))
+    _copy(v, _rebuilt(vectors, held))
     lean = dropped * noise / least
-    return rebuilt(vectors, left), 1.0 + 2.0 * lean * lean
+    return _rebuilt(vectors, left), 1.0 + 2.0 * lean * lean
 
 
-@kernel("f8(f8[::1], f8[::1], f8)", inner=True, inline="always")
+@kernel("f8(f8[::1], f8[::1], f8)", inline="always")
 def _log_ratio(w, z2, effect):  # type: ignore[no-untyped-def]
     """Log of how much likelier N(0, C + effect K) is than N(0, C), in its own directions."""
     total = 0.0
@@ -289,7 +347,7 @@ def _log_ratio(w, z2, effect):  # type: ignore[no-untyped-def]
     return 0.5 * total
 
 
-@kernel("f8(f8[::1], f8[::1], f8[::1])", inner=True, inline="always")
+@kernel("f8(f8[::1], f8[::1], f8[::1])", inline="always")
 def _log_bayes(w, z2, effects):  # type: ignore[no-untyped-def]
     """Log of the mean likelihood ratio of the effects."""
     logs, top, total = np.empty(effects.size), -np.inf, 0.0
@@ -301,28 +359,24 @@ def _log_bayes(w, z2, effects):  # type: ignore[no-untyped-def]
     return top + math.log(total / effects.size)
 
 
-@kernel("UniTuple(f8, 3)(f8[::1], f8[:,::1], f8[:,::1], f8[::1])", inner=True)
+@kernel("UniTuple(f8, 3)(f8[::1], f8[:,::1], f8[:,::1], f8[::1])")
 def _score(r, covariance, spread, effects):  # type: ignore[no-untyped-def]
     """Score statistic of mean 0 against random effects of covariance ``effect * spread``.
 
     With C the null covariance, K the spread and t_k the trace of (C^-1 K)^k, the statistic
     Q = r' C^-1 K C^-1 r is compared by Satterthwaite's rule: Q t1/t2 with chi-square of t1^2/t2
     degrees of freedom. The third value is the log Bayes factor of N(0, C + effect K), its
-    effects equally likely, against N(0, C). The covariance is overwritten.
+    effects equally likely, against N(0, C).
     """
-    cholesky(covariance)
-    half, n = spread.T.copy(), len(r)
-    solve(covariance, half)
-    half = half.T.copy()
-    solve(covariance, half)
-    vectors = blank(n, n)
+    lower, n = np.linalg.cholesky(covariance), len(r)
+    half = _solved(lower, _solved(lower, spread.T.copy()).T.copy())
+    vectors = _blank(n, n)
     for i in range(n):
         for j in range(n):
             vectors[i, j] = (half[i, j] + half[j, i]) / 2
-    w = eigen(vectors)
-    solved, z2 = r.copy(), np.empty(n)
-    solve(covariance, solved.reshape((1, n)))
-    apply(vectors, solved, z2, False)
+    w = _eigen(vectors)
+    z2 = np.empty(n)
+    _apply(vectors, _solved(lower, r.reshape((1, n)))[0], z2)
     t1, t2, q = 0.0, 0.0, 0.0
     for i in range(n):
         w[i], z2[i] = max(w[i], 0.0), z2[i] * z2[i]
@@ -334,15 +388,15 @@ def _score(r, covariance, spread, effects):  # type: ignore[no-untyped-def]
     return q * t1 / t2, t1 * t1 / t2, _log_bayes(w, z2, effects)
 
 
-@kernel("f8[:,::1](f8[:,::1], f8[:,::1])", inner=True)
+@kernel("f8[:,::1](f8[:,::1], f8[:,::1])")
 def _projected(project, matrix):  # type: ignore[no-untyped-def]
     """P M P'."""
-    return product(product(project, matrix, False, False), project, False, True)
+    return _tcrossprod(_product(project, matrix), project)
 
 
-@kernel("f8[:,::1](f8[:,::1], f8[:,::1])", inner=True)
+@kernel("f8[:,::1](f8[:,::1], f8[:,::1])")
 def _kron(p, q):  # type: ignore[no-untyped-def]
-    out = blank(p.shape[0] * q.shape[0], p.shape[1] * q.shape[1])
+    out = _blank(p.shape[0] * q.shape[0], p.shape[1] * q.shape[1])
     _add_kron(out, 1.0, p, q)
     return out
 
@@ -350,7 +404,6 @@ def _kron(p, q):  # type: ignore[no-untyped-def]
 @kernel(
     f"void(Tuple(({_MOMENTS})), {_FEATURES}, f8, Tuple(({_CELLS})), f8[:,::1], Tuple((f8, f8, f8)),"
     " f8[::1], f8[::1])",
-    inner=True,
     inline="always",
 )
 def _test(moments, features, direct, cells, project, numbers, effects, out):  # type: ignore[no-untyped-def]
@@ -366,8 +419,8 @@ def _test(moments, features, direct, cells, project, numbers, effects, out):  # 
     fx, fy, gram, ends, noise_x, noise_y, cross, typical = features
     phi, p, hx, hy = cells
     n, leak, ridge = numbers
-    bx, by = blank(len(fx), len(vx)), blank(len(fx), len(vy))
-    ex, ey = blank(len(vx), len(vx)), blank(len(vy), len(vy))
+    bx, by = _blank(len(fx), len(vx)), _blank(len(fx), len(vy))
+    ex, ey = _blank(len(vx), len(vx)), _blank(len(vy), len(vy))
     second = _residual(r, vx, vy, fx, fy, gram, ridge * typical, bx, by, ex, ey)
     kx, more_x = _positive(vx, _variance_noise(bx, ends, noise_x, cross))
     ky, more_y = _positive(vy, _variance_noise(by, ends, noise_y, cross))
@@ -387,7 +440,7 @@ def _test(moments, features, direct, cells, project, numbers, effects, out):  # 
         share = POSITIVE / n
     _add_kron(covariance, share, vx, vy)
     flat = np.empty(len(project))
-    apply(project, r.reshape(r.size), flat, False)
+    _apply(project, r.reshape(r.size), flat)
     spread = _projected(project, _kron(kx, ky))
     found = _score(flat, _projected(project, covariance), spread, effects)
     out[0], out[1], out[2], out[3] = found[0], found[1], found[2], found[2]
@@ -396,7 +449,7 @@ def _test(moments, features, direct, cells, project, numbers, effects, out):  # 
         out[3] = _score(flat, _projected(project, covariance), spread, effects)[2]
 
 
-@kernel(f"{_FEATURES}(Tuple(({_RELEASED})), i8, i8, i8[::1])", inner=True)
+@kernel(f"{_FEATURES}(Tuple(({_RELEASED})), i8, i8, i8[::1])")
 def _gathered(released, x, y, given):  # type: ignore[no-untyped-def]
     """Features of a test, with the contrasts of each s in S.
 
@@ -408,7 +461,7 @@ def _gathered(released, x, y, given):  # type: ignore[no-untyped-def]
     for s in given:
         size += offsets[s + 1] - offsets[s]
     at, ends = np.empty(size, np.int64), np.ones(k + 1, np.int64)  # at: each feature's contrast
-    noise_x, noise_y, cross = np.empty(k + 1), np.empty(k + 1), blank(k + 1, k + 1)
+    noise_x, noise_y, cross = np.empty(k + 1), np.empty(k + 1), _blank(k + 1, k + 1)
     noise_x[0], noise_y[0], typical = noise_one[x], noise_one[y], 0.0
     end = 1
     for i in range(k):
@@ -423,13 +476,13 @@ def _gathered(released, x, y, given):  # type: ignore[no-untyped-def]
         for j in range(k):
             if i != j:
                 cross[i + 1, j + 1] = noise_two[s, given[j]]
-    fx, fy = blank(size, offsets[x + 1] - offsets[x]), blank(size, offsets[y + 1] - offsets[y])
+    fx, fy = _blank(size, offsets[x + 1] - offsets[x]), _blank(size, offsets[y + 1] - offsets[y])
     _rows(one, two, at, offsets[x], fx)
     _rows(one, two, at, offsets[y], fy)
     return fx, fy, _gram(one, two, at), ends, noise_x, noise_y, cross, typical
 
 
-@kernel("void(f8[::1], f8[:,::1], i8[::1], i8, f8[:,::1])", inner=True)
+@kernel("void(f8[::1], f8[:,::1], i8[::1], i8, f8[:,::1])")
 def _rows(one, two, at, start, out):  # type: ignore[no-untyped-def]
     """Moments of the constant and the contrasts ``at`` with those of a variable."""
     for j in range(out.shape[1]):
@@ -438,10 +491,10 @@ def _rows(one, two, at, start, out):  # type: ignore[no-untyped-def]
             out[i, j] = two[at[i], start + j]
 
 
-@kernel("f8[:,::1](f8[::1], f8[:,::1], i8[::1])", inner=True)
+@kernel("f8[:,::1](f8[::1], f8[:,::1], i8[::1])")
 def _gram(one, two, at):  # type: ignore[no-untyped-def]
     """Moments of the constant and the contrasts ``at`` among themselves."""
-    out = blank(at.size, at.size)
+    out = _blank(at.size, at.size)
     out[0, 0] = 1.0
     for i in range(1, at.size):
         out[0, i] = out[i, 0] = one[at[i]]
@@ -465,7 +518,7 @@ def tests(released, variables, pairs, given, phi, p, features, numbers, effects)
     """
     _, two, offsets, _, noise_two = released
     scores, rows, contrasts = variables
-    out = blank(len(pairs), 4)
+    out = _blank(len(pairs), 4)
     for i in range(len(pairs)):
         x, y = pairs[i, 0], pairs[i, 1]
         x0, x1, y0, y1 = offsets[x], offsets[x + 1], offsets[y], offsets[y + 1]

@@ -154,7 +154,7 @@ def _outer_norms(x, r):  # type: ignore[no-untyped-def]
     return out
 
 
-@kernel(inner=True)
+@kernel()
 def _added(lanes):  # type: ignore[no-untyped-def]
     low = (lanes[0] + lanes[1]) + (lanes[2] + lanes[3])
     return low + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]))

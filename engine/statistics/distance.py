@@ -47,17 +47,17 @@ def _products(size):  # type: ignore[no-untyped-def]
     return out
 
 
-@kernel(inner=True)
+@kernel()
 def _product(x):  # type: ignore[no-untyped-def]
     return x * np.log(x) if x > 0 else 0.0
 
 
-@kernel(inner=True)
+@kernel()
 def _xlogx(x, known):  # type: ignore[no-untyped-def]
     return known[x] if x < known.size else _product(x)
 
 
-@kernel(inner=True)
+@kernel()
 def _stratum(table, s, rows, columns, known):  # type: ignore[no-untyped-def]
     """G2 of one stratum; fills its margins and returns (G2, its total)."""
     rows[:] = 0
@@ -76,13 +76,13 @@ def _stratum(table, s, rows, columns, known):  # type: ignore[no-untyped-def]
     return 2 * (value + _xlogx(n, known)), n
 
 
-@kernel(inner=True)
+@kernel()
 def _step(x, known):  # type: ignore[no-untyped-def]
     """xlogx(x + 1) - xlogx(x)."""
     return _xlogx(x + 1, known) - _xlogx(x, known)
 
 
-@kernel(inner=True)
+@kernel()
 def _steps(counts, up, down, known):  # type: ignore[no-untyped-def]
     """What xlogx gains by one more (``up``) and had lost by one less (``down``), entry by entry."""
     for i in range(counts.size):
@@ -90,7 +90,7 @@ def _steps(counts, up, down, known):  # type: ignore[no-untyped-def]
         down[i] = _step(counts[i] - 1, known) if counts[i] > 0 else 0.0
 
 
-@kernel(inner=True)
+@kernel()
 def _moves(table, s, sign, rows, columns, gain, cell, known):  # type: ignore[no-untyped-def]
     """The stratum's best removal, addition and move of one record inside it; returns its G2.
 
@@ -134,14 +134,14 @@ def _moves(table, s, sign, rows, columns, gain, cell, known):  # type: ignore[no
     return value
 
 
-@kernel(inner=True)
+@kernel()
 def _surplus(table, s, i, j):  # type: ignore[no-untyped-def]
     """|count - expected| of a cell."""
     n = table[s].sum()
     return abs(table[s, i, j] - table[s, i].sum() * table[s, :, j].sum() / n)
 
 
-@kernel(inner=True)
+@kernel()
 def _choose(gain, cell):  # type: ignore[no-untyped-def]
     """(gain of one record, stratum and cell it leaves, stratum and cell it goes to)."""
     s, t, inner = np.argmax(gain[:, 0]), np.argmax(gain[:, 1]), np.argmax(gain[:, 2])

@@ -48,7 +48,7 @@ def _spearman_sums(table, strict):  # type: ignore[no-untyped-def]
     return numerator, weight
 
 
-@kernel(inner=True)
+@kernel()
 def _centred_midranks(sums, n, out):  # type: ignore[no-untyped-def]
     """Each level's midrank minus (n + 1) / 2."""
     before = 0

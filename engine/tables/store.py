@@ -7,7 +7,6 @@ tables asked for need.
 
 from __future__ import annotations
 
-import ctypes
 import math
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Hashable, Sequence
@@ -19,9 +18,6 @@ from typing import Any, TypeVar
 from weakref import WeakKeyDictionary, finalize
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from engine.compiled import kernel
@@ -356,7 +352,6 @@ class Subsample:
 
     def __init__(self, store: Store, m: int, rng: np.random.Generator, cells: int = CELLS):
         self.n, self._store, self._rng, self._most = m, store, rng, cells
-        self._source = uniforms(rng)
         self._columns: tuple[int, ...] = ()
         self._drawn = np.array([m], np.int64)  # counts over the columns, flat
         self._rows: Rows | _PickedRows | None = None
@@ -386,7 +381,7 @@ class Subsample:
         growth = store.keep(key, make) if cells <= _JOINT_CELLS else make()
         if growth.parts is not None:
             logs = log_factorials(store.n)
-            self._drawn = split(growth.parts, self._drawn, self._source, logs).ravel()
+            self._drawn = split(growth.parts, self._drawn, self._rng, logs).ravel()
             self._columns = growth.columns
         if growth.target is None:
             return self._drawn.reshape(growth.shape)
@@ -402,7 +397,7 @@ class Subsample:
         cell = rows.cells(self._columns)
         left = rows.counts(self._columns).ravel().astype(np.int32)
         wanted = self._drawn.astype(np.int32)
-        return _picked(rows, _pick(self._source, row_index, cell, wanted, left))
+        return _picked(rows, _pick(self._rng, row_index, cell, wanted, left))
 
 
 @dataclass(frozen=True, eq=False)
@@ -509,7 +504,7 @@ def _positive(times, count):  # type: ignore[no-untyped-def]
 
 
 @kernel()
-def _pick(source, row_index, cell, wanted, left):  # type: ignore[no-untyped-def]
+def _pick(rng, row_index, cell, wanted, left):  # type: ignore[no-untyped-def]
     """Selection sampling (Knuth 3.4.2 S) within every cell: how often each folded row is taken.
 
     Row r is taken with probability wanted / left of its cell; both count down in place.
@@ -519,7 +514,7 @@ def _pick(source, row_index, cell, wanted, left):  # type: ignore[no-untyped-def
         folded = row_index[r]
         c = cell[folded]
         # Adding it costs less than a branch, which would be guessed wrong half of the time.
-        taken = next_uniform(source) * left[c] < wanted[c]
+        taken = rng.random() * left[c] < wanted[c]
         times[folded] += taken
         wanted[c] -= taken
         left[c] -= 1
@@ -529,40 +524,11 @@ def _pick(source, row_index, cell, wanted, left):  # type: ignore[no-untyped-def
 # Hypergeometric draws ------------------------------------------------------------------
 
 # numpy draws the same way (urn for small samples, else Stadlober's 1989 ratio of uniforms HRUA),
-# but its calls cost more than most draws here. So compiled code calls the generator's own function
-# for a uniform number, by its address: that call is the one thing numba has no word for, and is
-# written in its compiler's language (llvmlite, which numba brings and pins).
+# but its calls cost more than most draws here. Compiled code takes the generator's own uniform
+# numbers, those of ``rng.random``.
 
 # Log-factorials up to here are looked up (8 MB at most); beyond it each is computed.
 _LOOKED_UP = 1 << 20
-
-
-@lru_cache(maxsize=1)  # a run draws thousands of samples from one generator
-def uniforms(rng: np.random.Generator) -> tuple[int, int]:
-    """Where compiled code finds the generator's uniform numbers: a function's address, its state's.
-
-    To hand numba the generator itself takes 10 microseconds a call, more than most tables' draws.
-    The addresses are good as long as the generator lives; its numbers are those of ``rng.random``.
-    """
-    interface = rng.bit_generator.ctypes
-    function = ctypes.cast(interface.next_double, ctypes.c_void_p).value
-    assert function is not None
-    return function, interface.state_address
-
-
-def _next_uniform(_: Any, source: Any) -> Any:
-    """The call of the function at the first address with the second, for numba's compiler."""
-
-    def call(_: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        address, state = (builder.extract_value(arguments[0], i) for i in (0, 1))
-        kind = ir.FunctionType(ir.DoubleType(), [address.type])  # double next_double(void *state)
-        return builder.call(builder.inttoptr(address, kind.as_pointer()), [state])
-
-    return types.float64(source), call
-
-
-# The next number between 0 and 1 of `uniforms`, in compiled code.
-next_uniform: Any = intrinsic(_next_uniform)
 
 
 @lru_cache(maxsize=4)
@@ -579,12 +545,12 @@ def log_factorials(n):  # type: ignore[no-untyped-def]
 
 
 @kernel()
-def split(parts, drawn, source, logs):  # type: ignore[no-untyped-def]
+def split(parts, drawn, rng, logs):  # type: ignore[no-untyped-def]
     """Draw ``drawn[i]`` of the items of row i without replacement, for every row.
 
     ``parts`` (rows, kinds) says how many items of each kind there are; returns how many of each
     were drawn, in the same shape. The kinds are drawn one after the other, each given those before.
-    ``source`` is :func:`uniforms`, ``logs`` :func:`log_factorials` of the number of all items.
+    ``rng`` is the generator, ``logs`` :func:`log_factorials` of the number of all items.
     """
     out = np.zeros(parts.shape, np.int64)
     for i in range(parts.shape[0]):
@@ -594,13 +560,13 @@ def split(parts, drawn, source, logs):  # type: ignore[no-untyped-def]
             if left == 0:
                 break
             rest -= parts[i, kind]
-            out[i, kind] = hypergeometric(parts[i, kind], rest, left, source, logs)
+            out[i, kind] = hypergeometric(parts[i, kind], rest, left, rng, logs)
             left -= out[i, kind]
     return out
 
 
 @kernel()
-def hypergeometric(good, bad, sample, source, logs):  # type: ignore[no-untyped-def]
+def hypergeometric(good, bad, sample, rng, logs):  # type: ignore[no-untyped-def]
     """How many of ``sample`` items drawn without replacement are good."""
     total = good + bad
     if good == 0 or bad == 0 or sample == total:
@@ -608,26 +574,26 @@ def hypergeometric(good, bad, sample, source, logs):  # type: ignore[no-untyped-
     few, many = min(good, bad), max(good, bad)
     size = min(sample, total - sample)
     if size < 10:
-        found = _urn(few, total, size, source)
+        found = _urn(few, total, size, rng)
     else:
-        found = _ratio_of_uniforms(few, many, size, source, logs)
+        found = _ratio_of_uniforms(few, many, size, rng, logs)
     if good > bad:
         found = size - found
     return found if size == sample else good - found
 
 
-@kernel(inner=True)
-def _urn(good, total, size, source):  # type: ignore[no-untyped-def]
+@kernel()
+def _urn(good, total, size, rng):  # type: ignore[no-untyped-def]
     """Item by item."""
     left = good
     for i in range(size):
-        if next_uniform(source) * (total - i) < left:
+        if rng.random() * (total - i) < left:
             left -= 1
     return good - left
 
 
-@kernel(inner=True)
-def _ratio_of_uniforms(few, many, size, source, logs):  # type: ignore[no-untyped-def]
+@kernel()
+def _ratio_of_uniforms(few, many, size, rng, logs):  # type: ignore[no-untyped-def]
     """HRUA with its squeezes; ``few`` <= ``many``, ``size`` at most half of both together."""
     total = few + many
     p = few / total
@@ -639,7 +605,7 @@ def _ratio_of_uniforms(few, many, size, source, logs):  # type: ignore[no-untype
     top = _log_ways(mode, few, many, size, logs)
     end = min(min(size, few) + 1, math.floor(mean + 0.5 + 16 * width))
     while True:
-        u, v = next_uniform(source), next_uniform(source)
+        u, v = rng.random(), rng.random()
         if u == 0.0:
             continue
         x = mean + 0.5 + scale * (v - 0.5) / u
@@ -653,7 +619,7 @@ def _ratio_of_uniforms(few, many, size, source, logs):  # type: ignore[no-untype
             return k
 
 
-@kernel(inner=True)
+@kernel()
 def _log_ways(k, few, many, size, logs):  # type: ignore[no-untyped-def]
     """Minus the log of the probability of k, up to a constant."""
     return (
@@ -664,6 +630,6 @@ def _log_ways(k, few, many, size, logs):  # type: ignore[no-untyped-def]
     )
 
 
-@kernel(inner=True)
+@kernel()
 def _log_factorial(k, logs):  # type: ignore[no-untyped-def]
     return logs[k] if k < logs.size else math.lgamma(k + 1.0)

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from numba.core.caching import _CacheLocator
+
 from engine import compiled, load_dataset, registry
 from engine.request import Request, Source
 from pages.worker import search
@@ -20,18 +22,22 @@ from numba.core.registry import CPUDispatcher
 from engine.cli.run import warm_command
 from engine.compiled import KERNELS
 from numba.core.sigutils import normalize_signature
+from numba.types import unliteral
 warm_command([])
 loops = [o for o in gc.get_objects() if isinstance(o, CPUDispatcher)]
 loops = [o for o in loops if o.py_func.__module__.startswith("engine.")]
 loops = [o for o in loops if o.targetoptions.get("inline") != "always"]  # part of their callers
 said = {o: [normalize_signature(s) for s in texts] for o, texts in KERNELS.items()
         if texts and o in loops}
-made = {o: {*o.signatures, *(key[0] for key in o._cache._cache_file._load_index())} for o in loops}
+stored = {o: [key[0] for key in o._cache._cache_file._load_index()] for o in loops}
+# A constant in another kernel's call is a type of its own to numba.
+made = {o: {tuple(map(unliteral, types)) for types in (*o.signatures, *stored[o])} for o in loops}
 print(json.dumps({
     "counts": {f"{o.py_func.__module__}.{o.py_func.__name__}": len(made[o]) for o in loops},
     "others": [o.py_func.__name__ for o, s in said.items()
                if {a for a, _ in s} != made[o]
-               or any(o.overloads[a].signature.return_type != r for a, r in s if a in o.overloads)],
+               or any(unliteral(o.overloads[a].signature.return_type) != r
+                      for a, r in s if a in o.overloads)],
 }))
 """
 
@@ -50,6 +56,14 @@ def counted(folder):
     return {**told, "several": {name: n for name, n in told["counts"].items() if n != 1}}
 
 
+def fill(place):
+    """Copy what numba has compiled into the checkout's folders to where it will look in a place."""
+    for path in (ROOT / "engine").glob("*/__pycache__/*.nb[ci]"):
+        folder = place / _CacheLocator.get_suitable_cache_subpath(str(path.parent.parent / "_.py"))
+        folder.mkdir(exist_ok=True)
+        shutil.copyfile(path, folder / path.name)
+
+
 def test_a_run_of_every_algorithm_compiles_each_loop_for_one_set_of_types(request, tmp_path):
     """In a folder of its own from one time to the next: what has changed is compiled anew.
 
@@ -58,7 +72,7 @@ def test_a_run_of_every_algorithm_compiles_each_loop_for_one_set_of_types(reques
     """
     kept = request.config.cache.mkdir("kernels")
     if not any(kept.iterdir()):
-        compiled._fill(kept)
+        fill(kept)
     told = counted(kept)
     if told["several"] or told["others"]:
         told = counted(tmp_path)
@@ -81,6 +95,6 @@ def test_the_first_visitor_of_marginal_pc_is_told_why_it_takes_longer(monkeypatc
         monkeypatch.setattr(registry, "kept", lambda _, kept=kept: kept)
         for key in ("priv_pc", "marginal_pc"):
             search(tell, Request(Source("asia", 200), key), asia)
-            assert any("preparing it, once, about 20 s" in words for words in said) == (
+            assert any("preparing it, once, about 30 s" in words for words in said) == (
                 not kept and key == "marginal_pc"
             )

@@ -126,7 +126,7 @@ def test_hypergeometric_draws_follow_the_law(good, bad, sample):
     draws, rng = 20_000, np.random.default_rng(4)
     parts = np.tile(np.array([[good, bad]]), (draws, 1))
     drawn = tables.split(
-        parts, np.full(draws, sample), tables.uniforms(rng), tables.log_factorials(good + bad)
+        parts, np.full(draws, sample), rng, tables.log_factorials(good + bad)
     )
     assert (drawn.sum(axis=1) == sample).all()
     assert fits(drawn[:, 0], stats.hypergeom(good + bad, good, sample)) > 1e-4
@@ -137,12 +137,12 @@ def test_compiled_draws_take_the_generators_own_numbers():
     mine, its = np.random.default_rng(3), np.random.default_rng(3)
     for _ in range(200):
         drawn = tables.split(
-            np.array([[4, 6]]), np.array([1]), tables.uniforms(mine), tables.log_factorials(10)
+            np.array([[4, 6]]), np.array([1]), mine, tables.log_factorials(10)
         )
         assert drawn[0, 0] == (its.random() * 10 < 4)
     parts = np.array([[4, 0, 3], [0, 0, 0], [2, 2, 2]])
     drawn = tables.split(
-        parts, np.array([7, 0, 0]), tables.uniforms(mine), tables.log_factorials(7)
+        parts, np.array([7, 0, 0]), mine, tables.log_factorials(7)
     )
     assert drawn.tolist() == [[4, 0, 3], [0, 0, 0], [0, 0, 0]]
     assert mine.random() == its.random()
@@ -155,7 +155,7 @@ def test_looking_logarithms_up_changes_no_draw():
     for logs in (tables.log_factorials(int(parts.sum())), tables.log_factorials(100), np.empty(0)):
         rng = np.random.default_rng(5)
         found.append(
-            (tables.split(parts, drawn, tables.uniforms(rng), logs).tolist(), rng.random())
+            (tables.split(parts, drawn, rng, logs).tolist(), rng.random())
         )
     assert found[0] == found[1] == found[2]
 
