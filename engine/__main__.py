@@ -20,6 +20,7 @@ from engine.cli.interrupts import (
     modules_are_read,
 )
 from engine.errors import InputError, did_you_mean
+from engine.version import __version__
 
 # Module of engine.cli -> its words, each a function WORD_command; imported when a word is used.
 _MODULES = {
@@ -61,7 +62,7 @@ EXAMPLES = (
 def help_text() -> str:
     """What each word does, and three examples; no word's module is imported for it."""
     width = max(map(len, COMMANDS))
-    lines = ["usage: python -m engine WORD ... (each word has its own --help)", ""]
+    lines = ["usage: python -m engine WORD ... (each word has its own --help) | --version", ""]
     lines += [f"  {word:{width}}  {_sentence(word)}" for word in COMMANDS]
     lines += ["", "examples:", *(f"  python -m engine {example}" for example in EXAMPLES)]
     return "\n".join(lines)
@@ -82,6 +83,9 @@ def main(argv: Sequence[str]) -> int:
         argv = [ALIASES.get(word, word) for word in argv[:1]] + list(argv[1:])
         if argv and argv[0] in ("--help", "-h", "help"):
             print(help_text())
+            return 0
+        if argv and argv[0] in ("--version", "-V"):
+            print(f"dp-causal-explorer {__version__}")
             return 0
         if not argv or argv[0] not in COMMANDS:
             hint = did_you_mean(argv[0], COMMANDS) if argv else ""

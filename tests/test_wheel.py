@@ -58,6 +58,7 @@ def test_every_package_is_in_the_wheel(installed):
         here, there = ROOT / place, installed / "engine" / name
         names = {path.relative_to(here) for path in here.rglob(f"*.{kind}")}
         assert {path.relative_to(there) for path in there.rglob(f"*.{kind}")} == names != set()
+    assert (installed / "engine" / "py.typed").is_file()  # type checkers read the annotations
 
 
 # What people run: a command, a page's browser modules, a notebook, and README's snippets.
