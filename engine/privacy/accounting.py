@@ -55,7 +55,7 @@ def rho_budget(epsilon: float, delta: float) -> float:
 
 
 def rho_to_epsilon(rho: float, delta: float) -> float:
-    """The epsilon of rho-zCDP at delta: rho + 2 sqrt(rho ln(1/delta)).
+    """Convert rho-zCDP to the epsilon at delta: rho + 2 sqrt(rho ln(1/delta)).
 
     Args:
         rho: Zero-concentrated cost.
@@ -71,7 +71,7 @@ def rho_to_epsilon(rho: float, delta: float) -> float:
 
 
 def renyi_to_epsilon(cost: float, renyi_order: float, delta: float) -> float:
-    """The epsilon at delta of a Renyi cost at one order above 1.
+    """Convert a Renyi cost at one order above 1 to the epsilon at delta.
 
     Canonne, Kamath and Steinke 2020, Proposition 12:
     cost + ln(1 - 1/order) - (ln delta + ln order) / (order - 1).
@@ -115,7 +115,7 @@ def mu_budget(epsilon: float, delta: float) -> float:
 
 @lru_cache(maxsize=4096)  # every step of a trace asks, and most of them have spent nothing
 def mu_to_epsilon(mu: float, delta: float) -> float:
-    """The epsilon at ``delta`` of mu-Gaussian DP: the exact curve of Balle and Wang 2018."""
+    """Convert mu-Gaussian DP to the epsilon at ``delta``: the curve of Balle and Wang 2018."""
     from scipy.optimize import brentq  # slow to load, and few runs need it
 
     if mu == 0 or math.isinf(mu):
@@ -277,7 +277,7 @@ def advanced_total(steps: int, epsilon: float, delta: float) -> Guarantee:
 
 
 def unsampled(total: Guarantee, rate: float) -> Guarantee:
-    """What may be spent on a sample of share ``rate`` so that the total holds for all rows."""
+    """Return what a sample of share ``rate`` may cost so that the total holds for all rows."""
     if rate >= 1:
         return total
     delta = sampled_delta(total.delta, rate)
@@ -287,7 +287,7 @@ def unsampled(total: Guarantee, rate: float) -> Guarantee:
 
 
 def sampled_delta(delta: float, rate: float) -> float:
-    """What delta a run on a sample of share ``rate`` may have for ``delta`` on all rows.
+    """Return the delta of a run on a sample of share ``rate`` that gives ``delta`` on all rows.
 
     A delta of 1 or more would be no statement; a half is the most that is used.
     """
@@ -295,7 +295,7 @@ def sampled_delta(delta: float, rate: float) -> float:
 
 
 def sampled_epsilon(epsilon: float, rate: float) -> float:
-    """The epsilon on all rows of a run that costs ``epsilon`` on a sample of share ``rate``."""
+    """Return the epsilon on all rows of a run that costs ``epsilon`` on a sample of ``rate``."""
     if rate >= 1:
         return epsilon
     if epsilon > 500:

@@ -51,7 +51,7 @@ class PrivateBudget(Parameters):
 
     @property
     def strict(self) -> bool:
-        """Whether the run's guarantee is strict."""
+        """True if the run's guarantee is strict."""
         return self.guarantee == STRICT
 
 
@@ -67,7 +67,7 @@ HAIR = 1e-12
 
 
 def shares(total: Guarantee, count: int) -> tuple[str, float]:
-    """The better way to give ``count`` pure steps an equal share of a total, fixed in advance.
+    """Split a total into equal shares of ``count`` pure steps, fixed in advance, the better way.
 
     Returns the ledger's method and the epsilon of each step: total/count under basic composition,
     or sqrt(2 rho*/count) under zCDP. Depends on public facts alone.

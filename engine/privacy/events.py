@@ -33,10 +33,10 @@ class Event(Protocol):
 
     @property
     def delta(self) -> float:
-        """What the event adds to the failure probability."""
+        """The event's share of the failure probability."""
 
     def describe(self) -> str:
-        """The charge in words, for the ledger a person reads."""
+        """Describe the charge in words, for the ledger on the page."""
 
 
 class _Pure(ABC):
@@ -71,7 +71,7 @@ class LaplaceEvent(_Pure):
         return _ratio(self.sensitivity, self.scale)
 
     def describe(self) -> str:
-        """The charge in words."""
+        """Describe the charge in words."""
         return f"Laplace, sensitivity {self.sensitivity:.4g}, scale {self.scale:.4g}"
 
 
@@ -96,7 +96,7 @@ class AboveThresholdEvent(_Pure):
         )
 
     def describe(self) -> str:
-        """The charge in words."""
+        """Describe the charge in words."""
         return (
             f"Above-threshold, sensitivity {self.sensitivity:.4g}, threshold scale "
             f"{self.threshold_scale:.4g}, query scale {self.query_scale:.4g}"
@@ -128,7 +128,7 @@ class ExponentialEvent(_Pure):
         return min(self.epsilon**2 / 8, self.epsilon)
 
     def describe(self) -> str:
-        """The charge in words."""
+        """Describe the charge in words."""
         return f"Exponential mechanism, sensitivity {self.sensitivity:.4g}, ε {self.epsilon:.4g}"
 
 
@@ -155,7 +155,7 @@ class GaussianEvent:
         return 0.0
 
     def describe(self) -> str:
-        """The charge in words."""
+        """Describe the charge in words."""
         return f"Gaussian, ℓ2 sensitivity {self.sensitivity:.4g}, σ {self.sigma:.4g}"
 
 
@@ -189,7 +189,7 @@ class AnalyticGaussianEvent:
         return gaussian_delta(self.stated_epsilon, self.sigma / self.sensitivity)
 
     def describe(self) -> str:
-        """The charge in words, with its (epsilon, delta)."""
+        """Describe the charge in words, with its (epsilon, delta)."""
         return (
             f"Gaussian, ℓ2 sensitivity {self.sensitivity:.4g}, σ {self.sigma:.4g}: "
             f"({self.stated_epsilon:.4g}, {self.delta:.3g})"
@@ -216,7 +216,7 @@ class SubsampledEvent(_Pure):
         return math.log1p(self.rate * math.expm1(inner))
 
     def describe(self) -> str:
-        """The inner charge in words, and the rate."""
+        """Describe the inner charge in words, and the rate."""
         return f"{self.inner.describe()}, on a {self.rate:.3g} sample"
 
 
@@ -231,7 +231,7 @@ class SubsampledGaussianEvent(GaussianEvent):
     rate: float
 
     def describe(self) -> str:
-        """The charge in words, and the rate."""
+        """Describe the charge in words, and the rate."""
         return f"{super().describe()}, on a {self.rate:.3g} sample"
 
 
@@ -261,7 +261,7 @@ class SmoothEvent:
         return 1.0 if half > 500 else min(1.0, self.slack * (1 + math.exp(half)) / 2)
 
     def describe(self) -> str:
-        """The charge in words."""
+        """Describe the charge in words."""
         return f"Laplace on smooth sensitivity, ε {self.epsilon:.4g}, δ {self.delta:.2g}"
 
 
@@ -281,7 +281,7 @@ class ProposeTestReleaseEvent:
 
     @property
     def threshold(self) -> float:
-        """What a noisy distance has to exceed."""
+        """The value that a noisy distance has to exceed."""
         return 1 + math.log(1 / self.slack) / self.step
 
     @property
@@ -301,7 +301,7 @@ class ProposeTestReleaseEvent:
         return min(1.0, self.tests * self.slack / 2)
 
     def describe(self) -> str:
-        """The charge in words."""
+        """Describe the charge in words."""
         return (
             f"Propose-test-release, {self.tests} tests and a release of ε {self.step:.4g} each, "
             f"δ {self.delta:.2g}"
@@ -321,7 +321,7 @@ class StableEvent:
 
     @property
     def threshold(self) -> float:
-        """What the noisy number of records has to exceed."""
+        """The value that the noisy number of records has to exceed."""
         return math.log(1 / self.delta) / self.stated_epsilon
 
     @property
@@ -335,7 +335,7 @@ class StableEvent:
         return min(self.epsilon**2 / 2, self.epsilon)
 
     def describe(self) -> str:
-        """The charge in words."""
+        """Describe the charge in words."""
         return f"Release if stable, ε {self.stated_epsilon:.4g}, δ {self.delta:.2g}"
 
 
@@ -355,7 +355,7 @@ class UndefendedEvent:
 
 
 def renyi(event: Event, renyi_order: float) -> float:
-    """The event's Renyi cost at an order above 1 (delta apart): what an "rdp" ledger adds up."""
+    """Return the Renyi cost at an order above 1, without delta: an "rdp" ledger adds these up."""
     if isinstance(event, SubsampledGaussianEvent) and 0 < event.rate < 1:
         multiplier = event.sigma / event.sensitivity if event.sensitivity else math.inf
         sampled = subsampled_gaussian_renyi(event.rate, multiplier, renyi_order)

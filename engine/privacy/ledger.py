@@ -59,7 +59,7 @@ class Charge:
 
     @property
     def cost(self) -> float:
-        """What a budget bar shows: epsilon, or for an event without a pure one, its rho."""
+        """The cost that a budget bar shows: epsilon, or rho for an event without a pure epsilon."""
         return self.epsilon if math.isfinite(self.epsilon) else self.rho
 
 
@@ -67,7 +67,7 @@ _SMALLEST = 1074  # every float is a whole number of 2^-1074, the smallest above
 
 
 def _whole(cost: float) -> int:
-    """A finite float in units of 2^-1074: sums of these are exact."""
+    """Return a finite float as a multiple of 2^-1074: sums of these are exact."""
     above, below = cost.as_integer_ratio()  # below is a power of two
     return above << (_SMALLEST + 1 - below.bit_length())
 
@@ -109,7 +109,7 @@ class Ledger(Sequence[Charge]):
 
     @property
     def limit(self) -> float:
-        """What a run may plan with: the cap in the method's own unit, less a hair for rounding."""
+        """The total that a run may plan with: the cap in the method's unit, less a hair."""
         return self.most * (1 - self._HAIR)
 
     @cached_property
@@ -133,7 +133,7 @@ class Ledger(Sequence[Charge]):
 
     @property
     def left(self) -> float:
-        """What of the limit is left, in the method's own unit."""
+        """The rest of the limit, in the method's unit."""
         return max(0.0, self.limit - self.used)
 
     @property
@@ -151,7 +151,7 @@ class Ledger(Sequence[Charge]):
         return sampled_epsilon(spent, self.rate)
 
     def cost(self, event: Event) -> float:
-        """What the event costs in the method's own unit."""
+        """Return the event's cost in the method's unit."""
         if self.renyi_order is not None:
             return renyi(event, self.renyi_order)
         if self.method == "gdp" and type(event) is not GaussianEvent:
@@ -159,11 +159,11 @@ class Ledger(Sequence[Charge]):
         return event.epsilon if self.method == "basic" else event.rho
 
     def affords(self, *events: Event) -> bool:
-        """Whether all the events together still fit under the cap."""
+        """Return True if all the events together still fit under the cap."""
         return self._spent_with(*events) is not None
 
     def _spent_with(self, *events: Event) -> int | None:
-        """What a cap's charges cost with these too, exactly; None if they do not fit under it."""
+        """Return the exact cost of a cap's charges and these; None if they do not fit under it."""
         if self.cap is None:
             return 0
         # A NaN compares false: an event of unknown cost is refused, as is an infinite or
@@ -182,7 +182,7 @@ class Ledger(Sequence[Charge]):
 
     @property
     def _delta_left(self) -> float:
-        """What delta the events themselves may add: none where the method needs the cap's."""
+        """The delta that the events themselves may add: 0 where the method needs the cap's."""
         assert self.cap is not None
         return self.cap.delta if self.method == "basic" else 0.0
 
@@ -215,7 +215,7 @@ class Ledger(Sequence[Charge]):
 
     @property
     def defended(self) -> Guarantee:
-        """What can be proven for everything charged so far.
+        """The guarantee that is proven for everything charged so far.
 
         Under a cap it is the cap itself: the run decides from the data when to stop, so only the
         filter's limit, not the odometer, is a differential privacy guarantee. Without a cap it is
@@ -238,11 +238,11 @@ class Ledger(Sequence[Charge]):
         return self._totals(lambda charge: charge.order)
 
     def by_iteration(self) -> dict[int, float]:
-        """Iteration of a descent -> what its charges cost in the method's own unit."""
+        """Return the cost of each iteration of a descent, in the method's unit."""
         return self._totals(lambda charge: charge.iteration)
 
     def by_label(self) -> dict[str, float]:
-        """What kind of release -> what its charges cost in the method's own unit."""
+        """Return the cost of each kind of release, in the method's unit."""
         return self._totals(lambda charge: charge.label)
 
     def _totals(self, of: Callable[[Charge], K | None]) -> dict[K, float]:

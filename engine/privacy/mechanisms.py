@@ -43,11 +43,11 @@ class Paying(Protocol):
 
     @property
     def ledger(self) -> Ledger:
-        """Who is charged, before anything is drawn."""
+        """The ledger that is charged before anything is drawn."""
 
     @property
     def randomness(self) -> Randomness:
-        """Where the noise comes from."""
+        """The source of the noise."""
 
 
 def _noise(session: Paying) -> np.random.Generator:
@@ -72,7 +72,7 @@ def laplace(
 
 
 def smooth_beta(epsilon: float, slack: float) -> float:
-    """The smoothness that :func:`smooth_laplace` needs: epsilon / (2 ln(2 / slack))."""
+    """Return the smoothness that :func:`smooth_laplace` needs: epsilon / (2 ln(2 / slack))."""
     return epsilon / (2 * math.log(2 / slack))
 
 
@@ -239,7 +239,7 @@ def exponential(
 def _above_threshold(
     sensitivity: float, threshold_scale: float, query_scale: float, rate: float
 ) -> Event:
-    """What a round charges."""
+    """Return the event that a round charges."""
     event = AboveThresholdEvent(sensitivity, threshold_scale, query_scale)
     return SubsampledEvent(event, rate) if rate < 1 else event
 
@@ -279,7 +279,7 @@ class AboveThreshold:
         self.open = True
 
     def above(self, value: float) -> bool:
-        """Whether the noisy value reaches the noisy threshold; a positive answer ends the run."""
+        """Return True if the noisy value reaches the noisy threshold; then the run ends."""
         if not self.open:
             raise RuntimeError("This run of above-threshold has already given its positive answer.")
         self.noisy_value = value + float(self._noise.laplace(0.0, self._query_scale))

@@ -84,7 +84,7 @@ class NoiseSource(Randomness, ABC):
         raise NotCovered("A release deals no rows into blocks; use marginal_pc.")
 
     def widening(self, sensitivity: float, sigma: float, size: int, rounding: float) -> float:
-        """The factor on sensitivity and sigma that covers both roundings of ``size`` entries.
+        """Return the factor on sensitivity and sigma that covers both roundings of ``size`` values.
 
         Two neighbours' entries move apart by at most twice ``rounding`` in floating point and one
         step of the grid; over all entries that is sqrt(size) as much.
@@ -104,11 +104,11 @@ class NoiseSource(Randomness, ABC):
     def gaussian(
         self, exact: NDArray[np.float64], sensitivity: float, sigma: float
     ) -> NDArray[np.float64]:
-        """The values with discrete Gaussian noise; sensitivity and sigma as widened."""
+        """Add discrete Gaussian noise to the values; sensitivity and sigma as widened."""
 
 
 def grid_of(sigma: float) -> int:
-    """The exponent of the grid for noise sigma, a public fact."""
+    """Return the exponent of the grid for noise sigma, a public fact."""
     return math.frexp(sigma)[1] - 1 - STEPS
 
 
@@ -122,7 +122,7 @@ class Hardened(NoiseSource):
     def gaussian(
         self, exact: NDArray[np.float64], sensitivity: float, sigma: float
     ) -> NDArray[np.float64]:
-        """Rounded to the grid, and OpenDP's discrete Gaussian added in whole steps."""
+        """Round to the grid, and add OpenDP's discrete Gaussian in whole steps."""
         self.used["noise"] += 1
         if sum(len(r.steps) for r in self.given_out) + exact.size > MOST_ENTRIES:
             raise InputError(f"A release holds at most {MOST_ENTRIES:,} numbers; drop columns.")
@@ -137,7 +137,7 @@ class Hardened(NoiseSource):
 
 
 def _discrete_gaussian(whole: list[int], scale: float) -> list[int]:
-    """The whole numbers with discrete Gaussian noise of the given scale, by OpenDP."""
+    """Add discrete Gaussian noise of the given scale to whole numbers, by OpenDP."""
     from opendp import domains, measurements, metrics, mod  # its prelude loads scikit-learn
 
     mod.enable_features("contrib")
@@ -159,13 +159,13 @@ class Replay(NoiseSource):
 
     @property
     def left(self) -> int:
-        """How many releases have not been asked for yet."""
+        """The number of releases that have not been asked for yet."""
         return len(self._left)
 
     def gaussian(
         self, exact: NDArray[np.float64], sensitivity: float, sigma: float
     ) -> NDArray[np.float64]:
-        """The next release, if it is the one asked for."""
+        """Return the next release, if it is the one asked for."""
         if not self._left:
             raise InputError("The file lacks a release that its algorithm makes.")
         found = self._left.pop(0)

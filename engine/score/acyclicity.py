@@ -31,7 +31,7 @@ def acyclicity(w: Matrix) -> tuple[float, Matrix]:
 
 
 def is_acyclic(graph: Adjacency) -> bool:
-    """Whether a (d, d) boolean matrix has no directed cycle (Kahn's algorithm)."""
+    """Return True if a (d, d) boolean matrix has no directed cycle (Kahn's algorithm)."""
     left = graph.copy()
     alive = np.ones(len(left), dtype=bool)
     while alive.any():
@@ -46,7 +46,7 @@ def is_acyclic(graph: Adjacency) -> bool:
 def prune(
     w: Matrix, threshold: float | Matrix, required: Adjacency | None = None
 ) -> tuple[Adjacency, float]:
-    """The edges of at least ``threshold``, and the factor it was raised by to end all cycles.
+    """Return the edges of at least ``threshold``, and the factor that raised it to end all cycles.
 
     ``required`` edges, which have no cycle, stay whatever their weight.
 

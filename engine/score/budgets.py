@@ -14,7 +14,7 @@ MAX_ITERATIONS = 5_000
 
 
 def iterations(total: float, initial: float, increment: str) -> int:
-    """How many gradients a total affords that starts at ``initial``: Lemma 2, its floor.
+    """Count the gradients that a total affords from ``initial`` on: Lemma 2, its floor.
 
     For "rising" I solves: the sum of initial RISE^(k/I) over k < I is the total. Raises InputError
     where not one gradient is affordable.
@@ -37,7 +37,7 @@ AUTO_GRADIENTS = 200
 
 @cache
 def initial_for(total: float, increment: str, count: int = AUTO_GRADIENTS) -> float:
-    """The initial epsilon for which a total affords ``count`` gradients (within rounding).
+    """Return the initial epsilon for which a total affords ``count`` gradients (within rounding).
 
     Depends on public numbers alone. A larger one affords fewer, so it is found by bisection.
     """

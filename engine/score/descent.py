@@ -86,7 +86,7 @@ def descend(
 
 
 def off_diagonal(noisy: Matrix) -> Matrix:
-    """The same array with its diagonal set to 0."""
+    """Set the array's diagonal to 0 in place, and return it."""
     np.fill_diagonal(noisy, 0.0)
     return noisy
 
@@ -97,7 +97,7 @@ def claimed_sensitivity(clip: float, d: int, n: int) -> float:
 
 
 def defended_sensitivity(clip: float, d: int) -> float:
-    """What holds for a mean gradient clipped entry by entry: its whole range.
+    """Return the proven sensitivity of a mean gradient clipped entry by entry: its whole range.
 
     One row with large values moves an entry of the mean from one clip to the other.
     """
@@ -107,7 +107,7 @@ def defended_sensitivity(clip: float, d: int) -> float:
 def release_gradient(
     context: RunContext, exact: Matrix, sensitivity: float, sigma: float, iteration: int
 ) -> Matrix:
-    """A gradient of the loss with N(0, sigma^2) on every entry, its diagonal 0; one step."""
+    """Release a gradient with N(0, sigma^2) on every entry, its diagonal 0; one step."""
     noisy = off_diagonal(
         gaussian(
             context,
@@ -197,7 +197,7 @@ def proportional(epsilons: Sequence[float]) -> tuple[float, ...]:
 
 
 def strict_records(data: Dataset, kind: str, plan: GradientPlan, context: RunContext) -> Records:
-    """Encoded, centred rows in a common unit, from public facts and one charged release.
+    """Encode and centre rows in a common unit, from public facts and one charged release.
 
     Ordinal scores and numeric values: the d means, of l2 sensitivity 2 sqrt(d) / n on the box
     [-1, 1]^d. Otherwise all one-way tables, as frequencies: sqrt(2 d) / n. The unit is the widest
@@ -241,7 +241,7 @@ def noisy_scores(
 def scores_from(
     data: Dataset, kind: str, noisy: NDArray[np.float64]
 ) -> tuple[Encoding, NDArray[np.float64]]:
-    """Encoding and column means implied by noisy frequencies, all columns' one after another."""
+    """Derive encoding and column means from noisy frequencies, all columns' one after another."""
     parts = np.split(noisy, np.cumsum(data.cardinalities)[:-1])
     encoding = encoding_of(data, kind, parts)
     assert encoding.scores is not None
@@ -397,7 +397,7 @@ def _direction(
     at: NDArray[np.float64],
     slope: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """The two-loop recursion, on the variables that are not held at 0 by the slope."""
+    """Apply the two-loop recursion to the variables that the slope does not hold at 0."""
     held = (at <= 0) & (slope > 0)
     q = np.where(held, 0.0, slope)
     pairs = [(s, y, 1 / float(s @ y)) for s, y in memory]

@@ -50,7 +50,7 @@ class Encoding:
 def encoding_of(
     data: Dataset, kind: str = "ordinal", frequencies: Sequence[NDArray[np.float64]] | None = None
 ) -> Encoding:
-    """The encoding of a dataset; "ridit" and "frequency" need the columns' level frequencies."""
+    """Return a dataset's encoding; "ridit" and "frequency" need the columns' level frequencies."""
     d = data.d
     if data.bounds is not None:
         low, high = np.array(data.bounds).T
@@ -83,13 +83,13 @@ def midpoints(frequencies: NDArray[np.float64], *, by_frequency: bool) -> NDArra
 
 
 def level_counts(data: Dataset) -> list[NDArray[np.float64]]:
-    """Counts of every column's levels, exact."""
+    """Count every column's levels exactly."""
     columns = zip(data.codes.T, data.cardinalities, strict=True)
     return [np.bincount(column, data.weights, size).astype(float) for column, size in columns]
 
 
 def blocks(data: Dataset, encoding: Encoding) -> Iterator[tuple[Matrix, NDArray[np.int64] | None]]:
-    """The rows as (block, d) floats in the box, a block at a time, and the weights of a block's."""
+    """Yield the rows as (block, d) floats in the box, one block at a time, with their weights."""
     for start in range(0, len(data.codes), BLOCK):
         part = slice(start, start + BLOCK)
         if encoding.scores is None:
@@ -109,13 +109,13 @@ def lookup(codes: NDArray[np.unsignedinteger], encoding: Encoding) -> Matrix:
 
 
 def _inside(data: Dataset, part: slice, encoding: Encoding) -> Matrix:
-    """Some rows of numeric data, in the box."""
+    """Scale some rows of numeric data into the box."""
     assert data.values is not None
     return np.clip((data.values[part] - encoding.middle) / encoding.half, -1.0, 1.0)
 
 
 def first_rows(data: Dataset, encoding: Encoding, rows: int) -> Matrix:
-    """The first rows as they were read, in the box."""
+    """Return the first rows as they were read, in the box."""
     if encoding.scores is None:
         return _inside(data, slice(rows), encoding)
     return lookup(data.row_codes(rows), encoding)

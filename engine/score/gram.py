@@ -55,7 +55,7 @@ def _second_moments(data: Dataset, encoding: Encoding, radius: float) -> Matrix:
 
 
 def holds_box(radius: float, d: int) -> bool:
-    """Whether the ball holds [-1, 1]^d; a radius of sqrt(d) does, whatever rounding says."""
+    """Return True if the ball holds [-1, 1]^d; a radius of sqrt(d) does, whatever rounding says."""
     return radius * radius >= d * (1 - 1e-12)
 
 
@@ -96,7 +96,7 @@ class Packing:
 
     @property
     def _weights(self) -> Matrix:
-        """What each entry of (1, x)(1, x)' is multiplied by: upper triangle, 0 where left out."""
+        """The factor of each entry of (1, x)(1, x)': upper triangle, 0 where left out."""
         c = np.ones(self.d + 1)
         c[0] = self.constant
         weights = np.triu(np.outer(c, c) * math.sqrt(2), 1)
@@ -104,7 +104,7 @@ class Packing:
         return weights
 
     def pack(self, moments: Matrix) -> NDArray[np.float64]:
-        """The entries to release, (k,)."""
+        """Return the entries to release, (k,)."""
         weights = self._weights
         released: NDArray[np.float64] = (moments * weights)[weights != 0]
         return released
@@ -118,7 +118,7 @@ class Packing:
         return whole
 
     def entry_noise(self, sigma: float) -> float:
-        """Standard deviation of an off-diagonal entry of x x' when each packed one has sigma."""
+        """Return the deviation of an off-diagonal entry of x x' if each packed one has sigma."""
         return sigma / math.sqrt(2)
 
 
@@ -132,7 +132,7 @@ def best_constant(d: int) -> float:
 
 
 def semidefinite(matrix: Matrix, floor: float) -> Matrix:
-    """The nearest symmetric matrix with no eigenvalue below ``floor``; itself if it has none."""
+    """Return the nearest symmetric matrix with no eigenvalue below ``floor``."""
     values, vectors = np.linalg.eigh(matrix)
     if values[0] >= floor:
         return matrix

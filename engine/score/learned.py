@@ -138,7 +138,7 @@ class ScoreDiagnostics(Diagnostics):
 
 
 def report(result: Learned, data: Dataset, **shown: Any) -> ScoreDiagnostics:
-    """The diagnostics of a run, with the oracle's threshold where the truth is known.
+    """Make a run's diagnostics, with the oracle's threshold where the truth is known.
 
     ``shown`` are further fields of :class:`ScoreDiagnostics`.
     """

@@ -90,7 +90,7 @@ def penalised(
     multiplier: float,
     d: int,
 ) -> tuple[float, Matrix]:
-    """The inner problem's value and gradient over the doubled vector."""
+    """Return the inner problem's value and gradient over the doubled vector."""
     w = fold_parts(parts, d)
     value, slope = loss(w)
     h, h_slope = acyclicity(w)

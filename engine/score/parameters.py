@@ -62,19 +62,19 @@ class LinearParameters(Parameters):
     )
 
     def scores(self, published: bool = False) -> str:
-        """The encoding with "auto" resolved."""
+        """Resolve "auto" to an encoding."""
         if self.encoding == "auto":
             return "frequency" if published else "ordinal"
         return self.encoding
 
     def l1(self, data: Dataset, published: bool = False) -> float:
-        """The penalty as a number."""
+        """Return the penalty as a number."""
         if not isinstance(self.penalty, str):
             return self.penalty
         return NUMERIC_PENALTY if published or data.bounds is not None else DISCRETE_PENALTY
 
     def edge_threshold(self, data: Dataset, published: bool = False) -> float:
-        """The edge threshold as a number."""
+        """Return the edge threshold as a number."""
         if not isinstance(self.threshold, str):
             return self.threshold
         return NUMERIC_THRESHOLD if published or data.bounds is not None else DISCRETE_THRESHOLD
@@ -110,7 +110,7 @@ class GradientParameters(Parameters):
     )
 
     def clip_at(self, strict: bool) -> float:
-        """The clip as a number."""
+        """Return the clip as a number."""
         if isinstance(self.clip, str):
             return STRICT_CLIP if strict else PUBLISHED_CLIP
         return self.clip
@@ -141,11 +141,11 @@ class CovarianceParameters(LinearParameters):
     )
 
     def by_correlation(self, data: Dataset) -> bool:
-        """Whether edges are kept by their partial correlations."""
+        """Return True if edges are kept by their partial correlations."""
         return self.rule == "partial" or (self.rule == "auto" and data.bounds is None)
 
     def penalties(self, data: Dataset, covariance: Matrix) -> float | Matrix:
-        """The penalty: one number, or one an edge in proportion to both standard deviations."""
+        """Return the penalty: one number, or one per edge by both standard deviations."""
         if not self.by_correlation(data):
             return self.l1(data)
         spread = np.sqrt(np.maximum(np.diag(covariance), 0.0))
@@ -160,7 +160,7 @@ class CovarianceParameters(LinearParameters):
         noise: float | Matrix = 0.0,
         known: Known | None = None,
     ) -> Learned:
-        """The graph by the edge rule, its threshold raised by a covariance entry's known noise."""
+        """Learn the graph by the edge rule; a covariance entry's noise raises the threshold."""
         spread = np.sqrt(np.maximum(np.diag(covariance), 1e-12))
         if not self.by_correlation(data):
             # A weight is a covariance over the parent's variance.

@@ -72,7 +72,7 @@ class ClippedGradient:
         self._x, self._weights = self._rows[:0], records.weights[:0]  # of the close rows
 
     def __call__(self, w: Matrix) -> Matrix:
-        """The gradient at w, its diagonal 0; (d, d)."""
+        """Return the gradient at w, its diagonal 0; (d, d)."""
         if self._at is None or self._beyond(w - self._at):
             self._look_at_all(w)
         x = self._x
@@ -84,7 +84,7 @@ class ClippedGradient:
         return np.asarray(total)
 
     def _beyond(self, step: Matrix) -> bool:
-        """Whether the step's spectral norm passes the reach; Frobenius' is larger, and cheaper."""
+        """Return True if the step's spectral norm passes the reach; Frobenius' is larger."""
         frobenius, reach = float(np.linalg.norm(step)), self._reach
         return frobenius > reach and float(np.linalg.norm(step, 2)) > reach
 
@@ -161,7 +161,7 @@ def _added(lanes):  # type: ignore[no-untyped-def]
 
 
 def records(data: Dataset, encoding: Encoding) -> Records:
-    """The encoded rows: distinct ones with weights for discrete data, all for numeric data."""
+    """Encode the rows: distinct ones with weights for discrete data, all for numeric data."""
     if encoding.scores is None:
         rows = np.concatenate([block for block, _ in blocks(data, encoding)])
         return Records(rows, np.ones(len(rows)), data.n)
@@ -170,5 +170,5 @@ def records(data: Dataset, encoding: Encoding) -> Records:
 
 
 def norm_limit(clip: float, d: int) -> float:
-    """The ball that holds every gradient with entries of at most ``clip``: clip sqrt(d (d - 1))."""
+    """Return the norm that gradients with entries up to ``clip`` reach: clip sqrt(d (d - 1))."""
     return clip * math.sqrt(d * (d - 1))
