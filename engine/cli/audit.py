@@ -11,7 +11,7 @@ from engine.audit.replay import Finding
 from engine.cli.flags import Parser, add_json_flag, aligned, at_least, progress
 from engine.cli.interrupts import ending, interruptible
 from engine.release.checking import HALF, attack_release, verdict
-from engine.release.file import load
+from engine.release.door import load
 
 RUNS = 200
 
@@ -60,7 +60,7 @@ def audit_command(argv: Sequence[str]) -> int:
 
 
 def _attack_release(path: str, as_json: bool) -> int:
-    release = load(path)
+    release, _ = load(path)
     with interruptible() as cancelled:
         found = attack_release(release, cancelled=cancelled)
     if as_json:

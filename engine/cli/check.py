@@ -6,10 +6,11 @@ import json
 from collections.abc import Sequence
 
 from engine.cli.flags import Parser, add_json_flag
-from engine.release.checking import SECONDS, check
-from engine.release.file import Release, digest, load, read_bytes
+from engine.release.checking import SECONDS
+from engine.release.door import load
+from engine.release.file import Release, digest, read_bytes
 from engine.release.page import check_words
-from engine.release.signature import own_key, public_key_in, public_text, verify, verify_page
+from engine.release.signature import own_key, public_key_in, public_text, verify_page
 
 _MOST_PAGE = 50_000_000
 
@@ -34,10 +35,8 @@ def check_command(argv: Sequence[str]) -> None:
     add_json_flag(parser)
     args = parser.parse_args(argv)
     key = None if args.key is None else public_key_in(args.key)
-    release = load(args.file)
-    verify(release, key)
-    doubt = check(release, args.seconds)
-    if args.page is not None:  # now: a page is drawn of a consistent file alone
+    release, doubt = load(args.file, key, args.seconds)
+    if args.page is not None:
         verify_page(release, read_bytes(args.page, _MOST_PAGE))
     if args.json:
         print(json.dumps(_record(release, doubt, key, args.page is not None)))

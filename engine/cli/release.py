@@ -26,7 +26,8 @@ from engine.params import Spec
 from engine.percent import count
 from engine.registry import algorithm
 from engine.release.budget import Budgets
-from engine.release.file import ALGORITHM, canonical, load, loads
+from engine.release.door import load, opened
+from engine.release.file import ALGORITHM, canonical
 from engine.release.make import Budget, BudgetedRelease, Stopped, combine
 from engine.release.page import combined_words, doubt_words, to_html
 from engine.release.places import check_place, check_places, page_of, save
@@ -111,7 +112,7 @@ def _again(args: Namespace, out: Path) -> int:
     """Write a release that is kept out again; nothing is charged."""
     kept, text, page = Budgets().get(args.again)
     if args.sign:
-        found = signed(loads(text.encode()), own_key())
+        found = signed(opened(text.encode())[0], own_key())
         text, page = canonical(found), to_html(found)
     _write(text, page, out, kept)
     print(f"{out} and {page_of(out)}: release {kept} again; nothing was charged.")
@@ -146,12 +147,17 @@ def combine_command(argv: Sequence[str]) -> None:
         example="combine ward-7.json ward-8.json --out all.json",
     )
     parser.add_argument("files", nargs="+", help="the releases, JSON files")
+    parser.add_argument(
+        "--different-people",
+        action="store_true",
+        help="state that each person is in one release only, though two look like the same people",
+    )
     add_knowledge_flag(parser)
     _add_out_flags(parser)
     args = parser.parse_args(argv)
     out = check_places(args.out)
     signer = own_key() if args.sign else None
-    found = combine(args.files, known(args)).release
+    found = combine(args.files, known(args), different_people=args.different_people).release
     found = found if signer is None else signed(found, signer)
     BudgetedRelease(found).save(out)
     print(
@@ -191,7 +197,7 @@ def synthetic_command(argv: Sequence[str]) -> None:
         help="set a column to a level in every row (do-sampling); may be given several times",
     )
     args = parser.parse_args(argv)
-    release = load(args.file)
+    release, _ = load(args.file)
     path = Path(args.file)
     out = Path(args.out) if args.out else path.with_name(f"{path.stem}-synthetic.csv")
     check_place(out)

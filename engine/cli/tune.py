@@ -107,10 +107,10 @@ def _data(args: Any) -> tuple[list[Dataset], list[Dataset]]:
         shape = PlanRequest(schema.names, schema.levels, args.n)
         return halves(partial(shape.dataset, seed=args.data_seed))
     if args.release is not None:
-        from engine.release.file import load
+        from engine.release.door import load
         from engine.release.synthetic import synthetic
 
-        return halves(partial(synthetic, load(args.release), args.n))
+        return halves(partial(synthetic, load(args.release)[0], args.n))
     sampled = partial(load_dataset, n=args.n, seed=args.data_seed)
     others = [] if args.held_out is None else parts(args.held_out, "--held-out")
     return list(map(sampled, parts(args.dataset, "--dataset"))), list(map(sampled, others))

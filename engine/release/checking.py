@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -45,7 +46,9 @@ from engine.marginals.moments import Moments
 from engine.privacy.accounting import Guarantee
 from engine.privacy.sources import DISTANCE, Replay
 from engine.randomness import Randomness
-from engine.release.file import MOST_PARTS, Release, findings
+from engine.release.drawing import consistent_dag, drawn
+from engine.release.file import DISJOINT, MOST_PARTS, VOUCHED, Release, findings
+from engine.release.likeness import ALIKE, ROWS, Sampled, likeness, same_noise
 from engine.release.noise import ALARM, goodness_of_fit_p
 from engine.release.pooling import pooled
 from engine.runner import one_thread
@@ -130,11 +133,22 @@ class Tables(NamedTuple):
     answers: Mapping[tuple[int, ...], Estimate]
 
 
+class Checked(NamedTuple):
+    """What a check found: a bound on the probability of such numbers, tables and outcome."""
+
+    doubt: float
+    tables: Tables
+    outcome: Outcome
+
+
+_CHECKED: WeakKeyDictionary[Release, Checked] = WeakKeyDictionary()  # none of them changes
+
+
 def check(release: Release, seconds: float = SECONDS) -> float:
     """Derive everything again; the file is consistent if that ends where it says.
 
     Args:
-        release: What :func:`engine.release.file.load` read.
+        release: One that was made or opened.
         seconds: Its timeout. A file that takes longer is refused without a word on whether it is
             consistent.
 
@@ -157,18 +171,26 @@ def check(release: Release, seconds: float = SECONDS) -> float:
         >>> 0 < check(ward.release(frame, schema).release) <= 1
         True
     """
-    return checked(release, _deadline(seconds))[0]
+    return checked(release, _deadline(seconds)).doubt
 
 
-def checked(release: Release, late: Ask | None = None) -> tuple[float, Tables, Outcome]:
-    """What :func:`check` says, what was released, and the outcome that follows from it."""
-    late = late or _deadline(SECONDS)
+def checked(release: Release, late: Ask | None = None) -> Checked:
+    """What :func:`check` says, what was released, and the outcome that follows from it; once."""
+    if release not in _CHECKED:
+        _CHECKED[release] = _checked(release, late or _deadline(SECONDS))
+    return _CHECKED[release]
+
+
+def _checked(release: Release, late: Ask) -> Checked:
     if release.parts:
         made = assembled(release.parts, release.applied)
         if any(getattr(made, field) != getattr(release, field) for field in _STATED):
             raise InputError("The combined file states something else than its releases do.")
         parts = [checked(part, late) for part in release.parts]
-        doubt, tables = min(part[0] for part in parts), _pool(release, [part[1] for part in parts])
+        if release.rests_on != VOUCHED and (said := _same_people(release.parts, parts)):
+            raise InputError(said)
+        doubt = min(part.doubt for part in parts)
+        tables = _pool(release, [part.tables for part in parts])
     else:
         tables = tables_of(release, late)
         doubt = goodness_of_fit_p(release.releases[0], tables.tests.moments)
@@ -179,7 +201,7 @@ def checked(release: Release, late: Ask | None = None) -> tuple[float, Tables, O
             "The released numbers are too good to be noisy: had noise of the stated size been "
             f"drawn, they would agree this well with a probability of at most {doubt:.1g}."
         )
-    return doubt, tables, outcome
+    return Checked(doubt, tables, outcome)
 
 
 def _deadline(seconds: float) -> Ask:
@@ -291,23 +313,30 @@ def with_knowledge(release: Release, knowledge: Knowledge) -> Release:
     columns that there are not.
     """
     check_names(knowledge, release.names)
-    return rederived(replace(release, applied=knowledge), checked(release)[1])
+    return rederived(replace(release, applied=knowledge), checked(release).tables)
 
 
-def combined(releases: Sequence[Release], knowledge: Knowledge | None = None) -> Release:
+def combined(
+    releases: Sequence[Release],
+    knowledge: Knowledge | None = None,
+    different_people: bool = False,
+) -> Release:
     """Releases of different people under one schema as one.
 
     Args:
         releases: Two or more, of different people; one that was combined counts as its parts.
         knowledge: What is known of the causes. Without it what all of the releases state.
+        different_people: You state that each person is in one of them only, though two are as
+            alike as releases of the same people. The file then says so.
 
     Returns:
-        A release with all their tables combined. Each person's (ε, δ) is that of the release that
-        holds them, so its own is the largest, if nobody is in two of them.
+        A release with all their tables combined. If each person is in one release only, they have
+        that release's (ε, δ), and the largest of these is its own.
 
     Raises:
         InputError: For other schemas or parameters, with the first difference; for two releases of
-            one budget, or one that is given twice; for files that are not consistent.
+            one budget, of the same people by their numbers, or one that is given twice; for files
+            that are not consistent.
     """
     parts = [part for each in releases for part in each.parts or (each,)]
     known = [part.knowledge for part in parts]
@@ -316,22 +345,49 @@ def combined(releases: Sequence[Release], knowledge: Knowledge | None = None) ->
         raise InputError(
             "The releases state different knowledge of the causes; give the one that holds for all."
         )
-    return rederived(made, _pool(made, [checked(part)[1] for part in parts]))
+    found = [checked(part) for part in parts]
+    if said := _same_people(parts, found):
+        if not different_people:
+            raise InputError(said)
+        made = replace(made, rests_on=VOUCHED)
+    return rederived(made, _pool(made, [part.tables for part in found]))
+
+
+def _same_people(parts: Sequence[Release], found: Sequence[Checked]) -> str:
+    """Which two releases are as alike as those of the same people, in a sentence; "" for none.
+
+    Over all pairs that happens to independent samples of different people with probability ALIKE
+    at most.
+    """
+    some = [
+        Sampled.of(moments, drawn(moments, consistent_dag(outcome.matrix), ROWS, Randomness(0)))
+        for moments, outcome in ((each.tables.tests.moments, each.outcome) for each in found)
+    ]
+    pairs = list(combinations(range(len(parts)), 2))
+    for i, j in pairs:
+        if (p := likeness(some[i], some[j])) * len(pairs) < ALIKE:
+            return (
+                f"{show(parts[i].name)} and {show(parts[j].name)} look like the same people: "
+                "releases of different people are this alike with a probability of at most "
+                f"{p:.1g}. If you know that each person is in one of them only, state it: "
+                "combine --different-people, in Python different_people=True, or the box on the "
+                "page."
+            )
+    return ""
 
 
 def assembled(parts: Sequence[Release], applied: Knowledge | None) -> Release:
     """What combined releases state of themselves; the graph is still that of one of the parts.
 
-    InputError for two of one budget, for other schemas or parameters, with the first
-    difference, and for knowledge of columns that there are not.
+    InputError for two of one budget or of one noise, for other schemas or parameters, with the
+    first difference, and for knowledge of columns that there are not.
     """
     if not 2 <= len(parts) <= MOST_PARTS:
         raise InputError(f"Combine 2 to {MOST_PARTS} releases, not {len(parts)}.")
     for one, other in combinations(parts, 2):
         pair = f"{show(one.name)} and {show(other.name)}"
-        again = (one.name, one.rows) == (other.name, other.rows)  # a budget is that of its people
-        if again or one.releases[0].steps == other.releases[0].steps:
-            raise InputError(f"{pair} are one release or of one budget: people would count twice.")
+        if (one.name, one.rows) == (other.name, other.rows):  # a budget is that of its people
+            raise InputError(f"{pair} are of one budget, so people would be counted twice.")
         theirs = _facts(other)
         for what, value in _facts(one).items():
             if theirs.get(what) != value:
@@ -339,6 +395,8 @@ def assembled(parts: Sequence[Release], applied: Knowledge | None) -> Release:
                     f"{pair} differ in {what}: {show(value)} against {show(theirs.get(what))}. "
                     "Combine releases of one schema and one search."
                 )
+        if same_noise(one, other):
+            raise InputError(f"{pair} are one release or a copy, so people would be counted twice.")
     if applied is not None:
         check_names(applied, parts[0].names)
     best = max(parts, key=lambda part: part.total.epsilon)
@@ -353,6 +411,7 @@ def assembled(parts: Sequence[Release], applied: Knowledge | None) -> Release:
         labels=(),
         applied=applied,
         parts=tuple(parts),
+        rests_on=DISJOINT,
         signature=None,
     )
 

@@ -35,6 +35,14 @@ ALGORITHM = "marginal_pc"  # its noise is Gaussian on fixed tables, which harden
 VERSION, DERIVED = 3, 4  # as it was released; with knowledge applied afterwards, or combined
 NOISE = "discrete Gaussian on a grid (OpenDP), from the operating system's random bytes; no seed"
 DISJOINT = (
+    "If each person is in one release only, they have that release's (ε, δ). No file can show "
+    "this. For a person in several of them, the ε and δ of these releases add up."
+)
+VOUCHED = (  # for releases that are as alike as those of the same people
+    f"{DISJOINT} Some of these releases are as alike as releases of the same people. Whoever "
+    "combined them states that each person is in one only."
+)
+_BEFORE = (  # in files of version 0.3
     "Nobody is in two of these releases: then each person's (ε, δ) is that of the release that "
     "holds them. No file can show this. The ε and δ of all releases that hold a person add up."
 )
@@ -58,7 +66,7 @@ class Signature:
     value: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Release:
     """One release: what was asked, what it promises, and all that was given out.
 
@@ -70,7 +78,8 @@ class Release:
 
     ``applied`` is knowledge of the causes that takes the place of the schema's in all but the
     choice of what was released. ``parts`` are the releases of different people that were combined:
-    ``rows`` are theirs together, ``total`` is the largest of theirs, and ``releases`` is empty.
+    ``rows`` are theirs together, ``total`` is the largest of theirs, ``releases`` is empty, and
+    ``rests_on`` is the assumption under which ``total`` holds for each person.
 
     Examples:
         >>> import tempfile
@@ -100,6 +109,7 @@ class Release:
     signature: Signature | None = None
     applied: Knowledge | None = None
     parts: tuple[Release, ...] = ()
+    rests_on: str = ""
 
     @property
     def knowledge(self) -> Knowledge | None:
@@ -169,7 +179,7 @@ def _content(release: Release) -> dict[str, Any]:
         "format": FORMAT,
         "version": DERIVED if derived else VERSION,
         "name": release.name,
-        "guarantee": promise | ({"rests_on": DISJOINT} if release.parts else {}),
+        "guarantee": promise | ({"rests_on": release.rests_on} if release.parts else {}),
         "algorithm": release.algorithm,
         "params": dict(release.params),
         "rows": release.rows,
@@ -187,18 +197,6 @@ def _content(release: Release) -> dict[str, Any]:
     return content
 
 
-def load(path: str | os.PathLike[str]) -> Release:
-    """Read a release's file.
-
-    Args:
-        path: The JSON file.
-
-    Raises:
-        InputError: In one sentence where it is none.
-    """
-    return loads(read_bytes(path, MOST_BYTES))
-
-
 def read_bytes(path: str | os.PathLike[str], most: int) -> bytes:
     """At most so many bytes of a file, and one more to tell; InputError where there is none."""
     try:
@@ -209,7 +207,10 @@ def read_bytes(path: str | os.PathLike[str], most: int) -> bytes:
 
 
 def loads(raw: bytes) -> Release:
-    """A release from the bytes of its file; InputError where they are not exactly one's."""
+    """What the bytes of a file state; InputError where they are not exactly one's.
+
+    Nothing is verified but the layout and the digest: :func:`engine.release.door.opened` verifies.
+    """
     if len(raw) > MOST_BYTES or raw.count(b",") > MOST_VALUES:
         raise InputError("This file is too large for a release.")
     try:
@@ -250,6 +251,9 @@ def parse(content: Any) -> Release:
     total = Guarantee(float(stated["epsilon"]), float(stated["delta"]))
     if not 0 < total.epsilon <= float(MOST_EPSILON) or not 0 <= total.delta <= float(MOST_DELTA):
         raise InputError("The release promises an (ε, δ) that no budget pays.")
+    rests_on = stated.get("rests_on", "")
+    if rests_on not in ("", DISJOINT, VOUCHED, _BEFORE):
+        raise InputError("The release rests on an assumption that this program does not know.")
     arrows, signed = content["arrow_confidence"], content.get("signature")
     signature = None if signed is None else Signature(**signed)
     if signature and not _SIGNED.fullmatch("".join(vars(signature).values())):
@@ -266,6 +270,7 @@ def parse(content: Any) -> Release:
         signature=signature,
         applied=None if applied is None else parse_knowledge(applied),
         parts=parts,
+        rests_on=rests_on,
         **{field: content[field] for field in ("name", "params", "rows", "versions")},
     )
 

@@ -35,10 +35,12 @@ from engine.randomness import Randomness
 from engine.release import budget as books
 from engine.release import page
 from engine.release.checking import Ask, Request, check, combined, question, with_knowledge
-from engine.release.file import ALGORITHM, Release, canonical, findings, load, parse_released
+from engine.release.door import load
+from engine.release.drawing import consistent_dag
+from engine.release.file import ALGORITHM, Release, canonical, findings, parse_released
 from engine.release.places import append, check_places, page_of, private_folder, save
 from engine.release.signature import own_key, signed
-from engine.release.synthetic import consistent_dag, synthetic
+from engine.release.synthetic import synthetic
 from engine.runner import Stop, asking
 from engine.version import __version__
 
@@ -74,7 +76,8 @@ class BudgetedRelease:
         r, links = self.release, count(len(self.release.confidence), "link")
         return (
             f"<BudgetedRelease {r.name!r}: {links} among {len(r.names)} "
-            f"columns of {r.rows:,} {r.schema.what}, ε {r.total.epsilon:g}, δ {r.total.delta:g}>"
+            f"columns of {r.rows:,} {r.schema.what}, ε {r.total.epsilon:g}, "
+            f"δ {r.total.delta:g}, {page.signed_words(r)}>"
         )
 
     def _repr_html_(self) -> str:
@@ -115,7 +118,7 @@ class BudgetedRelease:
         if kind not in FORMATS:
             raise InputError(f"A graph is written as {', '.join(FORMATS)}; {kind!r} is none.")
         if directed:
-            matrix = nx.to_numpy_array(consistent_dag(self.release), dtype=bool, weight=None)
+            matrix = nx.to_numpy_array(consistent_dag(self.release.matrix), dtype=bool, weight=None)
         else:
             matrix = page.release_drawn(self.release)
         return FORMATS[kind].write(self.names, matrix)
@@ -179,21 +182,26 @@ class BudgetedRelease:
 
 
 def combine(
-    releases: Sequence[BudgetedRelease | str | Path], knowledge: Knowledge | None = None
+    releases: Sequence[BudgetedRelease | str | Path],
+    knowledge: Knowledge | None = None,
+    *,
+    different_people: bool = False,
 ) -> BudgetedRelease:
     """Releases of different people under one schema as one: hospitals, or months; free.
 
     Args:
         releases: Two or more, made here or loaded, or paths of their files.
         knowledge: What is known of the causes. Without it what all of the releases state.
+        different_people: You state that each person is in one of them only, though two look like
+            the same people. The file then says so.
 
     Returns:
-        Their tables added up, and the graph that follows. Each person's (ε, δ) is that of the
-        release that holds them, if nobody is in two of them, which no file can show.
+        Their tables added up, and the graph that follows. If each person is in one release only,
+        they have that release's (ε, δ); no file can show this.
 
     Raises:
-        InputError: For other schemas, with the first difference; for two releases of one budget;
-            for files that are not consistent.
+        InputError: For other schemas, with the first difference; for two releases of one budget, or
+            as alike as those of the same people; for files that :func:`load_release` refuses.
 
     Examples:
         >>> import tempfile
@@ -209,21 +217,24 @@ def combine(
         >>> both.release.rows, both.spent
         (2000, Guarantee(epsilon=1.0, delta=1e-06))
     """
-    made = [each.release if isinstance(each, BudgetedRelease) else load(each) for each in releases]
-    return BudgetedRelease(combined(made, knowledge))
+    made = [each if isinstance(each, BudgetedRelease) else load_release(each) for each in releases]
+    parts = [each.release for each in made]
+    return BudgetedRelease(combined(parts, knowledge, different_people))
 
 
 def load_release(path: str | os.PathLike[str]) -> BudgetedRelease:
-    """Read a release's file.
+    """Read a release's file and verify it: layout, digest, every signature, consistency.
 
     Args:
         path: The JSON file.
 
     Returns:
-        The release with its graph, check and synthetic rows.
+        The release with its graph, check and synthetic rows. A release without a signature is
+        verified too, and says that it has none.
 
     Raises:
-        InputError: In one sentence where it is none.
+        InputError: In one sentence where the file is no release, was changed, has a wrong
+            signature, or states something else than what follows from its numbers.
 
     Examples:
         >>> import tempfile
@@ -236,7 +247,7 @@ def load_release(path: str | os.PathLike[str]) -> BudgetedRelease:
         >>> load_release(place).spent
         Guarantee(epsilon=1.0, delta=3.33e-06)
     """
-    return BudgetedRelease(load(path))
+    return BudgetedRelease(load(path)[0])
 
 
 class Stopped(InputError):

@@ -16,7 +16,7 @@ from engine.graphs.known import known_of
 from engine.graphs.weighed_colliders import SHOWN
 from engine.percent import count, percent, probability
 from engine.release.checking import moments_of
-from engine.release.file import DISJOINT, Release, digest, neighbours
+from engine.release.file import Release, digest, neighbours
 from engine.release.noise import ALARM
 from engine.release.pooling import WARN, drift
 
@@ -62,6 +62,12 @@ def promise_words(release: Release) -> str:
         "this file and for everything that is calculated from it; other releases of the same "
         "records add up."
     )
+
+
+def signed_words(release: Release) -> str:
+    """Whether a release is signed, with the beginning of the key."""
+    made = release.signature
+    return "not signed" if made is None else f"signed with {made.public_key[:8]}…"
 
 
 def _origin(release: Release) -> str:
@@ -185,12 +191,13 @@ def combined_words(release: Release) -> tuple[str, ...]:
     if not release.parts:
         return ()
     who = ", ".join(
-        f"{part.name} (n = {part.rows:,}, ε = {part.total.epsilon:g})" for part in release.parts
+        f"{part.name} (n = {part.rows:,}, ε = {part.total.epsilon:g}, {signed_words(part)})"
+        for part in release.parts
     )
     return (
         f"Combined from {len(release.parts)} releases: {who}. Which release holds how many people "
         "is not hidden.",
-        DISJOINT,
+        release.rests_on,
         drift_words(release),
     )
 

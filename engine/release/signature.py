@@ -2,8 +2,9 @@
 
 The private key lies in the person's data folder, readable by that person alone. What is signed is
 the file's canonical text, in which the signature's value is empty; the text holds the digest of the
-numbers, the public key and the SHA-256 of the page. So one signature covers both files, and a key
-that a reader has by another way tells whether they are from whom they claim to be.
+numbers, the public key and the SHA-256 of the page. A key that a reader has by another way tells
+whether they are from whom they claim to be. The page itself is believed for no signature: it is
+derived from the file and compared with it.
 """
 
 from __future__ import annotations
@@ -96,7 +97,10 @@ def public_key_in(place: str) -> str:
 
 
 def verify(release: Release, key: str | None = None) -> None:
-    """InputError where a signature is wrong, or, with ``key``, where it is not that key's."""
+    """InputError where a signature is wrong, or, with ``key``, where it is not that key's.
+
+    So are those of the releases that were combined. One without a signature is nobody's.
+    """
     made = release.signature
     for part in release.parts:
         verify(part)
@@ -111,16 +115,20 @@ def verify(release: Release, key: str | None = None) -> None:
         signer = Ed25519PublicKey.from_public_bytes(raw)
         signer.verify(bytes.fromhex(made.value), _message(release))
     except (InvalidSignature, ValueError):
-        raise InputError("The signature is not one of this release by its key.") from None
+        raise InputError(
+            "The signature is not one of this release by its key: the file is damaged or was "
+            "changed; ask for it again."
+        ) from None
 
 
 def verify_page(release: Release, page: bytes) -> None:
-    """InputError where a page for people is not the one that belongs to the file."""
-    if release.signature is not None:
-        if hashlib.sha256(page).hexdigest() != release.signature.page_sha256:
-            raise InputError("The page is not the one that was signed with this release.")
-    elif page != to_html(release).encode():
+    """InputError where a page for people is not the one that follows from the file, signed or not.
+
+    A signature over a page that says something else makes it no truer.
+    """
+    if page != to_html(release).encode():
         raise InputError(
-            "The page is not the one that belongs to this release: it was changed, or another "
-            "version wrote it (a signed one is known whatever version wrote it)."
+            "The page does not follow from this release: it was changed, it is another release's, "
+            "or another version of this program wrote it. Derive it again: "
+            "load_release(FILE).save(NEWFILE) writes the file and its page."
         )

@@ -1,9 +1,4 @@
-"""Synthetic rows drawn from a release, to tune and teach on, free of further charge.
-
-The released graph is made a DAG. Every variable is drawn given its parents from the best linear
-prediction of its contrasts by theirs, which the released one- and two-way tables determine. What
-was not released (interactions of three and more) is not in them, and no record is.
-"""
+"""Synthetic rows drawn from a release, to tune and teach on, free of further charge."""
 
 from __future__ import annotations
 
@@ -17,10 +12,9 @@ from engine.data.spreadsheets import table_csv
 from engine.effects.effect import column_of
 from engine.effects.outcome import level_of
 from engine.errors import InputError, show
-from engine.marginals.contrasts import Array, helmert
-from engine.marginals.moments import Moments
 from engine.randomness import Randomness
 from engine.release.checking import checked
+from engine.release.drawing import consistent_dag, drawn
 from engine.release.file import Release
 
 MOST_ROWS = 1_000_000
@@ -35,7 +29,7 @@ def synthetic(
     Post-processing of the release: it costs nothing, and its seed need not be secret.
 
     Args:
-        release: What :func:`engine.release.file.load` read; it is checked first.
+        release: One that was made or opened; it is checked first.
         rows: How many, from 2.
         seed: Fixes them.
         do: Columns that are set, to one of their levels, whatever causes them otherwise; what they
@@ -61,25 +55,17 @@ def synthetic(
     """
     if not isinstance(rows, int | np.integer) or not 2 <= rows <= MOST_ROWS:
         raise InputError(f"A synthetic table has 2 to {MOST_ROWS:,} rows; {show(rows)} is not.")
-    tables, rng = checked(release)[1], Randomness(seed)
-    moments, levels = tables.tests.moments, tables.levels
+    tables = checked(release).tables
     held: dict[int, int] = {}
     for name, level in (do or {}).items():
         node = column_of(release.names, name)
-        held[node] = level_of(levels[node], name, level)
-    dag = consistent_dag(release)
+        held[node] = level_of(tables.levels[node], name, level)
+    dag = consistent_dag(release.matrix)
     dag.remove_edges_from([arc for node in held for arc in list(dag.in_edges(node))])
-    codes = np.zeros((rows, len(release.names)), dtype=np.uint8)
-    for node in nx.lexicographical_topological_sort(dag):
-        parents = sorted(dag.predecessors(node))
-        chances = _chances(moments, node, parents, codes)
-        uniform = rng.uniform(rows)  # drawn for a column that is set too: the others stay the same
-        drawn = (np.cumsum(chances, axis=1)[:, :-1] < uniform[:, None]).sum(axis=1)
-        codes[:, node] = held.get(node, drawn)
     return Dataset.from_codes(
-        codes,
+        drawn(tables.tests.moments, dag, rows, Randomness(seed), held),
         release.names,
-        levels,
+        tables.levels,
         name=f"synthetic table of {release.name}",
         truth=nx.relabel_nodes(dag, dict(enumerate(release.names))),
         public=True,
@@ -93,31 +79,3 @@ def synthetic_csv(
     """Synthetic rows as a CSV file that the release's schema reads."""
     frame = synthetic(release, rows, seed, do).to_frame(release.schema)
     return table_csv(frame, release.schema.dialect)
-
-
-def consistent_dag(release: Release) -> nx.DiGraph:
-    """A DAG on the columns' positions with the release's edges; cycles of the CPDAG are broken."""
-    matrix = release.matrix
-    dag = nx.empty_graph(len(matrix), nx.DiGraph)
-    directed, lines = matrix & ~matrix.T, np.triu(matrix & matrix.T)
-    for a, b in (*np.argwhere(directed).tolist(), *np.argwhere(lines).tolist()):
-        dag.add_edge(*((b, a) if nx.has_path(dag, b, a) else (a, b)))
-    return dag
-
-
-def _chances(moments: Moments, node: int, parents: list[int], codes: np.ndarray) -> Array:
-    """(rows, levels): each row's probabilities of the node's levels given its parents' codes."""
-    levels, mine = moments.cardinalities[node], moments.at[node]
-    means = moments.means()
-    expected = np.tile(means[mine], (len(codes), 1))
-    if parents:
-        theirs = np.concatenate([moments.at[p] for p in parents])
-        mean = means[theirs]
-        cross = moments.two[np.ix_(theirs, mine)] - np.outer(mean, means[mine])
-        spread = moments.two[np.ix_(theirs, theirs)] - np.outer(mean, mean)
-        noise = float(max(moments.noise_one.max(), moments.noise_two.max()))
-        ridge = (1e-9 + noise**0.5) * np.eye(len(theirs))
-        seen = np.hstack([helmert(moments.cardinalities[p])[codes[:, p]] for p in parents])
-        expected += (seen - mean) @ np.linalg.solve(spread + ridge, cross)
-    chances = np.maximum(1 / levels + expected @ helmert(levels).T, 1e-6)
-    return np.asarray(chances / chances.sum(axis=1, keepdims=True))

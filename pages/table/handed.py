@@ -5,6 +5,7 @@ All of it follows from the files alone: no data are needed, and nobody is asked 
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,7 +15,7 @@ import streamlit as st
 
 from engine import InputError, load_knowledge
 from engine.knowledge import MOST_BYTES
-from engine.release.file import Release, digest, loads
+from engine.release.file import Release, digest
 from engine.release.page import check_words, combined_words
 from engine.release.signature import public_key, verify, verify_page
 from pages import mode
@@ -22,7 +23,7 @@ from pages.draw import show
 from pages.shell import words as text
 from pages.shell.task import shared
 from pages.table import share
-from pages.table.work import derive, rederive
+from pages.table.work import derive, verified
 
 FREE = "It follows from the file alone: nothing is charged, and no data are needed."
 
@@ -37,22 +38,28 @@ def files() -> None:
             "Release files (JSON)", type=["json"], key="check-file", accept_multiple_files=True
         )
         try:
-            releases = [loads(file.getvalue()) for file in given]
-            if len(releases) == 1:
-                _check(releases[0])
-            if releases:
-                follows(releases, "check")
+            opened = [_opened(file.getvalue()) for file in given]
+            if len(opened) == 1:
+                _check(*opened[0])
+            if opened:
+                follows([release for release, _ in opened], "check")
         except InputError as error:
             st.error(text.plain(str(error)))
 
 
-def _check(release: Release) -> None:
-    """Check a file, and show it; InputError where it is not consistent."""
+def _opened(raw: bytes) -> tuple[Release, float]:
+    """A verified release, and what its check found; InputError for any other file."""
+    seal = hashlib.sha256(raw).hexdigest()
+    found: tuple[Release, float] = _waited("Checking the file …", ("check", seal), verified, raw)
+    return found
+
+
+def _check(release: Release, doubt: float) -> None:
+    """Show a file that was checked; InputError for another key, and for a page that is not its."""
     page = st.file_uploader("Its page (HTML), if you have it", type=["html"], key="check-page")
     key = st.text_input("Its maker's public key, if you have it", key="check-key").strip()
     verify(release, public_key(key) if key else None)
-    doubt = _waited("Deriving the graph again …", ("check", digest(release)), rederive, release)
-    if page is not None:  # now: a page is drawn of a consistent file alone
+    if page is not None:
         verify_page(release, page.getvalue())
     first, *more = check_words(release, doubt, key or None, page is not None)
     st.success(text.plain(first))
@@ -88,13 +95,17 @@ def follows(releases: Sequence[Release], key: str) -> None:
         if known is None and not several:
             st.caption("Arrows, effects and synthetic rows then follow from it, too. " + FREE)
             return
+        sure = several and st.checkbox(
+            "I know that each person is in one of these releases only",
+            key=f"{key}-different",
+            help="Releases that look like the same people are combined only if you state this. The "
+            "new file says so.",
+        )
         try:
             facts = None if known is None else load_knowledge(known.getvalue())
-            for release in releases:
-                verify(release)
-            words = json.dumps(facts and facts.to_json()), *map(digest, releases)
+            words = json.dumps(facts and facts.to_json()), sure, *map(digest, releases)
             title, name = "Deriving the graph …", ("derive", *words)
-            made, differ = _waited(title, name, derive, releases, facts)
+            made, differ = _waited(title, name, derive, releases, facts, sure)
         except InputError as error:
             st.error(text.plain(str(error)))
             return

@@ -8,7 +8,8 @@ from typing import Any
 
 from engine import Dataset, Knowledge
 from engine.data.schema import Schema
-from engine.release.checking import check, combined, moments_of, with_knowledge
+from engine.release.checking import combined, moments_of, with_knowledge
+from engine.release.door import opened
 from engine.release.file import Release
 from engine.release.make import Budget
 from engine.release.pooling import drift
@@ -38,18 +39,18 @@ def release(
     return paid.release
 
 
-def rederive(tell: Tell, released: Release) -> float:
-    """Check a release's file; the p-value of its numbers being noisy."""
-    return check(released)
+def verified(tell: Tell, raw: bytes) -> tuple[Release, float]:
+    """A release from its file, and how probable numbers this good are."""
+    return opened(raw)
 
 
 def derive(
-    tell: Tell, releases: Sequence[Release], known: Knowledge | None
+    tell: Tell, releases: Sequence[Release], known: Knowledge | None, different_people: bool
 ) -> tuple[Release, list[float]]:
     """Releases as one, or one under other knowledge; and how far the former differ by column."""
     if len(releases) == 1 and known is not None:
         return with_knowledge(releases[0], known), []
-    made = combined(releases, known)
+    made = combined(releases, known, different_people)
     return made, drift([moments_of(part)[0] for part in made.parts])[1].tolist()
 
 

@@ -8,14 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
-from engine import InputError
 from engine.audit.cases import PLANTED, CaseResult, read_results
 from engine.audit.replay import Finding
 from engine.data.networks import SAMPLE_DATA
 from engine.privacy.budget import PUBLISHED, STRICT
 from engine.registry import TITLES
 from engine.release.checking import HALF, SECONDS, verdict
-from engine.release.file import loads
 from pages import mode
 from pages.draw import PLAIN, ink, palette, style_of
 from pages.draw.charts import Axis, Curve, curves, figure, upright
@@ -200,13 +198,8 @@ def _view() -> None:
     )
     if file is not None and st.button("Attack this release", key="audit-release-go"):
         drop(FILE_TASK)
-        try:
-            release = loads(file.getvalue())
-        except InputError as error:
-            st.error(text.plain(str(error)))
-            return
-        title = f"the attack on the release “{text.plain(release.name)}”"
-        start(FILE_TASK, title, attack_file, release, about=file.file_id)
+        title = f"the attack on the release file “{text.plain(file.name)}”"
+        start(FILE_TASK, title, attack_file, file.getvalue(), about=file.file_id)
     task = watch(FILE_TASK)
     if task is not None and (file is None or file.file_id == task.about):
         _ended(task)

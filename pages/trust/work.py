@@ -6,7 +6,7 @@ from engine.audit.cases import CaseResult, audit, cases
 from engine.audit.measure import Measured
 from engine.audit.replay import Finding
 from engine.release.checking import attack_release
-from engine.release.file import Release
+from engine.release.door import opened
 from pages.worker import Tell
 
 
@@ -21,10 +21,10 @@ def attack(tell: Tell, key: str, runs: int) -> CaseResult:
     return audit(case, runs, cancelled=tell, watch=watch)
 
 
-def attack_file(tell: Tell, release: Release) -> Finding:
-    """Check a release, then force its answers upon neighbours."""
+def attack_file(tell: Tell, raw: bytes) -> Finding:
+    """Verify a release's file, then force its answers upon neighbours."""
 
     def watch(share: float) -> None:
         tell(share)
 
-    return attack_release(release, cancelled=tell, watch=watch)
+    return attack_release(opened(raw)[0], cancelled=tell, watch=watch)

@@ -4,13 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from engine import InputError, load_dataset
+from engine import InputError, load_dataset, load_release
 from engine.__main__ import main
 from engine.data.schema import Schema
 from engine.graphs.known import Known
 from engine.privacy import sources
 from engine.release.checking import check
-from engine.release.file import canonical, load
+from engine.release.door import load
+from engine.release.file import canonical
 from engine.release.make import BudgetedRelease
 from engine.release.page import confidence_words, to_html
 from engine.release.synthetic import synthetic
@@ -31,7 +32,7 @@ def paid(book, tmp_path_factory):
 
 def test_what_is_known_is_in_the_file_and_the_graph_follows_from_both(paid):
     release, _, path = paid
-    again = load(path)
+    again, _ = load(path)
     assert again.schema.knowledge == KNOWN
     assert 0 < check(again) <= 1
     arrows = [(a, b) for a, b in release.cpdag if (b, a) not in release.cpdag]
@@ -56,7 +57,7 @@ def test_an_effect_needs_no_data_and_costs_nothing(paid, monkeypatch):
         raise AssertionError("a source of noise was opened")
 
     monkeypatch.setattr(sources.Hardened, "__init__", refused)
-    found = BudgetedRelease(load(path)).effect("smoke", "bronc")
+    found = load_release(path).effect("smoke", "bronc")
     assert found.difference.low < 0.3 < found.difference.high
     assert budgets.show("known") == before
     assert BudgetedRelease(release).effect("bronc", "smoke").refusal is not None

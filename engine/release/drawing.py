@@ -1,0 +1,66 @@
+"""Rows drawn from released tables along a graph, none of them a record.
+
+The graph is made a DAG. Every variable is drawn given its parents from the best linear prediction
+of its contrasts by theirs, which the released one- and two-way tables determine. What was not
+released (interactions of three and more) is not in them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.graphs.cpdag import Adjacency
+from engine.marginals.contrasts import Array, helmert
+from engine.marginals.moments import Moments
+from engine.randomness import Randomness
+
+Codes = NDArray[np.uint8]
+
+
+def consistent_dag(matrix: Adjacency) -> nx.DiGraph:
+    """A DAG on the columns' positions with a CPDAG's edges; its cycles are broken."""
+    dag = nx.empty_graph(len(matrix), nx.DiGraph)
+    directed, lines = matrix & ~matrix.T, np.triu(matrix & matrix.T)
+    for a, b in (*np.argwhere(directed).tolist(), *np.argwhere(lines).tolist()):
+        dag.add_edge(*((b, a) if nx.has_path(dag, b, a) else (a, b)))
+    return dag
+
+
+def drawn(
+    moments: Moments,
+    dag: nx.DiGraph,
+    rows: int,
+    rng: Randomness,
+    held: Mapping[int, int] | None = None,
+) -> Codes:
+    """(rows, d) codes along a DAG; the columns in ``held`` have that code in every row."""
+    codes = np.zeros((rows, moments.d), dtype=np.uint8)
+    for node in nx.lexicographical_topological_sort(dag):
+        parents = sorted(dag.predecessors(node))
+        chances = _chances(moments, node, parents, codes)
+        uniform = rng.uniform(rows)  # drawn for a column that is set too: the others stay the same
+        found = (np.cumsum(chances, axis=1)[:, :-1] < uniform[:, None]).sum(axis=1)
+        codes[:, node] = (held or {}).get(node, found)
+    return codes
+
+
+def _chances(moments: Moments, node: int, parents: list[int], codes: np.ndarray) -> Array:
+    """(rows, levels): each row's probabilities of the node's levels given its parents' codes."""
+    levels, mine = moments.cardinalities[node], moments.at[node]
+    means = moments.means()
+    expected = np.tile(means[mine], (len(codes), 1))
+    if parents:
+        theirs = np.concatenate([moments.at[p] for p in parents])
+        mean = means[theirs]
+        cross = moments.two[np.ix_(theirs, mine)] - np.outer(mean, means[mine])
+        spread = moments.two[np.ix_(theirs, theirs)] - np.outer(mean, mean)
+        noise = float(max(moments.noise_one.max(), moments.noise_two.max()))
+        ridge = (1e-9 + noise**0.5) * np.eye(len(theirs))
+        seen = np.hstack([helmert(moments.cardinalities[p])[codes[:, p]] for p in parents])
+        expected += (seen - mean) @ np.linalg.solve(spread + ridge, cross)
+    chances = np.maximum(1 / levels + expected @ helmert(levels).T, 1e-6)
+    return np.asarray(chances / chances.sum(axis=1, keepdims=True))
