@@ -14,12 +14,12 @@ import pandas as pd
 
 folder = Path(tempfile.mkdtemp())
 chance = np.random.default_rng(7)
-n = 3_000
+n = 6_000
 age = chance.normal(58, 14, n).clip(18, 95).round()
 smoke = chance.random(n) < 0.3
 stage = (chance.random(n) + age / 150 + 0.25 * smoke > 0.8).astype(int) + (chance.random(n) < 0.2)
 cough = chance.random(n) < 0.15 + 0.5 * smoke
-frame = pd.DataFrame(
+people = pd.DataFrame(
     {
         "age": age,
         "smoke": np.where(smoke, "yes", "no"),
@@ -27,6 +27,7 @@ frame = pd.DataFrame(
         "stage": np.array(["I", "II", "III"])[stage],
     }
 )
+frame, others = people[:3_000], people[3_000:]
 frame.head(3)
 
 # %% [markdown]
@@ -99,8 +100,8 @@ Budget("clinic")
 # %% [markdown]
 # ## The reader
 #
-# Whoever has the file can derive the graph again from its numbers, without the data, and sees if the
-# numbers are too good to be noisy. That noise was drawn, and from which records, no file can prove. A synthetic
+# `load_release` verifies the file: digest, signature, and that the graph follows from the numbers. `check` returns a bound
+# on how probable numbers this good are if their noise was drawn. That noise was drawn, and from which records, no file can prove. A synthetic
 # table has the released dependences and no record of anybody. Neither costs anything.
 
 # %%
@@ -112,7 +113,7 @@ print(received.synthetic(5).to_frame())
 
 # %% [markdown]
 # What is known of the causes can be applied afterwards, and releases of other people under the same schema
-# combined; both are free. That nobody is in two of them no file can show.
+# combined; both are free. If each person is in one release only, they have that release's (ε, δ). No file can show this.
 
 # %%
 from engine import Knowledge, combine
@@ -121,8 +122,7 @@ names = list(schema.names)
 print(received.with_knowledge(Knowledge(roots=names[:1])).effect(names[0], names[-1]))
 
 march = Budget("clinic-march", epsilon=3, delta=1e-5, path=folder / "budgets.db")
-new = frame.sample(len(frame), replace=True, random_state=1)  # other people, in this example
-combine([received, march.release(new, schema, epsilon=1)]).edges
+combine([received, march.release(others, schema, epsilon=1)]).edges
 
 # %% [markdown]
 # ## Visits, purchases, measurements

@@ -14,6 +14,7 @@ from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.release import checking
 from engine.release.door import load
 from engine.release.file import DISJOINT, canonical, digest, loads
+from engine.release.likeness import ALIKE, Sampled, likeness
 from engine.release.make import BudgetedRelease
 from engine.release.page import combined_words, to_html
 from engine.release.pooling import drift, pooled, weights
@@ -145,6 +146,29 @@ def test_drift_is_seen_and_its_absence_too():
     overall, columns = drift([noisy(p, 0.002, rng) for p in parts_of(sorted_, (20_000, 20_000))])
     assert overall > 62
     assert int(np.argmax(columns)) == dysp
+
+
+@pytest.mark.parametrize(
+    ("sd", "told"),
+    [(0.0005, 1.0), (0.002, 1.0), (0.05, 0.0)],  # a sample's own is .0035 to .016
+)
+def test_the_same_people_are_told_where_noise_is_small_and_others_never(sd, told):
+    """Over 50 pairs each; the bound on different people's probability is one, at any level."""
+    rng, n = np.random.default_rng(5), 1_000
+    data = load_dataset("asia", n=100 * n, seed=6)
+    rows = data.codes[: 2 * n]
+
+    def sampled(part):
+        return Sampled.of(noisy(part, sd, rng), rows)
+
+    parts = parts_of(data, (n,) * 100)
+    some = list(map(sampled, parts))
+    others = np.array([likeness(some[k], some[k + 1]) for k in range(0, 100, 2)])
+    same = np.array([likeness(some[k], sampled(parts[k])) for k in range(0, 100, 2)])
+    for level in (0.5, 0.1):
+        assert np.mean(others < level) <= level
+    assert others.min() > ALIKE
+    assert np.mean(same < ALIKE) == told
 
 
 def test_whole_tables_do_not_follow_the_pooled_number_of_rows(book):

@@ -2,6 +2,7 @@
 
 import json
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -117,6 +118,10 @@ def test_a_release_is_signed_from_the_page(open_app, book, tmp_path, monkeypatch
     assert "the one that you gave" in told(app, "markdown")
     give(app, "check-page", to_html(found), "r.html")
     assert "The page belongs to it" in told(app, "markdown")
+    give(app, "check-page", to_html(found).replace("= (1, ", "= (0.1, "), "r.html")
+    assert "does not follow from this release" in app.error[-1].value
+    to_check(app, canonical(replace(found, name="other")).encode())
+    assert "The signature is not one of this release" in app.error[-1].value
     to_check(app, content, str(tmp_path / "key.pem"))  # no file is read
     assert "64 hexadecimal digits" in app.error[-1].value
 
@@ -192,7 +197,7 @@ def test_knowledge_is_applied_to_releases_afterwards_and_several_become_one(
     app = open_app("table", step="release")
     app.file_uploader(key="check-file").set_value(wards).run()
     assert not app.exception
-    assert "Combined from 2 releases: ward 7 (n = 5,000, ε = 1), ward 8" in told(app, "markdown")
+    assert "Combined from 2 releases: ward 7 (n = 5,000, ε = 1, not signed), ward 8" in told(app, "markdown")
     assert DISJOINT in told(app, "markdown")
     table = next(d.value for d in app.dataframe if len(d.value) == 8)
     assert list(table["Column"]) == list(asia_schema().names)
@@ -201,4 +206,4 @@ def test_knowledge_is_applied_to_releases_afterwards_and_several_become_one(
     assert made.rows == 10_000
     assert check(made) > 0
     app.file_uploader(key="check-file").set_value([wards[0], wards[0]]).run()
-    assert "are one release" in app.error[-1].value
+    assert "of one budget" in app.error[-1].value
