@@ -209,9 +209,7 @@ def _tells(found: Interval, span: float) -> bool:
     return found.width <= span and found.low <= span and found.high >= -span
 
 
-def _ladder(
-    moments: Moments, asked: Contrast, best: Set, parents: Set
-) -> Iterator[Estimate]:
+def _ladder(moments: Moments, asked: Contrast, best: Set, parents: Set) -> Iterator[Estimate]:
     """Yield the estimates of a set that can be had, from the one that assumes least."""
     for chosen in dict.fromkeys((best, parents)):
         if too_many_cells(moments, (asked.cause, asked.outcome, *chosen)):

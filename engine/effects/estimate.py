@@ -408,9 +408,7 @@ def fitted(m: Moments, variables: Sequence[int]) -> Array:
     return out
 
 
-def _level_by_level(
-    m: Moments, asked: Contrast, adjusted: Set, fold: bool
-) -> Estimate | None:
+def _level_by_level(m: Moments, asked: Contrast, adjusted: Set, fold: bool) -> Estimate | None:
     """Sum P(z) E[v(y) | x, z] over z, from released tables; None where a cell is too rare."""
     x, y = asked.cause, asked.outcome
     p = table(m, x, y, *adjusted)

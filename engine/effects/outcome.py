@@ -96,9 +96,7 @@ def _range(label: str) -> tuple[float, float] | None:
     return None
 
 
-def _inside(
-    levels: Sequence[str], name: str, wanted: str, span: tuple[float, float]
-) -> set[int]:
+def _inside(levels: Sequence[str], name: str, wanted: str, span: tuple[float, float]) -> set[int]:
     """Find the levels within a range of numbers; InputError where it cuts through one."""
     low, high = span
     found = set()

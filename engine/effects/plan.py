@@ -40,9 +40,7 @@ class Asked:
     share: float
 
 
-def asked_of(
-    question: Question, names: Sequence[str], levels: Sequence[Sequence[str]]
-) -> Asked:
+def asked_of(question: Question, names: Sequence[str], levels: Sequence[Sequence[str]]) -> Asked:
     """Translate a question to a table's codes; InputError for unknown names and levels."""
     x, y = column_of(names, question.cause), column_of(names, question.outcome)
     yes, no = yes_and_no(levels[x])

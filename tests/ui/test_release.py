@@ -197,7 +197,9 @@ def test_knowledge_is_applied_to_releases_afterwards_and_several_become_one(
     app = open_app("table", step="release")
     app.file_uploader(key="check-file").set_value(wards).run()
     assert not app.exception
-    assert "Combined from 2 releases: ward 7 (n = 5,000, ε = 1, not signed), ward 8" in told(app, "markdown")
+    assert "Combined from 2 releases: ward 7 (n = 5,000, ε = 1, not signed), ward 8" in told(
+        app, "markdown"
+    )
     assert DISJOINT in told(app, "markdown")
     table = next(d.value for d in app.dataframe if len(d.value) == 8)
     assert list(table["Column"]) == list(asia_schema().names)
