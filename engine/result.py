@@ -24,6 +24,7 @@ from engine.graphs.picture import Svg
 from engine.knowledge import Knowledge
 from engine.params import Parameters
 from engine.privacy.accounting import Guarantee
+from engine.privacy.budget import STRICT
 from engine.privacy.ledger import Ledger
 from engine.registry import algorithm
 from engine.search.order_dependence import order_dependent
@@ -310,6 +311,12 @@ class RunResult(Outcome):
     def spent(self) -> Guarantee:
         """The (epsilon, delta) that can be proven for this run."""
         return self.ledger.defended
+
+    @property
+    def guaranteed_epsilon(self) -> float | None:
+        """The ε that a strict run guarantees; None where there is no cap."""
+        strict = getattr(self.params, "guarantee", None) == STRICT
+        return self.spent.epsilon if strict else None
 
     if not TYPE_CHECKING:  # a type checker knows the present names alone
 
