@@ -3,9 +3,9 @@
     half = 1.96 sqrt( (1.3 max(1/p1, 1/p0) span / (mu n))^2 + 0.2 span^2 (1/(n p1) + 1/(n p0)) )
 
 with p1 and p0 the shares of the two levels of the cause, span the range of the outcome's values,
-and mu the budget of the question's number. The first term is the noise of that number at the largest
-weight of a record, the second the sampling of two means. The constants were fitted on random
-networks; ``KEPT`` holds the factors within which nine of ten intervals came
+and mu the budget of the question's number. The first term is the noise of that number at the
+largest weight of a record, the second the sampling of two means. The constants were fitted on
+random networks; ``KEPT`` holds the factors within which nine of ten intervals came
 (docs/research/effects.md). Where plausible graphs choose the adjustment sets there is no promise.
 """
 
