@@ -369,6 +369,8 @@ def _header(file: Any, label: str, delimiter: str | None) -> tuple[list[str], st
     names = next(csv.reader(text, delimiter=delimiter, skipinitialspace=True), [])
     if "\n" in "".join(names[:1]):  # DuckDB takes its second line for a record, after a mark
         raise DataError(f"The first name of {label} has a line break; put it on one line.")
+    if quotes:
+        _check_closed(file, delimiter.encode(), label)
     return names, delimiter, quotes
 
 
@@ -389,6 +391,33 @@ def _check_lines(file: IO[bytes], wrong: bytes, label: str) -> bool:
         line += chunk.count(b"\n")
         quotes |= b'"' in chunk
     return quotes
+
+
+def _check_closed(file: IO[bytes], delimiter: bytes, label: str) -> None:
+    """Refuse a file that ends inside a quoted cell: DuckDB leaves such a record out (parallel).
+
+    Of each run of quotation marks the odd one counts. At the start of a cell it opens the cell, or
+    closes an open one; anywhere else it closes one or is text, so that none is open behind it.
+    """
+    file.seek(0)
+    line, opened = 1, 0  # the line that the chunk begins with, and that of an open cell
+    blanks = re.compile(rb"(^|[\n%b]) +(?=\")" % re.escape(delimiter))
+    while chunk := file.read(_CHUNK) + file.readline(_LONGEST):
+        bare = blanks.sub(rb"\1", chunk) if b' "' in chunk else chunk
+        signs = np.frombuffer(bare.removeprefix(codecs.BOM_UTF8), np.uint8)
+        at = np.flatnonzero(signs == ord('"'))
+        first, last = at[np.diff(at, prepend=-2) > 1], at[np.diff(at, append=len(signs) + 1) > 1]
+        odd = first[(last - first) % 2 == 0]
+        starts = np.isin(signs[odd - 1], [*b"\n", *delimiter]) | (odd == 0)
+        ends = np.flatnonzero(~starts)
+        is_open = bool(opened) and not len(ends)
+        if len(starts[ends[-1] + 1 if len(ends) else 0 :]) % 2:
+            is_open = not is_open
+        if len(odd):
+            opened = is_open and line + int((signs[: odd[-1]] == ord("\n")).sum())
+        line += chunk.count(b"\n")
+    if opened:
+        raise DataError(f"Line {opened:,} of {label} {_WRONG['unterminated quote']}; correct it.")
 
 
 # Frames, workbooks and databases --------------------------------------------------------------

@@ -318,13 +318,11 @@ def fuzz(
 ) -> Found:
     """Cases one after the other, for so many seconds or so many cases; or to the first finding."""
     found, end = Found(), time.monotonic() + seconds
-    with tempfile.TemporaryDirectory() as name:
-        for seed in range(first, first + most):
+    for seed in range(first, first + most):
+        with tempfile.TemporaryDirectory() as name:
             one_case(seed, Path(name), found, kind)
-            for file in Path(name).iterdir():
-                file.unlink()
-            if time.monotonic() > end or (stop and found.findings):
-                break
+        if time.monotonic() > end or (stop and found.findings):
+            break
     return found
 
 

@@ -11,7 +11,7 @@ from engine import runner
 from engine.data import cell, intake, sources
 from engine.data.schema import Schema
 from tests.boundary import fuzz
-from tests.boundary.writers import Excel, PandasFrame, Text
+from tests.boundary.writers import Excel, Folder, PandasFrame, Text
 
 CASES = 36
 
@@ -20,7 +20,16 @@ def test_neighbouring_files_are_read_charged_and_written_alike():
     found = fuzz.fuzz(seconds=600, most=CASES)
     assert not found.findings, found.findings[:5]
     assert found.counts["declared"] > CASES / 2
-    for what in ("Text", "Excel", "Arrow", "Sqlite", "PandasFrame", "persons", "releases"):
+    for what in (
+        "Text",
+        "Excel",
+        "Arrow",
+        "Folder",
+        "Sqlite",
+        "PandasFrame",
+        "persons",
+        "releases",
+    ):
         assert found.counts[what], what
     assert found.counts["runs that claim a finite ε"] > found.counts["runs that claim nothing"] > 0
 
@@ -96,6 +105,16 @@ def guessed_types():
     return mock.patch.object(sources, "_WORDED", ())
 
 
+def first_files_types():
+    """The types of a folder's files are those of the first."""
+
+    def read(con, root, *_):
+        sql = f"read_parquet({sources._places(sources._files(root, 'parquet'))})"
+        return sql, [row[0] for row in con.execute(f"DESCRIBE FROM {sql}").fetchall()]
+
+    return mock.patch.object(sources, "_parquet", read)
+
+
 def files_order():
     """Of a person's visits on one day the file's first counts."""
     usual = intake._taken
@@ -124,6 +143,7 @@ PLANTED = {
     "a reader strips what another keeps": (two_readers, fuzz.declared, Text),
     "a rule looks at two rows": (two_rows, fuzz.declared, Text),
     "types that follow from all cells": (guessed_types, fuzz.declared, PandasFrame),
+    "types that follow from another file": (first_files_types, fuzz.declared, Folder),
     "a tie by the file's order": (files_order, fuzz.persons, Text),
     "rows for persons": (rows_for_persons, fuzz.persons, Text),
 }

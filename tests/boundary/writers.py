@@ -12,6 +12,7 @@ import re
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
@@ -280,6 +281,41 @@ class Arrow(Typed):
         return path if kind else found
 
 
+class Folder(Typed):
+    """Parquet files of a folder, each with its own types and its own order of columns."""
+
+    def write(self, table: Sequence[Record], folder: Path, chance: random.Random) -> Any:
+        """The path of a new folder."""
+        path = _new(folder, "")
+        path.mkdir()
+        for k in range(3):
+            cells = zip(*table[k * len(table) // 3 : (k + 1) * len(table) // 3], strict=True)
+            arrays = [_own(column, chance) for column in cells]
+            own = pa.table(arrays, list(NAMES))
+            parquet.write_table(own.select(chance.sample(NAMES, len(NAMES))), path / f"{k}.parquet")
+        return path
+
+    def codes(self, record: Record) -> list[int]:
+        """What the schema makes of the record's cells as text."""
+        return Text().codes(record)
+
+
+def _own(cells: Sequence[str], chance: random.Random) -> pa.Array:
+    """An array of a type that holds all of these texts as they are."""
+    kinds: list[Any] = [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())]
+    if all(re.fullmatch(r"0|-?[1-9]\d{0,4}", cell) for cell in cells):
+        kinds = [*kinds, pa.int32(), pa.int64(), pa.float64(), pa.decimal128(20, 3)]
+    elif all(re.fullmatch(r"\d{1,4}\.\d{0,4}[1-9]", cell) for cell in cells):
+        kinds = [*kinds, pa.float64()]
+    elif not any(cells):
+        return pa.nulls(len(cells))
+    kind = chance.choice(kinds)
+    if pa.types.is_dictionary(kind):
+        return pa.array(cells).dictionary_encode()
+    read = str if kind in kinds[:2] else Decimal if pa.types.is_decimal(kind) else float
+    return pa.array(map(read, cells), pa.float64() if read is float else kind).cast(kind)
+
+
 def loose(record: Record, chance: random.Random) -> Record:
     """Its cells as whoever fills a table without types has them."""
     return tuple(_loose(cell, chance) for cell in record)
@@ -323,7 +359,7 @@ def form(chance: random.Random) -> Any:
     """One form of many; text half of the time."""
     if chance.random() < 0.5:
         return Text.some(chance)
-    kinds = (Excel, Arrow, Arrow, PandasFrame, Sqlite)
+    kinds = (Excel, Arrow, Folder, PandasFrame, Sqlite)
     return chance.choice(kinds)()
 
 

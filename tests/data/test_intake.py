@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.feather as feather
+import pyarrow.parquet as parquet
 import pytest
 
 from engine import Dataset, InputError, Schema, read_csv, read_table
@@ -182,6 +183,54 @@ def test_names_that_differ_in_case_alone_are_two(tmp_path):
     assert Schema.draft(place) == Schema.draft(frame)
     frame.rename(columns={"Wage": "Wage_2"}).to_parquet(tmp_path / "p", partition_cols=["Wage_2"])
     assert "Wage_2" in Schema.draft(tmp_path / "p").names
+
+
+def test_a_cell_of_many_lines_is_read_wherever_it_lies():
+    line, cell = b"no,%b\n" % (b"x" * 496), b'yes,"%b"\n' % (b"no,y\n" * 400_000)
+    made = Column(name="b", type="unordered", levels=("y", "rest"), other="rest")
+    schema = Schema((Column(name="a", type="ordered", levels=("no", "yes")), made))
+    for before in (100, 30_000):  # the second crosses a border at 16 MB
+        data = read(b"a,b\n" + line * before + cell + line, schema)
+        assert rows_of(data) == {(0, 1): before + 1, (1, 1): 1}
+    with pytest.raises(InputError, match="Line 2 of data begins a record that is longer than 4 MB"):
+        read(b"a,b\n" + cell[:-2] + cell[5:-2] + cell[5:], schema)
+
+
+X, BY_TYPE = ["x", "y"], ("1", "2", "2.5", "9007199254740993", "rest")
+AB = {"a": [1, 2], "b": X}
+PARTS = {
+    "whole numbers, then others": ((AB, {"a": [2.5, 1.0], "b": X}), ["1x", "1y", "2.5x", "2y"]),
+    "numbers, then words": ((AB, {"a": ["2.5", "q"], "b": X}), ["1x", "2.5x", "2y", "resty"]),
+    "nothing, then words": (({"a": [None] * 2, "b": X}, {"a": ["1", "2"], "b": X}),
+                            ["1x", "2y", "restx", "resty"]),
+    "beyond 2^53": (({"a": [2**53 + 1, 2], "b": X}, {"a": [0.5, 2.0], "b": X}),
+                    ["2y", "2y", "9007199254740993x", "restx"]),
+    "names in another case": (({**AB, "A": [2, 2]}, {"A": [1, 1], "a": [2, 2], "b": X}),
+                              ["1x", "2x", "2y", "2y"]),
+    "a column of some": ((AB, {**AB, "z": X}), "Only some files of t have a column 'z'"),
+    "a name twice": ((pa.table([[1, 2], X, X], ["a", "b", "a"]),), "are called 'a'"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", PARTS)
+def test_each_file_of_a_folder_is_read_by_its_own_types(case, tmp_path):
+    made, want = PARTS[case]
+    columns = (Column(name=n, type="ordered", levels=own, other="rest")
+               for n, own in (("a", BY_TYPE), ("b", ("x", "y", "rest"))))  # fmt: skip
+    schema = Schema((*columns,), dialect=Dialect(decimal="."))
+    for order in (made, made[::-1]):
+        (folder := tmp_path / f"c0=2/a={len(list(tmp_path.iterdir()))}/t").mkdir(parents=True)
+        for k, one in enumerate(order):
+            table = one if isinstance(one, pa.Table) else pa.table(one)
+            parquet.write_table(table, folder / f"{k}.parquet")
+        if isinstance(want, str):
+            with pytest.raises(InputError, match=want):
+                read(folder, schema)
+            continue
+        frame = read(folder, schema).to_frame().astype(str)
+        assert sorted(frame["a"] + frame["b"]) == want
+        frame.to_csv(folder.parent / "t.csv", index=False)  # in folders that look like columns
+        assert rows_of(read(folder.parent / "t.csv", schema)) == rows_of(read(folder, schema))
 
 
 def test_a_draft_says_why_it_leaves_columns_out_and_what_they_may_be():
@@ -389,6 +438,10 @@ REFUSED = {
     "too few cells": (b"a,b\nno,no\ns3cret\n", "Line 3 of data has another number of cells"),
     "too many cells": (b"a,b\nno,s3cret,no\n", "Line 2 of data has another number of cells"),
     "an open quote": (b'a,b\nno,no\n"s3cret,no\n', "Line 3 of data has a quotation mark"),
+    "one after others": (
+        b'a,b\nx"y," ""q"","\n" no", "s3cret,""\nno,no\n',
+        "Line 3 of data has a quotation",
+    ),
     "text after a quote": (b'a,b\n"s3cret"x,no\n', "Line 2 of data has a quotation mark"),
     "no UTF-8": (b"a,b\nno,no\ns3cret\xff\xfe,no\n", "Line 3 of data is not text"),
     "a carriage return": (b"a,b\nno,no\ns3cret\r,no\n", "Line 3 of data has a carriage return"),
