@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import pandas as pd
 import pytest
 
-import engine.cli.run
 from engine import Budget, Column, InputError, Person, Schema, load_schema, read_table
 from engine.__main__ import main
+from engine.request import Request
 from pages import worker
 from pages.table import cards
 from tests.boundary.fuzz import rows_of
@@ -107,11 +107,11 @@ def by_command(path, schema, capsys, monkeypatch):
     """What `engine run` reads; InputError with what it says. It asks where much is an answer."""
     got = []
 
-    def keep(key, data, **_):
+    def keep(request, data, **_):
         got.append(data)
         raise InputError("The command line has its table.")
 
-    monkeypatch.setattr(engine.cli.run, "run", keep)
+    monkeypatch.setattr(Request, "run", keep)
     asked = ["run", "--algorithm", "pc", "--csv", str(path), "--schema", str(schema)]
     assert main(asked) == 2
     said = capsys.readouterr().err

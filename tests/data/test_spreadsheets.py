@@ -16,6 +16,7 @@ from engine.data.column import PLAIN, Dialect
 from engine.data.reading import read_edges
 from engine.data.schema import Column, Schema
 from engine.data.spreadsheets import safe, table_csv, unsafe
+from engine.request import Request, Source
 from pages.report.bundle import bundle
 
 NAMES = ("=cmd|'/C calc'!A0", "@sum", "+x", "plain")
@@ -44,8 +45,8 @@ def cells_of(text):
 
 
 def test_a_bundle_and_tables_hold_no_formula():
-    data = own()
-    with zipfile.ZipFile(io.BytesIO(bundle(data, run("pc", data), 0, {}))) as files:
+    data, asked = own(), Request(Source("own"), "pc", seed=None)
+    with zipfile.ZipFile(io.BytesIO(bundle(asked, data, run("pc", data), {}))) as files:
         edges = files.read("edges.csv")
     found = cells_of(edges.decode())[1:]
     assert found
