@@ -7,7 +7,10 @@
    Printed: the median time from the key to the page's reply and from the press to the result;
    results that are not those of the same run alone, or a page that shows another's settings;
    errors in the server's log; its memory before, at the end and after the sessions have gone.
-2. Five hundred runs in one process, each on a separate dataset: its memory after a fifth of them
+2. Twenty-four links to datasets of a million rows and twenty columns, opened at once on a public
+   server, nothing pressed: the most memory that it and its workers hold, which must stay below the
+   container's (``deploy/compose.yaml``).
+3. Five hundred runs in one process, each on a separate dataset: its memory after a fifth of them
    and at the end.
 """
 
@@ -25,12 +28,12 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 
 import psutil
 
-from benchmarks.visitor import DATASETS, Seen, mixed, visitors
+from benchmarks.visitor import DATASETS, Seen, Visitor, mixed, visitors
 from benchmarks.written import put
 from engine import load_dataset, run
 from pages import mode
@@ -207,6 +210,40 @@ def _settled(process: psutil.Process, before: float, seconds: float) -> float:
     return now
 
 
+# Links ------------------------------------------------------------------------------
+
+LIMIT = 4_000.0  # MB: mem_limit of deploy/compose.yaml
+LINK = "data=sem&sem_nodes=20&n=1000000&sample={}"
+
+
+def soak_links(links: int, seconds: float, port: int) -> bool:
+    """Section 2; whether the memory stayed below the container's."""
+    url, highest = f"http://127.0.0.1:{port}", [0.0, 0.0]
+
+    async def look(server: psutil.Process) -> None:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            held = float(server.memory_info().rss / 1e6), resident(server)
+            highest[:] = map(max, highest, held)
+            await asyncio.sleep(0.2)
+
+    async def all_of_them(server: psutil.Process) -> None:
+        async with AsyncExitStack() as stack:
+            come = [Visitor(url, "run", LINK.format(k)) for k in range(links)]
+            await asyncio.gather(*map(stack.enter_async_context, come))
+            await look(server)
+
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        served(port, Path(folder) / "log", folder) as server,
+    ):
+        asyncio.run(all_of_them(server))
+    print(f"{links} links to a million rows of 20 columns, open for {seconds:.0f} s")
+    print(f"  most memory: the server          {highest[0]:8.0f} MB")
+    print(f"    with its workers               {highest[1]:8.0f} MB   of {LIMIT:.0f}")
+    return highest[1] < LIMIT
+
+
 # Runs -------------------------------------------------------------------------------
 
 
@@ -225,11 +262,12 @@ def soak_runs(runs: int) -> tuple[float, float]:
 
 
 def main() -> None:
-    """Print both sections; status 1 where something did not hold."""
+    """Print all sections; status 1 where something did not hold."""
     parser = argparse.ArgumentParser(description="Many sessions, many runs")
     parser.add_argument("--sessions", type=int, default=20, help="visitors without a browser")
     parser.add_argument("--seconds", type=float, default=120.0)
     parser.add_argument("--rest", type=float, default=5.0, help="seconds a person looks at it")
+    parser.add_argument("--links", type=int, default=24, help="to large datasets")
     parser.add_argument("--runs", type=int, default=500)
     parser.add_argument("--repeats", type=int, default=1, help="soaks, for their spread")
     parser.add_argument("--write", action="store_true", help="their spread into the document")
@@ -244,6 +282,7 @@ def main() -> None:
     print(table := spread(soaks))
     if given.write:
         put(PAGE, "benchmarks.soak", table)
+    held = soak_links(given.links, given.seconds, given.port) and held
     early, late = soak_runs(given.runs)
     print(f"{given.runs} runs in one process, each on a new dataset")
     print(f"  memory after a fifth of them     {early:8.0f} MB")

@@ -14,17 +14,21 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine import ALGORITHMS, Dataset, RunResult, load_dataset, run
+import numpy as np
+
+from engine import ALGORITHMS, Dataset, Knowledge, RunResult, load_dataset, run
 from engine.context import Step
 from engine.data.schema import Schema, load_schema
 from engine.registry import slow
 from engine.request import Request
+from engine.studies.trial import knowing
 
 if TYPE_CHECKING:
     from engine.data.column import Dialect
@@ -51,6 +55,7 @@ def _serve(pipe: Any, parent: int) -> None:
             if (call := pipe.recv()) is not None:  # None: a stop that came after the end
                 pipe.send(_answer(pipe, *call))
             del call
+            forget()
 
 
 def _end_with(parent: int) -> None:
@@ -142,17 +147,99 @@ def give_back(process: Process) -> None:
 
 # Work of every page -----------------------------------------------------------------------
 
-_met: dict[str, Dataset] = {}  # public datasets with all that was counted of them
+LARGE = (
+    5_000_000  # bytes: fewer are read or drawn in .3 s at most, less than a process takes to begin
+)
+KEPT = 50_000_000  # bytes of public datasets that a process keeps for its next task
+ALONE, DRAWN = 130_000_000, 3  # bytes of a process without data; bytes for each one of its data
+
+
+class Undrawn(Dataset):
+    """Public data that are drawn when a row is first read: a server knows them, and draws none.
+
+    ``recipe`` is what :meth:`of` takes; a pickle holds nothing else.
+    """
+
+    recipe: tuple[str, int, int, Knowledge | None] | None = None  # None of a copy with other facts
+
+    @classmethod
+    def of(cls, name: str, n: int, seed: int, known: Knowledge | None = None) -> Undrawn:
+        """What ``load_dataset`` draws, without its rows, and what is known; InputError as there."""
+        two = knowing(load_dataset(name, n=2, seed=seed), known)  # its facts do not depend on n
+        notes = tuple(f"{n:,} {note.partition(' ')[2]}" for note in two.notes)
+        facts = {f.name: getattr(two, f.name) for f in fields(Dataset)} | {"notes": notes, "n": n}
+        found = object.__new__(cls)
+        found.__dict__.update(facts, recipe=(name, n, seed, known))
+        for rows in ("codes", "values"):
+            del found.__dict__[rows]
+        return found
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """The recipe, which another process draws from."""
+        return (Undrawn.of, self.recipe) if self.recipe else super().__reduce_ex__(protocol)
+
+    @cached_property
+    def _rows(self) -> Dataset:
+        assert self.recipe is not None
+        name, n, seed, _ = self.recipe
+        return load_dataset(name, n=n, seed=seed)
+
+    @cached_property
+    def codes(self) -> np.ndarray:
+        """Drawn now."""
+        return self._rows.codes
+
+    @cached_property
+    def values(self) -> np.ndarray | None:
+        """Drawn now."""
+        return self._rows.values
+
+
+def informed(data: Dataset, known: Knowledge | None) -> Dataset:
+    """The same rows under a schema that states what is known; none are drawn for it."""
+    if isinstance(data, Undrawn) and data.recipe:
+        name, n, seed, _ = data.recipe
+        return Undrawn.of(name, n, seed, known)
+    return knowing(data, known)
+
+
+def mark(data: Dataset) -> Hashable:
+    """What tells data from others; none are drawn for it."""
+    recipe = data.recipe if isinstance(data, Undrawn) else None
+    return recipe or data.identity
+
+
+def size(*args: Any) -> int:
+    """Bytes of the datasets among these, drawn or not, and of tables of the shapes among them."""
+    from engine.studies.detectability import Shape
+
+    shapes = [Shape.of(one) if isinstance(one, Dataset) else one for one in args]
+    tables = [one for one in shapes if isinstance(one, Shape)]
+    return sum(t.rows * len(t.cardinalities) * (9 if t.bounds else 1) for t in tables)
+
+
+def memory(*args: Any) -> int:
+    """Bytes that a process takes for a task with these arguments, measured as ``DRAWN`` says."""
+    return ALONE + DRAWN * size(*args)
+
+
+_met: dict[Hashable, Dataset] = {}  # public datasets with all that was counted of them
 
 
 def met(data: Dataset) -> Dataset:
-    """The same data as this process had them before, if it did; of public data it keeps two."""
+    """The same data as this process had them before, if it did; of public data it keeps some."""
     if not data.public:
         return data
-    _met[data.identity] = found = _met.pop(data.identity, data)
+    _met[mark(data)] = found = _met.pop(mark(data), data)
     while len(_met) > 2:
         del _met[next(iter(_met))]
     return found
+
+
+def forget() -> None:
+    """Let go of datasets that are too large to wait for the next task."""
+    while size(*_met.values()) > KEPT:
+        del _met[next(iter(_met))]
 
 
 def search(tell: Tell, request: Request, data: Dataset) -> RunResult:
@@ -175,7 +262,6 @@ def curve(tell: Tell, request: Request, data: Dataset) -> None:
     """Parts: each epsilon with its F1 (low, middle, high), from 1 outwards, while there is time."""
     from engine.studies.repeat import point
     from engine.studies.study import sweep
-    from engine.studies.trial import knowing
 
     values, end = dict(request.params), time.monotonic() + CURVE_SECONDS
     data = met(knowing(data, request.knowledge))
@@ -214,8 +300,6 @@ def ready(tell: Tell) -> None:
 
 
 # A person's files read as tables -----------------------------------------------------------
-
-LARGE = 5_000_000  # bytes: fewer take .3 s at most, less than a process takes to begin
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 import ast
 import asyncio
+import contextlib
 import gzip
 import re
 import socket
@@ -239,14 +240,37 @@ def test_an_attacker_finds_nothing(server):
     assert "Traceback" not in (folder / "log").read_text()
 
 
+def most(folder):
+    """Megabytes that the server itself has held at most, without its workers."""
+    status = Path(f"/proc/{(folder / 'pid').read_text()}/status").read_text()
+    return int(re.findall(r"VmHWM:\s+(\d+)", status)[0]) / 1e3
+
+
+async def opened(url, *queries):
+    """Visitors at once, each until the page has come; nothing is pressed."""
+    async with contextlib.AsyncExitStack() as stack:
+        come = [stack.enter_async_context(Visitor(url, "run", query)) for query in queries]
+        for visitor in await asyncio.gather(*come):
+            await visitor.until(lambda v: v.texts("html"))
+
+
+@pytest.mark.parametrize("server", ["public"], indirect=True)
+def test_links_to_large_data_draw_none_in_the_server(server):
+    """Six links of 54 MB: drawn for each visitor they took 600 MB of the server, and stayed."""
+    _, url, folder = server
+    asyncio.run(opened(url, ""))
+    before, model = most(folder), "data=sem&sem_nodes=20&n=300000"
+    asyncio.run(opened(url, *(f"{model}&sample={sample}" for sample in range(6))))
+    assert most(folder) - before < 60
+
+
 @pytest.mark.parametrize("server", ["own"], indirect=True)
 def test_hostile_files_are_refused_in_little_memory(server):
     """600 MB in a packed file, and 9 and 31 MB of brackets; a public server takes no file."""
     _, url, folder = server
     for field, name, raw, said in FILES:
         asyncio.run(given(url, field, name, raw, said))
-    status = Path(f"/proc/{(folder / 'pid').read_text()}/status").read_text()
-    assert int(re.findall(r"VmHWM:\s+(\d+)", status)[0]) < 900_000, status  # kB
+    assert most(folder) < 900
     assert "Traceback" not in (folder / "log").read_text()
 
 

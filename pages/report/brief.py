@@ -19,7 +19,7 @@ from engine.registry import TITLES
 from engine.score.learned import ScoreDiagnostics
 from engine.story.modules import plain_names
 from engine.studies.figures import Panel, Series
-from engine.studies.price import PriceStep, price_steps
+from engine.studies.price import PriceStep
 from engine.summary import NOTHING, Promise
 from pages.draw import PALETTES
 from pages.draw.graphs import positions
@@ -42,7 +42,7 @@ from pages.report import words
 from pages.report.repeats import Repeats
 from pages.report.words import LEAST
 from pages.shell import words as text
-from pages.shell.runs import Shown
+from pages.shell.runs import Shown, steps_before
 
 _FRAME = 420.0, 260.0  # of a graph, half as wide as a page on a desk
 _LARGE, _MOST = 20, 10  # columns of a graph that a slide holds, and of the part of a larger one
@@ -113,7 +113,7 @@ def brief_of(run: Shown, repeats: Repeats | None, heading: Heading, theme: str) 
         part=_part(heading.question, data, result, shown, theme),
         legend=entries(result, waiting=True) if _known(data) else (),
         note=" ".join(filter(None, (_thickness(result, outcomes), _untold(data, result)))),
-        price=_price(data, result, repeats),
+        price=_price(run, repeats),
         promise=promise,
         people=people_picture(promise.right, promise.level, alt=_people(promise), theme=theme),
         curve=_curve(result, repeats, theme),
@@ -236,15 +236,14 @@ def _graph(
 # Price and curve ----------------------------------------------------------------------------
 
 
-def _price(data: Dataset, result: RunResult, repeats: Repeats | None) -> list[Step]:
+def _price(run: Shown, repeats: Repeats | None) -> list[Step]:
     """From all links to those of this run: what the method loses before any noise, then it.
 
     What is repeated has counted the steps; without noise nothing is repeated.
     """
-    if not _known(data):
+    if not _known(run.data):
         return []
-    before = repeats.steps if repeats else price_steps(data, result.algorithm, result.params)
-    return steps_of(result, before)
+    return steps_of(run.result, repeats.steps if repeats else steps_before(run))
 
 
 def _curve(result: RunResult, repeats: Repeats | None, theme: str) -> Picture | None:

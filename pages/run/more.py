@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from engine import InputError, RunResult
+from engine import RunResult
 from engine.data.spreadsheets import table_csv
 from engine.score.learned import ScoreDiagnostics
 from engine.studies.detectability import Shape
-from engine.studies.price import price_steps
 from engine.summary import together
 from pages.draw import price, show
 from pages.forms import count_line
@@ -18,7 +17,7 @@ from pages.run import descent, ledger, trace
 from pages.shell import export
 from pages.shell import words as text
 from pages.shell.own import costs_of
-from pages.shell.runs import Shown
+from pages.shell.runs import Shown, steps_before
 from pages.shell.words import theme
 
 
@@ -105,10 +104,7 @@ def price_of(run: Shown) -> list[price.Step]:
     result = run.result
     if not run.data.public or result.counts is None or result.status == "cancelled":
         return []
-    try:
-        before = price_steps(run.data, result.algorithm, result.params)
-    except InputError:
-        return []
+    before = steps_before(run)
     return price.steps_of(result, before) if before else []
 
 

@@ -10,12 +10,13 @@ import streamlit as st
 from engine import Dataset, InputError, RunResult
 from engine.registry import algorithm
 from engine.request import Request
+from engine.studies.price import PriceStep, price_steps
 from pages.shell import state
 from pages.shell import words as text
 from pages.shell.settings import data_for, drafted, drafted_source, in_force
 from pages.shell.state import Place
-from pages.shell.task import RUNS, Task, drop, find, start
-from pages.worker import search
+from pages.shell.task import HERE, RUNS, Task, drop, find, shared, start
+from pages.worker import LARGE, plain, search, size
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +58,7 @@ def begun(request: Request, name: str = TASK, wait: float | None = None) -> Task
     data = data_for(request.source)
     title = f"{algorithm(request.algorithm).title} on {text.plain(text.dataset_title(data))}"
     call = name, title, search, request, data
-    about: dict[str, Any] = {"about": (request, data), "line": RUNS, "wait": wait}
+    about: dict[str, Any] = {"about": (request, data), "wait": wait}
     if request.seed is None:
         from pages.shell.own import on_meter
 
@@ -69,9 +70,22 @@ def begun(request: Request, name: str = TASK, wait: float | None = None) -> Task
             elif task.error is not None:  # refused, or stopped, before anything was drawn
                 settle(None)
 
-        return start(*call, ended=ended, **about)
+        return start(*call, ended=ended, line=RUNS, **about)
     # A page that is loaded again goes on with its own run.
-    return start(*call, key=request.key, here=data.d <= SMALL, **about)
+    here = data.d <= SMALL and size(data) < LARGE
+    return start(*call, key=request.key, here=here, line=HERE if here else RUNS, **about)
+
+
+def steps_before(run: Shown) -> tuple[PriceStep, ...]:
+    """Searches without noise that belong to a run on public data; () where they fail."""
+    data, of = run.data, run.request
+    call = plain, price_steps, data, of.algorithm, run.result.params
+    here = size(data) < LARGE
+    line = HERE if here else RUNS
+    task = shared(("price", of.key), "searches without noise", *call, here=here, line=line)
+    while not task.wait(0.5):
+        task.seen()
+    return task.result or ()
 
 
 def compute(request: Request) -> Shown:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from engine import Dataset, InputError, Knowledge, load_dataset
+from engine import Dataset, InputError, Knowledge
 from engine.data.networks import NETWORKS
 from engine.data.schema import Schema
 from engine.data.simulated import GRAPHS, MAX_NODES, NOISES, parse_name
@@ -21,6 +21,7 @@ from engine.request import MODEL, OWN, SEM, Request, Source, known_from, word_of
 from pages import mode
 from pages.shell import state
 from pages.shell.state import Draft, Place
+from pages.worker import Undrawn
 
 if TYPE_CHECKING:  # without an own file nobody waits for it
     from pages.worker import Upload
@@ -139,8 +140,8 @@ def stated(schema: Schema) -> Schema:
 
 @st.cache_resource(max_entries=8, show_spinner=False)
 def bundled(name: str, n: int, seed: int) -> Dataset:
-    """A sample of a bundled network or simulated model, shared by all sessions."""
-    return load_dataset(name, n=n, seed=seed)
+    """A sample of a bundled network or simulated model, not drawn yet, shared by all sessions."""
+    return Undrawn.of(name, n, seed)
 
 
 @dataclass(eq=False)

@@ -32,6 +32,7 @@ SHORT = 0.7  # seconds that a page waits for a task before it draws the progress
 STOPPING = 0.8  # seconds that a page waits for a stop
 EVERY = 1.0  # seconds between two looks of a page
 LONG = 3  # long tasks at once
+MEMORY = 2_000_000_000  # bytes of all processes at work, for all visitors: see docs/how-to/host.md
 _KEPT = 64  # results of tasks that sessions share
 ENDED = "The process that did the work ended, perhaps for lack of memory; start it again."
 
@@ -46,7 +47,9 @@ class Line:
         self.tasks: list[Task] = []
 
 
-RUNS, STUDIES = Line(cpu_count()), Line(LONG)  # short work does not wait for long work
+# Short work does not wait for long work, and what is done here for no process.
+RUNS, STUDIES, HERE = Line(cpu_count()), Line(LONG), Line(cpu_count())
+_door, _working = threading.Lock(), set["Task"]()
 
 
 @dataclass(eq=False)
@@ -67,6 +70,7 @@ class Task:
     here: bool = False  # done in the server itself: for what takes less than the way to a process
     share: float | None = None
     phrase: str = ""
+    taken: int = 0  # bytes that its process may take, once it works
     parts: list[Any] = field(default_factory=list)
     result: Any = None
     problem: str = ""
@@ -86,7 +90,19 @@ class Task:
     def place(self) -> int:
         """Its place among those that wait, 0 once it works."""
         before = list(self.line.tasks)
-        return max(0, before.index(self) + 1 - self.line.most) if self in before else 0
+        waits = self in before and self not in _working
+        return max(1, before.index(self) + 1 - self.line.most) if waits else 0
+
+    def _admitted(self) -> bool:
+        """Whether its turn has come, and there is memory for it or nothing else at work."""
+        taken = 0 if self.here else worker.memory(*self.call[1])
+        with _door:
+            room = MEMORY - sum(task.taken for task in _working)
+            if self.line.tasks.index(self) >= self.line.most or (_working and taken > room):
+                return False
+            self.taken = taken
+            _working.add(self)
+            return True
 
     @property
     def complete(self) -> bool:
@@ -147,7 +163,7 @@ class Task:
 
     def _work(self) -> None:
         try:
-            while self.place:
+            while not self._admitted():
                 if self.stopped():
                     raise InputError("Stopped before its turn.")
                 time.sleep(LOOK)
@@ -161,6 +177,7 @@ class Task:
             self.problem = f"The work failed inside the program ({type(error).__name__})."
         finally:
             self.line.tasks.remove(self)
+            _working.discard(self)
             with suppress(Exception):
                 self.ended(self)
             self._over.set()

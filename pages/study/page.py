@@ -7,7 +7,6 @@ import streamlit as st
 from engine import InputError
 from engine.registry import algorithm
 from engine.request import OWN
-from engine.studies.trial import knowing
 from engine.studies.tune import EPSILONS
 from pages.shell import drafted_strip, task
 from pages.shell import words as text
@@ -15,6 +14,7 @@ from pages.shell.settings import data_for, drafted
 from pages.study import forecast, more, work
 from pages.study.form import aim_of, epsilon_now, settings_form
 from pages.study.view import answer_view, answers_of, of_form, results_of
+from pages.worker import informed
 
 NAME = "study"
 
@@ -54,7 +54,7 @@ def _begin(aim: work.Aim) -> None:
         return
     try:
         chosen.params.build(aim.params_of(chosen.key))
-        data = knowing(data_for(aim.request.source), aim.request.knowledge)
+        data = informed(data_for(aim.request.source), aim.request.knowledge)
     except InputError as error:
         st.error(text.plain(str(error)), icon=":material/error:")
         return

@@ -1,14 +1,19 @@
 """Long work of a page: its place in line, its progress, its stop, and what ends it."""
 
 import os
+import pickle
 import signal
 import time
+from dataclasses import fields, replace
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from engine import Dataset, Knowledge, load_dataset
+from engine.studies.trial import knowing
 from pages.shell import task as work
 from pages.shell.task import Line, Task
+from pages.worker import Undrawn
 from tests.ui.works import breaks, deaf, doubled, listens, pid, refuses, shares
 
 
@@ -110,6 +115,49 @@ def test_first_come_first_served():
     for task in tasks[2:]:
         task.stop(5)
     assert line.tasks == []
+
+
+def heard(tell, data):
+    return listens(tell)
+
+
+def test_work_on_large_data_waits_for_memory_in_whatever_line(monkeypatch):
+    """Of all visitors together; without anything at work even more is begun."""
+    monkeypatch.setattr(work, "MEMORY", 1_000_000_000)
+    large = Undrawn.of("sem:er:20:20:gaussian", 500_000, 0), Undrawn.of("asia", 9_000_000, 0)
+    lines = Line(4), Line(4)
+    tasks = [begun(heard, data, line=line) for data in large for line in lines]
+    until(lambda: sum(not task.place for task in tasks) == 2)
+    assert sorted(task.place for task in tasks) == [0, 0, 1, 1]
+    assert sum(task.taken for task in work._working) <= work.MEMORY
+    monkeypatch.setattr(work, "MEMORY", 1)
+    next(task for task in tasks if not task.place).stop(5)
+    assert sum(bool(task.place) for task in tasks) == 2
+    for task in tasks:
+        task.stop(5)
+    assert not work._working
+    last = begun(heard, large[0], line=lines[0])
+    until(lambda: last.parts)
+    last.stop(5)
+
+
+@pytest.mark.parametrize("name", ["asia", "sem:sf:5:8:gumbel"])
+@pytest.mark.parametrize("known", [None, Knowledge(forbidden=(("X0", "X1"),))])
+def test_data_that_are_not_drawn_are_the_same_data(name, known):
+    if known and name == "asia":
+        known = Knowledge(forbidden=(("smoke", "lung"),))
+    data = pickle.loads(pickle.dumps(Undrawn.of(name, 2_000, 7, known)))
+    right = knowing(load_dataset(name, n=2_000, seed=7), known)
+    for field in fields(Dataset):
+        if field.name not in ("codes", "values", "truth"):
+            assert getattr(data, field.name) == getattr(right, field.name), field.name
+    assert (data.n, data.d, repr(data)) == (right.n, right.d, repr(right))
+    assert list(data.truth.edges) == list(right.truth.edges)
+    assert len(pickle.dumps(data)) < 500
+    assert not {"codes", "values", "_rows"} & set(vars(data))  # nothing has been drawn
+    assert data.fingerprint == right.fingerprint
+    copy = pickle.loads(pickle.dumps(replace(data, name="another")))
+    assert (copy.name, copy.fingerprint) == ("another", right.fingerprint)
 
 
 @pytest.mark.parametrize("place", [0, 1])
