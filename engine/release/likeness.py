@@ -6,7 +6,7 @@ that of the noises alone. The likelihood ratio of the two is a sum of lambda / (
 the eigenvectors of S^(-1/2) C S^(-1/2) with eigenvalues lambda, y the coordinates of S^(-1/2) D.
 Over different people it is a sum of lambda chi^2_1, and of more where the populations differ; by
 Chernoff's bound it is at most q with probability exp(tq) prod (1 + 2 t lambda)^(-1/2) for any t.
-Where noise dominates, lambda is small, and nothing can be told.
+Where noise dominates, lambda is small, and the two cannot be distinguished.
 
 C is that of rows drawn from the released tables along the released graph.
 """

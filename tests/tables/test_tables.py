@@ -125,9 +125,7 @@ def fits(got, law):
 def test_hypergeometric_draws_follow_the_law(good, bad, sample):
     draws, rng = 20_000, np.random.default_rng(4)
     parts = np.tile(np.array([[good, bad]]), (draws, 1))
-    drawn = tables.split(
-        parts, np.full(draws, sample), rng, tables.log_factorials(good + bad)
-    )
+    drawn = tables.split(parts, np.full(draws, sample), rng, tables.log_factorials(good + bad))
     assert (drawn.sum(axis=1) == sample).all()
     assert fits(drawn[:, 0], stats.hypergeom(good + bad, good, sample)) > 1e-4
 
@@ -136,14 +134,10 @@ def test_compiled_draws_take_the_generators_own_numbers():
     """An urn of ten items, one drawn: item by item, one uniform number each; and its ends."""
     mine, its = np.random.default_rng(3), np.random.default_rng(3)
     for _ in range(200):
-        drawn = tables.split(
-            np.array([[4, 6]]), np.array([1]), mine, tables.log_factorials(10)
-        )
+        drawn = tables.split(np.array([[4, 6]]), np.array([1]), mine, tables.log_factorials(10))
         assert drawn[0, 0] == (its.random() * 10 < 4)
     parts = np.array([[4, 0, 3], [0, 0, 0], [2, 2, 2]])
-    drawn = tables.split(
-        parts, np.array([7, 0, 0]), mine, tables.log_factorials(7)
-    )
+    drawn = tables.split(parts, np.array([7, 0, 0]), mine, tables.log_factorials(7))
     assert drawn.tolist() == [[4, 0, 3], [0, 0, 0], [0, 0, 0]]
     assert mine.random() == its.random()
 
@@ -154,9 +148,7 @@ def test_looking_logarithms_up_changes_no_draw():
     drawn, found = parts.sum(axis=1) // 3, []
     for logs in (tables.log_factorials(int(parts.sum())), tables.log_factorials(100), np.empty(0)):
         rng = np.random.default_rng(5)
-        found.append(
-            (tables.split(parts, drawn, rng, logs).tolist(), rng.random())
-        )
+        found.append((tables.split(parts, drawn, rng, logs).tolist(), rng.random()))
     assert found[0] == found[1] == found[2]
 
 
