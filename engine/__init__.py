@@ -1,5 +1,6 @@
 """Differentially private causal graph discovery: datasets, algorithms, guarantees, studies."""
 
+import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,6 @@ PASSING = compiled.settle()
 if TYPE_CHECKING:  # what a type checker sees of the names below
     from engine.data.dataset import Dataset as Dataset
     from engine.data.networks import load_dataset as load_dataset
-    from engine.data.reading import read_csv as read_csv
     from engine.data.reading import read_table as read_table
     from engine.data.schema import Column as Column
     from engine.data.schema import Person as Person
@@ -36,7 +36,7 @@ if TYPE_CHECKING:  # what a type checker sees of the names below
 _NAMES = {
     "data.dataset": "Dataset",
     "data.networks": "load_dataset",
-    "data.reading": "read_csv read_table",
+    "data.reading": "read_table",
     "data.schema": "Column Person Schema load_schema",
     "errors": "InputError",
     "estimator": "PrivateGraph",
@@ -49,6 +49,9 @@ _NAMES = {
     "studies.study": "sweep",
 }
 _HOMES = {name: f"engine.{home}" for home, names in _NAMES.items() for name in names.split()}
+
+# Earlier names; they go with the next version.
+_EARLIER = {"read_csv": "read_table"}
 
 # Parts of the package that scripts reach as attributes, and what has to be imported for them.
 _PARTS = {
@@ -65,6 +68,9 @@ def __getattr__(name: str) -> Any:
     if name in _PARTS:
         import_module(_PARTS[name])
         return import_module(f"{__name__}.{name}")
+    if name in _EARLIER:
+        warnings.warn(f"{name} is called {_EARLIER[name]}", DeprecationWarning, stacklevel=2)
+        return __getattr__(_EARLIER[name])
     if name == "__all__":
         return ["__version__", *_HOMES]
     if name not in _HOMES:

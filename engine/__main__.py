@@ -41,7 +41,6 @@ _MODULES = {
     "reproduce": ("reproduce",),
 }
 COMMANDS = {word: f"engine.cli.{home}" for home, words in _MODULES.items() for word in words}
-ALIASES = {"twin": "synthetic"}
 STOPPED = "Stopped; finished runs of a study are kept."
 
 
@@ -80,7 +79,6 @@ def _sentence(word: str) -> str:
 def main(argv: Sequence[str]) -> int:
     """Run one command; 0, or one line on standard error with 2 (130 where it was stopped)."""
     try:
-        argv = [ALIASES.get(word, word) for word in argv[:1]] + list(argv[1:])
         if argv and argv[0] in ("--help", "-h", "help"):
             print(help_text())
             return 0

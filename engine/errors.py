@@ -25,11 +25,11 @@ class DataError(InputError):
     Examples:
         >>> import tempfile
         >>> from pathlib import Path
-        >>> from engine import read_csv
+        >>> from engine import read_table
         >>> place = Path(tempfile.mkdtemp()) / "two.csv"
         >>> _ = place.write_text("a,b\\n1,0\\n1\\n")
         >>> try:
-        ...     read_csv(place)
+        ...     read_table(place)
         ... except DataError as error:
         ...     print(error)
         Line 3 of two.csv has another number of cells than the header has names; correct it.

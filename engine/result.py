@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -34,14 +33,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from engine.effects.effect import Effect
-
-# Names of earlier versions; they go with the next one.
-_RENAMED = {
-    "told": "reference_cpdag",
-    "hanging": "order_dependent_edges",
-    "drawn": "displayed_cpdag",
-    "doubted": "low_confidence",
-}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -318,15 +309,6 @@ class RunResult(Outcome):
         strict = getattr(self.params, "guarantee", None) == STRICT
         return self.spent.epsilon if strict else None
 
-    if not TYPE_CHECKING:  # a type checker knows the present names alone
-
-        def __getattr__(self, name: str) -> Any:
-            """The attributes' earlier names, with a warning; they go with the next version."""
-            if name not in _RENAMED:
-                raise AttributeError(f"RunResult has no attribute {name!r}")
-            now = _RENAMED[name]
-            warnings.warn(f"{name} is called {now}", DeprecationWarning, stacklevel=2)
-            return getattr(self, now)
 
 
 def reference_of(

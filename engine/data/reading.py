@@ -17,7 +17,7 @@ from engine.data.dataset import Dataset, frozen, refuse_cycle
 from engine.data.draft import look
 from engine.data.intake import project
 from engine.data.schema import Schema
-from engine.data.sources import Source, framed, opened
+from engine.data.sources import framed, opened
 from engine.data.spreadsheets import unsafe
 from engine.errors import DataError, InputError, did_you_mean, show
 from engine.knowledge import read_text
@@ -25,54 +25,36 @@ from engine.knowledge import read_text
 EDGE_HEADERS = (["from", "to"], ["source", "target"], ["parent", "child"])
 
 
-def read_csv(source: Source, schema: Schema | None = None, **options: Any) -> Dataset:
-    r"""Read delimited text with a header line (comma, semicolon, tab or pipe) as discrete data.
+def read_table(source: Any, schema: Schema | None = None, **options: Any) -> Dataset:
+    r"""Read any table as discrete data: a file, a folder, a frame, an array.
 
     Args:
-        source: A path, bytes, or an open file, gzip or not.
+        source: Delimited text with a header line (comma, semicolon, tab or pipe; gzip or not) as a
+            path, bytes or an open file; the path of a Parquet or Arrow file, of a folder of CSV or
+            Parquet files, of a workbook (.xlsx, .xlsm, .xls), of a SQLite or DuckDB file; a pandas,
+            Polars or Arrow table; an (n, d) array.
         schema: The declared public facts; without them the table is read by :meth:`Schema.draft`,
             which finds them in the rows, and no guarantee is given.
         options: ``truth``, a path or bytes: text with one edge a line, ``from,to`` or
             ``from -> to``; ``name``, what the dataset is called, the file's name by default;
             ``encoding`` ("utf-8", "utf-16" or "latin-1"), ``delimiter`` or ``decimal``, where the
-            schema's dialect does not say it.
+            schema's dialect does not say it; ``query``, SQL on a database file, which without it
+            has one table.
 
     Returns:
         A private dataset of d columns: distinct rows of codes, and how often each occurs.
-
-    Raises:
-        DataError: For a bad file, in one sentence.
-        InputError: For a bad argument, in one sentence.
-
-    Examples:
-        >>> data = read_csv(b"smokes,coughs\nyes,yes\nno,no\nno,yes\n", name="ward")
-        >>> data
-        <Dataset 'ward': 3 rows, 2 columns, private, undeclared>
-        >>> data.levels[0], data.codes.tolist()
-        (('no', 'yes'), [[0, 0], [0, 1], [1, 1]])
-    """
-    return _told(read(source, schema, **options))
-
-
-def read_table(source: Any, schema: Schema | None = None, **options: Any) -> Dataset:
-    """Read any table as discrete data: a file, a folder, a frame, an array.
-
-    Args:
-        source: Text as for :func:`read_csv`; the path of a Parquet or Arrow file, of a folder of
-            CSV or Parquet files, of a workbook (.xlsx, .xlsm, .xls), of a SQLite or DuckDB file; a
-            pandas, Polars or Arrow table; an (n, d) array.
-        schema: As for :func:`read_csv`.
-        options: As for :func:`read_csv`; ``query``, SQL on a database file, which without it has
-            one table.
-
-    Returns:
-        As for :func:`read_csv`.
 
     Raises:
         DataError: For a bad table, in one sentence.
         InputError: For a bad argument, in one sentence.
 
     Examples:
+        >>> data = read_table(b"smokes,coughs\nyes,yes\nno,no\nno,yes\n", name="ward")
+        >>> data
+        <Dataset 'ward': 3 rows, 2 columns, private, undeclared>
+        >>> data.levels[0], data.codes.tolist()
+        (('no', 'yes'), [[0, 0], [0, 1], [1, 1]])
+
         >>> import pandas as pd
         >>> frame = pd.DataFrame({"smokes": ["yes", "no", None], "age": [31, 47, 68]})
         >>> data = read_table(frame, Schema.draft(frame).state("smokes", age={"cuts": [50]}))

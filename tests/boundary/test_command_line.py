@@ -86,7 +86,7 @@ def test_nor_do_studies_releases_and_what_is_made_of_them(compared):
             f"release {OWN} --budget w --epsilon 2 --sign --out {{folder}}/f.json",
             "check {folder}/f.json --page {folder}/f.html",
             "effect {folder}/r.json --cause smoker --outcome cough --json",
-            "twin {folder}/r.json --rows 10 --out {folder}/twin.csv",
+            "synthetic {folder}/r.json --rows 10 --out {folder}/twin.csv",
         ]
     )
 

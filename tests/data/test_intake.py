@@ -17,7 +17,7 @@ import pyarrow.feather as feather
 import pyarrow.parquet as parquet
 import pytest
 
-from engine import Dataset, InputError, Schema, read_csv, read_table
+from engine import Dataset, InputError, Schema, read_table
 from engine.data import sources
 from engine.data.column import MAX_LEVELS, Column, Dialect, Person
 from engine.data.reading import read
@@ -296,7 +296,7 @@ def test_numbers_are_written_as_the_schema_says(tmp_path):
     for source, n in ((raw, 4), (frame, 4), (book, 3), (single, 3), (exact, 3)):
         data = read(source, Schema(columns, n, dialect=Dialect(decimal=",")))
         assert rows_of(data) == Counter([(1, 0), (2, 1), (0, 0), (3, 1)][:n])
-    drafted = read_csv(b"a;b\n1,5;x\n2,25;y\n3,0;x\n")  # by its own draft
+    drafted = read_table(b"a;b\n1,5;x\n2,25;y\n3,0;x\n")  # by its own draft
     assert (drafted.levels[0], drafted.n) == (("1,5", "2,25", "3"), 3)
 
 
@@ -467,7 +467,7 @@ REFUSED = {
 def test_a_malformed_file_is_refused_without_a_cell(case, capfd):
     raw, sentence = REFUSED[case]
     with pytest.raises(InputError) as caught:
-        read_csv(raw, TWO)
+        read_table(raw, TWO)
     said = str(caught.value)
     assert sentence in said
     assert SECRET not in said

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from engine import InputError, read_csv
+from engine import InputError, read_table
 from engine.data.column import Column
 from engine.data.schema import FORMAT, Schema, load_schema, parse_schema
 
@@ -112,7 +112,7 @@ def test_it_is_written_and_read_back():
 
 def test_columns_it_does_not_name_are_not_read():
     found = parse_schema(schema(B, A))
-    data = read_csv(b"id,a,b\n17,yes,3\n18,no,9\n", schema=found)
+    data = read_table(b"id,a,b\n17,yes,3\n18,no,9\n", schema=found)
     assert data.names == ("b", "a")
     assert data.codes.tolist() == [[1, 1], [3, 0]]
     assert data.declared
@@ -121,7 +121,7 @@ def test_columns_it_does_not_name_are_not_read():
 def test_the_stated_number_of_rows_is_checked():
     good = Schema((Column(**{**A, "levels": ("no", "yes")}), Column(**{**B, "bounds": (0, 10)})))
     with pytest.raises(InputError, match="2 rows"):
-        read_csv(b"a,b\nyes,1\nno,2\n", schema=Schema(good.columns, rows=3))
+        read_table(b"a,b\nyes,1\nno,2\n", schema=Schema(good.columns, rows=3))
 
 
 # Cut points -----------------------------------------------------------------------------
@@ -131,7 +131,7 @@ def test_whole_numbers_too_long_for_an_integer_are_numbers():
     long = {**B, "bounds": [0, 10**30], "bins": 2, "other": -(10**40)}
     cut = {"name": "c", "type": "numeric", "cuts": [10**25, 10**26], "other": 7}
     stated = load_schema(json.dumps(schema(long, cut)).encode())
-    data = read_csv(b"b,c\n1e29,1e25\n9e29,1e26\n,7\n", schema=stated)
+    data = read_table(b"b,c\n1e29,1e25\n9e29,1e26\n,7\n", schema=stated)
     assert data.codes.tolist() == [[0, 0], [0, 1], [1, 2]]
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine import Dataset, read_csv, run
+from engine import Dataset, read_table, run
 from engine.data.column import PLAIN, Dialect
 from engine.data.reading import read_edges
 from engine.data.schema import Column, Schema
@@ -66,7 +66,7 @@ def test_a_table_of_ours_is_read_back_by_its_schema(dialect, tmp_path):
     place = tmp_path / "t.csv"
     place.write_text(table_csv(data.to_frame(), dialect))
     assert "=a" not in {cell for row in cells_of(place.read_text()) for cell in row}
-    again = read_csv(place, schema=schema)
+    again = read_table(place, schema=schema)
     assert again.names == NAMES
     assert Counter(map(tuple, again.row_codes())) == Counter(map(tuple, data.row_codes()))
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine import ALGORITHMS, Dataset, load_dataset, read_csv, run, sweep
+from engine import ALGORITHMS, Dataset, load_dataset, read_table, run, sweep
 from engine.__main__ import main
 from engine.cli.run import summary
 from engine.data.pairs import read_pair
@@ -43,7 +43,7 @@ def table(n=600):
 
 @pytest.fixture(scope="module")
 def own():
-    return read_csv(table(), schema=SCHEMA)
+    return read_table(table(), schema=SCHEMA)
 
 
 @pytest.fixture
@@ -188,7 +188,7 @@ def test_the_command_line_uses_no_known_seed(capsys, files, own):
 
 @pytest.mark.parametrize("key", PRIVATE)
 def test_without_a_declared_schema_nothing_is_defended(key):
-    found = run(key, read_csv(table()))
+    found = run(key, read_table(table()))
     assert math.isinf(found.spent.epsilon)
     assert any("schema" in reason for reason in found.ledger.undefended)
     assert "schema" in summary(found)
@@ -225,7 +225,7 @@ def test_no_cell_changes_the_schema_or_refuses_the_file():
     for cells in ("yes,no,yes,maybe", ",,,", "?,NA,nan,1e308", "x,y,z,-5", "yes,no,yes,7e9"):
         neighbour = "\n".join([rows[0], cells, *rows[2:]]).encode()
         for schema in (SCHEMA, mixed):
-            data, before = (read_csv(raw, schema=schema) for raw in (neighbour, table()))
+            data, before = (read_table(raw, schema=schema) for raw in (neighbour, table()))
             assert (data.levels, data.names, data.n) == (before.levels, before.names, before.n)
             assert (rows_of(data) - rows_of(before)).total() <= 1
             assert data.notes == before.notes
@@ -237,9 +237,9 @@ def test_no_cell_changes_the_schema_or_refuses_the_file():
 def test_worker_processes_leave_no_rows_in_a_folder(tmp_path):
     """The study ends by kill -9 in its middle; no file may hold what the workers were given."""
     code = (
-        "import os, signal\nfrom engine import read_csv, sweep\n"
+        "import os, signal\nfrom engine import read_table, sweep\n"
         "from tests.privacy.test_outputs import SCHEMA, table\n"
-        "data = read_csv(table(50_000), schema=SCHEMA)\n"
+        "data = read_table(table(50_000), schema=SCHEMA)\n"
         "for result in sweep(data, 'svt_pc', seeds=4, executor='processes', workers=1):\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
     )

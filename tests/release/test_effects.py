@@ -80,5 +80,7 @@ def test_do_sampling_sets_a_column_of_the_twin(paid):
         with pytest.raises(InputError):
             synthetic(release, 10, do=wrong)
     out = path.with_name("twin.csv")
-    assert main(["twin", str(path), "--rows", "50", "--do", "smoke=yes", "--out", str(out)]) == 0
-    assert main(["twin", str(path), "--do", "smoke"]) == 2
+    assert (
+        main(["synthetic", str(path), "--rows", "50", "--do", "smoke=yes", "--out", str(out)]) == 0
+    )
+    assert main(["synthetic", str(path), "--do", "smoke"]) == 2

@@ -231,6 +231,6 @@ def test_signed_checked_kept_and_written_again(typed):
     stored.write_text(bare)
     assert typed("release --again 1 --sign --out later.json").status == 0
     load("later.json", public_text(own_key()))
-    assert typed("twin r.json --rows 10").status == 0
-    assert typed("twin r.json --rows 10").status == 2  # nothing is overwritten
+    assert typed("synthetic r.json --rows 10").status == 0
+    assert typed("synthetic r.json --rows 10").status == 2  # nothing is overwritten
     assert Path("r-synthetic.csv").stat().st_mode & 0o777 == 0o600

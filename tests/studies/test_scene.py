@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from engine import InputError, load_dataset, read_csv, run
+from engine import InputError, load_dataset, read_table, run
 from engine.studies import scenes
 from engine.studies.scenes import kept_scene, make_scene, states_in, states_of
 
@@ -65,6 +65,6 @@ def test_what_cannot_be_drawn_says_so():
         make_scene(load_dataset("hailfinder", n=200))
     rows = "".join(f"{k % 2},{k // 3 % 2},{k // 5 % 2}\n" for k in range(200))
     with pytest.raises(InputError, match="bundled"):
-        make_scene(read_csv(f"a,b,c\n{rows}".encode()))
+        make_scene(read_table(f"a,b,c\n{rows}".encode()))
     with pytest.raises(InputError, match="engine scene"):
         kept_scene("win95pts")

@@ -10,7 +10,7 @@ from operator import attrgetter
 
 import pytest
 
-from engine import InputError, load_dataset, read_csv, sweep
+from engine import InputError, load_dataset, read_table, sweep
 from engine.__main__ import main
 from engine.studies.store import ResultStore, read_study, study_file
 
@@ -151,7 +151,7 @@ def test_what_no_version_could_have_asked_is_refused(results):
 
 def test_a_file_with_private_runs_is_refused(tmp_path):
     (tmp_path / "mine.csv").write_text("a,b\n" + "0,1\n1,0\n1,1\n" * 30)
-    mine = list(sweep(read_csv(tmp_path / "mine.csv"), "pc", seeds=1))
+    mine = list(sweep(read_table(tmp_path / "mine.csv"), "pc", seeds=1))
     with pytest.raises(InputError, match="private data"):
         read_study(study_file(mine), "handed.db")
 

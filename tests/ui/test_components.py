@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from engine import RunResult, load_dataset, read_csv, run
+from engine import RunResult, load_dataset, read_table, run
 from engine.graphs.links import MARKS, LinkClass
 from engine.graphs.picture import Link, stroke
 from engine.story.modules import plainly, words
@@ -86,7 +86,7 @@ def test_what_was_not_tested_is_fainter_than_what_was_missed_and_no_script_has_a
 def test_the_record_of_a_run_is_json_with_its_seed_on_public_data_only():
     public = load_dataset("cancer", n=2000)
     rows = "".join(f"{k % 2},{k // 3 % 2},{k // 5 % 2}\n" for k in range(200))
-    own = read_csv(f"a,b,c\n{rows}".encode())
+    own = read_table(f"a,b,c\n{rows}".encode())
     for data, seed in ((public, 11), (own, None)):
         record = json.loads(export.as_json(export.run_record(data, run("pc", data, seed=11), {})))
         assert record["seed"] == seed

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from engine import InputError, read_csv
+from engine import InputError, read_table
 from engine.data.column import Column
 from engine.data.draft import survey
 from engine.data.schema import Schema
@@ -264,7 +264,7 @@ def test_what_is_stated_becomes_a_schema():
     assert schema.columns[2].cuts == (10.0, 50.0)
     assert schema.columns[3].levels == ("0", "1", "2", "3", "missing")
     assert schema.columns[3].other == "missing"
-    assert [0, 0, 0, 4] in read_csv(raw, schema).codes.tolist()
+    assert [0, 0, 0, 4] in read_table(raw, schema).codes.tolist()
     for typed, sentence in (("ten", "are numbers with commas"), ("", "at least one cut point")):
         drafts["b"]["cuts"] = typed
         with pytest.raises(InputError, match=sentence):
@@ -277,13 +277,13 @@ def test_a_card_says_what_is_no_number_counts_as():
     found = []
     for gaps in (cards.OWN_LEVEL, 3.0, 200.0):
         drafts["age"]["gaps"] = gaps
-        data = read_csv(with_gaps(), cards.schema_of(drafts, dialect))
+        data = read_table(with_gaps(), cards.schema_of(drafts, dialect))
         found.append([*counts(data, "age").values()])
     level, low, high = found
     assert level[-1] == low[0] - high[0] == high[-1] - low[-1] == GAPS
     drafts["age"]["gaps"] = cards.REFUSE
     with pytest.raises(InputError, match="say in the schema what they count as"):
-        read_csv(with_gaps(), cards.schema_of(drafts, dialect))
+        read_table(with_gaps(), cards.schema_of(drafts, dialect))
 
 
 # Empty, of one column, of one row, with a constant, in another encoding, ragged, binary.

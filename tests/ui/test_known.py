@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks import knowledge as measured
 from benchmarks.knowledge import kept
-from engine import InputError, Knowledge, load_dataset, read_csv
+from engine import InputError, Knowledge, load_dataset, read_table
 from engine.effects.effect import effect_of
 from engine.effects.estimate import Interval
 from engine.effects.plausible import Plausible
@@ -37,7 +37,7 @@ def test_ready_sets_are_true_and_settle_more_and_more():
     said = [settles(ASIA, SETS[name]) for name in SETS]
     assert said[0] == "This knowledge settles **3 of 8** true directions by itself."
     assert "8 of 8" in said[2]
-    own = read_csv(b"a,b,c\n0,0,1\n1,0,0\n0,1,1\n")
+    own = read_table(b"a,b,c\n0,0,1\n1,0,0\n0,1,1\n")
     assert settles(own, Knowledge(roots=["a"])) == (
         "This knowledge settles the direction of **2 of 3** pairs by itself."
     )
