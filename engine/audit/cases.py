@@ -49,7 +49,7 @@ class Case:
         return self.algorithm.params.build(self.values)
 
     def trial(self, share: float = 1.0) -> Trial:
-        """Runs of it yet to be made; ``share`` below 1 plants a fault."""
+        """Return its runs yet to be made; ``share`` below 1 injects a fault."""
         return Trial(self.algorithm, self.params, self.pair, share=share)
 
 
@@ -93,12 +93,12 @@ class Power:
 
     @property
     def twice(self) -> bool:
-        """Whether a fault of twice the epsilon is found, by runs or by replays."""
+        """True if runs or replays find a fault of twice the epsilon."""
         return self.replay or self.runs == PLANTED[0]
 
     @property
     def words(self) -> str:
-        """Which fault is found by what."""
+        """The faults found by replays and by runs, in words."""
         by_runs = "runs: none" if self.runs is None else f"runs: {self.runs} × ε"
         return f"replay: {'2 × ε' if self.replay else 'none'}; {by_runs}"
 
@@ -159,7 +159,7 @@ class CaseResult:
 
 
 def from_dict(entry: Any) -> CaseResult:
-    """The result that :meth:`CaseResult.as_dict` wrote; ValueError for anything else."""
+    """Read the result that :meth:`CaseResult.as_dict` wrote; ValueError for anything else."""
     claimed, m, r, p = (entry[name] for name in ("claimed", "measured", "replay", "power"))
     epsilon, delta = float(claimed["epsilon"]), float(claimed["delta"])
     bound, runs, counted = float(m["epsilon"]), int(m["runs"]), int(m["counted"])
@@ -231,7 +231,7 @@ def power_of(
     replayed: Finding,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Power:
-    """What the same attack says of the same algorithm with too little noise."""
+    """Repeat the attack on the same algorithm with too little noise."""
     faint = transcript(case.algorithm, case.pair.data, case.params, seed=0, share=0.5)
     sees = bool(noise_faults(faint.answers, faint.ledger))
     tried: list[tuple[int, float]] = []

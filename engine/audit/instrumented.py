@@ -43,7 +43,7 @@ class Draw:
     value: Array
 
     def matches(self, kind: str, scale: float | None) -> bool:
-        """Whether it is noise of this kind and scale; None is any scale."""
+        """Return True if it is noise of this kind and scale; None is any scale."""
         same = scale is None or abs(self.scale - scale) <= ROUNDING * abs(scale)
         return self.kind == kind and same
 
@@ -71,7 +71,7 @@ class InstrumentedGenerator:
     draws: list[Draw] = field(default_factory=list)
 
     def __getattr__(self, kind: str) -> Callable[..., Any]:
-        """The generator's ``laplace``, ``normal`` or ``gumbel``, at a share of the scale."""
+        """Return the generator's ``laplace``, ``normal`` or ``gumbel``, at a share of the scale."""
         return partial(self._draw, kind)
 
     def _draw(self, kind: str, loc: float = 0.0, scale: float = 1.0, size: Any = None) -> Any:
@@ -135,7 +135,7 @@ class Instrumented(Randomness):
 
     @property
     def unused_draws(self) -> int:
-        """How many draws no answer has used; a sparse vector's last threshold may be one."""
+        """The number of draws that no answer has used; a sparse vector's threshold may be one."""
         return len(self._noise.draws)
 
 
@@ -154,12 +154,12 @@ def run_with(
 
 
 def bare(event: Event) -> Event:
-    """The event without the sampling around it."""
+    """Return the event without the sampling around it."""
     return event.inner if isinstance(event, events.SubsampledEvent) else event
 
 
 def noise_faults(answers: Sequence[Answer], ledger: Ledger) -> list[str]:
-    """What is wrong with the answers of a run that was not forced, one sentence each."""
+    """List the faults in the answers of a run that was not forced, one sentence each."""
     faults: list[str] = []
     charged = {id(charge.event): charge.label for charge in ledger}
     thresholds: dict[int, float] = {}  # of sparse vectors, by the charge that opened each
@@ -182,7 +182,7 @@ def noise_faults(answers: Sequence[Answer], ledger: Ledger) -> list[str]:
 
 
 def _follows(one: Answer, event: Event, draws: Sequence[Draw], threshold: float) -> bool:
-    """Whether the answer is read off the input with noise of the charged kind and scale on it."""
+    """Return True if the answer follows from the input and noise of the charged kind and scale."""
     wanted, read_off = _charged(event, one)
     if len(draws) != len(wanted) or not all(
         draw.matches(*noise) for draw, noise in zip(draws, wanted, strict=True)
@@ -200,7 +200,7 @@ def _follows(one: Answer, event: Event, draws: Sequence[Draw], threshold: float)
 
 
 def _charged(event: Event, one: Answer) -> tuple[Sequence[tuple[str, float | None]], Any]:
-    """The noise that a charge pays for, and what is to be read off the noisy input.
+    """Return the noise that a charge pays for, and the released value of the noisy input.
 
     This is written apart from the mechanisms, so that their faults are not repeated. An event that
     has no line here pays for no noise, and so is a fault.
@@ -227,7 +227,7 @@ def _charged(event: Event, one: Answer) -> tuple[Sequence[tuple[str, float | Non
 
 
 def repeated_noise(draws: Sequence[Draw]) -> list[str]:
-    """A fault if noise that should be fresh was drawn before: their difference has none."""
+    """Report noise that was drawn before: the difference of two such answers has none."""
     seen: set[tuple[str, float]] = set()
     for draw in draws:
         if draw.scale == 0:

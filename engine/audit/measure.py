@@ -68,7 +68,7 @@ def bound_of(more: int, less: int, runs: int, delta: float, level: float) -> flo
 
 
 def matrix(sides: Sequence[Sequence[Features]]) -> tuple[Array, Array]:
-    """The two sides' outputs as rows of numbers; what a run did not let out counts as 0."""
+    """Arrange the two sides' outputs as rows of numbers; an output that a run lacks counts as 0."""
     keys = sorted({key for side in sides for one in side for key in one}, key=repr)
     rows = [[[one.get(key, 0.0) for key in keys] for one in side] for side in sides]
     a, b = (np.array(side).reshape(len(side), len(keys)) for side in rows)
@@ -76,7 +76,7 @@ def matrix(sides: Sequence[Sequence[Features]]) -> tuple[Array, Array]:
 
 
 def directions(a: Array, b: Array) -> list[Array]:
-    """Where to look: single outputs that differ most, and Fisher's discriminant of all of them."""
+    """Choose directions: single outputs that differ most, and Fisher's discriminant of all."""
     spread = np.sqrt((a.var(axis=0) + b.var(axis=0)) / 2)
     gap = b.mean(axis=0) - a.mean(axis=0)
     moved = np.divide(gap, spread, out=np.sign(gap) * 1e6, where=spread > 0)
@@ -94,7 +94,7 @@ def directions(a: Array, b: Array) -> list[Array]:
 
 
 def choose(a: Array, b: Array, delta: float) -> tuple[Array, float, bool] | None:
-    """The event with the largest bound on these rows: outputs . direction > cut.
+    """Choose the event with the largest bound on these rows: outputs . direction > cut.
 
     Its direction and cut, and whether it is likelier on side b; None where no event has a bound.
     """
@@ -134,7 +134,7 @@ class Measured:
 
     @property
     def refuted(self) -> bool:
-        """Whether the claim cannot be true (but for the bound's one chance in a hundred)."""
+        """True if the claim is refuted (but for the bound's one chance in a hundred)."""
         return self.epsilon > self.claimed
 
 
@@ -175,7 +175,7 @@ class Trial:
         return len(self.sides[0])
 
     def measured(self) -> Measured:
-        """The bound from the runs so far."""
+        """Return the bound from the runs so far."""
         a, b = matrix(self.sides)
         chooses = np.arange(len(a)) % CHOOSING == 0
         counted, delta = int((~chooses).sum()), self.claim.delta

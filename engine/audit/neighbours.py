@@ -36,14 +36,14 @@ def neighbours(
     levels: Sequence[int],
     words: str = "",
 ) -> Neighbours:
-    """A dataset of these codes (n, d), and the one where ``row`` holds ``record`` instead."""
+    """Make a dataset of these codes (n, d), and the one where ``row`` holds ``record`` instead."""
     names = tuple("xyzuvwabcdefgh"[j] if j < 14 else f"c{j}" for j in range(len(levels)))
     labels = [tuple(map(str, range(size))) for size in levels]
     return from_dataset(Dataset.from_codes(codes, names, labels, name=name), row, record, words)
 
 
 def from_dataset(data: Dataset, row: int, record: Sequence[int], words: str = "") -> Neighbours:
-    """A dataset and its neighbour in which the person in ``row`` (from 0) is another one."""
+    """Make a dataset's neighbour that has another person in ``row`` (from 0)."""
     if not 0 <= row < data.n:
         raise InputError(f"There is no row {row}: the rows are 0 to {data.n - 1}.")
     if len(record) != data.d or any(
@@ -113,7 +113,7 @@ def turned_vote(n: int = 25) -> Neighbours:
 
 
 def known(columns: int | None = None) -> tuple[Neighbours, ...]:
-    """The documented extremes, small enough to be run thousands of times; or those of a width."""
+    """Return the documented extremes, small enough for thousands of runs; or those of a width."""
     if columns == 2:
         return turned_vote(), all_alike(columns=2, changed=2), all_alike(10, 2, 1)
     return strata(), all_alike(), one_cell()

@@ -36,7 +36,7 @@ class RecordedReplay(Replay):
         self.answers: list[Answer] = []
 
     def released(self, charged: object, exact: object, answer: T, noisy: object = None) -> T:
-        """The answer, recorded."""
+        """Record the answer, and return it."""
         seen = np.array(exact, dtype=float)
         self.answers.append(Answer(cast(Event, charged), seen, answer, seen, ()))
         return answer
@@ -106,7 +106,7 @@ def _proposal(
 
 
 def _table(schema: Dataset, rest: Record, record: Record) -> Dataset:
-    """The schema's number of rows: one holds the record, most hold the first of ``rest``."""
+    """Make a table of the schema's size: one row is the record, most are the first of ``rest``."""
     codes = np.concatenate([rest, record[None, :]]).astype(np.uint8)
     weights = np.array([schema.n - len(rest), *[1] * len(rest)])
     return replace(schema, codes=codes, weights=weights)

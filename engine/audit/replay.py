@@ -90,7 +90,7 @@ class Finding:
 
     @property
     def passed(self) -> bool:
-        """Whether nothing moved further than its charge, and nothing else differed."""
+        """True if nothing moved further than its charge, and nothing else differed."""
         return not self.faults and self.largest <= 1 + ROUNDING
 
     def __add__(self, other: Finding) -> Finding:
@@ -155,7 +155,7 @@ def _ratio(size: np.floating[Any], paid: float) -> float:
 
 
 def differences(first: Transcript, second: Transcript) -> list[str]:
-    """What differs between a run and its replay, one sentence each."""
+    """List the differences between a run and its replay, one sentence each."""
     if second.left:
         return [f"control flow: {second.left}"]
     faults = []

@@ -22,12 +22,12 @@ class Pair:
     y: Vector
 
     def rows(self, index: np.ndarray) -> Pair:
-        """The pair at some of the rows."""
+        """Return the pair at some of the rows."""
         return Pair(self.x[index], self.y[index])
 
 
 def pair_of(data: Dataset) -> Pair:
-    """The pair that a dataset of two columns holds; discrete columns as positions of their levels.
+    """Return the pair that a dataset of two columns holds; discrete columns as level positions.
 
     Raises InputError for another number of columns, fewer than MIN_ROWS rows, or a column of one
     level, all of them public facts.
@@ -60,6 +60,6 @@ class Halves:
 
     @classmethod
     def deal(cls, n: int, randomness: Randomness) -> Halves:
-        """A random split; training gets the smaller half of an odd number."""
+        """Split at random; training gets the smaller half of an odd number."""
         order = randomness.permutation(n)
         return cls(order[: n // 2], order[n // 2 :])

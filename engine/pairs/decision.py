@@ -36,16 +36,16 @@ class Setting:
 
     @property
     def test(self) -> bool:
-        """Whether a record of the test half is protected."""
+        """True if a record of the test half is protected."""
         return self.protect in (BOTH, TEST)
 
     @property
     def training(self) -> bool:
-        """Whether a record of the training half is protected."""
+        """True if a record of the training half is protected."""
         return self.protect in (BOTH, TRAINING)
 
     def shift(self, n: int) -> float:
-        """How far a training record of n moves any residual; 0 if that half is public."""
+        """Bound the change of a residual by one training record of n; 0 if that half is public."""
         if not self.training:
             return 0.0
         bound = residual_bound(n, self.ridge, self.variant)
@@ -53,7 +53,7 @@ class Setting:
         return bound if self.variant == "published" else min(2.0, bound)
 
     def sensitivity(self, name: str, n: int, m: int) -> float:
-        """Of one score, on n training and m test records.
+        """Return the sensitivity of one score, on n training and m test records.
 
         A record lies in one half only, so the larger of the halves' sensitivities is enough.
         """
@@ -85,7 +85,7 @@ class Decision(Diagnostics):
 
     @property
     def forward(self) -> bool:
-        """Whether the first column is the cause; the names in ``direction`` may hold an arrow."""
+        """True if the first column is the cause; the names in ``direction`` may hold an arrow."""
         if self.direction is None:
             return False
         return self.scores[0] > 0 if len(self.scores) == 1 else self.scores[1] > self.scores[0]
@@ -129,7 +129,7 @@ class Residuals:
         return tuple(np.sort(c) for c in (self.x, self.of_y, self.y, self.of_x))  # type: ignore[return-value]
 
     def moves(self, setting: Setting) -> tuple[float, ...]:
-        """How far one training record moves all values of each of ``ordered``."""
+        """Bound the change of all values of each of ``ordered`` by one training record."""
         return (0.0, setting.shift(self.n)) * 2
 
 
@@ -148,7 +148,7 @@ IQR_SIGNS = (1, 1, -1, -1)  # of x', r_Y, y', r_X in the score of x -> y less th
 
 
 def intervals(value: float) -> tuple[tuple[float, float], tuple[float, float]]:
-    """The two intervals of length 1 around a value, on a grid and on it moved by a half."""
+    """Return both intervals of length 1 around a value, on a grid and on it moved by a half."""
     first, second = math.floor(value) + 0.0, math.floor(value - 0.5) + 0.5
     return (first, first + 1.0), (second, second + 1.0)
 
@@ -209,7 +209,7 @@ class Reach:
 
 
 def reaches(rest: Residuals, setting: Setting) -> list[Reach]:
-    """The reach of each of the four log IQRs by itself, as ``ordered`` has them."""
+    """Return the reach of each of the four log IQRs, in the order of ``ordered``."""
     four = zip(rest.ordered, rest.moves(setting), strict=True)
     return [Reach((column,), (1,), (move,), setting.test) for column, move in four]
 

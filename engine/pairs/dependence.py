@@ -21,7 +21,7 @@ SCORES = (*RANK_SCORES, *KERNEL_SCORES, "iqr", "variance")
 
 
 def score(name: str, a: Vector, b: Vector, width: float) -> float:
-    """The score by name; ``width`` is that of both Gaussian kernels, where there are any."""
+    """Compute the score by name; ``width`` is that of both Gaussian kernels, if there are any."""
     if name == "spearman":
         return spearman(a, b)
     if name == "kendall":
@@ -133,7 +133,7 @@ def iqr_reach(ordered: Vector, changes: int, shift: float = 0.0) -> tuple[float,
 
 
 def record_sensitivity(name: str, m: int, variant: str = "strict") -> float:
-    """How far one replaced record of m test records moves the score; the regression is fixed.
+    """Bound the change of the score by one replaced record of m test records; the fit is fixed.
 
     "published": Theorems 1 and 3, 30/m, 4/m, (16m - 8)/(m - 1)^2. "strict": 6/(m + 1) (tight), 4/m
     (tight), 27/(16m) + 4/m^2 for HSIC and sqrt(6)/m for its root (docs/explanation/pairs.md). The
@@ -152,7 +152,7 @@ def record_sensitivity(name: str, m: int, variant: str = "strict") -> float:
 
 
 def training_sensitivity(name: str, m: int, shift: float, width: float, variant: str) -> float:
-    """How far the score of m test records moves when every residual moves by at most ``shift``.
+    """Bound the change of the score of m test records if each residual moves by up to ``shift``.
 
     "published": Theorem 7, 32 L sqrt(m) shift, L the kernel's Lipschitz constant e^(-1/2) / width.
     "strict": a residual's feature moves by s = sqrt(2 - 2 exp(-shift^2 / (2 width^2))), and so does

@@ -59,18 +59,18 @@ class Terms:
     tune: bool
 
     def arrow(self, gap: float) -> str:
-        """The direction that a gap says: above 0 the first column is the cause."""
+        """Return the direction that a gap says: above 0 the first column is the cause."""
         return "{}->{}".format(*self.data.names if gap > 0 else self.data.names[::-1])
 
     def note(self, kind: str, noisy: float | None, exact: float) -> None:
-        """A step for one of several numbers that decide together."""
+        """Emit a step for one of several numbers that decide together."""
         decision = "not released" if noisy is None else "released"
         self.context.emit(kind, decision, value=noisy, internal={"exact": exact})
 
     def by_one(
         self, what: str, gap: float | None, scale: float, internal: Mapping[str, Any]
     ) -> Decision:
-        """The decision of the one number that decides, and a step for it."""
+        """Make the decision of the one number that decides, and emit a step for it."""
         decision, reason = "undecided", f"the {what} is too close to a change to be released"
         if gap is not None:
             decision = self.arrow(gap)
@@ -93,7 +93,7 @@ class Terms:
         scale: float,
         chance: Callable[[float, float], float],
     ) -> Decision:
-        """The decision of a released gap; ``chance(gap, scale)``: that noise has not turned it."""
+        """Decide by a released gap; ``chance(gap, scale)`` is that noise has not reversed it."""
         sure = 0.5 if gap is None else chance(abs(gap), scale) if scale > 0 else 1.0
         return Decision(
             direction=None if gap is None else self.arrow(gap),
@@ -124,7 +124,7 @@ def by_vote(terms: Terms) -> Decision:
 
 
 def by_scores(terms: Terms) -> Decision:
-    """The paper's protocol (Algorithm 1) with two noisy scores, or with their one difference."""
+    """Run the paper's Algorithm 1 with two noisy scores, or with their one difference."""
     context, data = terms.context, terms.data
     halves = Halves.deal(data.n, context.randomness)
     setting, epsilon = _setting(terms, halves)
@@ -144,7 +144,7 @@ def by_scores(terms: Terms) -> Decision:
 
 
 def _setting(terms: Terms, halves: Halves) -> tuple[Setting, float]:
-    """The public setting and epsilon; or the blocks' choice, and what is left after paying."""
+    """Return the public setting and epsilon; or the blocks' choice, and the remaining epsilon."""
     setting, epsilon = terms.setting, terms.epsilon
     if not terms.tune:
         return setting, epsilon
@@ -195,7 +195,7 @@ def _two_scores(
 
 
 def _defended(setting: Setting, name: str, rest: Residuals) -> float:
-    """What the paper's noise has to hide; a rank score passed its test of the training half."""
+    """Return the sensitivity of a score; a rank score passed its test of the training half."""
     protect = TEST if name in RANK_SCORES else setting.protect
     strict = replace(setting, variant="strict", protect=protect)
     return strict.sensitivity(name, rest.n, rest.m)
@@ -267,7 +267,7 @@ def _iqr_difference(terms: Terms, reach: Reach, epsilon: float) -> Decision:
 
 
 def _mark(order: np.ndarray) -> str:
-    """A short name for an order of the rows, for the store to find what was computed under it."""
+    """Name an order of the rows briefly, for the store to find what was computed under it."""
     return hashlib.blake2b(np.ascontiguousarray(order).data, digest_size=16).hexdigest()
 
 

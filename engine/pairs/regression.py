@@ -24,7 +24,7 @@ REST = 1e-15  # what the cut series may miss of k(x, x) = 1
 
 @lru_cache(maxsize=64)
 def feature_count(width: float) -> int:
-    """How many features hold all but REST of the kernel: k(x, x) is a Poisson sum at x = 1."""
+    """Count the features that hold all but REST of the kernel: k(1, 1) is a Poisson sum."""
     from scipy.stats import poisson  # here: it takes half a second to load
 
     return int(poisson.isf(REST, 1 / width**2)) + 2
@@ -85,7 +85,7 @@ class Ridge:
 
 
 def residual_bound(n: int, ridge: float, variant: str = "strict") -> float:
-    """How far one replaced training record can move any prediction, for |y| <= 1 and k <= 1.
+    """Bound a prediction's change by one replaced training record, for |y| <= 1 and k <= 1.
 
     "published": 8 / (n lambda^(3/2)), Theorem 5 (lambda <= 1). "strict": ours, with mu = n lambda
     / 2, 2 (1 + 1 / sqrt(2 lambda)) / (mu + 1), proved in docs/explanation/pairs.md; at most

@@ -22,7 +22,7 @@ MARGIN_SENSITIVITY = 2.0  # a vote that turns leaves one side and joins the othe
 
 
 def block_count(n: int, size: int) -> int:
-    """How many blocks of about ``size`` rows n rows make; at least one."""
+    """Count the blocks of about ``size`` rows that n rows make; at least one."""
     return max(1, n // size)
 
 
@@ -57,7 +57,7 @@ def _standard(column: Vector) -> Vector:
 
 
 def _score(cause: Vector, effect: Vector, name: str) -> float:
-    """The dependence of the cause and what the best fit of the effect leaves."""
+    """Score the dependence between the cause and the residuals of the effect's best fit."""
     fit = Ridge.fit(cause, effect, WIDTH)
     ridge = min(RIDGES, key=fit.cross_validation)
     rest = effect - fit.predict(cause, ridge)
@@ -70,7 +70,7 @@ WIDTHS = (0.15, 0.3, 0.6)
 
 
 def best_settings(pair: Pair, size: int) -> tuple[tuple[tuple[float, float], ...], Vector]:
-    """The (lambda, width) on offer, and how many blocks of the rows find each the best.
+    """Return the (lambda, width) on offer, and the number of blocks that find each the best.
 
     Best is the smallest cross-validated error of both regressions together. One record changes one
     block's choice, so each count moves by at most 1.

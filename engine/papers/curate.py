@@ -190,7 +190,7 @@ def curate_figure4(work: Work) -> list[Row]:
 
 
 def _ahead(at_five: dict[str, list[float]]) -> Row:
-    """Who is ahead at a total of 5, with CURATE at its best over the strata."""
+    """Compare the methods at a total of 5, with CURATE at its best over the strata."""
     lead = []
     for k in range(len(NETWORKS)):
         here = {title: found[k] for title, found in at_five.items() if not math.isnan(found[k])}

@@ -99,7 +99,7 @@ def pairs_figure1(work: Work) -> list[Row]:
 
 
 def _null() -> Row:
-    """How often an IQR is withheld: by the noise's distribution, for the paper's range of delta."""
+    """Compute how often noise withholds an IQR, for the paper's range of delta."""
     deltas = (1e-5, 1e-4, 1e-3, 1e-2)
     needed = [
         next(a for a in range(1, 1000) if 1 - null_probabilities(a, 1.0, d)[0] < 1e-4)
@@ -148,7 +148,7 @@ def pairs_figure2(work: Work) -> list[Row]:
 
 
 def pairs_accuracy(work: Work) -> list[Row]:
-    """How often each way to decide is right without noise on real pairs: rows and JSON."""
+    """Measure how often each way to decide is right without noise on real pairs: rows and JSON."""
     if work.pairs is None:
         raise InputError("Name your copy of the cdt 0.6.0 wheel with --pairs FILE.")
     data: Sequence[Dataset] = list(read_tuebingen(work.pairs))

@@ -37,7 +37,7 @@ def figure1(work: Work) -> list[Row]:
 
 
 def figure1_gaussian(work: Work) -> list[Row]:
-    """The preprint's sentence on the sub-sampled Gaussian, with the curves of figure 1."""
+    """Check the preprint's sentence on the sub-sampled Gaussian against the curves of figure 1."""
     grid = {**PRIV_PC, "epsilon": FIGURE1_EPSILONS}
     runs = {k: work.runs(NETWORKS, k, grid) for k in ("gauss_pc", "svt_pc", "em_pc")}
     rows, behind = _curves({"gauss_pc": runs["gauss_pc"]}), {}
@@ -85,7 +85,7 @@ def _curves(runs: dict[str, pd.DataFrame]) -> list[Row]:
 
 
 def _claims(runs: dict[str, pd.DataFrame]) -> list[Row]:
-    """What the paper says of the curves, checked on ours."""
+    """Check the paper's statements about the curves on ours."""
     reached = {}
     for key, table in runs.items():
         end = table[table["epsilon"] == table["epsilon"].max()].groupby("dataset")["f1_pc"]
@@ -150,7 +150,7 @@ def table2(work: Work) -> list[Row]:
 
 
 def _examined(claimed: float) -> int:
-    """How many queries a run at epsilon = 1 examined, from the total that it claims for them."""
+    """Count the queries that a run at epsilon = 1 examined, from the total that it claims."""
     params = PrivPCParameters.build({**PRIV_PC, "epsilon": 1.0})
     return next(k for k in count() if claimed_total(k, params).epsilon > claimed * (1 - 1e-9))
 

@@ -100,7 +100,7 @@ def _words(value: Sequence[float | None] | str) -> str:
 
 
 def number(value: float | None) -> str:
-    """A number as the table shows it: three digits, no exponent below a million."""
+    """Format a number for the table: three digits, no exponent below a million."""
     if value is None or math.isnan(value):
         return "–"
     if math.isinf(value):
@@ -111,7 +111,7 @@ def number(value: float | None) -> str:
 
 
 def markdown(rows: Iterable[Row]) -> str:
-    """The rows as one Markdown table; the networks' names and a reason again are left out."""
+    """Write the rows as one Markdown table; networks' names and repeated reasons are left out."""
     lines = [["item", "what", "paper", "here", "difference", "mark", "reason"], ["---"] * 7]
     before = ""
     for row in rows:
@@ -134,14 +134,14 @@ def save(folder: Path, name: str, rows: Sequence[Row]) -> Path:
 
 
 def load(folder: Path, names: Iterable[str]) -> list[Row]:
-    """The rows of the reproductions that have files there, in this order."""
+    """Load the rows of the reproductions that have files there, in this order."""
     files = [folder / f"rows-{name}.json" for name in names]
     found = [json.loads(f.read_text(encoding="utf-8")) for f in files if f.is_file()]
     return [Row(**row) for rows in found for row in rows]
 
 
 def document(rows: Sequence[Row], names: Sequence[str], n: int) -> str:
-    """The page: what the numbers are, the marks, the table, the figures."""
+    """Write the page: what the numbers are, the marks, the table, the figures."""
     legend = "".join(f"- **{mark}** {words}\n" for mark, words in MARKS.items())
     stated = {row.item for row in rows}
     figures = "".join(

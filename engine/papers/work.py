@@ -49,7 +49,7 @@ class Work:
     def runs(
         self, datasets: Sequence[str | Dataset], key: str, grid: Mapping[str, Any], seeds: int = 20
     ) -> pd.DataFrame:
-        """A row a run, from the folder's runs.db where it is there; a grid's lists vary.
+        """Return one row per run, from the folder's runs.db if it is there; a grid's lists vary.
 
         A dataset is a bundled network by its name, scored against its truth and against
         non-private PC at the grid's threshold (0.10 if it has none), or a pair. A stop is
@@ -86,7 +86,7 @@ class Work:
 
 @lru_cache(maxsize=8)
 def network(name: str, n: int) -> Dataset:
-    """The papers' dataset: n rows of a bundled network, drawn with seed 0."""
+    """Load the papers' dataset: n rows of a bundled network, drawn with seed 0."""
     return load_dataset(name, n=n)
 
 
@@ -103,7 +103,7 @@ def arc_f1(found: Any, truth: Any) -> float:
 
 
 def measured(r: TrialResult, data: Dataset, threshold: float) -> Values:
-    """What one run found and cost, by name."""
+    """Return one run's results and costs, by name."""
     assert r.metrics is not None
     assert data.truth is not None
     found: Values = {
@@ -138,7 +138,7 @@ def measured(r: TrialResult, data: Dataset, threshold: float) -> Values:
 def by_network(
     table: pd.DataFrame, column: str, networks: Sequence[str]
 ) -> tuple[list[float], float]:
-    """The mean of a column on each network, and the largest standard error of one of them."""
+    """Average a column on each network; return the largest standard error of one of them, too."""
     groups = table.groupby("dataset")[column]
     means, errors = groups.mean(), groups.sem().fillna(0.0)
     return [float(means[name]) for name in networks], float(errors.max())
@@ -161,7 +161,7 @@ def at_claimed(
 
 
 def at_total(curve: pd.DataFrame, total: float, column: str) -> float:
-    """A curve's value at a total, linear in log epsilon; NaN outside what was measured."""
+    """Interpolate a curve at a total, linear in log epsilon; NaN outside what was measured."""
     points = curve[["claimed", column]].dropna().sort_values("claimed")
     points = points[np.isfinite(points["claimed"]) & (points["claimed"] > 0)]
     near = 1.001  # CURATE spends its total up to rounding
@@ -192,7 +192,7 @@ def timed(work: Work, key: str, values: Values, name: str, runs: int) -> tuple[f
 def write_curves(
     work: Work, stem: str, runs: pd.DataFrame, networks: Sequence[str], title: str
 ) -> None:
-    """The F1 of skeleton and arrows against both totals: charts, and the runs as CSV."""
+    """Write the F1 of skeleton and arrows against both totals: charts, and the runs as CSV."""
     work.write(f"{stem}-runs.csv", runs.to_csv(index=False))
     for x, name, words in (
         ("claimed", "claimed", "that the papers claim"),

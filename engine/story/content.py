@@ -27,7 +27,7 @@ WAYS = {
 def scene_content(
     scene: Mapping[str, Any], *, best: str, steps: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """A scene's frames, names, places and words; ``best`` names the method without privacy."""
+    """Return a scene's frames, names, places and words; ``best`` is the method without privacy."""
     known = plainly(scene["dataset"])
     titles = plain_names(scene["dataset"], scene["names"])
     arrows = tuple((titles[i], titles[j]) for i, j in scene["arrows"])
@@ -96,7 +96,7 @@ def person_content(data: Dataset, x: str, y: str, epsilon: float) -> dict[str, A
 def money_content(
     given: Mapping[str, Any], keys: Sequence[str], draw: int, *, once: str
 ) -> dict[str, Any]:
-    """A scene, and what each algorithm pays for each answer in one draw at every ε."""
+    """Return a scene, and the price of each algorithm's answers in one draw at every ε."""
     scene = given["scene"]
     data = load_dataset(scene["dataset"], n=scene["rows"])
     packed = {

@@ -115,7 +115,7 @@ class Frame:
 
 
 def frames() -> Iterator[Frame]:
-    """The frames in their order, every number and picture computed now."""
+    """Yield the frames in their order; every number and picture is computed now."""
     kept = kept_scene(NETWORK)
     given = scene_content(kept, best="No privacy", steps={})
     data = load_dataset(NETWORK, n=ROWS)

@@ -30,7 +30,7 @@ def _module(name: str) -> str:
 
 @cache
 def bundle(*tops: str) -> str:
-    """The modules and all that they import as one classic script: ``modules.NAME.EXPORT``.
+    """Join the modules and all that they import to one classic script: ``modules.NAME.EXPORT``.
 
     A file opened from a disk, and a component of Streamlit, cannot import other files.
     """
@@ -54,7 +54,7 @@ def bundle(*tops: str) -> str:
 
 @cache
 def style(name: str = "scene") -> str:
-    """A style sheet: the scene's, the story's or the board's."""
+    """Read a style sheet: the scene's, the story's or the board's."""
     return (BROWSER / f"{name}.css").read_text(encoding="utf-8")
 
 
@@ -66,19 +66,19 @@ def words() -> dict[str, Any]:
 
 
 def plainly(name: str) -> dict[str, Any]:
-    """A network's title, what it is about, and its columns' names; its own where none are kept."""
+    """Return a network's title, subject and columns' names; its own where none are kept."""
     found: dict[str, Any] = words().get(name, {})
     return {"title": name.capitalize(), "about": "", "nodes": {}, **found}
 
 
 def digested(content: Mapping[str, Any]) -> dict[str, Any]:
-    """The content with a digest of it, by which a component knows what it already shows."""
+    """Add a digest to the content, by which a component knows what it already shows."""
     digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
     return {**content, "digest": digest}
 
 
 def plain_names(dataset: str, names: Sequence[str]) -> list[str]:
-    """The columns of a bundled network in plain words, where it has some."""
+    """Return the columns of a bundled network in plain words, where it has some."""
     nodes = plainly(dataset)["nodes"]
     return [nodes.get(name, name) for name in names]
 
@@ -99,7 +99,7 @@ def graph_content(data: Dataset) -> dict[str, Any]:
 
 @lru_cache(maxsize=16)  # a scene that is still being drawn is asked for every few seconds
 def layouts(titles: tuple[str, ...], arrows: tuple[tuple[str, str], ...]) -> dict[str, Any]:
-    """The places of the boxes in every frame."""
+    """Place the boxes in every frame."""
     graph = nx.DiGraph()
     graph.add_nodes_from(titles)
     graph.add_edges_from(arrows)

@@ -24,14 +24,14 @@ THRESHOLD = 0.1  # of p
 
 
 def strict_score(data: Dataset) -> NoisyScore:
-    """The strict |z| of Kendall's tau, as a private run sees a query; of public data alone."""
+    """Return the strict |z| of Kendall's tau, as a private run sees it; for public data only."""
     if not data.public:
         raise InputError("Exact scores are shown for public data alone.")
     return NoisyScore(data, PrivPCParameters(statistic="kendall", threshold=THRESHOLD), "z")
 
 
 def query(data: Dataset, x: str, y: str, given: Sequence[str] = ()) -> Query:
-    """The query about two columns given others, by their names."""
+    """Make the query about two columns given others, by their names."""
     index = {name: i for i, name in enumerate(data.names)}
     a, b = sorted((index[x], index[y]))
     return Query(a, b, tuple(sorted(index[g] for g in given)))
@@ -62,7 +62,7 @@ class NoisyTest:
 
 
 def noisy_test(data: Dataset, q: Query, epsilon: float) -> NoisyTest:
-    """The query's test if ``epsilon`` were spent on it alone."""
+    """Return the query's test if all of ``epsilon`` were spent on it."""
     if not epsilon > 0:
         raise InputError("Epsilon must be above 0.")
     seen = strict_score(data)

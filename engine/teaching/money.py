@@ -39,7 +39,7 @@ class Purse:
 
 
 def purse(result: RunResult) -> Purse:
-    """A run's purse, from its trace; InputError where the run had no cap."""
+    """Trace a run's purse; InputError where the run had no cap."""
     account = result.ledger
     if account.cap is None:
         raise InputError("Coins are shares of a total: only a strict run has one.")
@@ -67,7 +67,7 @@ def purse(result: RunResult) -> Purse:
 def purses(
     data: Dataset, key: str, epsilons: Sequence[float], seed: int = 0, **values: Any
 ) -> list[Purse]:
-    """The purse of one strict run at each epsilon, all with the same seed; public data alone."""
+    """Trace the purse of one strict run at each epsilon, with one seed; for public data only."""
     if not data.public:
         raise InputError("Every run spends ε: purses are shown on bundled data, not your own.")
     return [

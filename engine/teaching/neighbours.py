@@ -44,13 +44,13 @@ class NeighbourTest:
     epsilon: float
 
     def drawn(self, which: int, seed: int) -> float:
-        """A noisy |z| of the data (0) or the other (1): a release like any other, charged."""
+        """Release a noisy |z| of the data (0) or the other (1), and charge it like any other."""
         data = (self.pair.data, self.pair.other)[which]
         context = RunContext(Randomness(seed), Ledger(), data.names)
         return -strict_score(data).release(context, self.q, self.epsilon, label="game")[0]
 
     def at(self, epsilon: float) -> NeighbourTest:
-        """The same two datasets at another epsilon."""
+        """Return the same two datasets at another epsilon."""
         if not epsilon > 0:
             raise InputError("Epsilon must be above 0.")
         return replace(self, epsilon=epsilon)

@@ -50,7 +50,7 @@ class Way:
     right: tuple[float, ...]
 
     def gap(self, epsilon: float) -> float:
-        """The gap at one of :data:`EPSILONS`."""
+        """Return the gap at one of :data:`EPSILONS`."""
         return self.gaps[EPSILONS.index(epsilon)]
 
     def chance(self, epsilon: float) -> float:
@@ -114,7 +114,7 @@ def _sign(data: Dataset) -> float:
 
 
 def _by_scores(rest: Residuals, setting: Setting) -> Iterator[Way]:
-    """The paper's four scores and the difference of HSIC's root; ``right`` is of the first column.
+    """Yield the paper's four scores and the difference of HSIC's root, for the first column.
 
     A withheld IQR counts one half.
     """
@@ -135,7 +135,7 @@ def _iqr_chance(rest: Residuals, setting: Setting) -> Callable[[float, float], f
     far = [max(reach.distances()) for reach in reaches(rest, setting)]
 
     def chance(gap: float, scale: float) -> float:
-        """Whether all four are released goes by the larger of two distances alone."""
+        """Return the chance of a right answer; the larger of two distances decides on all four."""
         threshold = 1 + math.log(4 / DELTA) * scale
         passed = math.prod(one_release_probability(r - threshold, scale) for r in far)
         return 0.5 + passed * (iqr_direction_probability(gap, scale) - 0.5)
@@ -144,7 +144,7 @@ def _iqr_chance(rest: Residuals, setting: Setting) -> Callable[[float, float], f
 
 
 def _by_vote(data: Dataset, pair: Pair, order: np.ndarray) -> Way:
-    """The vote as a run makes it: its blocks and its score follow from epsilon and n."""
+    """Vote as a run does: its blocks and its score follow from epsilon and n."""
     margins: dict[tuple[int, str], float] = {}
     gaps, right = [], []
     for epsilon in EPSILONS:

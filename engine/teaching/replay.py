@@ -8,7 +8,7 @@ from engine.context import Step
 
 
 def scenes(steps: Sequence[Step]) -> Iterator[tuple[Step, tuple[str, str], bool]]:
-    """The steps about pairs, in order, with the pair, and whether it removed its link.
+    """Yield the steps about pairs, in order, with the pair, and whether it removed its link.
 
     A search begins with the complete graph. Works on any trace with steps about pairs.
     """

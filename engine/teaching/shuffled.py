@@ -11,7 +11,7 @@ from engine.randomness import illustration
 
 
 def shuffled(data: Dataset, seed: int) -> Dataset:
-    """The codes of public data with every column permuted by itself; the true graph has no link.
+    """Permute every column of public data independently; the true graph has no link.
 
     Each column keeps what it holds and how often, and has nothing to do with any other. The same
     for the same seed. InputError on private data: nothing is to be shown of them without noise.

@@ -94,7 +94,7 @@ def turning(dag: nx.DiGraph, names: Sequence[str]) -> Turning:
 
 
 def _turned(arrows: Sequence[tuple[int, int]], mask: int, d: int) -> Adjacency:
-    """The graph in which the arrows of the mask's bits are reversed."""
+    """Return the graph in which the arrows of the mask's bits are reversed."""
     graph = np.zeros((d, d), dtype=bool)
     for k, (a, b) in enumerate(arrows):
         graph[(b, a) if mask >> k & 1 else (a, b)] = True
