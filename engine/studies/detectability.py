@@ -50,7 +50,7 @@ class Shape:
 
     @staticmethod
     def of(data: Dataset) -> Shape:
-        """The shape of a table; none of its rows is read."""
+        """Return the shape of a table; none of its rows is read."""
         return Shape(data.cardinalities, data.n, data.bounds, data.public)
 
     @property
@@ -60,7 +60,7 @@ class Shape:
         return tuple(f"X{i}" for i in range(len(levels))), levels
 
     def independent(self, draw: int, margins: Sequence[float] = MARGINS) -> Dataset:
-        """The ``draw``-th simulated table of this shape; its true graph has no link.
+        """Make the ``draw``-th simulated table of this shape; its true graph has no link.
 
         Columns that have bounds are normal about their middle, which lies four deviations from
         either; others have levels, and ``margins`` in turn.
@@ -105,7 +105,7 @@ class Invented:
 
 
 def smallest_correlation(rows: int, columns: int, epsilon: float, delta: float) -> float:
-    """The correlation from which on a link stands out of noise and chance, whichever link it is.
+    """Return the correlation from which on any link stands out of noise and chance.
 
     For balanced binary columns and one release of all pairs' contrasts with the whole budget, three
     deviations up (docs/explanation/marginal_pc.md, "The floor"): no more is known of a design that
@@ -126,7 +126,7 @@ def smallest_correlation(rows: int, columns: int, epsilon: float, delta: float) 
 
 
 def detectability(rows: int, columns: int, epsilons: Sequence[float], delta: float = 1e-6) -> str:
-    """A sentence where little is to be had at some of these epsilons; "" where there is none.
+    """Warn in a sentence if little is found at some of these epsilons; "" if all will do.
 
     Follows from n, d, ε and δ alone, so that it can be shown next to an ε before anything is run.
 
@@ -206,6 +206,6 @@ def unworkable(
 
 @lru_cache(maxsize=16)
 def _rowless(shape: Shape) -> Dataset:
-    """A table of the shape with identical rows: plans look at no row."""
+    """Make a table of the shape with identical rows: plans look at no row."""
     codes = np.zeros((1, len(shape.cardinalities)), np.int64)
     return Dataset.from_codes(codes, *shape.columns, weights=[shape.rows], public=True)

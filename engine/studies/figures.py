@@ -92,7 +92,7 @@ class Figure:
     data: pd.DataFrame
 
     def files(self, path: Path) -> dict[Path, bytes]:
-        """The figure, its caption (.txt) and its numbers (.csv), by where they go."""
+        """Return the figure, its caption (.txt) and its numbers (.csv), by their paths."""
         caption, numbers = f"{self.caption}\n".encode(), table_csv(self.data).encode()
         ends = zip((path.suffix, ".txt", ".csv"), (self.content, caption, numbers), strict=True)
         return {path.with_suffix(end): content for end, content in ends}
@@ -142,7 +142,7 @@ def draw(
 
 
 def chart(panels: Sequence[Panel], title: str, columns: int = 4) -> str:
-    """The panels in rows as SVG."""
+    """Draw the panels in rows as SVG."""
     across = max(1, min(columns, len(panels)))
     drawn = draw(panels, kind="svg", width=3.1 * across, across=across, title=title, wide=4)
     return drawn.decode()
@@ -152,7 +152,7 @@ _META = re.compile(r"<metadata>.*?</metadata>|<style.*?</style>", re.DOTALL)
 
 
 def inline(panel: Panel, alt: str, ink: str = "#000000", paper: str = "#ffffff") -> str:
-    """A chart as an SVG element, without what names an address or styles other parts."""
+    """Draw a chart as an SVG element, without what names an address or styles other parts."""
     need("matplotlib", "figures")
     from matplotlib import rc_context
 
@@ -208,7 +208,7 @@ def figure(
     columns: int = 1,
     rows: Mapping[str, int] | None = None,
 ) -> Figure:
-    """A study's curves: one panel a dataset, the median and the 10th to 90th percentile.
+    """Draw a study's curves: one panel per dataset, the median and 10th to 90th percentile.
 
     Args:
         table: As :func:`engine.studies.summary.frame` gives it.
@@ -254,7 +254,7 @@ def _curve(name: str, part: pd.DataFrame, style: int, x: pd.Series[Any]) -> Seri
 
 
 def _curves(points: pd.DataFrame, varying: Sequence[str]) -> list[str]:
-    """The name of the curve that each point lies on: the algorithm and what else varies."""
+    """Name the curve that each point lies on: the algorithm and what else varies."""
     others = [name for name in varying if name != "epsilon" and name in points]
     return [
         ", ".join([ALGORITHMS[point["algorithm"]].title,
@@ -264,7 +264,7 @@ def _curves(points: pd.DataFrame, varying: Sequence[str]) -> list[str]:
 
 
 def _caption(table: pd.DataFrame, y: str, rows: Mapping[str, int], count: pd.Series[int]) -> str:
-    """The figure in words: what is drawn, of which data, under which guarantee, how often."""
+    """Describe the figure: what is drawn, the data, the guarantee, and the number of runs."""
     data = [f"{d} (n = {rows[d]:,})" if d in rows else d for d in dict.fromkeys(table["dataset"])]
     said = [f"{TITLES.get(y, y)} against ε on {listed(data)}."]
     for name, sign in (("guarantee", "Guarantee: "), ("delta", "δ = ")):

@@ -71,7 +71,7 @@ class Band(NamedTuple):
 
     @staticmethod
     def of(values: Sequence[float]) -> Band:
-        """The band of some values."""
+        """Return the band of some values."""
         # Weibull's plotting positions: a new draw lies inside as often as it says, few as they are.
         return Band(*np.quantile(values, [LOW, 0.5, HIGH], method="weibull").tolist())
 
@@ -82,7 +82,7 @@ class Band(NamedTuple):
         return Band(max(0.0, low), self.median, min(1.0, high))
 
     def holds(self, value: float) -> bool:
-        """Whether a value lies inside."""
+        """Return True if a value lies inside."""
         return self.low <= value <= self.high
 
 
@@ -121,12 +121,12 @@ class Forecast:
 
     @property
     def noise(self) -> bool:
-        """Whether most of what is shown will be false, or next to nothing is found."""
+        """True if most edges shown will be false, or next to nothing is found."""
         return self.invented.median >= self.found.median or self.found.median < 1
 
     @property
     def unknown(self) -> bool:
-        """Whether nothing can be said: the band of F1 is wider than ``WIDE``."""
+        """True if nothing can be said: the band of F1 is wider than ``WIDE``."""
         return self.f1.high - self.f1.low > WIDE
 
     @property
@@ -193,27 +193,27 @@ class PlanRequest:
         )
 
     def _weighed(self, table: np.ndarray) -> np.ndarray:
-        """A table with its rows ``strength`` times as far from their mean."""
+        """Move a table's rows ``strength`` times as far from their mean."""
         mean = table.mean(axis=0, keepdims=True)
         moved = np.clip(mean + self.strength * (table - mean), 0.0, None)
         return np.asarray(moved / moved.sum(axis=1, keepdims=True))
 
 
 def kind_of(key: str) -> str:
-    """The kind of an algorithm, one of those in ``ENDS``."""
+    """Return the kind of an algorithm, one of those in ``ENDS``."""
     one = algorithm(key)
     return "scores" if one.family == "score-based" else "marginals" if one.ours else "published"
 
 
 def ends_for(rows: int, ends: Ends) -> tuple[float, float]:
-    """How far a band reaches below and above at a number of rows, from that at the knots."""
+    """Interpolate how far a band reaches below and above at a number of rows."""
     at, knots = math.log(rows), np.log(KNOTS)
     below, above = (float(np.interp(at, knots, side)) for side in zip(*ends, strict=True))
     return below, above
 
 
 def planned_algorithms(keys: Sequence[str] | None = None) -> list[str]:
-    """The algorithms to forecast: those with a strict guarantee, for any number of columns."""
+    """List the algorithms to forecast: those with a strict guarantee, for any number of columns."""
     if keys is None:
         own = [k for k, a in ALGORITHMS.items() if not a.chooses and a.columns is None]
         return [key for key in own if "strict" in algorithm(key).guarantees]
@@ -224,7 +224,7 @@ def planned_algorithms(keys: Sequence[str] | None = None) -> list[str]:
 
 
 def numbers_of(result: TrialResult) -> tuple[float, ...]:
-    """A number for each of ``BANDS``, as a run and a study say them."""
+    """Return a number for each of ``BANDS``, as a run and a study report them."""
     c, s = result.counts, result.metrics_tested
     assert c is not None  # the networks have a truth
     assert s is not None
@@ -273,7 +273,7 @@ class EpsilonRange(NamedTuple):
 
 
 def epsilon_range(forecasts: Sequence[Forecast], target: float) -> EpsilonRange:
-    """The range of epsilons in which an algorithm comes to reach the target.
+    """Return the range of epsilons in which an algorithm comes to reach the target.
 
     Of the algorithm that surely does at the least epsilon; else of one that usually does, or may.
     """
@@ -342,7 +342,7 @@ class Plan:
 
     @property
     def notes(self) -> str:
-        """What the numbers are of."""
+        """The conditions for which the numbers hold."""
         asked = self.request
         expected = f"{asked.links} links" if asked.links else f"about {DENSITY:g} links per column"
         stronger = "" if asked.strength == 1 else f", {asked.strength:g} times as strong as usual"
@@ -378,13 +378,13 @@ class Plan:
         )  # fmt: skip
 
     def __str__(self) -> str:
-        """The table, then the answer and what the numbers are of."""
+        """Print the table, then the answer and the conditions for which the numbers hold."""
         if not self.forecasts:
             return self.sentence
         return "\n".join([self.table.to_string(index=False), self.sentence, self.notes])
 
     def _repr_html_(self) -> str:
-        """The sentence, the table and the notes."""
+        """Show the sentence, the table and the notes."""
         shown = self.table.to_html(index=False, border=0) if self.forecasts else ""
         return f"<p><b>{escape(self.sentence)}</b></p>{shown}<p>{escape(self.notes)}</p>"
 
@@ -435,7 +435,7 @@ def plan(
     on_step: Callable[[Progress], None] = lambda progress: None,
     stop: Stop | None = None,
 ) -> Plan:
-    """What a budget will buy on a table of this schema, from public facts alone.
+    """Forecast the result of a budget on a table of this schema, from public facts only.
 
     Network by network, so that a stop keeps a forecast from the networks that were finished; then
     on ``empty`` tables of independent columns.

@@ -40,7 +40,7 @@ class PriceStep(NamedTuple):
 
 
 def price_steps(data: Dataset, key: str, params: Parameters) -> tuple[PriceStep, ...]:
-    """The steps that belong to a run of ``key`` with ``params``, from the best test to its own.
+    """Compute the steps of a run of ``key`` with ``params``, from the best test to its own.
 
     Empty where nothing can be counted (no truth), on a person's own rows, which are never read
     without noise for this, and with the oracle's answers; without a step that takes too long.
@@ -55,7 +55,7 @@ def price_steps(data: Dataset, key: str, params: Parameters) -> tuple[PriceStep,
 
 
 def searches(key: str, params: Parameters) -> Iterator[tuple[str, str, str, dict[str, Any]]]:
-    """How each step is computed: its kind and statistic, and an algorithm with its parameters."""
+    """Yield how each step is computed: its kind, statistic, algorithm and parameters."""
     chosen = algorithm(key)
     given = params.as_dict()
     limit = {**given, "epsilon": NO_NOISE}
@@ -85,7 +85,7 @@ def searches(key: str, params: Parameters) -> Iterator[tuple[str, str, str, dict
 
 
 def _counted(data: Dataset, key: str, values: dict[str, Any]) -> Counts | None:
-    """What a search finds; kept, because pages ask again. None after ``SECONDS``."""
+    """Count the edges of a search; kept, because pages ask again. None after ``SECONDS``."""
 
     def searched() -> Counts | None:
         end = time.thread_time() + SECONDS

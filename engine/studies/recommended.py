@@ -34,13 +34,13 @@ class Score:
 
     @classmethod
     def of(cls, values: Iterable[float]) -> Score:
-        """Of some runs' scores."""
+        """Summarise some runs' scores."""
         seen = np.array(list(values), dtype=float)
         error = float(seen.std(ddof=1) / math.sqrt(len(seen))) if len(seen) > 1 else math.nan
         return cls(float(seen.mean()) if len(seen) else math.nan, error, len(seen))
 
     def beats(self, other: Score) -> bool:
-        """Whether it is higher by more than the error of the difference."""
+        """Return True if it is higher by more than the error of the difference."""
         return self.mean - other.mean > math.hypot(self.error, other.error)
 
     def __str__(self) -> str:
@@ -67,7 +67,7 @@ class Recommended:
 
     @cached_property
     def params(self) -> dict[str, Any]:
-        """What is laid over the defaults; a search also turns values that have no effect."""
+        """The values that differ from the defaults; a search also varies values without effect."""
         specs = algorithm(self.algorithm).params.specs()
         full = {s.name: self.searched.get(s.name, s.default) for s in specs}
         effective = relevant(specs, full | {"guarantee": "strict"})
@@ -75,7 +75,7 @@ class Recommended:
 
     @property
     def better(self) -> bool:
-        """Whether it beats the default there by more than the error of their mean difference."""
+        """True if it beats the default there by more than the error of their mean difference."""
         pairs = self.elsewhere.values()
         gap = sum(tuned.mean - default.mean for tuned, default in pairs)
         return bool(self.params) and gap > math.hypot(*(s.error for pair in pairs for s in pair))
@@ -83,7 +83,7 @@ class Recommended:
 
 @cache
 def study() -> tuple[Recommended, ...]:
-    """What comes with the project; nothing where its file does not, as in a wheel."""
+    """Load the settings that come with the project; none where their file is not, as in a wheel."""
     if not KEPT.exists():
         return ()
     content = json.loads(KEPT.read_text(encoding="utf-8"))
@@ -99,7 +99,7 @@ def study() -> tuple[Recommended, ...]:
 
 
 def recommended(key: str, epsilon: float, rows: int) -> Recommended | None:
-    """The setting chosen at the nearest epsilon studied, where it is worth taking.
+    """Return the setting chosen at the nearest epsilon studied, if it is worth taking.
 
     Args:
         key: An algorithm.
@@ -119,7 +119,7 @@ def recommended(key: str, epsilon: float, rows: int) -> Recommended | None:
 
 
 def ranked(epsilon: float) -> list[Recommended]:
-    """What the study chose at the epsilon next to this one, the best algorithm first.
+    """Rank the study's choices at the epsilon next to this one, the best algorithm first.
 
     At the study's n, by the mean skeleton F1 over the networks that no search saw; algorithms that
     were not tuned are left out.

@@ -31,7 +31,7 @@ class Usual(NamedTuple):
 
 
 def usual(counts: Sequence[int], share: float = 0.9) -> Usual:
-    """The shortest range of whole numbers that holds at least ``share`` of the counts."""
+    """Return the shortest range of whole numbers that holds at least ``share`` of the counts."""
     ordered = sorted(counts)
     need = math.ceil(share * len(ordered) - 1e-9)
     starts = range(len(ordered) - need + 1)
@@ -80,7 +80,7 @@ def invented(
     margins: Sequence[float] = MARGINS,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Invented | None:
-    """How many false positives a setting gives on independent columns of this shape.
+    """Count a setting's false positives on independent columns of this shape.
 
     The same numbers for the same arguments. Of the draws that were made when ``cancelled`` says
     so; None where there are none. Links that a run had no budget left to test are not counted.

@@ -118,7 +118,7 @@ def make_scene(
 
 
 def states_of(result: RunResult) -> States:
-    """What became of each pair (pairs,) in one run as it is displayed, UNTESTED among it."""
+    """Return the state of each pair (pairs,) in one run as it is displayed, UNTESTED among them."""
     states = pair_states(result.displayed_cpdag)
     pairs = combinations(range(len(result.names)), 2)
     states[[pair in result.untested for pair in pairs]] = UNTESTED
@@ -133,7 +133,7 @@ def pair_states(matrix: Adjacency) -> States:
 
 
 def states_in(scene: Mapping[str, Any]) -> dict[str, States]:
-    """The frames of a scene by method, (epsilons, draws, pairs)."""
+    """Unpack the frames of a scene by method, (epsilons, draws, pairs)."""
     shape = len(scene["epsilons"]), scene["draws"], -1
     raw = {m["key"]: zlib.decompress(base64.b64decode(m["states"])) for m in scene["methods"]}
     return {key: np.frombuffer(some, np.uint8).reshape(shape) for key, some in raw.items()}
@@ -146,7 +146,7 @@ def kept_scenes() -> tuple[str, ...]:
 
 
 def kept_scene(name: str) -> dict[str, Any]:
-    """The scene of a bundled network that comes with the project, as JSON types."""
+    """Load the scene of a bundled network that comes with the project, as JSON types."""
     if name not in kept_scenes():
         raise InputError(f"No scene of {name} is kept; make one: engine scene --dataset {name}.")
     found: dict[str, Any] = json.loads((_KEPT / f"{name}.json").read_text(encoding="utf-8"))

@@ -60,7 +60,7 @@ class ResultStore(AbstractContextManager["ResultStore"]):
             self._connection.executemany("INSERT OR IGNORE INTO trials VALUES (?, ?)", rows)
 
     def get(self, trial: Trial) -> TrialResult | None:
-        """The kept result of a trial, under the name that the trial gives its dataset.
+        """Return the kept result of a trial, under the name that the trial gives its dataset.
 
         Raises InputError where its row is damaged; it stays as it is.
         """
@@ -106,21 +106,21 @@ class ResultStore(AbstractContextManager["ResultStore"]):
 def held(
     store: ResultStore | str | os.PathLike[str] | None,
 ) -> AbstractContextManager[ResultStore | None]:
-    """The store itself, which stays open, or the one at a path, closed at the end."""
+    """Return the store itself, which stays open, or the one at a path, closed at the end."""
     if store is None or isinstance(store, ResultStore):
         return nullcontext(store)
     return ResultStore(store)
 
 
 def study_file(results: Iterable[TrialResult]) -> bytes:
-    """The file of these runs, in SQLite's format."""
+    """Write these runs to a file's content, in SQLite's format."""
     with ResultStore(":memory:") as store:
         store.put(results)
         return store._connection.serialize()
 
 
 def read_study(content: bytes, name: str) -> tuple[TrialResult, ...]:
-    """The runs of a file from elsewhere, read in memory; nothing of it is executed.
+    """Read the runs of a file from elsewhere in memory; nothing of it is executed.
 
     Args:
         content: The file.
@@ -197,7 +197,7 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _reason(error: str) -> str:
-    """What SQLite complains of, in our words."""
+    """Put SQLite's complaint in our words."""
     if "locked" in error:
         return f"has been locked by another program for {BUSY_SECONDS:.0f} s; try again."
     if "not a database" in error:
@@ -210,7 +210,7 @@ def _reason(error: str) -> str:
 
 
 def _fields(value: Any) -> dict[str, Any]:
-    """A dataclass for JSON; ``asdict`` would copy every name of a graph."""
+    """Turn a dataclass to a dict for JSON; ``asdict`` would copy every name of a graph."""
     return {one.name: getattr(value, one.name) for one in fields(value)}
 
 
@@ -218,7 +218,7 @@ _types = cache(get_type_hints)
 
 
 def _typed(value: Any, kind: Any) -> Any:
-    """A value of a row, as its type has it; TypeError, ValueError or KeyError for another."""
+    """Convert a row's value to its type; TypeError, ValueError or KeyError for another."""
     parts = get_args(kind)
     if hasattr(kind, "__dataclass_fields__"):
         return kind(**{name: _typed(value[name], one) for name, one in _types(kind).items()})

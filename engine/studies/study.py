@@ -73,7 +73,7 @@ class Progress:
 
     @staticmethod
     def steady(done: int, total: int, start: float) -> Progress:
-        """Where all take as long as those since ``start``, of ``time.monotonic``."""
+        """Assume that all take as long as those since ``start``, of ``time.monotonic``."""
         seconds = monotonic() - start
         return Progress(done, total, 0, seconds, seconds / done * max(total - done, 0))
 
@@ -146,7 +146,7 @@ class _Sweep:
     on_progress: Callable[[Progress], None]
 
     def results(self, store: StoreLike) -> Iterator[TrialResult]:
-        """The results: those in the store, then the others as they are made."""
+        """Yield the results: those in the store, then the others as they are made."""
         start, total, left = monotonic(), len(self.study.trials), TimeLeft(self.study.trials)
         alone = self.executor == "serial" or (self.executor, self.workers) == ("processes", 1)
         with held(store) as kept:
@@ -215,7 +215,7 @@ class _Sweep:
 
 
 def _kept(store: ResultStore | None, study: Study) -> tuple[Batch, list[Trial]]:
-    """The results that a store holds, and the trials that are left in the order to run them in.
+    """Split a study: results that a store holds, and trials that remain, in their order.
 
     The first seed of every dataset comes first: from then on it is known how long others take.
     """
@@ -226,7 +226,7 @@ def _kept(store: ResultStore | None, study: Study) -> tuple[Batch, list[Trial]]:
 
 
 def _batch(waiting: deque[Trial], left: TimeLeft) -> list[Trial]:
-    """The next trials of one dataset, for ``BATCH_SECONDS`` of work."""
+    """Take the next trials of one dataset, for ``BATCH_SECONDS`` of work."""
     batch, seconds = [waiting.popleft()], 0.0
     while waiting and (each := left.each(batch[-1])):
         seconds += each
@@ -264,7 +264,7 @@ class _Pool:
                 self._loky().shutdown(kill_workers=True)
 
     def _loky(self) -> Any:
-        """The processes, new ones where they broke; they stay for the next study for a while."""
+        """Return the processes, new ones where they broke; they stay a while for the next study."""
         from joblib.externals.loky import get_reusable_executor
 
         # One thread each: the results must not depend on how many cores there are.
@@ -282,7 +282,7 @@ class _Pool:
         self.running[pool.submit(_run_batch, batch, data)] = batch
 
     def places(self) -> int:
-        """How many batches may be out, two a worker.
+        """Return the number of batches that may be out, two per worker.
 
         Raises WorkerError where the scheduler has gone, or no worker comes back.
         """
@@ -328,7 +328,7 @@ def _begin(parent: int) -> None:
     """In a new worker: leave Ctrl-C to the parent, and end when it has ended."""
 
     def watch() -> None:
-        """A killed parent leaves its children to another process."""
+        """End this process when its parent is killed, which leaves it to another process."""
         while os.getppid() == parent:
             sleep(_WATCH)
         os._exit(1)
@@ -374,7 +374,7 @@ class TimeLeft:
         self.worked, self._since = 0.0, math.nan
 
     def note(self, result: TrialResult, *, fresh: bool) -> None:
-        """A run is there; one from the store took no time, but says how long its kind takes."""
+        """Note a run; one from the store took no time, but says how long its kind takes."""
         kind = _kind(result)
         self._waiting[kind] -= 1
         if math.isnan(result.seconds):  # private rows: their clock is an output
@@ -429,7 +429,7 @@ def estimate(
     workers: int = 1,
     patience: float = 2.0,
 ) -> Progress:
-    """How long a study would take on ``workers`` cores, from a probe of at most ``patience`` s.
+    """Estimate a study's time on ``workers`` cores, from a probe of at most ``patience`` s.
 
     Runs of the study in the order in which it would make them, until that time is over (the last
     one is stopped); what the store holds is not run again. Private rows are not touched, as time

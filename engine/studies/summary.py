@@ -107,7 +107,7 @@ def bands(table: pd.DataFrame, y: str = TESTED["skeleton_f1"]) -> pd.DataFrame:
 
 
 def median_interval(values: Iterable[float]) -> tuple[float, float]:
-    """A ``SURE`` interval of the median, from order statistics; the extremes of too few values.
+    """Return a ``SURE`` interval of the median, from order statistics; extremes if values are few.
 
     >>> median_interval([float(k) for k in range(20)])
     (5.0, 14.0)
@@ -121,7 +121,7 @@ def median_interval(values: Iterable[float]) -> tuple[float, float]:
 
 
 def _points(table: pd.DataFrame, quantities: Sequence[str]) -> Any:
-    """The runs of each point of a curve, with these quantities as numbers."""
+    """Group the runs by the point of a curve, with these quantities as numbers."""
     by = ["dataset", "algorithm", *dict.fromkeys(("epsilon", *varied(table)))]
     by = [c for c in by if c in table]
     read = [c for c in dict.fromkeys(quantities) if c in table and c not in by]
@@ -130,7 +130,7 @@ def _points(table: pd.DataFrame, quantities: Sequence[str]) -> Any:
 
 
 def edge_stability(results: Iterable[TrialResult], truth: nx.DiGraph | None = None) -> pd.DataFrame:
-    """How often each edge was found, over the seeds, at each epsilon.
+    """Count how often each edge was found, over the seeds, at each epsilon.
 
     Columns: dataset, algorithm, epsilon (NaN without one), edge ("a - b"), share in [0, 1], and
     ``true`` (None without a truth). Edges that were not found there are left out, unless they are
@@ -152,7 +152,7 @@ def edge_stability(results: Iterable[TrialResult], truth: nx.DiGraph | None = No
 def smallest_epsilons(
     table: pd.DataFrame, target: float, y: str = TESTED["skeleton_f1"]
 ) -> pd.DataFrame:
-    """The smallest epsilon from which on the median of ``y`` stays at the target or above.
+    """Return the smallest epsilon from which on the median of ``y`` stays at the target or above.
 
     One row a curve of :func:`bands`: its keys, ``epsilon`` (NaN if not reached), ``reached``, the
     ends ``least`` and ``most`` of its 90 % interval (where the curves of the median's own interval
@@ -175,7 +175,7 @@ def smallest_epsilons(
 
 
 def _crossing(x: pd.Series[Any], median: pd.Series[Any], target: float) -> float:
-    """The epsilon of one curve; NaN where the target is not reached."""
+    """Return the epsilon of one curve; NaN where the target is not reached."""
     usable = np.isfinite(x) & np.isfinite(median) & (x > 0)
     order = np.argsort(x[usable], kind="stable")
     x, median = x[usable].to_numpy()[order], median[usable].to_numpy()[order]
@@ -190,7 +190,7 @@ def _crossing(x: pd.Series[Any], median: pd.Series[Any], target: float) -> float
 
 
 def runs_table(table: pd.DataFrame, kind: str) -> bytes:
-    """The tidy table as a Parquet or CSV file.
+    """Write the tidy table as a Parquet or CSV file.
 
     A parameter that is a number in some runs and a word in others is text in Parquet.
     """

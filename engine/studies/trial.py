@@ -59,7 +59,7 @@ class Trial:
 
     @property
     def own(self) -> bool:
-        """Whether the rows are private."""
+        """True if the rows are private."""
         return self.fingerprint.startswith(OWN)
 
     @cached_property
@@ -238,7 +238,7 @@ def _settings(keys: Sequence[str], grid: Mapping[str, Any]) -> list[tuple[str, s
 
 
 def knowing(data: Dataset, said: Said) -> Dataset:
-    """The same rows under a schema that states what is known, so that every run on them uses it.
+    """Return the same rows under a schema with the knowledge, so that every run on them uses it.
 
     Args:
         data: Public data, or data under a declared schema.
@@ -275,6 +275,6 @@ def knowing(data: Dataset, said: Said) -> Dataset:
 
 
 def ready_name(word: str) -> str | None:
-    """The ready set that a word names, "two-tiers" or "two tiers"; None for another word."""
+    """Return the ready set that a word names, "two-tiers" or "two tiers"; None for another word."""
     name = word.replace("-", " ")
     return name if name in READY else None

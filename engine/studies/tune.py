@@ -116,7 +116,7 @@ def which_epsilon(
     seeds: int | Iterable[int] = SEEDS,
     **how: Any,
 ) -> Answer:
-    """The smallest epsilon with which an algorithm reaches a score on some data, with an interval.
+    """Find the smallest epsilon with which an algorithm reaches a score, with an interval.
 
     Args:
         data: A bundled network's name, or a public dataset with a true graph.
@@ -153,7 +153,7 @@ def which_epsilon(
 def answer_of(
     results: Iterable[TrialResult], rows: int, target: float, objective: str = "skeleton_f1"
 ) -> Answer:
-    """What runs of one algorithm on one dataset that differ in epsilon and seed alone answer.
+    """Answer from runs of one algorithm on one dataset that differ in epsilon and seed only.
 
     Of the epsilons that every seed so far has reached, while a study is running: of as many as
     there are.
@@ -193,7 +193,7 @@ class Axis(NamedTuple):
 
     @property
     def ranged(self) -> bool:
-        """Whether it has a range, which a search goes over unless others are named."""
+        """True if it has a range, which a search goes over unless others are named."""
         return self.spec.tuned is not None
 
     def grid(self, count: int) -> list[Any]:
@@ -258,17 +258,17 @@ class Tuned:
 
     @property
     def better(self) -> bool:
-        """Whether it beats the default on fresh runs by more than the difference's error."""
+        """True if it beats the default on fresh runs by more than the difference's error."""
         return bool(self.params) and self.fresh.beats(self.default)
 
     @property
     def gap(self) -> float:
-        """How much better the setting looked where it was chosen than it is on fresh runs."""
+        """The difference between the score where the setting was chosen and that on fresh runs."""
         return self.chosen.mean - self.fresh.mean
 
     @property
     def sentence(self) -> str:
-        """What was found, for a terminal or a page."""
+        """The result in words, for a terminal or a page."""
         if not self.whole:
             return "Stopped before the search had ended."
         what = f"{OBJECTIVES[self.objective]} on new runs"
@@ -331,7 +331,7 @@ def tune(
             on_progress(Progress.steady(done, planned, start))
 
     def of(one: str, seeds: range) -> list[float]:
-        """A candidate's scores: the mean over the datasets for each of the seeds it had."""
+        """Return a candidate's scores: the mean over the datasets for each of the seeds it had."""
         return [fmean(scores[one][seed]) for seed in seeds if seed in scores[one]]
 
     def best_first(some: Iterable[str], seeds: int) -> list[str]:
@@ -383,7 +383,7 @@ def _candidates(
 
 
 def halves(draw: Callable[[int], Dataset]) -> tuple[list[Dataset], list[Dataset]]:
-    """What to search on and what to report on, where there is no dataset but what draws one.
+    """Draw datasets to search on and others to report on.
 
     Args:
         draw: The dataset of a number from 0 on: a random network's of a schema
@@ -397,13 +397,13 @@ def halves(draw: Callable[[int], Dataset]) -> tuple[list[Dataset], list[Dataset]
 
 
 def score_of(result: TrialResult, objective: str) -> float:
-    """What a run counts for: the score of the links that it tested to the end."""
+    """Return a run's score: that of the links that it tested to the end."""
     assert result.metrics_tested is not None  # the data have a truth
     return float(getattr(result.metrics_tested, objective))
 
 
 def public(datasets: Datasets) -> list[Dataset]:
-    """The datasets; raises InputError for private ones and those without a true graph."""
+    """Load the datasets; raises InputError for private ones and those without a true graph."""
     found = loaded(datasets)
     for data in found:
         if not data.public:

@@ -52,6 +52,18 @@ def test_what_is_public_is_in_the_reference():
     assert missing + formulas + tests == []
 
 
+def test_the_index_has_the_first_paragraph_of_each_docstring():
+    index = (ROOT / "docs/reference/python/index.md").read_text(encoding="utf-8")
+    rows = re.findall(r"\| \[`[\w.]+`\]\([\w.]+#([\w.]+)\) \| (.*) \|", index)
+    assert len(rows) > 50
+    for name, shown in rows:
+        one = found(name)
+        documented = inspect.isfunction(one) or inspect.isclass(one)
+        doc = inspect.getdoc(one if documented else type(one))
+        first = " ".join(doc.partition("\n\n")[0].split())
+        assert shown == first.replace("``", "`"), name
+
+
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_function_says_its_parameters_and_errors(name):
     function = found(name)
