@@ -32,7 +32,7 @@ _LANE_CELLS = 1 << 14
 
 @kernel()
 def _count_cells(columns, which, strides, index, weights, cells):  # type: ignore[no-untyped-def]
-    """Counts of every cell; the cell's index is built column by column (vectorised).
+    """Count every cell; the cell's index is built column by column (vectorised).
 
     ``columns`` (d, k) contiguous rows; ``which`` the columns of the query; ``strides`` and the
     scratch ``index`` (_BLOCK,) of the narrowest type that holds a cell's number; ``weights`` (k,)
@@ -81,7 +81,7 @@ def _cells(columns, which, strides):  # type: ignore[no-untyped-def]
 
 @lru_cache(maxsize=4096)
 def layout(sizes: tuple[int, ...]) -> tuple[int, NDArray[np.unsignedinteger]]:
-    """Number of cells, and strides in the narrowest type that holds a cell's number."""
+    """Return the number of cells, and strides in the narrowest type that holds a cell's number."""
     cells = math.prod(sizes)
     strides = [math.prod(sizes[i + 1 :]) for i in range(len(sizes))]
     return cells, np.array(strides, np.uint16 if cells <= 1 << 16 else np.uint32)
@@ -101,7 +101,7 @@ class Rows:
     n: int
 
     def table(self, x: int, y: int, given: Sequence[int] = ()) -> NDArray[np.int64]:
-        """Counts of shape (strata, levels of x, levels of y), int64.
+        """Return counts of shape (strata, levels of x, levels of y), int64.
 
         The strata are the configurations of the conditioning set in mixed-radix order, all of
         them, or the occupied ones alone where there would be more than ``DENSE_CELLS`` cells.
@@ -122,7 +122,7 @@ class Rows:
     def occupied(
         self, x: int, y: int, given: Sequence[int]
     ) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
-        """The table of the occupied strata alone, in mixed-radix order, and a row of each."""
+        """Return the table of the occupied strata, in mixed-radix order, and a row of each."""
         codes, sizes = self.codes, self.cardinalities
         keys = mixed_radix_keys(codes[:, given], [sizes[c] for c in given])
         _, first, stratum = np.unique(keys, return_index=True, return_inverse=True)
@@ -136,7 +136,7 @@ class Rows:
         return self._count(columns, sizes).reshape(sizes)
 
     def pairs(self) -> NDArray[np.int32]:
-        """Counts over every two levels, the columns' levels one after the other: one product."""
+        """Count every two levels, the columns' levels one after the other: one product."""
         first = np.cumsum((0, *self.cardinalities))
         total = np.zeros((first[-1], first[-1]), np.int32)
         kind = np.float32 if self.n < 1 << 24 else np.float64  # sums of whole numbers are exact
@@ -155,7 +155,7 @@ class Rows:
 
 
 def fold(data: Dataset) -> tuple[Rows, NDArray[np.int64]]:
-    """The distinct rows with their weights, and each row of codes' index among them."""
+    """Fold to distinct rows with weights; return each row of codes' index among them, too."""
     keys = mixed_radix_keys(data.codes, data.cardinalities)
     _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
     weights = np.bincount(inverse, data.weights)
@@ -201,7 +201,7 @@ class Bounded(OrderedDict[Key, object]):
         self.lock = RLock()  # runs in several threads may share a dataset
 
     def lookup(self, key: Key, make: Callable[[], T]) -> T:
-        """The kept value, or the one that ``make`` computes, kept from now on."""
+        """Return the kept value, or the one that ``make`` computes, kept from now on."""
         found = self.get(key, _MISSING)
         if found is not _MISSING:
             if 2 * self.bytes > self._limit:  # before, nothing will go soon, and order costs time
@@ -264,7 +264,7 @@ class Store:
         finalize(self, self._kept.forget, self._mine).atexit = False
 
     def keep(self, key: Hashable, make: Callable[[], T]) -> T:
-        """A deterministic quantity of the dataset, computed at most once while it is kept."""
+        """Return a deterministic quantity of the dataset, computed at most once while it is kept."""
         return self._kept.lookup((self._mine, key), make)
 
     def known(self, key: Hashable) -> Known[Any]:
@@ -281,11 +281,11 @@ class Store:
                     self._kept.trim()
 
     def table(self, x: int, y: int, given: tuple[int, ...] = ()) -> NDArray[np.int64]:
-        """The query's table on all rows, counted at most once while it is kept."""
+        """Return the query's table on all rows, counted at most once while it is kept."""
         return self.keep(("table", x, y, given), lambda: self.count(x, y, given))
 
     def count(self, x: int, y: int, given: tuple[int, ...] = ()) -> NDArray[np.int64]:
-        """The query's table on all rows."""
+        """Count the query's table on all rows."""
         columns, levels = (*given, x, y), self.rows.cardinalities
         if math.prod([levels[c] for c in columns]) > _JOINT_CELLS:
             return self.rows.table(x, y, given)
@@ -320,7 +320,7 @@ _stores: WeakKeyDictionary[Dataset, Store] = WeakKeyDictionary()
 
 
 def store_of(data: Dataset) -> Store:
-    """The dataset's store; made at the first call, dropped with the dataset."""
+    """Return the dataset's store; made at the first call, dropped with the dataset."""
     store = _stores.get(data)
     if store is None:
         store = _stores[data] = Store(data)
@@ -331,7 +331,7 @@ def store_of(data: Dataset) -> Store:
 
 
 def draw(store: Store, m: int, randomness: Randomness) -> Rows | Subsample:
-    """A fresh sample of m of the n rows without replacement; all of them for m >= n."""
+    """Draw a sample of m of the n rows without replacement; all of them for m >= n."""
     if m >= store.n:
         return store.rows
     # To draw rows takes a number for each of the n: with many, ever larger tables cost less.
@@ -357,7 +357,7 @@ class Subsample:
         self._rows: Rows | _PickedRows | None = None
 
     def table(self, x: int, y: int, given: Sequence[int] = ()) -> NDArray[np.int64]:
-        """Counts of shape (strata, levels of x, levels of y); see :meth:`Rows.table`."""
+        """Return counts of shape (strata, levels of x, levels of y); see :meth:`Rows.table`."""
         if self._rows is None:
             wanted = (*given, x, y)
             if (cells := self._cells(wanted)) <= self._most:
@@ -366,7 +366,7 @@ class Subsample:
         return self._rows.table(x, y, given)
 
     def _cells(self, wanted: tuple[int, ...]) -> int:
-        """How many cells the counts would have over the wanted columns too."""
+        """Return the number of cells that the counts would have over the wanted columns, too."""
         cells, levels = self._drawn.size, self._store.rows.cardinalities
         for column in wanted:
             if column not in self._columns:
@@ -388,7 +388,7 @@ class Subsample:
         return np.asarray(_margin(self._drawn, growth.target, growth.shape))
 
     def _pick(self) -> Rows | _PickedRows:
-        """A uniform choice of rows with the counts drawn so far."""
+        """Choose rows uniformly with the counts drawn so far."""
         rows, row_index = self._store.rows, self._store.index_of_rows()
         if not self._columns:
             chosen = self._rng.choice(self._store.n, self.n, replace=False, shuffle=False)
@@ -459,7 +459,7 @@ def _places(axes):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _margin(counts, target, shape):  # type: ignore[no-untyped-def]
-    """Counts summed by their place in a table of the given shape."""
+    """Sum counts by their place in a table of the given shape."""
     out = np.zeros(shape[0] * shape[1] * shape[2], np.int64)
     for i in range(counts.size):
         out[target[i]] += counts[i]
@@ -505,7 +505,7 @@ def _positive(times, count):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _pick(rng, row_index, cell, wanted, left):  # type: ignore[no-untyped-def]
-    """Selection sampling (Knuth 3.4.2 S) within every cell: how often each folded row is taken.
+    """Sample within every cell (Knuth 3.4.2 S): return how often each folded row is taken.
 
     Row r is taken with probability wanted / left of its cell; both count down in place.
     """
@@ -567,7 +567,7 @@ def split(parts, drawn, rng, logs):  # type: ignore[no-untyped-def]
 
 @kernel()
 def hypergeometric(good, bad, sample, rng, logs):  # type: ignore[no-untyped-def]
-    """How many of ``sample`` items drawn without replacement are good."""
+    """Draw ``sample`` items without replacement, and count the good ones."""
     total = good + bad
     if good == 0 or bad == 0 or sample == total:
         return sample if bad == 0 else good if sample == total else 0
