@@ -264,7 +264,7 @@ class Store:
         finalize(self, self._kept.forget, self._mine).atexit = False
 
     def keep(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return a deterministic quantity of the dataset, computed at most once while it is kept."""
+        """Return a deterministic quantity of the dataset, computed at most once while kept."""
         return self._kept.lookup((self._mine, key), make)
 
     def known(self, key: Hashable) -> Known[Any]:
