@@ -310,7 +310,6 @@ class RunResult(Outcome):
         return self.spent.epsilon if strict else None
 
 
-
 def reference_of(
     key: str, truth: nx.DiGraph, names: tuple[str, ...], knowledge: Knowledge | None
 ) -> Adjacency:
