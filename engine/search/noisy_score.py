@@ -137,7 +137,7 @@ class NoisyScore:
         """The query's score on a sample, or on all rows."""
         result = self.scores.full(q) if rows is None else self.scores.on(rows, q)
         if self.perturbed == "p":
-            return result.p if result.testable else 0.0
+            return result.cautious_p
         return -abs(result.statistic) if result.testable else -self._test.largest(self._n)
 
     def cutoff(self, tweak: float = 0.0) -> float:

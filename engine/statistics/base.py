@@ -1,7 +1,8 @@
 """What a statistic of conditional independence declares, and what it says of one table.
 
-A table has shape (strata, levels of x, levels of y). What no stratum can test is *untestable*: its
-p is NaN, and the edge is kept.
+A table has shape (strata, levels of x, levels of y). A stratum where x or y is constant tests
+nothing. :meth:`Statistic.untested` says what is so where no stratum can test the query; tables,
+blocks and distances ask it.
 """
 
 from __future__ import annotations
@@ -23,7 +24,10 @@ VARIANTS = ("published", "strict")
 
 
 class Score(NamedTuple):
-    """A query's statistic and p-value; ``dof`` for G2 and chi2. p is NaN where untestable."""
+    """A query's statistic and p-value; ``dof`` for G2 and chi2. p is NaN where untestable.
+
+    A search keeps the edge of an untestable query.
+    """
 
     statistic: float
     p: float
@@ -31,8 +35,13 @@ class Score(NamedTuple):
 
     @property
     def testable(self) -> bool:
-        """Whether any stratum could test the query."""
+        """Whether anything can be concluded."""
         return not math.isnan(self.p)
+
+    @property
+    def cautious_p(self) -> float:
+        """p, or 0 where nothing can be concluded: such a query counts as dependent."""
+        return self.p if self.testable else 0.0
 
 
 UNTESTABLE = Score(math.nan, math.nan, 0)
@@ -67,6 +76,25 @@ class Statistic:
         """The statistic of a table of counts, high where x and y look dependent, and its p."""
         raise TypeError(f"{type(self).__name__} must define score().")
 
+    def untested(self, table: Counts, block: Counts, count: int) -> NDArray[np.float64]:
+        """The p-values of blocks in which no stratum can test the query, shape (count,).
+
+        A column that is constant in the whole block shows no dependence: p is the largest there is.
+        If both columns vary, but in no stratum together, nothing can be concluded: p is NaN. Most
+        often the conditioning set determines a column. ``block`` is the block of each stratum.
+        """
+        varies = np.ones(count, bool)
+        for axis in (1, 2):
+            levels = np.zeros((count, table.shape[3 - axis]), np.int64)
+            np.add.at(levels, block, table.sum(axis=axis))
+            varies &= np.count_nonzero(levels, axis=1) > 1
+        return np.where(varies, math.nan, self.largest_p)
+
+    def without_test(self, table: Counts) -> Score:
+        """The score of a table that no stratum can test."""
+        p = float(self.untested(table, np.zeros(len(table), np.int64), 1)[0])
+        return UNTESTABLE if math.isnan(p) else Score(0.0, p, 0)
+
     def scorer(self, data: Dataset, variant: str) -> Scorer:
         """How queries about this dataset are scored: a function of (count, x, y, given)."""
         return lambda count, x, y, given: self.score(count(x, y, given), variant)
@@ -82,12 +110,12 @@ class Statistic:
         return score.statistic
 
     def block_p_values(self, table: Counts, block: Counts, count: int) -> NDArray[np.float64]:
-        """Each block's p-value, shape (count,), 0 where it can test nothing.
+        """Each block's p-value, shape (count,): in [0, 1], and a function of its own rows alone.
 
-        ``block`` is the block of each of the table's strata.
+        ``block`` is the block of each of the table's strata. No block is left out: one without
+        rows shows no dependence, and one that allows no conclusion has p = 0.
         """
-        found = [self.score(table[block == b]) for b in range(count)]
-        return np.array([score.p if score.testable else 0.0 for score in found])
+        return np.array([self.score(table[block == b]).cautious_p for b in range(count)])
 
     def sensitivity(self, n: int, levels_x: int, levels_y: int, *, conditional: bool) -> float:
         """Replace-one sensitivity of the strict |statistic| on n rows; for bounded ones."""
@@ -129,7 +157,7 @@ class RankStatistic(Statistic):
     They read the codes as ordered levels. Ties count as neither concordant nor discordant.
 
     - Published rank tests skip a stratum of at most two rows or with a constant column; with every
-      stratum skipped the statistic is NaN and the search keeps the edge (the Priv-PC code's rule).
+      stratum skipped z is NaN (the Priv-PC code's rule), and :meth:`untested` decides.
     - Strict rank tests sum over all strata, so such a table gives 0: whether a stratum can be
       tested depends on the data, and a guarantee must not.
 
@@ -165,8 +193,9 @@ class RankStatistic(Statistic):
 
     def score(self, table: ArrayLike, variant: str = "published") -> Score:
         """z with p = P(Z > |z|)."""
-        z = self.z(table, variant)
-        return Score(z, float(ndtr(-abs(z))))
+        counts = checked(table, variant)
+        z = self.z(counts, variant)
+        return self.without_test(counts) if math.isnan(z) else Score(z, float(ndtr(-abs(z))))
 
     def chi_square(self, score: Score) -> float:
         """z squared."""
@@ -231,9 +260,4 @@ class QueryScores:
         return self.full(q) if rows is self.store.rows else self._compute(rows.table, q)
 
     def _compute(self, count: Count, q: Query) -> Score:
-        found = self._scorer(count, *q)
-        if not found.testable and not q[2]:
-            # Without a conditioning set a column is constant, and a constant is independent of
-            # everything. (With one, the set determines a variable: nothing can be concluded.)
-            return Score(0.0, self.statistic.largest_p, found.dof)
-        return found
+        return self._scorer(count, *q)

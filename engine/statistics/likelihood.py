@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtrc, chdtri
 
 from engine.compiled import kernel
-from engine.statistics.base import UNTESTABLE, Counts, Score, Statistic, checked
+from engine.statistics.base import Counts, Score, Statistic, checked
 from engine.statistics.distance import records_changed
 
 
@@ -54,8 +54,8 @@ def likelihood_sums(table, group, count, pearson):  # type: ignore[no-untyped-de
 class Likelihood(Statistic):
     """G2, or Pearson's X2 if ``pearson``, with its chi-square p-value.
 
-    Degrees of freedom are (non-empty rows - 1)(non-empty columns - 1) summed over strata; with
-    none left the score is NaN. No useful bound on its sensitivity is known.
+    Degrees of freedom are (non-empty rows - 1)(non-empty columns - 1) summed over strata. No useful
+    bound on its sensitivity is known.
     """
 
     threshold = 0.01
@@ -67,13 +67,15 @@ class Likelihood(Statistic):
         one_group = np.zeros(len(counts), np.int64)
         values, freedom = likelihood_sums(counts, one_group, 1, self.pearson)
         value, dof = float(values[0]), int(freedom[0])
-        return Score(value, float(chdtrc(dof, value)), dof) if dof else UNTESTABLE
+        return Score(value, float(chdtrc(dof, value)), dof) if dof else self.without_test(counts)
 
     def block_p_values(self, table: Counts, block: Counts, count: int) -> NDArray[np.float64]:
         """All blocks in one pass."""
         value, dof = likelihood_sums(table, block, count, self.pearson)
         p = chdtrc(np.maximum(dof, 1), np.maximum(value, 0.0))
-        return np.where(dof > 0, p, 0.0)
+        if (dof > 0).all():
+            return np.asarray(p)
+        return np.where(dof > 0, p, np.nan_to_num(self.untested(table, block, count)))
 
 
 class LikelihoodRatio(Likelihood):
@@ -83,7 +85,8 @@ class LikelihoodRatio(Likelihood):
 
     def records_to_flip(self, table: Counts, alpha: float, limit: int) -> int:
         """By greedy search (:func:`engine.statistics.distance.records_changed`); degrees of freedom
-        stay those of the table. Where nothing can be tested -``limit``: the edge stays."""
+        stay those of the table. ``limit`` for a constant column, which nothing makes dependent;
+        -``limit`` where nothing can be concluded: the edge stays."""
         score = self.score(table)
         if not score.testable:
             return -limit

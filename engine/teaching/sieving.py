@@ -80,7 +80,7 @@ def exact_scores(data: Dataset, statistic: str, guarantee: str, scale: str) -> t
     every = queries(data.d)
     found = [scores.full(q) for q in every]
     if scale == "p":
-        values = [s.p if s.testable else 0.0 for s in found]
+        values = [s.cautious_p for s in found]
     else:
         values = [abs(s.statistic) if s.testable else math.nan for s in found]
     truth = np.full(len(every), np.nan)

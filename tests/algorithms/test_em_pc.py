@@ -9,17 +9,18 @@ from engine.statistics.likelihood import G2
 
 
 def flips(table, alpha, limit=1000):
-    return G2.records_to_flip(np.array(table)[None], alpha, limit)
+    return G2.records_to_flip(np.array(table), alpha, limit)
 
 
 def test_the_greedy_distance_is_not_1_sensitive():
     """The neighbours of docs/explanation/privacy.md: one record moves the distance by 10."""
-    assert flips([[60, 3], [15, 1]], 0.01) == 12
-    assert flips([[60, 2], [15, 2]], 0.01) == 2
+    assert flips([[[60, 3], [15, 1]]], 0.01) == 12
+    assert flips([[[60, 2], [15, 2]]], 0.01) == 2
 
 
-def test_an_untestable_table_keeps_its_edge():
-    assert flips([[5, 0], [7, 0]], 0.01, limit=12) == -12
+def test_a_constant_column_goes_and_a_determined_one_stays():
+    assert flips([[[5, 0], [7, 0]]], 0.01, limit=12) == 12
+    assert flips([[[5, 0], [0, 0]], [[0, 0], [0, 7]]], 0.01, limit=12) == -12
 
 
 def test_count_utilities_are_the_papers_cases_but_for_the_1():

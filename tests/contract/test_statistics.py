@@ -8,6 +8,7 @@ import pytest
 from engine import ALGORITHMS, load_dataset
 from engine.errors import InputError
 from engine.statistics.base import UNTESTABLE, VARIANTS, Statistic, p_sensitivity
+from engine.statistics.likelihood import G2
 from engine.statistics.registry import AGGREGATED, BOUNDED, STATISTICS
 from engine.tables.store import store_of
 from pages.shell.words import LABELS
@@ -56,6 +57,39 @@ def test_independent_tables_look_independent_and_the_rest_does_not(statistic):
     assert statistic.score(level).p == pytest.approx(statistic.largest_p, abs=1e-9)
     assert statistic.log_odds(statistic.score(level), 720) < 0
     assert statistic.log_odds(statistic.score(apart), 240) > 0
+
+
+WHERE_NOTHING_IS_TESTED = {
+    "a constant column": ([[[5, 0], [7, 0]], [[3, 0], [2, 0]]], True),
+    "another constant one": ([[[0, 0], [7, 2]], [[0, 0], [2, 9]]], True),
+    "constant in another stratum's place": ([[[5, 4], [0, 0]], [[3, 8], [0, 0]]], True),
+    "no rows": ([[[0, 0], [0, 0]]], True),
+    "a set that determines x": ([[[5, 7], [0, 0]], [[0, 0], [3, 9]]], False),
+    "a set that determines both": ([[[5, 0], [0, 0]], [[0, 0], [0, 7]]], False),
+    "x varies in one stratum, y in the other": ([[[5, 0], [7, 0]], [[0, 0], [3, 9]]], False),
+}
+
+
+@pytest.mark.parametrize("what", WHERE_NOTHING_IS_TESTED)
+@pytest.mark.parametrize("statistic", OF_TABLES, ids=lambda s: s.key)
+def test_one_rule_where_no_stratum_can_test(statistic, what):
+    """A constant column shows no dependence; where both vary, nothing is concluded.
+
+    The score of a table, the same table as a block, and EM-PC's distance say the same.
+    """
+    table, independent = WHERE_NOTHING_IS_TESTED[what]
+    score = statistic.score(table)
+    assert (score.p == statistic.largest_p, score.testable) == (independent, independent)
+    blocks = np.concatenate([table, [[[30, 10], [5, 25]]], table])
+    block = np.repeat([0, 1, 2], [len(table), 1, len(table)])
+    first, tested, last = statistic.block_p_values(np.asarray(blocks), block, 3)
+    assert first == last == (statistic.largest_p if independent else 0)
+    assert 0 < tested < 0.01
+    if statistic is G2:
+        assert G2.records_to_flip(np.asarray(table), 0.01, 50) == (50 if independent else -50)
+    strict = statistic.score(table, "strict")
+    assert strict.testable == (independent or statistic.bounded)  # |z| = 0, whatever the data
+    assert not strict.statistic > 0
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -135,7 +169,7 @@ def test_blocks_are_tested_one_by_one(statistic):
     together = statistic.block_p_values(table, block, 7)
     assert together == pytest.approx(Statistic.block_p_values(statistic, table, block, 7))
     assert together.shape == (7,)
-    assert together[4] == 0 < together.max()
+    assert together[4] == statistic.largest_p  # it shows no dependence
 
 
 def test_every_search_offers_every_bounded_statistic():

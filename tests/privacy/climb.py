@@ -24,12 +24,20 @@ Z, P = 0, 1
 
 @njit(cache=True, error_model="numpy", no_cfunc_wrapper=True)
 def absolute(table, n, test, strict, scale):  # type: ignore[no-untyped-def]
-    """|z| (or the p-value) of a table; an untestable published query counts as p = 0."""
+    """|z| (or the p-value) of a table.
+
+    Where no stratum can test, |z| is 0, and p is 1/2 for a constant column, else 0.
+    """
     numerator, weight = _kendall_sums(table, strict) if test == 0 else _spearman_sums(table, strict)
     if strict:
         weight = 9.0 * n * (n - 1) / (2.0 * (2 * n + 5)) if test == 0 else n - 1.0
     if weight <= 0:
-        return 0.0
+        x, y = 0, 0  # levels that occur
+        for level in range(table.shape[1]):
+            x += table[:, level].sum() > 0
+        for level in range(table.shape[2]):
+            y += table[:, :, level].sum() > 0
+        return 0.5 if scale == 1 and min(x, y) < 2 else 0.0
     z = abs(numerator) / math.sqrt(weight)
     return z if scale == 0 else 0.5 * math.erfc(z / math.sqrt(2.0))
 
@@ -70,7 +78,7 @@ def moved(
 ) -> tuple[float, float]:
     """How far |z| and p move when one record of cell ``source`` goes to ``target``.
 
-    The engine's own, with p = 0 where nothing can be tested.
+    The engine's own, with p = 0 where nothing can be concluded.
     """
     other = table.copy()
     other.flat[source] -= 1

@@ -1,6 +1,8 @@
 """Subsample and aggregate: blocks, votes, the median's smooth sensitivity, the algorithms on it."""
 
 import math
+from collections import Counter
+from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
@@ -101,6 +103,40 @@ def test_votes_and_median_decide_alike_without_noise():
         assert (v.cutoff(), v.cutoff(0.1)) == pytest.approx((21 / 2, 21 * 0.4))
         assert v.cutoff_at(0.05) == pytest.approx(21 / 4)  # half of the threshold's .10
         assert (m.cutoff(), m.cutoff(0.02)) == pytest.approx((0.1, 0.08))
+
+
+@pytest.mark.parametrize("given", [(), (2,)])
+@pytest.mark.parametrize("key", AGGREGATED)
+def test_one_record_moves_votes_and_median_as_the_proof_says(key, given):
+    """All blocks of three rows of three binary columns, each with every replaced record.
+
+    Blocks that cannot be tested are among them. Three blocks are all that a median needs.
+    """
+    kinds = list(combinations_with_replacement(range(8), 3))
+    rows = np.array(np.unravel_index(np.ravel(kinds), (2, 2, 2))).T
+    data = Dataset.from_codes(rows, levels=[["a", "b"]] * 3)
+    order = np.arange(data.n).reshape(-1, 3).T.ravel()  # a kind is a block
+    p = Blocks.deal(store_of(data), len(kinds), order).p_values(0, 1, given, STATISTICS[key])
+    assert len(p) == len(kinds)
+    assert set(p) >= ({0.0, 1.0} if given else {1.0})
+    assert ((p >= 0) & (p <= 1)).all()
+    near = {
+        (a, b)
+        for (one, a), (other, b) in product(zip(kinds, p, strict=True), repeat=2)
+        if (Counter(one) - Counter(other)).total() <= 1
+    }
+    assert len(near) > len(set(p))
+    for beta in (0.05, 0.5, 2.0):
+        smooth = {
+            x: smooth_sensitivity_of_median(np.array(x), beta)
+            for x in combinations_with_replacement(sorted(set(p)), 3)
+        }
+        for rest in combinations_with_replacement(sorted(set(p)), 2):
+            for pair in near:
+                x, y = (tuple(sorted((*rest, end))) for end in pair)
+                assert abs(x[1] - y[1]) <= smooth[x] + 1e-12
+                assert smooth[x] <= math.exp(beta) * smooth[y] + 1e-12
+                assert abs(votes(np.array(x), 0.1) - votes(np.array(y), 0.1)) <= 1
 
 
 class Noiseless(TestByTest):
