@@ -100,6 +100,9 @@ def test_the_interval_is_the_hull_over_graphs_of_weight(second, sets):
     ends = [estimate(moments, asked_of, some).difference for some in wanted]
     assert found.difference.low == min(end.low for end in ends)
     assert found.difference.high == max(end.high for end in ends)
+    values = [end.value for end in ends]
+    assert found.difference.value == pytest.approx((min(values) + max(values)) / 2)
+    assert found.estimates == (min(values), max(values))
     assert ("1 other set" in str(found)) == (KNOWLEDGE in found.notes) == (sets == 2)
 
 

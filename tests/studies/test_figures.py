@@ -1,6 +1,7 @@
 """Figures for a paper."""
 
 import re
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -8,7 +9,7 @@ import pytest
 
 from engine import InputError, sweep
 from engine.__main__ import main
-from engine.studies.figures import COLUMNS, figure
+from engine.studies.figures import COLUMNS, Series, _line, figure
 from engine.studies.store import ResultStore
 from engine.studies.summary import bands, frame
 
@@ -59,3 +60,19 @@ def test_what_there_is_not_is_a_sentence(table):
     for change, says in wrong:
         with pytest.raises(InputError, match=says):
             figure(table, **change)
+
+
+def test_a_band_is_drawn_from_its_low_to_its_high_end():
+    """In the order of x; a point that is not finite is left out."""
+    axis, nan = mock.Mock(), float("nan")
+    _line(axis, Series("a", [3, 1, 2], [5, 6, nan], low=[4, 3, 2], high=[8, 9, 7]))
+    drawn = [part.tolist() for part in axis.fill_between.call_args.args]
+    assert drawn == [[1, 3], [3, 4], [9, 8]]
+    assert [part.tolist() for part in axis.plot.call_args.args] == [[1, 3], [6, 5]]
+
+
+def test_the_caption_counts_the_runs_that_ended_early(table):
+    early = sum(status != "complete" for status in table["status"])
+    assert 0 < early < len(table) / 2
+    said = figure(table).caption
+    assert f"In {early} of {len(table)} runs the budget ended before the last test" in said

@@ -87,6 +87,11 @@ def test_a_count_has_one_way_to_be_said(counts, said):
     assert (found.about == "0") == (said == "no false")
 
 
+def test_the_error_of_a_mean_is_the_deviation_over_the_root_of_the_draws():
+    assert Invented((0, 2, 4)).error == pytest.approx(2 / math.sqrt(3))
+    assert Invented((3,)).error == math.inf
+
+
 def test_what_does_not_fit_is_refused():
     with pytest.raises(InputError, match="two columns"):
         invented("anm", Shape((2,) * 4, 100), {})

@@ -1,5 +1,7 @@
 """The usual range of repetitions, and a curve's points."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from engine import load_dataset, sweep
@@ -29,3 +31,20 @@ def test_points_lie_around_the_epsilon_of_the_run():
     data = load_dataset("cancer", n=2000)
     one = point(3.0, list(sweep(data, "priv_pc", {"epsilon": 3.0}, 5)))
     assert (one.of, sorted(one.found)) == (5, list(one.found))
+
+
+def test_a_point_is_the_middle_and_the_ends_of_its_repetitions():
+    """Of 21 in order the 2nd, the 11th and the 20th."""
+    outcomes = [
+        SimpleNamespace(
+            counts=SimpleNamespace(
+                found=k, invented=2 * k, scores=SimpleNamespace(skeleton_f1=k / 20)
+            )
+        )
+        for k in range(21)
+    ]
+    one = point(1.0, outcomes)
+    assert one.found == pytest.approx((1, 10, 19))
+    assert one.invented == pytest.approx((2, 20, 38))
+    assert one.f1 == pytest.approx((0.05, 0.5, 0.95))
+    assert one.of == 21

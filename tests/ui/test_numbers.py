@@ -1,13 +1,17 @@
 """Numbers and sentences that people read, each computed a second way."""
 
 import math
+import re
 from dataclasses import replace
 from types import SimpleNamespace
+from unittest import mock
 
 import numpy as np
 import pytest
 
 from engine import Dataset, load_dataset, run
+from engine.graphs.cpdag import digraph_of
+from engine.graphs.links import LinkClass
 from engine.graphs.picture import Link
 from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.privacy.accounting import Guarantee
@@ -15,9 +19,15 @@ from engine.privacy.events import LaplaceEvent
 from engine.privacy.ledger import Ledger
 from engine.score.learned import ScoreDiagnostics
 from engine.studies.plan import BANDS, Band, Forecast
-from pages.draw.links import strengths, weighted
-from pages.report.words import range_sentence
-from pages.run import ledger
+from engine.studies.price import PriceStep
+from engine.studies.repeat import Point
+from engine.summary import together
+from pages.draw import charts
+from pages.draw.links import entries, strengths, weighted
+from pages.draw.price import price_html, steps_of
+from pages.report import brief
+from pages.report.words import details, range_sentence
+from pages.run import ledger, more
 from pages.run.view import charged
 from pages.shell import words as text
 from pages.shell.own import promised
@@ -70,6 +80,12 @@ def test_what_a_run_cost(name, monkeypatch):
     assert bool(ledger.sum_words(result)) == bool(made)
 
 
+def test_runs_on_the_same_rows_cost_their_sum():
+    costs = [Guarantee(1.0, 1e-6), Guarantee(0.5, 2e-6), Guarantee(2.0, 0.0)]
+    assert together(costs).startswith("ε = 3.5, δ = 3e-6 (")
+    assert together([*costs, Guarantee(math.inf, 0.0)]).startswith("without any bound")
+
+
 def test_a_count_has_its_noun_in_the_right_number():
     assert [text.count(n, "edge") for n in (0, 1, 1_200)] == ["0 edges", "1 edge", "1,200 edges"]
 
@@ -110,6 +126,101 @@ def test_an_arrow_carries_its_probability_where_it_is_in_doubt():
     assert [link.label for link in weighted(links, result)] == ["84 %", "", ""]
 
 
+def test_a_link_is_as_thick_and_opaque_as_it_is_sure():
+    """From nothing at 1/2 to all at 1."""
+    sure = {(0, 1): 0.5, (1, 2): 0.75, (2, 3): 1.0, (3, 4): 0.2}
+    links = [Link(CANCER.names[i], CANCER.names[j], False) for i, j in sure]
+    drawn = [(link.width, link.opacity) for link in weighted(links, marginal(sure, {}))]
+    assert drawn == [(1, 0.5), (2.5, 0.75), (4, 1), (1, 0.5)]
+
+
+def test_the_ledger_adds_its_charges_up():
+    table = ledger.ledger_table(replace(RUN, ledger=paid(1.0, 2.0, 0.5)))
+    assert table["ε"].tolist() == [1.0, 2.0, 0.5]
+    assert table["Total ε"].tolist() == [1.0, 3.0, 3.5]
+
+
+def test_released_tables_are_counted_by_their_size(monkeypatch):
+    tables = ((0, 1), (1, 2), (0, 1, 2), (2, 3), (4,))
+    result = replace(RUN, diagnostics=MarginalDiagnostics(released_tables=tables))
+    said = []
+    monkeypatch.setattr(ledger.st, "caption", said.append)
+    ledger.released_view(result)
+    assert said[0].startswith("1 one-way, 3 two-way, 1 three-way; ")
+
+
+# A run that ended early, found by hand: sets of pairs, and each pair's marks.
+ASIA = load_dataset("asia", n=20_000)
+EARLY = run("priv_pc", ASIA, epsilon=1.0, seed=1)
+
+
+def by_hand(result, *, all_pairs=False):
+    """Recall, precision, both F1 and SHD of the links tested to the end, or of all pairs."""
+    left = set() if all_pairs else result.untested_pairs
+
+    def marks(graph):
+        arcs = {frozenset(arc): set() for arc in graph.edges}
+        for arc in graph.edges:
+            arcs[frozenset(arc)].add(arc)
+        return arcs
+
+    mine = {pair: arcs for pair, arcs in marks(result.cpdag).items() if pair not in left}
+    true = marks(digraph_of(result.reference_cpdag, result.names))
+    found, right = mine.keys() & true.keys(), [p for p in mine if mine[p] == true.get(p)]
+    both = len(mine) + len(true)
+    shares = len(found) / len(true), len(found) / len(mine), 2 * len(found) / both
+    shd = sum(mine.get(p) != true.get(p) for p in mine.keys() | true.keys())
+    return (*shares, 2 * len(right) / both, shd), len(found), len(right), true
+
+
+def test_the_scores_of_a_run_that_ended_early(monkeypatch):
+    """Tiles, caption, legend and the report's details, by sets of pairs."""
+    (*shares, shd), found, right, true = by_hand(EARLY)
+    assert EARLY.untested
+    assert len({*shares}) == 4  # each number is told from the others
+    told = [f"{share:.2f}" for share in shares]
+    assert [value for _, value, _ in more.score_tiles(EARLY)] == [*told, f"{shd}"]
+    said = []
+    monkeypatch.setattr(more.st, "caption", said.append)
+    monkeypatch.setattr(more, "tiles", lambda rows: None)
+    monkeypatch.setattr(more, "count_line", lambda *_: None)
+    more.scores_view(SimpleNamespace(result=EARLY, data=ASIA, settings=mock.Mock()))
+    (recall, precision, f1, directed, whole), *_ = by_hand(EARLY, all_pairs=True)
+    assert said[0].endswith(
+        f"recall {recall:.2f}, precision {precision:.2f}, skeleton F1 {f1:.2f}, directed F1 "
+        f"{directed:.2f}, SHD {whole}."
+    )
+    waiting = next(e for e in entries(EARLY) if e.kind is LinkClass.UNTESTED)
+    real = len(EARLY.untested_pairs & true.keys())
+    assert (waiting.number, waiting.more) == (
+        f"{len(EARLY.untested)}",
+        f" ({real} of them true links; not drawn)",
+    )
+    assert f" ({real} of them true links)." in EARLY.summary().untested
+    said_of = f"Of the {text.count(found, 'true link')} found, {right} "
+    assert details(ASIA, EARLY)[0].startswith(said_of)
+    last = max(charge.order for charge in EARLY.ledger)
+    assert f"at order {last}:" in EARLY.summary().ended
+
+
+def test_steps_before_the_noise_are_counts_of_pairs():
+    """True links, then what each search finds and invents; bars are shares of the longest."""
+    _, found, _, true = by_hand(EARLY)
+    exact = run("pc", ASIA, statistic="spearman", threshold=0.4, max_order=0)
+    steps = steps_of(EARLY, [PriceStep("best", "g2", exact.counts)])
+    wanted = [len(exact.skeleton & true.keys()), len(exact.skeleton - true.keys())]
+    invented = len(EARLY.skeleton - EARLY.untested_pairs - true.keys())
+    assert [s.found for s in steps] == [len(true), wanted[0], found]
+    assert [s.invented for s in steps] == [0, wanted[1], invented]
+    assert [s.untested for s in steps] == [0, 0, len(EARLY.untested)]
+    most = max(s.found + s.invented for s in steps)
+    widths = re.findall(r"<i style=\"width:([\d.e+]+)%", price_html(steps, "light"))
+    bars = [n for s in steps for n in (s.found, s.invented) if n]
+    assert [float(w) for w in widths] == pytest.approx([100 * n / most for n in bars], rel=0.01)
+    heights = brief.levels(len(true), [PriceStep("best", "g2", exact.counts)])
+    assert [height for height, _ in heights] == [len(true), wanted[0]]
+
+
 @pytest.mark.parametrize("declared", [False, True])
 @pytest.mark.parametrize(("guarantee", "capped"), [("strict", True), ("published", False)])
 def test_own_data_are_promised_a_cap_where_all_is_declared(
@@ -134,7 +245,23 @@ def test_the_luck_of_a_headline_is_told_as_a_range_or_as_one_number():
         "In 20 of 20 repetitions 5 were found; in 20 of 20, 1 were false positives."
     )
     said = range_sentence(outcomes([3] + [4] * 10 + [5] * 9))
-    assert said.startswith("In 19 of 20 repetitions 4 to 5 were found")
+    assert said.startswith("In 19 of 20 repetitions 4 to 5 were found; in 20 of 20, 1 were")
+
+
+def test_bands_are_drawn_from_their_low_to_their_high_ends(monkeypatch):
+    """On the report's curve and on the pages' charts."""
+    points = [Point(e, (e, e + 2, e + 5), (0.1, 0.2, 0.7), (0.2, 0.5, 0.6), 30) for e in (1, 2, 4)]
+    drawn = []
+    monkeypatch.setattr(brief, "curve_picture", lambda panel, **_: drawn.append(panel))
+    repeats = SimpleNamespace(running=False, points=points, steps=())
+    brief._curve(RUN, repeats, "light")
+    found, wrong, *_ = drawn[0].series
+    assert (found.low, found.y, found.high) == ((1, 2, 4), (3, 4, 6), (6, 7, 9))
+    assert (wrong.low, wrong.y, wrong.high) == ((0.1,) * 3, (0.2,) * 3, (0.7,) * 3)
+    line = charts.Curve(name="a", x=[1, 2], y=[5, 6], low=[4, 3], high=[8, 9])
+    band, middle = charts.curves([line], charts.Axis("x"), charts.Axis("y"))["data"]
+    assert (band["x"], band["y"]) == ([1, 2, 2, 1], [8, 9, 3, 4])
+    assert (middle["x"], middle["y"]) == ([1, 2], [5, 6])
 
 
 def test_a_release_s_links_stand_beside_the_forecast_s():

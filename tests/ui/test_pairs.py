@@ -28,6 +28,14 @@ def test_the_votes_gap_is_what_its_probability_is_of(pairs_page, epsilon):
     truth = form.data_of(state.defaults(form.Fields)).truth
     right = [" → ".join(edge) for edge in truth.edges] == [vote["Points to"]]
     assert vote["Right"] == pytest.approx(1 - turned if right else turned, abs=1e-9)
+    # The decision that was released, whichever way it points, and what its noise leaves of it.
+    tiles = {m.label: m.value for m in pairs_page.metric}
+    released, scale = (float(tiles[name]) for name in ("Released", "Noise scale"))
+    left = 100 * (1 - math.exp(-abs(released) / scale) / 2)
+    assert float(tiles["Noise did not decide"].removesuffix(" %")) == pytest.approx(left, abs=1)
+    again = 100 * (1 - turned if (released > 0) == (gap > 0) else turned)
+    said = pairs_page.subheader[0].value
+    assert f": {'> 99' if again > 99 else f'{again:.0f}'} of 100 such releases" in said
 
 
 def test_the_script_gives_the_same_decision(open_app):
