@@ -184,7 +184,7 @@ def test_the_scores_of_a_run_that_ended_early(monkeypatch):
     monkeypatch.setattr(more.st, "caption", said.append)
     monkeypatch.setattr(more, "tiles", lambda rows: None)
     monkeypatch.setattr(more, "count_line", lambda *_: None)
-    more.scores_view(SimpleNamespace(result=EARLY, data=ASIA, settings=mock.Mock()))
+    more.scores_view(SimpleNamespace(result=EARLY, data=ASIA, request=mock.Mock()))
     (recall, precision, f1, directed, whole), *_ = by_hand(EARLY, all_pairs=True)
     assert said[0].endswith(
         f"recall {recall:.2f}, precision {precision:.2f}, skeleton F1 {f1:.2f}, directed F1 "
