@@ -42,7 +42,7 @@ VOUCHED = (  # for releases that are as alike as those of the same people
     f"{DISJOINT} Some of these releases are as alike as releases of the same people. Whoever "
     "combined them states that each person is in one only."
 )
-_BEFORE = (  # in files of version 0.3
+BEFORE = (  # in files of version 0.3
     "Nobody is in two of these releases: then each person's (ε, δ) is that of the release that "
     "holds them. No file can show this. The ε and δ of all releases that hold a person add up."
 )
@@ -252,7 +252,7 @@ def parse(content: Any) -> Release:
     if not 0 < total.epsilon <= float(MOST_EPSILON) or not 0 <= total.delta <= float(MOST_DELTA):
         raise InputError("The release promises an (ε, δ) that no budget pays.")
     rests_on = stated.get("rests_on", "")
-    if rests_on not in ("", DISJOINT, VOUCHED, _BEFORE):
+    if rests_on not in ("", DISJOINT, VOUCHED, BEFORE):
         raise InputError("The release rests on an assumption that this program does not know.")
     arrows, signed = content["arrow_confidence"], content.get("signature")
     signature = None if signed is None else Signature(**signed)

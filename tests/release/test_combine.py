@@ -13,7 +13,7 @@ from engine.effects.effect import MOST_SURE
 from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.release import checking
 from engine.release.door import load
-from engine.release.file import DISJOINT, canonical, digest, loads
+from engine.release.file import BEFORE, DISJOINT, canonical, digest, loads
 from engine.release.likeness import ALIKE, Sampled, likeness
 from engine.release.make import BudgetedRelease
 from engine.release.page import combined_words, to_html
@@ -196,6 +196,8 @@ def test_a_combined_release_says_what_it_rests_on(wards, both):
     assert checking.check(again) > 1e-6
     content = json.loads(canonical(both))
     assert content["guarantee"]["rests_on"] == DISJOINT
+    before = replace(both, rests_on=BEFORE)  # a file of version 0.3
+    assert checking.check(loads(canonical(before).encode())) > 1e-6
     page = to_html(both).replace("&#x27;", "'")
     said = combined_words(both)
     assert all(words in page for words in said)

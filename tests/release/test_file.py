@@ -125,6 +125,7 @@ REFUSED = {
         "a number less": lambda c: c["releases"][0]["steps"].pop(),
         "a number more": lambda c: c["releases"][0]["steps"].append(1),
     },
+    "rests on an assumption": {"another assumption": put("guarantee", "rests_on", "nothing")},
     "no release: its JSON needs": {"another format": put("format", "dp")},
     "reads versions 3 and 4": {"another version": put("version", 2)},
     "this is no schema|column": {"no schema": put("schema", None)},
