@@ -142,11 +142,11 @@ class NoisyTests:
         )
 
     def with_higher(self, whole: bool = False) -> NoisyTests:
-        """These tests after new tensors of three columns and more were added to the moments."""
+        """Return these tests after new tensors of three or more columns joined the moments."""
         return NoisyTests(self.moments, leaks=False, check=self._check, before=self, whole=whole)
 
     def _entering(self, x: int, y: int, given: Block) -> Entering:
-        """What of three columns and more takes part in the test."""
+        """Return the tensors of three or more columns that take part in the test."""
         m = self.moments
         pairs = combinations(given, 2)
         products = tuple((s, t) for s, t in pairs if m.has(x, s, t) and m.has(y, s, t))
@@ -154,7 +154,7 @@ class NoisyTests:
         return products, within, self._in_strata(x, y, given)
 
     def _in_strata(self, x: int, y: int, given: Block) -> bool:
-        """Whether the test is asked of the whole table."""
+        """Return True if the test uses the whole table."""
         m, columns = self.moments, (x, y, *given)
         return (
             self.whole and m.knows(*columns) and strata.fits([m.cardinalities[i] for i in columns])
@@ -188,7 +188,7 @@ class NoisyTests:
         return verdict._replace(bayes=either, leak_bayes=either)
 
     def _additive(self, x: int, y: int, given: Block, known: Sequence[Pair]) -> Verdict:
-        """The test of R, with the products that are known."""
+        """Test R with the products that are known."""
         wanted = math.comb(len(given), 2)
         leak = 1 - len(known) / wanted if wanted and self._leaks else 0.0
         products = [b for b in known if self._carries(x, b) and self._carries(y, b)]
@@ -202,7 +202,7 @@ class NoisyTests:
         return Verdict(p, statistic, dof, bayes, leak_bayes)
 
     def _carries(self, x: int, pair: tuple[int, int]) -> bool:
-        """Whether a product of two variables is seen to explain something of x beyond themselves.
+        """Return True if a product of two variables explains part of x beyond the variables.
 
         A leak needs a product that matters to x and to y. One with squares not exceeding what its
         triple's noise and sampling give by chance, CLEAR deviations of it, would only bring its
@@ -224,7 +224,7 @@ class NoisyTests:
     def _with_products(
         self, x: int, y: int, given: Block, products: list[tuple[int, int]]
     ) -> tuple[Design, Features]:
-        """The cells of S, with the contrasts of S and the named products as features."""
+        """Return the cells of S, with the contrasts of S and the named products as features."""
         m, solid = self.moments, np.ascontiguousarray
         blocks: list[Block] = [(), *((s,) for s in given), *products]
         fx, fy = self._cross(x, blocks), self._cross(y, blocks)
@@ -258,7 +258,7 @@ class NoisyTests:
         return float(np.mean([m.variance(*pair) for pair in combinations(both, 2)]))
 
     def _additive_design(self, given: Block) -> Design:
-        """The design with the contrasts of each s alone, kept: many pairs share a set."""
+        """Return the design with the contrasts of each s only, kept: many pairs share a set."""
         if math.prod(self.moments.cardinalities[s] for s in given) > MOST_CELLS:
             return _TOO_MANY
         if given not in self._designs:
@@ -292,7 +292,7 @@ def _products(h: dict[int, Array], block: Block) -> NDArray[np.float64]:
 
 
 def _padded(matrices: list[Array]) -> Array:
-    """The matrices side by side in one array, filled up with zeros."""
+    """Stack the matrices in one array, filled up with zeros."""
     shapes = np.array([m.shape for m in matrices])
     out = np.zeros((len(matrices), *np.maximum(shapes.max(axis=0), 1)))
     for row, matrix in zip(out, matrices, strict=True):
@@ -306,7 +306,7 @@ def _identity(moments: Moments, i: int) -> Array:
 
 
 def _midranks(moments: Moments, i: int) -> Array:
-    """The midranks of the variable's levels as a combination of its contrasts, (1, levels - 1)."""
+    """Express the midranks of the variable's levels by its contrasts, (1, levels - 1)."""
     p = moments.margin(i)
     ridit = np.cumsum(p) - p / 2
     return np.ascontiguousarray((helmert(len(p)).T @ ridit)[None])

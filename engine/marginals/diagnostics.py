@@ -39,6 +39,6 @@ class MarginalDiagnostics(Diagnostics):
     )
 
     def low_confidence(self, cpdag: Adjacency) -> frozenset[tuple[int, int]]:
-        """The graph's arrows with a confidence below the limit of what is drawn."""
+        """Return the graph's arrows with a confidence below the limit of what is drawn."""
         known = self.arrow_confidence.items()
         return frozenset((i, j) for (i, j), p in known if p < SHOWN and cpdag[i, j] > cpdag[j, i])

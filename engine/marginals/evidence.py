@@ -78,7 +78,7 @@ class Evidence:
         self._known: dict[bytes, float] = {}
 
     def of(self, dag: NDArray[np.bool_]) -> float:
-        """The log evidence of the (d, d) DAG, up to a number that is the same for all."""
+        """Return the log evidence of the (d, d) DAG, up to a number that is the same for all."""
         key = dag.tobytes()
         if key not in self._known:
             self._check()
@@ -151,7 +151,7 @@ class Evidence:
         return np.concatenate(parts, axis=1)
 
     def _fitted(self, families: Sequence[Family]) -> Fit:
-        """The tables of the highest likelihood: Gauss-Newton, damped where a step does not help."""
+        """Fit the tables of the highest likelihood: Gauss-Newton, damped if a step fails."""
         fit, damping = self._at(families, [f.start for f in families]), DAMPING
         for _ in range(STEPS):
             slopes = self._slopes(families, fit)
@@ -172,7 +172,7 @@ class Evidence:
 
 
 def _prior(logs: Array) -> float:
-    """The prior's records in each entry of a node's table."""
+    """Return the prior's records in each entry of a node's table."""
     return PRIOR / logs.size
 
 
@@ -182,13 +182,13 @@ def _row(logs: Array) -> Array:
 
 
 def _pull(logs: Array) -> Array:
-    """The gradient of the log prior along the log odds."""
+    """Return the gradient of the log prior along the log odds."""
     pull: Array = _prior(logs) - _row(logs)[:, None] * np.exp(logs)
     return pull[:, :-1].ravel()
 
 
 def _weights(families: Sequence[Family], fit: Fit) -> Array:
-    """The information of one record, free of noise, on the log odds."""
+    """Return the information of one record, free of noise, on the log odds."""
     rows = [(fit.p @ f.reads).reshape(x.shape).sum(axis=1)
             for f, x in zip(families, fit.logs, strict=True)]  # fmt: skip
     return _blocks(list(zip(rows, fit.logs, strict=True)))
@@ -212,7 +212,7 @@ def _blocks(parts: Sequence[tuple[Array, Array]]) -> Array:
 
 
 def _moved(logs: Sequence[Array], step: Array) -> list[Array]:
-    """The tables with their log odds moved, none by more than ``FARTHEST``."""
+    """Move the tables' log odds, none by more than ``FARTHEST``."""
     out, start = [], 0
     for x in logs:
         rows, free = x.shape[0], x.shape[1] - 1

@@ -95,7 +95,7 @@ def _solved(lower, b):  # type: ignore[no-untyped-def]
 
 @kernel("f8[:,::1](f8[:,::1], i8, i8, i8, i8)")
 def _piece(matrix, top, bottom, left, right):  # type: ignore[no-untyped-def]
-    """A copy of some rows and columns."""
+    """Copy some rows and columns."""
     out = _blank(bottom - top, right - left)
     for i in range(bottom - top):
         for j in range(right - left):
@@ -148,7 +148,7 @@ def _add_kron(out, scale, p, q):  # type: ignore[no-untyped-def]
 
 @kernel("f8(f8[:,::1], f8)", inline="always")
 def _inverted(covariance, ridge):  # type: ignore[no-untyped-def]
-    """A covariance becomes its inverse, eigenvalues w inverted as w / (w^2 + ridge); tr(C^-2)."""
+    """Invert a covariance in place, its eigenvalues w as w / (w^2 + ridge); return tr(C^-2)."""
     w, second = _eigen(covariance), 0.0
     for i in range(w.size):
         positive = max(w[i], 0.0)
@@ -287,7 +287,7 @@ def _noise(bx, by, ends, direct, noise_x, noise_y, more_x, more_y, cross):  # ty
 
 @kernel("f8(f8[:,::1], i8[::1], f8[::1], f8[:,::1])")
 def _variance_noise(b, ends, noise, cross):  # type: ignore[no-untyped-def]
-    """Standard deviation of the noise in a residual variance, of its worst contrast.
+    """Return the standard deviation of a residual variance's noise, for its worst contrast.
 
     V = E[u u^T] - b^T E[phi phi^T] b moves by 2 b_A N_A for the tensor of A with u, and by
     b_A N_AB b_B for that of A and B.

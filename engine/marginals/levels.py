@@ -23,7 +23,7 @@ def groups(levels: int, most: int = MOST_LEVELS) -> np.ndarray:
 
 
 def merged(data: Dataset, most: int = MOST_LEVELS) -> Dataset:
-    """The dataset with no column of more than ``most`` levels; itself where there is none."""
+    """Merge levels until no column has more than ``most``; the dataset itself if none has."""
     if max(data.cardinalities) <= most:
         return data
     return store_of(data).keep(("merged levels", most), lambda: _merge(data, most))

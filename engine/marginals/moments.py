@@ -77,7 +77,7 @@ class Moments:
         self.two[np.ix_(at, at)] = helmert(r).T @ (self.margin(i)[:, None] * helmert(r))
 
     def margin(self, i: int) -> Array:
-        """The variable's distribution over its levels: what was released, with no share below 0."""
+        """Return the variable's released distribution over its levels, with no share below 0."""
         r = self.cardinalities[i]
         p = np.maximum(1 / r + helmert(r) @ self.one[self.at[i]], 0.0)
         shares: Array = p / p.sum()
@@ -89,12 +89,12 @@ class Moments:
         return np.concatenate(parts)
 
     def block(self, i: int, j: int) -> Array:
-        """The pair's tensor, axes (i, j)."""
+        """Return the pair's tensor, axes (i, j)."""
         out: Array = self.two[np.ix_(self.at[i], self.at[j])]
         return out
 
     def tensor_of(self, *variables: int) -> Array:
-        """The tensor of one, two or more variables that was released, axes in the given order."""
+        """Return the released tensor of one, two or more variables, axes in the given order."""
         if len(variables) == 1:
             out: Array = self.one[self.at[variables[0]]]
             return out
@@ -104,15 +104,15 @@ class Moments:
         return self.higher[key].transpose([key.index(v) for v in variables])
 
     def has(self, *variables: int) -> bool:
-        """Whether the tensor of these three or more has been released."""
+        """Return True if the tensor of these three or more has been released."""
         return _key(variables) in self.higher
 
     def knows(self, *variables: int) -> bool:
-        """Whether the tensors of all subsets have been released, so that the table is known."""
+        """Return True if all subsets' tensors have been released, so that the table is known."""
         return all(self.has(*key) for key in subsets(variables, 3))
 
     def released(self) -> list[Key]:
-        """The column sets with released tensors, smallest first."""
+        """List the column sets with released tensors, smallest first."""
         singles: list[Key] = [(i,) for i in range(self.d)]
         higher = sorted(self.higher, key=lambda key: (len(key), key))
         return singles + list(combinations(range(self.d), 2)) + higher
@@ -166,13 +166,13 @@ def _combined(old: float, new: float) -> float:
 
 
 def subsets(columns: Sequence[int], least: int = 1) -> Iterator[Key]:
-    """The sets of ``least`` of the columns and more, smallest first."""
+    """Yield the sets of ``least`` of the columns and more, smallest first."""
     for size in range(least, len(columns) + 1):
         yield from combinations(columns, size)
 
 
 def holdable(moments: Moments, names: Sequence[Key]) -> bool:
-    """Whether a file can hold these tensors, and all pairs again, with what was released."""
+    """Return True if a file can hold these tensors, and all pairs again, with earlier releases."""
     sizes = [r - 1 for r in moments.cardinalities]
     pairs = sum(sizes) + (sum(sizes) ** 2 - sum(size**2 for size in sizes)) // 2
     before = pairs + sum(heard.value.size for heard in moments.heard)
@@ -357,5 +357,5 @@ def _release(
 
 
 def _exact(store: Store, variables: Sequence[int]) -> Array:
-    """The variables' tensor without noise, computed at most once while it is kept."""
+    """Compute the variables' tensor without noise, at most once while it is kept."""
     return store.keep(("tensor", *variables), lambda: tensor(store.rows, variables))

@@ -81,11 +81,11 @@ class _Held:
             self._beside.setdefault(u, set()).update(part[0])
 
     def next(self) -> int:
-        """The variable with the fewest others, the first of several."""
+        """Return the variable with the fewest others, the first of several."""
         return min(self._of, key=lambda u: (len(self._beside[u]), u))
 
     def take(self, v: int) -> list[Part]:
-        """The functions of a variable, which all others forget with it.
+        """Take the functions of a variable, which all others forget with it.
 
         Their maximum is a function of the same others: nobody else is parted by it.
         """
@@ -143,7 +143,7 @@ def _union(parts: Iterable[Part]) -> set[int]:
 
 
 def _pieces(bucket: list[Part], widest: int) -> list[list[Part]]:
-    """The functions in groups of at most ``widest`` variables together, wide ones first."""
+    """Group the functions by at most ``widest`` variables together, wide ones first."""
     groups: list[tuple[set[int], list[Part]]] = []
     for part in sorted(bucket, key=lambda p: -len(p[0])):
         for scope, group in groups:
@@ -157,7 +157,7 @@ def _pieces(bucket: list[Part], widest: int) -> list[list[Part]]:
 
 
 def _without(v: int, parts: list[Part]) -> tuple[Part, float]:
-    """The maximum over v of the sum of the functions, and how far its mean is above theirs."""
+    """Maximise the sum of the functions over v; return the rise of its mean above theirs, too."""
     scope = sorted(_union(parts))
     total = np.zeros((2,) * len(scope))
     for names, table in parts:
@@ -209,7 +209,7 @@ def all_pairs_change(cardinalities: Sequence[int], one_way: float) -> float:
 
 
 def hidden(cardinalities: Sequence[int], n: int, total: Guarantee) -> float:
-    """The correlation of two columns of two even levels that is as large as the noise on it.
+    """Return the correlation of two columns of two even levels that is as large as its noise.
 
     Of one release of all pairs that has the whole budget: 2 sigma / n.
 

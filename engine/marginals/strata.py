@@ -38,7 +38,7 @@ class Table:
 
 
 def table(m: Moments, x: int, y: int, given: Sequence[int]) -> Table:
-    """The pair's moments in every cell of the set, from the tensors of all subsets."""
+    """Compute the pair's moments in every cell of the set, from the tensors of all subsets."""
     columns = (x, y, *given)
     shape = [m.cardinalities[i] for i in columns]
     value, noise = np.zeros(shape), np.zeros(shape)
@@ -56,7 +56,7 @@ def table(m: Moments, x: int, y: int, given: Sequence[int]) -> Table:
 
 
 def fits(levels: Sequence[int]) -> bool:
-    """Whether a test of x, y and S with these numbers of levels, in this order, is small enough."""
+    """Return True if a test of x, y and S with these numbers of levels is small enough."""
     x, y, *given = levels
     return math.prod(given) * ((x - 1) * (y - 1)) ** 2 <= MOST_NUMBERS
 
