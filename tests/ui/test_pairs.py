@@ -1,6 +1,7 @@
 """The Pairs page without a browser."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -36,6 +37,26 @@ def test_the_votes_gap_is_what_its_probability_is_of(pairs_page, epsilon):
     again = 100 * (1 - turned if (released > 0) == (gap > 0) else turned)
     said = pairs_page.subheader[0].value
     assert f": {'> 99' if again > 99 else f'{again:.0f}'} of 100 such releases" in said
+
+
+def test_fits_and_residuals_are_drawn_in_the_units_of_their_columns(monkeypatch):
+    """x is 1 and y 20 wide on either side of its middle, 1 and 10."""
+    drawn = {}
+    monkeypatch.setattr(view.charts, "figure", lambda it, key, alt: drawn.update({key: it["data"]}))
+    fields = {"x": [-1, 0], "y": [0, 0.5], "grid": [0, 1], "forward": [0.2, 0.4],
+              "backward": [0.6, 0.8], "of_y": [0.1, 0.2], "of_x": [0.4, 0.5]}  # fmt: skip
+    found = SimpleNamespace(**{name: np.array(some) for name, some in fields.items()})
+    view.fits_view(SimpleNamespace(names=("x", "y"), bounds=((0, 2), (-10, 30))), found)
+    points, forward, backward = drawn["pairs-fits"]
+    wanted = [
+        (points, [0, 1], [10, 20]),
+        (forward, [1, 2], [14, 18]),
+        (backward, [1.6, 1.8], [10, 30]),
+        (drawn["pairs-residuals-0"][0], [0, 1], [2, 4]),
+        (drawn["pairs-residuals-1"][0], [10, 20], [0.4, 0.5]),
+    ]
+    for one, x, y in wanted:
+        assert (one["x"], one["y"]) == (pytest.approx(x), pytest.approx(y))
 
 
 def test_the_script_gives_the_same_decision(open_app):
