@@ -25,7 +25,8 @@ class PCParameters(SearchParameters):
         choices=VARIANTS,
         title="Form of the rank test",
         help="Published: strata that cannot be tested are skipped, and an edge that no stratum can "
-        "test stays. Strict: the form with a proven sensitivity, over all strata.",
+        "test stays, unless a column is constant. Strict: the form with a proven sensitivity, over "
+        "all strata.",
         when={"statistic": BOUNDED},
     )
     orientation: str = param(
