@@ -106,10 +106,17 @@ def safe(text: str) -> str:
     return html.escape(text, quote=True)
 
 
+# Streamlit finds links, icons, emoji and arrows in the text that Markdown leaves, whatever was
+# escaped. A character without width stands behind these.
+_FOUND = re.compile(
+    r":(?=//|[\w+-]+[:/])|@(?=\w)|www(?=\.)|(?<!\S)[-<>~](?=[-=>]{1,2}(?!\S))", re.IGNORECASE
+)
+_MARKS = re.compile(r"[\\`*_\[\]<>$~:&]|^[#+-]|(?<=\d)[.)](?=\s)")
+
+
 def plain(text: str) -> str:
-    """A person's text inside Markdown, without its marks having an effect."""
-    escaped = "".join(f"\\{c}" if c in "\\`*_[]<>$~:" else c for c in text.replace("\n", " "))
-    return f"\\{escaped}" if escaped[:1] in ("#", "-", "+") else escaped
+    """A person's text inside Markdown: it shows as it is, without a mark, a link or an icon."""
+    return _MARKS.sub(r"\\\g<0>", _FOUND.sub("\\g<0>\u2060", " ".join(text.split())))
 
 
 def guarantee_label(result: RunResult) -> tuple[str, str]:

@@ -3,14 +3,15 @@
 import csv
 import io
 import random
+import re
 
 from tests.browser.steps import BROKEN, enter, settle, unfold
 
 
 def clinic():
-    """An id and a date; who smokes dies more often."""
+    """An id and a date; who smokes dies more often. The last names are hostile."""
     draw = random.Random(3)
-    rows = [["patient", "admitted", "smokes", "died"]]
+    rows = [["patient", "admitted", "https://e.vil/smokes", ":material/home: www.e.vil"]]
     for k in range(1200):
         smokes = draw.choice(["yes", "no", "no"])
         died = draw.random() < (0.5 if smokes == "yes" else 0.1)
@@ -19,6 +20,12 @@ def clinic():
     out = io.StringIO()
     csv.writer(out).writerows(rows)
     return {"name": "clinic.csv", "mimeType": "text/csv", "buffer": out.getvalue().encode()}
+
+
+def plain(page):
+    """Whether no foreign name has become a link or an icon."""
+    icons = page.get_by_test_id("stIconMaterial").filter(has_text=re.compile("^home$"))
+    return page.locator('[href*="e.vil"]').count() == icons.count() == 0
 
 
 def test_from_a_file_to_a_release(new_page, screenshots):
@@ -36,8 +43,11 @@ def test_from_a_file_to_a_release(new_page, screenshots):
         page.locator(f".st-key-card-{card}-stated label").click()
         settle(page)
     page.screenshot(path=screenshots / "data_cards.png", full_page=True)
+    assert page.get_by_text("e.vil").count() > 0
+    assert plain(page)
     page.get_by_role("button", name="Read the table by this schema").click()
     page.get_by_text("strict runs have a guarantee").wait_for()
+    assert plain(page)
     page.locator(".st-key-journey-budget a").click()
     page.locator(".st-key-new-name").wait_for()
     enter(page, "new-name", "clinic")
@@ -49,5 +59,6 @@ def test_from_a_file_to_a_release(new_page, screenshots):
     page.locator(".st-key-release-effects").get_by_text("From the file alone").wait_for()
     settle(page)
     page.screenshot(path=screenshots / "data_released.png", full_page=True)
+    assert plain(page)
     assert page.locator(BROKEN).count() == 0
     assert page.blocked == []

@@ -30,6 +30,7 @@ def test_numbers_and_words():
     assert kept == "At ε\xa0=\xa03: 82\xa0% of 7; T\xa0=\xa0.1, m = best"
     assert text.safe("<b>") == "&lt;b&gt;"
     assert text.plain("*a* $x$ :red[b]") == r"\*a\* \$x\$ \:red\[b\]"
+    assert text.plain("1. a\r\n&lt; www.b") == "1\\. a \\&lt; www\u2060.b"
     assert plainly("sprinkler") == {"title": "Sprinkler", "about": "", "nodes": {}}
     assert plainly("cancer") == words()["cancer"]
 

@@ -1,5 +1,7 @@
 """One's own table without a browser: a file, its columns stated, runs on it, a release's price."""
 
+import csv
+import io
 import json
 import re
 from pathlib import Path
@@ -310,3 +312,55 @@ def test_names_of_columns_cannot_break_the_page(app):
     assert "<img" not in page
     assert page.count("</script>") == page.count("<script")
     assert "<img" not in told(app, "html")
+
+
+# What Streamlit makes of Markdown and of the text that it leaves: a link, an icon, an emoji, marks.
+HOSTILE = ("https://e.vil/x", "www.e.vil", ":material/home:", ":smile: **b** [c](http://e.vil)")
+ACTS = re.compile(r"https?\\?://e\.vil|www\.e\.vil|:material/home|:smile|(?<!\\)\*\*b|(?<!\\)\[c")
+# Fields that show their text as it is, or whose text is made for a program (and tested as that).
+SHOWN = re.compile(
+    r"(multiselect|selectbox)\.options|text_input\.(default|value)|iframe\.|html\.|plotly|arrow|component|\.id$"
+)
+
+
+def texts(message, path):
+    """Every text of a message of Streamlit's, with the way to it."""
+    for field, value in message.ListFields():
+        way = f"{path}.{field.name}"
+        for one in value if hasattr(value, "__len__") and not isinstance(value, str) else [value]:
+            if isinstance(one, str):
+                yield way, one
+            elif hasattr(one, "ListFields"):
+                yield from texts(one, way)
+
+
+def acting(app):
+    """Foreign words on the page that Streamlit would act on."""
+    nodes, found = [app._tree], []
+    while nodes:
+        node = nodes.pop()
+        nodes += list(getattr(node, "children", {}).values())
+        if (proto := getattr(node, "proto", None)) is not None and hasattr(proto, "ListFields"):
+            found += [t for t in texts(proto, node.type) if ACTS.search(t[1])]
+    return [one for one in found if not SHOWN.search(one[0])]
+
+
+def test_names_and_levels_are_no_links_and_no_icons_on_any_page(data_page):
+    app, out = data_page, io.StringIO()
+    rows = [[HOSTILE[(k // 2**j + j) % 4] for j in range(4)] for k in range(320)]
+    csv.writer(out).writerows([HOSTILE, *rows])
+    own_table(app, out.getvalue().encode(), name=f"{HOSTILE[2]}.csv")
+    found = {"table": acting(app)}
+    for word in ("known", "budget", "columns"):
+        step(app, word)
+        found[word] = acting(app)
+    app.toggle(key="schema-open").set_value(True).run()
+    assert app.get("text_input")
+    found["cards"] = acting(app)
+    visit(app, "run")
+    press(app, "run")
+    found["run"] = acting(app)
+    for page in ("study", "report", "scene", "pairs", "trust", "learn"):
+        visit(app, page)
+        found[page] = acting(app)
+    assert {page: few[:3] for page, few in found.items() if few} == {}
