@@ -9,12 +9,14 @@ drawn, so what it costs is the server's.
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from types import TracebackType
 from typing import Any
+from urllib.parse import urlencode
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -193,8 +195,11 @@ class Visitor:
 
     def _draw(self, place: Place, delta: Any) -> None:
         self._before.discard(place)
-        if delta.WhichOneof("type") == "new_element":
-            self._elements[place] = delta.new_element
+        if delta.WhichOneof("type") != "new_element":
+            return
+        self._elements[place] = element = delta.new_element
+        if element.bidi_component.component_name == "address":  # which writes the page's
+            self._query = urlencode(json.loads(element.bidi_component.json)["query"])
 
     def _begin(self, whole: bool) -> None:
         self._resting = False

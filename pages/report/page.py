@@ -10,7 +10,7 @@ from pages.report import files, repeats, view
 from pages.report.brief import Heading, brief_of
 from pages.shell import drafted_strip, heading, journey, presenting, runs, show_strip, state
 from pages.shell.form import parameters
-from pages.shell.settings import drafted_source
+from pages.shell.settings import drafted
 from pages.shell.state import Draft, defaults, kept
 from pages.shell.task import Task, bar, look_again
 from pages.shell.words import theme
@@ -21,35 +21,48 @@ EVERY = 2.5  # seconds between two looks at running repetitions
 
 def main() -> None:
     """The page, top to bottom."""
-    runs.follow()
-    run = runs.shown()
-    job = runs.job()
-    if drafted_source().own and run.data.public and job is None:
+    now = drafted()
+    if runs.by_itself(now):
+        runs.freeze(now)
+    job, run = runs.job(), runs.shown(now)
+    if now.source.own and run is None and job is None:
         journey.bar(journey.at("report"))
         drafted_strip("Report")
         paid = "Your release has its own page for readers, and its files: Share, above."
         unpaid = "Run on your own table first: a report says what a run found."
         st.info(paid if journey.is_done("release") else unpaid)
         return
-    typed = typed_lines(run.request.source.own)
-    request, about = (run.request, run.data) if job is None else job.about
-    runs.write_link(request)
-    # Another run's numbers must not be shown next to one that goes on.
-    result = run.result if job is None else None
+    typed = typed_lines(now.source.own)
+    runs.write_link(now)
     if not presenting():
         journey.bar(journey.at("report"))
-    heading(lambda: show_strip("Report", about, result), key="report")
+    # Another run's numbers must not be shown next to one that goes on.
+    heading(lambda: _strip(run if job is None else None), key="report")
     if not presenting():
         with st.container(key="notes"):  # apart from what is looked at again: it is typed into
             fields(typed)
-    if job is not None:  # another run's numbers must not stand under this link
+    if job is not None:
         bar(runs.TASK)
         return
-    runs.tell_refusal()
+    old = run is None or run.request != now
+    if not runs.tell_refusal() and old:
+        runs.changed(run, now)
+        st.button(runs.when(now), key="report-run", on_click=runs.freeze, args=(now,))
+    if run is None:
+        return
     found = repeats.repeats_of(run)
     if found is not None:
         found.task.wait(repeats.PATIENCE)
-    look_again(lambda: _counting(run), lambda: _content(run, typed), EVERY)
+    st.html(f"<style>.st-key-result{{opacity:{0.4 if old else 1}}}</style>")
+    with st.container(key="result"):
+        look_again(lambda: _counting(run), lambda: _content(run, typed), EVERY)
+
+
+def _strip(run: runs.Shown | None) -> None:
+    if run is None:
+        drafted_strip("Report")
+    else:
+        show_strip("Report", run.data, run.result)
 
 
 def typed_lines(own: bool) -> Draft:

@@ -18,45 +18,34 @@ from pages.shell.task import bar
 
 def main() -> None:
     """The page, top to bottom."""
-    runs.follow()
-    runs.shown()
     with st.sidebar:
         if settings_form():
             with st.spinner("Running …", show_time=True):
                 runs.freeze(drafted())
     now = drafted()
-    if runs.stale(now) and runs.quick(now):
+    if runs.by_itself(now):
         runs.freeze(now)
-    job, run = runs.job(), runs.shown()
-    runs.write_link(run.request if job is None else job.about[0])
-    prepare(run.data, run.result)  # else a new headline would stand over the graphs before it
-    other = now.source.own and run.data.public  # nothing of it is shown next to own data
-    if not other:
+    job, run = runs.job(), runs.shown(now)
+    runs.write_link(now)
+    if run is not None:
+        prepare(run.data, run.result)  # else a new headline would stand over the graphs before it
         show_strip("Run", run.data, run.result)
     else:
         drafted_strip("Run")
-    old = runs.stale(now) or job is not None
+    old = job is not None or run is None or run.request != now
     with st.container(key="notice"):
         if job is not None:
             bar(runs.TASK)
+        elif runs.tell_refusal():
+            pass
+        elif run is None or old:
+            runs.changed(run, now)
         else:
-            notice(run, old, other)
+            headline(run)
     st.html(f"<style>.st-key-result{{opacity:{0.4 if old else 1}}}</style>")
     with st.container(key="result"):
-        if not other:
+        if run is not None:
             outcome(run)
-
-
-def notice(run: Shown, old: bool, other: bool) -> None:
-    """One box of fixed height: what was refused, what is stale, or what was found."""
-    if runs.tell_refusal():
-        return
-    if other:
-        st.info("Nothing has been run on this table yet: press Run.")
-    elif old:
-        st.warning("Settings changed – press Run.", icon=":material/update:")
-    else:
-        headline(run)
 
 
 def headline(run: Shown) -> None:

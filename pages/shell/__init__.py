@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
 
@@ -19,6 +18,7 @@ from engine.registry import algorithm
 from pages.shell import state
 from pages.shell import words as text
 from pages.shell.settings import data_for, drafted_source
+from pages.shell.state import listen as listen
 from pages.shell.task import OPEN, find
 from pages.shell.words import safe, theme
 
@@ -96,7 +96,7 @@ def main() -> None:
         said.error(
             text.plain(f"Of the link is not shown: {' '.join(refused)}"), icon=":material/link_off:"
         )
-    state.finish()
+    state.finish(page.url_path, [path for known in PAGES for path in (known.name, *known.old)])
     state.mark()
 
 
@@ -233,13 +233,6 @@ export default function ({data, setTriggerValue}) {  // once more where the them
   return () => { clearInterval(timer); document.removeEventListener("keydown", tab, true); };
 }
 """
-
-
-def listen(name: str, script: str, **options: Any) -> None:
-    """Mount a component that is nothing but a script of the browser's."""
-    component = st.components.v2.component(name, js=script)
-    with st.container(key=name.replace("_", "-")):
-        component(**options)
 
 
 def watch_theme() -> None:

@@ -14,6 +14,7 @@ import streamlit as st
 from engine import Dataset, InputError
 from engine.params import Parameters, param
 from pages import mode
+from pages.shell import state
 from pages.shell.settings import drafted_source, own_data, own_file
 from pages.shell.state import Place
 from pages.shell.task import find
@@ -94,15 +95,20 @@ def released() -> tuple[Release, Dataset] | None:
 
 
 def keep(here: Stage) -> None:
-    """Tell the browser which step this is: a link to the page that is open leaves its address."""
-    if NAME not in st.query_params or _SHOWN.get() != here.word:
-        _SHOWN.put(here.word)
+    """Have the address name the step; a step to another one is an entry of the history.
+
+    A link to the page that is open leaves its address.
+    """
+    if not state.opened() and _SHOWN.get() != here.word:
         st.query_params[NAME] = here.word
+    _SHOWN.put(here.word)
+    state.note(NAME, here.word)
 
 
 def at(page: str) -> Stage:
     """The step that the address names; of a page that is opened without one, its first open one."""
-    mine, named = [stage for stage in STAGES if stage.page == page], st.query_params.get(NAME)
+    mine = [stage for stage in STAGES if stage.page == page]
+    named = st.query_params.get(NAME) or ("" if state.opened() else _SHOWN.get())
     for stage in mine:
         if stage.word == named:
             return stage

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import json
+import math
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import streamlit as st
 
 from engine import Dataset, InputError, RunResult
+from engine.data.networks import SAMPLE_DATA, load_network
 from engine.registry import algorithm
 from engine.request import Request
 from engine.studies.price import PriceStep, price_steps
 from pages.shell import state
 from pages.shell import words as text
-from pages.shell.settings import data_for, drafted, drafted_source, in_force
+from pages.shell.settings import check_rows, data_for, drafted, in_force, own_data
 from pages.shell.state import Place
-from pages.shell.task import HERE, RUNS, Task, drop, find, shared, start
+from pages.shell.task import HERE, RUNS, Task, drop, find, known, shared, start
 from pages.worker import LARGE, plain, search, size
 
 
@@ -33,21 +37,67 @@ STOPPED = "Stopped early; below is the last result."
 SHOWN: Place[Shown | None] = Place("shown")  # the run on screen
 _OWN: Place[Shown | None] = Place("shown_own")  # the last on a person's own data: it cost ε
 FAILED: Place[tuple[Request, str] | None] = Place("failed")  # what has no result, and why
-# Seconds a row that the session's last run of an algorithm on a dataset took.
-_PACES: Place[dict[tuple[str, str], float]] = Place("paces", dict)
-QUICK = 1.0  # seconds: what takes less is run without being asked; a first run counts tables, too
+QUICK = 1.0  # seconds: what takes less is run without a press
+_SECONDS, ROWS = SAMPLE_DATA / "seconds.json", 100_000  # measured, on so many rows
+_MEASURED: dict[str, float] = {}  # by the key of a request's family, on this server
+_MOST_MEASURED = 1_000
 SMALL = 12  # columns; a search on so few takes less than the way to a process
 
 
-def quick(now: Request) -> bool:
-    """Whether the request may be run without a press.
+def seconds(now: Request) -> float | None:
+    """Seconds that a request takes, infinite for many; None where nobody has measured it.
 
-    Where the last such run took less than ``QUICK``, measured; never on own data, where a run is
-    spent, and not where this very request was refused or stopped.
+    The kept measurements are of the defaults, and of any setting where columns are few; of others
+    the last run on this server is.
     """
-    if now.source.own or refusal() is not None:
+    name, specs = now.source.name, algorithm(now.algorithm).params.specs()
+    paid = {"epsilon", "delta", "guarantee"}
+    plain = all(now.params.get(s.name, s.default) == s.default for s in specs if s.name not in paid)
+    kind = f"{now.algorithm} {now.params.get('guarantee', '')}".strip()
+    kept = measured().get(name, {})
+    if kind not in kept or not (plain or len(load_network(name).names) <= SMALL):
+        return _MEASURED.get(now.family.key)
+    return math.inf if (found := kept[kind]) is None else found * max(1.0, now.source.n / ROWS)
+
+
+@cache
+def measured() -> dict[str, dict[str, float | None]]:
+    """Seconds by network, and by algorithm with its guarantee (scripts/seconds.py)."""
+    found: dict[str, dict[str, float | None]] = json.loads(_SECONDS.read_text("utf-8"))
+    return found
+
+
+def by_itself(now: Request) -> bool:
+    """Whether a request is run without a press: it is known, refused, or takes below a second.
+
+    Never on own data, where a run is spent, nor where this very request was tried.
+    """
+    settle()
+    if refusal() is not None or ((run := SHOWN.get()) and run.request == now):
         return False
-    return _PACES.get().get((now.source.name, now.algorithm), QUICK) * now.source.n < QUICK
+    if now.source.own:
+        return own_data() is None  # which is refused
+    took = seconds(now)
+    return known(now.key) or _refused(now) or (took is not None and took < QUICK)
+
+
+def _refused(now: Request) -> bool:
+    try:
+        check_rows(now.source)
+        algorithm(now.algorithm).params.build(now.params)
+    except InputError:
+        return True
+    return False
+
+
+def when(now: Request) -> str:
+    """What the button says: whether the request is run by itself, or how long it takes."""
+    took = None if now.source.own else seconds(now)
+    if took is None:
+        return "Run"
+    if took < QUICK:
+        return "Run (automatic)"
+    return "Run (long)" if math.isinf(took) else f"Run (about {took:.0f} s)"
 
 
 def begun(request: Request, name: str = TASK, wait: float | None = None) -> Task:
@@ -142,7 +192,9 @@ def settle() -> None:
         if request.source.own:
             _OWN.put(SHOWN.get())
         if result.status != "cancelled":
-            _PACES.get()[request.source.name, request.algorithm] = result.seconds / data.n
+            _MEASURED[request.family.key] = result.seconds
+            while len(_MEASURED) > _MOST_MEASURED:
+                del _MEASURED[next(iter(_MEASURED))]
 
 
 def decided(result: RunResult) -> bool:
@@ -151,34 +203,14 @@ def decided(result: RunResult) -> bool:
     return result.ci_tests > 0 or (weights is not None and bool((weights != 0).any()))
 
 
-def shown() -> Shown:
-    """The run on screen; at a session's start the one that the form asks for, as a link has it.
-
-    While that goes on, and where it fails, the default request's is there; so it is where the run
-    was on a file that another has replaced. A person's own data have their last run.
-    """
+def shown(now: Request) -> Shown | None:
+    """The answer on screen: the last one on the form's dataset; None where there is none."""
     settle()
-    if SHOWN.get() is None:
-        freeze(drafted())
-    run, own = SHOWN.get(), _OWN.get()
-    if own and drafted_source().own and in_force(own.data):
-        run = own
-        SHOWN.put(own)
-    if run is None or not in_force(run.data):
-        run = compute(Request())
-        SHOWN.put(run)
-    return run
-
-
-def follow() -> None:
-    """After Back or Forward show the run the address names.
-
-    A run on own data is never made again for that: it would spend ε.
-    """
-    now = drafted()
-    if state.arrived() and not now.source.own and SHOWN.get():
-        freeze(now)
-    state.reached()
+    if now.source.own and (paid := _OWN.get()) is not None:
+        SHOWN.put(paid)
+    run = SHOWN.get()
+    ours = run is not None and run.request.source.name == now.source.name and in_force(run.data)
+    return run if ours else None
 
 
 def refusal() -> str | None:
@@ -206,12 +238,39 @@ def tell_refusal() -> bool:
     return problem is not None
 
 
-def stale(now: Request) -> bool:
-    """Whether the result on screen is of another request than the form's."""
-    run = SHOWN.get()
-    return run is not None and now != run.request
+def write_link(now: Request) -> None:
+    """Have the address name the request, unless it is the default."""
+    state.show({} if now == Request() else now.to_words())
 
 
-def write_link(request: Request) -> None:
-    """The address names this run, unless it is the default."""
-    state.show({} if request == Request() else request.to_words())
+def changed(run: Shown | None, now: Request) -> None:
+    """Say that the form's request waits for a press, and whose answer is on screen."""
+    if run is None:
+        own = now.source.own
+        here = "on this table yet" if own else "on this dataset at these settings"
+        st.info(f"Nothing has been run {here}: press Run.", icon=":material/play_circle:")
+    else:
+        of = text.plain(", ".join(_other(run.request, now)))
+        st.warning(f"Settings changed – press Run. Below is: {of}.", icon=":material/update:")
+
+
+def _other(then: Request, now: Request) -> list[str]:
+    """What of one request is not the other's, in words."""
+    said = [algorithm(then.algorithm).title]
+    if then.source.own and then.source != now.source:
+        said.append("on an earlier reading of the table")
+    elif then.source.n != now.source.n:
+        said.append(f"n = {then.source.n:,}")
+    if then.source.seed != now.source.seed:
+        said.append(f"data seed {then.source.seed}")
+    for spec in algorithm(then.algorithm).params.specs():
+        value = then.params.get(spec.name)
+        if value is not None and value != now.params.get(spec.name, value):
+            name = "ε =" if spec.name == "epsilon" else spec.title
+            exact = isinstance(value, float)
+            said.append(f"{name} {text.number(value) if exact else text.label(value)}")
+    if then.seed != now.seed:
+        said.append(f"noise seed {then.seed}")
+    if then.knowledge != now.knowledge:
+        said.append("other background knowledge")
+    return said

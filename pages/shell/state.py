@@ -11,11 +11,12 @@ dataset, one n, one ε, one guarantee and one seed a visit, on every page until 
     d["seeds"]                         # what is set, else what a link names, else the default
     d.update(epsilon=2.5, delta=1e-6)  # a preset, from a callback: one step of Back
     st.page_link(page, query_params=state.words(specs, values))           # a link that sets them
-    state.arrived()                    # whether a link, Reload, Back or Forward led here
 
-What a page reads is in its address, unless it is the default; nobody writes an address by hand. A
-value that a control cannot show (another algorithm's choice) is the default there and stays for
-where it fits. A number that is out of bounds stays visible, and ``spec.check`` says what is wrong.
+What a page reads is in its address, unless it is the default; nobody writes an address by hand. It
+takes the place of the one before: a new entry of the browser's history is made by a step to another
+page alone, and Back leads there. A value that a control cannot show (another algorithm's choice) is
+the default there and stays for where it fits. A number that is out of bounds stays visible, and
+``spec.check`` says what is wrong.
 
 Streamlit binds widgets to the address itself (``bind="query-params"``). It was tried in Chromium,
 and is not used: a preset of three controls was three steps of Back, a typed number none, and a page
@@ -25,7 +26,7 @@ without the control lost what its link said (docs/decisions/streamlit.md).
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -88,10 +89,11 @@ class _Visit:
     words: dict[str, str | None] = field(default_factory=dict)  # of what this look has read
     pages: dict[str, set[str]] = field(default_factory=dict)  # page -> the keys it has read
     refused: list[str] = field(default_factory=list)  # why words of the link are not shown
-    instead: Query | None = None  # what the address names of a run
+    instead: Query | None = None  # what the address names of a request
     page: str = ""  # the title of the page that is open
+    opened: bool = False  # whether it has just been opened
     written: Query = field(default_factory=dict)  # the address that it was given
-    arrived: set[str] = field(default_factory=set)  # the page that an address led to
+    times: int = 0  # how often one was given
 
 
 _VISIT: Place[_Visit] = Place("state", _Visit)
@@ -118,8 +120,6 @@ class Values(MutableMapping[str, Any]):
         if value != self[name]:
             _put(key, self.specs[name], value)
         self[name]
-        if alone() is not None:  # a fragment: the page's end, which writes the address, is not run
-            finish()
 
     def __delitem__(self, name: str) -> None:
         self[name] = self.specs[name].default
@@ -216,16 +216,13 @@ def begin(page: str) -> None:
     if alone() is not None:
         return
     now: Query = st.query_params.to_dict()
-    # A press ends a run at any look at the session: what led here is kept in one piece, until the
-    # page has done what it asks for.
     visit, context = _VISIT.get(), get_script_run_ctx()
-    new, went = visit.page != page, context is not None and context.is_history_navigation
+    visit.opened = new = visit.page != page
+    went = context is not None and context.is_history_navigation
     came = (new and (bool(now) or went)) or (went and now != visit.written)
     if new:
-        visit.arrived.clear()
         visit.page, visit.written = page, {}
     if came:
-        visit.arrived.add(page)
         visit.asked.update(now)
         for key in visit.pages.get(page, set()) - set(now) if went else ():
             visit.chosen.pop(key, None)
@@ -239,23 +236,43 @@ def page() -> str:
     return _VISIT.get().page
 
 
-def arrived() -> bool:
-    """Whether a link, Reload, Back or Forward led here, and the page has not done what it asks."""
-    return page() in _VISIT.get().arrived
-
-
-def reached() -> None:
-    """The page has done what the address asks for."""
-    _VISIT.get().arrived.discard(page())
+def opened() -> bool:
+    """Whether the page has just been opened."""
+    return _VISIT.get().opened
 
 
 def show(query: Query) -> None:
-    """Have the address name a run that is on screen, in the place of what the form shows of one."""
+    """Have the address name a whole request, in the place of what the form shows of one."""
     _VISIT.get().instead = query
 
 
-def finish() -> None:
-    """Write what the page has read into the address; a change is one step of Back."""
+def note(name: str, word: str) -> None:
+    """Have the address hold a word that the page reads by itself."""
+    _VISIT.get().words[name] = word
+
+
+# The browser may be on another page by then, and draws a component again for other reasons, too.
+_ADDRESS = """
+let times = -1;
+export default function ({data}) {
+  const last = location.pathname.split("/").pop(), here = data.pages.includes(last) ? last : "";
+  if (data.times === times || here !== data.page) { return; }
+  times = data.times;
+  const query = new URLSearchParams(data.query), now = new URLSearchParams(location.search);
+  for (const word of ["embed", "embed_options"]) {
+    for (const value of now.getAll(word)) { query.append(word, value); } }
+  const search = query.size ? `?${query}` : "";
+  if (search !== location.search) {
+    history.replaceState(history.state, "", location.pathname + search + location.hash); }
+}
+"""
+
+
+def finish(page: str = "", pages: Sequence[str] = ()) -> None:
+    """Write what the page has read into its address, in the place of the one before.
+
+    ``page`` is its path, and ``pages`` are all paths but "".
+    """
     visit = _VISIT.get()
     read = visit.words
     if not read:
@@ -266,9 +283,16 @@ def finish() -> None:
         query = {k: w for k, w in query.items() if "." in k or k == PRESENT} | visit.instead
     now = st.query_params.to_dict()
     query |= {word: now[word] for word in ASIDE if word in now and word not in read}
-    visit.written = query
-    if now != query:
-        st.query_params.from_dict(query)
+    visit.written, visit.times = query, visit.times + 1
+    data = {"query": query, "page": page, "pages": list(pages), "times": visit.times}
+    listen("address", _ADDRESS, key="address-state", data=data)
+
+
+def listen(name: str, script: str, **options: Any) -> None:
+    """Mount a component that is nothing but a script of the browser's."""
+    component = st.components.v2.component(name, js=script)
+    with st.container(key=name.replace("_", "-")):
+        component(**options)
 
 
 # What widgets were set to show, and whether the browser has seen it -------------------------

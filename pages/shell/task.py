@@ -257,6 +257,12 @@ def shared(key: Hashable, title: str, fn: Callable[..., Any], *args: Any, **opti
     return task
 
 
+def known(key: Hashable) -> bool:
+    """Whether the server has the complete result for ``key``."""
+    task = _shared.get(key)
+    return task is not None and task.complete
+
+
 def find(name: str) -> Task | None:
     """The session's task of that name, at work or done."""
     found: Task | None = st.session_state.get(f"task-{name}")

@@ -7,7 +7,7 @@ import streamlit as st
 from engine import Dataset, InputError
 from pages import mode
 from pages.forms import picker
-from pages.shell import drafted_strip, journey, runs, state
+from pages.shell import drafted_strip, journey, state
 from pages.shell.own import upload
 from pages.shell.settings import data_for, drafted_source, own_file
 from pages.shell.words import plain
@@ -33,7 +33,6 @@ PUBLIC = "Another dataset: yours again, or a public one"
 
 def main() -> None:
     """The page, top to bottom."""
-    runs.shown()
     if not drafted_source().own:
         door()
         return

@@ -47,7 +47,7 @@ def test_drag_a_tier_and_run(page, screenshots):
     assert serious(page) == []
     page.keyboard.press("Escape")
     page.locator(".st-key-run-known button:visible", has_text="2 tiers, 1 arrow").wait_for()
-    page.get_by_role("button", name="Run", exact=True).click()
+    page.locator(".st-key-run button").click()
     page.get_by_text("settles 2 of").wait_for()
     settle(page)
     addressed(page, "known=")

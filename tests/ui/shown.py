@@ -40,6 +40,8 @@ def _element(e: Any) -> str:
         return f"[table] {' '.join(e.proto.columns.split())}\n{table(e.value)}"
     if kind == "iframe":
         return html(e.proto.srcdoc) + "\n" + network(e.proto.srcdoc)
+    if kind == "bidi_component" and e.proto.component_name == "address":
+        return ""  # which stands in the browser's window
     if kind == "bidi_component":
         return f"[component {e.proto.component_name}] {brief(json.loads(e.proto.json or '{}'))}"
     return f"[{kind}] " + " | ".join(_said(e.proto))

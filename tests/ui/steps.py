@@ -28,8 +28,10 @@ def metrics(app: AppTest) -> dict[str, str]:
 
 
 def address(app: AppTest) -> dict[str, str]:
-    """The query parameters, each once."""
-    return {name: "".join(words) for name, words in app.query_params.items()}
+    """The words of the address that the browser was last given."""
+    [found] = [e for e in app.get("bidi_component") if e.proto.component_name == "address"]
+    query: dict[str, str] = json.loads(found.proto.json)["query"]
+    return query
 
 
 def press(app: AppTest, *keys: str) -> AppTest:

@@ -38,7 +38,7 @@ def test_what_a_played_search_leaves_is_what_the_run_left():
 
 def data_of(app):
     """What the last component on the page was given."""
-    return json.loads(app.get("bidi_component")[-1].proto.json)
+    return json.loads(app.get("bidi_component")[-2].proto.json)
 
 
 def test_a_link_sets_what_is_dragged(open_app):

@@ -20,7 +20,7 @@ from tests.ui.steps import address, back, behind, metrics, press, told
 
 ASIA = load_dataset("asia", n=100_000, seed=0)
 TESTS = "CI tests"
-CHANGED = "Settings changed – press Run."
+CHANGED = "Settings changed – press Run. Below is: Priv-PC, noise seed 0."
 
 
 def messages(app):
@@ -62,13 +62,14 @@ def test_every_algorithm_runs_from_its_form(session, key):
         assert guarantee in (None, result.params.as_dict().get("guarantee"))
         assert not app.error
         assert ALGORITHMS[key].title in told(app, "html")
-        assert CHANGED not in messages(app)
+        assert "Settings changed" not in told(app, "warning")
 
 
 @pytest.fixture
-def asked(monkeypatch):
-    """A machine on which no run is quick: each waits for its button."""
+def asked(app, monkeypatch):
+    """Once the app has opened, no run is quick: each waits for its button."""
     monkeypatch.setattr(runs, "QUICK", 0.0)
+    monkeypatch.setattr(runs, "known", lambda key: False)
 
 
 @pytest.mark.usefixtures("asked")
@@ -98,14 +99,14 @@ def test_fields_follow_each_other_and_leave_the_result(app):
     assert len(app.get("iframe")) == 1
 
 
-@pytest.mark.usefixtures("asked")
 def test_a_press_after_back_leaves_its_run(app, monkeypatch):
     """It ends the page that Back led to before its run is begun."""
     with monkeypatch.context() as patch:
         patch.setattr(runs, "begun", lambda *_: st.stop())
         back(app, {"data": "cancer", "n": "2000"})
     app.run()
-    assert (CHANGED in messages(app), address(app)["data"]) == (False, "cancer")
+    assert "Cancer" in told(app, "html")
+    assert (app.session_state["shown"].data.name, address(app)["data"]) == ("cancer", "cancer")
 
 
 @pytest.mark.usefixtures("asked")
@@ -113,7 +114,7 @@ def test_knowledge_that_says_nothing_is_no_change(app):
     empty = '{"format": "dp-causal-explorer/knowledge", "version": 1}'
     back(app, {"data": "asia", "asia-known": empty})
     press(app, "run")
-    assert CHANGED not in messages(app)
+    assert "Settings changed" not in told(app, "warning")
 
 
 def test_a_field_declared_in_memory_is_in_form_and_address(open_app, monkeypatch):
@@ -162,7 +163,7 @@ def test_where_little_is_to_be_had_it_is_said_before_the_run(open_app):
 @pytest.mark.usefixtures("asked")
 def test_a_press_that_another_press_overtakes(open_app, monkeypatch, meanwhile, kept, ran):
     """The script begins anew, and its button knows of no press: the callback's word is left."""
-    app = open_app(data="cancer", n="2000", seed="3")
+    app = press(open_app(data="cancer", n="2000", seed="3"), "run")
     monkeypatch.setattr(run_form, "_KEPT", kept)
     enter(app, "run-seed", 7)
     button = run_form.st.button
@@ -175,7 +176,7 @@ def test_a_press_that_another_press_overtakes(open_app, monkeypatch, meanwhile, 
 
     monkeypatch.setattr(run_form.st, "button", overtaken)
     press(app, "run")
-    assert address(app)["seed"] == ("7" if ran else "3")
+    assert (app.session_state["shown"].request.seed == 7) == ran
 
 
 @pytest.mark.usefixtures("asked")
@@ -198,9 +199,12 @@ def test_a_change_is_called_stale_until_it_is_run_or_runs_at_once_where_that_is_
     enter(app, "run-seed", 11)
     assert address(app)["seed"] == "11"
     agrees(11)
-    # What was never run here before waits for its button: nobody knows how long it takes.
+    assert app.button(key="run").label == "Run (automatic)"
+    monkeypatch.setattr(runs, "measured", lambda: {})
+    # What nobody has measured waits for its button; then it is measured.
     app.selectbox(key="run-algorithm").set_value("noleaks").run()
-    assert messages(app) == [CHANGED]
+    assert messages(app)[0].startswith("Settings changed – press Run. Below is: Priv-PC")
+    assert app.button(key="run").label == "Run"
 
 
 def test_bad_values_give_one_sentence_and_lose_nothing(app):
@@ -233,7 +237,7 @@ def test_a_link_brings_the_same_run(app, open_app):
     assert {**metrics(again), "Seconds": ""} == {**metrics(app), "Seconds": ""}
     assert again.number_input(key="run-seed").value == 7
     assert again.number_input(key="param-epsilon").value == 10.0
-    assert CHANGED not in messages(again)
+    assert "Settings changed" not in told(again, "warning")
 
 
 @pytest.mark.parametrize(
@@ -252,9 +256,10 @@ def test_a_link_brings_the_same_run(app, open_app):
 )
 def test_a_broken_link_gives_one_sentence_and_the_default(open_app, query, words):
     app = open_app(**query)
-    assert all(text in told(app, "error") for text in words)
-    # with own data chosen nothing of a public run is shown; a model with a default graph is run
-    assert ("Asia" in told(app, "html")) == {"own", "x"}.isdisjoint(query.values())
+    assert all(text in told(app, "error", "info") for text in words)
+    # of rows that are not there nothing is shown, nor of another dataset's
+    shown = {"atlantis", "-3"}.intersection(query.values())
+    assert ("Asia" in told(app, "html")) == bool(shown)
 
 
 # Long runs ------------------------------------------------------------------------------
