@@ -9,15 +9,30 @@ sentence that says what to do.
 from __future__ import annotations
 
 import dataclasses
+import math
 import numbers
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from engine.errors import InputError, did_you_mean, show
 
 Way = Mapping[str, tuple[Any, ...]]
+N = TypeVar("N")
+_WRITTEN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+
+
+def number(text: str, kind: Callable[[str], N]) -> N:
+    """Read a number that a person typed.
+
+    ValueError for what Python reads as one and a person would not write: 1_0, nan, a blank at an
+    end, digits of another script, or more than a double holds.
+    """
+    if not _WRITTEN.fullmatch(text) or (found := kind(text)) == math.inf or found == -math.inf:
+        raise ValueError(text)
+    return found
 
 
 class ParameterError(InputError):
@@ -130,7 +145,7 @@ class Spec:
         if self.kind == "many":
             return tuple(filter(None, text.split(",")))
         try:
-            return int(text) if self.kind == "int" else float(text)
+            return number(text, int if self.kind == "int" else float)
         except ValueError:
             raise ParameterError(f"{self.name} must be {self.noun()}, not {show(text)}.") from None
 

@@ -1,25 +1,49 @@
-"""Kill -9 as many releases at random moments: ``python -m scripts.kill_releases [N]``.
+"""Kill -9 releases at random moments: ``python -m scripts.kill_releases [N] [--sequences M]``.
 
-Prints how many releases are kept in the end and how many charges there are: each that was cut short
-is ended by its charge. A release without a charge would be a free one.
+Two processes at once resume each release that was cut short. Prints how many releases are kept and
+how many charges there are: each charge has one. Then runs so many random sequences of what can
+happen to budgets (``tests/release/life.py``) and prints what was done in them.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 
+from hypothesis import HealthCheck, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from tests.release.life import Life
 from tests.release.test_resume import killed_releases
 
 
-def main(kills: int) -> int:
-    """0 if no release was free."""
-    with tempfile.TemporaryDirectory() as folder:
-        files, charges = killed_releases(Path(folder), kills, seed=kills)
-    print(f"{kills} kills: {files} releases, {charges} charges")
-    return 0 if files == charges <= kills + 2 else 1
+def main() -> int:
+    """0 if no release was free, and no charge had two; a sequence that gives one raises."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("kills", nargs="?", type=int, default=50)
+    parser.add_argument("--sequences", type=int, default=0)
+    args = parser.parse_args()
+    files = charges = 0
+    if args.kills:
+        with tempfile.TemporaryDirectory() as folder:
+            files, charges = killed_releases(Path(folder), args.kills, seed=args.kills)
+        print(f"{args.kills} kills: {files} releases, {charges} charges", flush=True)
+    if args.sequences:
+        Life.counts = Counter()
+        quiet = settings(
+            max_examples=args.sequences,
+            stateful_step_count=30,
+            deadline=None,
+            database=None,
+            suppress_health_check=list(HealthCheck),
+        )
+        run_state_machine_as_test(Life, settings=quiet)
+        print("\n".join(f"{n:8,} {what}" for what, n in Life.counts.most_common()))
+    return 0 if files == charges <= args.kills + 2 else 1
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else 50))
+    sys.exit(main())

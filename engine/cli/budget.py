@@ -1,4 +1,4 @@
-"""``python -m engine budget new | show``: totals that outlive a session."""
+"""``python -m engine budget new | show | recount``: totals that outlive a session."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from engine.release.budget import Budget, Budgets
 def budget_command(argv: Sequence[str]) -> None:
     """Declare a budget, or look at one or all; nothing takes a charge back."""
     parser = Parser(
-        description="Declare a total (new), or look at what is left of one or all (show); each has "
-        "a --help of its own.",
+        description="Declare a total (new), show what remains of one budget or all (show), or "
+        "charge the kept releases that an older copy lacks (recount). Each has its --help.",
         example="budget show",
     )
     words = parser.add_subparsers(dest="word", required=True)
@@ -30,42 +30,55 @@ def budget_command(argv: Sequence[str]) -> None:
     )
     show.add_argument("name", nargs="?", help="one budget (default: all)")
     add_json_flag(show, "print one JSON array")
+    recount = words.add_parser(
+        "recount",
+        description="Charge the kept releases of a budget that an older copy of the budgets lacks. "
+        "Put the newest copy back instead if you have it.",
+        example="budget recount ward-7",
+    )
+    recount.add_argument("name", help="the budget that is closed")
     args, book = parser.parse_args(argv), Budgets()
     if args.word == "new":
-        print(_lines(book.new(args.name, args.epsilon, args.delta), {}))
-        return
-    found = [book.show(args.name)] if args.name is not None else list(book.all())
-    book.check()
-    kept = {budget.name: book.ids(budget) for budget in found}
-    if args.json:
-        print(json.dumps([_record(budget, kept[budget.name]) for budget in found]))
+        found = [book.new(args.name, args.epsilon, args.delta)]
+    elif args.word == "recount":
+        found = [book.recount(args.name)]
     else:
-        lines = [_lines(budget, kept[budget.name]) for budget in found]
+        found = [book.show(args.name)] if args.name is not None else list(book.all())
+    closed = book.closed()
+    kept = {budget.name: book.ids(budget) for budget in found}
+    if args.word == "show" and args.json:
+        records = [_record(b, kept[b.name]) | {"closed": closed.get(b.name)} for b in found]
+        print(json.dumps(records))
+    else:
+        lines = [_lines(budget, kept[budget.name], closed.get(budget.name)) for budget in found]
         print("\n".join(lines) or "There is no budget yet.")
 
 
-def _lines(budget: Budget, kept: Mapping[int, str]) -> str:
+def _lines(budget: Budget, kept: Mapping[str, str], closed: str | None) -> str:
     lines, waiting = [f"{budget.name}: {budget.remaining}"], budget.unfinished
+    if closed:
+        lines.append(f"  {closed}")
     if budget.rows is not None:
         lines.append(f"  of {budget.rows:,} records: {', '.join(budget.columns)}")
     for c in budget.charges:
-        where = f"kept as {kept[c.number]}" if c.number in kept else "nothing kept"
-        where = "cut short; engine release --resume ends it" if c.number in waiting else where
+        where = f"kept as {kept[c.id]}" if c.id in kept else "nothing kept"
+        where = "cut short; engine release --resume ends it" if c.id in waiting else where
         lines.append(f"  {c.at} UTC  ε {c.epsilon:f}  δ {c.delta:.3g}  {c.what}  {where}")
     if kept:
         lines.append("  write one out again: python -m engine release --again ID --out FILE")
     return "\n".join(lines)
 
 
-def _record(budget: Budget, kept: Mapping[int, str]) -> dict[str, object]:
+def _record(budget: Budget, kept: Mapping[str, str]) -> dict[str, object]:
     spent, left = map(_pair, (budget.spent, budget.left))
     charges = [
         {
+            "id": c.id,
             "what": c.what,
             "at": c.at,
             "epsilon": float(c.epsilon),
             "delta": float(c.delta),
-            "release": kept.get(c.number),
+            "release": kept.get(c.id),
         }
         for c in budget.charges
     ]

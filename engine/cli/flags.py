@@ -6,6 +6,7 @@ import argparse
 import sys
 import textwrap
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NoReturn
 
 from engine.data.dataset import Dataset
@@ -14,7 +15,7 @@ from engine.data.schema import Schema, load_schema
 from engine.errors import InputError, show
 from engine.graphs.known import READY
 from engine.knowledge import Knowledge, load_knowledge
-from engine.params import Spec
+from engine.params import Spec, number
 from engine.registry import algorithm, declared
 from engine.request import Request, Source
 from engine.studies.trial import Said, knowing, ready_name
@@ -34,6 +35,8 @@ class Parser(argparse.ArgumentParser):
             epilog=f"example:\n  python -m engine {example}",
             **{"prog": f"engine {example.partition(' ')[0]}", "allow_abbrev": False, **more},
         )
+        for kind in (int, float):  # the flags of these types
+            self.register("type", kind, partial(number, kind=kind))
 
     def error(self, message: str) -> NoReturn:
         """Raise InputError in the place of printing a usage text."""
@@ -57,17 +60,17 @@ def progress(text: str, last: bool = False) -> None:
 def at_least(low: int) -> Callable[[str], int]:
     """The type of a flag that takes whole numbers from ``low`` on."""
 
-    def number(text: str) -> int:
-        if (found := int(text)) < low:
+    def whole(text: str) -> int:
+        if (found := number(text, int)) < low:
             raise argparse.ArgumentTypeError(f"must be at least {low}; {text} is not")
         return found
 
-    return number
+    return whole
 
 
 def numbers(text: str) -> list[float]:
     """The type of a flag that takes numbers with commas."""
-    return [float(part) for part in text.split(",")]
+    return [number(part.strip(), float) for part in text.split(",")]
 
 
 def parts(text: str, flag: str) -> list[str]:

@@ -71,10 +71,7 @@ def release_command(argv: Sequence[str]) -> int:
     print(doubt_words(found))
     if found.signature is not None:
         print(f"Signed with the key {found.signature.public_key}.")
-    if paid.kept is None:
-        print("It could not be kept next to the budgets: this file is the only one.")
-    else:
-        print(f"Kept as {paid.kept}: python -m engine release --again {paid.kept} --out FILE.")
+    print(f"Kept as {paid.kept}: python -m engine release --again {paid.kept} --out FILE.")
     return 0
 
 
@@ -120,21 +117,12 @@ def _again(args: Namespace, out: Path) -> int:
 
 
 def _write(text: str, page: str, out: Path, kept: str | None) -> None:
-    """Write both files; where that fails after all, say where the release still is.
-
-    What is kept nowhere goes to standard output: it has been paid for.
-    """
+    """Write both files; where that fails after all, say where the release still is."""
     try:
         save(text, out)
         save(page, page_of(out))
     except (InputError, OSError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error).rstrip(".")
-        if kept is None:
-            sys.stdout.write(text)
-            raise InputError(
-                f"{why}, nor could it be kept next to the budgets; the release, which is paid for, "
-                "is on standard output alone: keep it."
-            ) from None
         raise InputError(
             f"{why}; the release is kept: python -m engine release --again {kept} --out FILE."
         ) from None

@@ -12,12 +12,18 @@ or with columns of which neither has all of the other's, is taken for other reco
 Other levels of the same columns, or fewer columns, are the same records, and have no total of their
 own. Charges add up by basic composition, in decimals as they were typed: ten times 0.1 is 1.
 
+A charge has a random id and pays for one release. Each noisy table is committed under its charge
+and its place before anything follows from it, so a second draw for the same place is impossible:
+whoever resumes the release reads the first one. The release's digest is stored with its charge, so
+a second, different release of a charge is impossible, too. A process holds the charge's lock while
+it works on it.
+
 Every release is kept for its maker in a private folder next to the file, before it is shown: what
 has been paid for is not lost with a closed tab or a mistyped place, and can be written out again as
-often as one likes, which costs nothing. A release's id is the number of its charge and the
-beginning of its file's digest. Every table that was drawn is kept until then, so that a release
-that ends between its charge and its file can go on from there under the same charge. What was drawn
-and did not reach the disk has been seen by nobody.
+often as one likes, which costs nothing. A release's id is its charge's and the beginning of its
+digest. A kept release that no charge accounts for shows that an older copy of the file took the
+place of the newest. It closes its budget, and no other, until the newest copy is back or the
+release is charged again (:meth:`Budgets.recount`).
 """
 
 from __future__ import annotations
@@ -25,49 +31,80 @@ from __future__ import annotations
 import json
 import os
 import re
+import secrets
+import shlex
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from decimal import ROUND_DOWN, Context, Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
 from engine.errors import InputError, did_you_mean, show
+from engine.params import number
 from engine.percent import count
 from engine.privacy.accounting import Guarantee
+from engine.privacy.sources import Released
 from engine.release.checking import Request
-from engine.release.file import MOST_DELTA, MOST_EPSILON, Release, canonical, digest
+from engine.release.file import (
+    ALGORITHM,
+    MOST_BYTES,
+    MOST_DELTA,
+    MOST_EPSILON,
+    Release,
+    canonical,
+    digest,
+    loads,
+    parse_released,
+    read_bytes,
+)
 from engine.release.page import to_html
-from engine.release.places import data_path, private_folder, save
+from engine.release.places import data_path, locked, private_folder, save
 
 VARIABLE = "DP_CAUSAL_EXPLORER_BUDGETS"  # another file, for a shared disk or a test
 APPLICATION_ID = int.from_bytes(b"DPCB", "big")
-VERSION = 1
+VERSION = 2
 BUSY_SECONDS = 30.0
-# New names are of ASCII, and no two look the same: equal but for case, for the sign between two
-# words, or for characters that many fonts draw alike. A second one would have a second total.
+# New names are of ASCII, and no two look the same: equal but for case, for signs and blanks, or for
+# characters that many fonts draw alike. A second one would have a second total.
 _NAME = re.compile(r"(?=.{1,60}\Z)[A-Za-z0-9][A-Za-z0-9._-]*( [A-Za-z0-9._-]+)*")
 _ALIKE = (("rn", "m"), ("vv", "w"), ("cl", "d"), ("0", "o"), ("1", "l"), ("5", "s"), ("8", "b"))
 _DIGITS = 8  # of a file's digest, in the release's id
 _DAMAGED = "The file of budgets is damaged, restore it from a copy: an amount"
-# Budgets and their charges; the table that a budget is bound to, and what was asked for by charges
-# with a release that has not ended. Whatever of them a file lacks is made.
+# Budgets; their charges, with what a release asks for until it has ended, and its digest from then
+# on; the tables that were drawn for a release that has not ended; the table that a budget is bound
+# to. Tables that a file lacks are made.
 _TABLES = (
     "budgets (name TEXT PRIMARY KEY, epsilon TEXT NOT NULL, delta TEXT NOT NULL)",
-    "charges (id INTEGER PRIMARY KEY, name TEXT NOT NULL REFERENCES budgets (name), "
-    "epsilon TEXT NOT NULL, delta TEXT NOT NULL, what TEXT NOT NULL, "
-    "at TEXT NOT NULL DEFAULT (datetime('now')))",
+    "charges (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, "
+    "name TEXT NOT NULL REFERENCES budgets (name), epsilon TEXT NOT NULL, delta TEXT NOT NULL, "
+    "what TEXT NOT NULL, at TEXT NOT NULL DEFAULT (datetime('now')), request TEXT, "
+    "digest TEXT UNIQUE)",
+    "drawn (charge TEXT NOT NULL, place INTEGER NOT NULL, released TEXT NOT NULL, "
+    "UNIQUE (charge, place))",
     "bound (name TEXT PRIMARY KEY, rows INTEGER, columns TEXT)",
-    "unfinished (id INTEGER PRIMARY KEY, request TEXT NOT NULL)",
 )
+# Version 1 numbered its charges, and kept what was asked for in a table. A number stays as an id.
+_FROM_VERSION_1 = (
+    "CREATE TABLE IF NOT EXISTS unfinished (id INTEGER PRIMARY KEY, request TEXT NOT NULL)",
+    "ALTER TABLE charges RENAME TO numbered",
+    f"CREATE TABLE {_TABLES[1]}",
+    "INSERT INTO charges (number, id, name, epsilon, delta, what, at, request) "
+    "SELECT id, CAST(id AS TEXT), name, epsilon, delta, what, at, request "
+    "FROM numbered LEFT JOIN unfinished USING (id)",
+    "DROP TABLE numbered",
+    "DROP TABLE unfinished",
+    f"PRAGMA user_version = {VERSION}",
+)
+_LEFT_OVER = "drawn-*.jsonl"  # version 1's noisy tables of a charge; nothing in them says whose
 
 
 @dataclass(frozen=True)
 class Charged:
-    """One charge: its number in the file, what for, (epsilon, delta), and when (UTC)."""
+    """One charge: its id, what for, (epsilon, delta), and when (UTC)."""
 
-    number: int
+    id: str
     what: str
     epsilon: Decimal
     delta: Decimal
@@ -79,7 +116,7 @@ class Budget:
     """A named total and its charges, oldest first.
 
     ``rows`` and ``columns`` are the table it is bound to, None and none before its first release;
-    ``unfinished`` has what was asked for, JSON, by its charge, where no release followed.
+    ``unfinished`` maps the ids of charges whose release has not ended to what they asked for, JSON.
     """
 
     name: str
@@ -88,7 +125,7 @@ class Budget:
     charges: tuple[Charged, ...]
     rows: int | None = None
     columns: tuple[str, ...] = ()
-    unfinished: Mapping[int, Any] = field(default_factory=dict)
+    unfinished: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def spent(self) -> tuple[Decimal, Decimal]:
@@ -155,7 +192,7 @@ class Budgets:
         with self._transaction(create=True) as connection:
             self.path.chmod(0o600)
             for (other,) in connection.execute("SELECT name FROM budgets"):
-                if _bare(name) == _bare(other):
+                if _alike(name, other):
                     same = "a total is never changed" if name == other else "which looks the same"
                     raise InputError(f"There is a budget {other!r} already, {same}.")
             connection.execute(
@@ -184,80 +221,118 @@ class Budgets:
 
         ``request`` is what a release asks for: its table is the budget's from the first on, and it
         is kept until the release is. Returns the budget as it then is, this charge the last of it.
-        InputError, and no charge, where the total does not afford it or the table is another.
+        InputError, and no charge, where the total does not afford it, the table is another or the
+        budget is closed (:meth:`closed`).
         """
-        epsilon, delta = (x.normalize() for x in _amounts(cost.epsilon, cost.delta, "A charge"))
+        epsilon, delta = _amounts(cost.epsilon, cost.delta, "A charge")
         with self._transaction() as connection:
-            budget = _read(connection, name)
-            left = budget.left
-            if epsilon > left[0] or delta > left[1]:
-                raise InputError(
-                    f"Budget {name!r} has ε = {left[0]:f}, δ = {left[1]:.3g} left, and this costs "
-                    f"ε = {epsilon:f}, δ = {delta:.3g}."
-                )
-            made = connection.execute(
-                "INSERT INTO charges (name, epsilon, delta, what) VALUES (?, ?, ?, ?)",
-                (budget.name, str(epsilon), str(delta), what),
-            )
+            self._refuse_closed(connection, name)
             if request is not None:
-                names = request.schema.names
-                if not budget.takes(request.rows, names):
-                    raise InputError(
-                        f"Budget {name!r} belongs to a table of {budget.rows:,} records with the "
-                        f"columns {', '.join(budget.columns[:6])}{' …' * (len(budget.columns) > 6)}"
-                        "; other records need a budget of another name."
-                    )
-                table, asked = (name, request.rows, json.dumps(names)), request.to_json()
-                connection.execute("INSERT OR IGNORE INTO bound VALUES (?, ?, ?)", table)
-                waits = (made.lastrowid, json.dumps(asked))
-                connection.execute("INSERT INTO unfinished VALUES (?, ?)", waits)
+                _bind(connection, _read(connection, name), request.rows, request.schema.names)
+            asked = None if request is None else json.dumps(request.to_json())
+            _charge(connection, name, epsilon, delta, what, request=asked)
             return _read(connection, name)
 
-    def drawn(self, charge: int) -> Path:
-        """Where the noisy tables of a charge's release are kept while it is made."""
-        return self.folder / f"drawn-{charge}.jsonl"
+    # What is made under a charge ------------------------------------------------------------
 
-    def keep(self, charge: int, release: Release) -> str:
-        """Write a release's file and page, and let go of what it was made of; its id.
+    def working(self, charge: str) -> AbstractContextManager[None]:
+        """Hold a charge's lock, which a crash frees; InputError while another process has it."""
+        return locked(self._lock(charge), "Another process is making this release")
 
-        What its charge asked for is kept no longer, either.
-        """
-        path = self.folder / f"{charge}-{digest(release)[:_DIGITS]}.json"
-        texts = {path.with_suffix(".html"): to_html(release), path: canonical(release)}
-        try:
-            for place, text in texts.items():
-                if not place.exists():  # else it was cut short later
-                    save(text, place)
-        except OSError as error:
-            raise InputError(f"The release could not be kept: {error.strerror}.") from None
+    def drawn(self, charge: str) -> list[Released]:
+        """The tables that were drawn under a charge; InputError unless its release is to end."""
         with self._transaction() as connection:
-            connection.execute("DELETE FROM unfinished WHERE id = ?", (charge,))
-        self.drawn(charge).unlink(missing_ok=True)
+            return [parse_released(json.loads(text)) for text in _drawn(connection, charge)]
+
+    def draw(self, charge: str, place: int, released: Released) -> Released:
+        """Store a table as the one of its place, on the disk before this returns.
+
+        Returns the table that is stored: an earlier one, where there is one. InputError where this
+        file has no such charge, or lacks the tables before: it is another copy by now.
+        """
+        with self._transaction() as connection:
+            before = _drawn(connection, charge)
+            if place < len(before):
+                return parse_released(json.loads(before[place]))
+            if place > len(before):
+                raise InputError(f"{self.path} lacks tables that were drawn: it is another copy.")
+            row = (charge, place, json.dumps(vars(released)))
+            connection.execute("INSERT INTO drawn VALUES (?, ?, ?)", row)
+            return released
+
+    def made(self, charge: str) -> Release | None:
+        """The kept release of a charge that was not noted, because its process was killed."""
+        paths = self._files(charge)
+        return _kept(paths[0]) if paths else None
+
+    def keep(self, charge: str, release: Release) -> str:
+        """Write a release's file and page, and note it as its charge's only one; its id.
+
+        InputError, and no note, where the charge has another release, or its budget is closed.
+        What was asked for and drawn is let go of.
+        """
+        found = digest(release)
+        path = self.folder / f"{charge}-{found[:_DIGITS]}.json"
+        texts = {path.with_suffix(".html"): to_html(release), path: canonical(release)}
+        with self._transaction() as connection:
+            row = "SELECT digest FROM charges WHERE id = ? AND name = ?"
+            ((noted,),) = connection.execute(row, (charge, release.name)).fetchall() or [("",)]
+            if noted not in (None, found) or any(one != path for one in self._files(charge)):
+                raise InputError(f"The charge {charge} has no release to come in {self.path}.")
+            self._refuse_closed(connection, release.name)
+            try:
+                for place, text in texts.items():
+                    if not place.exists():  # else it was cut short later
+                        save(text, place)
+            except OSError as error:
+                raise InputError(f"The release could not be kept: {error.strerror}.") from None
+            note = "UPDATE charges SET request = NULL, digest = ? WHERE id = ?"
+            connection.execute(note, (found, charge))
+            connection.execute("DELETE FROM drawn WHERE charge = ?", (charge,))
+        self._lock(charge).unlink(missing_ok=True)
         return path.stem
 
-    def ids(self, budget: Budget) -> dict[int, str]:
-        """Charge -> id, for the charges of a budget of which the release is kept."""
-        numbers = {charge.number for charge in budget.charges}
-        return {charge: path.stem for charge, path in self._all() if charge in numbers}
+    # The vault --------------------------------------------------------------------------------
 
-    def check(self) -> None:
-        """InputError where releases are kept that no charge accounts for: spent budget is back.
+    def ids(self, budget: Budget) -> dict[str, str]:
+        """Charge -> id of its release, for the charges of a budget of which one is kept."""
+        kept = {path.stem[-_DIGITS:]: path.stem for path in self._files("*")}
+        with self._transaction() as connection:
+            sql = "SELECT id, digest FROM charges WHERE name = ? AND digest IS NOT NULL"
+            rows = connection.execute(sql, (budget.name,)).fetchall()
+        return {id_: kept[found[:_DIGITS]] for id_, found in rows if found[:_DIGITS] in kept}
 
-        So it is once an old copy of the budgets took the place of the newest: the charges since are
-        gone, or their numbers were given out a second time.
+    def closed(self) -> dict[str, str]:
+        """Budget -> why nothing is charged to it: releases are kept that no charge accounts for.
+
+        So it is once an older copy of the file took the place of the newest.
         """
-        charged = {c.number for budget in self.all() for c in budget.charges}
-        kept = [charge for charge, _ in self._all()]
-        if lost := len(kept) - len(charged.intersection(kept)):
-            raise InputError(
-                f"{self.path} is an older copy: {lost} of the kept releases are on no "
-                "budget, so more is spent than the budgets say. Put the newest copy back; until "
-                "then nothing is released."
-            )
+        if not self.path.exists():
+            return {}
+        with self._transaction() as connection:
+            lost = self._lost(connection)
+            names = [name for (name,) in connection.execute("SELECT name FROM budgets")]
+        return {name: why for name in names if (why := self._why(name, lost))}
+
+    def recount(self, name: str) -> Budget:
+        """Charge the kept releases of a budget that an older copy lacks, which opens it again.
+
+        InputError, and nothing is charged, where they pass the total: it then stays closed.
+        """
+        with self._transaction() as connection:
+            _read(connection, name)
+            for path, made in self._lost(connection):
+                if _alike(made.name, name):
+                    _bind(connection, _read(connection, name), made.rows, made.names)
+                    cost = _amounts(made.total.epsilon, made.total.delta, f"Release {path.stem}")
+                    what = f"release by {ALGORITHM}, recounted"
+                    _charge(connection, name, *cost, what, digest=digest(made))
+            return _read(connection, name)
 
     def get(self, wanted: str) -> tuple[str, str, str]:
-        """Id, file and page of a release by its id or its charge's number; InputError without."""
-        found = [path for charge, path in self._all() if wanted in (path.stem, str(charge))]
+        """Id, file and page of a release by its id or its charge's; InputError without."""
+        all_ = self._files("*")
+        found = [path for path in all_ if wanted in (path.stem, path.stem.partition("-")[0])]
         if len(found) != 1:
             raise InputError(
                 f"There is no release {show(wanted)}; python -m engine budget show lists them."
@@ -268,11 +343,50 @@ class Budgets:
         except (OSError, ValueError):
             raise InputError(f"The kept release {path.stem} cannot be read.") from None
 
-    def _all(self) -> list[tuple[int, Path]]:
-        """Charge and file of all kept releases."""
-        paths = sorted(self.folder.glob("*-*.json"))
-        found = [(path.stem.partition("-")[0], path) for path in paths]
-        return [(int(charge), path) for charge, path in found if charge.isdecimal()]
+    def left_over(self) -> list[str]:
+        """Files of version 1 that hold tables of which nobody can say whose they are."""
+        return sorted(path.name for path in self.folder.glob(_LEFT_OVER))
+
+    def _lock(self, charge: str) -> Path:
+        return self.folder / f"{charge}.lock"
+
+    def _files(self, charge: str) -> list[Path]:
+        """The files of all kept releases of a charge; "*" stands for every charge."""
+        return sorted(self.folder.glob(f"{charge}-{'[0-9a-f]' * _DIGITS}.json"))
+
+    def _lost(self, connection: sqlite3.Connection) -> list[tuple[Path, Release]]:
+        """The kept releases that no charge accounts for.
+
+        A file that cannot be read is no release of any budget. One of a charge whose release is to
+        end was written before its process was killed.
+        """
+        rows = connection.execute("SELECT id, request, digest FROM charges").fetchall()
+        counted = {found[:_DIGITS] for _, _, found in rows if found}
+        waiting = {id_ for id_, request, _ in rows if request}
+        lost = []
+        for path in self._files("*"):
+            charge, _, short = path.stem.partition("-")
+            if short not in counted and charge not in waiting:
+                with suppress(InputError):
+                    lost.append((path, _kept(path)))
+        return lost
+
+    def _refuse_closed(self, connection: sqlite3.Connection, name: str) -> None:
+        if why := self._why(name, self._lost(connection)):
+            raise InputError(why)
+
+    def _why(self, name: str, lost: Sequence[tuple[Path, Release]]) -> str:
+        """Why a budget is closed, and the way out; "" where it is not."""
+        stems = [path.stem for path, made in lost if _alike(made.name, name)]
+        if not stems:
+            return ""
+        many = f" and {len(stems) - 1} more" if len(stems) > 1 else ""
+        return (
+            f"Budget {name!r} is closed: the release {stems[0]}{many} is kept, but {self.path} "
+            "has no charge for it and so is an older copy. Put the newest copy back, or charge "
+            f"what is kept: python -m engine budget recount {shlex.quote(name)}. Never put back an "
+            "older copy of the kept releases as well, because then ε is granted twice."
+        )
 
     @contextmanager
     def _transaction(self, *, create: bool = False) -> Iterator[sqlite3.Connection]:
@@ -286,25 +400,49 @@ class Budgets:
                 found.execute("PRAGMA synchronous = EXTRA")
                 found.execute("BEGIN IMMEDIATE")
                 with found:  # commits, or undoes all of it
-                    _prepare(found, self.path, create)
+                    self._prepare(found, create)
                     yield found
         except (sqlite3.Error, UnicodeDecodeError) as error:  # it may quote a damaged file's bytes
             raise InputError(_sentence(self.path, error)) from error
 
+    def _prepare(self, connection: sqlite3.Connection, create: bool) -> None:
+        """Make the tables in an empty file; refuse a file that is not ours or not whole."""
+        asked = ("application_id", "user_version")
+        found, version = (connection.execute(f"PRAGMA {x}").fetchone()[0] for x in asked)
+        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if create and (found, version, tables) == (0, 0, 0):
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version = {VERSION}")
+        elif found != APPLICATION_ID or version not in (1, VERSION):
+            raise InputError(
+                f"{self.path} is no file of budgets of this version; give one in {VARIABLE}."
+            )
+        elif connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+            raise sqlite3.DatabaseError("not whole")
+        elif version == 1:
+            self._take_over(connection)
+        for table in _TABLES:
+            connection.execute(f"CREATE TABLE IF NOT EXISTS {table}")
 
-def _prepare(connection: sqlite3.Connection, path: Path, create: bool) -> None:
-    """Make the tables in an empty file; refuse a file that is not ours or not whole."""
-    asked = ("PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_master")
-    found, version, tables = (connection.execute(sql).fetchone()[0] for sql in asked)
-    if create and (found, version, tables) == (0, 0, 0):
-        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        connection.execute(f"PRAGMA user_version = {VERSION}")
-    elif (found, version) != (APPLICATION_ID, VERSION):
-        raise InputError(f"{path} is no file of budgets of this version; give one in {VARIABLE}.")
-    elif connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
-        raise sqlite3.DatabaseError("not whole")
-    for table in _TABLES:
-        connection.execute(f"CREATE TABLE IF NOT EXISTS {table}")
+    def _take_over(self, connection: sqlite3.Connection) -> None:
+        """Make a file of version 1 one of this version.
+
+        A kept release is noted with its charge. A release that was cut short with tables drawn is
+        not to end any more: numbers repeat where a file was restored or deleted, so nobody can say
+        whose tables they are, nor whether a release was made of them.
+        """
+        for statement in _FROM_VERSION_1:
+            connection.execute(statement)
+        note = "UPDATE charges SET digest = ? WHERE id = ? AND name = ? AND digest IS NULL"
+        end = "UPDATE charges SET request = NULL WHERE id = ?"
+        for path in self._files("*"):
+            charge = path.stem.partition("-")[0]
+            connection.execute(end, (charge,))
+            with suppress(InputError):
+                made = _kept(path)
+                connection.execute(note, (digest(made), charge, made.name))
+        for name in self.left_over():
+            connection.execute(end, (name.removeprefix("drawn-").removesuffix(".jsonl"),))
 
 
 def _read(connection: sqlite3.Connection, wanted: str) -> Budget:
@@ -319,17 +457,64 @@ def _read(connection: sqlite3.Connection, wanted: str) -> Budget:
         return connection.execute(query, (wanted,)).fetchall()
 
     ((epsilon, delta),) = rows("SELECT epsilon, delta FROM budgets WHERE name = ?")
-    charges = rows("SELECT id, what, epsilon, delta, at FROM charges WHERE name = ? ORDER BY id")
+    found = rows(
+        "SELECT id, what, epsilon, delta, at, request FROM charges WHERE name = ? ORDER BY number"
+    )
+    made = [Charged(id_, what, *_amounts(e, d, _DAMAGED), at) for id_, what, e, d, at, _ in found]
     bound = rows("SELECT rows, columns FROM bound WHERE name = ?")
-    asked = rows("SELECT id, request FROM unfinished JOIN charges USING (id) WHERE name = ?")
     return Budget(
         wanted,
         *_amounts(epsilon, delta, _DAMAGED),
-        tuple(Charged(n, what, *_amounts(e, d, _DAMAGED), at) for n, what, e, d, at in charges),
+        tuple(made),
         bound[0][0] if bound else None,
         tuple(json.loads(bound[0][1])) if bound else (),
-        {number: json.loads(request) for number, request in asked},
+        {id_: json.loads(request) for id_, *_, request in found if request},
     )
+
+
+def _charge(
+    connection: sqlite3.Connection,
+    name: str,
+    epsilon: Decimal,
+    delta: Decimal,
+    what: str,
+    **more: str | None,
+) -> None:
+    """Insert a charge under a new random id; InputError where the total does not afford it."""
+    left = _read(connection, name).left
+    if epsilon > left[0] or delta > left[1]:
+        raise InputError(
+            f"Budget {name!r} has ε = {left[0]:f}, δ = {_exact(left[1])} left, and this costs "
+            f"ε = {epsilon.normalize():f}, δ = {_exact(delta)}."
+        )
+    values = {"id": secrets.token_hex(8), "name": name, "what": what, **more}
+    values |= {"epsilon": str(epsilon.normalize()), "delta": str(delta.normalize())}
+    marks = ", ".join(f":{key}" for key in values)
+    connection.execute(f"INSERT INTO charges ({', '.join(values)}) VALUES ({marks})", values)
+
+
+def _bind(connection: sqlite3.Connection, budget: Budget, rows: int, names: Sequence[str]) -> None:
+    """Bind a budget to the first table that it pays for; InputError for another table's facts."""
+    if not budget.takes(rows, names):
+        raise InputError(
+            f"Budget {budget.name!r} belongs to a table of {budget.rows:,} records with the "
+            f"columns {', '.join(budget.columns[:6])}{' …' * (len(budget.columns) > 6)}"
+            "; other records need a budget of another name."
+        )
+    table = (budget.name, rows, json.dumps(names))
+    connection.execute("INSERT OR IGNORE INTO bound VALUES (?, ?, ?)", table)
+
+
+def _drawn(connection: sqlite3.Connection, charge: str) -> list[str]:
+    """The texts of a charge's tables; InputError unless its release is to end."""
+    row = "SELECT 1 FROM charges WHERE id = ? AND request IS NOT NULL"
+    if connection.execute(row, (charge,)).fetchone() is None:
+        raise InputError(
+            f"No release of the charge {charge} waits to be ended: it has ended by now, or the "
+            "file of budgets is another copy."
+        )
+    rows = "SELECT released FROM drawn WHERE charge = ? ORDER BY place"
+    return [text for (text,) in connection.execute(rows, (charge,))]
 
 
 def _amounts(epsilon: float | str, delta: float | str, what: str) -> tuple[Decimal, Decimal]:
@@ -345,11 +530,16 @@ def _amounts(epsilon: float | str, delta: float | str, what: str) -> tuple[Decim
 def amount(value: object) -> Decimal | None:
     """A finite number of at least 0 with few enough digits to print and to add up; None if not."""
     try:
-        found = Decimal(str(value))
-    except InvalidOperation:
+        found = number(str(value), Decimal)
+    except (ValueError, InvalidOperation):
         return None
     fits = found.is_finite() and found >= 0 and len(f"{found:e}") <= 40
     return found if fits and (not found or -60 < found.adjusted() < 13) else None
+
+
+def _exact(value: Decimal) -> str:
+    """A small amount with all of its digits: two that differ never look the same."""
+    return f"{value.normalize():e}" if value else "0"
 
 
 def _sentence(path: Path, error: object) -> str:
@@ -365,8 +555,20 @@ def _sentence(path: Path, error: object) -> str:
 
 
 def _bare(name: str) -> str:
-    """What is left of a name once all that looks alike is the same."""
-    found = re.sub(r"[ ._-]+", " ", name).replace("I", "l").casefold()  # I is drawn as a small l
+    """What is left of a name once all that looks alike is the same.
+
+    What stands between two digits tells numbers apart; every other sign between words goes.
+    """
+    found = re.sub(r"(?<![0-9])[ ._-]+|[ ._-]+(?![0-9])", "", name)
+    found = re.sub(r"[ ._-]+", " ", found).replace("I", "l").casefold()  # I is drawn as a small l
     for one, other in _ALIKE:
         found = found.replace(one, other)
     return found
+
+
+def _kept(path: Path) -> Release:
+    return loads(read_bytes(path, MOST_BYTES))
+
+
+def _alike(one: str, other: str) -> bool:
+    return _bare(one) == _bare(other)

@@ -7,10 +7,11 @@ can derive the graph again without the data (:mod:`engine.release.checking`).
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from html import escape
 from importlib.metadata import version
 from pathlib import Path
@@ -30,15 +31,15 @@ from engine.graphs.formats import FORMATS
 from engine.knowledge import Knowledge
 from engine.percent import count
 from engine.privacy.accounting import Guarantee
-from engine.privacy.sources import Hardened, Replay
+from engine.privacy.sources import Hardened, Released, Replay
 from engine.randomness import Randomness
 from engine.release import budget as books
 from engine.release import page
 from engine.release.checking import Ask, Request, check, combined, question, with_knowledge
 from engine.release.door import load
 from engine.release.drawing import consistent_dag
-from engine.release.file import ALGORITHM, Release, canonical, findings, parse_released
-from engine.release.places import append, check_places, page_of, private_folder, save
+from engine.release.file import ALGORITHM, Release, canonical, findings
+from engine.release.places import check_places, page_of, private_folder, save
 from engine.release.signature import own_key, signed
 from engine.release.synthetic import synthetic
 from engine.runner import Stop, asking
@@ -347,7 +348,7 @@ class Budget:
             stop: A ``threading.Event``, or what is called to ask: free before the charge, after
                 it the charge stays.
             resume: End the last release that was charged and cut short, at the settings that it
-                had, of the same data; nothing is charged.
+                had, of the same data; nothing is charged. What was drawn of it is used again.
             values: More parameters of :mod:`~engine.algorithms.marginal_pc`.
 
         Returns:
@@ -360,37 +361,44 @@ class Budget:
         signer = own_key() if sign else None
         cancelled = asking(stop)
         private_folder(self._book.folder)  # where nothing can be kept, nothing is charged
-        self._book.check()
         if resume:
-            number, request = self._waiting(table)
+            charge, request = self._waiting(table)
         else:
             asked = {"epsilon": epsilon, **({} if delta is None else {"delta": delta}), **values}
-            number, request = self._charged(table, asked, cancelled)
+            charge, request = self._charged(table, asked, cancelled)
         on_charged()
-        found = self._made(request, table, number, cancelled)
-        found = found if signer is None else signed(found, signer)
-        try:
-            return BudgetedRelease(found, self._book.keep(number, found))
-        except InputError:  # what has been paid for is returned all the same
-            return BudgetedRelease(found)
+        with self._book.working(charge):
+            before = self._book.drawn(charge)  # InputError where it has ended meanwhile
+            with self._staying(request.total):
+                found = self._book.made(charge)
+                if found is None:
+                    source = Resumable(self._book, charge, before)
+                    found = self._made(request, table, source, cancelled)
+                found = found if signer is None else signed(found, signer)
+                return BudgetedRelease(found, self._book.keep(charge, found))
 
-    def _waiting(self, table: Dataset) -> tuple[int, Request]:
+    def _waiting(self, table: Dataset) -> tuple[str, Request]:
         """The last charge without a release, what it asked for; InputError for another table."""
         unfinished = self._book.show(self.name).unfinished
         if not unfinished:
-            raise InputError(f"No release of budget {self.name!r} waits to be ended.")
-        number = max(unfinished)
-        asked = Request.parse(unfinished[number])
+            left = "".join(
+                f" {name} was left by an older version, which did not note whose tables it holds: "
+                "it is not used."
+                for name in self._book.left_over()
+            )
+            raise InputError(f"No release of budget {self.name!r} waits to be ended.{left}")
+        charge = list(unfinished)[-1]
+        asked = Request.parse(unfinished[charge])
         if (asked.rows, asked.schema.columns) != (table.n, getattr(table.schema, "columns", ())):
             raise InputError(
                 f"The release of budget {self.name!r} that waits to be ended is of another table: "
                 f"{asked.rows:,} records of {', '.join(asked.schema.names[:6])}."
             )
-        return number, asked
+        return charge, asked
 
     def _charged(
         self, table: Dataset, values: dict[str, Any], cancelled: Ask
-    ) -> tuple[int, Request]:
+    ) -> tuple[str, Request]:
         """A new charge, once what it asks for has run on empty rows: whatever is wrong is free."""
         assert table.schema is not None
         asked = MarginalPCParameters.build(values)
@@ -401,33 +409,36 @@ class Budget:
         if cancelled():
             raise Stopped("Stopped: the release was not made, and nothing was charged.")
         charged = self._book.charge(self.name, request.total, f"release by {ALGORITHM}", request)
-        return charged.charges[-1].number, request
+        return charged.charges[-1].id, request
 
-    def _made(self, request: Request, table: Dataset, number: int, cancelled: Ask) -> Release:
-        """The release that a charge paid for, as asked for then; what goes wrong says it stays."""
-        total, names = request.total, request.schema.names
+    def _made(self, request: Request, table: Dataset, source: Hardened, cancelled: Ask) -> Release:
+        """The release that a charge paid for, as asked for then."""
+        rows = replace(table, schema=request.schema)
+        context, outcome = request.run(rows, source, cancelled)
+        if outcome.status == "cancelled":
+            raise Stopped("Stopped after the charge.")
+        return Release(
+            name=self.name,
+            params=request.params.as_dict(),
+            rows=request.rows,
+            schema=request.schema,
+            total=request.total,
+            releases=tuple(source.given_out),
+            labels=tuple(charge.label for charge in context.ledger),
+            versions=_versions(),
+            **findings(outcome, request.schema.names),
+        )
+
+    @contextmanager
+    def _staying(self, total: Guarantee) -> Iterator[None]:
+        """Whatever ends a release after its charge says that the charge stays."""
         stays = (
             f"The release was not made, and ε = {total.epsilon:g}, δ = {total.delta:g} stay "
             f"charged to budget {self.name!r}, since noise may have been drawn. What was drawn is "
             "kept: engine release --resume ends it, and is not charged again."
         )
         try:
-            source = Resumable(self._book.drawn(number))
-            rows = replace(table, schema=request.schema)
-            context, outcome = request.run(rows, source, cancelled)
-            if outcome.status == "cancelled":
-                raise Stopped("Stopped after the charge.")
-            return Release(
-                name=self.name,
-                params=request.params.as_dict(),
-                rows=request.rows,
-                schema=request.schema,
-                total=total,
-                releases=tuple(source.given_out),
-                labels=tuple(charge.label for charge in context.ledger),
-                versions={"dp-causal-explorer": __version__} | {p: version(p) for p in _PACKAGES},
-                **findings(outcome, names),
-            )
+            yield
         except Stopped as stopped:
             raise Stopped(f"{stopped} {stays}") from None
         except (InputError, OSError, MemoryError) as error:
@@ -435,6 +446,12 @@ class Budget:
         except BaseException as error:  # a fault of ours, or a second Ctrl-C
             error.add_note(stays)
             raise
+
+
+@cache
+def _versions() -> dict[str, str]:
+    """The versions of what makes a release."""
+    return {"dp-causal-explorer": __version__} | {name: version(name) for name in _PACKAGES}
 
 
 def _declared(data: Any, schema: Schema | None) -> Dataset:
@@ -459,24 +476,24 @@ def _declared(data: Any, schema: Schema | None) -> Dataset:
 
 
 class Resumable(Hardened):
-    """Fresh noise from the operating system, after what the file ``path`` has of this release."""
+    """Fresh noise from the operating system, after the tables that a charge has already.
 
-    def __init__(self, path: Path):
+    Each table is stored under the charge before it is given out.
+    """
+
+    def __init__(self, book: books.Budgets, charge: str, before: Sequence[Released]):
         super().__init__()
-        self._path = path
-        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-        # One line may be torn.
-        self._before = [parse_released(json.loads(line)) for line in lines if line.endswith("}")]
+        self._book, self._charge, self._before = book, charge, before
 
     def gaussian(
         self, exact: NDArray[np.float64], sensitivity: float, sigma: float
     ) -> NDArray[np.float64]:
-        """The next table of the file if there is one; else a new one, which is kept first."""
+        """The stored table of this place if there is one; else a new one, which is stored first."""
         place = len(self.given_out)
         if place < len(self._before):
-            found = Replay([self._before[place]]).gaussian(exact, sensitivity, sigma)
-            self.given_out.append(self._before[place])
-            return found
-        found = super().gaussian(exact, sensitivity, sigma)
-        append("\n" + json.dumps(vars(self.given_out[-1])), self._path)
-        return found
+            found = self._before[place]
+        else:
+            super().gaussian(exact, sensitivity, sigma)
+            found = self._book.draw(self._charge, place, self.given_out.pop())
+        self.given_out.append(found)
+        return Replay([found]).gaussian(exact, sensitivity, sigma)

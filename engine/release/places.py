@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import mkstemp
 
@@ -45,7 +48,7 @@ def save(text: str, path: Path) -> None:
         try:
             os.link(fresh, path)  # a link never replaces a file
         except OSError:  # there is a file, or no links on this disk, such as a memory stick
-            append(text, path, os.O_EXCL)
+            _write(text, os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     except FileExistsError:
         raise InputError(
             f"There is a file {str(path)!r} by now, and none is overwritten."
@@ -54,16 +57,28 @@ def save(text: str, path: Path) -> None:
         os.unlink(fresh)
 
 
-def append(text: str, path: Path, flags: int = os.O_APPEND) -> None:
-    """Add text to a file of mode 600, on the disk before this returns."""
-    _write(text, os.open(path, os.O_WRONLY | os.O_CREAT | flags, 0o600))
-
-
 def _write(text: str, handle: int) -> None:
     with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
         file.write(text)
         file.flush()
         os.fsync(file.fileno())
+
+
+@contextmanager
+def locked(path: Path, busy: str) -> Iterator[None]:
+    """Hold the lock of a file, which the end of the process frees, however it ends.
+
+    InputError that says ``busy`` while another process holds it.
+    """
+    with ExitStack() as stack:
+        try:
+            handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+            fcntl.flock(stack.enter_context(os.fdopen(handle)), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InputError(f"{busy}: wait until it has ended.") from None
+        except OSError as error:
+            raise InputError(f"The file {path} cannot be locked: {error.strerror}.") from None
+        yield
 
 
 def private_folder(path: Path) -> None:

@@ -60,7 +60,8 @@ def budgets() -> list[Budget]:
     found: list[Budget] = []
     try:
         found = list(mode.budgets().all())
-        mode.budgets().check()
+        for why in mode.budgets().closed().values():
+            st.error(text.plain(why))
     except InputError as error:
         st.error(text.plain(str(error)))
     if found:
@@ -112,11 +113,11 @@ def again(budgets: Sequence[Budget]) -> None:
     """Releases made before, the last first: a closed tab loses nothing."""
     book = mode.budgets()
     made = [
-        (c.number, ids[c.number], f"{c.at} UTC · {budget.name} · ε = {c.epsilon:f}")
+        (c.at, ids[c.id], f"{c.at} UTC · {budget.name} · ε = {c.epsilon:f}")
         for budget in budgets
         for ids in [book.ids(budget)]
         for c in budget.charges
-        if c.number in ids
+        if c.id in ids
     ]
     found = {id_: words for _, id_, words in sorted(made, reverse=True)}
     if not found:

@@ -27,6 +27,7 @@ from engine.data import dataset
 from engine.data.schema import Column, Schema
 from engine.privacy.sources import Hardened, Released, Replay
 from engine.randomness import Randomness
+from engine.release import budget
 
 YES = ("no", "yes")
 SCHEMA = Schema(
@@ -73,6 +74,7 @@ class Twice:
         words = map("{:032x}".format, itertools.count(1))
         # The dataset's alone: numba names the files of its cache by uuid4, too, once a kernel.
         names = SimpleNamespace(uuid4=lambda: uuid.UUID(next(words)))
+        ids = SimpleNamespace(token_hex=lambda size: next(words)[-2 * size :])  # of charges
 
         def doors(seed: Any) -> Randomness:
             asked = sys._getframe(1).f_locals  # the runner's: of which data, and of which algorithm
@@ -99,5 +101,6 @@ class Twice:
             mock.patch.object(runner, "Randomness", doors),
             mock.patch.object(Hardened, "gaussian", drawn),
             mock.patch.object(dataset, "uuid", names),
+            mock.patch.object(budget, "secrets", ids),
         ):
             yield

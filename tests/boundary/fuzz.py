@@ -244,7 +244,7 @@ def same_releases(one: Dataset, other: Dataset, stated: Any, found: Found) -> li
     files, charged, source = [], [], Hardened()
     for data in (one, other):
         with (
-            mock.patch.object(making, "Resumable", lambda path, source=source: source),
+            mock.patch.object(making, "Resumable", lambda *_, source=source: source),
             tempfile.TemporaryDirectory() as folder,
         ):
             budgets = Budgets(Path(folder) / "budgets.db")

@@ -68,6 +68,11 @@ LOOK_ALIKES = [
     ("clean", "dean"),
     ("ward-7", "ward_7"),
     ("ward-7", "ward 7"),
+    ("w", "w."),
+    ("w", "w_-"),
+    ("ward-7", "ward7"),
+    ("north west", "North.West"),
+    ("2026-1-11", "2026.1 11-"),
 ]
 
 
@@ -136,6 +141,14 @@ def test_amounts_at_the_ends_are_taken_as_typed(book, epsilon, delta):
         ("1", "inf"),
         ("one", "1e-6"),
         ("1e-61", "1e-6"),
+        ("1_0", "1e-6"),
+        ("1", "1e-0_6"),
+        (" 1", "1e-6"),
+        ("1", "1e-6\n"),
+        ("\uff11", "1e-6"),
+        ("1e400", "1e-6"),
+        ("1e9999999999999999999999", "1e-6"),
+        (True, "1e-6"),
     ],
 )
 def test_amounts_beyond_them_are_refused(book, epsilon, delta):
@@ -162,7 +175,7 @@ def test_what_the_disk_says_is_one_sentence(book, monkeypatch, said, words):
     def refused(*_):
         raise sqlite3.OperationalError(said)
 
-    monkeypatch.setattr("engine.release.budget._prepare", refused)
+    monkeypatch.setattr(Budgets, "_prepare", refused)
     with pytest.raises(InputError, match=words):
         book.charge("ward", Guarantee(0.5, 0.0), "a release")
     monkeypatch.undo()
@@ -172,7 +185,7 @@ def test_what_the_disk_says_is_one_sentence(book, monkeypatch, said, words):
 # Hostile files and words -------------------------------------------------------------------
 
 
-CHARGE = "INSERT INTO charges (name, epsilon, delta, what) VALUES ('x', '{}', '0', '')"
+CHARGE = "INSERT INTO charges (id, name, epsilon, delta, what) VALUES ('c', 'x', '{}', '0', '')"
 RULES = "UPDATE sqlite_master SET sql = replace(sql, '{}', '{}') WHERE name = 'charges'"
 STRICT, LOOSE = "at TEXT NOT NULL", "at TEXT"
 # What is done to no file, and to a file of budgets.
@@ -231,6 +244,19 @@ def test_a_hostile_file_is_one_sentence_and_no_charge(name, tmp_path):
         assert "\n" not in str(caught.value)
         assert str(caught.value).endswith(".")
     assert (path.read_bytes() if path.is_file() else b"") == before
+
+
+def test_amounts_that_differ_look_different(book):
+    """Two thirds are rounded up, so that three of them pass the total in the last digit."""
+    book.new("ward", 3, "2e-5")
+    third = Guarantee(1.0, 2e-5 / 3)
+    for _ in range(2):
+        book.charge("ward", third, "a third")
+    said = "δ = 6.666666666666665e-6 left, and this costs ε = 1, δ = 6.6666666666666675e-6"
+    with pytest.raises(InputError, match=said):
+        book.charge("ward", third, "the last")
+    rest = Guarantee(1.0, 6.666666666666665e-6)
+    assert book.charge("ward", rest, "what remains").left == (0, 0)
 
 
 # Two processes, and kill -9 ----------------------------------------------------------------
@@ -305,6 +331,14 @@ def test_the_commands(typed):
     Budgets().charge("ward 7", Guarantee(0.5, 1e-6), "a test")
     (about,) = json.loads(typed("budget show 'ward 7' --json").out)
     assert about["left"] == {"epsilon": 1.5, "delta": 9e-6}
-    for line in ("budget", "budget reset 'ward 7'", "budget show 'ward 8'"):
+    for line in (
+        "budget",
+        "budget reset 'ward 7'",
+        "budget show 'ward 8'",
+        "budget recount 'ward 8'",
+        "budget new other --epsilon 1_0",
+        "budget new other --epsilon=' 1'",
+        "budget new other --epsilon 1 --delta 1e-1_0",
+    ):
         found = typed(line)
         assert (found.status, found.err.count("\n")) == (2, 1)

@@ -1,11 +1,11 @@
 """A release cut short after its charge: what was drawn is kept, and ended without a charge."""
 
-import json
 import os
 import random
 import signal
 import sqlite3
 import time
+from contextlib import nullcontext
 
 import pytest
 
@@ -14,11 +14,13 @@ from engine.privacy.accounting import Guarantee
 from engine.privacy.sources import Hardened
 from engine.release.budget import Budgets
 from engine.release.checking import check
+from engine.release.file import canonical, digest, loads
+from engine.release.make import Resumable
 from engine.release.places import save
 from tests.release.samples import RELEASE, asia_schema, make, own_asia
 from tests.release.test_budget import forked
 
-KILLS = 8  # scripts/kill_releases.py kills as many as one likes
+KILLS = 4  # scripts/kill_releases.py kills as many as one likes
 ASKED = {"name": "ward", "epsilon": 1.0, "threshold": 0.4}
 OTHER = own_asia(100), asia_schema(100)
 
@@ -51,24 +53,19 @@ def test_what_was_drawn_is_kept_and_the_rest_is_drawn(after, book, monkeypatch):
     assert "stay charged to budget 'ward'" in told.value.__notes__[0]
     assert "engine release --resume ends it" in told.value.__notes__[0]
     assert Budget("ward", path=book.path).left.epsilon == 2
-    (number,) = book.show("ward").unfinished
-    lines = book.drawn(number)
-    kept = (
-        [json.loads(line)["steps"] for line in lines.read_text().splitlines()[1:]] if after else []
-    )
+    (charge,) = book.show("ward").unfinished
+    kept = [one.steps for one in book.drawn(charge)]
     assert len(kept) == after
-    if after:
-        lines.write_text(lines.read_text() + '\n{"sensitivity": 1.')  # a line that was torn
-        assert lines.stat().st_mode & 0o077 == 0
     found = make(book, name="ward", resume=True)
-    assert [list(one.steps) for one in found.releases[:after]] == kept
+    assert [one.steps for one in found.releases[:after]] == kept
     assert found.params["threshold"] == 0.4
     assert 0 < check(found) <= 1
     budget = book.show("ward")
     assert len(budget.charges) == 1
     assert not budget.unfinished
-    assert not lines.exists()
-    assert book.ids(budget) == {number: f"{number}-{book.get('1')[0][2:]}"}
+    assert book.ids(budget) == {charge: book.get(charge)[0]}
+    with pytest.raises(InputError, match=f"No release of the charge {charge} waits"):
+        book.drawn(charge)
     with pytest.raises(InputError, match="No release of budget 'ward' waits"):
         make(book, **ASKED, resume=True)
 
@@ -85,10 +82,12 @@ def test_a_release_that_ended_before_it_was_noted(book, monkeypatch):
         patch.setattr("engine.release.budget.save", failing)
         with pytest.raises(RuntimeError, match="power cut"):
             make(book, **ASKED)
-    assert list(book.show("ward").unfinished) == [1]
-    make(book, name="ward", resume=True)
+    budget = book.show("ward")
+    assert (len(budget.unfinished), book.ids(budget)) == (1, {})
+    made = make(book, name="ward", resume=True)
     assert not book.show("ward").unfinished
-    assert list(book.ids(book.show("ward"))) == [1]
+    assert list(book.ids(budget)) == [budget.charges[0].id]
+    assert [canonical(made)] == [path.read_text() for path in book.folder.glob("*.json")]
 
 
 def test_another_table_does_not_end_it(book, monkeypatch):
@@ -99,35 +98,109 @@ def test_another_table_does_not_end_it(book, monkeypatch):
     with pytest.raises(InputError, match="is of another table: 5,000 records of asia"):
         make(book, *OTHER, name="ward", resume=True)
     with sqlite3.connect(book.path) as connection:  # a schema that another version wrote
-        connection.execute("UPDATE unfinished SET request = replace(request, 'levels', 'l')")
+        connection.execute("UPDATE charges SET request = replace(request, 'levels', 'l')")
     with pytest.raises(InputError, match="schema"):
         make(book, *OTHER, name="ward", resume=True)
-    assert list(book.show("ward").unfinished) == [1]
+    assert len(book.show("ward").unfinished) == 1
     assert len(book.charge("ward", Guarantee(1.0, 0.0), "other").charges) == 2
 
 
+@pytest.mark.parametrize("how", ["deleted", "put back"])
+def test_no_budget_hands_out_another_s_tables(how, book, monkeypatch):
+    """Its table was drawn under a charge that the file has no more, and numbers would repeat."""
+    before = book.path.read_bytes()
+    with monkeypatch.context() as patch:
+        cut(patch, 1)
+        with pytest.raises(RuntimeError):
+            make(book, **ASKED)
+    ((charge, _),) = book.show("ward").unfinished.items()
+    (drawn,) = book.drawn(charge)
+    book.path.unlink()
+    if how == "put back":
+        book.path.write_bytes(before)
+    found = make(book, **ASKED | {"name": "ward 8"})
+    assert found.releases[0].steps != drawn.steps
+    ward = Budget("ward 8", path=book.path)
+    with pytest.raises(InputError, match="waits to be ended"):
+        book.draw(charge, 1, drawn)
+    assert len(ward.charges) == 1
+
+
+def test_a_second_process_waits_for_the_first(book, monkeypatch):
+    """Without the lock, too, one of them ends the release."""
+    with monkeypatch.context() as patch:
+        cut(patch, 1)
+        with pytest.raises(RuntimeError):
+            make(book, **ASKED)
+    (charge,) = book.show("ward").unfinished
+    with book.working(charge), pytest.raises(InputError, match=r"^Another process .* ended\.$"):
+        make(book, name="ward", resume=True)
+    drawn = Resumable.gaussian
+
+    def late(source, *args):
+        """The other one ends the release before this one has drawn its last tables."""
+        if not others and len(source.given_out) == 2:
+            with monkeypatch.context() as patch:
+                patch.setattr(Resumable, "gaussian", drawn)
+                others.append(make(book, name="ward", resume=True))
+        return drawn(source, *args)
+
+    others = []
+    monkeypatch.setattr(Budgets, "working", lambda *_: nullcontext())
+    monkeypatch.setattr(Resumable, "gaussian", late)
+    with pytest.raises(InputError, match=f"No release of the charge {charge} waits"):
+        make(book, name="ward", resume=True)
+    assert len(others) == 1
+    assert len(list(book.folder.glob("*.json"))) == 1
+
+
+def resumed(book, place):
+    """A child process that ends a release and writes its digest, or why it could not."""
+
+    def work():
+        try:
+            said = digest(make(book, resume=True))
+        except InputError as error:
+            said = str(error)
+        place.write_text(said)
+
+    return forked(work)
+
+
 def killed_releases(folder, kills, seed):
-    """Kill as many releases at random moments, and end them; (releases that are kept, charges)."""
+    """Kill as many releases at random moments, and let two at once end each.
+
+    Returns how many releases are kept and how many charges there are.
+    """
     book, rng = Budgets(folder / "b.db"), random.Random(seed)
     make(book)  # compiled and counted once
     start = time.monotonic()
     make(book)
     usual = time.monotonic() - start
-    for _ in range(kills):
+    for k in range(kills):
         child = forked(lambda: make(book) and None)
         time.sleep(rng.uniform(0, 1.5 * usual))
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-    for _ in book.show("asia").unfinished:
-        check(make(book, resume=True))
-    book.check()  # no release is without its charge
+        if not book.show("asia").unfinished:
+            continue
+        places = [folder / f"{k}-{one}" for one in "ab"]
+        for child in [resumed(book, place) for place in places]:
+            assert os.waitpid(child, 0)[1] == 0
+        said = {place.read_text() for place in places}
+        assert len({one for one in said if " " not in one}) == 1, said
+        assert all("\n" not in one for one in said)
+        check(loads(max(book.folder.glob("*.json"), key=os.path.getmtime).read_bytes()))
     budget = book.show("asia")
     assert not budget.unfinished
+    assert book.closed() == {}  # no release is without its charge
+    assert len(list(book.folder.glob("*.json"))) == len(book.ids(budget))
     return len(book.ids(budget)), len(budget.charges)
 
 
+@pytest.mark.fresh  # or each process would draw the same
 def test_kill_9_loses_nothing_that_was_paid_for_and_gives_nothing_for_free(tmp_path):
-    """Every charge has its release in the end, and none is charged twice."""
+    """Every charge has its one release in the end, and none is charged twice."""
     files, charges = killed_releases(tmp_path, KILLS, seed=4)
     assert 2 <= files == charges <= KILLS + 2
 

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import sqlite3
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -11,10 +12,11 @@ import pytest
 
 from engine import InputError
 from engine.__main__ import main, script
-from engine.privacy.accounting import Guarantee
+from engine.algorithms.marginal_pc import MarginalPCParameters
 from engine.release.budget import VARIABLE, Budgets
+from engine.release.checking import Request
 from engine.release.door import load
-from engine.release.file import canonical, digest, loads
+from engine.release.file import canonical, digest
 from engine.release.page import to_html
 from engine.release.places import check_place, save
 from engine.release.signature import own_key, public_text
@@ -33,11 +35,11 @@ def book(tmp_path):
 
 def test_a_release_is_kept_before_it_is_returned(book):
     found = make(book)
-    (id_,) = book.ids(book.show("asia")).values()
+    ((charge, id_),) = book.ids(book.show("asia")).items()
     kept = book.get(id_)
     assert kept == (id_, canonical(found), to_html(found))
-    assert book.ids(book.show("asia")) == {1: id_}
-    assert book.get("1") == kept
+    assert id_ == f"{charge}-{digest(found)[:8]}"
+    assert book.get(charge) == kept
     folder = book.folder
     assert folder.stat().st_mode & 0o777 == 0o700
     assert len(list(folder.iterdir())) == 2
@@ -47,30 +49,88 @@ def test_a_release_is_kept_before_it_is_returned(book):
             book.get(wanted)
 
 
-@pytest.mark.parametrize("later", [0, 1])
-def test_an_old_copy_of_the_budgets_is_noticed(book, capsys, monkeypatch, later):
-    """The charge since the copy is gone, or its number is another charge's by now."""
+def test_an_older_copy_closes_the_budget_that_it_gives_back(book, capsys, monkeypatch):
+    """No other one; and what it lacks can be charged again, so that the rest can be spent."""
+    book.new("other", 2, 1e-3)
     make(book)
     before = book.path.read_bytes()
-    make(book)
-    book.check()
+    made, newest = make(book), book.path.read_bytes()
+    assert book.closed() == {}
     book.path.write_bytes(before)
-    for _ in range(later):
-        book.charge("asia", Guarantee(1.0, 0.0), "a release that was never kept")
-        kept = book.folder / "2-aaaaaaaa.json"
-        kept.write_text("{}")
-    with pytest.raises(InputError, match="is an older copy: 1 of the kept releases"):
-        book.check()
-    spent = book.show("asia").spent
-    with pytest.raises(InputError, match="older copy"):
+    assert list(book.closed()) == ["asia"]
+    with pytest.raises(InputError, match=r"older copy\. Put .* recount asia\. Never .* twice\.$"):
         make(book)
-    assert book.show("asia").spent == spent
+    assert len(book.show("asia").charges) == 1
     monkeypatch.setenv(VARIABLE, str(book.path))
-    for asked in (["budget", "show"], ["budget", "show", "--json"]):
-        assert main(asked) == 2
-        told = capsys.readouterr()
-        assert "older copy" in told.err
-        assert told.out == ""
+    assert main(["budget", "show", "--json"]) == 0
+    asia, other = json.loads(capsys.readouterr().out)
+    assert "is closed" in asia["closed"]
+    assert other["closed"] is None
+    book.path.write_bytes(newest)
+    assert book.closed() == {}
+    book.path.write_bytes(before)
+    make(book, name="other")
+    assert main(["budget", "recount", "asia"]) == 0
+    assert "is closed" not in capsys.readouterr().out
+    assert book.show("asia").spent[0] == 2
+    assert digest(made)[:8] in {id_[-8:] for id_ in book.ids(book.show("asia")).values()}
+    make(book)
+    assert book.recount("asia").spent[0] == 3
+
+
+def test_a_budget_that_gave_out_more_than_its_total_stays_closed(book):
+    """Its file was deleted, and a smaller total declared; a name that looks the same is no way."""
+    make(book, epsilon=2.0)
+    book.path.unlink()
+    book.new("Asia.", 1, 1e-3)
+    with pytest.raises(InputError, match=r"has ε = 1, .* left, and this costs ε = 2"):
+        book.recount("Asia.")
+    with pytest.raises(InputError, match=r"'Asia\.' is closed: the release"):
+        make(book, name="Asia.")
+    assert book.show("Asia.").charges == ()
+    assert make(book, name="other").total.epsilon == 1
+
+
+def of_version_1(book, made):
+    """A file as version 1 wrote it: a kept release, one that was never begun, one cut short."""
+    (id_,) = book.ids(book.show("asia")).values()
+    asked = MarginalPCParameters(epsilon=1.0, delta=1e-6)
+    request = json.dumps(Request(asked, made.rows, made.schema).to_json())
+    for end in ("json", "html"):
+        (book.folder / f"{id_}.{end}").rename(book.folder / f"1-{id_[-8:]}.{end}")
+    (book.folder / "drawn-3.jsonl").write_text('\n{"sensitivity": 1.0}')
+    with sqlite3.connect(book.path) as connection:
+        connection.executescript("""
+            DROP TABLE drawn;
+            DROP TABLE charges;
+            CREATE TABLE charges (id INTEGER PRIMARY KEY, name TEXT NOT NULL REFERENCES budgets
+                (name), epsilon TEXT NOT NULL, delta TEXT NOT NULL, what TEXT NOT NULL,
+                at TEXT NOT NULL DEFAULT (datetime('now')));
+            CREATE TABLE unfinished (id INTEGER PRIMARY KEY, request TEXT NOT NULL);
+            PRAGMA user_version = 1;
+        """)
+        for number in (1, 2, 3):
+            row = (
+                "INSERT INTO charges (name, epsilon, delta, what) VALUES ('asia', '1', '1e-6', '')"
+            )
+            connection.execute(row)
+            connection.execute("INSERT INTO unfinished VALUES (?, ?)", (number, request))
+
+
+def test_budgets_of_version_1_are_taken_over(book):
+    """Numbers stay as ids; tables of which nobody can say whose they are are named, not used."""
+    made = make(book)
+    of_version_1(book, made)
+    budget = book.show("asia")
+    assert [c.id for c in budget.charges] == ["1", "2", "3"]
+    assert list(budget.unfinished) == ["2"]
+    assert (book.ids(budget), book.closed()) == ({"1": f"1-{digest(made)[:8]}"}, {})
+    again = make(book, resume=True)
+    assert book.ids(budget)["2"] == f"2-{digest(again)[:8]}"
+    assert len(make(book).releases) == len(made.releases)
+    with pytest.raises(InputError, match=r"waits to be ended\. drawn-3\.jsonl .* is not used\.$"):
+        make(book, resume=True)
+    assert [len(c.id) for c in book.show("asia").charges] == [1, 1, 1, 16]
 
 
 def test_nothing_is_charged_where_nothing_can_be_kept(book):
@@ -80,21 +140,12 @@ def test_nothing_is_charged_where_nothing_can_be_kept(book):
     assert book.show("asia").charges == ()
 
 
-def test_what_the_disk_refuses_or_loses_is_one_sentence(book, monkeypatch):
-    found = make(book)
-    id_ = book.ids(book.show("asia"))[1]
-    assert id_ == f"1-{digest(found)[:8]}"
-    assert book.get("1")[1] == canonical(found)
+def test_what_the_disk_loses_is_one_sentence(book):
+    make(book)
+    ((charge, id_),) = book.ids(book.show("asia")).items()
     (book.folder / f"{id_}.html").unlink()
     with pytest.raises(InputError, match="cannot be read"):
-        book.get("1")
-
-    def full(text, path):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("engine.release.budget.save", full)
-    with pytest.raises(InputError, match="could not be kept: No space left"):
-        book.keep(2, found)
+        book.get(charge)
 
 
 # Places --------------------------------------------------------------------------------------
@@ -155,18 +206,19 @@ def test_a_place_taken_in_between_costs_no_release(typed, monkeypatch):
     assert Path("r.json").read_text() == "paid for"
 
 
-def test_what_could_be_written_nowhere_is_printed(typed, monkeypatch):
+def test_what_could_not_be_kept_is_given_to_nobody_and_ends_later(typed, monkeypatch):
     """The disk is full from the charge on: what has been paid for is not lost."""
 
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    for module in ("engine.release.budget", "engine.cli.release"):
-        monkeypatch.setattr(f"{module}.save", full)
-    found = typed(f"{RELEASE} r.json")
-    assert found.status == 2
-    assert "paid for, is on standard output alone" in found.err
-    assert loads(found.out.encode()).total.epsilon == 1
+    with monkeypatch.context() as patch:
+        patch.setattr("engine.release.budget.save", full)
+        found = typed(f"{RELEASE} r.json")
+    assert one_line(found)
+    assert "could not be kept: No space left" in found.err
+    assert not Path("r.json").exists()
+    assert typed(f"{RELEASE} r.json --resume").status == 0
     assert len(Budgets().show("ward").charges) == 1
 
 
@@ -227,9 +279,9 @@ def test_signed_checked_kept_and_written_again(typed):
     ):
         assert one_line(typed(f"check {wrong}"))
     bare = canonical(replace(load("r.json")[0], signature=None))  # signed later
-    (stored,) = Budgets().folder.glob("1-*.json")
+    (stored,) = Budgets().folder.glob("*.json")
     stored.write_text(bare)
-    assert typed("release --again 1 --sign --out later.json").status == 0
+    assert typed(f"release --again {charge['id']} --sign --out later.json").status == 0
     load("later.json", public_text(own_key()))
     assert typed("synthetic r.json --rows 10").status == 0
     assert typed("synthetic r.json --rows 10").status == 2  # nothing is overwritten

@@ -1,0 +1,9 @@
+"""Budgets whatever happens to them, by a machine that chooses what does."""
+
+from hypothesis import settings
+
+from tests.release.life import Life
+
+# ``python -m scripts.kill_releases --sequences 2000`` runs as many as one likes.
+TestLife = Life.TestCase
+TestLife.settings = settings(max_examples=30, stateful_step_count=30)
