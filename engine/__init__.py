@@ -8,7 +8,7 @@ from engine import compiled
 from engine.version import __version__ as __version__
 
 # Before the first kernel is read: numba looks for a place to keep it when a module is imported.
-PASSING = compiled.settle()
+PASSING = compiled.set_cache_folder()
 
 if TYPE_CHECKING:  # what a type checker sees of the names below
     from engine.data.dataset import Dataset as Dataset

@@ -46,7 +46,7 @@ def kernel(*signatures: str, **options: Any) -> Callable[[Any], Any]:
     return declared
 
 
-def kept(made: Any) -> bool:
+def is_compiled(made: Any) -> bool:
     """Tell whether a kernel is compiled, here or, newer than its file, where numba keeps it."""
     function = made.py_func
     source = Path(function.__code__.co_filename)
@@ -57,7 +57,7 @@ def kept(made: Any) -> bool:
     )
 
 
-def settle() -> bool:
+def set_cache_folder() -> bool:
     """Give numba a place before it looks for one; return whether that had to be a passing one."""
     given = os.environ.get(PLACE)
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()) / "numba"

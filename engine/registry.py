@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import cast
 
 from engine.algorithm import Algorithm
-from engine.compiled import kept
+from engine.compiled import is_compiled
 from engine.errors import InputError, did_you_mean, show
 from engine.params import Spec
 
@@ -85,4 +85,4 @@ def slow(key: str) -> int:
         return 0  # the others' take a few seconds
     from engine.marginals.kernels import tests
 
-    return 0 if kept(tests) else 30
+    return 0 if is_compiled(tests) else 30

@@ -50,13 +50,13 @@ def from_disk(loop):
 
 def test_a_loop_is_kept_until_its_file_changes(imported):
     first = imported(more=1)
-    assert not compiled.kept(first)
+    assert not compiled.is_compiled(first)
     assert first(2) == 3
     same = imported()
-    assert compiled.kept(same)
+    assert compiled.is_compiled(same)
     assert (same(2), from_disk(same)) == (3, True)
     changed = imported(more=2)
-    assert not compiled.kept(changed)
+    assert not compiled.is_compiled(changed)
     assert (changed(2), from_disk(changed)) == (4, False)
     back = imported()
     assert (back(2), from_disk(back)) == (4, True)
@@ -78,11 +78,11 @@ def test_a_kernel_uses_nothing_of_another_file_of_the_engine():
 
 def test_a_place_that_can_be_written_to_stays(monkeypatch, tmp_path):
     monkeypatch.delenv(compiled.PLACE, raising=False)
-    assert not compiled.settle()
+    assert not compiled.set_cache_folder()
     assert compiled.PLACE not in os.environ
     assert not engine.PASSING
     monkeypatch.setenv(compiled.PLACE, str(tmp_path / "given"))
-    assert not compiled.settle()
+    assert not compiled.set_cache_folder()
     assert os.environ[compiled.PLACE] == str(tmp_path / "given")
 
 
@@ -99,11 +99,11 @@ def test_nowhere_to_write_gives_a_passing_place_with_what_was_compiled(
             monkeypatch.setenv(compiled.PLACE, given)
         else:
             monkeypatch.delenv(compiled.PLACE, raising=False)
-        assert compiled.settle()
+        assert compiled.set_cache_folder()
         place = os.environ[compiled.PLACE]
         assert place == str(tmp_path / "passing")
         monkeypatch.setattr(numba.config, "CACHE_DIR", place)
         loop = imported()
-        assert compiled.kept(loop) == read
+        assert compiled.is_compiled(loop) == read
         assert (loop(2), from_disk(loop)) == (3, read)
         compiled.shutil.rmtree(place)

@@ -13,7 +13,7 @@ from typing import Any
 from engine.algorithm import Algorithm
 from engine.audit.instrumented import noise_faults
 from engine.audit.measure import Measured, Trial
-from engine.audit.neighbours import Neighbours, known, many
+from engine.audit.neighbours import Neighbours, extremes, many
 from engine.audit.replay import NOTHING, Finding, replay, transcript
 from engine.errors import InputError
 from engine.params import Parameters
@@ -62,7 +62,7 @@ def cases(key: str | None = None) -> list[Case]:
         Case(kind, one, pair, {"guarantee": kind, "epsilon": 1.0, **_settings(one, kind)})
         for one in (every if key is None else [algorithm(key)])
         for kind in one.guarantees
-        for pair in known(one.columns)
+        for pair in extremes(one.columns)
     ]
 
 

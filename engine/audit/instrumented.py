@@ -153,7 +153,7 @@ def run_with(
 # Is the noise the one that was charged? -----------------------------------------------
 
 
-def bare(event: Event) -> Event:
+def without_sampling(event: Event) -> Event:
     """Return the event without the sampling around it."""
     return event.inner if isinstance(event, events.SubsampledEvent) else event
 
@@ -165,7 +165,7 @@ def noise_faults(answers: Sequence[Answer], ledger: Ledger) -> list[str]:
     thresholds: dict[int, float] = {}  # of sparse vectors, by the charge that opened each
     answered: set[int] = set()
     for number, one in enumerate(answers, 1):
-        event, charge, draws = bare(one.event), id(one.event), one.draws
+        event, charge, draws = without_sampling(one.event), id(one.event), one.draws
         where = f"answer {number} ({charged.get(charge, 'no label')})"
         many = isinstance(event, events.AboveThresholdEvent)
         if charge not in charged or (charge in answered and not many):

@@ -112,7 +112,7 @@ def turned_vote(n: int = 25) -> Neighbours:
     )
 
 
-def known(columns: int | None = None) -> tuple[Neighbours, ...]:
+def extremes(columns: int | None = None) -> tuple[Neighbours, ...]:
     """Return the documented extremes, small enough for thousands of runs; or those of a width."""
     if columns == 2:
         return turned_vote(), all_alike(columns=2, changed=2), all_alike(10, 2, 1)

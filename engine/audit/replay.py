@@ -22,9 +22,9 @@ from engine.audit.instrumented import (
     Answer,
     Diverged,
     Instrumented,
-    bare,
     noise_faults,
     run_with,
+    without_sampling,
 )
 from engine.audit.neighbours import Neighbours
 from engine.context import Step
@@ -138,7 +138,7 @@ def moved(a: Answer, b: Answer) -> float:
     """
     with np.errstate(invalid="ignore"):  # two that are infinite alike have not moved
         change = np.abs(np.where(a.exact == b.exact, 0.0, a.exact - b.exact))
-    event = bare(a.event)
+    event = without_sampling(a.event)
     if isinstance(event, events.ProposeTestReleaseEvent | events.StableEvent):
         far, length = (1, 0.0) if isinstance(event, events.StableEvent) else (2, event.length)
         stable = max(a.exact[:-1].max(), b.exact[:-1].max()) >= far

@@ -27,7 +27,7 @@ from engine.errors import InputError
 from engine.params import Spec
 from engine.serialise import plain
 from engine.studies.plan import PlanRequest
-from engine.studies.store import held
+from engine.studies.store import opened_store
 from engine.studies.tune import FRESH, OBJECTIVES, SEEDS, Tuned, halves, tune, which_epsilon
 
 
@@ -71,7 +71,7 @@ def tune_command(argv: Sequence[str]) -> int:
     data, held_out = _data(args)
     over = [] if args.over is None else parts(args.over, "--over")
     answers: dict[str, Any] = {}
-    with held(args.out) as store, interruptible() as cancelled, progress_line() as progress:
+    with opened_store(args.out) as store, interruptible() as cancelled, progress_line() as progress:
         how: dict[str, Any] = {"store": store, "cancelled": cancelled, "on_progress": progress}
         how |= {"executor": args.executor, "workers": args.workers, "objective": args.objective}
         how["knowledge"] = said(args)

@@ -59,7 +59,7 @@ class Halves:
     test: np.ndarray
 
     @classmethod
-    def deal(cls, n: int, randomness: Randomness) -> Halves:
+    def split(cls, n: int, randomness: Randomness) -> Halves:
         """Split at random; training gets the smaller half of an odd number."""
         order = randomness.permutation(n)
         return cls(order[: n // 2], order[n // 2 :])

@@ -102,7 +102,7 @@ class Residuals:
     n: int  # training records
 
     @classmethod
-    def of(cls, pair: Pair, halves: Halves, setting: Setting) -> Residuals:
+    def fit(cls, pair: Pair, halves: Halves, setting: Setting) -> Residuals:
         """Fit both ways on the training half, and apply to the test half."""
         train, test = pair.rows(halves.training), pair.rows(halves.test)
         forward = Ridge.fit(train.x, train.y, setting.width).predict(test.x, setting.ridge)

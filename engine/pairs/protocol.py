@@ -126,10 +126,12 @@ def by_vote(terms: Terms) -> Decision:
 def by_scores(terms: Terms) -> Decision:
     """Run the paper's Algorithm 1 with two noisy scores, or with their one difference."""
     context, data = terms.context, terms.data
-    halves = Halves.deal(data.n, context.randomness)
+    halves = Halves.split(data.n, context.randomness)
     setting, epsilon = _setting(terms, halves)
     key = (_mark(halves.test), setting.ridge, setting.width)
-    rest = store_of(data).keep(("anm fit", *key), lambda: Residuals.of(terms.pair, halves, setting))
+    rest = store_of(data).keep(
+        ("anm fit", *key), lambda: Residuals.fit(terms.pair, halves, setting)
+    )
     context.check()
     if terms.score == "iqr":
         return _by_iqr(terms, rest, setting, epsilon)

@@ -493,7 +493,7 @@ def plan(
         for result in sweep(data, keys, grid, seeds, cancelled=stopped):
             done, at = done + 1, (result.algorithm, result.values["epsilon"])
             (runs if linked else nothing)[at].append(result)
-            on_step(Progress.steady(done, total, start))
+            on_step(Progress.at_steady_pace(done, total, start))
     forecasts = (
         _forecast(request.rows, *at, found, nothing[at]) for at, found in runs.items() if found
     )

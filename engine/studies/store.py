@@ -103,7 +103,7 @@ class ResultStore(AbstractContextManager["ResultStore"]):
                 raise InputError(f"{self.path} {_reason(str(error))}") from error
 
 
-def held(
+def opened_store(
     store: ResultStore | str | os.PathLike[str] | None,
 ) -> AbstractContextManager[ResultStore | None]:
     """Return the store itself, which stays open, or the one at a path, closed at the end."""

@@ -24,7 +24,7 @@ from engine.cluster import WorkerError, connect, present
 from engine.data.dataset import Dataset
 from engine.errors import InputError
 from engine.studies.detectability import Shape
-from engine.studies.store import ResultStore, held
+from engine.studies.store import ResultStore, opened_store
 from engine.studies.trial import (
     Datasets,
     Grid,
@@ -72,7 +72,7 @@ class Progress:
     left: float | None
 
     @staticmethod
-    def steady(done: int, total: int, start: float) -> Progress:
+    def at_steady_pace(done: int, total: int, start: float) -> Progress:
         """Assume that all take as long as those since ``start``, of ``time.monotonic``."""
         seconds = monotonic() - start
         return Progress(done, total, 0, seconds, seconds / done * max(total - done, 0))
@@ -149,7 +149,7 @@ class _Sweep:
         """Yield the results: those in the store, then the others as they are made."""
         start, total, left = monotonic(), len(self.study.trials), TimeLeft(self.study.trials)
         alone = self.executor == "serial" or (self.executor, self.workers) == ("processes", 1)
-        with held(store) as kept:
+        with opened_store(store) as kept:
             found, missing = _kept(kept, self.study)
             done, waiting = count(1), deque(missing)
             new = self.serial(waiting) if alone else self.parallel(waiting, left)
@@ -441,7 +441,7 @@ def estimate(
         at least where the probe did not meet every kind of run.
     """
     study = study_of(datasets, algorithms, parameters, seeds)
-    with held(store) as kept:
+    with opened_store(store) as kept:
         found, missing = _kept(kept, study)
     left = TimeLeft(study.trials)
     stands = {k: d if d.public else Shape.of(d).independent(0) for k, d in study.datasets.items()}

@@ -328,7 +328,7 @@ def tune(
         for r in sweep(on, key, [{**fixed, **tried[one]} for one in some], seeds, **how):
             scores[r.params][r.seed].append(score_of(r, objective))
             done += 1
-            on_progress(Progress.steady(done, planned, start))
+            on_progress(Progress.at_steady_pace(done, planned, start))
 
     def of(one: str, seeds: range) -> list[float]:
         """Return a candidate's scores: the mean over the datasets for each of the seeds it had."""

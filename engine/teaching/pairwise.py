@@ -103,8 +103,8 @@ def picture(data: Dataset, setting: Setting, seed: int) -> Picture:
 
 
 def _fitted(data: Dataset, setting: Setting, seed: int) -> tuple[Pair, Halves, Residuals]:
-    pair, halves = pair_of(data), Halves.deal(data.n, Randomness(seed))
-    return pair, halves, Residuals.of(pair, halves, setting)
+    pair, halves = pair_of(data), Halves.split(data.n, Randomness(seed))
+    return pair, halves, Residuals.fit(pair, halves, setting)
 
 
 def _sign(data: Dataset) -> float:

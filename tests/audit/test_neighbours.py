@@ -9,8 +9,8 @@ from engine import InputError, load_dataset
 from engine.audit.neighbours import (
     KINDS,
     all_alike,
+    extremes,
     from_dataset,
-    known,
     many,
     neighbours,
     one_cell,
@@ -52,9 +52,9 @@ def test_the_documented_extremes_cell_by_cell():
     assert usual == {(0, 0, 0): 20, (1, 1, 0): 20, (0, 0, 1): 39_968, (0, 1, 1): 9_992}
     assert sum(cells(strata(7, 50)).values()) == 57
     assert (one_cell().data.n, turned_vote().data.n) == (2_000, 25)
-    assert [pair.name for pair in known()] == ["strata", "all alike", "one cell"]
-    assert [pair.name for pair in known(2)] == ["turned vote", "40 alike", "10 alike"]
-    assert {pair.data.d for pair in known(2)} == {2}
+    assert [pair.name for pair in extremes()] == ["strata", "all alike", "one cell"]
+    assert [pair.name for pair in extremes(2)] == ["turned vote", "40 alike", "10 alike"]
+    assert {pair.data.d for pair in extremes(2)} == {2}
 
 
 def test_a_person_of_a_dataset_is_replaced_or_refused():

@@ -92,7 +92,7 @@ def test_the_first_visitor_of_marginal_pc_is_told_why_it_takes_longer(monkeypatc
 
     asia = load_dataset("asia", n=200)
     for kept in (True, False):
-        monkeypatch.setattr(registry, "kept", lambda _, kept=kept: kept)
+        monkeypatch.setattr(registry, "is_compiled", lambda _, kept=kept: kept)
         for key in ("priv_pc", "marginal_pc"):
             search(tell, Request(Source("asia", 200), key), asia)
             assert any("preparing it, once, about 30 s" in words for words in said) == (

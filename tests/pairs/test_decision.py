@@ -7,7 +7,7 @@ import pytest
 
 from engine import ALGORITHMS, Dataset, InputError, load_dataset, run
 from engine.algorithms.anm import AnmParameters
-from engine.audit.neighbours import known, many
+from engine.audit.neighbours import extremes, many
 from engine.audit.replay import NOTHING, replay
 from engine.data.pairs import HELD_OUT, MECHANISMS, simulate_pair
 from engine.pairs.columns import Pair, pair_of
@@ -248,7 +248,7 @@ def test_answers_forced_on_a_neighbour_tell_nothing_more(values):
     """Releases that the suite for all algorithms does not reach with one choice changed."""
     algorithm, found = ALGORITHMS["anm"], NOTHING
     params = algorithm.params.build({**values, "epsilon": 3.0})
-    pairs = [*many(seed=2, count=12, columns=2, least=10), *known(2)]
+    pairs = [*many(seed=2, count=12, columns=2, least=10), *extremes(2)]
     pairs += many(seed=3, count=12, columns=2, kinds=("numeric",), rows=400)
     for seed, pair in enumerate(pairs):
         found += replay(algorithm, pair, params, seed)

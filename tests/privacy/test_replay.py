@@ -9,7 +9,7 @@ import pytest
 from engine import ALGORITHMS, InputError, load_dataset
 from engine.algorithms import marginal_pc
 from engine.audit.instrumented import repeated_noise
-from engine.audit.neighbours import all_alike, from_dataset, known, many
+from engine.audit.neighbours import all_alike, extremes, from_dataset, many
 from engine.audit.replay import NOTHING, differences, replay, transcript
 from engine.data.dataset import Dataset
 from engine.privacy import mechanisms
@@ -58,7 +58,7 @@ def test_nothing_but_the_answers_tells_neighbours_apart(key, values):
     rows = ROWS if "subsample" in values else None
     pairs = list(suited(key, seed=len(repr(values)), count=12, rows=rows))
     if ALGORITHMS[key].columns is not None:  # few columns leave chance little room for extremes
-        pairs += [*known(ALGORITHMS[key].columns)] * 3
+        pairs += [*extremes(ALGORITHMS[key].columns)] * 3
     try:
         found = replayed(key, values, pairs[:1])
     except InputError:  # refused at once, or of private data: it releases nothing
@@ -72,7 +72,7 @@ def test_nothing_but_the_answers_tells_neighbours_apart(key, values):
 
 @pytest.mark.parametrize("key", STRICT)
 def test_the_documented_extremes(key):
-    found = replayed(key, SHORT.get(key, {}), list(known(ALGORITHMS[key].columns)))
+    found = replayed(key, SHORT.get(key, {}), list(extremes(ALGORITHMS[key].columns)))
     assert found.passed, found.faults
     assert found.largest > 0.5
 
@@ -172,7 +172,7 @@ class Refreshed:
 @pytest.mark.parametrize("key", STRICT)
 def test_the_wrong_noise_shows_in_every_algorithm(key, wrap, spared, monkeypatch):
     """Mechanisms that draw something else than they charge; Gaussian algorithms need no Laplace."""
-    first = all_alike() if ALGORITHMS[key].columns is None else known(ALGORITHMS[key].columns)[0]
+    first = all_alike() if ALGORITHMS[key].columns is None else extremes(ALGORITHMS[key].columns)[0]
     pairs = [first, *suited(key, seed=8, count=3, kinds=("any", "strata"))]
     plain = transcript(
         ALGORITHMS[key], pairs[0].data, ALGORITHMS[key].params.build(SHORT.get(key, {})), 0
