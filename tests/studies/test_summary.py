@@ -80,6 +80,11 @@ def test_bands_are_quantiles_over_the_seeds(results):
     point = points[(points["algorithm"] == "priv_pc") & (points["epsilon"] == 1.0)].iloc[0]
     assert point["median"] == part.median()
     assert [point["low"], point["high"]] == pytest.approx(np.percentile(part, [10, 90]))
+    tests = table[table["algorithm"] == "priv_pc"].groupby("epsilon")["ci_tests"].apply(list)
+    drawn = bands(table, "ci_tests").set_index(["algorithm", "epsilon"]).loc["priv_pc"]
+    for epsilon, some in tests.items():
+        ends = np.percentile(some, [10, 90])
+        assert drawn.loc[epsilon, ["low", "high"]].tolist() == pytest.approx(ends)
     assert (point["sure_low"], point["sure_high"]) == (part.min(), part.max())  # of five runs
     assert point["count"] == 5
     shown = summary(table)
