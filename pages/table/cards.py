@@ -14,7 +14,7 @@ from engine.data.column import LEVEL, MISSING_LEVEL, Column, Dialect, Person
 from engine.data.draft import FEW, Found
 from engine.data.schema import Schema
 from engine.errors import show
-from engine.params import Parameters, param
+from engine.params import Parameters, number, param
 from pages.shell import form, state
 from pages.shell import words as text
 from pages.shell.state import Draft
@@ -158,7 +158,7 @@ def _column(name: str, card: Mapping[str, Any], persons: bool) -> Column:
 
 def _cuts(name: str, typed: str) -> tuple[float, ...]:
     try:
-        cuts = tuple(float(word) for word in split(typed))
+        cuts = tuple(number(word, float) for word in split(typed))
     except ValueError:
         raise InputError(f"The cut points of {show(name)} are numbers with commas.") from None
     if not cuts:

@@ -339,6 +339,11 @@ def test_the_commands(typed):
         "budget new other --epsilon 1_0",
         "budget new other --epsilon=' 1'",
         "budget new other --epsilon 1 --delta 1e-1_0",
+        "run --dataset asia --n 1_000",
+        "run --dataset asia --epsilon 1_0",
+        "sweep --dataset asia --epsilon 1,nan",
+        "plan --schema s.json --rows 100 --epsilon 1 --delta inf",
+        "synthetic r.json --rows \uff11\uff10",
     ):
         found = typed(line)
         assert (found.status, found.err.count("\n")) == (2, 1)
