@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from engine.pairs.decision import Decision
 from pages.pairs import batch, form, view
 from pages.shell import state
 from pages.shell import words as text
@@ -57,6 +58,18 @@ def test_fits_and_residuals_are_drawn_in_the_units_of_their_columns(monkeypatch)
     ]
     for one, x, y in wanted:
         assert (one["x"], one["y"]) == (pytest.approx(x), pytest.approx(y))
+
+
+@pytest.mark.parametrize(("released", "sign", "many"), [(5, 1, 80), (-5, 1, 20), (-5, -1, 80)])
+def test_a_decision_is_told_with_the_share_of_releases_that_say_the_same(released, sign, many):
+    """.8 of them say what is true; without a known truth the sign of the gap stands for it."""
+    way = SimpleNamespace(release="vote", name="vote", chance=lambda _: 0.8, gap=lambda _: sign)
+    told = {"release": "vote", "score": "hsic", "protects": "both", "probability": 0.9, "scale": 1}
+    found = Decision(direction="a->b", scores=(released,), **told)
+    for known in (sign, 0):
+        said = view._sentence(found, ("a", "b"), SimpleNamespace(sign=known, ways=[way]),
+                              {"epsilon": 1.0})  # fmt: skip
+        assert f": {many} of 100 such releases" in said
 
 
 def test_the_script_gives_the_same_decision(open_app):
