@@ -42,7 +42,7 @@ class PrivateGraph:
     Examples:
         >>> from engine import Schema, load_dataset
         >>> frame = load_dataset("cancer", n=3_000).to_frame()
-        >>> schema = Schema.draft(frame).state(*frame.columns)
+        >>> schema = Schema.draft(frame).declare(*frame.columns)
         >>> fitted = PrivateGraph(epsilon=1, schema=schema).fit(frame)
         >>> fitted.n_features_in_, fitted.guarantee_.epsilon
         (5, 1.0)

@@ -303,14 +303,19 @@ def parse_json(text: str, what: str) -> Any:
 
 
 def check_fields(
-    content: Any, known: Sequence[str], what: str, form: str | None = None
+    content: Any,
+    known: Sequence[str],
+    what: str,
+    form: str | None = None,
+    versions: Sequence[int] = (VERSION,),
 ) -> Mapping[str, Any]:
     """An object of a JSON file that has known fields alone, and the file's format if it has one."""
     if not isinstance(content, Mapping) or (form and content.get("format") != form):
         needed = f' with "format": "{form}"' if form else ""
         raise InputError(f"This is no {what}: it is an object{needed} in JSON.")
-    if form and content.get("version") != VERSION:
-        raise InputError(f"This program reads version {VERSION} of a {what}; write that version.")
+    if form and content.get("version") not in versions:
+        read = " and ".join(map(str, versions))
+        raise InputError(f"This program reads version {read} of a {what}; write that version.")
     for key in content:
         if key not in known:
             raise InputError(

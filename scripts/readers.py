@@ -23,7 +23,7 @@ def released(folder: Path) -> BudgetedRelease:
     from engine import Budget, Schema, load_dataset, load_release
 
     frame = load_dataset("asia", n=20_000, seed=1).to_frame().astype(str)
-    schema = Schema.draft(frame).state(*frame.columns)
+    schema = Schema.draft(frame).declare(*frame.columns)
     ward = Budget("ward", epsilon=3, delta=1e-5, path=folder / "budgets.db")
     return load_release(ward.release(frame, schema, epsilon=2).save(folder / "ward.json"))
 

@@ -10,7 +10,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from engine import InputError, PrivateGraph, Schema, load_dataset
 
 FRAME = load_dataset("asia", n=3_000, seed=7).to_frame().astype(str)
-SCHEMA = Schema.draft(FRAME).state(*FRAME.columns)
+SCHEMA = Schema.draft(FRAME).declare(*FRAME.columns)
 
 # Checks that scikit-learn leaves out by itself, and why that is right.
 LEFT_OUT = {

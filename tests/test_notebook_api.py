@@ -12,7 +12,7 @@ from engine import Budget, InputError, Schema, load_dataset, load_release, load_
 
 RNG = np.random.default_rng(7)
 FRAME = load_dataset("asia", n=3_000, seed=7).to_frame().astype(str)
-SCHEMA = Schema.draft(FRAME).state(*FRAME.columns)
+SCHEMA = Schema.draft(FRAME).declare(*FRAME.columns)
 
 
 def of(**columns):
@@ -82,7 +82,7 @@ def people():
 
 
 def test_what_a_run_shows_of_own_data_is_nothing_exact(people):
-    schema = Schema.draft(people).keep("stage", "smokes").state("stage", "smokes")
+    schema = Schema.draft(people).keep("stage", "smokes").declare("stage", "smokes")
     whole = Schema(
         (engine.Column(name="age", type="numeric", cuts=(10_100, 10_300)), *schema.columns)
     )
@@ -139,18 +139,18 @@ def test_a_draft_is_not_declared_until_all_of_it_is_stated(people, tmp_path):
     draft = Schema.draft(frame)
     assert draft.waiting == draft.names
     assert np.isinf(run("marginal_pc", frame, schema=draft, epsilon=1).spent.epsilon)
-    partly = draft.state("stage", age={"cuts": [40, 55, 70]})
+    partly = draft.declare("stage", age={"cuts": [40, 55, 70]})
     assert partly.waiting == ("smokes",)
     said = run("marginal_pc", frame, schema=partly, epsilon=1).guarantee
     assert "found in the data" in said
     with pytest.raises(InputError, match="What smokes can hold was found in the data"):
         Budget("draft", epsilon=3, delta=1e-5, path=tmp_path / "b.db").release(frame, partly, 1)
-    whole = partly.state(smokes=["no", "yes"])
+    whole = partly.declare(smokes=["no", "yes"])
     assert run("marginal_pc", frame, schema=whole, epsilon=1).spent.epsilon == 1
 
 
 def test_a_drafted_column_survives_the_file_as_one(tmp_path):
-    draft = Schema.draft(FRAME).state("asia")
+    draft = Schema.draft(FRAME).declare("asia")
     draft.save(tmp_path / "s.json")
     assert load_schema(tmp_path / "s.json") == draft
     assert load_schema(tmp_path / "s.json").waiting == draft.names[1:]
@@ -170,18 +170,18 @@ STATED = {
 def test_what_a_person_states_is_what_the_column_has(case):
     said, levels = STATED[case]
     draft = Schema.draft(of(a=np.arange(30) % 12, b=["x", "y"] * 15))
-    assert draft.state(a=said).levels[0] == levels
+    assert draft.declare(a=said).levels[0] == levels
 
 
 WRONG = {
-    "another column": ({"c": [1, 2]}, "has no column 'c' to state"),
+    "another column": ({"c": [1, 2]}, "has no column 'c' to declare"),
     "a field that there is not": ({"a": {"cut": [1]}}, "has no field 'cut'; it has type"),
     "a number": ({"a": 3}, "by a list of its levels, or fields"),
     "a set": ({"a": {3, 4}}, "by a list of its levels, or fields"),
     "a word": ({"a": "age in twelves"}, "by a list of its levels, or fields"),
     "cuts that fall": ({"a": {"cuts": [3, 1]}}, "increasing numbers"),
     "cuts of text": ({"a": {"cuts": "123"}}, "is a list"),
-    "cuts and bounds": ({"a": {"cuts": [1], "bounds": [0, 1]}}, "needs either cuts, or bounds"),
+    "cuts and bounds": ({"a": {"cuts": [1], "bounds": [0, 1]}}, "cuts outside of its bounds"),
 }
 
 
@@ -190,7 +190,7 @@ def test_what_does_not_fit_is_one_sentence(case):
     said, expected = WRONG[case]
     draft = Schema.draft(of(a=np.arange(30) % 12, b=["x", "y"] * 15))
     with pytest.raises(InputError, match=re.escape(expected)):
-        draft.state(**said)
+        draft.declare(**said)
 
 
 # Progress and stops ---------------------------------------------------------------------
@@ -294,7 +294,7 @@ def test_a_release_of_persons_says_so(tmp_path):
     )
     schema = (
         Schema.draft(visits.drop(columns="who"))
-        .state(smokes=["no", "yes"], dose={"cuts": [5, 10]})
+        .declare(smokes=["no", "yes"], dose={"cuts": [5, 10]})
         .by_person("who", smokes="any", dose="sum")
     )
     paid = Budget("ward", epsilon=3, delta=1e-5, path=tmp_path / "b.db").release(visits, schema, 1)
@@ -316,7 +316,7 @@ GUESSES = {
     "another word for a seed": (lambda: run("priv_pc", FRAME, random_state=1), "mean seed"),
     "a module that is called": (lambda: engine.release(FRAME, SCHEMA), "a budget releases"),
     "a schema that is inferred": (lambda: Schema.infer(FRAME), "'draft'"),
-    "levels for a reader": (lambda: engine.read_table(b"a,b", levels={}), "stated by a schema"),
+    "levels for a reader": (lambda: engine.read_table(b"a,b", levels={}), "declared by a schema"),
 }
 
 

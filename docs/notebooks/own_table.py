@@ -44,7 +44,7 @@ print(draft.waiting)
 print(run("marginal_pc", frame, schema=draft, epsilon=1).guarantee)
 
 # %%
-schema = draft.state(
+schema = draft.declare(
     age={"cuts": [40, 55, 70]},
     smoke=["no", "yes"],
     cough=["no", "yes"],
@@ -142,7 +142,7 @@ visits = pd.DataFrame(
 )
 persons = (
     Schema.draft(visits[["smoke", "dose", "stage"]])
-    .state(smoke=["no", "yes"], dose={"cuts": [5, 15]}, stage=["I", "II", "III"])
+    .declare(smoke=["no", "yes"], dose={"cuts": [5, 15]}, stage=["I", "II", "III"])
     .by_person("patient", order="day", smoke="any", dose="sum", stage="last")
 )
 run("marginal_pc", visits, schema=persons, epsilon=1)

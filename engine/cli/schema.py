@@ -30,14 +30,21 @@ def schema_command(argv: Sequence[str]) -> None:
     draft = words.add_parser(
         "draft",
         description="Propose a schema from the rows of a table, on standard output. What is found "
-        'in the rows is not public: each column says "stated": false until you write true, '
+        'in the rows is not public: each column says "declared": false until you write true, '
         "because you know the column from elsewhere.",
         example="schema draft table.csv",
     )
     draft.add_argument("table", help="CSV, Parquet, Arrow, Excel, SQLite or DuckDB")
+    draft.add_argument(
+        "--missing",
+        action="append",
+        default=[],
+        metavar="CODE",
+        help="a code such as -9 that any column reads as an empty cell; may be repeated",
+    )
     check = words.add_parser(
         "check",
-        description="Look at a schema: its columns and levels, and what nobody has stated yet. "
+        description="Look at a schema: its columns and levels, and what nobody has declared yet. "
         "With a table, whether that is read by it, and where nearly all rows fall into one level: "
         "exact facts of your rows, for your eyes alone.",
         example="schema check schema.json --csv table.csv",
@@ -52,14 +59,16 @@ def schema_command(argv: Sequence[str]) -> None:
 
 
 def _draft(args: argparse.Namespace) -> None:
-    found = Schema.draft(args.table, encoding=args.csv_encoding, query=args.query)
+    found = Schema.draft(
+        args.table, encoding=args.csv_encoding, query=args.query, missing=args.missing
+    )
     plain = (sys.stdout.encoding or "").lower() not in ("utf-8", "utf8")  # JSON on any terminal
     print(json.dumps(found.to_json(), ensure_ascii=plain, indent=1))
-    for name, why in found.left_out:
-        print(f"{name}: left out, {why}.", file=sys.stderr)
+    for remark in found.remarks:
+        print(f"{remark}.".replace("?.", "?"), file=sys.stderr)
     print(
         f"{len(found.columns)} columns, found in the rows and not public: correct them, and write "
-        '"stated": true where you know them from elsewhere.',
+        '"declared": true where you know them from elsewhere.',
         file=sys.stderr,
     )
 
@@ -78,9 +87,9 @@ def _words(schema: Schema) -> list[str]:
     head = f"{len(schema.columns)} columns{people}:"
     waiting = ", ".join(schema.waiting)
     last = (
-        f"Not stated yet: {waiting}. Nothing is proven of what is read by it."
+        f"Not declared yet: {waiting}. Nothing is proven of what is read by it."
         if waiting
-        else "All columns are stated: strict runs by it have a proven guarantee."
+        else "All columns are declared: strict runs by it have a proven guarantee."
     )
     return [head, indent(str(schema), "  "), last]
 

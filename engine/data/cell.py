@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from engine.data.sources import Relation, quoted, written
 
@@ -20,9 +22,13 @@ def bare(cell: str) -> str:
     return f"(CASE WHEN {ends} THEN {cell} ELSE trim({cell}, {quoted(BLANKS)}) END)"
 
 
-def moment(text: str) -> str:
-    """The SQL of a text's date and time, in UTC where it has a zone; NULL where it is none."""
-    return f"CAST(try_cast({text} AS TIMESTAMPTZ) AS TIMESTAMP)"
+def moment(text: str, form: str | None = None) -> str:
+    """The SQL of a text's date and time, in UTC where it has a zone; NULL where it is none.
+
+    A text that is no date in the format ``form`` may be one in ISO 8601.
+    """
+    plain = f"CAST(try_cast({text} AS TIMESTAMPTZ) AS TIMESTAMP)"
+    return plain if form is None else f"coalesce(try_strptime({text}, {quoted(form)}), {plain})"
 
 
 def number(text: str, decimal: str) -> str:
@@ -44,7 +50,16 @@ def empty(text: str) -> str:
 def _double(text: str, decimal: str) -> str:
     if decimal == ",":
         text = f"CASE WHEN contains({text}, '.') THEN NULL ELSE replace({text}, ',', '.') END"
-    return f"try_cast({text} AS DOUBLE)"
+    return f"CASE WHEN NOT contains({text}, '_') THEN try_cast({text} AS DOUBLE) END"
+
+
+def _among(cell: str, codes: Sequence[Any], decimal: str) -> str:
+    """The SQL of whether a cell is one of these codes, as text in any case or as a number."""
+    words = [str(code).strip().lower() for code in codes]
+    numbers = (number(quoted(word.replace(".", decimal)), decimal) for word in words)
+    found = f"lower(x) IN ({', '.join(map(quoted, words))})"
+    same = f"coalesce({number('x', decimal)} IN ({', '.join(numbers)}), false)"
+    return f"coalesce({once(bare(cell), f'{found} OR {same}')}, false)"
 
 
 @dataclass(frozen=True)
@@ -61,16 +76,27 @@ class Cell:
     decimal: str
 
     @classmethod
-    def of(cls, table: Relation, name: str, part: str | None = None) -> Cell:
-        """Of a table's column; ``part`` of its dates in their place where it is named."""
+    def of(
+        cls, table: Relation, name: str, part: str | None = None, missing: Sequence[Any] = ()
+    ) -> Cell:
+        """Of a table's column; ``part`` of its dates in their place where it is named.
+
+        A cell that is one of the codes ``missing``, as text or as a number, is empty.
+        """
         at = table.at(name)
         kind = table.types[at]
         sign = table.dialect.decimal
         stored = written(f"c{at}", kind, sign)
+        gone = _among(stored, missing, sign) if missing else "false"
+        if missing:
+            stored = f"CASE WHEN {gone} THEN '' ELSE {stored} END"
         if part is not None:
-            stored = f"coalesce(CAST({part}({moment(stored)}) AS VARCHAR), {stored})"
+            date = moment(bare(stored), table.dialect.date)
+            stored = f"coalesce(CAST({part}({date}) AS VARCHAR), {stored})"
         text = bare(stored)
         typed = part is None and _NUMBERS.match(kind) is not None
         worded = once(text, number("x", sign))
-        read = f"CAST(c{at} AS DOUBLE)" if typed else f"coalesce({_double(stored, sign)}, {worded})"
+        plain = f"CASE WHEN {gone} THEN NULL ELSE CAST(c{at} AS DOUBLE) END"
+        plain = plain if missing else f"CAST(c{at} AS DOUBLE)"
+        read = plain if typed else f"coalesce({_double(stored, sign)}, {worded})"
         return cls(stored, text, read, typed, sign)

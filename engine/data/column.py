@@ -14,6 +14,8 @@ from engine.errors import InputError, did_you_mean, show, writable
 from engine.percent import number
 
 MAX_LEVELS = 64
+MOST_RELEASED = 12  # levels of a column: a test of two such inverts a matrix of 121 rows
+MOST_GROUPED = 1_000
 MOST_COLUMNS = 1_000
 MOST_TEXT = 200
 HUGE = 1e300  # beyond it, differences of two values overflow
@@ -26,6 +28,8 @@ GAP_LEVELS = (MISSING_LEVEL, "no answer", "gap")  # levels that are there for em
 TAKES = ("first", "last", "any", "most", "sum", "count")
 ADDED = ("sum", "count")  # numbers made of all rows, cut afterwards
 DELIMITERS = (",", ";", "\t", "|")
+# Of dates, next to ISO 8601.
+DATES = ("%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d")
 PARTS = ("year", "month")  # of a date, which is then a number
 _NAMED = f"name is text of 1 to {MOST_TEXT} characters"
 
@@ -39,10 +43,16 @@ class Column:
     the level above it; or ``bounds`` (lowest, highest) cut into ``bins`` of equal width, values
     outside clipped to them. ``other`` is what a cell counts as that matches no level: one of the
     levels; of a numeric column a number, or "level" for a separate level, the last. Without it a
-    table with such a cell is refused. ``part`` "year" or "month" reads a date as that number.
-    ``take`` is how a person's rows become one (:data:`TAKES`), where the schema names persons.
-    ``stated`` False marks facts that were found in the data and that nobody stated: no guarantee is
-    given for what they read. Raises InputError for facts that do not fit together.
+    table with such a cell is refused. ``missing`` are codes, texts or numbers, that are read as
+    empty cells; without it those of the schema. ``part`` "year" or "month" reads a date as that
+    number. ``take`` is how a person's rows become one (:data:`TAKES`), where the schema names
+    persons. ``declared`` False marks facts that were found in the data and that nobody declared: no
+    guarantee is given for what they read.
+
+    ``groups`` merges levels: by a group's name its levels, or the share that each has of the group
+    (synthetic rows are drawn by it). The groups are then the column's levels, before those that are
+    in none. ``values`` are public numbers by level; ``bounds`` next to ``cuts`` are the lowest and
+    highest value, a public fact. Raises InputError for facts that do not fit together.
 
     Examples:
         >>> Column(name="age", type="numeric", bounds=(0, 100), bins=2, other="level").labels
@@ -58,13 +68,21 @@ class Column:
     bins: int = 5
     cuts: tuple[float, ...] = ()
     other: str | float | None = None
+    missing: tuple[str | float, ...] | None = None
+    groups: tuple[tuple[str, tuple[tuple[str, float], ...]], ...] = ()
+    values: tuple[tuple[str, float], ...] = ()
     part: str | None = None
     take: str | None = None
-    stated: bool = True
+    declared: bool = True
 
     def __post_init__(self) -> None:
-        for what in ("levels", "bounds", "cuts"):
-            object.__setattr__(self, what, _listed(getattr(self, what), what))
+        for what in ("levels", "bounds", "cuts", "missing"):
+            object.__setattr__(self, what, listed(getattr(self, what), what))
+        for what in ("groups", "values"):
+            object.__setattr__(self, what, _paired(getattr(self, what), what))
+        if self.groups and not self.levels:
+            members = (word for _, group in self.groups for word, _ in group)
+            object.__setattr__(self, "levels", tuple(members))
         if not _is_name(self.name):
             raise InputError(f"A column's {_NAMED}.")
         for fault in self._faults():
@@ -76,30 +94,49 @@ class Column:
             if (value := getattr(self, what)) not in known:
                 words = ", ".join(filter(None, known))
                 yield f"has a {what} that is none of {words}: {show(value)}"
-        if not isinstance(self.stated, bool):  # as a file of JSON may have it
-            yield "is stated, or not: true or false"  # type: ignore[unreachable]
+        if not isinstance(self.declared, bool):  # as a file of JSON may have it
+            yield "is declared, or not: true or false"  # type: ignore[unreachable]
+        codes = self.missing or ()
+        if not all(_is_text(code) or _is_number(code) for code in codes):
+            yield "has codes for missing that are neither texts nor numbers"
         yield from self._wrong_numbers() if self.type == "numeric" else self._wrong_levels()
+        if both := {str(c).strip().lower() for c in codes} & {w.lower() for w in self.levels}:
+            yield f"has {show(min(both))} both as a level and as a code for missing"
+        if self.values and not {word for word, _ in self.values} <= {*self.labels}:
+            yield "has a value for a level that it does not have"
 
     def _wrong_levels(self) -> Iterator[str]:
-        levels = self.levels
+        levels, most = self.levels, MOST_GROUPED if self.groups else MAX_LEVELS
         texts = all(map(_is_text, levels))
-        if not texts or not 2 <= len(levels) <= MAX_LEVELS or len(set(levels)) < len(levels):
-            yield f"needs a list of 2 to {MAX_LEVELS} levels, each a different text"
+        if not texts or not 2 <= len(levels) <= most or len(set(levels)) < len(levels):
+            yield f"needs a list of 2 to {most} levels, each a different text"
+        members = [word for _, group in self.groups for word, _ in group]
+        if len(set(members)) < len(members) or not {*members} <= {*levels}:
+            yield "has groups that share a level, or have one that is no level"
+        if not all(_is_name(name) and group for name, group in self.groups):
+            yield "has a group without a name or without levels"
+        labels = self.labels
+        if not 2 <= len(labels) <= MAX_LEVELS or len({*labels}) < len(labels):
+            yield f"needs groups that make 2 to {MAX_LEVELS} levels of different names"
+        if any(name in levels and name not in dict(group) for name, group in self.groups):
+            yield "has a group with the name of a level outside of it"
         if self.bounds is not None or self.cuts:
             yield "has levels; bounds and cuts are for numeric columns"
-        if self.other is not None and self.other not in levels:
+        if self.other is not None and self.other not in labels:
             yield "has an other value that is not one of its levels"
         if self.take in ADDED:
             yield f"has no {self.take}, which is a number; give cuts or bounds"
 
     def _wrong_numbers(self) -> Iterator[str]:
-        bounds, numbers = self.bounds, self.cuts if self.bounds is None else self.bounds
-        if self.levels or bool(self.cuts) == (bounds is not None):
-            yield "is numeric: it needs either cuts, or bounds and bins, and no levels"
+        bounds, numbers = self.bounds, (*(self.bounds or ()), *self.cuts)
+        if self.levels or self.groups or not (self.cuts or bounds):
+            yield "is numeric: it needs cuts, or bounds and bins, and no levels"
         if not all(_is_number(number) and abs(number) < HUGE for number in numbers):
             yield f"has bounds or cuts that are no numbers below {HUGE:g}"
         if bounds is not None and (len(bounds) != 2 or not bounds[0] < bounds[1]):
             yield "needs bounds (two numbers, the lower one first)"
+        if bounds and self.cuts and not bounds[0] < min(self.cuts) <= max(self.cuts) < bounds[1]:
+            yield "has cuts outside of its bounds"
         if type(self.bins) is not int or not 2 <= self.size <= MAX_LEVELS:
             yield f"needs bins or cuts that make 2 to {MAX_LEVELS} levels, one for gaps among them"
         if (np.diff(self.points()) <= 0).any():
@@ -113,16 +150,37 @@ class Column:
     def size(self) -> int:
         """How many levels there are, without naming them."""
         if self.type != "numeric":
-            return len(self.levels)
-        return (self.bins if self.bounds else len(self.cuts) + 1) + (self.other == LEVEL)
+            return len(self.labels)
+        return (len(self.cuts) + 1 if self.cuts else self.bins) + (self.other == LEVEL)
 
     @property
     def labels(self) -> tuple[str, ...]:
         """The levels in code order."""
+        if self.groups:
+            grouped = {word for _, group in self.groups for word, _ in group}
+            names = (name for name, _ in self.groups)
+            return (*names, *(word for word in self.levels if word not in grouped))
         if self.type != "numeric":
             return self.levels
         gap = (MISSING_LEVEL,) if self.other == LEVEL else ()
         return (*interval_labels(self.points()), *gap)
+
+    @property
+    def words(self) -> tuple[tuple[int, str], ...]:
+        """The texts that are read as a level, each with the level's code; levels stand first."""
+        codes = {word: code for code, word in enumerate(self.labels)}
+        codes |= {w: codes[name] for name, group in self.groups for w, _ in group}
+        return tuple((codes[w], w) for w in dict.fromkeys((*self.levels, *codes)))
+
+    @property
+    def numbers(self) -> tuple[float | None, ...]:
+        """The public number of each level: stated, or the middle of an interval within bounds."""
+        stated = dict(self.values)
+        if self.type == "numeric" and self.bounds is not None:
+            edges = [self.bounds[0], *self.points(), self.bounds[1]]
+            middles = ((a + b) / 2 for a, b in pairwise(edges))
+            stated = dict(zip(self.labels, middles, strict=False)) | stated
+        return tuple(stated.get(label) for label in self.labels)
 
     @property
     def other_code(self) -> int | None:
@@ -140,7 +198,7 @@ class Column:
 
     def points(self) -> list[float]:
         """Where the levels of a numeric column begin, but for the lowest."""
-        if self.bounds is None:
+        if self.bounds is None or self.cuts:
             return [float(cut) for cut in self.cuts]
         low, high = map(float, self.bounds)
         return [float(cut) for cut in np.linspace(low, high, self.bins + 1)[1:-1]]
@@ -155,13 +213,31 @@ def interval_labels(cuts: Sequence[float] | np.ndarray) -> tuple[str, ...]:
     return (f"< {points[0]}", *inner, f">= {points[-1]}")
 
 
-def _listed(value: Any, what: str) -> tuple[Any, ...] | None:
-    """A collection of texts or numbers as a tuple of plain Python values."""
+def listed(value: Any, what: str) -> tuple[Any, ...] | None:
+    """Return a collection of texts or numbers as a tuple of plain Python values."""
     if value is None:
         return None
     if isinstance(value, str | Mapping | set) or not isinstance(value, Iterable):
         raise InputError(f'"{what}" in a schema is a list.')
     return tuple(one.item() if isinstance(one, np.generic) else one for one in value)
+
+
+def _paired(value: Any, what: str) -> tuple[Any, ...]:
+    """An object of a schema as pairs; a list of a group's levels stands for equal shares."""
+    if isinstance(value, tuple):
+        return value
+    if not isinstance(value, Mapping):
+        raise InputError(f'"{what}" in a schema is an object, by the name of a group or a level.')
+    pairs = []
+    for name, held in value.items():
+        if what == "groups":
+            held = held if isinstance(held, Mapping) else dict.fromkeys(listed(held, what) or (), 1)
+            held = tuple(held.items())
+        numbers = [number for _, number in held] if what == "groups" else [held]
+        if not all(_is_number(number) and (what == "values" or number > 0) for number in numbers):
+            raise InputError(f'"{what}" in a schema has numbers, of groups shares above 0.')
+        pairs.append((name, held))
+    return tuple(pairs)
 
 
 def _is_name(value: Any) -> bool:
@@ -203,12 +279,14 @@ class Dialect:
     """How text is written; no record decides it.
 
     ``encoding`` "utf-8", "utf-16" or "latin-1"; ``delimiter`` None is the one that cuts the header
-    line into most names; ``decimal`` "." or ",".
+    line into most names; ``decimal`` "." or ","; ``date`` a format such as "%d/%m/%Y" of dates that
+    are not written as ISO 8601 has them.
     """
 
     encoding: str = "utf-8"
     delimiter: str | None = None
     decimal: str = "."
+    date: str | None = None
 
     def __post_init__(self) -> None:
         for what, known in _WRITTEN.items():
@@ -221,8 +299,8 @@ class Dialect:
         for word in options:
             if word not in _WRITTEN:
                 raise InputError(
-                    f"A table is not read with {word!r}; what its columns hold is stated by a "
-                    "schema: Schema.draft(table).state(...)."
+                    f"A table is not read with {word!r}; what its columns hold is declared by a "
+                    "schema: Schema.draft(table).declare(...)."
                     f"{did_you_mean(word, [*_WRITTEN, 'schema', 'truth', 'name'])}"
                 )
         return replace(self, **{word: said for word, said in options.items() if said is not None})
@@ -232,6 +310,7 @@ _WRITTEN = {
     "encoding": ("utf-8", "utf-16", "latin-1"),
     "delimiter": (None, *DELIMITERS),
     "decimal": (".", ","),
+    "date": (None, *DATES),
 }
 PLAIN = Dialect()
 

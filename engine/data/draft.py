@@ -9,30 +9,49 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from decimal import ROUND_FLOOR, Decimal
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from engine.data.cell import Cell, bare, empty, moment, number
-from engine.data.column import GAP_LEVELS, LEVEL, MAX_LEVELS, MOST_TEXT, PLAIN, Column, Dialect
-from engine.data.sources import Relation, opened
-from engine.errors import DataError
+from engine.data.column import (
+    DATES,
+    GAP_LEVELS,
+    LEVEL,
+    MAX_LEVELS,
+    MOST_RELEASED,
+    MOST_TEXT,
+    PLAIN,
+    Column,
+    Dialect,
+)
+from engine.data.sources import Relation, opened, quoted
+from engine.errors import DataError, show
 
 FEW = 10  # numbers with at most so many values are levels
 PARTS = 5  # levels that more of them are proposed to be cut into, by as many of the rows each
+SLACK = 1 / (4 * PARTS)  # by which a part may differ, so that a cut has few digits
+OWN = 1 / 3  # a value with so large a share of the rows is a level of its own
+ODD = 20  # different words that may stand among numbers
+_FORMATS = (None, *DATES)
 _AT_ONCE = 8  # columns whose texts are counted by one pass, and held at once
 _LEAST_UNIQUE = 20  # rows from which all-different values look like an id
 _ID = re.compile(r"(^|[^a-z])(id|ids|pid|nr|no|person|patient|subject|participant)([^a-z]|$)", re.I)
+_WEIGHT = re.compile(r"(^|[^a-z])(weights?|wgt|wt|[a-z]*wei?ght?|pw)([^a-z]|$)", re.I)
+_CODE = re.compile(r"-[1-9]|-?(7+|8+|9+)")  # a number that often stands for a missing answer
 
 
 @dataclass(frozen=True)
 class Found:
-    """One column as found: how many values it has, how many cells are empty, and what to state.
+    """One column as found: how many values it has, how many cells are empty, and what to declare.
 
-    ``column`` is proposed, not stated: "ordered" levels (few numbers, or categories that the table
-    orders), "unordered" ones (few words), or numbers and cut points. Of an id, a date (of these
-    ``years``), free text and a constant there is none, and ``why_out`` says why, and what to do.
+    ``column`` is proposed, not declared: "ordered" levels (few numbers, or categories that the
+    table orders), "unordered" ones (few words), or numbers and cut points. Of an id, a date (of
+    these ``years``, in the format ``date``), free text and a constant there is none, and
+    ``why_out`` says why, and what to do. ``hint`` says what else to look at, ``repeats`` how many
+    rows the most frequent value has.
     """
 
     name: str
@@ -41,33 +60,42 @@ class Found:
     column: Column | None = None
     why_out: str = ""
     years: tuple[int, int] | None = None
+    date: str | None = None
+    hint: str = ""
+    repeats: int = 0
 
 
 def survey(
-    source: Any, *, query: str | None = None, **said: str | None
+    source: Any, *, query: str | None = None, missing: Sequence[Any] = (), **said: str | None
 ) -> tuple[tuple[Found, ...], Dialect]:
-    """Every column with a name, and how text is written; DataError for what is no table."""
+    """Every column with a name, and how text is written; DataError for what is no table.
+
+    ``missing`` are codes that stand for no answer in any column.
+    """
     with opened(source, PLAIN.said(said), query) as table:
-        found, table = look(table, source, guess="decimal" not in said)
+        found, table = look(table, guess="decimal" not in said, missing=missing)
         return found, table.dialect
 
 
-def look(table: Relation, source: Any, *, guess: bool = True) -> tuple[tuple[Found, ...], Relation]:
-    """Every column with a name; and the table, with the decimal sign that its numbers have."""
+def look(
+    table: Relation, *, guess: bool = True, missing: Sequence[Any] = ()
+) -> tuple[tuple[Found, ...], Relation]:
+    """Every column with a name; and the table, with the decimal sign and dates that it has."""
     [[rows]] = table.rows("count(*)")
     if rows < 2:
         held = "one row" if rows else "no rows"
         raise DataError(f"{table.label} has {held} of data below its header line; give at least 2.")
     if guess and table.delimiter in (";", "\t") and _decimal_commas(table):
         table = table._replace(dialect=replace(table.dialect, decimal=","))
-    # Those of a pandas frame.
-    kinds: Any = getattr(getattr(source, "dtypes", None), "items", tuple)()
-    known = dict(zip(table.names, (kind for _, kind in kinds), strict=False))
     names, found = [name for name in table.names if name], []
+    known = table.categories()
     for first in range(0, len(names), _AT_ONCE):
         part = names[first : first + _AT_ONCE]
-        for name, facts in zip(part, _facts(table, part), strict=True):
-            found.append(_look(table, name, facts, rows, known.get(name)))
+        for name, facts in zip(part, _facts(table, part, missing), strict=True):
+            found.append(_look(table, name, facts, rows, known.get(name, ((), False))))
+    dates = {one.date for one in found if one.date}
+    if len(dates) == 1:
+        table = table._replace(dialect=replace(table.dialect, date=dates.pop()))
     return tuple(found), table
 
 
@@ -82,100 +110,244 @@ def _decimal_commas(table: Relation) -> bool:
     return any(table.rows(", ".join(commas))[0])
 
 
-def _facts(table: Relation, names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-    """A line a column, of its texts, which one pass over the table counts."""
-    cells = ", ".join(f"{Cell.of(table, name).stored} AS s{j}" for j, name in enumerate(names))
+class _Facts(NamedTuple):
+    """What one pass over a table says of a column's texts, by the place of the column."""
+
+    place: int
+    held: int  # cells that are not empty
+    texts: int  # different ones
+    numbers: int  # of these, numbers
+    strange: int  # cells that are no number
+    least: int  # rows of the least frequent text
+    most: int
+    whole: bool  # all numbers
+    long: int  # characters of the longest
+    spans: list[list[int] | None]  # first and last year, where each text is a date as in _FORMATS
+
+
+def _facts(table: Relation, names: Sequence[str], missing: Sequence[Any]) -> Iterator[_Facts]:
+    """A line a column; whole numbers that no float holds are words."""
+    stored = (Cell.of(table, name, missing=missing).stored for name in names)
+    cells = ", ".join(f"{cell} AS s{j}" for j, cell in enumerate(stored))
     each = ", ".join(f"s{j}" for j in range(len(names)))
     place = ", ".join(f"grouping(s{j})" for j in range(len(names)))
+    like = "regexp_full_match(w, '\\d{1,4}[-./]\\d{1,2}[-./]\\d{1,4}') AND length(w) >= 8"
+    days = [f"CASE WHEN {like} THEN try_strptime(w, {quoted(form)}) END" for form in _FORMATS[1:]]
+    days = [f"CASE WHEN contains(w, '-') THEN {moment('w')} END", *days]
     table.con.execute(
-        "CREATE OR REPLACE TEMP TABLE words AS SELECT j, w, sum(n)::BIGINT AS n, "
-        f"{number('w', table.dialect.decimal)} AS v, "
-        f"CASE WHEN contains(w, '-') THEN {moment('w')} END AS day FROM "
+        "CREATE OR REPLACE TEMP TABLE words AS SELECT * REPLACE (CASE WHEN isfinite(v) AND NOT "
+        "(abs(v) >= 9007199254740992 AND regexp_full_match(w, '[+-]?\\d+')) THEN v END AS v) FROM "
+        f"(SELECT j, w, sum(n)::BIGINT AS n, {number('w', table.dialect.decimal)} AS v, "
+        f"[{', '.join(days)}] AS days FROM "
         f"(SELECT list_position([{place}], 0) - 1 AS j, {bare(f'coalesce({each})')} AS w, "
         f"count(*) AS n FROM (SELECT {cells} FROM {table.sql}) GROUP BY GROUPING SETS ({each})) "
-        f"WHERE NOT {empty('w')} GROUP BY j, w"
+        f"WHERE NOT {empty('w')} GROUP BY j, w)"
     )
-    yield from table.con.execute(
-        "SELECT j, coalesce(sum(n), 0)::BIGINT, count(w), min(n), max(n), count(w) = count(*) "
-        "FILTER (isfinite(v)), bool_and(v = floor(v)), count(w) = count(day), max(length(w)), "
-        f"year(min(day)), year(max(day)) FROM range({len(names)}) r(j) LEFT JOIN words USING (j) "
-        "GROUP BY j ORDER BY j"
-    ).fetchall()
+    spans = (
+        f"CASE WHEN count(days[{k}]) = count(w) THEN [year(min(days[{k}])), year(max(days[{k}]))] "
+        "END" for k in range(1, len(_FORMATS) + 1)
+    )  # fmt: skip
+    found = table.con.execute(
+        "SELECT j, coalesce(sum(n), 0)::BIGINT, count(w), count(v), coalesce(sum(n) FILTER (v IS "
+        "NULL), 0)::BIGINT, min(n), max(n), bool_and(v = floor(v)), max(length(w)), "
+        f"[{', '.join(spans)}] FROM range({len(names)}) r(j) LEFT JOIN words USING (j) GROUP BY j "
+        "ORDER BY j"
+    )
+    yield from (_Facts(*row) for row in found.fetchall())
 
 
-def _look(table: Relation, name: str, facts: tuple[Any, ...], rows: int, known: Any) -> Found:
-    """What a column holds; ``known`` is its categorical type, if any."""
+def _words(table: Relation, place: int, asked: str) -> list[Any]:
+    """The columns of what is asked of a column's texts w, their numbers v and counts n."""
+    found = table.con.execute(asked.format(f"FROM words WHERE j = {place}")).fetchnumpy()
+    return [column.tolist() for column in found.values()]
+
+
+def _look(
+    table: Relation, name: str, facts: _Facts, rows: int, known: tuple[tuple[str, ...], bool]
+) -> Found:
+    """What a column holds; ``known`` has its categories, and whether they have an order."""
     if len(name) > MOST_TEXT:
         return Found(name, 0, 0, why_out=f"its name has more than {MOST_TEXT} characters")
-    place, held, distinct, least, most, numeric, whole, dates, long, *years = facts
-    words = table.con.execute(
-        f"SELECT {'v' if numeric else 'lower(w)'}, first(w ORDER BY n DESC, w) FROM words "
-        f"WHERE j = {place} AND {distinct <= 4 * MAX_LEVELS} GROUP BY 1 ORDER BY 1"
-    ).fetchall()
-    few = len(words) or distinct
-    found = partial(Found, name, few, rows - held)
-
-    def stated(kind: str, levels: tuple[str, ...] = (), cuts: tuple[float, ...] = ()) -> Found:
-        other = LEVEL if rows > held else None
-        if other and levels:
-            other = next((word for word in GAP_LEVELS if word in levels), GAP_LEVELS[0])
-            levels = (*(word for word in levels if word != other), other)
-        return found(
-            Column(name=name, type=kind, levels=levels, cuts=cuts, other=other, stated=False)
-        )
-
-    categories = tuple(map(str, getattr(known, "categories", ())))
-    if getattr(known, "ordered", False) and 2 <= len(categories) < MAX_LEVELS:
-        return stated("ordered", categories)
-    if few + (rows > held) < 2 or not few:
-        return found(why_out="it holds one value only" if few else "it is empty")
-    if dates:
-        asked = 'of which the year or the month can be stated (part="year")'
-        why = f"it is a date, from {years[0]} to {years[1]}, {asked}"
-        return found(why_out=why, years=tuple(years))
-    each = held / distinct
-    named = _ID.search(name) is not None and distinct > (MAX_LEVELS if numeric else FEW)
-    evenly = each > 1.5 and (least == most or (not numeric and most < 4 * each))
-    evenly = evenly and distinct > (FEW if numeric else MAX_LEVELS - 1)
-    if (whole or not numeric) and (distinct == held >= _LEAST_UNIQUE or named or evenly):
-        person = "a person with rows that become one (by_person), or nothing of use"
-        many = f"it looks like an id, each with about {each:.0f} rows: {person}"
-        return found(why_out=many if each > 1.5 else "its values are all different, as an id's are")
-    if words and len(words) <= (FEW if numeric else MAX_LEVELS - 1) and long <= MOST_TEXT:
-        levels = _levels(words, numeric, categories, table.dialect.decimal)
-        return stated("ordered" if numeric else "unordered", levels)
+    place, held, odd = facts.place, facts.held, facts.texts - facts.numbers
+    mixed = odd <= ODD and facts.numbers > FEW and facts.strange <= held / 2
+    numeric = bool(facts.numbers and (not odd or mixed))
+    codes: list[str] = []
     if numeric:
-        return stated("numeric", cuts=_cuts(table, place))
-    return found(why_out="it is free text: too many different ones, or long ones")
+        values, counts = _words(
+            table, place, "SELECT v, sum(n)::BIGINT AS n {} AND v IS NOT NULL GROUP BY v ORDER BY v"
+        )
+        [codes] = _words(table, place, "SELECT w {} AND v IS NULL ORDER BY n DESC, w")
+        few = len(values)
+    else:
+        asked = "SELECT lower(w) AS l, first(w ORDER BY n DESC, w) AS w {} GROUP BY 1 ORDER BY 1"
+        _, words = _words(table, place, asked) if facts.texts <= 4 * MAX_LEVELS else ((), ())
+        few = len(words) or facts.texts
+    gaps = rows - held + (facts.strange if numeric else 0)
+    found = partial(Found, name, few, gaps, repeats=facts.most or 0)
+    categories, ordered = known
+    ready = ordered and 2 <= len(categories) < MAX_LEVELS
+    if not ready and (why := _why_out(table, name, facts, few, gaps, numeric)):
+        return found(why_out=why[0], years=why[1], date=why[2])
+    if ready:
+        kind, levels, hints = "ordered", categories, []
+    elif numeric:
+        kind, hints = "numeric", _hints(codes, values, counts, facts)
+        if few <= FEW:
+            kind, levels = "ordered", _numbered(values, table.dialect.decimal)
+            if values == [0, 1] and facts.long == len("false"):
+                levels = "false", "true"
+        elif _WEIGHT.search(name) and not facts.whole and 0.2 < np.average(values, 0, counts) < 5:
+            said = "it looks like a survey weight, which no method here uses"
+            return found(why_out=f"{said}; declare its cuts if it is a quantity")
+    elif len(words) and few < MAX_LEVELS and facts.long <= MOST_TEXT:
+        kind, levels, hints = "unordered", _sorted(words, categories), []
+    else:
+        return found(why_out=_free(table, facts, few))
+    cuts = _cuts(np.array(values), np.array(counts), facts.whole) if kind == "numeric" else ()
+    levels, other = () if cuts else levels, LEVEL if gaps and cuts else None
+    if gaps and levels:
+        other = next((word for word in GAP_LEVELS if word in levels), GAP_LEVELS[0])
+        levels = (*(word for word in levels if word != other), other)
+    if len(levels) > MOST_RELEASED:
+        hints.append(f"it has {len(levels)} levels and a release takes {MOST_RELEASED}: group them")
+    column = Column(
+        name=name, type=kind, levels=levels, cuts=cuts, other=other, declared=False,
+        missing=tuple(codes) or None,
+    )  # fmt: skip
+    return found(column, hint="; ".join(hints))
 
 
-def _levels(
-    words: Sequence[tuple[Any, str]], numeric: bool, categories: Sequence[str], decimal: str
-) -> tuple[str, ...]:
-    """Of distinct values and their texts the levels: numbers ascending, words by name.
+def _why_out(
+    table: Relation, name: str, facts: _Facts, few: int, gaps: int, numeric: bool
+) -> tuple[str, tuple[int, int] | None, str | None] | None:
+    """Why a column cannot be levels, its years and format where it is of dates; None if it can."""
+    texts, held, most = facts.texts, facts.held, facts.most
+    if few + (gaps > 0) < 2 or not few:
+        return "it holds one value only" if few else "it is empty", None, None
+    fits = [k for k, span in enumerate(facts.spans) if span]
+    if fits:
+        first, last = facts.spans[fits[0]] or (0, 0)
+        form = _FORMATS[fits[0]]
+        said = f" written as {form}" if form else ""
+        said += f" (or {_FORMATS[fits[1]]})" if form and fits[1:] else ""
+        asked = 'of which the year or the month can be declared (part="year")'
+        return f"it is a date{said}, from {first} to {last}, {asked}", (first, last), form
+    repeated = held > 1.5 * texts
+    if numeric:  # rows of one value that follow each other are those of one person
+        many, named = texts > MAX_LEVELS, texts > FEW and bool(_ID.search(name))
+        sure = named and (many or facts.least == most)
+        sure = sure or (many and repeated and most < held / 10 and _in_blocks(table, name, held))
+    else:
+        named = bool(_ID.search(name)) and texts > FEW
+        evenly = repeated and (facts.least == most or most * texts < 4 * held)
+        sure = named or (evenly and texts >= MAX_LEVELS)
+    if (facts.whole or not numeric) and (texts == held >= _LEAST_UNIQUE or sure):
+        if repeated:
+            person = "a person with rows that become one (by_person), or nothing of use"
+            said = f"it looks like an id, each with about {held / texts:.0f} rows, at most {most}"
+            return f"{said}: {person}", None, None
+        return f"its values are all different ({texts:,}), as an id's are", None, None
+    return None
 
-    Words that are the table's categories have their order; numbers are written as the table's are.
+
+def _in_blocks(table: Relation, name: str, held: int) -> bool:
+    """Whether most rows have the value of the row before them."""
+    cell = Cell.of(table, name).text
+    [[same]] = table.con.execute(
+        f"SELECT count(*) FILTER (x = y) FROM (SELECT {cell} AS x, lag({cell}) OVER () AS y FROM "
+        f"{table.sql})"
+    ).fetchall()
+    return bool(same > held / 2)
+
+
+def _hints(
+    codes: Sequence[str], values: Sequence[float], counts: Sequence[int], facts: _Facts
+) -> list[str]:
+    """What a person should look at before they declare a column of numbers."""
+    hints = []
+    if codes:
+        more = " …" if codes[3:] else ""
+        hints.append(f"not numbers, proposed as missing: {', '.join(map(show, codes[:3]))}{more}")
+    rest = [v for v in values if not _CODE.fullmatch(f"{v:g}")]
+    for value, n in zip(values, counts, strict=True):
+        far = rest and max(rest[0] - value, value - rest[-1]) > (rest[-1] - rest[0]) / 4
+        odd = rest and value < 0 <= rest[0]
+        if n > 1 and _CODE.fullmatch(f"{value:g}") and rest and (far or odd):
+            hints.append(f"{value:g} ({n:,} rows) lies apart from the rest: a code for missing?")
+    spread = len(values) > MAX_LEVELS and facts.most < facts.held / 10
+    if facts.whole and spread and facts.held > 1.5 * len(values):
+        hints.append(f"up to {facts.most} rows have one value: a person's rows?")
+    return hints
+
+
+def _free(table: Relation, facts: _Facts, few: int) -> str:
+    """Why a column is free text, with what decided."""
+    if facts.long > MOST_TEXT:
+        return f"it is free text: one has {facts.long:,} characters"
+    said = f"it is free text: {few:,} different ones, and at most {MAX_LEVELS - 1} can be levels"
+    if facts.numbers:
+        [words] = _words(table, facts.place, "SELECT w {} AND v IS NULL ORDER BY n DESC, w LIMIT 1")
+        said += f"; {facts.texts - facts.numbers:,} are no numbers, such as {show(words[0])}"
+    return said
+
+
+def _sorted(words: Sequence[str], categories: Sequence[str]) -> tuple[str, ...]:
+    """Texts by name; those that are the table's categories have their order.
+
+    Runs of digits stand by their value: x2 before x10.
     """
-    texts = {text for _, text in words}
-    if not numeric:
-        # Runs of digits by their value: x2 before x10.
-        padded = {text: re.sub("[0-9]+", lambda run: run[0].zfill(20), text) for text in texts}
-        listed = [text for text in categories if text in texts]
-        rest = sorted(texts - {*listed}, key=lambda text: (padded[text].casefold(), text))
-        return (*listed, *rest)
-    if {text.lower() for text in texts} == {"false", "true"}:
-        return "false", "true"
+    padded = {text: re.sub("[0-9]+", lambda run: run[0].zfill(20), text) for text in words}
+    listed = [text for text in categories if text in padded]
+    rest = sorted(padded.keys() - {*listed}, key=lambda text: (padded[text].casefold(), text))
+    return (*listed, *rest)
+
+
+def _numbered(values: Sequence[float], decimal: str) -> tuple[str, ...]:
+    """Numbers as levels, written as the table's are."""
     return tuple(
         str(int(v)) if v == int(v) and abs(v) < 2**53 else repr(v).replace(".", decimal)
-        for v, _ in words
+        for v in values
     )
 
 
-def _cuts(table: Relation, place: int) -> tuple[float, ...]:
-    """Points that cut a column's numbers into parts of about as many rows each."""
-    asked = f"SELECT v, n FROM words WHERE j = {place} ORDER BY v"
-    values, counts = table.con.execute(asked).fetchnumpy().values()
-    below = np.cumsum(counts)
-    marks = below[-1] * np.array([*range(1, PARTS), PARTS / 2]) / PARTS
-    *points, middle = (float(f"{v:.3g}") for v in values[np.searchsorted(below, marks)])
-    return tuple(cut for cut in sorted({*points}) if values[0] < cut <= values[-1]) or (middle,)
+def _cuts(values: np.ndarray, counts: np.ndarray, whole: bool) -> tuple[float, ...]:
+    """Cut points, each with as few digits as tell the values next to it apart.
+
+    A value of many rows is a level of its own; the others are cut into parts of about as many rows.
+    """
+    own = np.flatnonzero(counts >= OWN * counts.sum())
+    rest = counts.astype(float)
+    rest[own] = 0
+    share = rest.sum() / counts.sum()
+    rest = np.concatenate([[0], np.cumsum(rest)]) / (rest.sum() or 1)
+    found: dict[int, float] = {}  # by how many values are below
+
+    def cut(low: int, high: int, next_: bool = False) -> None:
+        """Between two values' places, unless there is one or all values are on one side."""
+        if 0 < low <= high < len(values) and not any(k in found for k in range(low, high + 1)):
+            point = _short(values[low - 1], values[high], next_ and whole)
+            found[int(np.searchsorted(values, point))] = point
+
+    for k in own.tolist():
+        cut(k, k)
+        cut(k + 1, k + 1, next_=True)
+    parts = max(2, round(PARTS * share)) if share else 1
+    for part in range(1, parts):
+        off = np.abs(rest - part / parts)
+        near = np.flatnonzero(off <= max(SLACK, off.min()))
+        cut(int(near[0]), int(near[-1]))
+    if not found:
+        cut(len(values) // 2, len(values) // 2)
+    return tuple(found[k] for k in sorted(found))
+
+
+def _short(low: float, high: float, whole: bool) -> float:
+    """The number with the fewest digits above ``low`` and up to ``high``; if ``whole`` the next."""
+    if whole:
+        return float(low + 1)
+    top, least = Decimal(repr(float(high))), Decimal(repr(float(low)))
+    for place in range(max(top.adjusted(), least.adjusted()), -330, -1):
+        point = float(top.quantize(Decimal(1).scaleb(place), ROUND_FLOOR))
+        if point > low:
+            return point
+    return float(high)

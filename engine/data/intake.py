@@ -17,6 +17,7 @@ Rows are counted, never held: the result is the distinct rows of codes and how o
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -53,15 +54,12 @@ def code(column: Column, cell: Cell, unit: int = 1, rest: int | None = None) -> 
         most = f"WHEN isfinite({cell.number}) THEN {cut if cell.typed else once(cell.number, cut)}"
         looser = when("x", _words(column.labels))
     else:
-        levels = list(enumerate(column.levels))
-        texts = [*levels, *((i, safe(word)) for i, word in levels if safe(word) != word)]
-        words = [word.strip(BLANKS) for word in column.levels]
-        folded = [word.lower() for word in words]
-        held = {i: number(quoted(w), cell.decimal) for i, w in enumerate(words) if _VALUE.search(w)}
-        finite = ((f"(CASE WHEN isfinite({v}) THEN {v} END)", i) for i, v in held.items())
-        alone = (
-            (f"lower({quoted(w)})", i) for i, w in enumerate(words) if folded.count(folded[i]) == 1
-        )
+        texts = [*column.words, *((i, safe(w)) for i, w in column.words if safe(w) != w)]
+        words = [(i, word.strip(BLANKS)) for i, word in column.words]
+        folded = Counter(word.lower() for _, word in words)
+        held = ((number(quoted(w), cell.decimal), i) for i, w in words if _VALUE.search(w))
+        finite = ((f"(CASE WHEN isfinite({v}) THEN {v} END)", i) for v, i in held)
+        alone = ((f"lower({quoted(w)})", i) for i, w in words if folded[w.lower()] == 1)
         most = when(cell.stored, ((quoted(word), i) for i, word in texts))
         same = when("x", ((quoted(word.strip(BLANKS)), i) for i, word in texts))
         looser = f"{same} {when(number('x', cell.decimal), finite)} {when('lower(x)', alone)}"
@@ -92,7 +90,7 @@ def project(
     """
     read = [column for column in columns if column.take != "count"]
     there = (c for c in columns if c in read or c.name in table.places)  # rows need no column
-    cells = {c.name: Cell.of(table, c.name, c.part) for c in there}
+    cells = {c.name: Cell.of(table, c.name, c.part, c.missing or ()) for c in there}
     terms = [partial(code, column, cells[column.name]) for column in read]
     codes, weights = _counted(table.con, read, terms, table.sql)
     unforeseen = tuple(_unforeseen(table, read, cells, (codes, weights)))
@@ -192,7 +190,7 @@ def _order(table: Relation, person: Person) -> str:
     if person.order is None:
         return "0.0 AS place"
     cell = Cell.of(table, person.order)
-    day = f"CASE WHEN isfinite(x) THEN x ELSE epoch({moment(cell.text)}) END"
+    day = f"CASE WHEN isfinite(x) THEN x ELSE epoch({moment(cell.text, table.dialect.date)}) END"
     return f"coalesce({once(cell.number, day)}, '-infinity'::DOUBLE) AS place"
 
 

@@ -57,7 +57,7 @@ def read_table(source: Any, schema: Schema | None = None, **options: Any) -> Dat
 
         >>> import pandas as pd
         >>> frame = pd.DataFrame({"smokes": ["yes", "no", None], "age": [31, 47, 68]})
-        >>> data = read_table(frame, Schema.draft(frame).state("smokes", age={"cuts": [50]}))
+        >>> data = read_table(frame, Schema.draft(frame).declare("smokes", age={"cuts": [50]}))
         >>> data.levels
         (('no', 'yes', 'missing'), ('< 50', '>= 50'))
         >>> data.unforeseen[["column", "cells", "counts as"]].values.tolist()
@@ -85,9 +85,9 @@ def read(
     least = getattr(schema, "rows", None) or (0 if of_rows else None)
     with opened(source, said, query, least) as table:
         if schema is None:
-            looked, table = look(table, source, guess="decimal" not in dialect)
+            looked, table = look(table, guess="decimal" not in dialect)
             schema = Schema.proposed(looked, table.dialect)
-        found, unforeseen = project(table, schema.columns, schema.person)
+        found, unforeseen = project(table, schema.read_by, schema.person)
     label, n = table.label, int(found[1].sum())
     if n < 2:
         raise DataError(f"{label} has {'one row' if n else 'no rows'} of data; give at least 2.")
@@ -140,7 +140,7 @@ def _notes(schema: Schema) -> tuple[str, ...]:
     more = len(schema.waiting) - 5
     listed = ", ".join(schema.waiting[:5]) + (f" and {more} more" if more > 0 else "")
     return (
-        f"What {listed} can hold was found in the data and is not stated: no guarantee is given "
+        f"What {listed} can hold was found in the data and is not declared: no guarantee is given "
         "until it is.",
         *(f"Column {show(name)} was left out: {why}." for name, why in schema.left_out),
     )

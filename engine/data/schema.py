@@ -9,6 +9,7 @@ column's ``other``, and where none is stated such a table is refused.
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -21,11 +22,11 @@ from engine.data.column import (
     Column,
     Dialect,
     Person,
+    listed,
     repeated,
 )
 from engine.errors import DataError, InputError, did_you_mean, show
 from engine.knowledge import (
-    VERSION,
     Knowledge,
     check_fields,
     check_names,
@@ -42,7 +43,9 @@ if TYPE_CHECKING:
 
 _Facts = TypeVar("_Facts", Column, Person, Dialect)
 FORMAT = "dp-causal-explorer/schema"
-_TOP = ("format", "version", "rows", "person", "dialect", "columns", "knowledge")
+VERSIONS = 1, 2  # the second for facts that the first does not have
+_TOP = ("format", "version", "rows", "person", "dialect", "missing", "columns", "knowledge")
+_NEW = ("missing", "groups", "values", "declared")
 
 
 class _Named(type):
@@ -59,11 +62,12 @@ class Schema(metaclass=_Named):
     """The columns used, in order, and the public number of rows where it is stated.
 
     With a ``person`` a record is a person, not a row: every column says how a person's rows become
-    one, and ``rows`` is the number of persons. ``knowledge`` is what is stated of the columns'
-    causes, ``dialect`` how text is written. ``left_out``, of a draft, says of columns that it has
-    not why, and what they might be. Raises InputError for fewer than two columns, a name that
-    occurs twice, rows below 2, rules for persons that do not fit together, or knowledge of a
-    column that there is not.
+    one, and ``rows`` is the number of persons. ``knowledge`` is what is declared of the columns'
+    causes, ``dialect`` how text is written, ``missing`` the codes that are read as empty cells in
+    each column without codes of its own. ``left_out``, of a draft, says of columns that it has
+    not why, and what they might be; ``hints`` says what to look at in others. Raises InputError for
+    fewer than two columns, a name that occurs twice, rows below 2, rules for persons that do not
+    fit together, or knowledge of a column that there is not.
 
     Examples:
         >>> stage = Column(name="stage", type="ordered", levels=("I", "II", "III"))
@@ -77,7 +81,9 @@ class Schema(metaclass=_Named):
     person: Person | None = None
     knowledge: Knowledge | None = None
     dialect: Dialect = PLAIN
+    missing: tuple[str | float, ...] = ()
     left_out: tuple[tuple[str, str], ...] = field(default=(), compare=False)
+    hints: tuple[tuple[str, str], ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         names = self.names
@@ -87,7 +93,7 @@ class Schema(metaclass=_Named):
             raise InputError(f"The schema names column {show(repeated(names))} twice; delete one.")
         if self.rows is not None and (type(self.rows) is not int or self.rows < 2):
             raise InputError("The rows of a schema are a whole number of at least 2, or left out.")
-        for column in self.columns:
+        for column in self.read_by:  # each with its codes for missing
             if fault := _wrong_person(column, self.person):
                 raise InputError(f"The column {show(column.name)} {fault}.")
         if self.knowledge is not None:
@@ -98,22 +104,35 @@ class Schema(metaclass=_Named):
         lines = [
             f"{c.name}: {' | '.join(c.labels)}"
             + ("" if c.take is None else f", {c.take} of a person's rows")
-            + ("" if c.stated else " (not stated)")
+            + ("" if c.declared else " (not declared)")
             for c in self.columns
         ]
-        return "\n".join([*lines, *(f"{name}: left out, {why}" for name, why in self.left_out)])
+        return "\n".join([*lines, *self.remarks])
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """A line for each column that a draft left out, and for each that needs a look."""
+        out = (f"{name}: left out, {why}" for name, why in self.left_out)
+        return (*out, *(f"{name}: {hint}" for name, hint in self.hints))
+
+    @property
+    def read_by(self) -> tuple[Column, ...]:
+        """The columns, each with the codes for missing that hold for it."""
+        codes = self.missing
+        return tuple(replace(c, missing=codes) if c.missing is None else c for c in self.columns)
 
     @classmethod
     def draft(cls, source: Any, **options: Any) -> Schema:
-        """What the rows themselves look like, to be stated column by column; not public.
+        """What the rows themselves look like, to be declared column by column; not public.
 
-        Its columns are marked as not stated, and nothing is proven of what they read. Columns
+        Its columns are marked as not declared, and nothing is proven of what they read. Columns
         that can be no levels (ids, dates, free text, one value only) are left out; ``left_out``
         says why, and what to do.
 
         Args:
             source: A frame or a file, as for :func:`engine.read_table`.
-            options: ``query``, ``encoding``, ``delimiter`` or ``decimal``, as there.
+            options: ``query``, ``encoding``, ``delimiter``, ``decimal`` or ``date``, as there;
+                ``missing``, a list of codes that are read as empty cells.
 
         Returns:
             A schema with the levels found in all rows, and cut points.
@@ -127,25 +146,34 @@ class Schema(metaclass=_Named):
             >>> schema = Schema.draft(frame)
             >>> schema.waiting
             ('age', 'smokes')
-            >>> schema.state("smokes", age={"cuts": [40, 55]}).waiting
+            >>> schema.declare("smokes", age={"cuts": [40, 55]}).waiting
             ()
         """
         from engine.data.draft import survey
 
-        return cls.proposed(*survey(source, **options))
+        return cls.proposed(*survey(source, **options), options.get("missing") or ())
 
     @classmethod
-    def proposed(cls, found: Sequence[Found], dialect: Dialect) -> Schema:
+    def proposed(
+        cls, found: Sequence[Found], dialect: Dialect, missing: Sequence[Any] = ()
+    ) -> Schema:
         """A draft of columns as they were found; DataError without two columns of use."""
         left_out = tuple((one.name, one.why_out) for one in found if one.why_out)
         columns = tuple(one.column for one in found if one.column is not None)
         if len(columns) < 2:
             said = "; ".join(f"{show(name)}: {why}" for name, why in left_out[:3])
             raise DataError(f"The table has fewer than two columns that can be levels ({said}).")
-        return cls(columns, dialect=dialect, left_out=left_out)
+        hints = tuple((one.name, one.hint) for one in found if one.hint)
+        more: Any = {"missing": tuple(missing), "left_out": left_out, "hints": hints}
+        return cls(columns, dialect=dialect, **more)
 
     def state(self, *as_found: str, **facts: Any) -> Schema:
-        """The same, with some columns stated from what is known of the world and not of the rows.
+        """:meth:`declare` by its old name."""
+        warnings.warn("Schema.state is called declare", DeprecationWarning, stacklevel=2)
+        return self.declare(*as_found, **facts)
+
+    def declare(self, *as_found: str, **facts: Any) -> Schema:
+        """Declare some columns from what is known of the world, and not of the rows.
 
         A column's level for missing values, and what else counts as it, stay unless ``other`` is
         given again. A column that the draft left out is taken in by its facts.
@@ -159,12 +187,12 @@ class Schema(metaclass=_Named):
         """
         left_out = dict(self.left_out)
         asked = (name for name in (*as_found, *facts) if name in as_found or name not in left_out)
-        self._check_known(asked, "state")
+        self._check_known(asked, "declare")
         given = {name: _facts(name, said) for name, said in facts.items()}
         columns = [
             _restated(column, given[column.name])
             if column.name in given
-            else replace(column, stated=column.stated or column.name in as_found)
+            else replace(column, declared=column.declared or column.name in as_found)
             for column in self.columns
         ]
         columns += [_column(name, given[name]) for name in given if name not in self.names]
@@ -212,8 +240,8 @@ class Schema(metaclass=_Named):
 
     @property
     def waiting(self) -> tuple[str, ...]:
-        """The columns with facts that were found in the data and not stated."""
-        return tuple(column.name for column in self.columns if not column.stated)
+        """The columns with facts that were found in the data and not declared."""
+        return tuple(column.name for column in self.columns if not column.declared)
 
     @property
     def what(self) -> str:
@@ -232,11 +260,17 @@ class Schema(metaclass=_Named):
 
     def to_json(self) -> dict[str, Any]:
         """The file's content."""
-        stated = {"rows": self.rows, "person": self.person and _stated(self.person)}
-        stated["dialect"] = _stated(self.dialect)
+        stated = {
+            "rows": self.rows,
+            "person": self.person and _stated(self.person),
+            "dialect": _stated(self.dialect),
+            "missing": list(self.missing),
+        }
         columns = [_stated(c, *("bins",) * (c.bounds is not None)) for c in self.columns]
         known = self.knowledge and self.knowledge.to_json()
-        top = {"format": FORMAT, "version": VERSION, **stated, "columns": columns}
+        new = self.missing or self.dialect.date or any({*_NEW} & held.keys() for held in columns)
+        new = new or any({"bounds", "cuts"} <= held.keys() for held in columns)
+        top = {"format": FORMAT, "version": VERSIONS[bool(new)], **stated, "columns": columns}
         return {what: value for what, value in (*top.items(), ("knowledge", known)) if value}
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
@@ -251,7 +285,17 @@ def _stated(facts: Any, *always: str) -> dict[str, Any]:
     """The fields of a dataclass that differ from their defaults, as JSON has them."""
     held = {one.name: getattr(facts, one.name) for one in fields(facts)}
     differ = {one.name for one in fields(facts) if held[one.name] != one.default} | {*always}
-    return {k: list(v) if isinstance(v, tuple) else v for k, v in held.items() if k in differ}
+    return {k: _plain(k, v) for k, v in held.items() if k in differ}
+
+
+def _plain(what: str, value: Any) -> Any:
+    """A field of a column as JSON has it."""
+    if what == "values":
+        return dict(value)
+    if what == "groups":  # a list where the shares are equal
+        alike = {name: len({share for _, share in group}) == 1 for name, group in value}
+        return {n: [w for w, _ in group] if alike[n] else dict(group) for n, group in value}
+    return list(value) if isinstance(value, tuple) else value
 
 
 def _wrong_person(column: Column, person: Person | None) -> str | None:
@@ -274,14 +318,14 @@ def _facts(name: str, said: Any) -> dict[str, Any]:
     """Fields of a column from what a person says of it: levels, or fields."""
     facts = dict(said) if isinstance(said, Mapping) else {"levels": said}
     if isinstance(facts.get("levels", ()), str | int | float | set | None):
-        raise InputError(f"{show(name)} is stated by a list of its levels, or fields such as cuts.")
-    known = [key for key in Column.__dataclass_fields__ if key not in ("name", "stated")]
+        raise InputError(f"Declare {show(name)} by a list of its levels, or fields such as cuts.")
+    known = [key for key in Column.__dataclass_fields__ if key not in ("name", "declared")]
     check_fields(facts, known, f"column {show(name)}")
     return {k: tuple(map(str, v)) if k == "levels" else v for k, v in facts.items()}
 
 
 def _column(name: str, facts: dict[str, Any]) -> Column:
-    """A stated column; its type follows from its facts where it is not said."""
+    """A declared column; its type follows from its facts where it is not said."""
     numeric = "cuts" in facts or "bounds" in facts
     return Column(**{"name": name, "type": "numeric" if numeric else "ordered", **facts})
 
@@ -290,7 +334,7 @@ def _restated(column: Column, facts: dict[str, Any]) -> Column:
     """A column with some facts given again; the level of empty cells stays."""
     numeric = column.type == "numeric"
     gap = str(column.labels[column.other_code or 0]) if column.has_gap_level else None
-    kept: dict[str, Any] = {"take": column.take, "part": column.part}
+    kept: dict[str, Any] = {what: getattr(column, what) for what in ("take", "part", "missing")}
     if "cuts" in facts or "bounds" in facts:
         kept["other"] = LEVEL if gap else column.other if numeric else None
     elif "levels" in facts:
@@ -300,13 +344,13 @@ def _restated(column: Column, facts: dict[str, Any]) -> Column:
         elif gap and facts.get("other") is None:
             facts = {**facts, "levels": (*facts["levels"], gap), "other": gap}
     else:
-        return replace(column, **{**facts, "stated": True})
+        return replace(column, **{**facts, "declared": True})
     return _column(column.name, {**kept, **facts})
 
 
 def parse_schema(content: Any) -> Schema:
     """A schema from the JSON value of its file; InputError in one sentence for anything else."""
-    content = check_fields(content, _TOP, "schema", FORMAT)
+    content = check_fields(content, _TOP, "schema", FORMAT, VERSIONS)
     columns, person, known = map(content.get, ("columns", "person", "knowledge"))
     if not isinstance(columns, list):
         raise InputError('A schema needs "columns": a list with one object a column.')
@@ -316,11 +360,14 @@ def parse_schema(content: Any) -> Schema:
         None if person is None else _parsed(Person, person, "schema's person"),
         None if known is None else parse_knowledge(known),
         _parsed(Dialect, content.get("dialect", {}), "schema's dialect"),
+        listed(content.get("missing", ()), "missing") or (),
     )
 
 
 def _parsed(kind: type[_Facts], content: Any, what: str) -> _Facts:
-    """A dataclass from an object of a JSON file."""
+    """A dataclass from an object of a JSON file; ``stated`` is ``declared`` of version 1."""
+    if kind is Column and isinstance(content, Mapping) and "stated" in content:
+        content = {"declared" if k == "stated" else k: v for k, v in content.items()}
     check_fields(content, tuple(kind.__dataclass_fields__), what)
     for one in fields(kind):
         if one.default is MISSING and one.name not in content:

@@ -64,6 +64,7 @@ class Relation(NamedTuple):
     label: str
     dialect: Dialect
     delimiter: str | None  # as found, of text
+    categories: Callable[[], dict[str, tuple[tuple[str, ...], bool]]]  # by name; have they an order
 
     def at(self, name: str) -> int:
         """Where a column is that a schema names; DataError where it is not."""
@@ -100,6 +101,7 @@ def opened(
         query = query and f"{query.strip().removesuffix(';')}\n"  # which ends a last comment
         place = (str(source), True) if kind == "duckdb" else (":memory:", False)
         names, delimiter = None, None
+        held: Any = None
         try:
             con = stack.enter_context(duckdb.connect(*place))
             con.execute(_SETTINGS)
@@ -123,7 +125,8 @@ def opened(
                 con.register(sql, held.rename_columns([f"c{k}" for k in range(len(names))]))
             sql = f"{sql} t({_columns(len(names))})"
             types = [row[1] for row in con.execute(f"DESCRIBE FROM {sql}").fetchall()]
-            yield Relation(con, sql, names, places, types, label, dialect, delimiter)
+            known = partial(_categories, source if kind in ("frame", "parquet") else held)
+            yield Relation(con, sql, names, places, types, label, dialect, delimiter, known)
         except duckdb.OutOfMemoryException:
             raise DataError(f"{label} needs too much memory; give fewer columns.") from None
         except duckdb.Error as error:
@@ -153,6 +156,35 @@ def _refusal(said: str, label: str, kind: str) -> DataError:
         why = next((words for mark, words in _WRONG.items() if mark in said), "cannot be read")
         return DataError(f"Line {int(at[1]):,} of {label} {why}; correct it.")
     return DataError(f"{label} {_UNREAD.get(kind, f'cannot be read as {kind}; check the file')}.")
+
+
+def _categories(source: Any) -> dict[str, tuple[tuple[str, ...], bool]]:
+    """The categories that a table's own types list, by column, and whether they have an order."""
+    import pyarrow as pa
+
+    if type(source).__module__.partition(".")[0] == "pandas":
+        kinds = ((str(name).strip(), kind) for name, kind in source.dtypes.items())
+        return {
+            name: (tuple(map(str, kind.categories)), bool(kind.ordered))
+            for name, kind in kinds if hasattr(kind, "categories")
+        }  # fmt: skip
+    if isinstance(source, Path):
+        from pyarrow.parquet import ParquetFile
+
+        file = ParquetFile(_files(source, "parquet")[0])
+        fields = [field for field in file.schema_arrow if pa.types.is_dictionary(field.type)]
+        if not fields or not file.num_row_groups:
+            return {}
+        source = file.read_row_group(0, [field.name for field in fields])
+    source = pa.table(source) if source is not None else pa.table({})
+    return {
+        field.name.strip(): (
+            tuple(map(str, column.chunk(0).dictionary.to_pylist())),
+            field.type.ordered,
+        )
+        for field, column in zip(source.schema, source.columns, strict=True)
+        if pa.types.is_dictionary(field.type) and column.num_chunks
+    }
 
 
 def _check_names(names: Sequence[str], label: str) -> None:

@@ -62,7 +62,7 @@ class BudgetedRelease:
         >>> import tempfile
         >>> from engine import Budget, Schema, load_dataset
         >>> frame = load_dataset("cancer", n=1_000).to_frame()
-        >>> schema = Schema.draft(frame).state(*frame.columns)
+        >>> schema = Schema.draft(frame).declare(*frame.columns)
         >>> place = Path(tempfile.mkdtemp()) / "budgets.db"
         >>> paid = Budget("ward", epsilon=3, delta=1e-5, path=place).release(frame, schema)
         >>> paid.release.rows, paid.spent, 0 <= paid.check() <= 1
@@ -152,7 +152,7 @@ class BudgetedRelease:
             >>> from engine import Budget, Knowledge, Schema, load_dataset
             >>> place = Path(tempfile.mkdtemp()) / "budgets.db"
             >>> frame = load_dataset("cancer", n=50_000).to_frame()
-            >>> schema = Schema.draft(frame).state(*frame.columns)
+            >>> schema = Schema.draft(frame).declare(*frame.columns)
             >>> paid = Budget("ward", epsilon=3, delta=1e-5, path=place).release(frame, schema)
             >>> known = Knowledge(leaves=["Xray"])
             >>> found = paid.effect("Cancer", "Xray", known, cause_level="True", reference="False")
@@ -209,7 +209,7 @@ def combine(
         >>> from engine import Budget, Schema, load_dataset
         >>> place = Path(tempfile.mkdtemp()) / "budgets.db"
         >>> frame = load_dataset("cancer", n=2_000).to_frame()
-        >>> schema = Schema.draft(frame).state(*frame.columns)
+        >>> schema = Schema.draft(frame).declare(*frame.columns)
         >>> wards = {"ward-7": frame[:1_000], "ward-8": frame[1_000:]}
         >>> both = combine([
         ...     Budget(name, epsilon=3, delta=1e-5, path=place).release(part, schema, delta=1e-6)
@@ -242,7 +242,7 @@ def load_release(path: str | os.PathLike[str]) -> BudgetedRelease:
         >>> from engine import Budget, Schema, load_dataset
         >>> folder = Path(tempfile.mkdtemp())
         >>> frame = load_dataset("cancer", n=1_000).to_frame()
-        >>> schema = Schema.draft(frame).state(*frame.columns)
+        >>> schema = Schema.draft(frame).declare(*frame.columns)
         >>> ward = Budget("ward", epsilon=3, delta=1e-5, path=folder / "budgets.db")
         >>> place = ward.release(frame, schema, epsilon=1).save(folder / "ward.json")
         >>> load_release(place).spent
@@ -466,7 +466,7 @@ def _declared(data: Any, schema: Schema | None) -> Dataset:
 
     table = as_dataset(data, schema)
     if not table.declared:
-        raise InputError("A release needs a declared schema: Schema.draft(frame).state(...).")
+        raise InputError("A release needs a declared schema: Schema.draft(frame).declare(...).")
     if not isinstance(data, Dataset) and (many := [u for u in table.unforeseen_cells if u.asks]):
         raise InputError(
             f"Nothing was charged: {many[0]}. If that is right, read the table first and release "

@@ -46,7 +46,7 @@ def synthetic(
         >>> from pathlib import Path
         >>> from engine import Budget, Schema, load_dataset
         >>> frame = load_dataset("cancer", n=1_000).to_frame()
-        >>> schema = Schema.draft(frame).state(*frame.columns)
+        >>> schema = Schema.draft(frame).declare(*frame.columns)
         >>> place = Path(tempfile.mkdtemp()) / "budgets.db"
         >>> ward = Budget("ward", epsilon=3, delta=1e-5, path=place)
         >>> release = ward.release(frame, schema).release

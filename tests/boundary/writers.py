@@ -133,7 +133,7 @@ def number(word: str, decimal: str = ".") -> float | None:
         return float(word.lower() == "true")
     if decimal == ",":
         word = "" if "." in word else word.replace(",", ".")
-    plain = re.fullmatch(r"[+-]?(\d[\d_]*\.?\d*|\.\d+)([eE][+-]?\d+)?", word, re.ASCII)
+    plain = re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", word, re.ASCII)
     return float(word) if plain and abs(float(word)) < float("inf") else None
 
 

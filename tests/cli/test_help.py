@@ -55,7 +55,7 @@ def desk(tmp_path_factory):
 def stated_schema(folder):
     """What is stated of the table there."""
     draft = Schema.draft(folder / "table.csv")
-    return draft.state("smokes", "stage", age={"cuts": [40, 55, 70], "other": "level"}).to_json()
+    return draft.declare("smokes", "stage", age={"cuts": [40, 55, 70], "other": "level"}).to_json()
 
 
 @pytest.fixture
@@ -114,7 +114,7 @@ def test_the_example_of_every_help_runs(path, helped, at_desk, desk):
 def test_an_example_outside_the_word_s_own_help_runs(at_desk, desk):
     drafted = at_desk(EXAMPLES[1].partition(" >")[0])
     content = json.loads(drafted)
-    assert [column["stated"] for column in content["columns"]] == [False] * 3
+    assert [column["declared"] for column in content["columns"]] == [False] * 3
 
 
 # Schemas --------------------------------------------------------------------------------
@@ -123,15 +123,15 @@ def test_an_example_outside_the_word_s_own_help_runs(at_desk, desk):
 def test_a_draft_is_marked_until_it_is_stated(at_desk, desk):
     (desk / "draft.json").write_text(at_desk("schema draft table.csv"))
     shown = at_desk("schema check draft.json --csv table.csv")
-    assert "Not stated yet: age, smokes, stage" in shown
+    assert "Not declared yet: age, smokes, stage" in shown
     assert "300 rows" in shown
     run = "run --csv table.csv --schema draft.json --algorithm marginal_pc --epsilon 1"
     said = at_desk(run)
     assert "Nothing can be proven" in said
     assert "epsilon inf" not in said
-    text = (desk / "draft.json").read_text().replace(',\n   "stated": false', "")
+    text = (desk / "draft.json").read_text().replace(',\n   "declared": false', "")
     (desk / "stated.json").write_text(text)
-    assert "All columns are stated" in at_desk("schema check stated.json")
+    assert "All columns are declared" in at_desk("schema check stated.json")
 
 
 def test_a_level_that_holds_nearly_all_rows_is_told_to_its_owner(at_desk, desk):

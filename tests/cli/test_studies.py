@@ -43,7 +43,7 @@ def test_a_sweep_of_own_rows_says_what_it_cost_and_no_file_is_overwritten(capsys
     table, schema, study = (str(tmp_path / f"own.{end}") for end in ("csv", "json", "db"))
     frame = load_dataset("cancer", n=300).to_frame()
     frame.to_csv(table, index=False)
-    Schema.draft(frame).state(*frame.columns).save(schema)
+    Schema.draft(frame).declare(*frame.columns).save(schema)
     own = f"sweep --csv {table} --schema {schema} --epsilon 0.5 --seeds 3".split()
     assert main([*own, "--out", study]) == 0
     assert "own: 3 runs, together ε = 1.5, δ = " in capsys.readouterr().err

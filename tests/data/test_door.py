@@ -204,9 +204,9 @@ def test_a_draft_hints_at_the_person_keeps_missing_and_takes_none_for_a_word(tmp
     why = {one.name: str(one.why_out) for one in found}
     drafts = (Schema.draft(SURVEY), load_schema(tmp_path / "s.json"))
     for hint in (said.err, why["person_id"], dict(drafts[0].left_out)["person_id"]):
-        assert "an id, each with about 8 rows: a person" in hint
+        assert "an id, each with about 8 rows" in hint
     for draft in drafts:
-        schema = draft.state(smokes=["no", "yes"], help=["None", "some", "a|lot"])
+        schema = draft.declare(smokes=["no", "yes"], help=["None", "some", "a|lot"])
         assert schema.levels == (("no", "yes", "missing"), ("None", "some", "a|lot"))
         for source in (SURVEY, tmp_path / "t.csv"):
             data = by_python(source, schema)

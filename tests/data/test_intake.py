@@ -94,7 +94,7 @@ FRAMES = {make.__name__: make for make in MADE}
 
 
 def stated(name, draft):
-    return draft.state(*set(draft.names) - set(STATED[name]), **STATED[name])
+    return draft.declare(*set(draft.names) - set(STATED[name]), **STATED[name])
 
 
 def workbook(frame, path):
@@ -244,7 +244,7 @@ def test_a_draft_says_why_it_leaves_columns_out_and_what_they_may_be():
     assert "None" in draft.levels[draft.names.index("Home town")]  # a real level
     assert draft.columns[draft.names.index("Embarked")].levels == ("C", "Q", "S", "missing")
     assert draft.columns[-1].levels == ("known", "missing")  # the gaps are its other level
-    kept = draft.state(Embarked=["S", "Q", "C"])
+    kept = draft.declare(Embarked=["S", "Q", "C"])
     assert kept.levels[kept.names.index("Embarked")] == ("S", "Q", "C", "missing")
     assert "of which the year or the month" in dict(Schema.draft(nhefs()).left_out)["exam"]
     person = dict(Schema.draft(panel()).left_out)["person_id"]

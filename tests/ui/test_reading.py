@@ -13,7 +13,7 @@ from tests.ui.steps import give, told, visit
 
 ROWS = b"sex,smokes\n" + b"f,yes\nm,no\nf,no\nm,yes\n" * 5
 DRAFT = Schema.draft(ROWS)
-SCHEMA = json.dumps(DRAFT.state("smokes", sex=["f", "m", "x"]).to_json()).encode()
+SCHEMA = json.dumps(DRAFT.declare("smokes", sex=["f", "m", "x"]).to_json()).encode()
 GAPS, BAD = ROWS + b",yes\n", ROWS + b"f\n"
 
 
