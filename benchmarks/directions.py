@@ -34,6 +34,7 @@ from engine.context import Step
 from engine.data.dataset import Dataset
 from engine.graphs.cpdag import Adjacency, SeparatingSets
 from engine.graphs.metrics import compare
+from engine.graphs.orientation import by_strength
 from engine.graphs.weighed_colliders import (
     MOST_INDEPENDENCE,
     SHOWN,
@@ -41,7 +42,6 @@ from engine.graphs.weighed_colliders import (
     Triple,
     orient,
     unshielded,
-    with_arrows,
 )
 from engine.privacy.events import GaussianEvent, LaplaceEvent
 from engine.result import RunResult
@@ -159,7 +159,7 @@ def one(cell: Cell, number: int) -> tuple[float, float, float, float]:
     skeleton, truth = result.matrix | result.matrix.T, result.reference_cpdag
 
     def turned(weights: Weights) -> float:
-        shown = with_arrows(skeleton, orient(skeleton, weights).arrows, None, SHOWN)
+        shown = by_strength(skeleton, orient(skeleton, weights).arrows, None, SHOWN).matrix
         return compare(shown, truth).directed_f1
 
     last = math.nan

@@ -36,8 +36,9 @@ from engine.effects.effect import Effect, effect_of
 from engine.effects.plausible import Plausible, plausible
 from engine.effects.truth import joint
 from engine.graphs.cpdag import matrix_of
-from engine.graphs.known import reachable, truth_cpdag
+from engine.graphs.known import truth_cpdag
 from engine.graphs.metrics import compare
+from engine.graphs.orientation import reachable
 from engine.marginals.citest import NoisyTests
 from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.marginals.levels import merged

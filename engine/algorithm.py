@@ -38,8 +38,9 @@ class Outcome:
 
     ``matrix`` is the CPDAG, (d, d) boolean. ``claimed`` is the paper's own total, None in strict
     mode. ``untested`` are pairs (i, j), i < j, that are still adjacent when the run ends early,
-    before all their tests of its last order. ``diagnostics`` is its family's record of what only
-    such algorithms have.
+    before all their tests of its last order. ``contradicted`` are the undirected edges (i, j),
+    i < j, whose arrow contradicts other arrows (:mod:`engine.graphs.orientation`). ``diagnostics``
+    is its family's record of what only such algorithms have.
     """
 
     matrix: Adjacency
@@ -48,6 +49,7 @@ class Outcome:
     status: str = "complete"
     claimed: Guarantee | None = None
     untested: frozenset[tuple[int, int]] = frozenset()
+    contradicted: frozenset[tuple[int, int]] = frozenset()
     diagnostics: Diagnostics = field(default_factory=Diagnostics)
 
 

@@ -76,6 +76,11 @@ class RunContext:
     _emitted: int = 0
     _kept: int = 0  # charges that a kept step carries
 
+    @property
+    def links_known(self) -> Known | None:
+        """What was stated, if it decides which links there are; None if it only turns them."""
+        return self.known and self.known.on_links
+
     def check(self) -> None:
         """Raise Cancelled if the user has asked for a stop."""
         if self.cancelled():

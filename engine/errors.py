@@ -1,4 +1,4 @@
-"""Errors a person can act on, and the spelling hint they share."""
+"""Errors a person can act on, and how names are written in them and in other tools' files."""
 
 import sys
 from collections.abc import Iterable, Sequence
@@ -53,6 +53,27 @@ def need(package: str, extra: str) -> None:
 
 _LONGEST = 60  # characters
 _MOST_ON_A_WAY = 8
+
+
+NOT_IN_TETRAD = " \u00a0,;"  # what no name holds in Tetrad's text of a graph
+
+
+def portable(names: Sequence[str], forbidden: str = "", instead: str = "_") -> list[str]:
+    """The names on one line each, without forbidden characters, still all different.
+
+    Control characters become spaces: no format here keeps them.
+    """
+    taken: set[str] = set()
+    out = []
+    for name in names:
+        line = "".join(c if c.isprintable() else " " for c in name)
+        base = line = "".join(instead if c in forbidden else c for c in line)
+        k = 2
+        while line in taken:
+            line, k = f"{base}{instead}{k}", k + 1
+        taken.add(line)
+        out.append(line)
+    return out
 
 
 def way(names: Sequence[str], arrow: str) -> str:

@@ -78,6 +78,21 @@ class Knowledge:
         cycle = _cycle(self.required)
         if cycle:
             raise InputError(f"The required arrows make a cycle: {way(cycle, ' → ')}; drop one.")
+        if self.tiers:
+            self._refuse_way_back()
+
+    def _refuse_way_back(self) -> None:
+        """InputError where required arrows lead to an earlier tier, through columns in none."""
+        graph, latest = nx.DiGraph([*self.required]), dict[str, tuple[int, str]]()
+        for name in nx.lexicographical_topological_sort(graph):
+            own = self._tier.get(name, -1)
+            before = max((latest[cause] for cause in graph.predecessors(name)), default=(-1, name))
+            if -1 < own < before[0]:
+                raise InputError(
+                    f"The required arrows lead from {show(before[1])} to {show(name)}, which is in "
+                    "an earlier tier; drop one of them."
+                )
+            latest[name] = max(before, (own, name))
 
     def __bool__(self) -> bool:
         """Whether it says anything."""
@@ -205,40 +220,43 @@ def _cycle(arrows: Iterable[Arrow]) -> list[str]:
 
 def _tetrad(text: str) -> dict[str, Any]:
     """The facts of a Tetrad file, as :class:`Knowledge` takes them."""
-    found: dict[str, Any] = {"tiers": [], "forbidden": [], "required": []}
-    section = None
+    found: dict[str, Any] = {"forbidden": [], "required": []}
+    tiers, apart, section = dict[int, list[str]](), set[int](), None
     for row in (row.strip() for row in text.splitlines()):
         word = row.split(maxsplit=1)[0].lower() if row else ""
         if not row or row.startswith(("//", "#")) or word == "/knowledge":
             continue
         if word in _SECTIONS:
             section = _SECTIONS[word]
+        elif word in _GROUPS:
+            raise InputError(f"Tetrad's section {word} is not read here; write each of its arrows "
+                             f"under {_GROUPS[word]}.")  # fmt: skip
         elif section is None:
             raise InputError(f"This is no knowledge file of Tetrad: {show(row)} stands in none of "
                              f"{', '.join(_SECTIONS)}.")  # fmt: skip
         elif section == "tiers":
-            _add_tier(found, row)
+            number, *names = row.split()
+            if not re.fullmatch(r"\d{1,9}\*?", number):
+                raise InputError(
+                    f"A tier in Tetrad's file begins with its number, unlike {show(row)}."
+                )
+            place = int(number.rstrip("*"))  # rows of one number are one tier
+            tiers.setdefault(place, []).extend(names)
+            apart |= {place} if number.endswith("*") else set()  # the star: nothing within it
         else:
             parts = row.split()
             if len(parts) != 2:
                 raise InputError(f"An arrow in Tetrad's file is two names, not {show(row)}.")
             found[section].append(parts)
-    return found
-
-
-_SECTIONS = {"addtemporal": "tiers", "forbiddirect": "forbidden", "requiredirect": "required"}
-
-
-def _add_tier(found: dict[str, Any], row: str) -> None:
-    """A row such as ``2* a b``: the star forbids what is within the tier."""
-    number, *names = row.split()
-    if not re.fullmatch(r"\d+\*?", number):
-        raise InputError(f"A tier in Tetrad's file begins with its number, unlike {show(row)}.")
-    found["tiers"].append(names)
-    if number.endswith("*"):
+    for names in (sorted({*tiers[place]}) for place in apart):
         if len(found["forbidden"]) + len(names) ** 2 > _MOST_ARROWS:  # before they are written out
             raise InputError(f"Knowledge has at most {_MOST_ARROWS:,} forbidden arrows.")
         found["forbidden"] += permutations(names, 2)
+    return found | {"tiers": [names for _, names in sorted(tiers.items())]}
+
+
+_SECTIONS = {"addtemporal": "tiers", "forbiddirect": "forbidden", "requiredirect": "required"}
+_GROUPS = {"forbiddengroup": "forbiddirect", "requiredgroup": "requiredirect"}
 
 
 def parse_knowledge(content: Any) -> Knowledge:

@@ -213,6 +213,7 @@ class RunResult(Outcome):
             counts=self.counts if scored else None,
             links=len(self.skeleton),
             untested=len(self.untested),
+            contradicted=len(self.contradicted - self.untested),
             status=self.status,
             tests=self.ci_tests,
             order=self.order_words,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -72,7 +72,8 @@ def result_dict(result: RunResult) -> dict[str, Any]:
 
     ``cpdag``, ``skeleton`` and ``metrics`` are of the graph as it stands, ``untested`` pairs
     included; ``counts`` and ``metrics_tested`` leave those apart. ``doubted`` are the arrows of it
-    that pictures and graph files show as lines.
+    that pictures and graph files show as lines, ``contradicted`` the undirected edges whose arrows
+    contradict each other.
 
     A seed given for private data is left out: it fixes the noise of a simulation.
     """
@@ -87,10 +88,17 @@ def result_dict(result: RunResult) -> dict[str, Any]:
             for pair, sets in sorted(result.separating_sets.items(), key=lambda i: sorted(i[0]))
         ],
         "doubted": sorted([result.names[i], result.names[j]] for i, j in result.low_confidence),
-        "untested": [list(p) for p in unordered(result.untested_pairs)],
+        "contradicted": _named(result, result.contradicted),
+        "untested": _named(result, result.untested),
         "undefended": list(result.ledger.undefended),
         "ledger": plain(list(result.ledger)),
     }
+
+
+def _named(result: RunResult, pairs: Iterable[tuple[int, int]]) -> list[list[str]]:
+    """Pairs of columns by their names."""
+    named = (frozenset((result.names[i], result.names[j])) for i, j in pairs)
+    return [list(pair) for pair in unordered(named)]
 
 
 def _known(result: RunResult) -> dict[str, Any]:

@@ -48,8 +48,9 @@ class Summary:
 
     ``counts`` is None where no truth is known or it may not be shown. ``links`` says how many links
     were found, ``arrows`` what is wrong with their directions, ``untested`` what was left open,
-    ``headline`` all of this under its privacy, ``ended`` why the run ended early, ``order`` what
-    depends on the order of the columns; each is empty where there is nothing to say.
+    ``headline`` all of this under its privacy, ``ended`` why the run ended early, ``directions``
+    how many links their evidence leaves without an arrow, ``order`` what depends on the order of
+    the columns; each is empty where there is nothing to say.
     """
 
     counts: Counts | None
@@ -58,6 +59,7 @@ class Summary:
     arrows: str
     untested: str
     ended: str
+    directions: str
     order: str
     promise: Promise
 
@@ -67,7 +69,8 @@ class Summary:
         return " ".join(filter(None, (self.links, self.arrows, self.untested)))
 
     def __str__(self) -> str:
-        lines = (self.headline, self.ended, self.order, self.promise.terms, self.promise.sentence)
+        notes = (self.ended, self.directions, self.order)
+        lines = (self.headline, *notes, self.promise.terms, self.promise.sentence)
         return "\n".join(filter(None, lines))
 
 
@@ -79,15 +82,16 @@ def summarise(
     counts: Counts | None,
     links: int,
     untested: int,
+    contradicted: int,
     status: str,
     tests: int,
     order: str,
 ) -> Summary:
     """What a run amounts to, from its parameters, charges and the paper's total.
 
-    ``links`` are adjacent pairs, ``untested`` those of them not tested to the end; ``tests`` is the
-    number of CI tests. ``counts`` None leaves the truth out, where it is not known or where scores
-    against it would not be private.
+    ``links`` are adjacent pairs, ``untested`` those of them not tested to the end, ``contradicted``
+    those tested whose arrows contradict each other; ``tests`` is the number of CI tests. ``counts``
+    None leaves the truth out, where it is not known or scores against it would not be private.
     """
     promised = promise(params, ledger, claimed)
     words = links_words(counts, links - untested), arrows_words(counts), _untested(untested, counts)
@@ -96,6 +100,7 @@ def summarise(
         f"{_start(params, ledger, promised)}: {' '.join(filter(None, words))}",
         *words,
         _ended(status, ledger, tested=bool(tests)),
+        directions_words(contradicted),
         order,
         promised,
     )
@@ -123,6 +128,14 @@ def arrows_words(counts: Counts | None) -> str:
     }
     said = listed([MARKS[kind].counted(n) for kind, n in kinds.items() if n])
     return f"Of those found: {said}." if said else ""
+
+
+def directions_words(contradicted: int) -> str:
+    """How many links have no arrow because their arrows contradict each other; empty for none."""
+    if not contradicted:
+        return ""
+    drawn = "it is drawn as a line" if contradicted == 1 else "they are drawn as lines"
+    return f"The arrows of {MARKS[None].counted(contradicted)} contradict each other, so {drawn}."
 
 
 def together(costs: Sequence[Guarantee]) -> str:

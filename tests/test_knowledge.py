@@ -94,6 +94,11 @@ def test_two_that_say_the_same_are_equal():
             {"forbidden": [("a", "a")]},
             "A forbidden arrow is two different names, cause and effect.",
         ),
+        (
+            {"tiers": [["a"], ["b"]], "required": [("b", "u"), ("u", "a")]},
+            "The required arrows lead from 'b' to 'a', which is in an earlier tier; drop one of "
+            "them.",
+        ),
         ({"tiers": ["age"]}, "Knowledge takes lists of names, not 'age'."),
         ({"roots": [3]}, "Knowledge takes names of columns for roots, not 3."),
         ({"use": "half"}, "Knowledge is used full or orients, not 'half'."),
@@ -156,10 +161,18 @@ def test_tetrads_file_is_read():
         forbidden=[("age", "sex"), ("sex", "age"), ("smoke", "age")],
         required=[("smoke", "cough")],
     )
+    # A tier comes by its number, whatever the rows' order, and is one on two rows.
+    found = load_knowledge(b"/knowledge\naddtemporal\n2 b\n1* a\n10 d\n1 c\n")
+    assert found == Knowledge(tiers=[["a", "c"], ["b"], ["d"]], forbidden=[("a", "c"), ("c", "a")])
+    for group, section in (("forbiddengroup", "forbiddirect"), ("requiredgroup", "requiredirect")):
+        with pytest.raises(InputError, match=f"{group} is not read here; .* under {section}"):
+            load_knowledge(f"/knowledge\naddtemporal\n1 a\n{group}\na\nb\n".encode())
     with pytest.raises(InputError, match="is two names"):
         load_knowledge(b"/knowledge\nforbiddirect\na b c\n")
     with pytest.raises(InputError, match="begins with its number"):
         load_knowledge(b"/knowledge\naddtemporal\na b\n")
+    with pytest.raises(InputError, match="begins with its number"):
+        load_knowledge(b"/knowledge\naddtemporal\n" + b"9" * 5000 + b" b\n")
 
 
 def test_knowledge_is_a_part_of_a_schema():

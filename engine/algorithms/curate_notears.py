@@ -86,7 +86,7 @@ def published(
         loss = least_squares(w, public)[0] + l1 * float(np.abs(w).sum())
         return loss + 0.5 * penalty * h * h + multiplier * h
 
-    quasi_newton(gradient, value, len(epsilons), l1, trace, context.known)
+    quasi_newton(gradient, value, len(epsilons), l1, trace, context.links_known)
 
 
 def claimed(trace: Trace, params: CurateNotearsParameters) -> Guarantee:

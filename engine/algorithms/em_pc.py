@@ -200,7 +200,7 @@ class EMPC:
 
     def separate(self, x: int, order: int, graph: Graph) -> Iterator[Query]:
         """Draw how many of x's edges go, then which, each with a set that separates it."""
-        if len(graph.adjacent(x)) < order + 1:  # "for each node i with |adj(i)| >= l + 1"
+        if graph.largest(x) < order:  # "for each node i with |adj(i)| >= l + 1"
             return
         options = self._options(x, order, graph)
         if not options:  # knowledge leaves nothing to ask
@@ -226,7 +226,7 @@ class EMPC:
     def _options(self, x: int, order: int, graph: Graph) -> dict[int, Options]:
         """For each neighbour its conditioning sets and their utilities."""
         options = {}
-        for y in graph.open(x):
+        for y in graph.asked_about(x):
             candidates = graph.candidates(x, y) if order else ()
             if count := math.comb(len(candidates), order):
                 graph.tests[order] += count

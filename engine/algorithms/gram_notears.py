@@ -194,7 +194,7 @@ def run(data: Dataset, params: GramParameters, context: RunContext) -> Outcome:
         entry_noise=float(np.median(released.noise)),
     )
     context.close()
-    return Outcome(matrix=result.cpdag, status=trace.status, diagnostics=diagnostics)
+    return Outcome(**result.oriented._asdict(), status=trace.status, diagnostics=diagnostics)
 
 
 ALGORITHM = Algorithm(

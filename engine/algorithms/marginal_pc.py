@@ -43,14 +43,15 @@ from engine.effects.plausible import Plausible, plausible
 from engine.graphs.cpdag import Adjacency, SeparatingSets
 from engine.graphs.dags import MOST_COLUMNS, classes, climbed
 from engine.graphs.known import Known
+from engine.graphs.orientation import by_strength
 from engine.graphs.weighed_colliders import (
+    EARNED,
     ORIENTATIONS,
     STRONGEST,
     Orientation,
     collider_weights,
     orient,
     separators,
-    with_arrows,
 )
 from engine.marginals import confidence
 from engine.marginals.citest import NoisyTests
@@ -332,7 +333,7 @@ class Screen(TestByTest):
 
 def _joined(rule: TestByTest, moments: Moments, order: int, context: RunContext) -> Graph:
     """The skeleton the rule finds on what has been released so far."""
-    graph = Graph(moments.d, stable=True, known=context.known)
+    graph = Graph(moments.d, stable=True, known=context.links_known)
     search(graph, rule, order, check=context.check)
     return graph
 
@@ -508,7 +509,12 @@ def conclude(
         else:
             found = directions(skeleton, tests, limit, context.known)
         separating = _apart(outcome.separating, skeleton)
-        outcome = replace(outcome, matrix=found.cpdag, separating=separating)
+        outcome = replace(
+            outcome,
+            matrix=found.cpdag,
+            separating=separating,
+            contradicted=found.contradicted,
+        )
         arrows, evidence = arrow_frequencies(found, tests.moments, whole), found.evidence
         arrows |= _certain(skeleton, context.known)
     edges = [(i, j) for i, j in _linked(outcome.matrix) if i < j]
@@ -537,14 +543,14 @@ class Compared:
         self, tests: NoisyTests, skeleton: Adjacency, threshold: float, context: RunContext
     ):
         self._evidence, self._known = Evidence(tests.moments), context.known
+        links_known = context.links_known
         share = min(max(threshold, 1e-9), 1 - 1e-9)
         self._price = LINK + math.log((1 - share) / share)
-        known = None if self._known is None or self._known.only_orients else self._known
-        start = max((c.dag for c in classes(skeleton, known)), key=self._value)
+        start = max((c.dag for c in classes(skeleton, links_known)), key=self._value)
         seen = tests.seen()
-        self._dag = climbed(start, self._value, seen | seen.T, known)
+        self._dag = climbed(start, self._value, seen | seen.T, links_known)
         links: Adjacency = self._dag | self._dag.T
-        self.skeleton = links if self._known is None else self._known.joined(links)
+        self.skeleton = links if links_known is None else links_known.joined(links)
 
     def _value(self, dag: Adjacency) -> float:
         return self._evidence.of(dag) - self._price * int(dag.sum())
@@ -565,8 +571,8 @@ class Compared:
         logs = np.array([self._evidence.of(c.dag) for c in on])
         shares = np.exp(logs - np.logaddexp.reduce(logs))
         arrows = np.einsum("k,kij->ij", shares, np.array([c.graph & ~c.graph.T for c in on]))
-        cpdag = with_arrows(self.skeleton, arrows, known=self._known)
-        return Orientation(cpdag, arrows, tuple(logs.tolist()))
+        drawn = by_strength(self.skeleton, arrows, self._known, EARNED)
+        return Orientation(*drawn, arrows, tuple(logs.tolist()))
 
 
 def _apart(separating: SeparatingSets, skeleton: Adjacency) -> SeparatingSets:

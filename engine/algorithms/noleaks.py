@@ -54,7 +54,7 @@ def published(data: Dataset, params: NoleaksParameters, context: RunContext, tra
     clip = params.clip_at(strict=False)
     stated = claimed_sensitivity(clip, d, data.n)
     sigma = analytic_gaussian_sigma(params.epsilon, params.delta, stated)
-    l1, bounds = params.l1(data, True), doubled_bounds(d, context.known)
+    l1, bounds = params.l1(data, True), doubled_bounds(d, context.links_known)
 
     def inner(start: Matrix, penalty: float, multiplier: float) -> Matrix:
         def value(at: Matrix) -> float:

@@ -30,7 +30,7 @@ def run(data: Dataset, params: NotearsParameters, context: RunContext) -> Outcom
     result = params.prune(trace.weights, moments, data, known=context.known)
     diagnostics = report(result, data, objective=tuple(trace.objective), h=tuple(trace.h))
     context.close()
-    return Outcome(matrix=result.cpdag, status=trace.status, diagnostics=diagnostics)
+    return Outcome(**result.oriented._asdict(), status=trace.status, diagnostics=diagnostics)
 
 
 ALGORITHM = Algorithm(

@@ -82,7 +82,8 @@ def run(data: Dataset, params: PCParameters, context: RunContext) -> Outcome:
     skeleton = outcome.matrix | outcome.matrix.T
     limit, known = params.order_limit(data), context.known
     weights = collider_weights(skeleton, rule.dependence, limit, known)
-    return replace(outcome, matrix=orient(skeleton, weights, known=known).cpdag)
+    found = orient(skeleton, weights, known=known)
+    return replace(outcome, matrix=found.cpdag, contradicted=found.contradicted)
 
 
 ALGORITHM = Algorithm(

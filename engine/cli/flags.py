@@ -89,7 +89,11 @@ def add_dataset_flags(parser: argparse.ArgumentParser, *, many: bool = False) ->
     parser.add_argument("--n", type=int, default=100_000, help="rows to sample from a network")
     parser.add_argument("--data-seed", type=int, default=0, help="seed of the sample")
     add_table_flags(parser, which)
-    parser.add_argument("--truth", metavar="FILE", help="its true edges: two columns, from and to")
+    parser.add_argument(
+        "--truth",
+        metavar="FILE",
+        help="its true edges: two columns, from and to, or Tetrad's graph",
+    )
 
 
 def add_table_flags(parser: argparse.ArgumentParser, which: Any = None, **needs: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,9 +20,10 @@ from engine.data.intake import project
 from engine.data.schema import Schema
 from engine.data.sources import framed, opened
 from engine.data.spreadsheets import unsafe
-from engine.errors import DataError, InputError, did_you_mean, show
+from engine.errors import NOT_IN_TETRAD, DataError, InputError, did_you_mean, portable, show
 from engine.knowledge import read_text
 
+TETRAD_HEADER = "graph nodes:"
 EDGE_HEADERS = (["from", "to"], ["source", "target"], ["parent", "child"])
 
 
@@ -36,10 +38,10 @@ def read_table(source: Any, schema: Schema | None = None, **options: Any) -> Dat
         schema: The declared public facts; without them the table is read by :meth:`Schema.draft`,
             which finds them in the rows, and no guarantee is given.
         options: ``truth``, a path or bytes: text with one edge a line, ``from,to`` or
-            ``from -> to``; ``name``, what the dataset is called, the file's name by default;
-            ``encoding`` ("utf-8", "utf-16" or "latin-1"), ``delimiter`` or ``decimal``, where the
-            schema's dialect does not say it; ``query``, SQL on a database file, which without it
-            has one table.
+            ``from -> to``, or Tetrad's text of a graph; ``name``, what the dataset is called, the
+            file's name by default; ``encoding`` ("utf-8", "utf-16" or "latin-1"), ``delimiter`` or
+            ``decimal``, where the schema's dialect does not say it; ``query``, SQL on a database
+            file, which without it has one table.
 
     Returns:
         A private dataset of d columns: distinct rows of codes, and how often each occurs.
@@ -152,17 +154,22 @@ def _notes(schema: Schema) -> tuple[str, ...]:
 def read_edges(source: str | os.PathLike[str] | bytes, names: Sequence[str]) -> nx.DiGraph:
     """Read an edge list, one `from,to` or `from -> to` a line, as a graph over `names`.
 
+    Also the text that Tetrad writes of a graph, with its arrows `-->`.
+
     Raises DataError where a line is malformed, a name is not a column, or edges form a
     loop or a cycle.
     """
-    graph = nx.empty_graph(names, nx.DiGraph)
-    for number, line in enumerate(read_text(source, "edge list").splitlines(), 1):
-        cells = _cells(line, names)
+    graph, text = nx.empty_graph(names, nx.DiGraph), read_text(source, "edge list")
+    tetrad = text.lstrip().casefold().startswith(TETRAD_HEADER)
+    for number, line in enumerate(text.splitlines(), 1):
+        cells = _tetrad_cells(line, names) if tetrad else _cells(line, names)
         strange = [cell for cell in cells if cell not in names]
         head = not graph.edges and [cell.casefold() for cell in cells] in EDGE_HEADERS
-        if not line.strip() or (head and strange):
+        if not line.strip() or (head and strange) or (tetrad and not cells):
             continue
         where = f"Line {number} of the edge list"
+        if tetrad and len(cells) != 2:
+            raise DataError(f"{where} is not an arrow a --> b, as all edges of a true graph are.")
         if len(cells) != 2 or not all(cells):
             raise DataError(f"{where} is not an edge; write it as from,to or from -> to.")
         if strange:
@@ -173,6 +180,15 @@ def read_edges(source: str | os.PathLike[str] | bytes, names: Sequence[str]) -> 
         raise DataError("The edge list is empty; give one edge a line, or leave the truth out.")
     refuse_cycle(graph, "The edge list")
     return graph
+
+
+def _tetrad_cells(line: str, names: Sequence[str]) -> list[str]:
+    """The ends of an arrow in Tetrad's text; one cell for another edge, none for other lines."""
+    edge = re.fullmatch(r"\s*\d+\.\s+(.+)", line)
+    if edge is None:
+        return []
+    called = dict(zip(portable(names, NOT_IN_TETRAD), names, strict=True))
+    return [called.get(cell, cell) for cell in re.split(r"\s+-->\s+", edge[1].rstrip())]
 
 
 def _cells(line: str, names: Sequence[str]) -> list[str]:

@@ -26,7 +26,8 @@ import numpy as np
 
 from engine.graphs.cpdag import Adjacency
 from engine.graphs.dags import MOST_COLUMNS, classes
-from engine.graphs.known import Known, reachable
+from engine.graphs.known import Known
+from engine.graphs.orientation import reachable
 from engine.graphs.weighed_colliders import (
     MOST_LOG_ODDS,
     DirectionEvidence,

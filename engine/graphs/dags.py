@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from engine.graphs.cpdag import Adjacency
-from engine.graphs.known import Known, reachable
-from engine.graphs.meek import apart_of
+from engine.graphs.known import Known
+from engine.graphs.orientation import apart_of, reachable
 
 MOST_COLUMNS = 6  # 720 orders of the columns: each gives a DAG
 

@@ -12,26 +12,9 @@ from typing import NamedTuple
 
 import networkx as nx
 
+from engine.errors import NOT_IN_TETRAD, portable
 from engine.graphs.cpdag import DIRECTED, UNDIRECTED, Adjacency, edges_of
 from engine.graphs.edges import annotated, edges
-
-
-def portable(names: Sequence[str], forbidden: str = "", instead: str = "_") -> list[str]:
-    """The names on one line each, without forbidden characters, still all different.
-
-    Control characters become spaces: no format here keeps them.
-    """
-    taken: set[str] = set()
-    out = []
-    for name in names:
-        line = "".join(c if c.isprintable() else " " for c in name)
-        base = line = "".join(instead if c in forbidden else c for c in line)
-        k = 2
-        while line in taken:
-            line, k = f"{base}{instead}{k}", k + 1
-        taken.add(line)
-        out.append(line)
-    return out
 
 
 def _quoted(names: Sequence[str]) -> list[str]:
@@ -62,7 +45,7 @@ def dagitty(names: Sequence[str], matrix: Adjacency) -> str:
 
 def tetrad(names: Sequence[str], matrix: Adjacency) -> str:
     """Tetrad's graph text, which causal-learn reads too; names hold no spaces, "," or ";" there."""
-    ids = portable(names, " \u00a0,;")
+    ids = portable(names, NOT_IN_TETRAD)
     lines = enumerate(_lines(ids, matrix, "{} --> {}", "{} --- {}"), start=1)
     head = ["Graph Nodes:", ";".join(ids), "", "Graph Edges:"]
     return "\n".join([*head, *(f"{k}. {line}" for k, line in lines), ""])

@@ -12,8 +12,8 @@ from functools import cached_property, lru_cache
 import networkx as nx
 import numpy as np
 
-from engine.graphs.cpdag import Adjacency, SeparatingSets, matrix_of
-from engine.graphs.meek import cpdag, cpdag_of_dag, meek, product
+from engine.graphs.cpdag import Adjacency, matrix_of
+from engine.graphs.orientation import mpdag_of_dag, product, reachable
 from engine.knowledge import ORIENTS, Knowledge, check_names
 
 
@@ -29,7 +29,6 @@ class Known:
     def __init__(self, knowledge: Knowledge, names: Sequence[str]):
         check_names(knowledge, names)
         self.knowledge, self.names = knowledge, tuple(names)
-        self.only_orients = knowledge.use == ORIENTS
         self.barred: Adjacency = np.array(
             [[not knowledge.allows(a, b) for b in names] for a in names]
         )
@@ -41,10 +40,25 @@ class Known:
         tiers = np.array([knowledge.tier(name) for name in names], float)  # None is NaN
         self.earlier: Adjacency = tiers[:, None] < tiers
 
+    @property
+    def on_links(self) -> Known | None:
+        """What decides which links there are: None where it is used for directions only."""
+        return None if self.knowledge.use == ORIENTS else self
+
     @cached_property
     def may_precede(self) -> Adjacency:
         """[i, j]: i may be an ancestor of j, along arrows that are not barred."""
         return reachable(~self.barred)
+
+    @cached_property
+    def telling(self) -> Adjacency:
+        """(d, d), symmetric: the pairs apart whose separating sets may decide a direction.
+
+        The two may both point at a third column, and one of the two arrows may be turned.
+        """
+        allowed = ~self.barred
+        open_at_first = product(allowed & allowed.T, allowed.T)
+        return np.asarray(self.apart & (open_at_first | open_at_first.T))
 
     def in_time(self, dag: Adjacency) -> bool:
         """Whether no path of arrows leads to an earlier tier, also through columns in no tier.
@@ -58,19 +72,18 @@ class Known:
     def may_separate(self, z: int, x: int, y: int) -> bool:
         """Whether z may be in a set that is asked about x and y.
 
-        What separates a pair is among the ancestors of one of them; where knowledge only turns
-        links, every column may be asked about.
+        What separates a pair is among the ancestors of one of them.
         """
-        return self.only_orients or bool(self.may_precede[z, x] or self.may_precede[z, y])
+        return bool(self.may_precede[z, x] or self.may_precede[z, y])
 
     def fixed_arrows(self, skeleton: Adjacency) -> Adjacency:
         """The arrows on a symmetric skeleton that knowledge alone decides.
 
-        Links that knowledge and the skeleton together would close to a cycle are left out.
+        Links that knowledge and the skeleton together would close to a cycle are left out, but
+        those that are required.
         """
         arrows: Adjacency = skeleton & ~self.barred & self.barred.T
-        ways = reachable(arrows)
-        return np.asarray(arrows & ~(ways & ways.T))
+        return np.asarray(arrows & (self.required | ~reachable(arrows).T))
 
     def joined(self, skeleton: Adjacency) -> Adjacency:
         """A skeleton with the required links, and without those barred in both directions."""
@@ -82,30 +95,10 @@ class Known:
         graph[self.fixed_arrows(skeleton).T] = False
         return graph
 
-    def respected(self, graph: Adjacency) -> Adjacency:
-        """The graph with two kinds of arrows laid open: barred ones, and those to an earlier tier.
-
-        The latter lie on a directed path that leads there, through columns in no tier. There are
-        none of the former unless links and knowledge contradict each other around a cycle.
-        """
-        arrows = graph & ~graph.T & ~self.barred
-        if not self.in_time(arrows):
-            back = (reachable(arrows) | np.eye(len(arrows), dtype=bool)).T
-            arrows &= ~product(product(back, self.earlier.T), back)
-        return np.asarray(graph | (graph & ~arrows).T)
-
     def settled(self, skeleton: Adjacency) -> tuple[int, int]:
         """How many of a skeleton's links knowledge alone gives a direction, and how many it has."""
         links = skeleton | skeleton.T
         return int(self.fixed_arrows(links).sum()), int(np.triu(links, 1).sum())
-
-
-def reachable(arrows: Adjacency) -> Adjacency:
-    """[i, j]: a directed path of one arrow or more leads from i to j."""
-    out: Adjacency = arrows.copy()
-    for _ in range(len(out).bit_length()):  # each doubles the length of the paths
-        out |= product(out, out)
-    return out
 
 
 READY = {"two tiers": 2, "four tiers": 4, "complete order": None}
@@ -130,24 +123,6 @@ def ready_sets(truth: nx.DiGraph) -> dict[str, Knowledge]:
 def known_of(knowledge: Knowledge | None, names: Sequence[str]) -> Known | None:
     """The knowledge on these columns; None where nothing is known. InputError for other names."""
     return Known(knowledge, names) if knowledge else None
-
-
-def oriented(skeleton: Adjacency, separating: SeparatingSets, known: Known) -> Adjacency:
-    """The skeleton's arrows: those that are known, then :func:`engine.graphs.meek.cpdag`."""
-    return known.respected(cpdag(skeleton, separating, (known.turned(skeleton), known.apart)))
-
-
-def mpdag_of_dag(dag: Adjacency, known: Known | None) -> Adjacency:
-    """All DAGs that data cannot tell from ``dag`` and knowledge allows: the maximal PDAG.
-
-    Its CPDAG, the arrows of ``dag`` that knowledge decides, and Meek's (1995) rules. Where the
-    knowledge is false of ``dag``, what of it is true is used.
-    """
-    graph = cpdag_of_dag(dag)
-    if known is None:
-        return graph
-    graph[known.barred & dag.T] = False
-    return meek(graph)
 
 
 @lru_cache(maxsize=64)

@@ -24,14 +24,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations, islice
 from typing import Any, NamedTuple
 
-import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.compiled import kernel
 from engine.graphs.cpdag import Adjacency
-from engine.graphs.known import Known, mpdag_of_dag
-from engine.graphs.meek import meek
+from engine.graphs.known import Known
+from engine.graphs.orientation import Pair, by_strength, mpdag_of_dag
 
 MAJORITY, STRONGEST = "majority", "strongest"
 ORIENTATIONS = (MAJORITY, STRONGEST)
@@ -64,10 +63,12 @@ class Orientation(NamedTuple):
     """``cpdag`` (d, d) boolean; ``arrows`` (d, d), ``arrows[i, j]`` the probability of i -> j.
 
     What is missing of ``arrows[i, j] + arrows[j, i]`` to 1 is the probability that the edge can be
-    turned without changing what the data say. ``evidence`` is what both follow from.
+    turned without changing what the data say. ``contradicted`` are the lines (i, j), i < j, whose
+    arrow would close a cycle with surer ones. ``evidence`` is what all of it follows from.
     """
 
     cpdag: Adjacency
+    contradicted: frozenset[Pair]
     arrows: NDArray[np.float64]
     evidence: DirectionEvidence | None = None
 
@@ -88,7 +89,7 @@ def separators(
     What is known keeps them to what may be an ancestor of a or b.
     """
     others = [z for z in range(len(skeleton)) if z not in (a, b)]
-    if known is not None:
+    if known is not None and known.on_links:
         others = [z for z in others if known.may_separate(z, a, b)]
     sides = [[z for z in others if skeleton[side, z]] for side in (a, b)]
     sets = (s for size in range(largest + 1) for near in sides for s in combinations(near, size))
@@ -130,8 +131,8 @@ def orient(
     """Arrows with a probability above ``EARNED``, and every arrow's probability.
 
     ``skeleton`` (d, d) symmetric; ``weights`` as :func:`collider_weights` gives them. Arrows are
-    taken in order of probability unless they would close a cycle, then Meek's rules are applied.
-    Arrows that are known come first, and the chains turn the others alone. What the columns are
+    drawn by :func:`engine.graphs.orientation.by_strength`, those that are known first, and the
+    chains turn the others alone. What the columns are
     called and where they stand makes no difference: the order of the nodes is found first, and
     nodes that are alike share their arrows' mean.
     """
@@ -151,8 +152,10 @@ def orient(
         of = np.unique(ranks[order][some], axis=0, return_inverse=True)[1].ravel()
         shares = arrows[links]  # in the order of argwhere
         arrows[links] = (np.bincount(of, shares) / np.bincount(of))[of]
-    graph = with_arrows(links, arrows, known)
-    return Orientation(graph[back], arrows[back], weights)
+    graph, lines = by_strength(links, arrows, known, EARNED)
+    named = ((int(order[i]), int(order[j])) for i, j in lines)
+    contradicted = frozenset((min(pair), max(pair)) for pair in named)
+    return Orientation(graph[back], contradicted, arrows[back], weights)
 
 
 def _own_ranks(skeleton: Adjacency, weights: Mapping[Triple, float]) -> NDArray[np.int64]:
@@ -175,24 +178,6 @@ def _own_ranks(skeleton: Adjacency, weights: Mapping[Triple, float]) -> NDArray[
         kinds = len(set(ranks.tolist()))
         near = (sorted(ranks[row].tolist()) for row in skeleton)
         keys = list(zip(ranks.tolist(), near, strict=True))
-
-
-def with_arrows(
-    skeleton: Adjacency, arrows: NDArray[np.float64], known: Known | None, threshold: float = EARNED
-) -> Adjacency:
-    """The skeleton with the arrows (d, d) of a probability above ``threshold``.
-
-    Strongest first, none that closes a cycle or a path to an earlier tier; those that are known
-    before; then Meek's rules.
-    """
-    graph = skeleton.copy() if known is None else known.turned(skeleton)
-    wanted = np.argwhere(graph & graph.T & (arrows > threshold) & (arrows > arrows.T)).tolist()
-    paths = nx.DiGraph(graph & ~graph.T | (False if known is None else known.earlier))
-    for i, j in sorted(wanted, key=lambda e: -arrows[e[0], e[1]]):
-        if not nx.has_path(paths, j, i):
-            paths.add_edge(i, j)
-            graph[j, i] = False
-    return meek(graph) if known is None else known.respected(meek(graph))
 
 
 def arrow_probabilities(

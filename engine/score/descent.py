@@ -71,7 +71,7 @@ def descend(
     result = learned(trace.weights, threshold, known=context.known)
     context.close()
     return Outcome(
-        matrix=result.cpdag,
+        **result.oriented._asdict(),
         status=trace.status,
         claimed=None if params.strict else claimed(trace),
         diagnostics=report(
@@ -307,8 +307,8 @@ def strict_descent(
         rate = size / (np.sqrt(unbiased) + 1e-8)
         moved = w - rate * first / (1 - DECAYS[0] ** (k + 1))
         trace.weights = off_diagonal(soft(moved, rate * l1))
-        if context.known is not None:
-            trace.weights[context.known.barred] = 0.0
+        if context.links_known is not None:
+            trace.weights[context.links_known.barred] = 0.0
         h, h_slope = acyclicity(trace.weights)
         trace.h.append(h)
         trace.epsilon.append(epsilons[k])

@@ -10,9 +10,9 @@ import numpy as np
 from engine.algorithm import Diagnostics
 from engine.data.dataset import Dataset
 from engine.graphs.cpdag import Adjacency
-from engine.graphs.known import Known, mpdag_of_dag, truth_cpdag
-from engine.graphs.meek import cpdag_of_dag
+from engine.graphs.known import Known, truth_cpdag
 from engine.graphs.metrics import compare
+from engine.graphs.orientation import Oriented, by_dag, mpdag_of_dag
 from engine.score.acyclicity import Matrix, is_acyclic, prune
 
 
@@ -26,9 +26,9 @@ class Learned:
     known: Known | None = None
 
     @property
-    def cpdag(self) -> Adjacency:
+    def oriented(self) -> Oriented:
         """The DAG's equivalence class; with knowledge, what is left of it."""
-        return mpdag_of_dag(self.dag, self.known)
+        return by_dag(self.dag, self.known)
 
 
 def learned(
@@ -39,7 +39,7 @@ def learned(
     ``widening`` is added to it, one number or one for each edge (known noise). Edges that are
     ``known`` to be there stay.
     """
-    required = None if known is None else known.required
+    required = _kept(known)
     dag, factor = prune(weights, threshold + np.asarray(widening), required)
     return Learned(weights, dag, threshold * factor, known)
 
@@ -58,7 +58,7 @@ def learned_by_correlation(
     ``widening`` is added to the threshold. A rule on the weights and the covariance alone: where
     these were released, it is post-processing.
     """
-    required = None if known is None else known.required
+    required = _kept(known)
     dag, _ = prune(weights, TINY, required)
     limits = np.broadcast_to(threshold + np.asarray(widening), dag.shape)
     if required is not None:
@@ -71,6 +71,11 @@ def learned_by_correlation(
         dag[parent, node] = False
         _refit(ratios, dag, node, covariance, limits)
     return Learned(weights, dag, threshold, known)
+
+
+def _kept(known: Known | None) -> Adjacency | None:
+    """Return the arrows that stay because they are known to be there."""
+    return None if known is None or known.on_links is None else known.required
 
 
 TINY = 1e-2  # weights below it are L-BFGS' remains of an edge
@@ -112,7 +117,7 @@ def oracle_threshold(weights: Matrix, data: Dataset) -> OracleThreshold | None:
     for threshold in np.unique(np.abs(weights[weights != 0])):
         dag = np.abs(weights) >= threshold
         if is_acyclic(dag):
-            f1 = compare(cpdag_of_dag(dag), truth).skeleton_f1
+            f1 = compare(mpdag_of_dag(dag), truth).skeleton_f1
             best = max(best, (f1, float(threshold)))
     return OracleThreshold(f1=best[0], threshold=best[1])
 

@@ -149,7 +149,7 @@ def solve(
     from scipy.optimize import minimize  # slow to load, and many runs need least_squares alone
 
     d = len(covariance)
-    trace, bounds = Trace(np.zeros((d, d))), doubled_bounds(d, context.known)
+    trace, bounds = Trace(np.zeros((d, d))), doubled_bounds(d, context.links_known)
 
     def value(at: Matrix, penalty: float, multiplier: float) -> tuple[float, Matrix]:
         context.check()

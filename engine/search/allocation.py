@@ -180,15 +180,13 @@ def most_tests(graph: Graph, order: int) -> int:
     Edges only go, so it bounds the tests of every later graph too. The graph is a released result.
     """
     near, known = graph.matrix().astype(float), graph.known
-    asked, unfit = near, np.zeros_like(near)  # [z, x]: z is no ancestor of x
+    unfit = np.zeros_like(near)  # [z, x]: z is no ancestor of x
     if known is not None:
-        asked = near * ~known.linked
-        if not known.only_orients:
-            unfit[~(known.may_precede | np.eye(graph.d, dtype=bool))] = 1
-    x, y = np.nonzero(np.triu(asked))
+        unfit[~(known.may_precede | np.eye(graph.d, dtype=bool))] = 1
+    x, y = np.nonzero(np.triu(graph.questions()))
     # For all pairs at once: the neighbours of x, but y, and but those that are unfit for both.
     unfit_near = near * unfit.T
-    one_side = near.sum(axis=1)[:, None] - 1 - unfit_near @ unfit
+    one_side = near.sum(axis=1)[:, None] - near - unfit_near @ unfit
     both = (near @ near - unfit_near @ unfit_near.T)[x, y]
     sets = [math.comb(size, order) for size in range(graph.d)]  # whole numbers beyond 64 bits
 

@@ -34,7 +34,7 @@ class Answered:
 
     def separate(self, x: int, order: int, graph: Graph) -> Iterator[Query]:
         """The edges of x that a set of this order separated which would be asked about now."""
-        for y in graph.open(x):
+        for y in graph.asked_about(x):
             candidates = set(graph.candidates(x, y))
             for given in self._separating.get(frozenset((x, y)), ()):
                 if len(given) == order and given <= candidates:
@@ -81,8 +81,8 @@ def _again(
     }
     if known is not None:
         known = known_of(known.knowledge, [names[i] for i in order])
-    graph = Graph(len(order), known=known)
+    graph = Graph(len(order), known=known and known.on_links)
     largest = max((len(some) for sets in answers.values() for some in sets), default=0)
     search(graph, Answered(answers), largest)
     back = [place[i] for i in range(len(order))]
-    return directed(graph)[np.ix_(back, back)]
+    return directed(graph, known).matrix[np.ix_(back, back)]

@@ -14,9 +14,8 @@ import numpy as np
 from engine.algorithm import Outcome
 from engine.context import Cancelled, RunContext
 from engine.data.dataset import Dataset
-from engine.graphs.cpdag import Adjacency
-from engine.graphs.known import oriented
-from engine.graphs.meek import cpdag
+from engine.graphs.known import Known
+from engine.graphs.orientation import Oriented, by_sets
 from engine.params import Parameters, param
 from engine.privacy.ledger import BudgetExhausted
 from engine.search.skeleton import Graph, Rule, search
@@ -88,7 +87,7 @@ class SearchParameters(Parameters):
 
 def pc(data: Dataset, params: SearchParameters, context: RunContext, rule: Rule) -> Outcome:
     """Run the PC loop with a rule; keep what was decided if the budget or the user ends it."""
-    graph = Graph(data.d, stable=params.stable, known=context.known)
+    graph = Graph(data.d, stable=params.stable, known=context.links_known)
     status = "complete"
     try:
         search(graph, rule, params.order_limit(data), check=context.check)
@@ -98,7 +97,7 @@ def pc(data: Dataset, params: SearchParameters, context: RunContext, rule: Rule)
         status = "cancelled"
     context.close()
     return Outcome(
-        matrix=directed(graph),
+        **directed(graph, context.known)._asdict(),
         separating={pair: tuple(sets) for pair, sets in graph.separating.items()},
         ci_tests_by_order=graph.tests_by_order(),
         status=status,
@@ -106,8 +105,6 @@ def pc(data: Dataset, params: SearchParameters, context: RunContext, rule: Rule)
     )
 
 
-def directed(graph: Graph) -> Adjacency:
+def directed(graph: Graph, known: Known | None) -> Oriented:
     """The searched graph with arrows: those that are known, then colliders, then Meek's rules."""
-    if graph.known is None:
-        return cpdag(graph.matrix(), graph.separating)
-    return oriented(graph.matrix(), graph.separating, graph.known)
+    return by_sets(graph.matrix(), graph.separating, known)

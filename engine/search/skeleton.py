@@ -7,7 +7,7 @@ that runs out of budget raises, and the graph holds what was decided until then.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations
 from typing import NamedTuple, Protocol
 
@@ -38,15 +38,19 @@ class Graph:
     are kept, so that neither skeleton nor v-structures depend on the order of the columns.
 
     What is ``known`` keeps pairs out that are not linked, keeps links that are required out of the
-    questions, and conditioning sets to what may be an ancestor.
+    questions, and conditioning sets to what may be an ancestor. A pair that is not linked is asked
+    about all the same where directions rest on the sets that separate it (``Known.telling``).
     """
 
     def __init__(self, d: int, *, stable: bool = False, known: Known | None = None):
         self.d, self.stable, self.known = d, stable, known
         self._live = [set(range(d)) - {i} for i in range(d)]
+        # The nodes that are not linked to each and are asked about, until a set separates the two.
+        self._apart: list[set[int]] = [set() for _ in range(d)]
         if known is not None:
-            for near, apart in zip(self._live, known.apart, strict=True):
-                near.difference_update(np.flatnonzero(apart).tolist())
+            for x in range(d):
+                self._live[x].difference_update(np.flatnonzero(known.apart[x]).tolist())
+                self._apart[x].update(np.flatnonzero(known.telling[x]).tolist())
         self._frozen = self._live
         self.separating: dict[frozenset[int], list[frozenset[int]]] = {}
         self.tests: Counter[int] = Counter()
@@ -71,6 +75,14 @@ class Graph:
         near = self.adjacent(x)
         return near if self.known is None else [y for y in near if not self.known.linked[x, y]]
 
+    def asked_about(self, x: int) -> list[int]:
+        """The nodes that questions are about with x: those of :meth:`open`, and those apart."""
+        return sorted({*self.open(x), *self._apart[x]})
+
+    def largest(self, x: int) -> int:
+        """The size of the largest set that x's neighbours give; -1 without any question."""
+        return len(self._live[x]) - (not self._apart[x])
+
     def candidates(self, x: int, y: int) -> list[int]:
         """The nodes that conditioning sets of x - y may be drawn from, on x's side."""
         near = sorted(self._frozen[x] - {y})
@@ -80,14 +92,22 @@ class Graph:
 
     def separate(self, query: Query) -> None:
         """Remove the query's edge; its set is one that separates the pair."""
-        self._live[query.x].discard(query.y)
-        self._live[query.y].discard(query.x)
+        for x, y in (query[:2], query[1::-1]):
+            self._live[x].discard(y)
+            self._apart[x].discard(y)
         self.separating.setdefault(frozenset((query.x, query.y)), []).append(frozenset(query.given))
 
     def matrix(self) -> Adjacency:
         """Symmetric (d, d) boolean matrix."""
+        return self._matrix(self._live)
+
+    def questions(self) -> Adjacency:
+        """Symmetric (d, d) boolean matrix of the pairs that :meth:`asked_about` gives."""
+        return self._matrix(map(self.asked_about, range(self.d)))
+
+    def _matrix(self, near: Iterable[Iterable[int]]) -> Adjacency:
         out = np.zeros((self.d, self.d), dtype=bool)
-        for x, others in enumerate(self._live):
+        for x, others in enumerate(near):
             out[x, list(others)] = True
         return out
 
@@ -143,7 +163,7 @@ class TestByTest:
 
     def separate(self, x: int, order: int, graph: Graph) -> Iterator[Query]:
         """Ask about x's edges, smallest conditioning candidates first."""
-        for y in graph.open(x):
+        for y in graph.asked_about(x):
             for query in self._queries(x, y, order, graph):
                 graph.check()
                 self._asked.add(query)
@@ -174,7 +194,7 @@ def search(
     """
     graph.check = check
     for order in range(max_order + 1):
-        if not any(len(graph.adjacent(x)) > order for x in range(graph.d)):
+        if max(map(graph.largest, range(graph.d)), default=-1) < order:
             return
         graph.begin_order(order)
         rule.begin_order(order, graph)

@@ -139,6 +139,8 @@ def limits(data: Dataset, result: RunResult, nothing: Invented | None = None) ->
             f"{why} while {pairs} had not been tested to the end: nothing is said of them, and "
             "they are drawn as grey dots."
         )
+    if directions := result.summary(scored=False).directions:
+        said.append(directions)
     said.append(
         "A link says that two things go together in a way that the others do not explain. It is "
         "causal only if nothing unmeasured causes both. A line without an arrow can point either "

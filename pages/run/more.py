@@ -50,7 +50,8 @@ def scores_view(run: Shown) -> None:
         )
     if isinstance(result.diagnostics, ScoreDiagnostics):
         descent.thresholds(result)
-    for words in filter(None, (result.summary().ended, result.order_words)):
+    said = result.summary()
+    for words in filter(None, (said.ended, said.directions, said.order)):
         st.caption(words)
     ledger.privacy_sentence(result)
     count_line(result.algorithm, Shape.of(run.data), run.request.params, "run")

@@ -64,7 +64,10 @@ TIERS = [["a", "b"], ["c", "d"], ["e", "f"]]
 KNOWN = {"tiers": TIERS, "required": [("c", "e")], "forbidden": [("a", "e"), ("b", "a")]}
 
 
-@pytest.mark.parametrize("stated", [{}, KNOWN, {**KNOWN, "use": "orients"}])
+APART = {"forbidden": [("a", "b"), ("b", "a"), ("c", "a")], "roots": ["e", "f"]}
+
+
+@pytest.mark.parametrize("stated", [{}, KNOWN, APART])
 def test_most_tests_bounds_what_a_graph_admits(stated):
     """A pair's sets from either side, once; of them what is known leaves."""
     graph = Graph(6, known=known_of(Knowledge(**stated), "abcdef"))
@@ -75,7 +78,7 @@ def test_most_tests_bounds_what_a_graph_admits(stated):
     for order in range(5):
         expected = 0
         for x, y in itertools.combinations(range(6), 2):
-            if y in graph.open(x):
+            if y in graph.asked_about(x):
                 sides = (graph.candidates(a, b) for a, b in ((x, y), (y, x)))
                 expected += len({s for near in sides for s in itertools.combinations(near, order)})
         assert most_tests(graph, order) == expected

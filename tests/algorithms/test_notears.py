@@ -8,7 +8,7 @@ from scipy.optimize import approx_fprime
 
 from engine import load_dataset, run
 from engine.graphs.cpdag import matrix_of
-from engine.graphs.meek import cpdag_of_dag
+from engine.graphs.orientation import mpdag_of_dag
 from engine.score.acyclicity import acyclicity, is_acyclic, prune
 from engine.score.encodings import encoding_of, level_counts, midpoints
 from engine.score.gram import covariance, second_moments
@@ -114,7 +114,7 @@ def score(name, seed):
     truth, found = matrix_of(data.truth, data.names), prune(result.diagnostics.weights, 0.3)[0]
     turned = (found & truth.T).sum()
     shd = ((found | found.T) != (truth | truth.T)).sum() // 2 + turned
-    assert (cpdag_of_dag(found) == result.matrix).all()
+    assert (mpdag_of_dag(found) == result.matrix).all()
     return 2 * (found & truth).sum() / (found.sum() + truth.sum()), int(shd)
 
 

@@ -5,6 +5,7 @@ import io
 import zipfile
 from collections import Counter
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,6 +17,9 @@ from engine.data.column import PLAIN, Dialect
 from engine.data.reading import read_edges
 from engine.data.schema import Column, Schema
 from engine.data.spreadsheets import safe, table_csv, unsafe
+from engine.errors import DataError
+from engine.graphs.cpdag import matrix_of
+from engine.graphs.formats import tetrad
 from engine.request import Request, Source
 from pages.report.bundle import bundle
 
@@ -74,4 +78,18 @@ def test_a_table_of_ours_is_read_back_by_its_schema(dialect, tmp_path):
 def test_true_edges_of_ours_are_read_back(tmp_path):
     place = tmp_path / "e.csv"
     place.write_text(table_csv(pd.DataFrame({"from": NAMES[:2], "to": NAMES[2:]})))
-    assert set(read_edges(place, NAMES).edges) == {(NAMES[0], NAMES[2]), (NAMES[1], NAMES[3])}
+    expected = {(NAMES[0], NAMES[2]), (NAMES[1], NAMES[3])}
+    assert set(read_edges(place, NAMES).edges) == expected
+
+
+def test_our_text_for_tetrad_is_read_back_as_a_true_graph():
+    names = ("a b", "a_b", "x;y", "1. c")
+    matrix = matrix_of(nx.DiGraph([("a b", "a_b"), ("a_b", "x;y"), ("1. c", "x;y")]), names)
+    text = tetrad(names, matrix)
+    for raw in (text, "\n" + text + "\nGraph Attributes:\nScore: -3.5\n"):
+        assert (matrix_of(read_edges(raw.encode(), names), names) == matrix).all()
+    matrix[1, 0] = True
+    with pytest.raises(DataError, match=r"Line 5 of the edge list is not an arrow a --> b"):
+        read_edges(tetrad(names, matrix).encode(), names)
+    with pytest.raises(DataError, match="names 'zz', which is not a column"):
+        read_edges(b"Graph Nodes:\na_b;zz\n\nGraph Edges:\n1. a_b --> zz\n", names)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from engine.effects.adjustment import PARENTS, SETS, adjustment_set
-from engine.graphs.known import reachable
-from tests.graphs.test_known import all_dags
+from engine.graphs.orientation import reachable
+from scripts.orientations import all_dags
 
 
 def test_every_set_gives_the_true_effect_in_every_linear_model():

@@ -15,7 +15,7 @@ from engine.effects.outcome import counted, event_label, level_of
 from engine.effects.plausible import Plausible
 from engine.effects.words import ASSUMPTION, CUT, FOLDED, KNOWLEDGE, of_hundred, too_wide
 from engine.graphs.cpdag import matrix_of
-from engine.graphs.known import reachable
+from engine.graphs.orientation import reachable
 from engine.marginals.contrasts import helmert
 from tests.effects.models import event, exact, from_table, noisy
 

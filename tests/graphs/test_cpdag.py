@@ -8,18 +8,9 @@ import numpy as np
 import pytest
 
 from engine.graphs.cpdag import digraph_of, matrix_of, pairs_of, unordered
-from engine.graphs.meek import cpdag, cpdag_of_dag
-from tests.graphs.small import all_dags, graph
-
-
-def colliders(dag):
-    joined = dag | dag.T
-    return frozenset(
-        (x, z, y)
-        for z in range(len(dag))
-        for x, y in combinations(np.flatnonzero(dag[:, z]).tolist(), 2)
-        if not joined[x, y]
-    )
+from engine.graphs.orientation import by_sets, mpdag_of_dag
+from scripts.orientations import all_dags, equivalent
+from tests.graphs.small import graph
 
 
 @cache
@@ -27,7 +18,7 @@ def classes(d):
     """Every Markov equivalence class (Verma and Pearl) and its union: the CPDAG by definition."""
     groups = {}
     for dag in all_dags(d):
-        groups.setdefault(((dag | dag.T).tobytes(), colliders(dag)), []).append(dag)
+        groups.setdefault(equivalent(dag), []).append(dag)
     return [(members, np.logical_or.reduce(members)) for members in groups.values()]
 
 
@@ -38,7 +29,7 @@ def test_cpdag_of_every_small_dag(d, dags, count):
     assert len(classes(d)) == count
     for members, union in classes(d):
         for dag in members:
-            assert (cpdag_of_dag(dag) == union).all()
+            assert (mpdag_of_dag(dag) == union).all()
 
 
 def test_cpdag_from_skeleton_and_any_separating_set():
@@ -54,17 +45,17 @@ def test_cpdag_from_skeleton_and_any_separating_set():
             sets = [set(s) for k in range(3) for s in combinations(rest, k)]
             good = [frozenset(s) for s in sets if nx.is_d_separator(truth, {x}, {y}, s)]
             choices.append((frozenset((x, y)), good))
-        expected = cpdag_of_dag(dag)
+        expected = mpdag_of_dag(dag)
         for pick in (0, -1):
             separating = {pair: [good[pick]] for pair, good in choices}
-            assert (cpdag(skeleton, separating) == expected).all()
+            assert (by_sets(skeleton, separating).matrix == expected).all()
 
 
 def test_conflicting_arrowheads_cancel():
     """0 -> 1 <- 2 and 1 -> 2 <- 3 disagree on 1 - 2, whatever comes first."""
     skeleton = graph(4, "0-1", "1-2", "2-3")
     separating = {frozenset((0, 2)): [frozenset()], frozenset((1, 3)): [frozenset()]}
-    found = cpdag(skeleton, separating)
+    found = by_sets(skeleton, separating).matrix
     assert found[1, 2]
     assert found[2, 1]
     assert found[0, 1] & ~found[1, 0]
@@ -83,8 +74,8 @@ def test_majority_of_the_separating_sets_decides():
         ([outside, inside], chain),  # undecided: nothing is oriented
         ([], chain),
     ):
-        assert (cpdag(skeleton, {pair: sets}) == expected).all()
-        assert (cpdag(skeleton, {pair: sets[::-1]}) == expected).all()
+        assert (by_sets(skeleton, {pair: sets}).matrix == expected).all()
+        assert (by_sets(skeleton, {pair: sets[::-1]}).matrix == expected).all()
 
 
 def test_matrices_and_names():

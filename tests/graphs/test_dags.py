@@ -7,9 +7,10 @@ import pytest
 
 from engine.graphs.dags import MOST_COLUMNS, classes, climbed, neighbours
 from engine.graphs.known import Known
-from engine.graphs.meek import cpdag_of_dag
+from engine.graphs.orientation import mpdag_of_dag
 from engine.knowledge import Knowledge
-from tests.graphs.small import dags_on, graph, has_cycle
+from scripts.orientations import dags_on
+from tests.graphs.small import graph, has_cycle
 
 NAMES = tuple("abcdef")
 
@@ -30,11 +31,11 @@ def test_classes_are_those_of_all_dags(name):
     found = classes(links)
     expected = {}
     for dag in dags_on(links):
-        key = cpdag_of_dag(dag).tobytes()
+        key = mpdag_of_dag(dag).tobytes()
         expected[key] = expected.get(key, 0) + 1
     assert {c.graph.tobytes(): len(c.members) for c in found} == expected
     assert len(found) == len(expected)
-    assert all((cpdag_of_dag(c.dag) == c.graph).all() for c in found)
+    assert all((mpdag_of_dag(c.dag) == c.graph).all() for c in found)
 
 
 def test_knowledge_leaves_dags_out_and_turns_what_is_left():

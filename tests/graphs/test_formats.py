@@ -8,8 +8,9 @@ import pytest
 from causallearn.graph.Endpoint import Endpoint
 from causallearn.utils.TXT2GeneralGraph import txt2generalgraph
 
+from engine.errors import portable
 from engine.graphs.cpdag import edges_of
-from engine.graphs.formats import dagitty, dot, graphml, mermaid, portable, tetrad
+from engine.graphs.formats import dagitty, dot, graphml, mermaid, tetrad
 from tests.graphs.small import graph
 
 NAMES = ("<b>x</b>", 'say "hi"', "two\nlines", "back\\", "plain", "plain ", "a;b, c")

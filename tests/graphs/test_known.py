@@ -1,6 +1,6 @@
 """Knowledge on graphs: MPDAGs against enumeration, told arrows, what may separate."""
 
-from itertools import combinations, permutations
+from itertools import combinations
 
 import networkx as nx
 import numpy as np
@@ -9,27 +9,15 @@ import pytest
 from engine import Knowledge, load_dataset, run
 from engine.graphs.cpdag import matrix_of
 from engine.graphs.dags import MOST_COLUMNS, classes
-from engine.graphs.known import Known, known_of, mpdag_of_dag, oriented, reachable, truth_cpdag
-from engine.graphs.meek import cpdag, cpdag_of_dag
+from engine.graphs.known import Known, known_of, truth_cpdag
+from engine.graphs.orientation import by_sets, mpdag_of_dag, reachable
 from engine.graphs.weighed_colliders import arrow_probabilities, orient, sampled_dags, unshielded
-from engine.knowledge import ORIENTS
+from engine.knowledge import FULL, ORIENTS, USES
 from engine.statistics.oracle import Separation
-from tests.graphs.small import all_dags, dags_on, graph, has_cycle
+from scripts.orientations import all_dags, dags_on, facts_of
+from tests.graphs.small import graph, has_cycle
 
 NAMES = "abcd"
-
-
-def drawn(rng, dag):
-    """Knowledge that is true of the DAG: forbidden arrows, required ones, tiers of its order."""
-    d = len(dag)
-    absent = [(NAMES[i], NAMES[j]) for i, j in permutations(range(d), 2) if not dag[i, j]]
-    arrows = [(NAMES[i], NAMES[j]) for i, j in np.argwhere(dag)]
-    some = [pair for pair in absent if rng.random() < 0.3]
-    needed = [pair for pair in arrows if rng.random() < 0.15]
-    order = list(nx.topological_sort(nx.from_numpy_array(dag.astype(int), create_using=nx.DiGraph)))
-    cut = int(rng.integers(0, d + 1))
-    tiers = [[NAMES[i] for i in order[:cut]], [NAMES[i] for i in order[cut:]]]
-    return Knowledge(forbidden=some, required=needed, tiers=tiers if rng.random() < 0.4 else [])
 
 
 def test_mpdags_are_what_all_allowed_dags_of_a_class_have_in_common():
@@ -37,20 +25,20 @@ def test_mpdags_are_what_all_allowed_dags_of_a_class_have_in_common():
     rng, dags = np.random.default_rng(0), all_dags(4)
     by_class = {}
     for dag in dags:
-        by_class.setdefault(cpdag_of_dag(dag).tobytes(), []).append(dag)
+        by_class.setdefault(mpdag_of_dag(dag).tobytes(), []).append(dag)
     richer = 0
     for dag in dags:
-        known = Known(drawn(rng, dag), NAMES)
+        known = Known(facts_of(dag, NAMES, rng, FULL), NAMES)
         fits = [
             other
-            for other in by_class[cpdag_of_dag(dag).tobytes()]
+            for other in by_class[mpdag_of_dag(dag).tobytes()]
             if not (other & known.barred).any() and (other | ~known.required).all()
         ]
         assert any((other == dag).all() for other in fits)
         union = np.any(fits, axis=0)
         found = mpdag_of_dag(dag, known)
         assert (found == union).all(), (dag, known.knowledge)
-        richer += bool((found != cpdag_of_dag(dag)).any())
+        richer += bool((found != mpdag_of_dag(dag)).any())
     assert richer > 150
 
 
@@ -58,7 +46,7 @@ def test_only_what_may_be_an_ancestor_may_separate():
     """And that is enough: with the oracle the true MPDAG is found, whatever is known."""
     rng = np.random.default_rng(1)
     for dag in rng.choice(np.array(all_dags(4)), 60, replace=False):
-        known = Known(drawn(rng, dag), NAMES)
+        known = Known(facts_of(dag, NAMES, rng, FULL), NAMES)
         true = Separation(nx.relabel_nodes(
             nx.from_numpy_array(dag.astype(int), create_using=nx.DiGraph),
             dict(enumerate(NAMES))), NAMES)  # fmt: skip
@@ -91,21 +79,32 @@ def test_with_the_oracle_pc_finds_the_true_mpdag(name, use, stable):
     assert (found.ci_tests < free.ci_tests) == (use == "full")
 
 
-def test_pairs_that_knowledge_keeps_apart_are_never_asked_and_mislead_no_rule():
-    """Roots are apart; the collider between two of them is not taken for a chain.
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("key", ["pc", "priv_pc", "curate_pc", "marginal_pc"])
+def test_a_pair_that_is_known_to_be_apart_costs_no_arrow(key, use):
+    """The set that separates Burglary from Earthquake is what shows the collider at Alarm."""
+    apart = [("Burglary", "Earthquake"), ("Earthquake", "Burglary")]
+    data = load_dataset("earthquake", n=100_000)
+    values = {} if key == "pc" else {"epsilon": 100.0}
+    free = run(key, data, seed=1, **values)
+    found = run(key, data, seed=1, knowledge=Knowledge(forbidden=apart, use=use), **values)
+    assert free.metrics.directed_f1 == found.metrics.directed_f1 > 0.8
 
-    a → z ← b is told for a alone: a and b were never tested, so that no separating set of theirs
-    says whether z is a collider, and Meek's first rule must not turn z → b.
-    """
+
+def test_a_pair_that_is_known_to_be_apart_is_asked_about_where_a_direction_rests_on_it():
     data = load_dataset("cancer", n=2000)
-    known = Knowledge(
-        forbidden=[("Cancer", "Pollution"), ("Pollution", "Smoker"), ("Smoker", "Pollution")]
-    )
-    found = run("pc", data, statistic="oracle", max_order=3, knowledge=known)
-    asked = {frozenset((step.x, step.y)) for step in found.steps if step.kind == "test"}
-    assert frozenset(("Pollution", "Smoker")) not in asked
-    assert ("Cancer", "Smoker") in found.cpdag.edges
-    assert ("Smoker", "Cancer") in found.cpdag.edges
+    both = [("Pollution", "Smoker"), ("Smoker", "Pollution")]
+    for known, asks in (
+        (Knowledge(forbidden=both), True),
+        (Knowledge(roots=["Pollution", "Smoker"]), False),  # all arrows of both are known
+        (Knowledge(forbidden=both, leaves=["Pollution"]), False),  # Pollution points at nothing
+        (Knowledge(forbidden=both, tiers=[["Smoker", "Pollution"], ["Cancer", "Dyspnoea", "Xray"]]),
+         False),
+    ):  # fmt: skip
+        found = run("pc", data, statistic="oracle", max_order=3, knowledge=known)
+        asked = {frozenset((step.x, step.y)) for step in found.steps if step.kind == "test"}
+        assert (frozenset(both[0]) in asked) == asks
+        assert known.leaves or found.metrics.directed_f1 == 1.0
 
 
 def test_chains_turn_only_what_is_free():
@@ -168,10 +167,9 @@ def test_no_path_of_a_drawn_graph_leads_to_an_earlier_tier():
         triples = list(unshielded(skeleton))
         weights = {triple: float(rng.normal(0, 3)) for triple in triples}
         sets = {frozenset((a, b)): [frozenset[int]()] for a, z, b in triples if rng.random() < 0.7}
-        barred_alone = cpdag(skeleton, sets, (known.turned(skeleton), known.apart))
-        by_sets = oriented(skeleton, sets, known)
-        opened += not known.in_time(barred_alone & ~barred_alone.T)
-        for found in (by_sets, orient(skeleton, weights, known=known).cpdag):
+        by_votes = by_sets(skeleton, sets, known)
+        opened += bool(by_votes.contradicted)
+        for found in (by_votes.matrix, orient(skeleton, weights, known=known).cpdag):
             ways = reachable(found & ~found.T)
             start = names.index(first)
             assert not any(ways[names.index(name), start] for name in second)

@@ -12,7 +12,7 @@ from engine.context import RunContext
 from engine.effects.adjustment import adjustment_set
 from engine.effects.estimate import Z95, estimate
 from engine.graphs.cpdag import matrix_of
-from engine.graphs.known import reachable
+from engine.graphs.orientation import reachable
 from engine.randomness import Randomness
 from engine.tables.store import store_of
 from tests.effects.models import event, population
