@@ -57,7 +57,7 @@ from engine.marginals import confidence
 from engine.marginals.citest import NoisyTests
 from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.marginals.evidence import Evidence
-from engine.marginals.levels import merged
+from engine.marginals.levels import check_levels, merged
 from engine.marginals.moments import (
     Moments,
     Pair,
@@ -472,6 +472,8 @@ def deciding_tables(graph: Graph, levels: Sequence[int]) -> list[tuple[int, ...]
 
 def run(data: Dataset, params: MarginalPCParameters, context: RunContext) -> Outcome:
     """Release, then search on what was released."""
+    if data.schema is not None and not data.public:
+        check_levels(data.schema, "unordered")
     data = merged(data)
     try:
         found = release(data, params, context)

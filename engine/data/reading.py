@@ -144,7 +144,7 @@ def _notes(schema: Schema) -> tuple[str, ...]:
     return (
         f"What {listed} can hold was found in the data and is not declared: no guarantee is given "
         "until it is.",
-        *(f"Column {show(name)} was left out: {why}." for name, why in schema.left_out),
+        *(f"Column {remark}." for remark in schema.remarks),
     )
 
 

@@ -197,7 +197,8 @@ class Schema(metaclass=_Named):
         ]
         columns += [_column(name, given[name]) for name in given if name not in self.names]
         left = tuple(pair for pair in self.left_out if pair[0] not in given)
-        return replace(self, columns=tuple(columns), left_out=left)
+        hints = tuple(pair for pair in self.hints if pair[0] not in {*as_found, *given})
+        return replace(self, columns=tuple(columns), left_out=left, hints=hints)
 
     def keep(self, *names: str) -> Schema:
         """The same with these columns alone, in the order given; InputError for one it has not."""

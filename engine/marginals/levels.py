@@ -1,4 +1,4 @@
-"""Columns of many levels, merged by a rule that reads the schema alone."""
+"""Columns of many levels: a release has none, and runs merge them by the schema alone."""
 
 from __future__ import annotations
 
@@ -6,14 +6,28 @@ from dataclasses import replace
 
 import numpy as np
 
+from engine.data.column import MOST_RELEASED
 from engine.data.dataset import Dataset
+from engine.data.schema import Schema
+from engine.errors import InputError, show
 from engine.tables.store import store_of
 
-# A test of columns of a and b levels inverts a matrix of (a - 1)(b - 1) rows: at most 121.
-MOST_LEVELS = 12
+
+def check_levels(schema: Schema, *types: str) -> None:
+    """Raise InputError where a column of these ``types`` (or any) has too many levels.
+
+    Merging neighbours would join levels that nobody said are alike.
+    """
+    for column in schema.columns:
+        if column.size > MOST_RELEASED and (not types or column.type in types):
+            raise InputError(
+                f"The column {show(column.name)} has {column.size} levels, and at most "
+                f"{MOST_RELEASED} can be used: merge levels in the schema "
+                '("groups": {"north": ["Alta", "Oslo"]}), or give fewer cuts or bins.'
+            )
 
 
-def groups(levels: int, most: int = MOST_LEVELS) -> np.ndarray:
+def groups(levels: int, most: int = MOST_RELEASED) -> np.ndarray:
     """(levels,): the group of each level, at most ``most`` runs of neighbours of equal length.
 
     Level k of r goes to group floor(k most / r): no record is looked at, so merging is part of the
@@ -22,7 +36,7 @@ def groups(levels: int, most: int = MOST_LEVELS) -> np.ndarray:
     return np.arange(levels) * min(levels, most) // levels
 
 
-def merged(data: Dataset, most: int = MOST_LEVELS) -> Dataset:
+def merged(data: Dataset, most: int = MOST_RELEASED) -> Dataset:
     """Merge levels until no column has more than ``most``; the dataset itself if none has."""
     if max(data.cardinalities) <= most:
         return data

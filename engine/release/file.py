@@ -21,12 +21,12 @@ import networkx as nx
 import numpy as np
 
 from engine.algorithm import Outcome
+from engine.data.column import MOST_RELEASED
 from engine.data.schema import Schema, parse_schema
 from engine.errors import InputError, show
 from engine.graphs.cpdag import Adjacency, matrix_of
 from engine.knowledge import Knowledge, parse_knowledge
 from engine.marginals.diagnostics import MarginalDiagnostics
-from engine.marginals.levels import MOST_LEVELS
 from engine.privacy.accounting import Guarantee
 from engine.privacy.sources import MOST_ENTRIES, Released
 
@@ -291,7 +291,7 @@ def _check_sizes(content: Mapping[str, Any], schema: Schema, parts: Sequence[Rel
         right = len(parts) <= MOST_PARTS and not any(part.parts for part in parts) and not sizes
     else:
         right = 0 < len(sizes) <= MOST_RELEASES and sum(sizes) <= MOST_ENTRIES
-    ones = [min(column.size, MOST_LEVELS) - 1 for column in schema.columns]
+    ones = [min(column.size, MOST_RELEASED) - 1 for column in schema.columns]
     pairs = (sum(ones) ** 2 - sum(size**2 for size in ones)) // 2
     if not right or (sizes and sizes[0] != sum(ones) + pairs):
         raise InputError("The file holds other releases than its algorithm makes of its schema.")

@@ -29,6 +29,7 @@ from engine.errors import InputError, cut, need, show
 from engine.graphs.edges import annotated, edge_frame
 from engine.graphs.formats import FORMATS
 from engine.knowledge import Knowledge
+from engine.marginals.levels import check_levels
 from engine.percent import count
 from engine.privacy.accounting import Guarantee
 from engine.privacy.sources import Hardened, Released, Replay
@@ -401,6 +402,7 @@ class Budget:
     ) -> tuple[str, Request]:
         """A new charge, once what it asks for has run on empty rows: whatever is wrong is free."""
         assert table.schema is not None
+        check_levels(table.schema)
         asked = MarginalPCParameters.build(values)
         if "delta" not in values:
             asked = replace(asked, delta=self._book.show(self.name).share(float(asked.epsilon)))

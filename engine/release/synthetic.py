@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 
+from engine.data.column import Column
 from engine.data.dataset import Dataset
 from engine.data.spreadsheets import table_csv
 from engine.effects.effect import column_of
@@ -18,6 +21,7 @@ from engine.release.drawing import consistent_dag, drawn
 from engine.release.file import Release
 
 MOST_ROWS = 1_000_000
+GOLDEN = (math.sqrt(5) - 1) / 2  # multiples of it, modulo 1, are spread evenly
 LABEL = "A synthetic table drawn from a private release; no row of it is a record."
 
 
@@ -76,6 +80,21 @@ def synthetic(
 def synthetic_csv(
     release: Release, rows: int, seed: int = 0, do: Mapping[str, str] | None = None
 ) -> str:
-    """Synthetic rows as a CSV file that the release's schema reads."""
+    """Synthetic rows as a CSV file that the release's schema reads, with levels for groups."""
     frame = synthetic(release, rows, seed, do).to_frame(release.schema)
+    for column in release.schema.columns:
+        if column.groups:
+            frame[column.name] = _ungrouped(frame[column.name], column)
     return table_csv(frame, release.schema.dialect)
+
+
+def _ungrouped(cells: pd.Series, column: Column) -> np.ndarray:
+    """Return a level of its group for each cell, in the groups' shares in any stretch of rows."""
+    found = cells.astype(str).to_numpy(object)
+    for name, group in column.groups:
+        words, shares = zip(*group, strict=True)
+        at = np.flatnonzero(cells == name)
+        turns = np.arange(1, len(at) + 1) * GOLDEN % 1
+        places = np.searchsorted(np.cumsum(shares) / sum(shares), turns)
+        found[at] = np.array(words, object)[np.minimum(places, len(words) - 1)]
+    return found

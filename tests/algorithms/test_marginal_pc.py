@@ -19,10 +19,11 @@ from engine.algorithms.marginal_pc import (
     with_tables,
 )
 from engine.context import RunContext
+from engine.data.column import MOST_RELEASED
 from engine.marginals import citest
 from engine.marginals import moments as released
 from engine.marginals.citest import NoisyTests
-from engine.marginals.levels import MOST_LEVELS, groups, merged
+from engine.marginals.levels import groups, merged
 from engine.marginals.sensitivity import all_pairs_change, hidden, tables_change
 from engine.privacy.accounting import Guarantee
 from engine.privacy.ledger import Ledger
@@ -77,7 +78,7 @@ def test_many_levels_are_merged_by_the_schema_alone():
     for levels in (2, 12, 13, 40, 100):
         group = groups(levels)
         assert group[0] == 0
-        assert group[-1] == min(levels, MOST_LEVELS) - 1
+        assert group[-1] == min(levels, MOST_RELEASED) - 1
         assert set(np.diff(group)) <= {0, 1}
         sizes = np.bincount(group)
         assert sizes.max() - sizes.min() <= 1
@@ -86,7 +87,7 @@ def test_many_levels_are_merged_by_the_schema_alone():
     codes = np.column_stack([x, x // 25, rng.integers(0, 60, 20_000)])
     data = Dataset.from_codes(codes)
     small = merged(data)
-    assert max(small.cardinalities) == MOST_LEVELS
+    assert max(small.cardinalities) == MOST_RELEASED
     assert merged(small) is small
     assert (small.codes[:, 0] == groups(100)[x]).all()
     assert small.levels[0][0] == "0 to 8"

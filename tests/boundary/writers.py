@@ -32,8 +32,10 @@ Record = tuple[Any, ...]
 NAMES = ("smoker", "stage", "age", "dose", "grade")
 COLUMNS = (
     Column(name="smoker", type="unordered", levels=("no", "yes", "rest"), other="rest"),
-    Column(name="stage", type="ordered", levels=("I", "II", "III"), other="I"),
-    Column(name="age", type="numeric", bounds=(0, 100), bins=4, other="level"),
+    Column(
+        name="stage", type="ordered", groups={"early": ["I", "II"], "III": ["III"]}, other="early"
+    ),
+    Column(name="age", type="numeric", bounds=(0, 100), bins=4, other="level", missing=(99, "?!")),
     Column(name="dose", type="numeric", bounds=(0, 10), bins=3, other=5),
     Column(name="grade", type="ordered", levels=("1", "2", "3"), other="2"),
 )
@@ -44,7 +46,22 @@ ODD = (
     *("", " ", "\t", '"', '""', '"x', 'x"y', '"x"', ",", ";", "|", "a,b", "\n", "\r", "\r\n"),
     *("a\rb", "\r\t", "\0", "a\0b", "#", "# no", "sep=;", "NA", "nan", "null", "?", "None", "inf"),
     *("1,5", "1,234,567", "1.000,5", "1 000", "1'000", "1e400", "-1e400", "+1", "1.", ".5", "0x10"),
-    *("1e5", "-0", "007", "9007199254740993", "١", "True", "2024-01-01", "=1+1", "é", "😀"),
+    *(
+        "1e5",
+        "-0",
+        "007",
+        "9007199254740993",
+        "١",
+        "True",
+        "2024-01-01",
+        "=1+1",
+        "é",
+        "😀",
+        "99.0",
+        "?!",
+        "EARLY",
+        "ii",
+    ),
     *("\ufeff", "\u2028", "\x1c", "\x0b", "\u00a0yes", " yes", "yes ", " no", "no ", "\tno"),
     *(" II ", "YES", "no\0", "x" * 140_000),
 )
@@ -140,11 +157,16 @@ def number(word: str, decimal: str = ".") -> float | None:
 def meaning(column: Column, cell: str | None, **numbers: str) -> int:
     """A cell's code by the words of the rule, in plain Python and not in SQL."""
     word = (cell or "").strip(BLANKS)
-    value = number(word, **numbers)
+    value, codes = number(word, **numbers), column.missing or ()
+    if word.lower() in map(str, codes) or (value is not None and value in codes):
+        word, value = "", None
     if column.type != "numeric":
-        same = [i for i, w in enumerate(column.levels) if w == word]
-        same += [i for i, w in enumerate(column.levels) if value is not None and number(w) == value]
-        alike = [i for i, w in enumerate(column.levels) if w.lower() == word.lower() != ""]
+        groups = {w: name for name, group in column.groups for w, _ in group}
+        words = [*column.levels, *(name for name, _ in column.groups)]
+        places = [(column.labels.index(groups.get(w, w)), w) for w in dict.fromkeys(words)]
+        same = [i for i, w in places if w == word]
+        same += [i for i, w in places if value is not None and number(w) == value]
+        alike = [i for i, w in places if w.lower() == word.lower() != ""]
         same += alike if len(alike) == 1 and word.lower() not in GAPS else []
     elif value is not None:
         same = [sum(value >= point for point in column.points())]

@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import json
 import sqlite3
 import zipfile
 from collections import Counter
@@ -17,7 +18,7 @@ import pyarrow.feather as feather
 import pyarrow.parquet as parquet
 import pytest
 
-from engine import Dataset, InputError, Schema, read_table
+from engine import Dataset, InputError, Schema, load_schema, read_table
 from engine.data import sources
 from engine.data.column import MAX_LEVELS, Column, Dialect, Person
 from engine.data.reading import read
@@ -267,6 +268,14 @@ WORDS = Column(name="a", type="ordered", levels=("no", "yes", "rest"), other="re
 MIXED = Column(name="a", type="ordered", levels=("x", "X", "1", "01"), other="x")
 TRUTH = Column(name="a", type="ordered", levels=("0", "1"), other="0")
 AGES = Column(name="a", type="numeric", cuts=(30.0, 50.0), other="level")
+CODES = Column(name="a", type="numeric", cuts=(10.0,), other="level", missing=(30, "X", "none"))
+GROUPS = Column(
+    name="a",
+    type="unordered",
+    groups={"y": ["yes", "1"], "n": {"no": 2, "X": 1}},
+    levels=("no", "X", "yes", "1", "rest"),
+    other="rest",
+)
 CELLS = (
     *("no", "No", " no ", "\u00a0yes", "YES", "yes\t", "x", "X", "1", "1.0", "01", "1e0", "+1"),
     *("True", "false", "0.0", "-0", "30", "29.999", "[30, 50)", ">= 50", "missing", "", "NA"),
@@ -274,7 +283,7 @@ CELLS = (
 )
 
 
-@pytest.mark.parametrize("column", [WORDS, MIXED, TRUTH, AGES], ids=["words", "case", "0/1", "age"])
+@pytest.mark.parametrize("column", [WORDS, MIXED, TRUTH, AGES, CODES, GROUPS])
 def test_what_a_cell_means(column):
     other = Column(name="b", type="ordered", levels=tuple(f"{k}" for k in range(len(CELLS))))
     frame = pd.DataFrame({"a": CELLS, "b": range(len(CELLS))})
@@ -298,6 +307,28 @@ def test_numbers_are_written_as_the_schema_says(tmp_path):
         assert rows_of(data) == Counter([(1, 0), (2, 1), (0, 0), (3, 1)][:n])
     drafted = read_table(b"a;b\n1,5;x\n2,25;y\n3,0;x\n")  # by its own draft
     assert (drafted.levels[0], drafted.n) == (("1,5", "2,25", "3"), 3)
+
+
+def test_facts_of_the_whole_table_hold_for_each_column(tmp_path):
+    """A format of dates, also for the order of a person's rows; codes for missing."""
+    rows = [
+        ("p", "09/12/2021", -9, "a"),
+        ("p", "10/11/2021", 3, "b"),
+        ("q", "2019-02-01", "ref", "n.k."),
+    ]
+    frame = pd.DataFrame(rows * 2, columns=["who", "day", "dose", "kind"], dtype=object)
+    columns = (
+        Column(name="day", type="numeric", cuts=(2020.0,), part="year", take="last"),
+        Column(name="dose", type="numeric", cuts=(2.0,), other="level", take="sum"),
+        Column(name="kind", type="ordered", levels=("a", "b", "n.k."), missing=(), take="last"),
+    )
+    schema = Schema(columns, person=Person(id="who", order="day"), missing=(-9, "REF", "n.k."))
+    schema = replace(schema, dialect=Dialect(date="%d/%m/%Y"))
+    assert load_schema(json.dumps(schema.to_json()).encode()) == schema
+    assert schema.to_json()["version"] == 2
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    for source in (frame, tmp_path / "t.csv"):
+        assert rows_of(read_table(source, schema)) == Counter([(1, 1, 0), (0, 2, 2)])
 
 
 # Cells that match no level ---------------------------------------------------------------------

@@ -1,12 +1,18 @@
 """Declared schemas: hostile files, one sentence each; what a good one does."""
 
+import io
 import json
+from dataclasses import replace
 
+import numpy as np
+import pandas as pd
 import pytest
 
-from engine import InputError, read_table
+from engine import Budget, InputError, read_table, run
 from engine.data.column import Column
 from engine.data.schema import FORMAT, Schema, load_schema, parse_schema
+from engine.release.synthetic import synthetic_csv
+from tests.boundary.fuzz import rows_of
 
 
 def schema(*columns, **top):
@@ -155,3 +161,43 @@ def test_it_is_written_anew_where_that_is_said(tmp_path):
         found.save(tmp_path / "s.json")
     found.save(tmp_path / "s.json", overwrite=True)
     assert load_schema(tmp_path / "s.json") == found
+
+
+def test_many_levels_are_grouped_by_the_schema_or_refused_before_the_charge(tmp_path):
+    rng = np.random.default_rng(0)
+    place = rng.integers(0, 20, 4000)
+    ill = rng.random(4000) < np.where(place % 3 == 0, 0.7, 0.2)
+    frame = pd.DataFrame({"place": [f"p{k:02d}" for k in place], "ill": np.where(ill, "yes", "no")})
+    found = Schema.draft(frame).declare("place", "ill")
+    ward = Budget("ward", epsilon=3, delta=1e-5, path=tmp_path / "b.db")
+    for ask in (
+        lambda: ward.release(frame, found),
+        lambda: run("marginal_pc", read_table(frame, found)),
+    ):
+        with pytest.raises(InputError, match="'place' has 20 levels, and at most 12 can"):
+            ask()
+    assert ward.left.epsilon == 3
+    third = {f"p{k:02d}": k + 1 for k in range(0, 20, 3)}
+    others = [f"p{k:02d}" for k in range(20) if k % 3]
+    schema = found.declare(place={"groups": {"third": third, "others": others}})
+    assert load_schema(json.dumps(schema.to_json()).encode()) == schema
+    assert schema.levels[0] == ("third", "others")
+    paid = ward.release(frame, schema, epsilon=1)
+    assert len(paid.edges) == 1
+    made = paid.synthetic(2000)
+    table = pd.read_csv(io.StringIO(synthetic_csv(paid.release, 2000)))
+    shares = table["place"].value_counts()
+    assert {*shares.index} <= {*third, *others}
+    assert shares["p18"] > 5 * shares["p00"]
+    for again in (table, made.to_frame(schema)):
+        assert rows_of(read_table(again, schema)) == rows_of(made)
+
+
+def test_a_level_has_a_public_number():
+    words = Column(name="a", type="ordered", levels=("no", "some"), values={"some": 2.5})
+    aged = Column(name="b", type="numeric", cuts=(30,), bounds=(0, 100), other="level")
+    schema = Schema((words, aged))
+    assert [column.numbers for column in schema.columns] == [(None, 2.5), (15, 65, None)]
+    assert parse_schema(schema.to_json()) == schema
+    assert schema.to_json()["version"] == 2
+    assert Schema((words, replace(aged, values={"missing": 50}))).columns[1].numbers == (15, 65, 50)
