@@ -6,6 +6,7 @@ import signal
 import sqlite3
 import time
 from contextlib import nullcontext
+from dataclasses import replace
 
 import pytest
 
@@ -152,6 +153,31 @@ def test_a_second_process_waits_for_the_first(book, monkeypatch):
         make(book, name="ward", resume=True)
     assert len(others) == 1
     assert len(list(book.folder.glob("*.json"))) == 1
+
+
+def test_a_charge_has_one_release_whoever_comes_late(book, monkeypatch):
+    """A process had drawn all its tables when the folder before was put back and resumed."""
+    with monkeypatch.context() as patch:
+        cut(patch, 0)
+        with pytest.raises(RuntimeError):
+            make(book, **ASKED)
+    before, (charge,) = book.path.read_bytes(), book.show("ward").unfinished
+    late = make(book, name="ward", resume=True)
+    for path in book.folder.iterdir():
+        path.unlink()
+    book.path.write_bytes(before)
+    with pytest.raises(InputError, match="lacks tables that were drawn"):
+        book.draw(charge, 1, late.releases[1])
+    first = make(book, name="ward", resume=True)
+    assert first.releases[0].steps != late.releases[0].steps
+    with pytest.raises(InputError, match="has no release to come"):
+        book.keep(charge, late)
+    book.path.write_bytes(before)  # what is kept is the charge's release, and is not made again
+    with pytest.raises(InputError, match="has no release to come"):
+        book.keep(charge, late)
+    assert canonical(make(book, name="ward", resume=True)) == canonical(first)
+    with pytest.raises(InputError, match="has no release to come"):
+        book.keep(charge, replace(first, name="other"))
 
 
 def resumed(book, place):
