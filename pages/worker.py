@@ -258,8 +258,11 @@ def search(tell: Tell, request: Request, data: Dataset) -> RunResult:
     return request.run(met(data), on_step=count, stop=tell)
 
 
-def curve(tell: Tell, request: Request, data: Dataset) -> None:
-    """Parts: each epsilon with its F1 (low, middle, high), from 1 outwards, while there is time."""
+def curve(tell: Tell, request: Request, data: Dataset) -> bool:
+    """Send each epsilon with its F1 (low, middle, high), from 1 outwards, while there is time.
+
+    Returns whether all are there.
+    """
     from engine.studies.repeat import point
     from engine.studies.study import sweep
 
@@ -270,8 +273,9 @@ def curve(tell: Tell, request: Request, data: Dataset) -> None:
         stop = lambda: tell() or time.monotonic() > end  # noqa: E731
         found = list(sweep(data, request.algorithm, values, CURVE_RUNS, cancelled=stop))
         if len(found) < CURVE_RUNS:
-            return
+            return False
         tell(done / len(EPSILONS), part=(epsilon, *point(epsilon, found).f1))
+    return True
 
 
 def plain(tell: Tell, function: Callable[..., Any], *args: Any) -> Any:

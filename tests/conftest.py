@@ -44,6 +44,9 @@ _QUICK = {
 }
 QUICK = {TESTS / folder / f"test_{name}.py" for folder, of in _QUICK.items() for name in of.split()}
 
+# What pages answer is kept where a test asks for it alone.
+os.environ["DP_CAUSAL_EXPLORER_ANSWERS"] = ""
+
 # Matrices here are small: BLAS threads only contend with the other workers (10 times slower).
 for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")

@@ -50,4 +50,5 @@ def repeats_of(run: Shown) -> Repeats | None:
     of = replace(run.request, seed=0)  # repetitions have seeds of their own
     if not run.data.public or run.data.truth is None or "epsilon" not in of.params:
         return None
-    return Repeats(shared(("repeats", of.key), "repetitions", repeat, of, run.data))
+    task = shared(("repeats", of.key), "repetitions", repeat, of, run.data, keep=True)
+    return Repeats(task)

@@ -93,7 +93,7 @@ def curve_of(run: Shown) -> Task | None:
     if not run.data.public or run.data.truth is None or "epsilon" not in run.request.params:
         return None
     of = run.request.family
-    task = shared(("f1", of.key), "F1 over ε", worker.curve, of, run.data)
+    task = shared(("f1", of.key), "F1 over ε", worker.curve, of, run.data, keep=True)
     task.wait(PATIENCE)
     return task
 

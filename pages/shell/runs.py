@@ -123,7 +123,8 @@ def begun(request: Request, name: str = TASK, wait: float | None = None) -> Task
         return start(*call, ended=ended, line=RUNS, **about)
     # A page that is loaded again goes on with its own run.
     here = data.d <= SMALL and size(data) < LARGE
-    return start(*call, key=request.key, here=here, line=HERE if here else RUNS, **about)
+    line = HERE if here else RUNS
+    return start(*call, key=request.key, keep=True, here=here, line=line, **about)
 
 
 def steps_before(run: Shown) -> tuple[PriceStep, ...]:

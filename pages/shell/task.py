@@ -21,6 +21,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from engine.errors import InputError
 from pages import worker
+from pages.shell import answers
 from pages.shell.state import Place
 from pages.worker import LOOK, Process
 
@@ -71,6 +72,8 @@ class Task:
     share: float | None = None
     phrase: str = ""
     taken: int = 0  # bytes that its process may take, once it works
+    key: Hashable = None  # what it answers, of one that sessions share
+    keep: bool = False  # its answer outlives the server
     parts: list[Any] = field(default_factory=list)
     result: Any = None
     problem: str = ""
@@ -181,6 +184,16 @@ class Task:
             with suppress(Exception):
                 self.ended(self)
             self._over.set()
+        if self.keep and self.complete and self.result:  # else it ended before all was there
+            answers.put(self.key, (self.parts, self.result))
+
+    def answered(self) -> bool:
+        """Take the answer that was kept, if there is one; nothing is left to do then."""
+        found = answers.get(self.key) if self.keep else None
+        if found is not None:
+            self.parts, self.result = found
+            self._over.set()
+        return found is not None
 
     def _perform(self) -> Any:
         if self.here or not worker.in_use():
@@ -241,13 +254,15 @@ _lock, _shared = threading.Lock(), OrderedDict[Hashable, Task]()
 def shared(key: Hashable, title: str, fn: Callable[..., Any], *args: Any, **options: Any) -> Task:
     """The server's task for ``key``: one that goes on or is complete, else one that begins now.
 
-    For work that every page asks for again while it needs it, on public data alone.
+    For work that every page asks for again while it needs it, on public data alone. With ``keep``
+    what it gives, if that is true, outlives the server.
     """
     with _lock:
         task = _shared.get(key)
         if task is None or (task.done and not task.complete) or task.stopping:
-            task = _shared[key] = Task(title, (fn, args), **options)
-            task.begin()
+            task = _shared[key] = Task(title, (fn, args), key=key, **options)
+            if not task.answered():
+                task.begin()
         _shared.move_to_end(key)
         done = [k for k, other in _shared.items() if other.done]
         for old in done[: max(0, len(_shared) - _KEPT)]:
@@ -258,9 +273,10 @@ def shared(key: Hashable, title: str, fn: Callable[..., Any], *args: Any, **opti
 
 
 def known(key: Hashable) -> bool:
-    """Whether the server has the complete result for ``key``."""
+    """Whether the server has the answer for ``key``, or works on it."""
     task = _shared.get(key)
-    return task is not None and task.complete
+    going = task is not None and not task.done and not task.stopping
+    return going or (task is not None and task.complete) or answers.has(key)
 
 
 def find(name: str) -> Task | None:
@@ -295,6 +311,17 @@ def start(
         task.begin()
     task.wait(SHORT if wait is None else wait)
     return task
+
+
+def meet(name: str, *call: Any, key: Hashable, **options: Any) -> Task | None:
+    """The session's task of that name; one that answers ``key`` where the server knows any.
+
+    As :func:`start`, which begins one where none does.
+    """
+    found = find(name)
+    if (found is None or (found.done and found.key != key)) and known(key):
+        return start(name, *call, key=key, **options)
+    return found
 
 
 def drop(name: str) -> None:

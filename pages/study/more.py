@@ -67,6 +67,17 @@ def expanders(found: task.Task | None, data: Dataset, aim: Aim) -> None:
                 draw()
 
 
+def _begun(pressed: bool, *call: Any, key: tuple[Any, ...], public: bool = True) -> None:
+    """Begin a task where a button was pressed; else find it where the server knows its answer."""
+    if not public:
+        if pressed:
+            task.start(*call)
+    elif pressed:
+        task.start(*call, key=key, keep=True)
+    else:
+        task.meet(*call, key=key, keep=True)
+
+
 # Best setting ---------------------------------------------------------------------------------
 
 
@@ -90,11 +101,11 @@ def best(where: work.Where, aim: Aim) -> None:
     own = [axis.name for axis in every if axis.ranged] or list(names)
     said: Any = {"default": own, "format_func": names.get, "key": f"{key}-over"}
     over = st.multiselect("Search over", list(names), **said)
-    if st.button(f"Search at ε = {epsilon:g}", key=f"{key}-search", icon=":material/search:"):
-        task.start(
-            f"{key}-best", f"the best setting of {text.plain(TITLES[aim.request.algorithm])}",
-            work.searched, where, aim, epsilon, over,
-        )  # fmt: skip
+    title = f"the best setting of {text.plain(TITLES[aim.request.algorithm])}"
+    call = f"{key}-best", title, work.searched, where, aim, epsilon, over
+    pressed = st.button(f"Search at ε = {epsilon:g}", key=f"{key}-search", icon=":material/search:")
+    _begun(pressed, *call, key=("best", aim.search.runs, aim.target, aim.objective, epsilon, over),
+           public=isinstance(where, Dataset))  # fmt: skip
     found = task.watch(f"{key}-best")
     if found is None:
         st.caption("A search tries 200 runs, and reports its best on runs that it did not use.")
@@ -133,12 +144,11 @@ def _map(data: Dataset, aim: Aim) -> None:
     named: Any = {"format_func": titles.get}
     across = left.selectbox("Across", list(by_name), key="study-across", **named)
     up = right.selectbox("Up", [n for n in by_name if n != across], key="study-up", **named)
-    if press.button("Draw", key="study-map-start"):
-        grid = {name: by_name[name].grid(SIDE) for name in (across, up)}
-        task.start(
-            MAP, "a map of two parameters", work.mapped, data, aim.request.algorithm,
-            {**aim.paid, "epsilon": epsilon_now(), **grid}, SEEDS,
-        )  # fmt: skip
+    grid: dict[str, Any] = {**aim.paid, "epsilon": epsilon_now()}
+    grid |= {name: by_name[name].grid(SIDE) for name in (across, up)}
+    call = MAP, "a map of two parameters", work.mapped, data, aim.request.algorithm, grid, SEEDS
+    pressed = press.button("Draw", key="study-map-start")
+    _begun(pressed, *call, key=("map", aim.search.request.key, grid, SEEDS))
     task.watch(MAP, lambda found: _map_view(found, data, titles))
     found = task.find(MAP)
     if found is not None and found.done:
@@ -187,10 +197,10 @@ def _map_view(found: task.Task, data: Dataset, titles: Mapping[str, str]) -> Non
 
 def _margins(data: Dataset, aim: Aim) -> None:
     guarantee, epsilon = aim.request.params["guarantee"], epsilon_now()
-    if st.button(f"Run all margins at ε = {epsilon:g}", key="study-margins-start"):
-        task.start(
-            MARGINS, "CURATE's margins", work.by_hand, data, epsilon, guarantee, aim.objective
-        )
+    call = MARGINS, "CURATE's margins", work.by_hand, data, epsilon, guarantee, aim.objective
+    pressed = st.button(f"Run all margins at ε = {epsilon:g}", key="study-margins-start")
+    rows = Request(aim.request.source, CURATE).key
+    _begun(pressed, *call, key=("margins", rows, epsilon, guarantee, aim.objective))
     found = task.watch(MARGINS)
     if found is None or found.result is None:
         return

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from engine import InputError
@@ -31,9 +33,10 @@ def main() -> None:
     if data is None:
         return
     aim = aim_of(now)
-    if pressed:
-        _begin(aim)
-    found = task.find(NAME)
+    found = _answer(aim, begin=pressed)
+    if found is not None and found.call[1][1].request.source.name != now.source.name:
+        task.watch(NAME)  # another dataset's answer is not shown under this one's name
+        found = None
     if found is None:
         task.shared("study-warm", "a first look", work.warm, line=task.RUNS)
         st.caption(f"**Find ε** at the side (» on a phone) tries {len(EPSILONS)} values of it.")
@@ -47,30 +50,37 @@ def main() -> None:
     more.expanders(found, data, aim)
 
 
-def _begin(aim: work.Aim) -> None:
+def _answer(aim: work.Aim, *, begin: bool) -> task.Task | None:
+    """The answer on the page; one that is known, and one that is begun now, takes its place."""
     chosen = algorithm(aim.request.algorithm)
     if not any(s.name == "epsilon" for s in chosen.params.specs()):
-        st.error(text.plain(f"{chosen.title} has no ε to choose."), icon=":material/error:")
-        return
+        if begin:
+            st.error(text.plain(f"{chosen.title} has no ε to choose."), icon=":material/error:")
+        return task.find(NAME)
     try:
         chosen.params.build(aim.params_of(chosen.key))
         data = informed(data_for(aim.request.source), aim.request.knowledge)
     except InputError as error:
-        st.error(text.plain(str(error)), icon=":material/error:")
-        return
+        if begin:
+            st.error(text.plain(str(error)), icon=":material/error:")
+        return task.find(NAME)
+    call = NAME, text.plain(aim.of), work.answered, data, aim
     # No study ends as soon as other work may; its first runs are there by then.
-    task.start(NAME, text.plain(aim.of), work.answered, data, aim, wait=task.SHORT / 2)
+    how: dict[str, Any] = {"key": aim.runs, "keep": True, "wait": task.SHORT / 2}
+    return task.start(*call, **how) if begin else task.meet(*call, **how)
 
 
 def _show(found: task.Task) -> None:
     """The answer so far, grey where it is another form's."""
-    aim: work.Aim = found.call[1][1]
+    then, now = found.call[1][1], aim_of(drafted())
+    old = then.runs != now.runs
+    aim: work.Aim = then if old else now
     results = results_of(found)
     if found.problem:
         st.error(text.plain(found.problem), icon=":material/error:")
     of = f"{aim.of}, {aim.request.source.n:,} rows"
     says = f"The form has changed: this answer belongs to {of}, target {aim.target:g}."
-    with of_form("study-answer", f"{says} Press Find ε.", old=aim != aim_of(drafted())):
+    with of_form("study-answer", f"{says} Press Find ε.", old=old):
         answers = answers_of(results, aim)
         best = more.best_of(aim)
         whole = found.done and not found.stopping

@@ -57,6 +57,11 @@ class Aim:
         return {k: v for k, v in self.paid.items() if k in named}
 
     @property
+    def runs(self) -> tuple[Any, ...]:
+        """What its runs are of: the target may be another."""
+        return "answer", self.request.key, self.seeds, self.others, EPSILONS
+
+    @property
     def search(self) -> Aim:
         """What a search for the best setting is of: whatever it changes, and who else is drawn."""
         request = replace(self.request, params=self.paid)

@@ -1,0 +1,151 @@
+"""Answers on public data outlive a session and its server; those on own data are on no disk."""
+
+import pickle
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+import zlib
+
+import pytest
+
+from pages.shell import answers, runs, task
+from pages.study import work
+from tests.ui.steps import address, own_table, press, told
+from tests.ui.test_data import SURVEY
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    """An empty place for answers."""
+    path = tmp_path / "private" / "answers.db"
+    monkeypatch.setenv(answers.VARIABLE, str(path))
+    task._shared.clear()
+    return path
+
+
+def test_the_least_recently_used_makes_room(file, monkeypatch):
+    one = len(zlib.compress(pickle.dumps(b"a" * 50), 1))
+    monkeypatch.setattr(answers, "MOST", 3 * one)
+    for k in range(3):
+        answers.put(k, b"a" * 50)
+    assert answers.get(0) == b"a" * 50  # used now
+    answers.put(3, b"b" * 50)
+    assert [answers.has(k) for k in range(4)] == [True, False, True, True]
+    monkeypatch.setattr(answers, "LARGEST", one)
+    answers.put(4, range(10_000).__reduce__() * 50)
+    assert not answers.has(4)
+    assert (file.parent.stat().st_mode & 0o777) == 0o700
+
+
+def test_other_code_finds_nothing_of_before(file, monkeypatch):
+    answers.put("key", 1)
+    assert answers.get("key") == 1
+    monkeypatch.setattr(answers, "code", lambda: "another version")
+    assert (answers.get("key"), answers.has("key")) == (None, False)
+
+
+def _garbage(file):
+    file.write_bytes(b"no database at all" * 100)
+
+
+def _cut(file):
+    with sqlite3.connect(file) as open_:
+        open_.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    file.write_bytes(file.read_bytes()[:5000])
+
+
+def _row(file):
+    with sqlite3.connect(file) as open_:
+        open_.execute("UPDATE answers SET content = substr(content, 1, 9)")
+
+
+@pytest.mark.parametrize("damage", [_garbage, _cut, _row])
+def test_a_damaged_file_is_no_answer_and_no_error(file, damage):
+    answers.put("key", list(range(3_000)))
+    damage(file)
+    assert answers.get("key") is None
+    answers.put("key", 2)
+    assert answers.get("key") == 2
+
+
+def test_a_folder_that_others_read_is_not_used(file):
+    file.parent.mkdir(mode=0o755)
+    answers.put("key", 1)
+    assert answers.get("key") is None
+    assert not file.exists()
+
+
+_WRITES = """import sys
+from pages.shell import answers
+answers.WAIT = 20.0
+for k in range(100):
+    answers.put((sys.argv[1], k), list(range(k)))
+    assert answers.get((sys.argv[1], k)) == list(range(k))"""
+
+
+def test_two_processes_write_at_once(file):
+    both = [subprocess.Popen([sys.executable, "-c", _WRITES, name]) for name in "ab"]
+    assert [one.wait(120) for one in both] == [0, 0]
+    assert all(answers.get((name, k)) == list(range(k)) for name in "ab" for k in range(100))
+
+
+def test_a_study_opens_at_once_the_second_time(open_app, file, monkeypatch):
+    """After a reload, in another session, on another server, and for another target."""
+    monkeypatch.setattr(work, "EPSILONS", (0.1, 10.0))
+    query = {"data": "cancer", "n": "1000", "algorithm": "marginal_pc", "study.seeds": "5"}
+    app = press(open_app("study", **query), "study-find")
+    sentence = next(line for line in told(app, "markdown").split(" #### ") if "reached" in line)
+    task._shared.clear()
+    monkeypatch.setattr(work, "sweep", None)  # nothing is run again
+    again = open_app("study", **address(app))
+    assert sentence in told(again, "markdown")
+    again.slider(key="study-target").set_value(0.3).run()
+    assert "Skeleton F1 0.3" in told(again, "markdown")
+    assert "belongs to" not in told(again)
+
+
+def test_a_reload_in_the_middle_of_a_study_goes_on_with_it(open_app, monkeypatch):
+    go, sweep = threading.Event(), work.sweep
+    monkeypatch.setattr(work, "EPSILONS", (0.1,))
+    monkeypatch.setattr(work, "sweep", lambda *a, **k: go.wait(60) and sweep(*a, **k))
+    monkeypatch.setattr(task, "SHORT", 0.05)
+    monkeypatch.setattr(task, "AT_ONCE", 0.0)
+    query = {"data": "cancer", "n": "1000", "algorithm": "priv_pc", "study.seeds": "5"}
+    app = press(open_app("study", **query), "study-find")
+    again = open_app("study", **address(app))
+    for one in (app, again):
+        assert "study-stop" in {b.key for b in one.button}
+    go.set()
+    assert again.session_state["task-study"].wait(60)
+    again.run()
+    assert "Priv-PC on cancer, 1,000 rows" in told(again, "markdown")
+
+
+def test_a_link_to_a_long_run_shows_what_is_known(open_app, file, monkeypatch):
+    app = press(open_app("run", data="cancer", n="2000", epsilon="3"), "run")
+    task._shared.clear()
+    monkeypatch.setattr(runs, "QUICK", 0.0)
+    monkeypatch.setattr("engine.request.run", None)
+    again = open_app("run", **address(app))
+    assert "Guaranteed: ε = 3" in told(again, "html")
+    other = open_app("run", **{**address(app), "seed": "1"})
+    assert "Nothing has been run on this dataset" in told(other, "info")
+
+
+def test_own_data_are_on_no_disk(open_app, file):
+    app = open_app("run", data="cancer", n="2000")
+    public = {one.key for one in task._shared.values() if one.keep}
+    own_table(app, SURVEY, page="run")
+    press(app, "run")
+    assert app.session_state["shown"].request.source.own
+    end = time.monotonic() + 30
+    while len(rows(file)) < len(public) and time.monotonic() < end:
+        time.sleep(0.05)  # an answer is written once it is shown
+    assert {key for (key,) in rows(file)} == set(map(answers._name, public))
+
+
+def rows(file):
+    with sqlite3.connect(file) as open_:
+        return open_.execute("SELECT key FROM answers ORDER BY key").fetchall()
