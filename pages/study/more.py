@@ -104,7 +104,7 @@ def best(where: work.Where, aim: Aim) -> None:
     title = f"the best setting of {text.plain(TITLES[aim.request.algorithm])}"
     call = f"{key}-best", title, work.searched, where, aim, epsilon, over
     pressed = st.button(f"Search at ε = {epsilon:g}", key=f"{key}-search", icon=":material/search:")
-    _begun(pressed, *call, key=("best", aim.search.runs, aim.target, aim.objective, epsilon, over),
+    _begun(pressed, *call, key=("best", aim.search.runs, aim.target, aim.objective, epsilon, *over),
            public=isinstance(where, Dataset))  # fmt: skip
     found = task.watch(f"{key}-best")
     if found is None:
@@ -148,7 +148,7 @@ def _map(data: Dataset, aim: Aim) -> None:
     grid |= {name: by_name[name].grid(SIDE) for name in (across, up)}
     call = MAP, "a map of two parameters", work.mapped, data, aim.request.algorithm, grid, SEEDS
     pressed = press.button("Draw", key="study-map-start")
-    _begun(pressed, *call, key=("map", aim.search.request.key, grid, SEEDS))
+    _begun(pressed, *call, key=("map", aim.search.request.key, repr(grid), SEEDS))
     task.watch(MAP, lambda found: _map_view(found, data, titles))
     found = task.find(MAP)
     if found is not None and found.done:
