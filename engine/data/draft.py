@@ -93,6 +93,9 @@ def look(
         part = names[first : first + _AT_ONCE]
         for name, facts in zip(part, _facts(table, part, missing), strict=True):
             found.append(_look(table, name, facts, rows, known.get(name, ((), False))))
+    for k, name in enumerate(table.names, 1):
+        if not name:
+            found.append(Found(f"column {k}", 0, 0, why_out="it has no name in the header line"))
     dates = {one.date for one in found if one.date}
     if len(dates) == 1:
         table = table._replace(dialect=replace(table.dialect, date=dates.pop()))

@@ -93,6 +93,8 @@ def opened(
         label, kind = "data", "frame"
         if isinstance(source, np.ndarray):
             source = framed(source)
+        elif hasattr(source, "collect"):  # of Polars, not computed yet
+            source = source.collect()
         elif not hasattr(source, "__arrow_c_stream__"):
             label, source = located(stack, source)
             kind = _kind(source, Path(label).suffix)
@@ -111,8 +113,12 @@ def opened(
                 sql, names = _parquet(con, source, label, dialect.decimal)
             elif kind == "duckdb":
                 con.execute("SET enable_external_access = false")
-                listed = con.execute("SELECT table_name FROM information_schema.tables").fetchall()
-                sql = f"({query or _whole(label, [name for (name,) in listed])})"
+                ask = "SELECT table_name FROM information_schema.tables WHERE table_type {} 'VIEW'"
+                listed = [name for (name,) in con.execute(ask.format("<>")).fetchall()]
+                views = [name for (name,) in con.execute(ask.format("=")).fetchall()]
+                sql = f"({query or _whole(label, [*listed, *views])})"
+                if query and least == 0:
+                    _check_join(con, listed, query, label)
             else:
                 held = _table(kind, source, label, query, least, partial(_word, dialect.decimal))
                 sql, names = "held", held.column_names
@@ -192,8 +198,10 @@ def _check_names(names: Sequence[str], label: str) -> None:
     named = [name for name in names if name]
     if not 2 <= len(named) <= MOST_COLUMNS:
         found = count(len(named), "column")
+        blanks = len(named) == 1 and len(named[0].split()) > 1
         raise DataError(
-            f"{label} has {found} with a name in its first line; give 2 to {MOST_COLUMNS:,}."
+            f"{label} has {found} with a name in its first line; give 2 to {MOST_COLUMNS:,}"
+            f"{', separated by commas instead of blanks' if blanks else ''}."
         )
     if len(set(named)) < len(named):
         twice = show(repeated(named))
@@ -343,7 +351,7 @@ def _text(
 ) -> tuple[str, list[str], str]:
     """Delimited text, or a folder of it, as SQL; the header's names and its delimiter."""
     files = [_staged(stack, path, label, dialect) for path in _files(source, "text")]
-    packed, names, delimiter = files[0][1]
+    packed, names, delimiter, skip = files[0][1]
     if any(head != files[0][1] for _, head, _ in files):
         raise DataError(f"The files of {label} do not have the same header; make them alike.")
     columns = ", ".join(f"'c{k}': 'VARCHAR'" for k in range(len(names)))
@@ -351,7 +359,7 @@ def _text(
         f"read_csv({_places(place for place, *_ in files)}, auto_detect=false, header=true, "
         f"delim={quoted(delimiter)}, quote='\"', escape='\"', columns={{{columns}}}, "
         f"compression='{'gzip' if packed else 'none'}', strict_mode=true, null_padding=false, "
-        f"hive_partitioning=false, max_line_size={2 * _LONGEST}, "
+        f"skip={skip}, hive_partitioning=false, max_line_size={2 * _LONGEST}, "
         f"parallel={not any(quotes for *_, quotes in files)})"  # lines in a cell look like records
     )
     return sql, names, delimiter
@@ -359,11 +367,11 @@ def _text(
 
 def _staged(
     stack: ExitStack, path: Path, label: str, dialect: Dialect
-) -> tuple[Path, tuple[bool, list[str], str], bool]:
+) -> tuple[Path, tuple[bool, list[str], str, int], bool]:
     """Return where text in UTF-8 is (in memory where the file is not), and how it is written.
 
-    The second value is whether it is packed, the names and the delimiter; the last is whether a
-    quotation mark occurs.
+    The second value is whether it is packed, the names, the delimiter and how many lines stand
+    above the names; the last is whether a quotation mark occurs.
     """
     encoding = dialect.encoding
     try:
@@ -372,14 +380,16 @@ def _staged(
         plain: Any = stack.enter_context((gzip.open if packed else open)(path, "rb"))
         start = plain.read(3)
         encoding = next((e for mark, e in _ORDERS.items() if start.startswith(mark)), encoding)
+        if start[:2].count(b"\0") == 1:  # UTF-16 without its mark, as its first name shows
+            encoding = "utf-16-le" if start[1] == 0 else "utf-16-be"
         plain.seek(0)
         if encoding != "utf-8":
             chunks = iter(partial(plain.read, _CHUNK), b"")
             packed = False
             path = _memory(stack, (text.encode() for text in codecs.iterdecode(chunks, encoding)))
             plain = stack.enter_context(path.open("rb"))
-        names, delimiter, quotes = _header(plain, label, dialect.delimiter)
-        return path, (packed, names, delimiter), quotes
+        names, delimiter, skip, quotes = _header(plain, label, dialect.delimiter)
+        return path, (packed, names, delimiter, skip), quotes
     except (UnicodeError, csv.Error, OSError, EOFError, zlib.error):
         raise DataError(
             f"{label} is damaged, or is not {encoding} text with a header line; save it as CSV in "
@@ -387,10 +397,17 @@ def _staged(
         ) from None
 
 
-def _header(file: Any, label: str, delimiter: str | None) -> tuple[list[str], str, bool]:
-    """Return the names, the delimiter (no record decides it), and whether there are quotes."""
+def _header(file: Any, label: str, delimiter: str | None) -> tuple[list[str], str, int, bool]:
+    """Return the names, the delimiter (no record decides it), lines above, and are there quotes.
+
+    Excel may write the delimiter on a line above the names: ``sep=;``.
+    """
     start = file.read(_CHUNK)
     file.seek(0)
+    if b"\r" in start and b"\n" not in start:
+        raise DataError(f"The lines of {label} end as an old Mac's do; save it with line feeds.")
+    if told := re.match(rb"(?:\xef\xbb\xbf)?sep=([,;\t|])\r?\n", start):
+        start, delimiter = start[told.end() :], delimiter or told[1].decode()
     first = start.partition(b"\n")[0]
     quotes = _check_lines(file, rb"\r(?!\n)" if first.endswith(b"\r") else rb"\r", label)
     line = first.decode("utf-8-sig")
@@ -403,7 +420,7 @@ def _header(file: Any, label: str, delimiter: str | None) -> tuple[list[str], st
         raise DataError(f"The first name of {label} has a line break; put it on one line.")
     if quotes:
         _check_closed(file, delimiter.encode(), label)
-    return names, delimiter, quotes
+    return names, delimiter, int(told is not None), quotes
 
 
 def _check_lines(file: IO[bytes], wrong: bytes, label: str) -> bool:
@@ -475,11 +492,12 @@ def _table(
 
     try:
         if kind == "arrow":
-            return pa.ipc.open_file(pa.memory_map(str(source))).read_all()
+            return _single(pa.ipc.open_file(pa.memory_map(str(source))).read_all())
         if kind == "frame":
             return _worded(source, word)
-        rows = _sheet(source, label, least) if kind == "excel" else _sqlite(source, label, query)
-        return _cells(rows, word)
+        if kind == "excel":
+            return _cells(_sheet(source, label, least), word)
+        return _cells(_sqlite(source, label, query, least), word)
     except (InputError, KeyboardInterrupt, MemoryError):
         raise
     except BaseException:  # the reader of workbooks panics on some, which is no Exception
@@ -496,7 +514,7 @@ def _worded(frame: Any, word: Word) -> Any:
     import pyarrow as pa
 
     if type(frame).__module__.partition(".")[0] != "pandas":
-        return pa.table(frame)
+        return _single(pa.table(frame))
     if getattr(frame, "columns", None) is None:
         raise DataError("A single column is no table; give a frame of two columns or more.")
     out = frame.reset_index(drop=True)
@@ -504,7 +522,17 @@ def _worded(frame: Any, word: Word) -> Any:
     for place, kind in enumerate(out.dtypes):
         if str(kind).partition("[")[0] in _WORDED:
             out[place] = out[place].astype(object).map(word).astype("string")
-    return pa.table(out).rename_columns(list(map(str, frame.columns)))
+    return _single(pa.table(out).rename_columns(list(map(str, frame.columns))))
+
+
+def _single(table: Any) -> Any:
+    """An Arrow table with floats of 32 bits for those of 16, which DuckDB does not take."""
+    import pyarrow as pa
+
+    half = ((k, field) for k, field in enumerate(table.schema) if pa.types.is_float16(field.type))
+    for k, field in half:
+        table = table.set_column(k, field.name, table.column(k).cast(pa.float32()))
+    return table
 
 
 def _word(decimal: str, value: Any) -> str | None:
@@ -569,7 +597,9 @@ def _check_book(path: Path, label: str) -> None:
         raise DataError(f"{label} is too large a workbook; save it as CSV.")
 
 
-def _sqlite(path: Path, label: str, query: str | None) -> Iterator[Sequence[Any]]:
+def _sqlite(
+    path: Path, label: str, query: str | None, least: int | None
+) -> Iterator[Sequence[Any]]:
     """What a query on a SQLite file gives, its names first; it is opened for reading alone."""
     # A log next to the file may hold rows; without one the file is not even locked.
     log = path.with_name(f"{path.name}-wal")
@@ -577,12 +607,33 @@ def _sqlite(path: Path, label: str, query: str | None) -> Iterator[Sequence[Any]
     uri = f"{path.resolve().as_uri()}?mode=ro{still}"
     with closing(sqlite3.connect(uri, uri=True)) as connection:
         connection.text_factory = bytes
-        listed = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view')"
-        tables = [name.decode() for (name,) in connection.execute(listed)]
+        ask = "SELECT name FROM sqlite_master WHERE type = '{}'"
+        tables = [name.decode() for (name,) in connection.execute(ask.format("table"))]
+        views = [name.decode() for (name,) in connection.execute(ask.format("view"))]
+        if query and least == 0:
+            _check_join(connection, tables, query, label)
         # As a part of a SELECT a query only reads.
-        cursor = connection.execute(f"SELECT * FROM ({query or _whole(label, tables)})")
+        whole = query or _whole(label, [*tables, *views])
+        cursor = connection.execute(f"SELECT * FROM ({whole})")
         yield [name for name, *_ in cursor.description]
         yield from cursor
+
+
+def _check_join(connection: Any, tables: Sequence[str], query: str, label: str) -> None:
+    """Refuse a query that gives more rows than any table has: a join that repeats rows does.
+
+    A guarantee for its rows would not be one for the rows of a table.
+    """
+    named = (name.replace('"', '""') for name in tables)
+    asked = [f'SELECT count(*) FROM "{name}"' for name in named]
+    given, *most = (
+        connection.execute(one).fetchone()[0] for one in (f"SELECT count(*) FROM ({query})", *asked)
+    )
+    if given > max(most, default=given):
+        raise DataError(
+            f"The query gives more rows ({given:,}) than any table of {label} has: a join repeats "
+            "rows. Join to one row each, or declare the person or the number of rows."
+        )
 
 
 def _whole(label: str, tables: list[str]) -> str:

@@ -486,7 +486,8 @@ REFUSED = {
     "no rows": (b"a,b\n", "no rows"),
     "another column": (b"a,c\nno,no\nno,no\n", "no column 'b'"),
     "no text": (b"\xff\x01,b\nno,no\n", "not utf-8 text with a header line"),
-    "old lines": (b"a,b\rno,s3cret\rno,no\r", "Line 1 of data has a carriage return"),
+    "old lines": (b"a,b\rno,s3cret\rno,no\r", "lines of data end as an old Mac's do"),
+    "blanks between": (b"a b\nno s3cret\n", "separated by commas instead of blanks"),
     "no workbook": (b"PK\x03\x04 s3cret", "cannot be read as a workbook"),
     "no parquet": (b"PAR1 s3cret", "cannot be read as parquet"),
     "no arrow": (b"ARROW1 s3cret", "cannot be read as arrow"),
@@ -521,6 +522,49 @@ def test_sources_that_are_none_are_one_sentence(tmp_path):
             read_table(source, TWO)
     with pytest.raises(InputError, match="A query needs"):
         read_table(b"a,b\nno,no\n", TWO, query="SELECT 1")
+
+
+def test_files_that_say_what_they_are_are_read_so(tmp_path):
+    """Excel's line, UTF-16 without its mark, half floats, what is not computed yet."""
+    frame = pd.DataFrame({"a": [0.5, 1.5, 0.5], "b": ["no", "yes", "no"]})
+    columns = (Column(name="a", type="numeric", cuts=(1.0,)), Column(name="b", **YES))
+    schema, text = Schema(columns), "a;b\n0.5;no\n1.5;yes\n.5;no\n"
+
+    class Lazy:
+        def collect(self):
+            return pa.Table.from_pandas(frame)
+
+    half = frame.astype({"a": "float16"})
+    half_table = pa.table({"a": pa.array(frame["a"].astype("float16")), "b": frame["b"]})
+    parquet.write_table(half_table, tmp_path / "t.parquet")
+    excel = f"sep=;\n{text}"
+    for source in (
+        *(excel.encode(), excel.replace("\n", "\r\n").encode(), f"\ufeff{excel}".encode()),
+        *(text.encode("utf-16-le"), text.encode("utf-16-be"), excel.encode("utf-16-le")),
+        *(half, half_table, tmp_path / "t.parquet", Lazy()),
+    ):
+        assert rows_of(read_table(source, schema)) == {(0, 0): 2, (1, 1): 1}
+    frame.loc[[0, 1, 2] * 9].to_csv(tmp_path / "t.csv")  # with pandas' index
+    assert "column 1: left out, it has no name" in str(Schema.draft(tmp_path / "t.csv"))
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
+def test_a_join_that_repeats_rows_is_refused_unless_somebody_says_what_a_record_is(kind, tmp_path):
+    place = tmp_path / f"t.{kind}"
+    with (sqlite3 if kind == "sqlite" else duckdb).connect(str(place)) as database:
+        database.execute("CREATE TABLE p (id INT, a TEXT)")
+        database.execute("CREATE TABLE v (id INT, b TEXT)")
+        database.execute("INSERT INTO p VALUES (1, 'no'), (2, 'yes')")
+        database.execute("INSERT INTO v VALUES (1, 'no'), (1, 'yes'), (2, 'no')")
+        database.execute("CREATE VIEW j AS SELECT * FROM p")
+    database.close()
+    again = "SELECT p.a, w.b FROM p JOIN v ON p.id = v.id JOIN v w ON p.id = w.id"
+    with pytest.raises(InputError, match=r"more rows \(5\) than any table of t.* a join repeats"):
+        read_table(place, TWO, query=again)
+    assert read_table(place, replace(TWO, rows=5), query=again).n == 5
+    assert read_table(place, TWO, query="SELECT a, b FROM p JOIN v ON p.id = v.id").n == 3
+    person = TWO.by_person("id", a="most", b="any")
+    assert read_table(place, person, query="SELECT p.id, a, w.b FROM p, v, v w").n == 2
 
 
 WRITES = ("DELETE FROM t", "DROP TABLE t", "ATTACH 'x.db' AS x", "VACUUM INTO 'y.db'", "nonsense")
