@@ -188,6 +188,16 @@ class Life(RuleBasedStateMachine):
         """From the beginning to the end."""
         self.begins(name, epsilon, resume, 99)
 
+    @precondition(lambda self: not self.processes)
+    @rule(name=st.sampled_from(NAMES), stops=STOPS, order=st.lists(st.integers(0, 2), min_size=9))
+    def races(self, name: str, stops: int, order: list[int]) -> None:
+        """Two resume the release that another has begun, and the three go on by turns."""
+        for resume, far in ((False, stops), (True, 3), (True, 3)):
+            self.begins(name, 0.4, resume, far)
+        for which in order:
+            if self.processes:
+                self.goes_on(which, 1, None)
+
     @rule(name=st.sampled_from(NAMES))
     def recount(self, name: str) -> None:
         with suppress(InputError):
