@@ -6,4 +6,4 @@ from tests.release.life import Life
 
 # ``python -m scripts.kill_releases --sequences 2000`` runs as many as one likes.
 TestLife = Life.TestCase
-TestLife.settings = settings(max_examples=30, stateful_step_count=30)
+TestLife.settings = settings(max_examples=20, stateful_step_count=20)
