@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # what a type checker sees of the names below
     from engine.estimator import PrivateGraph as PrivateGraph
     from engine.knowledge import Knowledge as Knowledge
     from engine.knowledge import load_knowledge as load_knowledge
+    from engine.question import Question as Question
     from engine.registry import ALGORITHMS as ALGORITHMS
     from engine.release.make import Budget as Budget
     from engine.release.make import BudgetedRelease as BudgetedRelease
@@ -41,6 +42,7 @@ _NAMES = {
     "errors": "InputError",
     "estimator": "PrivateGraph",
     "knowledge": "Knowledge load_knowledge",
+    "question": "Question",
     "registry": "ALGORITHMS",
     "release.make": "Budget BudgetedRelease combine load_release",
     "result": "RunResult",

@@ -72,6 +72,11 @@ class Question:
         shown = ", ".join(f"{name}={value!r}" for name, value in given if value != defaults[name])
         return f"Question({shown})"
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns that it names."""
+        return (self.cause, self.outcome, *(self.adjust or ()))
+
     def to_json(self) -> dict[str, Any]:
         """Return its JSON value; background knowledge stands in the schema."""
         found = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "known"}

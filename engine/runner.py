@@ -119,6 +119,8 @@ def run(
         seed = check_seed(seed)
     elif data.public:
         seed = 0
+    if question is None and data.schema is not None and chosen.key == "marginal_pc":
+        question = data.schema.question
     if question is not None:
         knowledge = check_question(chosen, question, knowledge)
     stated = _stated(chosen, data, knowledge)

@@ -145,7 +145,8 @@ def run_with(
     """One run with this source of noise; Diverged where it leaves the script of a replay."""
     ledger = algorithm.ledger(data, params) if algorithm.ledger else Ledger()
     known = known_of(getattr(data.schema, "knowledge", None), data.names)
-    session = RunContext(source, ledger, data.names, trace=trace, known=known)
+    question = getattr(data.schema, "question", None)
+    session = RunContext(source, ledger, data.names, trace=trace, known=known, question=question)
     with one_thread():
         return algorithm.run(data, params, session), session
 

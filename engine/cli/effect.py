@@ -5,25 +5,33 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from engine.cli.flags import Parser, add_json_flag, add_knowledge_flag, known
 from engine.effects.adjustment import OPTIMAL, SETS
+from engine.effects.effect import Effect
 from engine.errors import InputError
 from engine.release.file import canonical
-from engine.release.make import load_release
+from engine.release.make import BudgetedRelease, load_release
 from engine.release.places import check_place, save
 
 
 def effect_command(argv: Sequence[str]) -> None:
-    """Print one effect with its interval; the file is checked, and nothing is charged."""
+    """Print one effect with its interval; the file is checked, and nothing is charged.
+
+    Without a cause and an outcome it answers the question that the release was made for.
+    """
     parser = Parser(
         example="effect release.json --cause age --outcome stage",
         description="Estimate what setting one column does to another, from a release's file.",
     )
     parser.add_argument("file", help="the release, a JSON file")
-    parser.add_argument("--cause", metavar="COLUMN", required=True, help="column that is set")
     parser.add_argument(
-        "--outcome", "--effect", dest="outcome", metavar="COLUMN", required=True,
+        "--cause", metavar="COLUMN",
+        help="column that is set (default: the question that the release was made for)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--outcome", "--effect", dest="outcome", metavar="COLUMN",
         help="outcome column",
     )  # fmt: skip
     parser.add_argument(
@@ -57,7 +65,18 @@ def effect_command(argv: Sequence[str]) -> None:
         paid = paid.with_knowledge(facts)
     if args.out is not None:
         check_place(Path(args.out))
-    found = paid.effect(args.cause, args.outcome, **{name: getattr(args, name) for name in chosen})
+    found = _asked(paid, args.cause, args.outcome, {name: getattr(args, name) for name in chosen})
     if args.out is not None:
         save(canonical(paid.release), Path(args.out))
     print(json.dumps(found.to_json()) if args.json else "\n".join([found.sentence, *found.notes]))
+
+
+def _asked(
+    paid: BudgetedRelease, cause: str | None, outcome: str | None, chosen: dict[str, Any]
+) -> Effect:
+    if cause is not None and outcome is not None:
+        return paid.effect(cause, outcome, **chosen)
+    given = [value for name, value in chosen.items() if name != "adjustment" and value is not None]
+    if cause is not None or outcome is not None or given or paid.release.schema.question is None:
+        raise InputError("An effect needs --cause and --outcome.")
+    return paid.answer()

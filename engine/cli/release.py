@@ -20,6 +20,7 @@ from engine.cli.flags import (
     values,
 )
 from engine.cli.interrupts import INTERRUPTED, ignore_signals, interruptible
+from engine.cli.question import add_question_flags, question_of
 from engine.data.schema import load_schema
 from engine.errors import InputError
 from engine.params import Spec
@@ -46,6 +47,7 @@ def release_command(argv: Sequence[str]) -> int:
     schema, budget = load_schema(args.schema), Budget(args.budget)
     if (facts := known(args)) is not None:
         schema = replace(schema, knowledge=facts)
+    schema = schema.asked(question_of(args))
     if args.sign:
         own_key()  # one that cannot be used is refused before the table is read
     asked: dict[str, Any] = {"sign": args.sign, "resume": args.resume}
@@ -69,6 +71,8 @@ def release_command(argv: Sequence[str]) -> int:
         f"ε = {found.total.epsilon:g}, δ = {found.total.delta:.3g}; budget {said}."
     )
     print(doubt_words(found))
+    if found.schema.question is not None:
+        print(paid.answer().sentence)
     if found.signature is not None:
         print(f"Signed with the key {found.signature.public_key}.")
     print(f"Kept as {paid.kept}: python -m engine release --again {paid.kept} --out FILE.")
@@ -86,6 +90,7 @@ def _parser(specs: Sequence[Spec], again: bool) -> Parser:
         add_table_flags(parser, required=True)
         add_knowledge_flag(parser)
         parser.add_argument("--budget", metavar="NAME", required=True, help="the budget that pays")
+        add_question_flags(parser)
         add_parameter_flags(parser, specs)
     ended = parser.add_mutually_exclusive_group()
     ended.add_argument(

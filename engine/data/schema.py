@@ -35,6 +35,7 @@ from engine.knowledge import (
     read_text,
     write_json,
 )
+from engine.question import Question, parse_question
 
 __all__ = ["LEVEL", "Column", "Person", "Schema", "load_schema", "parse_schema"]
 
@@ -44,7 +45,9 @@ if TYPE_CHECKING:
 _Facts = TypeVar("_Facts", Column, Person, Dialect)
 FORMAT = "dp-causal-explorer/schema"
 VERSIONS = 1, 2  # the second for facts that the first does not have
-_TOP = ("format", "version", "rows", "person", "dialect", "missing", "columns", "knowledge")
+_TOP = (
+    "format", "version", "rows", "person", "dialect", "missing", "columns", "knowledge", "question"
+)  # fmt: skip
 _NEW = ("missing", "groups", "values", "declared")
 
 
@@ -64,10 +67,11 @@ class Schema(metaclass=_Named):
     With a ``person`` a record is a person, not a row: every column says how a person's rows become
     one, and ``rows`` is the number of persons. ``knowledge`` is what is declared of the columns'
     causes, ``dialect`` how text is written, ``missing`` the codes that are read as empty cells in
-    each column without codes of its own. ``left_out``, of a draft, says of columns that it has
-    not why, and what they might be; ``hints`` says what to look at in others. Raises InputError for
-    fewer than two columns, a name that occurs twice, rows below 2, rules for persons that do not
-    fit together, or knowledge of a column that there is not.
+    each column without codes of its own, ``question`` what a release spends a share of its budget
+    on. ``left_out``, of a draft, says of columns that it has not why, and what they might be;
+    ``hints`` says what to look at in others. Raises InputError for fewer than two columns, a name
+    that occurs twice, rows below 2, rules for persons that do not fit together, or knowledge or a
+    question of a column that there is not.
 
     Examples:
         >>> stage = Column(name="stage", type="ordered", levels=("I", "II", "III"))
@@ -82,6 +86,7 @@ class Schema(metaclass=_Named):
     knowledge: Knowledge | None = None
     dialect: Dialect = PLAIN
     missing: tuple[str | float, ...] = ()
+    question: Question | None = None
     left_out: tuple[tuple[str, str], ...] = field(default=(), compare=False)
     hints: tuple[tuple[str, str], ...] = field(default=(), compare=False)
 
@@ -98,6 +103,26 @@ class Schema(metaclass=_Named):
                 raise InputError(f"The column {show(column.name)} {fault}.")
         if self.knowledge is not None:
             check_names(self.knowledge, names)
+        for name in () if self.question is None else self.question.names:
+            if name not in names:
+                raise InputError(
+                    f"The question names {show(name)}, which is not a column of the schema."
+                    f"{did_you_mean(name, names)}"
+                )
+
+    def asked(self, question: Question | None) -> Schema:
+        """Return the schema with a question and its background knowledge, public facts both.
+
+        InputError where the schema declares other knowledge, or another question.
+        """
+        if question is None:
+            return self
+        for what, mine, its in (("background knowledge", self.knowledge, question.known),
+                                ("question", self.question, question)):  # fmt: skip
+            if mine and its and mine != its:
+                raise InputError(f"The schema and the question declare different {what}; keep one.")
+        known = question.known or self.knowledge
+        return replace(self, knowledge=known, question=replace(question, known=None))
 
     def __str__(self) -> str:
         """A line a column, and why the others are left out."""
@@ -270,9 +295,11 @@ class Schema(metaclass=_Named):
         columns = [_stated(c, *("bins",) * (c.bounds is not None)) for c in self.columns]
         known = self.knowledge and self.knowledge.to_json()
         new = self.missing or self.dialect.date or any({*_NEW} & held.keys() for held in columns)
-        new = new or any({"bounds", "cuts"} <= held.keys() for held in columns)
+        new = new or self.question or any({"bounds", "cuts"} <= held.keys() for held in columns)
         top = {"format": FORMAT, "version": VERSIONS[bool(new)], **stated, "columns": columns}
-        return {what: value for what, value in (*top.items(), ("knowledge", known)) if value}
+        asked = self.question and self.question.to_json()
+        last = ("knowledge", known), ("question", asked)
+        return {what: value for what, value in (*top.items(), *last) if value}
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the schema's JSON file; InputError where it is there already or cannot be written.
@@ -362,6 +389,7 @@ def parse_schema(content: Any) -> Schema:
         None if known is None else parse_knowledge(known),
         _parsed(Dialect, content.get("dialect", {}), "schema's dialect"),
         listed(content.get("missing", ()), "missing") or (),
+        parse_question(content["question"]) if "question" in content else None,
     )
 
 

@@ -45,6 +45,7 @@ from engine.marginals.levels import merged
 from engine.marginals.moments import Moments
 from engine.privacy.accounting import Guarantee
 from engine.privacy.sources import DISTANCE, Replay
+from engine.question import Question
 from engine.randomness import Randomness
 from engine.release.drawing import consistent_dag, drawn
 from engine.release.file import DISJOINT, MOST_PARTS, VOUCHED, Release, findings
@@ -109,10 +110,11 @@ class Request:
         return Dataset(codes=codes, names=names, levels=levels, weights=weights, schema=self.schema)
 
     def context(self, source: Randomness, cancelled: Ask) -> RunContext:
-        """What a run under the schema's knowledge takes its noise from."""
+        """What a run under the schema's knowledge and question takes its noise from."""
         names, ledger = self.schema.names, marginal_pc.ledger(self.empty, self.params)
-        known = known_of(self.schema.knowledge, names)
-        return RunContext(source, ledger, names, trace=False, known=known, cancelled=cancelled)
+        known, question = known_of(self.schema.knowledge, names), self.schema.question
+        return RunContext(source, ledger, names, trace=False, known=known, question=question,
+                          cancelled=cancelled)  # fmt: skip
 
     def run(self, data: Dataset, source: Randomness, cancelled: Ask) -> tuple[RunContext, Outcome]:
         """One run on the rows, or on others of the schema."""
@@ -405,7 +407,7 @@ def assembled(parts: Sequence[Release], applied: Knowledge | None) -> Release:
         best,
         name=names if len(names) <= 120 else f"{len(parts)} releases",
         rows=sum(part.rows for part in parts),
-        schema=replace(best.schema, rows=None, knowledge=None),
+        schema=replace(best.schema, rows=None, knowledge=None, question=None),
         total=Guarantee(best.total.epsilon, max(part.total.delta for part in parts)),
         releases=(),
         labels=(),
@@ -433,6 +435,19 @@ def question(release: Release) -> Callable[..., Effect]:
     dags = plausible(outcome.diagnostics, outcome.matrix, known)
     about = tables.tests.moments, release.names, tables.levels, dags
     return partial(effect_of, *about, corrected=tables.answers)
+
+
+def answer(release: Release, asked: Question) -> Effect:
+    """Answer a question from a release that is checked first."""
+    reference, level = asked.levels or (None, None)
+    return question(release)(
+        asked.cause,
+        asked.outcome,
+        cause_level=level,
+        reference=reference,
+        outcome_level=asked.outcome_level,
+        values=asked.values,
+    )
 
 
 # An attack on a release that was handed out, from its file alone: its answers are forced upon

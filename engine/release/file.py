@@ -32,7 +32,8 @@ from engine.privacy.sources import MOST_ENTRIES, Released
 
 FORMAT = "dp-causal-explorer/release"
 ALGORITHM = "marginal_pc"  # its noise is Gaussian on fixed tables, which hardened samplers cover
-VERSION, DERIVED = 3, 4  # as it was released; with knowledge applied afterwards, or combined
+# As it was released; with knowledge applied afterwards, or combined; with a question.
+VERSION, DERIVED, ASKED = 3, 4, 5
 NOISE = "discrete Gaussian on a grid (OpenDP), from the operating system's random bytes; no seed"
 DISJOINT = (
     "If each person is in one release only, they have that release's (ε, δ). No file can show "
@@ -177,7 +178,7 @@ def _content(release: Release) -> dict[str, Any]:
     promise = vars(total) | {"neighbours": neighbours(release.schema), "noise": NOISE}
     content = {
         "format": FORMAT,
-        "version": DERIVED if derived else VERSION,
+        "version": ASKED if release.schema.question else DERIVED if derived else VERSION,
         "name": release.name,
         "guarantee": promise | ({"rests_on": release.rests_on} if release.parts else {}),
         "algorithm": release.algorithm,
@@ -238,8 +239,8 @@ def parse(content: Any) -> Release:
     """A release from its JSON value; InputError, ValueError, KeyError or the like for others."""
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise InputError(f'This is no release: its JSON needs "format": "{FORMAT}".')
-    if content.get("version") not in (VERSION, DERIVED):
-        raise InputError(f"This program reads versions {VERSION} and {DERIVED} of a release file.")
+    if content.get("version") not in (VERSION, DERIVED, ASKED):
+        raise InputError(f"This program reads versions {VERSION} to {ASKED} of a release file.")
     if content["algorithm"] != ALGORITHM:
         raise InputError(f"A release is one of {ALGORITHM}; {show(content['algorithm'])} is none.")
     schema = parse_schema(content.get("schema"))

@@ -33,10 +33,19 @@ from engine.marginals.levels import check_levels
 from engine.percent import count
 from engine.privacy.accounting import Guarantee
 from engine.privacy.sources import Hardened, Released, Replay
+from engine.question import Question
 from engine.randomness import Randomness
 from engine.release import budget as books
 from engine.release import page
-from engine.release.checking import Ask, Request, check, combined, question, with_knowledge
+from engine.release.checking import (
+    Ask,
+    Request,
+    answer,
+    check,
+    combined,
+    question,
+    with_knowledge,
+)
 from engine.release.door import load
 from engine.release.drawing import consistent_dag
 from engine.release.file import ALGORITHM, Release, canonical, findings
@@ -162,6 +171,18 @@ class BudgetedRelease:
         """
         paid = self if knowledge is None else self.with_knowledge(knowledge)
         return question(paid.release)(cause, outcome, **current_options(options))
+
+    def answer(self, question: Question | None = None) -> Effect:
+        """Answer a question from the released numbers; by default the one that it was made for.
+
+        Raises:
+            InputError: For a release that was made for none, and names or levels that it lacks.
+        """
+        wanted = self.release.schema.question if question is None else question
+        if wanted is None:
+            raise InputError("This release was made for no question; name a cause and an outcome.")
+        paid = self if wanted.known is None else self.with_knowledge(wanted.known)
+        return answer(paid.release, wanted)
 
     def with_knowledge(self, knowledge: Knowledge) -> BudgetedRelease:
         """The same tables under other knowledge of the causes; nothing is charged.
@@ -335,6 +356,7 @@ class Budget:
         on_charged: Callable[[], None] = lambda: None,
         stop: Stop | None = None,
         resume: bool = False,
+        question: Question | None = None,
         **values: Any,
     ) -> BudgetedRelease:
         """Charge this budget, then release; a crash in between leaves the charge.
@@ -350,6 +372,7 @@ class Budget:
                 it the charge stays.
             resume: End the last release that was charged and cut short, at the settings that it
                 had, of the same data; nothing is charged. What was drawn of it is used again.
+            question: The effect that a share of the budget is spent on; a public fact.
             values: More parameters of :mod:`~engine.algorithms.marginal_pc`.
 
         Returns:
@@ -359,6 +382,8 @@ class Budget:
             InputError: In one sentence, and nothing is charged, where the request does not fit.
         """
         table = _declared(data, schema)
+        if question is not None:
+            table = replace(table, schema=check_question(table, question))
         signer = own_key() if sign else None
         cancelled = asking(stop)
         private_folder(self._book.folder)  # where nothing can be kept, nothing is charged
@@ -475,6 +500,14 @@ def _declared(data: Any, schema: Schema | None) -> Dataset:
             "what was read: data = read_table(table, schema)."
         )
     return table
+
+
+def check_question(table: Dataset, question: Question) -> Schema:
+    """Return the table's schema with a question; InputError where it does not fit."""
+    if not isinstance(question, Question):
+        raise InputError("A question is a Question(cause=..., outcome=...).")
+    assert table.schema is not None
+    return table.schema.asked(question)
 
 
 class Resumable(Hardened):

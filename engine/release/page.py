@@ -15,7 +15,7 @@ from engine.graphs.edges import Edge, annotated, edges, svg
 from engine.graphs.known import known_of
 from engine.graphs.weighed_colliders import SHOWN
 from engine.percent import count, percent, probability
-from engine.release.checking import moments_of
+from engine.release.checking import answer, moments_of
 from engine.release.file import Release, digest, neighbours
 from engine.release.noise import ALARM
 from engine.release.pooling import WARN, drift
@@ -37,6 +37,7 @@ def to_html(release: Release) -> str:
         "no seed.</p>",
         *(f"<p>{escape(words)}</p>" for words in combined_words(release)),
         f"<p>{_origin(release)}</p>",
+        *_answered(release),
         "<h2>Graph</h2>",
         release_svg(release),
         "<h2>Edges</h2>",
@@ -50,6 +51,17 @@ def to_html(release: Release) -> str:
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(release.name)}: '
         f"a private release</title><style>{_STYLE}</style><body>{''.join(parts)}</body></html>\n"
     )
+
+
+def _answered(release: Release) -> list[str]:
+    """The answer to the question that the release was made for."""
+    asked = release.schema.question
+    if asked is None:
+        return []
+    found = answer(release, asked)
+    title = f"{asked.cause} and {asked.outcome}"
+    words = (f"<b>{escape(found.sentence)}</b>", escape(" ".join(found.notes)))
+    return [f"<h2>Question: {escape(title)}</h2>", *(f"<p>{each}</p>" for each in words)]
 
 
 def promise_words(release: Release) -> str:

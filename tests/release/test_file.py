@@ -128,7 +128,7 @@ REFUSED = {
     },
     "rests on an assumption": {"another assumption": put("guarantee", "rests_on", "nothing")},
     "no release: its JSON needs": {"another format": put("format", "dp")},
-    "reads versions 3 and 4": {"another version": put("version", 2)},
+    "reads versions 3 to 5": {"another version": put("version", 2)},
     "this is no schema|column": {"no schema": put("schema", None)},
     "is not laid out as|its digest is another's": {
         "a sigma that is true": put("releases", 0, "sigma", True),

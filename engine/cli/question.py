@@ -1,0 +1,75 @@
+"""Flags of a question that is asked before a release."""
+
+from __future__ import annotations
+
+import argparse
+
+from engine.cli.flags import numbers, parts
+from engine.errors import InputError
+from engine.knowledge import Knowledge
+from engine.question import SHARE, Question
+
+
+def add_question_flags(parser: argparse.ArgumentParser) -> None:
+    """Add a cause, an outcome, and what is known about them, to a command that spends."""
+    group = parser.add_argument_group(
+        "question", "what the release is for: a share of the budget goes to this effect"
+    )
+    group.add_argument("--cause", metavar="COLUMN", help="column that is set")
+    group.add_argument("--outcome", metavar="COLUMN", help="outcome column")
+    group.add_argument(
+        "--cause-level", metavar="LEVEL", help="level the cause is set to; needs --reference"
+    )
+    group.add_argument("--reference", metavar="LEVEL", help="level it is compared with")
+    group.add_argument(
+        "--outcome-level", metavar="LEVEL", action="append",
+        help="level of the outcome that is counted, or a range as '>= 350'; repeat it for several",
+    )  # fmt: skip
+    group.add_argument(
+        "--values", metavar="NUMBERS", type=numbers,
+        help="a number per level of the outcome, with commas: its means are compared",
+    )  # fmt: skip
+    group.add_argument("--before", metavar="COLUMNS", help="columns before the cause, with commas")
+    group.add_argument("--after", metavar="COLUMNS", help="columns after the cause, with commas")
+    group.add_argument("--adjust", metavar="COLUMNS", help="the adjustment set, if you know it")
+    group.add_argument(
+        "--share", type=float, default=SHARE, help=f"share of the budget (default {SHARE})"
+    )
+
+
+def question_of(args: argparse.Namespace) -> Question | None:
+    """Return the question that the flags ask; None without a cause and an outcome."""
+    if args.cause is None or args.outcome is None:
+        given = [name for name in ("cause", "outcome", "cause_level", "reference", "outcome_level",
+                                   "values", "before", "after", "adjust")
+                 if getattr(args, name) is not None]  # fmt: skip
+        if given:
+            raise InputError("A question needs --cause and --outcome.")
+        return None
+    if (args.cause_level is None) != (args.reference is None):
+        raise InputError("--cause-level and --reference are given together.")
+    counted = args.outcome_level
+    return Question(
+        cause=args.cause,
+        outcome=args.outcome,
+        levels=None if args.cause_level is None else (args.reference, args.cause_level),
+        outcome_level=counted[0] if counted and len(counted) == 1 else counted,
+        values=args.values,
+        known=_order(args),
+        adjust=None if args.adjust is None else tuple(parts(args.adjust, "--adjust")),
+        share=args.share,
+    )
+
+
+def _order(args: argparse.Namespace) -> Knowledge | None:
+    """Return the order of time that --before and --after state; columns in neither are free."""
+    before, after = (
+        parts(text, flag) if text else []
+        for text, flag in ((args.before, "--before"), (args.after, "--after"))
+    )
+    if not before and not after:
+        return None
+    if args.outcome in before:
+        raise InputError("The outcome is not before the cause.")
+    tiers = before, [args.cause], sorted({*after, args.outcome})
+    return Knowledge(tiers=tuple(tuple(tier) for tier in tiers if tier))

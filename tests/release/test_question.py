@@ -1,0 +1,107 @@
+"""A release that was told its question: paid exactly, answered from its file, by every way alike."""
+
+from dataclasses import replace
+
+import pytest
+
+from engine import Budget, InputError, Knowledge, Question, combine, load_release
+from engine.effects.estimate import AIPW
+from engine.release.checking import attack_release
+from engine.release.door import opened
+from engine.release.file import ASKED, canonical, loads, to_json
+from engine.release.page import to_html
+from tests.release.samples import declared, own_asia
+
+ORDER = Knowledge(tiers=[["smoke"], ["bronc", "lung", "either", "xray", "dysp", "tub"]])
+WANTED = Question(cause="smoke", outcome="bronc", levels=("no", "yes"), known=ORDER)
+
+
+@pytest.fixture(scope="module")
+def paid(tmp_path_factory):
+    """A release of Asia for a question, its budget and its file."""
+    folder = tmp_path_factory.mktemp("question")
+    data = own_asia(20_000)
+    budget = Budget("ward", epsilon=3, delta=1e-5, path=folder / "b.db")
+    found = budget.release(data.to_frame(), declared(data), question=WANTED)
+    return found, budget, found.save(folder / "q.json")
+
+
+def test_the_question_is_in_the_file_and_its_answer_follows_from_it(paid):
+    found, budget, path = paid
+    assert budget.left.epsilon == 2
+    schema = found.release.schema
+    assert (schema.knowledge, schema.question) == (ORDER, replace(WANTED, known=None))
+    assert to_json(found.release)["version"] == ASKED
+    again = load_release(path)
+    answer = again.answer()
+    assert answer.method == AIPW
+    assert answer.difference.low < 0.3 < answer.difference.high
+    assert answer.difference.width < again.effect("smoke", "dysp").difference.width
+    assert answer.to_json() == found.answer().to_json() == again.answer(WANTED).to_json()
+    assert answer.sentence in to_html(found.release).replace("&#x27;", "'")
+    assert answer.to_json() != again.effect("smoke", "bronc", outcome_level="no").to_json()
+    labels = found.release.labels
+    assert labels[-2:] == ("question's tables", "question's numbers")
+
+
+def test_a_file_that_changes_its_question_is_refused(paid):
+    found, _, _ = paid
+    for other in (replace(WANTED, known=None, outcome="dysp"), None,
+                  replace(WANTED, known=None, share=0.5)):  # fmt: skip
+        forged = replace(found.release, schema=replace(found.release.schema, question=other))
+        forged = loads(canonical(forged).encode())
+        with pytest.raises(InputError):
+            opened(canonical(forged).encode())
+
+
+def test_an_attack_moves_no_answer_beyond_its_charge(paid):
+    found = attack_release(paid[0].release, proposals=3)
+    assert found.passed
+    assert "question's numbers" in " ".join(found.ratios)
+    assert max(found.ratios.values()) <= 1 + 1e-9
+
+
+def test_tables_of_two_questions_add_up_and_numbers_do_not(paid, tmp_path):
+    data = own_asia(8_000, seed=9)
+    other = Budget("other", epsilon=3, delta=1e-5, path=tmp_path / "b.db")
+    both = combine([paid[0], other.release(data.to_frame(), declared(data), question=WANTED)], ORDER)
+    assert both.release.schema.question is None
+    assert both.effect("smoke", "bronc", outcome_level="yes").method != AIPW
+    with pytest.raises(InputError, match="made for no question"):
+        both.answer()
+    assert load_release(both.save(tmp_path / "both.json")).answer(WANTED).difference is not None
+
+
+WRONG = [
+    replace(WANTED, outcome="bronchitis"),
+    replace(WANTED, levels=("no", "maybe")),
+    replace(WANTED, outcome_level="maybe"),
+    replace(WANTED, values=(1.0, 2.0, 3.0)),
+    "smoke -> bronc",
+]
+
+
+@pytest.mark.parametrize("wanted", WRONG)
+def test_a_question_that_does_not_fit_costs_nothing(paid, wanted):
+    _, budget, _ = paid
+    data = own_asia(20_000)
+    with pytest.raises(InputError):
+        budget.release(data.to_frame(), declared(data), question=wanted)
+    assert budget.left.epsilon == 2
+
+
+def test_the_command_line_asks_and_answers(typed):
+    before = typed("budget show ward").out
+    asked = ("release --csv a.csv --schema s.json --budget ward --epsilon 2 --out q.json "
+             "--cause smoke --outcome bronc --cause-level yes --reference no "
+             "--after lung,bronc,dysp,xray,either")  # fmt: skip
+    said = typed(asked).out
+    answer = typed("effect q.json").out.splitlines()[0]
+    assert "If smoke were yes for everyone and not no" in answer
+    assert answer in said
+    assert load_release("q.json").answer().sentence == answer
+    for wrong in ("--cause smoke", "--outcome bronc --after lung", "--cause smoke --outcome bronc "
+                  "--reference no", "--cause smoke --outcome bronc --before bronc"):  # fmt: skip
+        line = f"release --csv a.csv --schema s.json --budget ward --out w.json {wrong}"
+        assert typed(line).status == 2
+    assert typed("budget show ward").out.count("release by") == before.count("release by") + 1
