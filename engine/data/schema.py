@@ -295,7 +295,8 @@ class Schema(metaclass=_Named):
         columns = [_stated(c, *("bins",) * (c.bounds is not None)) for c in self.columns]
         known = self.knowledge and self.knowledge.to_json()
         new = self.missing or self.dialect.date or any({*_NEW} & held.keys() for held in columns)
-        new = new or self.question or any({"bounds", "cuts"} <= held.keys() for held in columns)
+        new = new or any({"bounds", "cuts"} <= held.keys() for held in columns)
+        new = new or self.question is not None
         top = {"format": FORMAT, "version": VERSIONS[bool(new)], **stated, "columns": columns}
         asked = self.question and self.question.to_json()
         last = ("knowledge", known), ("question", asked)
