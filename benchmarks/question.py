@@ -31,7 +31,7 @@ from engine.effects.estimate import Contrast, Interval
 from engine.effects.influence import Numbers, countable, influence
 from engine.effects.truth import joint
 from engine.graphs.cpdag import matrix_of
-from engine.graphs.dags import reachable
+from engine.graphs.orientation import reachable
 from engine.marginals.contrasts import gram, tensor
 from engine.marginals.moments import Moments
 from engine.question import Question

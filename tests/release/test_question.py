@@ -1,4 +1,4 @@
-"""A release that was told its question: paid exactly, answered from its file, by every way alike."""
+"""A release that was told its question: paid exactly, answered from its file, by all ways alike."""
 
 from dataclasses import replace
 
@@ -64,7 +64,8 @@ def test_an_attack_moves_no_answer_beyond_its_charge(paid):
 def test_tables_of_two_questions_add_up_and_numbers_do_not(paid, tmp_path):
     data = own_asia(8_000, seed=9)
     other = Budget("other", epsilon=3, delta=1e-5, path=tmp_path / "b.db")
-    both = combine([paid[0], other.release(data.to_frame(), declared(data), question=WANTED)], ORDER)
+    more = other.release(data.to_frame(), declared(data), question=WANTED)
+    both = combine([paid[0], more], ORDER)
     assert both.release.schema.question is None
     assert both.effect("smoke", "bronc", outcome_level="yes").method != AIPW
     with pytest.raises(InputError, match="made for no question"):

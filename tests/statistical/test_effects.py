@@ -14,7 +14,6 @@ from engine.effects.estimate import Z95, estimate
 from engine.graphs.cpdag import matrix_of
 from engine.graphs.orientation import reachable
 from engine.randomness import Randomness
-from engine.tables.store import store_of
 from tests.effects.models import event, population
 
 PAIRS = [("Smoker", "Cancer"), ("Pollution", "Cancer"), ("Smoker", "Xray"), ("Cancer", "Dyspnoea"),
@@ -34,8 +33,7 @@ def test_intervals_hold_what_they_are_called_only_because_they_know_the_noise():
         data = load_dataset("cancer", n=50_000, seed=1000 + draw)
         assert data.truth is not None
         context = RunContext(Randomness(2000 + draw), marginal_pc.ledger(data, params), data.names)
-        limit = params.order_limit(data)
-        moments = marginal_pc.release(store_of(data), params, limit, context).moments
+        moments = marginal_pc.release(data, params, context).tests.moments
         graph = matrix_of(data.truth, data.names)
         for cause, effect in PAIRS:
             x, y = data.names.index(cause), data.names.index(effect)
