@@ -93,6 +93,25 @@ class Request:
         object.__setattr__(self, "params", {**filled(self.algorithm, self.params), **unknown})
         object.__setattr__(self, "knowledge", self.knowledge or None)
 
+    @classmethod
+    def of(
+        cls,
+        data: Dataset,
+        key: str,
+        params: Mapping[str, Any],
+        seed: int | None,
+        knowledge: Knowledge | None = None,
+        source: Source | None = None,
+    ) -> Self:
+        """Return the request for a run on given rows.
+
+        Without ``knowledge`` it has what their schema states, except for an algorithm that this
+        would give the answer to. ``source`` draws the same rows, where one does.
+        """
+        if knowledge is None and data.schema is not None and algorithm(key).columns is None:
+            knowledge = data.schema.knowledge
+        return cls(source or Source.of(data), key, params, seed, knowledge)
+
     # Identity ---------------------------------------------------------------------------------
 
     @cached_property

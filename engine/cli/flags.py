@@ -18,7 +18,7 @@ from engine.knowledge import Knowledge, load_knowledge
 from engine.params import Spec, number
 from engine.registry import algorithm, declared
 from engine.request import Request, Source
-from engine.studies.trial import Said, knowing, ready_name
+from engine.studies.trial import Said, ready_name, stated
 
 
 class Parser(argparse.ArgumentParser):
@@ -167,15 +167,12 @@ def said(args: argparse.Namespace) -> Said:
 
 def requested(args: argparse.Namespace, key: str, specs: Sequence[Spec], data: Dataset) -> Request:
     """Return the request that the flags make for their one dataset."""
-    source = Source.of(data) if args.dataset is None else Source(data.name, args.n, args.data_seed)
+    source = None if args.dataset is None else Source(data.name, args.n, args.data_seed)
     facts = said(args)
-    named = isinstance(facts, str)
-    schema = (knowing(data, facts) if named else data).schema
-    if named or (facts is None and algorithm(key).columns is None):
-        facts = None if schema is None else schema.knowledge
-    assert not isinstance(facts, str)
+    if isinstance(facts, str):
+        facts = stated(data, facts)
     seed = 0 if data.public and args.seed is None else args.seed
-    return Request(source, key, values(args, specs), seed, facts)
+    return Request.of(data, key, values(args, specs), seed, facts, source)
 
 
 def add_json_flag(parser: argparse.ArgumentParser, what: str = "print one JSON object") -> None:

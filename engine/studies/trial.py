@@ -25,7 +25,8 @@ from engine.knowledge import Knowledge, check_names
 from engine.params import Parameters
 from engine.privacy.accounting import Guarantee
 from engine.registry import algorithm
-from engine.runner import check_seed, run
+from engine.request import Request
+from engine.runner import check_seed
 from engine.serialise import plain
 from engine.version import __version__
 
@@ -144,7 +145,8 @@ def run_trial(
     """
     seed = trial.seed if data.public else None
     try:
-        r = run(trial.algorithm, data, seed=seed, trace=False, stop=cancelled, **trial.values)
+        asked = Request.of(data, trial.algorithm, trial.values, seed)
+        r = asked.run(data, trace=False, stop=cancelled)
     except InputError as error:
         raise InputError(f"{trial.algorithm} on {trial.dataset}: {error}") from error
     same = ("status", "seconds", "metrics", "metrics_tested", "counts", "claimed", "spent")
@@ -257,11 +259,7 @@ def knowing(data: Dataset, said: Said) -> Dataset:
         True
     """
     if isinstance(said, str):
-        if (word := ready_name(said)) is None:
-            raise InputError(f"What is known is one of {', '.join(READY)}, not {show(said)}.")
-        if data.truth is None:
-            raise InputError(f"There is no true graph of {data.name} to cut {word} from.")
-        said = ready_sets(data.truth)[word]
+        said = stated(data, said)
     if said is None:
         return data
     check_names(said, data.names)
@@ -272,6 +270,15 @@ def knowing(data: Dataset, said: Said) -> Dataset:
         named = zip(data.names, data.levels, strict=True)
         schema = Schema(tuple(Column(name=n, type="ordered", levels=some) for n, some in named))
     return replace(data, schema=replace(schema, knowledge=said))
+
+
+def stated(data: Dataset, name: str) -> Knowledge:
+    """Return the ready set of this name, cut from the data's true graph; raise InputError."""
+    if (word := ready_name(name)) is None:
+        raise InputError(f"What is known is one of {', '.join(READY)}, not {show(name)}.")
+    if data.truth is None:
+        raise InputError(f"There is no true graph of {data.name} to cut {word} from.")
+    return ready_sets(data.truth)[word]
 
 
 def ready_name(word: str) -> str | None:

@@ -9,10 +9,11 @@ from typing import Any
 
 import streamlit as st
 
-from engine import Dataset, InputError, RunResult, run
+from engine import Dataset, InputError, RunResult
 from engine.data.pairs import CAUSES, HELD_OUT, MECHANISMS, NOISES, WHERE, simulate_pair
 from engine.pairs.decision import Setting
 from engine.params import Parameters, param
+from engine.request import Request, Source
 from engine.teaching.pairwise import EPSILONS, Picture, picture
 from pages import mode
 from pages.pairs import work
@@ -209,13 +210,12 @@ def _picture(fingerprint: str, setting: Setting, seed: int, _data: Dataset) -> P
 
 def released(d: Draft, data: Dataset) -> RunResult:
     """One release. On own data with a secret seed, added to what these data have cost."""
-    values: dict[str, Any] = {"release": d["release"], "epsilon": float(d["epsilon"])}
-    if d["release"] != "vote":
-        values |= {name: float(d[name]) for name in _OF_FIT}
-        values |= {"protect": "test"} if data.public else {}
+    values = {name: d[name] for name in ("release", "epsilon", *_OF_FIT)}
+    protects, seed = ({"protect": "test"}, int(d["seed"])) if data.public else ({}, None)
+    request = Request(Source.of(data), "anm", {**values, **protects}, seed)
     if data.public:
-        return run("anm", data, seed=int(d["seed"]), **values)
-    settle = on_meter("anm", values, data)
-    result = run("anm", data, **values)
+        return request.run(data)
+    settle = on_meter("anm", request.params, data)
+    result = request.run(data)
     settle(result.spent)
     return result
