@@ -1,17 +1,24 @@
-"""What the user states about each column of their table, a card a column."""
+"""What the user declares about each column of their table, a card a column."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
 
 from engine import InputError
-from engine.data.column import LEVEL, MISSING_LEVEL, Column, Dialect, Person
-from engine.data.draft import FEW, Found
+from engine.data.column import (
+    LEVEL,
+    MISSING_LEVEL,
+    MOST_RELEASED,
+    Column,
+    Dialect,
+    Person,
+)
+from engine.data.draft import Found
 from engine.data.schema import Schema
 from engine.errors import show
 from engine.params import Parameters, number, param
@@ -28,7 +35,7 @@ KINDS = {
     "A date, of which the month counts": ("unordered", "month"),
 }
 ORDERED, UNORDERED, NUMERIC, YEAR, MONTH = KINDS
-REFUSE, OWN_LEVEL = "(refuse the table)", "a level of their own"
+REFUSE, OWN_LEVEL = "(refuse the table)", "a separate level"
 ORDERLESS = "(no order)"
 TAKEN = {
     "the first row's": "first",
@@ -51,8 +58,7 @@ class Card(Parameters):
     person: bool = param(
         False,
         "This is the person",
-        help="Where a person has many rows (visits, purchases): the guarantee is then about "
-        "persons, and each card says how their rows become one.",
+        help="The guarantee is then about persons, and each card says how their rows become one.",
     )
     kind: str = param(UNORDERED, "What it is", choices=tuple(KINDS))
     levels: str = param(
@@ -62,7 +68,17 @@ class Card(Parameters):
         when=_LEVELS,
         help="Separated by | or by commas; in their order where they have one.",
     )
-    other: str = param(REFUSE, "Empty and all else is", choices=(REFUSE,), when=_LEVELS)
+    groups: str = param(
+        "",
+        "Groups of levels",
+        high=_LINE,
+        when=_LEVELS,
+        help="A group's name, a colon and its levels; bars between groups: "
+        "north: Alta, Oslo | south: Bari.",
+    )
+    other: str = param(
+        REFUSE, "Treat missing and unmatched values as", choices=(REFUSE,), when=_LEVELS
+    )
     cuts: str = param(
         "",
         "Cut points",
@@ -71,35 +87,67 @@ class Card(Parameters):
         help="Three cut points make four levels; a value on one belongs above it.",
     )
     gaps: float | str = param(
-        REFUSE, kind="float", title="What is no number", words=(REFUSE, OWN_LEVEL), when=_CUTS
+        REFUSE,
+        kind="float",
+        title="Treat missing and unmatched values as",
+        words=(REFUSE, OWN_LEVEL),
+        when=_CUTS,
     )
-    take: str = param("the most frequent", "Of a person's rows, take", choices=tuple(TAKEN))
-    stated: bool = param(False, "I state this")
+    missing: str = param(
+        "",
+        "Codes for missing",
+        high=_LINE,
+        help="Read as empty cells, for example -9 | Refused; bars or commas between them.",
+    )
+    take: str = param("the most frequent", "Combine a person's rows by", choices=tuple(TAKEN))
+    declared: bool = param(False, "I declare this")
 
 
-def drafts(found: Sequence[Found]) -> dict[str, Draft]:
-    """A card's values for each column, as found; nothing is stated yet."""
-    return {column.name: _draft(column) for column in found}
+def drafts(found: Sequence[Found], schema: Schema | None = None) -> dict[str, Draft]:
+    """Return a card's values for each column: by the schema in force, else as found.
+
+    What was found is not declared.
+    """
+    cards = {column.name: _draft(column) for column in found}
+    if schema is None:
+        return cards
+    for name in cards:
+        cards[name]["out"] = name not in schema.names
+        cards[name]["person"] = schema.person is not None and name == schema.person.id
+    for column in schema.columns:
+        cards[column.name] = {**_card(column), "declared": column.declared}
+    return cards
+
+
+def _card(column: Column) -> Draft:
+    """Return the values of a card that says what a column is."""
+    kinds = {type_part: kind for kind, type_part in reversed(KINDS.items())}
+    kind = kinds.get((column.type, column.part), kinds[column.type, None])
+    card = state.defaults(Card) | {"kind": kind, "levels": " | ".join(column.levels)}
+    if column.type == "numeric":
+        card["cuts"] = ", ".join(repr(cut).removesuffix(".0") for cut in column.points())
+        card["gaps"] = {None: REFUSE, LEVEL: OWN_LEVEL}.get(column.other, column.other)  # type: ignore[arg-type]
+    elif column.other is not None:
+        card["other"] = column.other
+    groups = (f"{name}: {', '.join(word for word, _ in group)}" for name, group in column.groups)
+    card["groups"] = " | ".join(groups)
+    card["missing"] = " | ".join(map(str, column.missing or ()))
+    taken = {take: words for words, take in TAKEN.items()}
+    if column.take or kind == NUMERIC:
+        card["take"] = taken[column.take or "last"]
+    return card
 
 
 def _draft(found: Found) -> Draft:
     column = found.column
-    card = state.defaults(Card) | {"out": column is None}
-    first, last = found.years or (0, 0)
-    decades = range(first // 10 * 10 + 10, last + 1, 10) if last - first > 20 else ()
-    cuts: Iterable[float] = decades or range(first + 1, last + 1)[:60]
-    if column is not None:
-        card["kind"] = next(kind for kind, (type_, _) in KINDS.items() if type_ == column.type)
-        card["levels"], cuts = " | ".join(column.levels), column.cuts or cuts
-        if column.levels and column.other is not None:
-            card["other"] = column.other
+    card: Draft = {**state.defaults(Card), "out": True} if column is None else _card(column)
     if found.years:
-        card["kind"] = YEAR
-    card["cuts"] = ", ".join(f"{cut:g}" for cut in cuts)
+        first, last = found.years
+        decades = range(first // 10 * 10 + 10, last + 1, 10) if last - first > 20 else ()
+        cuts: Iterable[int] = decades or range(first + 1, last + 1)[:60]
+        card["kind"], card["cuts"] = YEAR, ", ".join(map(str, cuts))
     if found.missing:
         card["gaps"] = OWN_LEVEL
-    if card["kind"] == NUMERIC:
-        card["take"] = "the last row's"
     return card
 
 
@@ -119,29 +167,54 @@ def used(cards: Mapping[str, Draft], order: str = ORDERLESS) -> list[str]:
 
 
 def waiting(cards: Mapping[str, Draft], order: str = ORDERLESS) -> list[str]:
-    """The used columns that the person has not stated yet."""
-    return [name for name in used(cards, order) if not cards[name]["stated"]]
+    """The used columns that the person has not declared yet."""
+    return [name for name in used(cards, order) if not cards[name]["declared"]]
 
 
 def schema_of(
-    cards: Mapping[str, Draft], dialect: Dialect, order: str = ORDERLESS, rows: int | None = None
+    cards: Mapping[str, Draft],
+    dialect: Dialect,
+    order: str = ORDERLESS,
+    rows: int | None = None,
+    force: Schema | None = None,
 ) -> Schema:
-    """The schema that the cards state; InputError where one is not stated, or does not fit."""
+    """Return the schema that the cards declare.
+
+    A card that says what the schema in ``force`` says leaves its column as it is there. Raises
+    InputError where a column is not declared, or does not fit.
+    """
     if left := waiting(cards, order):
         listed = ", ".join(left[:3]) + (" …" if left[3:] else "")
         raise InputError(
-            f"Tick “{state.spec_of(Card, 'stated').title}” for {listed}: what was found in your "
-            "data is not public until you state it from other knowledge."
+            f"Tick “{state.spec_of(Card, 'declared').title}” for {listed}: what was found in your "
+            "data is not public until you declare it from other knowledge."
         )
     id_, ordered = person_of(cards), None if order == ORDERLESS else order
     person = None if id_ is None else Person(id=id_, order=ordered)
-    columns = tuple(_column(n, cards[n], person is not None) for n in used(cards, order))
-    return Schema(columns, rows, person, dialect=dialect)
+    in_force = {} if force is None else {column.name: column for column in force.columns}
+    columns = []
+    for name in used(cards, order):
+        column, card = in_force.get(name), cards[name]
+        take = TAKEN[card["take"]] if person else None
+        if column is not None and _same(card, _card(column)):
+            columns.append(replace(column, take=take, declared=True))
+        else:
+            columns.append(_column(name, card, take))
+    kept = {} if force is None else {"missing": force.missing, "knowledge": force.knowledge}
+    if force is not None and not {*force.names} <= {column.name for column in columns}:
+        kept["knowledge"] = None
+    return Schema(tuple(columns), rows, person, dialect=dialect, **kept)  # type: ignore[arg-type]
 
 
-def _column(name: str, card: Mapping[str, Any], persons: bool) -> Column:
+def _same(card: Draft, other: Draft) -> bool:
+    """Whether two cards say the same of a column, apart from its persons and who declared it."""
+    return all(card[what] == other[what] for what in {*card} - {"person", "take", "declared"})
+
+
+def _column(name: str, card: Mapping[str, Any], take: str | None) -> Column:
     type_, part = KINDS[card["kind"]]
-    facts: dict[str, Any] = {"take": TAKEN[card["take"]] if persons else None, "part": part}
+    facts: dict[str, Any] = {"take": take, "part": part}
+    facts["missing"] = split(card["missing"]) or None
     if type_ == "numeric":
         facts["cuts"] = _cuts(name, card["cuts"])
         facts["other"] = {REFUSE: None, OWN_LEVEL: LEVEL}.get(card["gaps"], card["gaps"])
@@ -151,8 +224,9 @@ def _column(name: str, card: Mapping[str, Any], persons: bool) -> Column:
         facts["levels"] = (*map(str, range(1, 13)), MISSING_LEVEL)
         facts["other"] = MISSING_LEVEL
     else:
-        facts["levels"] = split(card["levels"])
-        facts["other"] = card["other"] if card["other"] in facts["levels"] else None
+        facts["levels"], facts["groups"] = split(card["levels"]), _groups(name, card["groups"])
+        labels = (*facts["levels"], *facts["groups"])
+        facts["other"] = card["other"] if card["other"] in labels else None
     return Column(name=name, type=type_, **facts)
 
 
@@ -166,6 +240,14 @@ def _cuts(name: str, typed: str) -> tuple[float, ...]:
     return cuts
 
 
+def _groups(name: str, typed: str) -> dict[str, tuple[str, ...]]:
+    """Return the levels of each group that is typed."""
+    pairs = [part.rpartition(":") for part in re.split(r"\|", typed) if part.strip()]
+    if not all(group.strip() and split(words) for group, _, words in pairs):
+        raise InputError(f"A group of {show(name)} is a name, a colon and its levels.")
+    return {group.strip(): split(words) for group, _, words in pairs}
+
+
 def split(typed: str) -> tuple[str, ...]:
     """What is typed as a list: separated by bars where there are any, else commas, semicolons."""
     sign = r" \| " if " | " in typed else r"\|" if "|" in typed else "[,;]"
@@ -175,29 +257,47 @@ def split(typed: str) -> tuple[str, ...]:
 # On the page ----------------------------------------------------------------------------
 
 
-def card_view(column: Found, cards: Mapping[str, Draft], *, key: str, ordering: bool) -> None:
-    """One column's card; ``ordering``: it orders the rows of a person, and has no other use."""
+def card_view(
+    column: Found,
+    cards: Mapping[str, Draft],
+    *,
+    key: str,
+    ordering: bool,
+    many: bool,
+    origin: str | None,
+) -> None:
+    """Draw one column's card.
+
+    ``ordering``: it orders the rows of a person, and has no other use. ``many``: a person has many
+    rows. ``origin`` is how what the schema in force says of it came in, if it says anything.
+    """
     card, person = cards[column.name], person_of(cards)
     with st.container(border=True, key=f"{key}-card"):
         missing = f", {text.count(column.missing, 'cell')} empty" if column.missing else ""
         st.markdown(f"**{text.plain(column.name)}**")
-        said = f"Found in your rows, not public: {text.count(column.distinct, 'value')}{missing}."
+        facts = f"{text.count(column.distinct, 'value')}{missing}"
+        said = f"Inferred from your data, not public: {facts}."
+        if origin is not None and card["declared"]:
+            said = f"{origin}, public. In your data (not public): {facts}."
+        elif card["declared"]:
+            said = f"Declared by you, not read yet. In your data (not public): {facts}."
         if column.why_out:  # without the Python word for it
             said += text.plain(f" Left out: {re.sub(r' [(][^)]*[)]', '', column.why_out)}.")
+        if column.hint:
+            said += text.plain(f" Look at this: {column.hint}.")
         st.caption(said)
         if ordering:
             st.caption("Orders a person's rows, and has no other use.")
             return
-        many = column.distinct > FEW and card["kind"] in (ORDERED, UNORDERED)
         with st.container(horizontal=True):
             if not card["person"]:
                 _control(card, "out", key)
-            if many and person in (None, column.name):
+            if many and person in (None, column.name):  # any column may say who
                 _control(card, "person", key)
         if card["person"]:
             st.caption("Says which person a row belongs to. No file that leaves has it.")
         elif not card["out"]:
-            _stating(column, card, key=key, persons=person is not None)
+            _declaring(column, card, key=key, persons=person is not None)
 
 
 def _control(card: Draft, name: str, key: str, among: Sequence[str] = ()) -> None:
@@ -212,17 +312,20 @@ def _control(card: Draft, name: str, key: str, among: Sequence[str] = ()) -> Non
     form.bound(st.selectbox, spec.title, card, name, key=key, options=options, help=help_)
 
 
-def _stating(column: Found, card: Draft, *, key: str, persons: bool) -> None:
+def _declaring(column: Found, card: Draft, *, key: str, persons: bool) -> None:
     kinds = tuple(k for k, (_, part) in KINDS.items() if part is None or column.years)
-    levels = (*split(card["levels"]), REFUSE)
+    listed = split(card["levels"])
+    groups = [part.rpartition(":")[0].strip() for part in card["groups"].split("|")]
+    levels = (*listed, *filter(None, groups), REFUSE)
     names = ["kind"]
     if card["kind"] in _LEVELS["kind"]:
-        names += ["levels", "other"]
+        names += ["levels"] + ["groups"] * (len(listed) > MOST_RELEASED or bool(card["groups"]))
+        names += ["other"]
     elif card["kind"] in _CUTS["kind"]:
         names += ["cuts", "gaps"]
-    names += ["take"] * persons
+    names += ["missing"] + ["take"] * persons
     for k in range(0, len(names), 2):
         for place, name in zip(st.columns(2, gap="small"), names[k : k + 2], strict=False):
             with place:
                 _control(card, name, key, {"kind": kinds, "other": levels}.get(name, ()))
-    _control(card, "stated", key)
+    _control(card, "declared", key)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from engine import Dataset, InputError
+from engine.data.draft import Found
 from engine.data.schema import Schema
 from engine.data.sources import BOOKS
 from engine.release.file import neighbours
@@ -17,22 +20,28 @@ from pages.draw import show
 from pages.forms import known_button
 from pages.shell import export, journey, own
 from pages.shell import words as text
-from pages.shell.form import bound
+from pages.shell.form import bound, placed
 from pages.shell.settings import OWN_PROBLEM, OwnFile, own_data
 from pages.shell.state import Draft, Place, kept
 from pages.shell.task import drop, find, watch
 from pages.table import cards
 
 ABOUT = (
-    "A guarantee protects what is in the rows; what a column can hold counts as public, so state "
-    "it from what you know apart from them (the questionnaire, common sense). The "
-    "cards start from your rows, which are not public: correct each, and tick “I state this”."
+    "Rows are protected; possible values are public. Take them from your questionnaire. Each card "
+    "says whether its facts are inferred from your data, uploaded or declared: correct each, and "
+    "tick “I declare this”."
 )
 OPEN = (
-    "Nothing is stated of this table yet: what its columns can hold was found in its rows, so no "
-    "run on it has a guarantee."
+    "Nothing is declared of this table yet: what its columns can hold is inferred from its rows, "
+    "so no run on it has a guarantee."
 )
-START = "State each column (starts from exact values found in your rows, which are not private)"
+START = "Edit the columns (shows exact values of your rows, for your eyes alone)"
+ONE, MANY = "No, each row is another person", "Yes"
+SEVERAL = "Can one person have several rows?"
+VOUCH = (
+    "You then say of each used column that its values are as shown for reasons that you know "
+    "apart from these rows."
+)
 _LOOK = "columns"
 
 
@@ -40,9 +49,7 @@ def builder(file: OwnFile) -> None:
     """Cards and the schema's file."""
     data = own_data()
     if data is not None and data.declared:
-        st.success(
-            "This table is read by the schema that you stated: strict runs have a guarantee."
-        )
+        st.success("This table is read by a declared schema: strict runs have a guarantee.")
     elif data is not None:  # else the page says why the file could not be read
         st.warning(OPEN)
     if st.toggle(START, key="schema-open"):
@@ -86,12 +93,18 @@ def _looked_at(file: OwnFile) -> bool:
 
 def _cards(file: OwnFile) -> None:
     found, dialect = file.proposal
-    known: dict[str, dict[str, Draft]] = kept("cards", {})  # type: ignore[assignment]
-    if file.identity not in known:  # made once a file
-        known.clear()
-        known[file.identity] = cards.drafts(found)
-    drafts = known[file.identity]
-    order, rows = _order(drafts), _rows(file, drafts)
+    known = kept("cards", {})
+    force = None if file.schema is None else replace(file.schema, rows=None)
+    if (known.get("file"), known.get("force")) != (file.identity, force):
+        if force is None or known.get("used") != force:  # another file, or an uploaded schema
+            known.clear()
+            known["drafts"] = cards.drafts(found, force)
+        known["file"], known["force"] = file.identity, force
+    drafts = known["drafts"]
+    origin = "Declared" if force == known.get("used") else "Uploaded"
+    dialect = dialect if force is None else force.dialect
+    many = _several(found, known)
+    order, rows = _order(known, force), _rows(file, drafts)
     for start in _turned(len(found)):
         here = list(enumerate(found))[start : start + cards.A_PAGE]
         for k in range(0, len(here), 2):
@@ -100,16 +113,34 @@ def _cards(file: OwnFile) -> None:
             ):
                 with place:
                     ordering = column.name == order
-                    cards.card_view(column, drafts, key=f"card-{j}", ordering=ordering)
-    left = len(cards.waiting(drafts, order))
+                    stated = None if force is None or column.name not in force.names else origin
+                    cards.card_view(
+                        column,
+                        drafts,
+                        key=f"card-{j}",
+                        ordering=ordering,
+                        many=many,
+                        origin=stated,
+                    )
+    left = cards.waiting(drafts, order)
     st.caption(
-        f"{len(cards.used(drafts, order)) - left} of the used columns are stated by you (public); "
-        f"{left} are as found in your data (not public)."
+        f"{len(cards.used(drafts, order)) - len(left)} of the used columns are declared (public); "
+        f"{len(left)} are inferred from your data (not public)."
     )
+
+    def declare() -> None:
+        for name in left:
+            drafts[name]["declared"] = True
+
+    if left:
+        st.button("Declare all as shown", key="schema-all", on_click=declare, help=VOUCH)
+        st.caption(VOUCH)
 
     def use() -> None:
         try:
-            own.begin(file, cards.schema_of(drafts, dialect, order, rows))
+            schema = cards.schema_of(drafts, dialect, order, rows, force)
+            known["used"] = replace(schema, rows=None)
+            own.begin(file, schema)
         except InputError as error:
             OWN_PROBLEM.put(str(error))
 
@@ -118,17 +149,39 @@ def _cards(file: OwnFile) -> None:
         st.error(text.plain(problem))
 
 
-def _order(drafts: dict[str, Draft]) -> str:
+def _several(found: Sequence[Found], known: Draft) -> bool:
+    """Ask first whether a person can have several rows; a column that looks like an id is shown."""
+    drafts = known["drafts"]
+    likely = [one for one in found if one.repeats > 1 and "an id, each with" in one.why_out][:1]
+    answer = known.setdefault("several", ONE if cards.person_of(drafts) is None else MANY)
+
+    def keep(said: str) -> None:
+        known["several"] = said
+        for name, card in drafts.items():
+            card["person"] = said == MANY and name in [one.name for one in likely]
+
+    said = "The guarantee is about rows, or about persons with all of their rows."
+    shown: dict[str, Any] = {"options": (ONE, MANY), "help": said, "horizontal": True}
+    placed(st.radio, SEVERAL, answer, keep, key="cards-several", **shown)
+    for one in likely:
+        st.caption(text.plain(f"{one.name}: one value has up to {one.repeats:,} rows."))
+    return bool(known["several"] == MANY)
+
+
+def _order(known: Draft, force: Schema | None) -> str:
     """Which column orders a person's rows, where a person has many."""
+    drafts = known["drafts"]
     if (person := cards.person_of(drafts)) is None:
         return cards.ORDERLESS
     options = [cards.ORDERLESS, *(name for name in drafts if name != person)]
     usual = next((n for n in options[1:] if drafts[n]["kind"] == cards.YEAR), cards.ORDERLESS)
-    rule = kept("cards_rule", {"order": usual})
-    rule["order"] = rule["order"] if rule["order"] in options else usual
+    if force is not None and force.person is not None:
+        usual = force.person.order or cards.ORDERLESS
+    if known.setdefault("order", usual) not in options:
+        known["order"] = usual
     title, key = "What orders a person's rows", "cards-order"
     said = "A column of dates or numbers: first and last go by it."
-    return str(bound(st.selectbox, title, rule, "order", key=key, options=options, help=said))
+    return str(bound(st.selectbox, title, known, "order", key=key, options=options, help=said))
 
 
 def _rows(file: OwnFile, drafts: dict[str, Draft]) -> int | None:
@@ -136,7 +189,9 @@ def _rows(file: OwnFile, drafts: dict[str, Draft]) -> int | None:
     data, book = own_data(), Path(file.upload.name).suffix.lower() in BOOKS
     if data is None or not book or cards.person_of(drafts) is not None:
         return None
-    said = "A public number: a workbook does not hold rows that are blank at its end, so state it."
+    said = (
+        "A public number: a workbook does not hold rows that are blank at its end, so declare it."
+    )
     return int(st.number_input("Rows", 2, value=data.n, key="cards-rows", width=220, help=said))
 
 
@@ -154,7 +209,7 @@ def known_view(schema: Schema | None) -> None:
     """The facts that every guarantee takes for public, and what the table is compared with."""
     data = own_data()
     if schema is None or data is None or not data.declared:
-        st.info("State the columns first: what is not stated is not known.")
+        st.info("Declare the columns first: what is not declared is not known.")
         return
     journey.done("known")
     scored = "No true graph came with the table, so nothing is scored."

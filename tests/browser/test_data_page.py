@@ -40,7 +40,7 @@ def test_from_a_file_to_a_release(new_page, screenshots):
     page.get_by_text("it is a date, from 2015 to 2023, of which the year").wait_for()
     page.locator(".st-key-card-1-out label").click()
     for card in (1, 2, 3):
-        page.locator(f".st-key-card-{card}-stated label").click()
+        page.locator(f".st-key-card-{card}-declared label").click()
         settle(page)
     page.screenshot(path=screenshots / "data_cards.png", full_page=True)
     assert page.get_by_text("e.vil").count() > 0

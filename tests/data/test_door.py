@@ -258,7 +258,7 @@ def test_no_control_changes_what_is_stated_by_what_was_found():
         found, dialect = worker.columns(worker.Upload("t.csv", frame.to_csv(index=False).encode()))
         made = cards.drafts(found)
         for name, levels_ in (("smokes", "no | yes | missing"), ("help", "None | some | a|lot")):
-            made[name].update(levels=levels_, other=cards.REFUSE, stated=True)
+            made[name].update(levels=levels_, other=cards.REFUSE, declared=True)
         schemas.append(cards.schema_of(made, dialect))
     assert schemas[0] == schemas[1]
     assert schemas[0].levels[-1] == ("None", "some", "a|lot")

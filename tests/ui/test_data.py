@@ -14,7 +14,7 @@ from engine.data.column import Column
 from engine.data.draft import survey
 from engine.data.schema import Schema
 from engine.release.budget import VARIABLE, Budgets
-from pages.table import cards
+from pages.table import cards, columns
 from tests.ui.steps import address, give, metrics, own_table, press, step, told, visit
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
@@ -131,28 +131,28 @@ def to_cards(app):
     assert not [c for c in app.toggle if str(c.key).startswith("card-")]  # not asked for
     app.toggle(key="schema-open").set_value(True).run()
     assert not app.exception
-    return [str(c.key) for c in app.toggle if str(c.key).endswith("-stated")]
+    return [str(c.key) for c in app.toggle if str(c.key).endswith("-declared")]
 
 
 def state(app, *cards):
     """As found, by the cards' switches; then the table is read so."""
     for card in cards:
-        app.toggle(key=f"card-{card}-stated").set_value(True).run()
+        app.toggle(key=f"card-{card}-declared").set_value(True).run()
     press(app, "schema-use")
 
 
 def test_the_columns_are_stated_card_by_card(data_page):
     app = data_page
     own_table(app, b"id,a,b\n" + b"".join(f"p{k},{k % 2},{k % 3}\n".encode() for k in range(60)))
-    assert "Nothing is stated of this table" in told(app)
+    assert "Nothing is declared of this table" in told(app)
     to_cards(app)
-    assert "0 of the used columns are stated by you (public); 2 are as found" in told(app)
+    assert "0 of the used columns are declared (public); 2 are inferred" in told(app)
     state(app)
-    assert "I state this" in app.error[0].value
+    assert "I declare this" in app.error[0].value
     state(app, 1, 2)
     data = app.session_state["own_data"]
     assert (data.declared, data.names) == (True, ("a", "b"))
-    assert "read by the schema that you stated" in told(app)
+    assert "read by a declared schema" in told(app)
     step(app, "known")
     assert "There are 60 rows" in told(app)
 
@@ -162,7 +162,9 @@ def test_persons_have_one_row(data_page):
     rows = "".join(f"p{k % 20},{k % 7},{'ny'[k % 2]},20{k + 10}-01-01\n" for k in range(80))
     own_table(app, f"who,day,smokes,on\n{rows}".encode())
     to_cards(app)
-    assert [t.key for t in app.toggle if str(t.key).endswith("person")] == ["card-0-person"]
+    assert not [t for t in app.toggle if str(t.key).endswith("person")]
+    app.radio(key="cards-several").set_value(columns.MANY).run()
+    assert len([t for t in app.toggle if str(t.key).endswith("person")]) == 4  # any column may be
     app.toggle(key="card-0-person").set_value(True).run()
     assert app.selectbox(key="cards-order").value == "on"  # the date
     app.selectbox(key="cards-order").set_value(cards.ORDERLESS).run()
@@ -179,6 +181,43 @@ def test_persons_have_one_row(data_page):
     assert "replace one person with all of their rows" in told(app)
 
 
+def test_who_a_person_is_is_proposed_where_values_repeat(data_page):
+    rows = "".join(f"{20_000 + k // 6},{'ny'[k % 2]},{k % 5}\n" for k in range(600))
+    own_table(data_page, f"pnr,smokes,score\n{rows}".encode())
+    to_cards(data_page)
+    assert "pnr: one value has up to 6 rows." in told(data_page, "caption")
+    data_page.radio(key="cards-several").set_value(columns.MANY).run()
+    assert data_page.toggle(key="card-0-person").value
+    press(data_page, "schema-all")
+    press(data_page, "schema-use")
+    assert data_page.session_state["own_data"].n == 100
+
+
+def test_cards_begin_with_the_schema_in_force_and_keep_what_they_do_not_show(data_page):
+    app = data_page
+    words = Column(name="b", type="ordered", levels=("x", "y"), values={"y": 2.5})
+    base = Schema((Column(name="a", type="numeric", cuts=(7.5,)), words), missing=(-9,))
+    rows = b"id,a,b,c\n" + b"".join(
+        b"p%d,%d,%c,%d\n" % (k, k % 20, b"xy"[k % 2], k % 3) for k in range(60)
+    )
+    own_table(app, rows, base)
+    to_cards(app)
+    assert "2 of the used columns are declared (public); 0 are inferred" in told(app)
+    assert "Uploaded, public." in told(app, "caption")
+    assert app.text_input(key="card-1-cuts").value == "7.5"
+    assert "schema-all" not in [b.key for b in app.button]
+    app.text_input(key="card-1-cuts").set_value("7.5, 12").run()
+    app.toggle(key="card-3-out").set_value(False).run()
+    press(app, "schema-all")
+    assert "3 of the used columns are declared (public); 0 are inferred" in told(app)
+    press(app, "schema-use")
+    made = app.session_state["own_data"].schema
+    assert [column.name for column in made.columns] == ["a", "b", "c"]
+    assert made.columns[0].cuts == (7.5, 12)
+    assert (made.columns[1], made.missing) == (words, (-9,))
+    assert "Declared, public." in told(app, "caption")
+
+
 def test_many_odd_columns_are_turned(data_page):
     """Names with marks, quotes, commas and a line end; gaps, a constant, a formula."""
     names = [f'"{k}", <b>ä*{k}*</b>' + "\n" * (k == 7) for k in range(28)]
@@ -187,7 +226,7 @@ def test_many_odd_columns_are_turned(data_page):
     table = pd.DataFrame(cells, columns=[*names, "same", " = 1+1"])
     own_table(data_page, table.to_csv(index=False).encode())
     assert "60 rows, 28 columns" in told(data_page)
-    assert to_cards(data_page) == [f"card-{j}-stated" for j in range(cards.A_PAGE)]
+    assert to_cards(data_page) == [f"card-{j}-declared" for j in range(cards.A_PAGE)]
 
 
 GAPS = 47
@@ -244,10 +283,10 @@ def stated(raw):
     """The cards of a file, all stated as found, and how it is written."""
     found, dialect = survey(raw)
     drafts = cards.drafts(found)
-    with pytest.raises(InputError, match="I state this"):
+    with pytest.raises(InputError, match="I declare this"):
         cards.schema_of(drafts, dialect)
     for card in drafts.values():
-        card["stated"] = True
+        card["declared"] = True
     return drafts, dialect
 
 
