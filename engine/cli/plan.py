@@ -8,8 +8,10 @@ from typing import Any
 
 from engine.cli.flags import Parser, add_json_flag, at_least, numbers, parts
 from engine.cli.interrupts import ending, interruptible
+from engine.cli.question import add_question_flags, question_of
 from engine.cli.studies import progress_line
 from engine.data.schema import load_schema
+from engine.errors import InputError
 from engine.studies.plan import DENSITY, DRAWS, TARGET, plan
 
 
@@ -32,13 +34,27 @@ def plan_command(argv: Sequence[str]) -> int:
     parser.add_argument("--draws", type=at_least(2), default=DRAWS, help="simulated networks")
     parser.add_argument("--seed", type=at_least(0), default=0, help="seed of the simulation")
     parser.add_argument("--target", type=float, default=TARGET, help="a skeleton F1 to reach")
+    add_question_flags(parser)
+    parser.add_argument(
+        "--shares", type=numbers, metavar="P,P",
+        help="public shares of the cause's level and of its reference, for the width",
+    )  # fmt: skip
     add_json_flag(parser)
     args = parser.parse_args(argv)
     same = ("rows", "epsilon", "delta", "links", "strength", "draws", "seed", "target")
     asked: Any = {name: getattr(args, name) for name in same}
     if args.algorithm is not None:
         asked["algorithms"] = parts(args.algorithm, "--algorithm")
+    asked |= {"question": question_of(args), "shares": _shares(args.shares)}
     with interruptible() as cancelled, progress_line() as progress:
         found = plan(load_schema(args.schema), **asked, on_step=progress, stop=cancelled)
     print(json.dumps(found.as_dict()) if args.json else found)
     return ending(cancelled, None)
+
+
+def _shares(given: list[float] | None) -> tuple[float, float] | None:
+    if given is None:
+        return None
+    if len(given) != 2:
+        raise InputError("--shares takes two numbers: of the cause's level and of its reference.")
+    return given[0], given[1]

@@ -12,11 +12,18 @@ random networks; ``KEPT`` holds the factors within which nine of ten intervals c
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine.effects.estimate import Z95
+from engine.effects.plan import asked_of
+from engine.effects.words import amount
 from engine.errors import InputError, show
+from engine.graphs.known import known_of
+from engine.knowledge import Knowledge
+from engine.percent import number
 from engine.privacy.accounting import mu_budget
+from engine.question import Question
 
 NOISE, SAMPLING = 1.3, 0.2
 RANDOMISED, NAMED = "randomised", "named set"
@@ -80,3 +87,73 @@ def width(
     if known is None:
         return Width(epsilon, half, None)
     return Width(epsilon, half, half * (KEPT[known] if shares is not None else ASSUMED))
+
+
+@dataclass(frozen=True)
+class Widths:
+    """A question's forecast: the width of its interval at each epsilon."""
+
+    question: Question
+    in_unit: bool
+    found: tuple[Width, ...]
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The forecast in words, a sentence per epsilon."""
+        return tuple(map(self._sentence, self.found))
+
+    def _sentence(self, width: Width) -> str:
+        unit = "" if self.in_unit else " of 100"
+        what = "mean" if self.in_unit else "chance"
+        told = (
+            f"At ε = {number(width.epsilon)} the effect of {self.question.cause} on the {what} of "
+            f"{self.question.outcome} will be known to about ± {amount(width.half, self.in_unit)}"
+            f"{unit}"
+        )
+        if width.most is None:
+            return (
+                f"{told} if one adjustment set is enough. No width is promised, because the graph "
+                "chooses the sets: state the order of time, or name the set."
+            )
+        most = amount(width.most, self.in_unit)
+        return f"{told}; in nine of ten releases to at most ± {most}{unit}."
+
+
+def widths(
+    question: Question,
+    names: Sequence[str],
+    levels: Sequence[Sequence[str]],
+    *,
+    rows: int,
+    epsilons: Sequence[float],
+    delta: float,
+    knowledge: Knowledge | None = None,
+    shares: tuple[float, float] | None = None,
+) -> Widths:
+    """Forecast a question's widths from a schema's columns and levels.
+
+    Args:
+        question: Cause, outcome and what is known; its own knowledge comes first.
+        names: The columns' names.
+        levels: Each column's levels.
+        rows: Number of records.
+        epsilons: Totals to try.
+        delta: Of every total.
+        knowledge: The schema's background knowledge.
+        shares: The shares of the cause's level and of its reference, if they are public.
+
+    Raises:
+        InputError: For names and levels that the schema lacks, and for shares that are no shares.
+    """
+    asked = asked_of(question, names, levels)
+    known = known_of(question.known or knowledge, names)
+    cause = asked.contrast.cause
+    how = NAMED if asked.adjust is not None else None
+    if known is not None and known.barred[:, cause].all():
+        how = RANDOMISED
+    found = (
+        width(rows=rows, epsilon=epsilon, delta=delta, share=asked.share,
+              levels=len(levels[cause]), span=asked.contrast.span, shares=shares, known=how)
+        for epsilon in epsilons
+    )  # fmt: skip
+    return Widths(question, question.values is not None, tuple(found))

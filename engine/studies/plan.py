@@ -24,8 +24,10 @@ from engine.data.dataset import Dataset
 from engine.data.imagined import random_network
 from engine.data.networks import NETWORKS, load_network
 from engine.data.schema import Schema
+from engine.effects.width import Widths, widths
 from engine.errors import InputError
 from engine.percent import percent
+from engine.question import Question
 from engine.registry import ALGORITHMS, algorithm
 from engine.runner import Stop, asking
 from engine.serialise import plain
@@ -292,7 +294,8 @@ def epsilon_range(forecasts: Sequence[Forecast], target: float) -> EpsilonRange:
 class Plan:
     """Forecasts for a schema: ``request`` is what was asked, ``forecasts`` one for each answer.
 
-    ``print`` and a notebook show it as a table.
+    ``width`` is the forecast of a question's interval, None without a question. ``print`` and a
+    notebook show it as a table.
 
     Examples:
         >>> from engine import Column, Schema
@@ -306,6 +309,7 @@ class Plan:
     request: PlanRequest
     forecasts: tuple[Forecast, ...]
     target: float = TARGET
+    width: Widths | None = None
 
     def __repr__(self) -> str:
         """One line."""
@@ -379,14 +383,17 @@ class Plan:
 
     def __str__(self) -> str:
         """Print the table, then the answer and the conditions for which the numbers hold."""
+        asked = [] if self.width is None else self.width.sentences
         if not self.forecasts:
-            return self.sentence
-        return "\n".join([self.table.to_string(index=False), self.sentence, self.notes])
+            return "\n".join([*asked, self.sentence])
+        return "\n".join([self.table.to_string(index=False), *asked, self.sentence, self.notes])
 
     def _repr_html_(self) -> str:
         """Show the sentence, the table and the notes."""
         shown = self.table.to_html(index=False, border=0) if self.forecasts else ""
-        return f"<p><b>{escape(self.sentence)}</b></p>{shown}<p>{escape(self.notes)}</p>"
+        first = [self.sentence] if self.width is None else [*self.width.sentences, self.sentence]
+        said = "".join(f"<p><b>{escape(each)}</b></p>" for each in first)
+        return f"{said}{shown}<p>{escape(self.notes)}</p>"
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -412,6 +419,7 @@ class Plan:
             "sentence": self.sentence,
             "warning": self.warning,
             "guarantee": "strict",
+            "widths": None if self.width is None else [vars(each) for each in self.width.found],
         }
 
 
@@ -432,6 +440,8 @@ def plan(
     empty: int = DRAWS,
     seed: int = 0,
     target: float = TARGET,
+    question: Question | None = None,
+    shares: tuple[float, float] | None = None,
     on_step: Callable[[Progress], None] = lambda progress: None,
     stop: Stop | None = None,
 ) -> Plan:
@@ -453,6 +463,9 @@ def plan(
         empty: Tables of independent columns, a forecast (0: none).
         seed: Of the simulation.
         target: A skeleton F1 that is wanted.
+        question: The effect that a release will be asked for; the schema's own, if it has one. Its
+            forecast is the width of its interval.
+        shares: The shares of the cause's level and of its reference, if they are public facts.
         on_step: Called with the progress after each run.
         stop: A ``threading.Event``, or what is called to ask; what was finished is kept.
 
@@ -475,12 +488,18 @@ def plan(
         if n is None:
             raise InputError("Say how many records there are: rows=3000, a whole number.")
         request = PlanRequest(schema.names, schema.levels, n, links, strength)
+        question = schema.question if question is None else question
     elif isinstance(schema, PlanRequest):
         request = schema
     else:
         raise InputError("A plan is for a Schema: Schema.draft(frame), or load_schema(path).")
     keys = planned_algorithms([algorithms] if isinstance(algorithms, str) else algorithms)
     epsilons = [float(e) if isinstance(e, int) else e for e in np.atleast_1d(epsilon).tolist()]
+    known = schema.knowledge if isinstance(schema, Schema) else None
+    width = None if question is None else widths(
+        question, request.names, request.levels, rows=request.rows, epsilons=epsilons, delta=delta,
+        knowledge=known, shares=shares,
+    )  # fmt: skip
     grid, stopped = {"epsilon": epsilons, "delta": delta}, asking(stop)
     runs: dict[tuple[str, float], Batch] = {at: [] for at in product(keys, epsilons)}
     nothing: dict[tuple[str, float], Batch] = {at: [] for at in runs}
@@ -497,4 +516,4 @@ def plan(
     forecasts = (
         _forecast(request.rows, *at, found, nothing[at]) for at, found in runs.items() if found
     )
-    return Plan(request, tuple(forecasts), target)
+    return Plan(request, tuple(forecasts), target, width)

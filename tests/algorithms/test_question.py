@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine import InputError, Knowledge, load_dataset, run
+from engine import Column, InputError, Knowledge, Schema, load_dataset, plan, run
+from engine.__main__ import main
 from engine.effects.estimate import AIPW
 from engine.effects.width import NAMED, RANDOMISED, width
 from engine.privacy.accounting import mu_budget
@@ -132,3 +133,26 @@ def test_the_forecast_of_a_width_by_hand():
     for shares in ((0.0, 0.5), (0.6, 0.6)):
         with pytest.raises(InputError):
             width(**about, shares=shares)
+
+
+def test_a_forecast_says_the_width_that_each_epsilon_buys_before_a_record_is_read(capsys, tmp_path):
+    """By Python, by the command, and by hand; a named set and a known cause are promised."""
+    levels = {"type": "ordered", "levels": ("no", "yes")}
+    schema = Schema(tuple(Column(name=name, **levels) for name in ("drug", "age", "cost")))
+    wanted = Question(cause="drug", outcome="cost", values=(100, 900), adjust=("age",))
+    found = plan(schema, rows=20_000, epsilon=[0.3, 1], algorithms="marginal_pc", draws=2, empty=0,
+                 question=wanted, shares=(0.5, 0.5))  # fmt: skip
+    by_hand = width(rows=20_000, epsilon=1.0, delta=1e-6, share=0.7, levels=2, span=800.0,
+                    shares=(0.5, 0.5), known=NAMED)  # fmt: skip
+    assert found.width.found[1] == by_hand
+    assert [w["half"] for w in found.as_dict()["widths"]] == [w.half for w in found.width.found]
+    assert f"known to about ± {by_hand.half:.4g}; in nine of ten" in str(found)
+    schema.save(tmp_path / "s.json")
+    asked = (f"plan --schema {tmp_path / 's.json'} --rows 20000 --epsilon 1 --draws 2 --algorithm "
+             "marginal_pc --cause drug --outcome cost")  # fmt: skip
+    main([*asked.split(), "--values", "100,900", "--adjust", "age", "--shares", "0.5,0.5"])
+    assert found.width.sentences[1] in capsys.readouterr().out
+    main(asked.split())
+    assert "No width is promised" in capsys.readouterr().out
+    for wrong in (["--shares", "0.5"], ["--cause-level", "yes"], ["--values", "1"]):
+        assert main([*asked.split(), *wrong]) == 2
