@@ -82,16 +82,20 @@ def get(key: object) -> Any:
     return _ask(read)
 
 
-def put(key: object, answer: Any) -> None:
-    """Keep an answer; those that were used least recently make room for it."""
-    content = zlib.compress(pickle.dumps(answer), 1)
-    row = [_name(key), time.time(), content]
+def packed(answer: Any) -> bytes:
+    """Return an answer as it is kept; b"" where nothing is kept."""
+    return pickle.dumps(answer) if place() is not None else b""
+
+
+def put(key: object, content: bytes) -> None:
+    """Keep a packed answer; those that were used least recently make room for it."""
+    row: list[Any] = [_name(key), time.time(), zlib.compress(content, 1)]
 
     def write(file: sqlite3.Connection) -> None:
         file.execute("REPLACE INTO answers VALUES (?, ?, ?)", row)
         file.execute(_MAKE_ROOM, [MOST])
 
-    if len(content) <= LARGEST:
+    if content and len(row[-1]) <= LARGEST:
         _ask(write)
 
 

@@ -183,9 +183,11 @@ class Task:
             _working.discard(self)
             with suppress(Exception):
                 self.ended(self)
+            whole = not (self.problem or self.stopping) and self.result  # else some is missing
+            # Packed while nobody else has it: whoever reads a result computes more into it.
+            packed = answers.packed((self.parts, self.result)) if self.keep and whole else b""
             self._over.set()
-        if self.keep and self.complete and self.result:  # else it ended before all was there
-            answers.put(self.key, (self.parts, self.result))
+        answers.put(self.key, packed)
 
     def answered(self) -> bool:
         """Take the answer that was kept, if there is one; nothing is left to do then."""
@@ -257,16 +259,17 @@ def shared(key: Hashable, title: str, fn: Callable[..., Any], *args: Any, **opti
     For work that every page asks for again while it needs it, on public data alone. With ``keep``
     what it gives, if that is true, outlives the server.
     """
+    new = None
     with _lock:
         task = _shared.get(key)
         if task is None or (task.done and not task.complete) or task.stopping:
-            task = _shared[key] = Task(title, (fn, args), key=key, **options)
-            if not task.answered():
-                task.begin()
+            new = task = _shared[key] = Task(title, (fn, args), key=key, **options)
         _shared.move_to_end(key)
         done = [k for k, other in _shared.items() if other.done]
         for old in done[: max(0, len(_shared) - _KEPT)]:
             del _shared[old]
+    if new is not None and not new.answered():
+        new.begin()
     task.seen()
     task.wait(AT_ONCE)
     return task

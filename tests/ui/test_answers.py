@@ -25,22 +25,26 @@ def file(tmp_path, monkeypatch):
     return path
 
 
+def keep(key, answer):
+    answers.put(key, answers.packed(answer))
+
+
 def test_the_least_recently_used_makes_room(file, monkeypatch):
     one = len(zlib.compress(pickle.dumps(b"a" * 50), 1))
     monkeypatch.setattr(answers, "MOST", 3 * one)
     for k in range(3):
-        answers.put(k, b"a" * 50)
+        keep(k, b"a" * 50)
     assert answers.get(0) == b"a" * 50  # used now
-    answers.put(3, b"b" * 50)
+    keep(3, b"b" * 50)
     assert [answers.has(k) for k in range(4)] == [True, False, True, True]
     monkeypatch.setattr(answers, "LARGEST", one)
-    answers.put(4, range(10_000).__reduce__() * 50)
+    keep(4, range(10_000).__reduce__() * 50)
     assert not answers.has(4)
     assert (file.parent.stat().st_mode & 0o777) == 0o700
 
 
 def test_other_code_finds_nothing_of_before(file, monkeypatch):
-    answers.put("key", 1)
+    keep("key", 1)
     assert answers.get("key") == 1
     monkeypatch.setattr(answers, "code", lambda: "another version")
     assert (answers.get("key"), answers.has("key")) == (None, False)
@@ -63,25 +67,37 @@ def _row(file):
 
 @pytest.mark.parametrize("damage", [_garbage, _cut, _row])
 def test_a_damaged_file_is_no_answer_and_no_error(file, damage):
-    answers.put("key", list(range(3_000)))
+    keep("key", list(range(3_000)))
     damage(file)
     assert answers.get("key") is None
-    answers.put("key", 2)
+    keep("key", 2)
     assert answers.get("key") == 2
 
 
 def test_a_folder_that_others_read_is_not_used(file):
     file.parent.mkdir(mode=0o755)
-    answers.put("key", 1)
+    keep("key", 1)
     assert answers.get("key") is None
     assert not file.exists()
+
+
+def test_an_answer_is_packed_while_nobody_else_has_it(file, monkeypatch):
+    """Who reads a result computes more into it, also while it is pickled."""
+    done = []
+    monkeypatch.setattr(answers, "packed", lambda _: done.append(one.done) or b"")
+    monkeypatch.setattr(task, "AT_ONCE", 0.0)
+    go = threading.Event()
+    one = task.shared("packed", "a task", lambda tell: go.wait(10), keep=True)
+    go.set()
+    assert one.wait(10)
+    assert done == [False]
 
 
 _WRITES = """import sys
 from pages.shell import answers
 answers.WAIT = 20.0
 for k in range(100):
-    answers.put((sys.argv[1], k), list(range(k)))
+    answers.put((sys.argv[1], k), answers.packed(list(range(k))))
     assert answers.get((sys.argv[1], k)) == list(range(k))"""
 
 
