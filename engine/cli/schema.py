@@ -12,6 +12,7 @@ import numpy as np
 
 from engine.cli.flags import Parser, tell_unforeseen
 from engine.data.dataset import Dataset
+from engine.data.draft import Found, survey
 from engine.data.reading import read
 from engine.data.schema import Schema, load_schema
 from engine.percent import percent
@@ -79,7 +80,8 @@ def _check(args: argparse.Namespace) -> None:
     if args.csv is not None:
         data = read(args.csv, schema, encoding=args.csv_encoding, query=args.query)
         tell_unforeseen(data)
-        print("\n".join(_on_table(data, schema)))
+        found, _ = survey(args.csv, encoding=args.csv_encoding, query=args.query)
+        print("\n".join(_on_table(data, schema, found)))
 
 
 def _words(schema: Schema) -> list[str]:
@@ -94,7 +96,7 @@ def _words(schema: Schema) -> list[str]:
     return [head, indent(str(schema), "  "), last]
 
 
-def _on_table(data: Dataset, schema: Schema) -> list[str]:
+def _on_table(data: Dataset, schema: Schema, found: Sequence[Found]) -> list[str]:
     lines = [f"The table is read by it: {data.n:,} {schema.what}."]
     for j, (name, labels) in enumerate(zip(data.names, data.levels, strict=True)):
         counts = np.bincount(data.codes[:, j], data.weights, len(labels))
@@ -104,6 +106,12 @@ def _on_table(data: Dataset, schema: Schema) -> list[str]:
             lines.append(
                 f"  {name}: {percent(share)} are in one level, {labels[most]}; cut it where it "
                 "differs."
+            )
+    for one in found if schema.person is None else ():
+        if one.name in schema.names and "rows" in one.hint + one.why_out:
+            lines.append(
+                f"  {one.name}: one value has {one.repeats:,} rows; if it says who a row is of, "
+                "declare the person."
             )
     if len(lines) > 1:
         lines.append("Those are exact facts of your rows, for your eyes alone.")

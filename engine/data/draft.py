@@ -40,7 +40,11 @@ _AT_ONCE = 8  # columns whose texts are counted by one pass, and held at once
 _LEAST_UNIQUE = 20  # rows from which all-different values look like an id
 _ID = re.compile(r"(^|[^a-z])(id|ids|pid|nr|no|person|patient|subject|participant)([^a-z]|$)", re.I)
 _WEIGHT = re.compile(r"(^|[^a-z])(weights?|wgt|wt|[a-z]*wei?ght?|pw)([^a-z]|$)", re.I)
-_CODE = re.compile(r"-[1-9]|-?(7+|8+|9+)")  # a number that often stands for a missing answer
+# Numbers that often stand for a missing answer: -9, 99, -777.
+_CODES = (
+    *range(-9, 0),
+    *(sign * int(d * k) for sign in (-1, 1) for d in "789" for k in range(1, 7)),
+)
 
 
 @dataclass(frozen=True)
@@ -134,14 +138,15 @@ def _facts(table: Relation, names: Sequence[str], missing: Sequence[Any]) -> Ite
     cells = ", ".join(f"{cell} AS s{j}" for j, cell in enumerate(stored))
     each = ", ".join(f"s{j}" for j in range(len(names)))
     place = ", ".join(f"grouping(s{j})" for j in range(len(names)))
-    like = "regexp_full_match(w, '\\d{1,4}[-./]\\d{1,2}[-./]\\d{1,4}') AND length(w) >= 8"
-    days = [f"CASE WHEN {like} THEN try_strptime(w, {quoted(form)}) END" for form in _FORMATS[1:]]
-    days = [f"CASE WHEN contains(w, '-') THEN {moment('w')} END", *days]
+    like = "length(w) BETWEEN 8 AND 10 AND regexp_full_match(w, '\\d+[-./]\\d+[-./]\\d+')"
+    forms = ", ".join(f"try_strptime(w, {quoted(form)})" for form in _FORMATS[1:])
+    days = f"CASE WHEN v IS NULL AND (contains(w, '-') OR {like}) THEN [{moment('w')}, {forms}] END"
     table.con.execute(
         "CREATE OR REPLACE TEMP TABLE words AS SELECT * REPLACE (CASE WHEN isfinite(v) AND NOT "
-        "(abs(v) >= 9007199254740992 AND regexp_full_match(w, '[+-]?\\d+')) THEN v END AS v) FROM "
-        f"(SELECT j, w, sum(n)::BIGINT AS n, {number('w', table.dialect.decimal)} AS v, "
-        f"[{', '.join(days)}] AS days FROM "
+        "(abs(v) >= 9007199254740992 AND regexp_full_match(w, '[+-]?\\d+')) THEN v END AS v), "
+        f"{days} AS days FROM "
+        f"(SELECT j, w, sum(n)::BIGINT AS n, {number('w', table.dialect.decimal)} AS v "
+        "FROM "
         f"(SELECT list_position([{place}], 0) - 1 AS j, {bare(f'coalesce({each})')} AS w, "
         f"count(*) AS n FROM (SELECT {cells} FROM {table.sql}) GROUP BY GROUPING SETS ({each})) "
         f"WHERE NOT {empty('w')} GROUP BY j, w)"
@@ -162,7 +167,7 @@ def _facts(table: Relation, names: Sequence[str], missing: Sequence[Any]) -> Ite
 def _words(table: Relation, place: int, asked: str) -> list[Any]:
     """The columns of what is asked of a column's texts w, their numbers v and counts n."""
     found = table.con.execute(asked.format(f"FROM words WHERE j = {place}")).fetchnumpy()
-    return [column.tolist() for column in found.values()]
+    return list(found.values())
 
 
 def _look(
@@ -179,8 +184,8 @@ def _look(
         values, counts = _words(
             table, place, "SELECT v, sum(n)::BIGINT AS n {} AND v IS NOT NULL GROUP BY v ORDER BY v"
         )
-        [codes] = _words(table, place, "SELECT w {} AND v IS NULL ORDER BY n DESC, w")
-        few = len(values)
+        [strange] = _words(table, place, "SELECT w {} AND v IS NULL ORDER BY n DESC, w")
+        few, codes = len(values), strange.tolist()
     else:
         asked = "SELECT lower(w) AS l, first(w ORDER BY n DESC, w) AS w {} GROUP BY 1 ORDER BY 1"
         _, words = _words(table, place, asked) if facts.texts <= 4 * MAX_LEVELS else ((), ())
@@ -196,8 +201,8 @@ def _look(
     elif numeric:
         kind, hints = "numeric", _hints(codes, values, counts, facts)
         if few <= FEW:
-            kind, levels = "ordered", _numbered(values, table.dialect.decimal)
-            if values == [0, 1] and facts.long == len("false"):
+            kind, levels = "ordered", _numbered(values.tolist(), table.dialect.decimal)
+            if levels == ("0", "1") and facts.long == len("false"):
                 levels = "false", "true"
         elif _WEIGHT.search(name) and not facts.whole and 0.2 < np.average(values, 0, counts) < 5:
             said = "it looks like a survey weight, which no method here uses"
@@ -206,7 +211,7 @@ def _look(
         kind, levels, hints = "unordered", _sorted(words, categories), []
     else:
         return found(why_out=_free(table, facts, few))
-    cuts = _cuts(np.array(values), np.array(counts), facts.whole) if kind == "numeric" else ()
+    cuts = _cuts(values, counts, facts.whole) if kind == "numeric" else ()
     levels, other = () if cuts else levels, LEVEL if gaps and cuts else None
     if gaps and levels:
         other = next((word for word in GAP_LEVELS if word in levels), GAP_LEVELS[0])
@@ -264,18 +269,18 @@ def _in_blocks(table: Relation, name: str, held: int) -> bool:
 
 
 def _hints(
-    codes: Sequence[str], values: Sequence[float], counts: Sequence[int], facts: _Facts
+    codes: Sequence[str], values: np.ndarray, counts: np.ndarray, facts: _Facts
 ) -> list[str]:
     """What a person should look at before they declare a column of numbers."""
     hints = []
     if codes:
         more = " …" if codes[3:] else ""
         hints.append(f"not numbers, proposed as missing: {', '.join(map(show, codes[:3]))}{more}")
-    rest = [v for v in values if not _CODE.fullmatch(f"{v:g}")]
-    for value, n in zip(values, counts, strict=True):
-        far = rest and max(rest[0] - value, value - rest[-1]) > (rest[-1] - rest[0]) / 4
-        odd = rest and value < 0 <= rest[0]
-        if n > 1 and _CODE.fullmatch(f"{value:g}") and rest and (far or odd):
+    odd = np.isin(values, _CODES)
+    low, *_, high = [*values[~odd][[0, -1]]] if not odd.all() else (-np.inf, np.inf)
+    for value, n in zip(values[odd], counts[odd], strict=True):
+        far = max(low - value, value - high) > (high - low) / 4 or value < 0 <= low
+        if n > 1 and far:
             hints.append(f"{value:g} ({n:,} rows) lies apart from the rest: a code for missing?")
     spread = len(values) > MAX_LEVELS and facts.most < facts.held / 10
     if facts.whole and spread and facts.held > 1.5 * len(values):
