@@ -47,7 +47,8 @@ def main() -> None:
     old = run is None or run.request != now
     if not runs.tell_refusal() and old:
         runs.changed(run, now)
-        st.button(runs.when(now), key="report-run", on_click=runs.freeze, args=(now,))
+        if not now.source.own:  # where a press costs ε, and its settings are not in sight
+            st.button(runs.when(now), key="report-run", on_click=runs.freeze, args=(now,))
     if run is None:
         return
     found = repeats.repeats_of(run)

@@ -99,8 +99,13 @@ def test_runs_on_own_data_add_up_with_secret_noise(app):
     assert len(found) == 2
     assert "2 runs on these data, together ε = 2" in told(app, "caption")
     assert address(app)["data"] == "own"
-    visit(app, "report")  # which makes no run more
+    visit(app, "report")  # which makes no run more, and has no button that would
     assert "Real data: nothing here says" in told(app, "html")
+    app.session_state["state"].chosen["epsilon"] = 3.0
+    app.run()
+    assert "Below is: Priv-PC, ε = 1" in told(app, "warning")
+    assert "report-run" not in {b.key for b in app.button}
+    app.session_state["state"].chosen.pop("epsilon")
     assert [len(meter) for meter in app.session_state["own_costs"].values()] == [2]
     visit(app, "run")
     app.selectbox(key="run-network").set_value("asia").run()
