@@ -37,9 +37,9 @@ def number(text: str, decimal: str) -> str:
     return f"coalesce({_double(text, decimal)}, {words})"
 
 
-def once(cell: str, asked: str) -> str:
+def once(cell: str, asked: str, called: str = "x") -> str:
     """The SQL of what is asked of ``x``, which is the SQL of a cell and is computed once."""
-    return f"list_transform([{cell}], lambda x: {asked})[1]"
+    return f"list_transform([{cell}], lambda {called}: {asked})[1]"
 
 
 def empty(text: str) -> str:
@@ -87,16 +87,21 @@ class Cell:
         kind = table.types[at]
         sign = table.dialect.decimal
         stored = written(f"c{at}", kind, sign)
-        gone = _among(stored, missing, sign) if missing else "false"
+        plain = stored
         if missing:
-            stored = f"CASE WHEN {gone} THEN '' ELSE {stored} END"
+            gone = _among("y", missing, sign)
+            stored = once(stored, f"CASE WHEN {gone} THEN '' ELSE y END", "y")
         if part is not None:
-            date = moment(bare(stored), table.dialect.date)
-            stored = f"coalesce(CAST({part}({date}) AS VARCHAR), {stored})"
-        text = bare(stored)
+            date = once(bare("z"), moment("x", table.dialect.date))
+            stored = once(stored, f"coalesce(CAST({part}({date}) AS VARCHAR), z)", "z")
+        long = bool(missing) or part is not None  # such SQL stands once in what is made of it
+        text = once(stored, bare("w"), "w") if long else bare(stored)
         typed = part is None and _NUMBERS.match(kind) is not None
-        worded = once(text, number("x", sign))
-        plain = f"CASE WHEN {gone} THEN NULL ELSE CAST(c{at} AS DOUBLE) END"
-        plain = plain if missing else f"CAST(c{at} AS DOUBLE)"
-        read = plain if typed else f"coalesce({_double(stored, sign)}, {worded})"
+        read = once(text, number("x", sign))
+        if typed:
+            read = f"CAST(c{at} AS DOUBLE)"
+            if missing:
+                read = f"CASE WHEN NOT {_among(plain, missing, sign)} THEN {read} END"
+        elif not long:
+            read = f"coalesce({_double(stored, sign)}, {read})"
         return cls(stored, text, read, typed, sign)

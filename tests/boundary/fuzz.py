@@ -30,6 +30,7 @@ from engine import Budget, runner
 from engine.audit.instrumented import ROUNDING, Diverged, Instrumented
 from engine.audit.replay import moved
 from engine.data import intake
+from engine.data.column import Dialect
 from engine.data.dataset import Dataset
 from engine.data.pairs import read_pair
 from engine.data.reading import read as read_table
@@ -176,17 +177,18 @@ def persons(chance: random.Random, folder: Path, found: Found) -> list[str]:
     """A table of visits, and the same with all visits of one person replaced: 40 become 1."""
     visits = [(who, row) for who in range(12) for row in visits_of(chance, chance.randrange(1, 6))]
     chance.shuffle(visits)
-    who, many = chance.randrange(12), chance.choice((1, 40))
+    who, many, form = chance.randrange(12), chance.choice((1, 40)), chance.choice(writers.DAYS)
+    schema = dataclasses.replace(writers.PERSONS, dialect=Dialect(date=form))
     rest = [visit for visit in visits if visit[0] != who]
     pair = []
     for count in (many, 41 - many):
         name, mine = chance.choice((who, 99)), visits_of(chance, count, strange=0.5)
         table = [*rest, *((name, row) for row in mine)]
         chance.shuffle(table)
-        pair.append([(f"p{name}", *row) for name, row in table])
+        pair.append([(f"p{name}", writers.dated(row[0], form), *row[1:]) for name, row in table])
     write = chance.choice(writers.VISITS_AS)
     sources = [write(table, folder) for table in pair]
-    one, other = (read(source, schema=writers.PERSONS) for source in sources)
+    one, other = (read(source, schema=schema) for source in sources)
     if isinstance(one, str) or isinstance(other, str):
         return refused([one, other])
     said = [*same_facts(one, other), *same_rows(one, other)]
@@ -195,7 +197,7 @@ def persons(chance: random.Random, folder: Path, found: Found) -> list[str]:
     if not said and chance.random() < RUN:
         said += same_results(chance.choice(("marginal_pc", "gauss_pc")), one, other, found)
     if not said and chance.random() < RELEASED:
-        said += same_releases(one, other, writers.PERSONS, found)
+        said += same_releases(one, other, schema, found)
     return said
 
 

@@ -399,12 +399,25 @@ PERSONS = Schema(
         Column(name="stage", type="ordered", levels=("I", "II", "III"), other="I", take="last"),
         Column(name="grade", type="ordered", levels=("1", "2", "3"), other="2", take="most"),
         Column(name="age", type="numeric", bounds=(0, 100), bins=4, other="level", take="first"),
-        Column(name="dose", type="numeric", cuts=(1, 10), other="level", take="sum"),
+        Column(
+            name="dose", type="numeric", cuts=(1, 10), other="level", take="sum", missing=("x",)
+        ),
         Column(name="visits", type="numeric", cuts=(2, 6), take="count"),
     ),
     person=Person(id="who", order="day"),
 )
 VISIT = ("who", "day", "smoker", "stage", "grade", "age", "dose")
+
+
+DAYS = (None, "%d/%m/%Y", "%d.%m.%Y")
+
+
+def dated(day: str, form: str | None) -> str:
+    """Return an ISO date as a format writes it; any other text as it is."""
+    found = re.fullmatch(r"(\d{4})-(\d\d)-(\d\d)", day)
+    if not found or form is None:
+        return day
+    return form.replace("%d", found[3]).replace("%m", found[2]).replace("%Y", found[1])
 
 
 def visits_of(chance: random.Random, count: int, strange: float = 0.0) -> list[Record]:

@@ -9,14 +9,14 @@ from tests.browser.steps import BROKEN, enter, settle, unfold
 
 
 def clinic():
-    """An id and a date; who smokes dies more often. The last names are hostile."""
+    """Three visits of each patient; who smokes dies more often. The last names are hostile."""
     draw = random.Random(3)
     rows = [["patient", "admitted", "https://e.vil/smokes", ":material/home: www.e.vil"]]
     for k in range(1200):
         smokes = draw.choice(["yes", "no", "no"])
         died = draw.random() < (0.5 if smokes == "yes" else 0.1)
         day = f"20{draw.randint(15, 23)}-{draw.randint(1, 12):02d}-{draw.randint(1, 28):02d}"
-        rows.append([f"P{k:05d}", day, smokes, "yes" if died else "no"])
+        rows.append([f"P{k // 3:05d}", day, smokes, "yes" if died else "no"])
     out = io.StringIO()
     csv.writer(out).writerows(rows)
     return {"name": "clinic.csv", "mimeType": "text/csv", "buffer": out.getvalue().encode()}
@@ -38,16 +38,19 @@ def test_from_a_file_to_a_release(new_page, screenshots):
     page.locator(".st-key-journey-columns a, .st-key-journey-here a").first.click()
     page.locator(".st-key-schema-open label").click()
     page.get_by_text("it is a date, from 2015 to 2023, of which the year").wait_for()
-    page.locator(".st-key-card-1-out label").click()
-    for card in (1, 2, 3):
-        page.locator(f".st-key-card-{card}-declared label").click()
-        settle(page)
+    page.get_by_text("patient: one value has up to 3 rows.").wait_for()
+    page.locator(".st-key-cards-several label", has_text="Yes").click()
+    page.get_by_text("Orders a person's rows").wait_for()  # the date, as proposed
+    page.get_by_role("button", name="Declare all as shown").click()
+    page.get_by_text("2 of the used columns are declared").wait_for()
+    settle(page)
     page.screenshot(path=screenshots / "data_cards.png", full_page=True)
     assert page.get_by_text("e.vil").count() > 0
     assert plain(page)
     page.get_by_role("button", name="Read the table by this schema").click()
     page.get_by_text("strict runs have a guarantee").wait_for()
     assert plain(page)
+    assert page.get_by_text("400 persons").count() > 0
     page.locator(".st-key-journey-budget a").click()
     page.locator(".st-key-new-name").wait_for()
     enter(page, "new-name", "clinic")
