@@ -48,6 +48,7 @@ TAKEN = {
 A_PAGE = 12  # cards on one screen; more are turned
 _LINE = 20_000  # characters of a list of levels
 _LEVELS, _CUTS = {"kind": (ORDERED, UNORDERED)}, {"kind": (NUMERIC, YEAR)}
+_GROUPS, _GAPS = {"kind": (ORDERED, UNORDERED, MONTH)}, {"kind": (NUMERIC, YEAR, MONTH)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +73,7 @@ class Card(Parameters):
         "",
         "Groups of levels",
         high=_LINE,
-        when=_LEVELS,
+        when=_GROUPS,
         help="A group's name, a colon and its levels; bars between groups: "
         "north: Alta, Oslo | south: Bari.",
     )
@@ -91,7 +92,7 @@ class Card(Parameters):
         kind="float",
         title="Treat missing and unmatched values as",
         words=(REFUSE, OWN_LEVEL),
-        when=_CUTS,
+        when=_GAPS,
     )
     missing: str = param(
         "",
@@ -128,7 +129,7 @@ def _card(column: Column) -> Draft:
         card["cuts"] = ", ".join(repr(cut).removesuffix(".0") for cut in column.points())
         card["gaps"] = {None: REFUSE, LEVEL: OWN_LEVEL}.get(column.other, column.other)  # type: ignore[arg-type]
     elif column.other is not None:
-        card["other"] = column.other
+        card["other"], card["gaps"] = column.other, OWN_LEVEL
     groups = (f"{name}: {', '.join(word for word, _ in group)}" for name, group in column.groups)
     card["groups"] = " | ".join(groups)
     card["missing"] = " | ".join(map(str, column.missing or ()))
@@ -221,8 +222,10 @@ def _column(name: str, card: Mapping[str, Any], take: str | None) -> Column:
         if facts["take"] == "count":
             facts["other"] = None
     elif part:
-        facts["levels"] = (*map(str, range(1, 13)), MISSING_LEVEL)
-        facts["other"] = MISSING_LEVEL
+        gap = () if card["gaps"] == REFUSE else (MISSING_LEVEL,)
+        facts["levels"] = (*map(str, range(1, 13)), *gap)
+        facts["groups"] = _groups(name, card["groups"])
+        facts["other"] = MISSING_LEVEL if gap else None
     else:
         facts["levels"], facts["groups"] = split(card["levels"]), _groups(name, card["groups"])
         labels = (*facts["levels"], *facts["groups"])
@@ -323,6 +326,8 @@ def _declaring(column: Found, card: Draft, *, key: str, persons: bool) -> None:
         names += ["other"]
     elif card["kind"] in _CUTS["kind"]:
         names += ["cuts", "gaps"]
+    else:
+        names += ["groups", "gaps"]
     names += ["missing"] + ["take"] * persons
     for k in range(0, len(names), 2):
         for place, name in zip(st.columns(2, gap="small"), names[k : k + 2], strict=False):

@@ -305,6 +305,8 @@ def test_what_is_stated_becomes_a_schema():
     assert [name for name, card in drafts.items() if card["out"]] == ["id", "day"]
     drafts["b"]["cuts"] = "10; 50"
     drafts["day"] |= {"out": False, "kind": cards.YEAR, "cuts": "2012, 2015"}
+    month = cards.schema_of({**drafts, "day": {**drafts["day"], "kind": cards.MONTH}}, dialect)
+    assert month.columns[0].levels == tuple(map(str, range(1, 13)))  # as many as a release takes
     schema = cards.schema_of(drafts, dialect)
     assert [c.type for c in schema.columns] == ["numeric", "unordered", "numeric", "ordered"]
     assert schema.columns[2].cuts == (10.0, 50.0)
