@@ -24,10 +24,11 @@ class Question:
     ``levels`` are the reference and the level that the cause is set to; by default its "no" and
     "yes", else its first and last level. ``outcome_level`` is a level of the outcome that is
     counted, several of them, or a range as ">= 350". ``values`` has a number for each level of the
-    outcome; then means are compared, in its unit. ``known`` is background knowledge. ``adjust``
-    names the adjustment set, where it is known. ``share`` is the part of the budget that the
-    question gets, on the scale of mu squared; the rest is for the graph. Raises InputError for
-    facts that do not fit together.
+    outcome; then means are compared, in its unit. ``mean`` takes these numbers from the schema:
+    those declared for levels, and the middles of a numeric column's intervals within its bounds.
+    ``known`` is background knowledge. ``adjust`` names the adjustment set, where it is known.
+    ``share`` is the part of the budget that the question gets, on the scale of mu squared; the rest
+    is for the graph. Raises InputError for facts that do not fit together.
 
     Examples:
         >>> Question(cause="treatment", outcome="cost", levels=("no", "yes"))
@@ -39,6 +40,7 @@ class Question:
     levels: tuple[str, str] | None = None
     outcome_level: str | tuple[str, ...] | None = None
     values: tuple[float, ...] | None = None
+    mean: bool = False
     known: Knowledge | None = None
     adjust: tuple[str, ...] | None = None
     share: float = SHARE
@@ -55,6 +57,10 @@ class Question:
             raise InputError("A question's levels are two: the reference, and the level compared.")
         if not isinstance(self.outcome_level, str | None):
             object.__setattr__(self, "outcome_level", _texts(self.outcome_level, "outcome_level"))
+        if not isinstance(self.mean, bool) or (self.mean and self.values is not None):
+            raise InputError("A question's mean is true or false, and without values of its own.")
+        if self.mean and self.outcome_level is not None:
+            raise InputError("A question counts levels or compares means, not both.")
         if self.values is not None:
             object.__setattr__(self, "values", _numbers(self.values))
             if self.outcome_level is not None:
@@ -81,7 +87,7 @@ class Question:
         """Return its JSON value; background knowledge stands in the schema."""
         found = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "known"}
         found = {k: list(v) if isinstance(v, tuple) else v for k, v in found.items()}
-        return {name: value for name, value in found.items() if value is not None}
+        return {name: value for name, value in found.items() if value not in (None, False)}
 
 
 def parse_question(content: Any) -> Question:

@@ -48,6 +48,10 @@ def effect_command(argv: Sequence[str]) -> None:
         "several (default: yes, else the last level)",
     )  # fmt: skip
     parser.add_argument(
+        "--mean", action="store_true",
+        help="compare means of the outcome by the schema's public numbers",
+    )  # fmt: skip
+    parser.add_argument(
         "--adjustment", "--sets", dest="adjustment", default=OPTIMAL, metavar="SET",
         help=f"adjustment set: {', '.join(SETS)} (default {OPTIMAL})",
     )  # fmt: skip
@@ -57,7 +61,7 @@ def effect_command(argv: Sequence[str]) -> None:
     )
     add_json_flag(parser)
     args = parser.parse_args(argv)
-    chosen = ("cause_level", "reference", "outcome_level", "adjustment")
+    chosen = ("cause_level", "reference", "outcome_level", "mean", "adjustment")
     paid = load_release(args.file)
     if (facts := known(args)) is None and args.out is not None:
         raise InputError("--out writes the release with its knowledge: give --knowledge.")
@@ -76,7 +80,7 @@ def _asked(
 ) -> Effect:
     if cause is not None and outcome is not None:
         return paid.effect(cause, outcome, **chosen)
-    given = [value for name, value in chosen.items() if name != "adjustment" and value is not None]
+    given = [value for name, value in chosen.items() if name != "adjustment" and value]
     if cause is not None or outcome is not None or given or paid.release.schema.question is None:
         raise InputError("An effect needs --cause and --outcome.")
     return paid.answer()

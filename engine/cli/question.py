@@ -29,6 +29,10 @@ def add_question_flags(parser: argparse.ArgumentParser) -> None:
         "--values", metavar="NUMBERS", type=numbers,
         help="a number per level of the outcome, with commas: its means are compared",
     )  # fmt: skip
+    group.add_argument(
+        "--mean", action="store_true",
+        help="compare means of the outcome by the schema's public numbers",
+    )  # fmt: skip
     group.add_argument("--before", metavar="COLUMNS", help="columns before the cause, with commas")
     group.add_argument("--after", metavar="COLUMNS", help="columns after the cause, with commas")
     group.add_argument("--adjust", metavar="COLUMNS", help="the adjustment set, if you know it")
@@ -55,6 +59,7 @@ def question_of(args: argparse.Namespace) -> Question | None:
         levels=None if args.cause_level is None else (args.reference, args.cause_level),
         outcome_level=counted[0] if counted and len(counted) == 1 else counted,
         values=args.values,
+        mean=args.mean,
         known=_order(args),
         adjust=None if args.adjust is None else tuple(parts(args.adjust, "--adjust")),
         share=args.share,

@@ -121,8 +121,23 @@ class Schema(metaclass=_Named):
                                 ("question", self.question, question)):  # fmt: skip
             if mine and its and mine != its:
                 raise InputError(f"The schema and the question declare different {what}; keep one.")
+        if question.mean:
+            question = replace(question, mean=False, values=self.numbers(question.outcome))
         known = question.known or self.knowledge
         return replace(self, knowledge=known, question=replace(question, known=None))
+
+    def numbers(self, name: str) -> tuple[float, ...]:
+        """Return a column's public number of each level; InputError where one has none."""
+        found = next((column for column in self.columns if column.name == name), None)
+        if found is None:
+            raise InputError(f"There is no column {show(name)}.{did_you_mean(name, self.names)}")
+        without = [label for label, x in zip(found.labels, found.numbers, strict=True) if x is None]
+        if without:
+            raise InputError(
+                f"{show(name)} has no public number for {show(without[0])}: declare bounds, or "
+                "values by level."
+            )
+        return tuple(float(x) for x in found.numbers if x is not None)
 
     def __str__(self) -> str:
         """A line a column, and why the others are left out."""

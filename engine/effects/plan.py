@@ -43,6 +43,8 @@ class Asked:
 def asked_of(question: Question, names: Sequence[str], levels: Sequence[Sequence[str]]) -> Asked:
     """Translate a question to a table's codes; InputError for unknown names and levels."""
     x, y = column_of(names, question.cause), column_of(names, question.outcome)
+    if question.mean:
+        raise InputError("A mean needs the public numbers of a schema; else give values.")
     yes, no = yes_and_no(levels[x])
     reference, level = question.levels or (levels[x][no], levels[x][yes])
     if question.values is None:

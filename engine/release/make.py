@@ -148,7 +148,8 @@ class BudgetedRelease:
             outcome: The column whose change is estimated.
             knowledge: Background knowledge that replaces the release's own; costs no ε.
             options: ``cause_level``, ``reference``, ``outcome_level``, ``values`` and
-                ``adjustment``, as in :func:`engine.effects.effect.effect_of`.
+                ``adjustment``, as in :func:`engine.effects.effect.effect_of`; ``mean`` takes the
+                values from the schema.
 
         Returns:
             The numbers, or why there are none; its ``sentence`` says it.
@@ -170,7 +171,10 @@ class BudgetedRelease:
             True
         """
         paid = self if knowledge is None else self.with_knowledge(knowledge)
-        return question(paid.release)(cause, outcome, **current_options(options))
+        chosen = current_options(options)
+        if chosen.pop("mean", False):
+            chosen["values"] = self.release.schema.numbers(outcome)
+        return question(paid.release)(cause, outcome, **chosen)
 
     def answer(self, question: Question | None = None) -> Effect:
         """Answer a question from the released numbers; by default the one that it was made for.
@@ -182,6 +186,9 @@ class BudgetedRelease:
         if wanted is None:
             raise InputError("This release was made for no question; name a cause and an outcome.")
         paid = self if wanted.known is None else self.with_knowledge(wanted.known)
+        if wanted.mean:
+            values = self.release.schema.numbers(wanted.outcome)
+            wanted = replace(wanted, mean=False, values=values)
         return answer(paid.release, wanted)
 
     def with_knowledge(self, knowledge: Knowledge) -> BudgetedRelease:

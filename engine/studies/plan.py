@@ -488,7 +488,8 @@ def plan(
         if n is None:
             raise InputError("Say how many records there are: rows=3000, a whole number.")
         request = PlanRequest(schema.names, schema.levels, n, links, strength)
-        question = schema.question if question is None else question
+        schema = schema.asked(question)
+        question = schema.question
     elif isinstance(schema, PlanRequest):
         request = schema
     else:

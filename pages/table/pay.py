@@ -27,7 +27,7 @@ from pages.shell.journey import RELEASE, released
 from pages.shell.settings import in_force, own_file, stated
 from pages.shell.state import Draft, Place, kept
 from pages.shell.task import RUNS, Task, bar, find, start
-from pages.table import expected, share
+from pages.table import expected, question, share
 from pages.table.columns import asks, unforeseen
 from pages.table.work import CHARGED, release
 
@@ -171,6 +171,8 @@ def spend(data: Dataset, book: Sequence[Budget]) -> None:
     except InputError:
         return  # the field says why
     _remaining(fitting[d["budget"]], asked["epsilon"])
+    told = question.ask(stated(schema))
+    question.width(told, data.n, asked["epsilon"], asked["delta"])
     expected.expect(schema, data.n, asked["epsilon"], asked["delta"])
     warn(ALGORITHM, Shape.of(data), asked)
     count_line(ALGORITHM, Shape.of(data), asked, "release")
@@ -181,7 +183,7 @@ def spend(data: Dataset, book: Sequence[Budget]) -> None:
     form.bound(st.checkbox, words, d, "sure", key="release-sure")
 
     def go() -> None:
-        begin(data, stated(schema), asked, str(d["budget"]), sign=bool(d["sign"]))
+        begin(data, told, asked, str(d["budget"]), sign=bool(d["sign"]))
         d["sure"] = False
 
     options: dict[str, Any] = {"type": "primary", "disabled": not d["sure"], "on_click": go}

@@ -12,7 +12,7 @@ import streamlit as st
 
 from engine.effects.effect import Effect
 from engine.graphs.formats import FORMATS
-from engine.release.checking import question
+from engine.release.checking import answer, question
 from engine.release.file import Release, canonical, digest, neighbours
 from engine.release.page import (
     EDGES,
@@ -53,8 +53,17 @@ def released(release: Release, ids: Sequence[str]) -> None:
     files(release, f"{release.name}_release".replace(" ", "_"), "release")
 
 
+def answered(release: Release) -> None:
+    """The answer to the question that the release was made for."""
+    if release.schema.question is not None:
+        found = answer(release, release.schema.question)
+        st.markdown(f"**{text.plain(found.sentence)}**")
+        st.caption(text.plain(" ".join(found.notes)))
+
+
 def graph(release: Release, key: str) -> None:
-    """The graph, its edges with how often such are real, and effects."""
+    """Draw the answer to its question, the graph, its edges, and effects on demand."""
+    answered(release)
     # An image, since the page would drop an SVG: it knows no colour of the text around it.
     drawn = release_svg(release).replace("currentColor", palette().font)
     coded = base64.b64encode(drawn.encode()).decode()

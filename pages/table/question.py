@@ -1,0 +1,117 @@
+"""The question that a release is for: cause, outcome, what counts, and the order of time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import streamlit as st
+
+from engine import InputError, Knowledge, Question
+from engine.data.schema import Schema
+from engine.effects.outcome import yes_and_no
+from engine.effects.width import widths
+from pages.shell import form
+from pages.shell import words as text
+from pages.shell.state import Draft, kept
+
+NONE = "–"
+MEAN = "the mean, in its unit"
+HELP = (
+    "State the effect you want most, before you spend. A share of the budget then goes to it, and "
+    "its interval is narrower. The question is public and stands in the file."
+)
+ORDER = "Columns that come before the cause, and columns after it. The order narrows the interval."
+
+
+def _draft() -> Draft:
+    return kept("question", {"cause": NONE, "outcome": NONE, "before": (), "after": ()})
+
+
+def ask(schema: Schema) -> Schema:
+    """Draw the form of a question; return the schema with what it asks, if anything."""
+    d, names = _draft(), (NONE, *schema.names)
+    with st.expander("A question (optional)", expanded=d["cause"] != NONE):
+        st.caption(HELP)
+        for place, name in zip(st.columns(2), ("cause", "outcome"), strict=True):
+            d[name] = d[name] if d[name] in names else NONE
+            with place:
+                form.bound(
+                    st.selectbox, name.capitalize(), d, name, key=f"question-{name}", options=names
+                )
+        if NONE in (d["cause"], d["outcome"]):
+            return schema
+        if d["cause"] == d["outcome"]:
+            st.info("Choose two different columns.")
+            return schema
+        try:
+            return schema.asked(_asked(schema, d))
+        except InputError as error:
+            st.error(text.plain(str(error)))
+            return schema
+
+
+def _asked(schema: Schema, d: Draft) -> Question:
+    """The levels and the order that the form has; what does not fit this column is at its start."""
+    levels = dict(zip(schema.names, schema.levels, strict=True))
+    mine, theirs = levels[d["cause"]], levels[d["outcome"]]
+    yes, no = yes_and_no(mine)
+    counted = theirs[yes_and_no(theirs)[0]]
+    whats: tuple[str, ...] = (*theirs, MEAN) if _has_numbers(schema, d["outcome"]) else theirs
+    rows = (("level", f"{d['cause']} set to", mine, mine[yes]),
+            ("reference", "compared with", mine, mine[no]),
+            ("counted", f"counted of {d['outcome']}", whats, counted))  # fmt: skip
+    for place, (name, title, options, start) in zip(st.columns(3), rows, strict=True):
+        d[name] = d.get(name, start) if d.get(name) in options else start
+        with place:
+            form.bound(st.selectbox, title, d, name, key=f"question-{name}", options=options)
+    question = Question(
+        cause=d["cause"],
+        outcome=d["outcome"],
+        levels=(d["reference"], d["level"]),
+        outcome_level=None if d["counted"] == MEAN else d["counted"],
+        mean=d["counted"] == MEAN,
+    )
+    if schema.knowledge is not None:
+        st.caption("The order of time is part of the background knowledge that you declared.")
+        return question
+    return replace(question, known=_order(schema, d))
+
+
+def _order(schema: Schema, d: Draft) -> Knowledge | None:
+    """The columns before the cause and after it, as tiers; those in neither are free."""
+    st.caption(ORDER)
+    others = [name for name in schema.names if name not in (d["cause"], d["outcome"])]
+    for place, (name, title) in zip(
+        st.columns(2), (("before", "Before the cause"), ("after", "After the cause")), strict=True
+    ):
+        d[name] = tuple(column for column in d[name] if column in others)
+        with place:
+            form.bound(st.multiselect, title, d, name, key=f"question-{name}", options=others)
+    before, after = list(d["before"]), list(d["after"])
+    if not before and not after:
+        return None
+    tiers: Sequence[Sequence[str]] = before, [d["cause"]], sorted({*after, d["outcome"]})
+    return Knowledge(tiers=tuple(tuple(tier) for tier in tiers if tier))
+
+
+def _has_numbers(schema: Schema, name: str) -> bool:
+    try:
+        return len(set(schema.numbers(name))) > 1
+    except InputError:
+        return False
+
+
+def width(schema: Schema, rows: int, epsilon: float, delta: float) -> None:
+    """Say how narrow the question's interval will be, before anything is spent."""
+    if schema.question is None:
+        return
+    try:
+        found = widths(
+            schema.question, schema.names, schema.levels, rows=rows, epsilons=[epsilon],
+            delta=delta, knowledge=schema.knowledge,
+        )  # fmt: skip
+    except InputError as error:
+        st.error(text.plain(str(error)))
+        return
+    st.markdown(f"**{text.plain(found.sentences[0])}**")
