@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from engine.algorithm import Algorithm, Outcome
 from engine.context import RunContext
 from engine.data.dataset import Dataset
-from engine.graphs.known import known_of
+from engine.graphs.known import KnownBy, known_of
 from engine.params import Parameters
 from engine.privacy import events
 from engine.privacy.events import Event
@@ -140,11 +140,16 @@ class Instrumented(Randomness):
 
 
 def run_with(
-    source: Randomness, algorithm: Algorithm, data: Dataset, params: Parameters, trace: bool = True
+    source: Randomness,
+    algorithm: Algorithm,
+    data: Dataset,
+    params: Parameters,
+    trace: bool = True,
+    known_by: KnownBy = known_of,
 ) -> tuple[Outcome, RunContext]:
     """One run with this source of noise; Diverged where it leaves the script of a replay."""
     ledger = algorithm.ledger(data, params) if algorithm.ledger else Ledger()
-    known = known_of(getattr(data.schema, "knowledge", None), data.names)
+    known = known_by(getattr(data.schema, "knowledge", None), data.names)
     question = getattr(data.schema, "question", None)
     session = RunContext(source, ledger, data.names, trace=trace, known=known, question=question)
     with one_thread():

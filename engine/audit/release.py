@@ -20,6 +20,7 @@ from engine.algorithm import Algorithm
 from engine.audit.instrumented import Answer, T, run_with
 from engine.audit.replay import NOTHING, Finding, Transcript, compare
 from engine.data.dataset import Dataset
+from engine.graphs.known import KnownBy
 from engine.params import Parameters
 from engine.privacy.events import Event
 from engine.privacy.sources import Released, Replay
@@ -47,6 +48,7 @@ def attack(
     params: Parameters,
     releases: Sequence[Released],
     schema: Dataset,
+    known_by: KnownBy,
     *,
     proposals: int = PROPOSALS,
     seed: int = 0,
@@ -55,8 +57,9 @@ def attack(
 ) -> Finding:
     """Climb, for each answer, to the two records that move its exact input furthest.
 
-    ``schema`` is any table of the release's columns and levels with its number of rows. The ratios
-    of the finding are by the charges' labels, the answer's number in front; ``watch`` sees it grow.
+    ``schema`` is any table of the release's columns and levels with its number of rows;
+    ``known_by`` are the rules for what is known by which it was made. The ratios of the finding are
+    by the charges' labels, the answer's number in front; ``watch`` sees it grow.
     """
     rng = np.random.default_rng(seed)
     levels = np.array(schema.cardinalities)
@@ -64,7 +67,7 @@ def attack(
 
     def tried(one: Record, other: Record) -> Finding:
         here, there = (
-            _transcript(algorithm, params, releases, _table(schema, rest, record))
+            _transcript(algorithm, params, releases, _table(schema, rest, record), known_by)
             for record in (one, other)
         )
         return compare(here, there, numbered=True)
@@ -113,8 +116,12 @@ def _table(schema: Dataset, rest: Record, record: Record) -> Dataset:
 
 
 def _transcript(
-    algorithm: Algorithm, params: Parameters, releases: Sequence[Released], data: Dataset
+    algorithm: Algorithm,
+    params: Parameters,
+    releases: Sequence[Released],
+    data: Dataset,
+    known_by: KnownBy,
 ) -> Transcript:
     source = RecordedReplay(releases)
-    outcome, session = run_with(source, algorithm, data, params, trace=False)
+    outcome, session = run_with(source, algorithm, data, params, False, known_by)
     return Transcript(outcome, (), session.ledger, tuple(source.answers))

@@ -6,14 +6,14 @@ is a function of public facts and of graphs; no row is looked at.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 
 import networkx as nx
 import numpy as np
 
 from engine.graphs.cpdag import Adjacency, matrix_of
-from engine.graphs.orientation import mpdag_of_dag, product, reachable
+from engine.graphs.orientation import Orienter, mpdag_of_dag, product, reachable
 from engine.knowledge import ORIENTS, Knowledge, check_names
 
 
@@ -95,6 +95,10 @@ class Known:
         graph[self.fixed_arrows(skeleton).T] = False
         return graph
 
+    def orienter(self, skeleton: Adjacency) -> Orienter:
+        """What draws the skeleton's arrows, these first."""
+        return Orienter(skeleton, self)
+
     def settled(self, skeleton: Adjacency) -> tuple[int, int]:
         """How many of a skeleton's links knowledge alone gives a direction, and how many it has."""
         links = skeleton | skeleton.T
@@ -123,6 +127,9 @@ def ready_sets(truth: nx.DiGraph) -> dict[str, Knowledge]:
 def known_of(knowledge: Knowledge | None, names: Sequence[str]) -> Known | None:
     """The knowledge on these columns; None where nothing is known. InputError for other names."""
     return Known(knowledge, names) if knowledge else None
+
+
+KnownBy = Callable[[Knowledge | None, Sequence[str]], Known | None]  # known_of, or another rule
 
 
 @lru_cache(maxsize=64)

@@ -46,6 +46,9 @@ class Facts(Protocol):
     apart: Adjacency
     earlier: Adjacency
 
+    def orienter(self, skeleton: Adjacency) -> Orienter:
+        """What draws the skeleton's arrows."""
+
 
 class Orienter:
     """Arrows drawn on a symmetric (d, d) skeleton, none of which closes a cycle."""
@@ -75,6 +78,15 @@ class Orienter:
         self._on_cycle |= against | against.T
         return True
 
+    def draw_surest(self, arrows: NDArray[np.float64], threshold: float) -> None:
+        """Draw the arrows (d, d) of a probability above ``threshold``, strongest first.
+
+        Arrows of one probability are drawn at once.
+        """
+        wanted = self.graph & self.graph.T & (arrows > threshold) & (arrows > arrows.T)
+        for strength in np.unique(arrows[wanted])[::-1]:
+            self.draw(wanted & (arrows == strength))
+
     def close(self, untested: Adjacency | None = None) -> None:
         """Draw what follows by Meek's rules, round by round, until nothing does.
 
@@ -97,12 +109,12 @@ def by_sets(
     """Orient a skeleton by v-structures from separating sets, then by Meek's rules 1-4.
 
     ``skeleton`` symmetric (d, d). ``separating`` maps a pair to the sets found to separate it; z in
-    x - z - y is a collider if it lies in fewer than half of them (majority rule of Colombo and
-    Maathuis 2014; with one set, the textbook rule). Of a pair without a set, which was known to be
-    apart and not asked about, nobody knows whether z is a collider: no arrow rests on such a
-    triple. A collider that would turn an arrow that is known is none.
+    x - z - y is a collider if it lies in fewer than half of them, and none if in exactly half
+    (majority rule of Colombo and Maathuis 2014; with one set, the textbook rule). Of a pair without
+    a set, which was known to be apart and not asked about, nobody knows whether z is a collider: no
+    arrow rests on such a triple. A collider that would turn an arrow that is known is none.
     """
-    drawn = Orienter(skeleton, known)
+    drawn = _orienter(skeleton, known)
     heads, untested, graph = np.zeros_like(skeleton), apart_of(skeleton), drawn.graph
     near = [set(np.flatnonzero(row).tolist()) for row in skeleton]
     for (x, y), sets in separating.items():
@@ -120,14 +132,9 @@ def by_sets(
 def by_strength(
     skeleton: Adjacency, arrows: NDArray[np.float64], known: Facts | None, threshold: float
 ) -> Oriented:
-    """The skeleton with the arrows (d, d) of a probability above ``threshold``, strongest first.
-
-    Arrows of one probability are drawn at once. Meek's rules come last.
-    """
-    drawn = Orienter(skeleton, known)
-    wanted = drawn.graph & drawn.graph.T & (arrows > threshold) & (arrows > arrows.T)
-    for strength in np.unique(arrows[wanted])[::-1]:
-        drawn.draw(wanted & (arrows == strength))
+    """Orient a skeleton by :meth:`Orienter.draw_surest`, then by Meek's rules 1-4."""
+    drawn = _orienter(skeleton, known)
+    drawn.draw_surest(arrows, threshold)
     drawn.close()
     return drawn.result
 
@@ -141,6 +148,10 @@ def by_dag(dag: Adjacency, known: Facts | None = None) -> Oriented:
     drawn.draw(_heads(dag))
     drawn.close()
     return drawn.result
+
+
+def _orienter(skeleton: Adjacency, known: Facts | None) -> Orienter:
+    return Orienter(skeleton) if known is None else known.orienter(skeleton)
 
 
 def mpdag_of_dag(dag: Adjacency, known: Facts | None = None) -> Adjacency:

@@ -89,8 +89,8 @@ def separators(
     What is known keeps them to what may be an ancestor of a or b.
     """
     others = [z for z in range(len(skeleton)) if z not in (a, b)]
-    if known is not None and known.on_links:
-        others = [z for z in others if known.may_separate(z, a, b)]
+    if known is not None and (links_known := known.on_links):
+        others = [z for z in others if links_known.may_separate(z, a, b)]
     sides = [[z for z in others if skeleton[side, z]] for side in (a, b)]
     sets = (s for size in range(largest + 1) for near in sides for s in combinations(near, size))
     # A set lies on two sides at most, so so many hold MOST_SETS that differ.
@@ -144,10 +144,11 @@ def orient(
         for (a, z, b), weight in weights.items()
     }
     if known is not None:
-        known = Known(known.knowledge, [known.names[i] for i in order])
+        known = type(known)(known.knowledge, [known.names[i] for i in order])
     links, back = skeleton[np.ix_(order, order)], np.ix_(place, place)
     arrows = arrow_probabilities(links, moved, known)
-    if known is None and links.any():  # knowledge parts nodes that are alike without it
+    # Knowledge parts nodes that are alike without it.
+    if not (known and known.knowledge) and links.any():
         some = np.argwhere(links)
         of = np.unique(ranks[order][some], axis=0, return_inverse=True)[1].ravel()
         shares = arrows[links]  # in the order of argwhere

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -37,7 +37,7 @@ from engine.effects.effect import Effect, effect_of
 from engine.effects.estimate import Estimate
 from engine.effects.plausible import plausible
 from engine.errors import InputError, show
-from engine.graphs.known import known_of
+from engine.graphs.known import KnownBy, known_of
 from engine.knowledge import Knowledge, check_names
 from engine.marginals.citest import NoisyTests
 from engine.marginals.diagnostics import MarginalDiagnostics
@@ -48,6 +48,7 @@ from engine.privacy.sources import DISTANCE, Replay
 from engine.question import Question
 from engine.randomness import Randomness
 from engine.release.drawing import consistent_dag, drawn
+from engine.release.earlier import earlier_known
 from engine.release.file import DISJOINT, MOST_PARTS, VOUCHED, Release, findings
 from engine.release.likeness import ALIKE, ROWS, Sampled, likeness, same_noise
 from engine.release.noise import ALARM, goodness_of_fit_p
@@ -56,6 +57,7 @@ from engine.runner import one_thread
 
 _STATED = ("name", "params", "rows", "schema", "total", "labels", "versions")
 Ask = Callable[[], bool]
+T = TypeVar("T")
 SECONDS = 120.0  # a check's timeout; an honest file of 76 columns takes a few
 
 
@@ -109,10 +111,12 @@ class Request:
         codes, weights = np.zeros((1, len(names)), dtype=np.uint8), np.array([self.rows])
         return Dataset(codes=codes, names=names, levels=levels, weights=weights, schema=self.schema)
 
-    def context(self, source: Randomness, cancelled: Ask) -> RunContext:
+    def context(
+        self, source: Randomness, cancelled: Ask, known_by: KnownBy = known_of
+    ) -> RunContext:
         """What a run under the schema's knowledge and question takes its noise from."""
         names, ledger = self.schema.names, marginal_pc.ledger(self.empty, self.params)
-        known, question = known_of(self.schema.knowledge, names), self.schema.question
+        known, question = known_by(self.schema.knowledge, names), self.schema.question
         return RunContext(source, ledger, names, trace=False, known=known, question=question,
                           cancelled=cancelled)  # fmt: skip
 
@@ -126,13 +130,15 @@ class Request:
 class Tables(NamedTuple):
     """What was released: tests on it, and the columns' levels, merged where they are many.
 
-    ``whole`` says that the tensors of all orders are there.
+    ``whole`` says that the tensors of all orders are there; ``known_by`` are the rules for what is
+    known, by which it was chosen what to release.
     """
 
     tests: NoisyTests
     levels: tuple[tuple[str, ...], ...]
     whole: bool
     answers: Mapping[tuple[int, ...], Estimate]
+    known_by: KnownBy = known_of
 
 
 class Checked(NamedTuple):
@@ -196,8 +202,7 @@ def _checked(release: Release, late: Ask) -> Checked:
     else:
         tables = tables_of(release, late)
         doubt = goodness_of_fit_p(release.releases[0], tables.tests.moments)
-    outcome = derived(release, tables, late)
-    _compare(release, outcome)
+    outcome = _by_either(partial(_consistent, release, tables, late))
     if doubt < ALARM:
         raise InputError(
             "The released numbers are too good to be noisy: had noise of the stated size been "
@@ -226,17 +231,32 @@ def tables_of(release: Release, cancelled: Ask = lambda: False) -> Tables:
     """
     if release.parts:
         return _pool(release, [tables_of(part, cancelled) for part in release.parts])
+    return _by_either(partial(_released, release, cancelled))
+
+
+def _by_either(derive: Callable[[KnownBy], T]) -> T:
+    """What follows by today's rules or, where nothing does, by those of earlier files."""
+    try:
+        return derive(known_of)
+    except InputError as refused:
+        try:
+            return derive(earlier_known)
+        except InputError:
+            raise refused from None
+
+
+def _released(release: Release, cancelled: Ask, known_by: KnownBy) -> Tables:
     request = requested(release)
     params = request.params
     if json.dumps(params.as_dict()) != json.dumps(dict(release.params)):
         raise InputError("The release's parameters are not those of its (ε, δ).")
     data = merged(request.empty)  # what is planned is planned of these
-    context = request.context(Replay(release.releases), cancelled)
+    context = request.context(Replay(release.releases), cancelled, known_by)
     with _ending():
         found = marginal_pc.release(data, params, context)
     if tuple(charge.label for charge in context.ledger) != release.labels:
         raise InputError("The releases of the file are not those of its algorithm.")
-    return Tables(found.tests, data.levels, found.whole, found.answers)
+    return Tables(found.tests, data.levels, found.whole, found.answers, known_by)
 
 
 def requested(release: Release) -> Request:
@@ -253,11 +273,16 @@ def _pool(release: Release, tables: Sequence[Tables]) -> Tables:
     return Tables(tests, tables[0].levels, all(each.whole for each in tables), {})
 
 
-def derived(release: Release, found: Tables, cancelled: Ask = lambda: False) -> Outcome:
+def derived(
+    release: Release,
+    found: Tables,
+    cancelled: Ask = lambda: False,
+    known_by: KnownBy = known_of,
+) -> Outcome:
     """The graph that follows from what was released and from what is known."""
     schema = replace(release.schema, knowledge=release.knowledge)
     request = replace(requested(release), rows=found.tests.moments.n, schema=schema)
-    context, data = request.context(Replay(()), cancelled), merged(request.empty)
+    context, data = request.context(Replay(()), cancelled, known_by), merged(request.empty)
     with _ending():
         return marginal_pc.conclude(
             data, found.tests, request.params, context, found.whole, found.answers
@@ -285,11 +310,14 @@ def _ending() -> Iterator[None]:
 _alike = partial(math.isclose, rel_tol=1e-6, abs_tol=1e-9)  # but for digits
 
 
-def _compare(release: Release, outcome: Outcome) -> None:
+def _consistent(release: Release, tables: Tables, late: Ask, known_by: KnownBy) -> Outcome:
+    """What follows from the tables, InputError where it is not what the file says."""
+    outcome = derived(release, tables, late, known_by)
     for field, value in findings(outcome, release.names).items():
         (names, said), (others, numbers) = map(_split, (getattr(release, field), value))
         if names != others or not all(map(_alike, said, numbers)):
             raise InputError(f"The file's {field!r} does not follow from its released numbers.")
+    return outcome
 
 
 def _split(rows: Sequence[tuple[Any, ...]]) -> tuple[list[list[str]], list[float]]:
@@ -473,7 +501,7 @@ def attack_release(
     """
     if release.parts:
         raise InputError("A combined release has no answers of its own: attack its parts, singly.")
-    check(release, seconds)
+    known_by = checked(release, _deadline(seconds)).tables.known_by
     end, every = time.monotonic() + seconds, len(release.releases) * (proposals + 1)
     request = requested(release)
     return attack(
@@ -481,6 +509,7 @@ def attack_release(
         request.params,
         release.releases,
         request.empty,
+        known_by,
         proposals=proposals,
         cancelled=lambda: cancelled() or time.monotonic() > end,
         watch=lambda found: watch(found.pairs / every),
