@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine.graphs.known import Known
 from engine.privacy.ledger import Charge, Ledger
-from engine.question import Question
 from engine.randomness import Randomness
+
+if TYPE_CHECKING:
+    from engine.question import Question
 
 MOST_STEPS = 100_000  # of a trace, about 1.5 kB each; later ones are shown but not kept
 

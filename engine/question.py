@@ -90,6 +90,13 @@ class Question:
         return {name: value for name, value in found.items() if value not in (None, False)}
 
 
+def checked(value: Any) -> Question:
+    """Return a question as it is; InputError for another value."""
+    if not isinstance(value, Question):
+        raise InputError("A question is a Question(cause=..., outcome=...).")
+    return value
+
+
 def parse_question(content: Any) -> Question:
     """Read a question from its JSON value; InputError for another value."""
     known = {f.name for f in fields(Question)} - {"known"}

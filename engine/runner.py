@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from functools import cache
 from threading import Event
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
@@ -22,10 +22,12 @@ from engine.graphs.known import known_of
 from engine.knowledge import Knowledge, check_names
 from engine.params import Parameters
 from engine.privacy.ledger import Ledger
-from engine.question import Question
 from engine.randomness import Randomness
 from engine.registry import algorithm
 from engine.result import RunResult
+
+if TYPE_CHECKING:
+    from engine.question import Question
 
 
 @cache
@@ -161,8 +163,9 @@ def check_question(
     chosen: Algorithm, question: Question, knowledge: Knowledge | None
 ) -> Knowledge | None:
     """Return the background knowledge of a run with a question; InputError where it has none."""
-    if not isinstance(question, Question):
-        raise InputError("A question is a Question(cause=..., outcome=...).")
+    from engine.question import checked  # most runs have none
+
+    checked(question)
     if chosen.key != "marginal_pc":
         raise InputError("Marginal PC (marginal_pc) answers questions; other algorithms do not.")
     if knowledge and question.known and knowledge != question.known:

@@ -35,12 +35,12 @@ from engine.knowledge import (
     read_text,
     write_json,
 )
-from engine.question import Question, parse_question
 
 __all__ = ["LEVEL", "Column", "Person", "Schema", "load_schema", "parse_schema"]
 
 if TYPE_CHECKING:
     from engine.data.draft import Found
+    from engine.question import Question
 
 _Facts = TypeVar("_Facts", Column, Person, Dialect)
 FORMAT = "dp-causal-explorer/schema"
@@ -405,8 +405,14 @@ def parse_schema(content: Any) -> Schema:
         None if known is None else parse_knowledge(known),
         _parsed(Dialect, content.get("dialect", {}), "schema's dialect"),
         listed(content.get("missing", ()), "missing") or (),
-        parse_question(content["question"]) if "question" in content else None,
+        _question(content["question"]) if "question" in content else None,
     )
+
+
+def _question(content: Any) -> Question:
+    from engine.question import parse_question  # most schemas have none
+
+    return parse_question(content)
 
 
 def _parsed(kind: type[_Facts], content: Any, what: str) -> _Facts:

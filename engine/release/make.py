@@ -33,7 +33,7 @@ from engine.marginals.levels import check_levels
 from engine.percent import count
 from engine.privacy.accounting import Guarantee
 from engine.privacy.sources import Hardened, Released, Replay
-from engine.question import Question
+from engine.question import Question, checked
 from engine.randomness import Randomness
 from engine.release import budget as books
 from engine.release import page
@@ -390,7 +390,8 @@ class Budget:
         """
         table = _declared(data, schema)
         if question is not None:
-            table = replace(table, schema=check_question(table, question))
+            assert table.schema is not None
+            table = replace(table, schema=table.schema.asked(checked(question)))
         signer = own_key() if sign else None
         cancelled = asking(stop)
         private_folder(self._book.folder)  # where nothing can be kept, nothing is charged
@@ -507,14 +508,6 @@ def _declared(data: Any, schema: Schema | None) -> Dataset:
             "what was read: data = read_table(table, schema)."
         )
     return table
-
-
-def check_question(table: Dataset, question: Question) -> Schema:
-    """Return the table's schema with a question; InputError where it does not fit."""
-    if not isinstance(question, Question):
-        raise InputError("A question is a Question(cause=..., outcome=...).")
-    assert table.schema is not None
-    return table.schema.asked(question)
 
 
 class Resumable(Hardened):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import networkx as nx
 import numpy as np
-import pandas as pd
 
 from engine.data.column import Column
 from engine.data.dataset import Dataset
@@ -19,6 +19,9 @@ from engine.randomness import Randomness
 from engine.release.checking import checked
 from engine.release.drawing import consistent_dag, drawn
 from engine.release.file import Release
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MOST_ROWS = 1_000_000
 GOLDEN = (math.sqrt(5) - 1) / 2  # multiples of it, modulo 1, are spread evenly
