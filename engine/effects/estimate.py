@@ -26,7 +26,7 @@ Fieller (1954): the values t for which N - t D is within the error of zero.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -415,7 +415,8 @@ def _level_by_level(m: Moments, asked: Contrast, adjusted: Set, fold: bool) -> E
     cards, merged = p.shape, _merging(m, adjusted, fold)
     by_group = p.reshape(*cards[:2], -1) @ merged.T
     joint, alone = by_group.sum(axis=1), by_group.sum(axis=(0, 1))
-    least = max(RARE * _cell_noise(m, (x, *adjusted)) * merged.sum(axis=1).max(), 5 / m.n)
+    noise_of_cell = cell_variance(lambda some: m.variance(*some), (x, *adjusted), m.cardinalities)
+    least = max(RARE * math.sqrt(noise_of_cell) * merged.sum(axis=1).max(), 5 / m.n)
     clear = np.flatnonzero(joint.min(axis=1) > least)
     if asked.level not in clear or asked.reference not in clear:
         return None
@@ -445,15 +446,20 @@ def _merging(m: Moments, adjusted: Sequence[int], fold: bool) -> Array:
     return out
 
 
-def _cell_noise(m: Moments, variables: Sequence[int]) -> float:
-    """Return the noise deviation of a cell of the variables' table."""
+def cell_variance(
+    variance: Callable[[Set], float], variables: Set, cardinalities: Sequence[int]
+) -> float:
+    """Return the noise variance of a cell of the variables' table.
+
+    ``variance`` gives that of an entry of the tensor of each set of them.
+    """
     total = 0.0
     for size in range(1, len(variables) + 1):
         for some in combinations(variables, size):
-            shares = [1 - 1 / m.cardinalities[v] if v in some else m.cardinalities[v] ** -2.0
-                      for v in variables]  # fmt: skip
-            total += m.variance(*some) * math.prod(shares)
-    return math.sqrt(total)
+            shares = (1 - 1 / cardinalities[v] if v in some else cardinalities[v] ** -2.0
+                      for v in variables)  # fmt: skip
+            total += variance(some) * math.prod(shares)
+    return total
 
 
 def _slopes_of_cells(

@@ -22,7 +22,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from engine.effects.estimate import Z95, Contrast, Interval, Set, fitted, rare_arms, table
+from engine.effects.estimate import (
+    Z95,
+    Contrast,
+    Interval,
+    Set,
+    cell_variance,
+    fitted,
+    rare_arms,
+    table,
+)
 from engine.marginals.contrasts import Array
 from engine.marginals.moments import Moments
 from engine.tables.store import Rows
@@ -143,12 +152,7 @@ def _with_whole_tables(m: Moments, columns: Set, p: Array) -> Array:
     if len(columns) < 3 or not m.knows(*columns):
         return p
     whole = np.maximum(table(m, *columns), 0.0)
-    noise = sum(
-        m.variance(*some)
-        * math.prod(1 - 1 / m.cardinalities[c] if c in some else m.cardinalities[c] ** -2.0
-                    for c in columns)
-        for size in range(1, len(columns) + 1) for some in combinations(columns, size)
-    )  # fmt: skip
+    noise = cell_variance(lambda some: m.variance(*some), columns, m.cardinalities)
     clear = whole**2 / (whole**2 + CLEAR * noise + 1e-300)
     mixed = clear * whole + (1 - clear) * p
     out: Array = mixed / mixed.sum()

@@ -10,13 +10,14 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 
 import numpy as np
 
 from engine.effects.adjustment import OPTIMAL
 from engine.effects.effect import column_of, weighed
-from engine.effects.estimate import AIPW, Contrast, Estimate, Set, hidden
+from engine.effects.estimate import AIPW, Contrast, Estimate, Set, cell_variance, hidden
 from engine.effects.influence import Numbers, countable, influence
 from engine.effects.outcome import counted, level_of, yes_and_no
 from engine.effects.plausible import Plausible
@@ -71,13 +72,16 @@ def adjustment_sets(asked: Asked, dags: Plausible, root: bool) -> list[Set]:
 
     A named set stands alone, and a cause that nothing causes (``root``) needs none.
     """
-    if asked.adjust is not None or root:
-        return [asked.adjust or ()]
-    if not dags.dags:
-        return [()]
-    contrast = asked.contrast
-    wanted = weighed(dags, contrast.cause, contrast.outcome, OPTIMAL)[2]
+    wanted = _rungs(asked, dags, root)
     return list(dict.fromkeys(chosen for rungs in wanted for chosen in rungs)) or [()]
+
+
+def _rungs(asked: Asked, dags: Plausible, root: bool) -> list[tuple[Set, ...]]:
+    """Return the sets to try for each wanted graph, first choices first."""
+    if asked.adjust is not None or root:
+        return [(asked.adjust or (),)]
+    contrast = asked.contrast
+    return [*weighed(dags, contrast.cause, contrast.outcome, OPTIMAL)[2]] if dags.dags else []
 
 
 def wanted_tables(
@@ -102,7 +106,8 @@ def wanted_tables(
         if cells <= MOST_CELLS:
             trial = weights | orders
             entry = _entry_variance(trial, cardinalities, mu * n)
-            if cells * math.sqrt(_cell_variance(trial, whole, cardinalities, entry)) <= MOST_NOISE:
+            noise = cell_variance(partial(_over_weight, entry, trial), whole, cardinalities)
+            if cells * math.sqrt(noise) <= MOST_NOISE:
                 weights = trial
                 continue
         trial = weights | triples
@@ -118,15 +123,8 @@ def _entry_variance(weights: dict[Key, float], cards: Sequence[int], mu_n: float
     return tables_change(list(weights), cards, list(weights.values())) / mu_n**2
 
 
-def _cell_variance(
-    weights: dict[Key, float], columns: Set, cards: Sequence[int], entry: float
-) -> float:
-    """Return the noise variance of a cell of the columns' table."""
-    parts = [
-        math.prod(1 - 1 / cards[c] if c in key else cards[c] ** -2.0 for c in columns) / weight
-        for key, weight in weights.items() if set(key) <= set(columns)
-    ]  # fmt: skip
-    return entry * sum(parts)
+def _over_weight(entry: float, weights: dict[Key, float], key: Key) -> float:
+    return entry / weights[key]
 
 
 def _key(columns: Sequence[int]) -> Key:
@@ -144,11 +142,7 @@ def planned_numbers(
     contrast = asked.contrast
     if hidden(m, contrast.cause)[[contrast.level, contrast.reference]].any():
         return None
-    rungs: list[tuple[Set, ...]] = []
-    if asked.adjust is not None or root:
-        rungs = [(asked.adjust or (),)]
-    elif dags.dags:
-        rungs += weighed(dags, contrast.cause, contrast.outcome, OPTIMAL)[2]
+    rungs = _rungs(asked, dags, root)
     chosen = [next((s for s in each if countable(m, contrast, s)), None) for each in rungs]
     if not chosen or None in chosen:
         return None

@@ -84,7 +84,7 @@ def _answer(found: Finding) -> str:
         what = "the mean of " if in_unit else "the chance of "
         told = found.outcome if in_unit else f"{found.outcome} = {found.event}"
         return (
-            f"{first} {found.cause} were {found.level} for everyone and not {found.reference}, "
+            f"{first} {found.cause} were {found.level} instead of {found.reference} for everyone, "
             f"{what}{told} would differ by {between}{'' if in_unit else ' of 100'} (95 % interval: "
             f"{ends})."
         )

@@ -98,7 +98,7 @@ def test_the_command_line_asks_and_answers(typed):
              "--after lung,bronc,dysp,xray,either")  # fmt: skip
     said = typed(asked).out
     answer = typed("effect q.json").out.splitlines()[0]
-    assert "If smoke were yes for everyone and not no" in answer
+    assert "If smoke were yes instead of no for everyone" in answer
     assert answer in said
     assert load_release("q.json").answer().sentence == answer
     for wrong in ("--cause smoke", "--outcome bronc --after lung", "--cause smoke --outcome bronc "
