@@ -224,20 +224,23 @@ def listed(value: Any, what: str) -> tuple[Any, ...] | None:
 
 def _paired(value: Any, what: str) -> tuple[Any, ...]:
     """An object of a schema as pairs; a list of a group's levels stands for equal shares."""
-    if isinstance(value, tuple):
-        return value
-    if not isinstance(value, Mapping):
-        raise InputError(f'"{what}" in a schema is an object, by the name of a group or a level.')
-    pairs = []
-    for name, held in value.items():
+    fault = f'"{what}" in a schema is an object: by name a list of levels, or numbers by level.'
+    try:
+        pairs = dict(value)
         if what == "groups":
-            held = held if isinstance(held, Mapping) else dict.fromkeys(listed(held, what) or (), 1)
-            held = tuple(held.items())
-        numbers = [number for _, number in held] if what == "groups" else [held]
-        if not all(_is_number(number) and (what == "values" or number > 0) for number in numbers):
-            raise InputError(f'"{what}" in a schema has numbers, of groups shares above 0.')
-        pairs.append((name, held))
-    return tuple(pairs)
+            for name, held in pairs.items():
+                alike = not isinstance(held, Mapping | str) and all(
+                    isinstance(w, str) for w in held
+                )
+                pairs[name] = tuple((dict.fromkeys(held, 1) if alike else dict(held)).items())
+    except (TypeError, ValueError):
+        raise InputError(fault) from None
+    numbers = (
+        [n for held in pairs.values() for _, n in held] if what == "groups" else pairs.values()
+    )
+    if not all(_is_number(number) and (what == "values" or number > 0) for number in numbers):
+        raise InputError(fault)
+    return tuple(pairs.items())
 
 
 def _is_name(value: Any) -> bool:
