@@ -113,6 +113,7 @@ def test_a_study_opens_at_once_the_second_time(open_app, file, monkeypatch):
     query = {"data": "cancer", "n": "1000", "algorithm": "marginal_pc", "study.seeds": "5"}
     app = press(open_app("study", **query), "study-find")
     sentence = next(line for line in told(app, "markdown").split(" #### ") if "reached" in line)
+    written()
     task._shared.clear()
     monkeypatch.setattr(work, "sweep", None)  # nothing is run again
     again = open_app("study", **address(app))
@@ -141,6 +142,7 @@ def test_a_reload_in_the_middle_of_a_study_goes_on_with_it(open_app, monkeypatch
 
 def test_a_link_to_a_long_run_shows_what_is_known(open_app, file, monkeypatch):
     app = press(open_app("run", data="cancer", n="2000", epsilon="3"), "run")
+    written()
     task._shared.clear()
     monkeypatch.setattr(runs, "QUICK", 0.0)
     monkeypatch.setattr("engine.request.run", None)
@@ -152,14 +154,19 @@ def test_a_link_to_a_long_run_shows_what_is_known(open_app, file, monkeypatch):
 
 def test_own_data_are_on_no_disk(open_app, file):
     app = open_app("run", data="cancer", n="2000")
-    public = {one.key for one in task._shared.values() if one.keep}
+    public = written()
     own_table(app, SURVEY, page="run")
     press(app, "run")
     assert app.session_state["shown"].request.source.own
-    end = time.monotonic() + 30
-    while len(rows(file)) < len(public) and time.monotonic() < end:
-        time.sleep(0.05)  # an answer is written once it is shown
     assert {key for (key,) in rows(file)} == set(map(answers._name, public))
+
+
+def written():
+    """Wait until what is known is on the disk, where it comes once it is shown; their keys."""
+    public, end = {one.key for one in task._shared.values() if one.keep}, time.monotonic() + 60
+    while not all(map(answers.has, public)) and time.monotonic() < end:
+        time.sleep(0.05)
+    return public
 
 
 def rows(file):
