@@ -52,6 +52,8 @@ class Spec:
     makes the form show a slider from ``low`` to ``high``; ``among`` are the only values that a
     number may take.
     ``tuned`` are the ends between which a search for good settings looks; "rows" stands for n.
+    ``later`` marks a field that was declared after requests had keys: a request leaves it out at
+    its default, so that those keys stay.
     """
 
     name: str
@@ -69,6 +71,7 @@ class Spec:
     step: float | None = None
     among: tuple[float, ...] = ()
     tuned: tuple[float, float | str] | None = None
+    later: bool = False
 
     def check(self, value: Any) -> Any:
         """Return ``value`` in the declared type; raise ParameterError where it does not fit."""
@@ -221,3 +224,9 @@ class Parameters:
 def relevant(specs: tuple[Spec, ...], values: Mapping[str, Any]) -> tuple[Spec, ...]:
     """The declarations that have an effect under ``values`` (see ``Spec.when``)."""
     return tuple(s for s in specs if s.matters(values))
+
+
+def settled(specs: tuple[Spec, ...], values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values that an identity holds: all but those of ``Spec.later`` at their defaults."""
+    silent = {spec.name: spec.default for spec in specs if spec.later}
+    return {k: v for k, v in values.items() if k not in silent or v != silent[k]}

@@ -22,7 +22,7 @@ from engine.data.networks import NETWORKS, load_dataset, load_network
 from engine.errors import InputError
 from engine.graphs.known import ready_sets
 from engine.knowledge import Knowledge, check_names, load_knowledge, parse_knowledge
-from engine.params import ParameterError, Spec, relevant
+from engine.params import ParameterError, Spec, relevant, settled
 from engine.registry import algorithm
 from engine.result import RunResult
 from engine.runner import run
@@ -71,9 +71,9 @@ class Request:
     """Everything that determines a run's answer.
 
     ``params`` holds a value for each parameter of the algorithm that has an effect, in declared
-    order; those left out take their defaults. A value that the declaration refuses is kept as it
-    is: the run says what is wrong with it. ``seed`` None means secret noise, as private rows
-    have it. A ``knowledge`` that says nothing is None.
+    order, but no ``Spec.later`` one at its default. Those left out take their defaults. A value
+    that the declaration refuses is kept as it is: the run says what is wrong with it. ``seed`` None
+    means secret noise, as private rows have it. A ``knowledge`` that says nothing is None.
 
     Examples:
         >>> one = Request(Source("cancer", 2_000), "marginal_pc", {"epsilon": 2})
@@ -90,7 +90,8 @@ class Request:
     def __post_init__(self) -> None:
         specs = {spec.name: spec for spec in algorithm(self.algorithm).params.specs()}
         unknown = {name: value for name, value in self.params.items() if name not in specs}
-        object.__setattr__(self, "params", {**filled(self.algorithm, self.params), **unknown})
+        known = settled(tuple(specs.values()), filled(self.algorithm, self.params))
+        object.__setattr__(self, "params", {**known, **unknown})
         object.__setattr__(self, "knowledge", self.knowledge or None)
 
     @classmethod

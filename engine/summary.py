@@ -176,7 +176,13 @@ def _ended(status: str, ledger: Ledger, *, tested: bool) -> str:
         return "Stopped early."
     if status != "budget_exhausted":
         return ""
-    at = f"{'order' if tested else 'iteration'} {max(ledger.by_order(), default=0)}"
+    last = max(ledger.by_order(), default=0)
+    if ledger.cap is None and tested:
+        rest = "The published method keeps the edges that it could not ask about."
+        if last == 0:
+            return f"The plan gave order 0 the whole budget: no conditional CI test ran. {rest}"
+        return f"The plan left no budget after order {last}. {rest}"
+    at = f"{'order' if tested else 'iteration'} {last}"
     return f"The budget ran out at {at}: raise ε, or lower the largest order."
 
 

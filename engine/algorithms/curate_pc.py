@@ -24,7 +24,14 @@ from engine.privacy.ledger import BudgetExhausted, Ledger
 from engine.randomness import Randomness
 from engine.search.allocation import NOTHING, Objective, Price, allocate, likely_tests, most_tests
 from engine.search.diagnostics import Allocation, OrderBudget, SearchDiagnostics
-from engine.search.noisy_score import NoisyScore, NoisyTestParameters, least_unit, noisy_score
+from engine.search.noisy_score import (
+    NoisyScore,
+    NoisyTestParameters,
+    TwoForms,
+    differs,
+    least_unit,
+    noisy_score,
+)
 from engine.search.pc import pc
 from engine.search.skeleton import Graph, Query, TestByTest
 from engine.statistics.kendall import KENDALL
@@ -50,9 +57,14 @@ def _band(title: str, kind: str) -> Any:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CuratePCParameters(NoisyTestParameters):
+class CuratePCParameters(NoisyTestParameters, TwoForms):
     """Parameters of constraint-based CURATE."""
 
+    form: str = differs(
+        ", asks each question from both nodes of a pair, takes eq. 16's sensitivity without its "
+        "√2, keeps every edge between the margins, and counts and charges only deletions and "
+        "answers between the margins"
+    )
     threshold: float | str = again(
         NoisyTestParameters,
         "threshold",
@@ -78,8 +90,8 @@ class CuratePCParameters(NoisyTestParameters):
         tuned=(2, 50),
         title="Rows of a stratum nᵢ",
         help="Published: nᵢ in the paper's sensitivity of Kendall's p-value (eq. 16), which falls "
-        "from 0.513/√n at 2 to 0.042/√n at 10 and 0.013/√n at 20. The paper does not say which it "
-        "took; 2 gives its largest value. It does not bound p at any nᵢ, and strict runs use a "
+        "from 0.513/√n at 2 to 0.042/√n at 10 and 0.013/√n at 20. The authors' program takes "
+        "2, which gives the largest value. It does not bound p at any nᵢ, and strict runs use a "
         "sensitivity that holds.",
         when={"guarantee": ("published",), "statistic": (KENDALL.key,), "score": ("auto", "p")},
     )
@@ -115,11 +127,12 @@ class CurateScore(NoisyScore):
     def __init__(self, data: Dataset, params: CuratePCParameters):
         super().__init__(data, params, params.perturbed)
         self._stratum = params.stratum_rows
+        self._divisor = math.sqrt(2) if params.programmed else 1.0
 
     def noise_sensitivity(self, q: Query, n: int | None = None) -> float:
         """The paper's eq. 16 for Kendall's p-value; else what the parent says."""
         if self._test is KENDALL and self.perturbed == "p":
-            return kendall_p_bound(n or self._n, self._stratum)
+            return kendall_p_bound(n or self._n, self._stratum) / self._divisor
         return super().noise_sensitivity(q, n)
 
 
@@ -144,7 +157,7 @@ class CuratePC(TestByTest):
     """Laplace noise on every test, with the order's planned budget."""
 
     def __init__(self, data: Dataset, params: CuratePCParameters, context: RunContext):
-        super().__init__()
+        super().__init__(both_sides=params.programmed)
         self._data, self._params, self._context = data, params, context
         self._score = curate_score(data, params, context)
         # "Perform sub-sampling: D'' of m rows", once for the whole run.
@@ -237,18 +250,21 @@ class CuratePC(TestByTest):
         # "Evaluate f + Lap(Delta / epsilon_i)"
         p, score = self._params, self._score
         noisy, raw = score.release(self._context, q, self._epsilon, label="test", rows=self._sample)
-        self._tests += 1  # "t_i = t_i + 1"
         # "if f > T (1 + beta_2) delete, else if f < T (1 - beta_1) keep, else with probability 1/2"
         low = score.cutoff_at(p.cutoff * (1 - p.beta1))
         high = score.cutoff_at(p.cutoff * (1 + p.beta2))
         if p.strict or not low <= noisy <= high or low == high:
-            return score.conclude(self._context, "test", q, noisy, raw)
-        found = self._context.randomness.coin()
+            found = score.conclude(self._context, "test", q, noisy, raw)
+            self._tests += found or not p.programmed  # "t_i = t_i + 1"; the program's count
+            return found
+        self._tests += 1
+        # The program seeds its coin with the same number at every toss, and it always keeps.
+        found = not p.programmed and self._context.randomness.coin()
         self._context.emit(
             "test",
             "independent" if found else "dependent",
             reason=f"the {score.noisy_name} {noisy:.4g} lies between the margins {low:.4g} and "
-            f"{high:.4g}, where a coin decides",
+            f"{high:.4g}, where {'the program keeps' if p.programmed else 'a coin decides'}",
             query=q,
             value=noisy,
             threshold=score.cutoff(),
@@ -296,12 +312,17 @@ def noise(data: Dataset, params: CuratePCParameters) -> float:
 
 def run(data: Dataset, params: CuratePCParameters, context: RunContext) -> Outcome:
     """``epsilon`` is the total in both modes."""
+    data = params.rows(data)
     rule = CuratePC(data, params, context)
     outcome = pc(data, params, context, rule)
     rule.settle()
     diagnostics = SearchDiagnostics(allocation=rule.allocation())
-    claimed = None if params.strict else rule.claimed
-    return replace(outcome, claimed=claimed, diagnostics=diagnostics)
+    outcome = replace(outcome, diagnostics=diagnostics)
+    if params.strict:
+        return outcome
+    # The paper keeps and scores the edges that its plan leaves no budget to ask about.
+    left = outcome.untested if outcome.status == "cancelled" else frozenset[tuple[int, int]]()
+    return replace(outcome, claimed=rule.claimed, untested=left)
 
 
 ALGORITHM = Algorithm(

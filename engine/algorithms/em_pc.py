@@ -27,7 +27,7 @@ from engine.privacy.events import UndefendedEvent
 from engine.privacy.ledger import Ledger
 from engine.privacy.mechanisms import exponential
 from engine.search.diagnostics import NodeRound, SearchDiagnostics
-from engine.search.noisy_score import NoisyScore, PrivateParameters
+from engine.search.noisy_score import NoisyScore, PrivateParameters, TwoForms, differs
 from engine.search.pc import pc
 from engine.search.skeleton import Graph, Query
 from engine.statistics.base import QueryScores, Score, Statistic
@@ -37,12 +37,14 @@ from engine.statistics.oracle import ORACLE
 from engine.statistics.registry import BOUNDED, STATISTICS
 
 Utilities = NDArray[np.float64]
+PROGRAM_ALPHA = 0.10  # of the G2 test; no text gives one
 
 
 @dataclass(frozen=True, kw_only=True)
-class EMPCParameters(PrivateParameters):
+class EMPCParameters(TwoForms):
     """Parameters of EM-PC."""
 
+    form: str = differs(", takes α = 0.10 for G² as 'auto', and has no cap on the orders")
     statistic: str = again(
         PrivateParameters,
         "statistic",
@@ -64,6 +66,19 @@ class EMPCParameters(PrivateParameters):
         "ends with the last. 'auto' is three for each variable.",
         when={"guarantee": ("strict",)},
     )
+
+    @property
+    def cutoff(self) -> float:
+        """The threshold as a number; the program's "auto" for G2 is :data:`PROGRAM_ALPHA`."""
+        if self.programmed and self.test is G2 and isinstance(self.threshold, str):
+            return PROGRAM_ALPHA
+        return super().cutoff
+
+    def order_limit(self, data: Dataset) -> int:
+        """The largest order as a number; the program's "auto" goes on to d - 2."""
+        if self.programmed and isinstance(self.max_order, str):
+            return max(0, data.d - 2)
+        return super().order_limit(data)
 
     def check_together(self) -> None:
         """G2 has no utility with a proven sensitivity."""
@@ -283,6 +298,7 @@ class EMPC:
 
 def run(data: Dataset, params: EMPCParameters, context: RunContext) -> Outcome:
     """Published: ``epsilon`` a round. Strict: the total, shared equally among the rounds."""
+    data = params.rows(data)
     rule = EMPC(data, params, context)
     outcome = pc(data, params, context, rule)
     claimed: Any = None

@@ -17,7 +17,14 @@ from engine.privacy.accounting import Guarantee, advanced_total
 from engine.privacy.budget import shares
 from engine.privacy.ledger import Ledger
 from engine.search.diagnostics import SearchDiagnostics
-from engine.search.noisy_score import NoisyTestParameters, SparseVector, least_unit, noisy_score
+from engine.search.noisy_score import (
+    NoisyTestParameters,
+    SparseVector,
+    TwoForms,
+    differs,
+    least_unit,
+    noisy_score,
+)
 from engine.search.pc import pc
 from engine.search.skeleton import Graph, Query, TestByTest
 from engine.theory import best_subsample, sieve_epsilon
@@ -28,8 +35,10 @@ USUAL_TWEAK = 0.02
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrivPCParameters(NoisyTestParameters):
+class PrivPCParameters(NoisyTestParameters, TwoForms):
     """Parameters of Priv-PC."""
+
+    form: str = differs(" and asks each question from both nodes of a pair")
 
     tweak: float = param(
         USUAL_TWEAK,
@@ -98,7 +107,7 @@ class SieveAndExamine(TestByTest):
     """Answer a query by a sieve on m rows and, where it passes, an examine on all."""
 
     def __init__(self, data: Dataset, params: PrivPCParameters, context: RunContext):
-        super().__init__()
+        super().__init__(both_sides=params.programmed)
         epsilon, n = plan(data, params)[1], data.n
         self.epsilon, self.m = epsilon, params.rows_in_sieve(epsilon, n)
         # Line 4: epsilon' = ln(n/m (e^(epsilon/2) - 1) + 1); the sample brings it to epsilon/2.
@@ -143,6 +152,7 @@ class SieveAndExamine(TestByTest):
 
 def run(data: Dataset, params: PrivPCParameters, context: RunContext) -> Outcome:
     """Algorithm 2: the loop of PC with this rule, and the total of what it answered."""
+    data = params.rows(data)
     rule = SieveAndExamine(data, params, context)
     outcome = pc(data, params, context, rule)
     return replace(

@@ -15,14 +15,31 @@ from engine.privacy.accounting import advanced_total
 from engine.privacy.budget import shares
 from engine.privacy.ledger import Ledger
 from engine.search.diagnostics import SearchDiagnostics
-from engine.search.noisy_score import NoisyTestParameters, SparseVector, least_unit, noisy_score
+from engine.search.noisy_score import (
+    NoisyTestParameters,
+    SparseVector,
+    TwoForms,
+    differs,
+    least_unit,
+    noisy_score,
+)
 from engine.search.pc import pc
 from engine.search.skeleton import Query, TestByTest
 
 
 @dataclass(frozen=True, kw_only=True)
-class SVTPCParameters(NoisyTestParameters):
+class SVTPCParameters(NoisyTestParameters, TwoForms):
     """Parameters of SVT-PC."""
+
+    form: str = differs(
+        ", asks each question from both nodes of a pair, and adds Lap(8Δ/ε) to a query, where "
+        "Algorithm 5 says Lap(4Δ/ε)"
+    )
+
+    @property
+    def query_factor(self) -> int:
+        """Scale of a query's noise, in units of the sensitivity over a round's epsilon."""
+        return 8 if self.programmed else 4
 
 
 def plan(data: Dataset, params: SVTPCParameters) -> tuple[str, float]:
@@ -45,16 +62,17 @@ class SVTPC(TestByTest):
     """Delete an edge when its noisy score reaches the noisy threshold; then a fresh one."""
 
     def __init__(self, data: Dataset, params: SVTPCParameters, context: RunContext):
-        super().__init__()
+        super().__init__(both_sides=params.programmed)
         self.epsilon = plan(data, params)[1]
         self.answers = 0
         # Lines 3 and 8: the threshold T + Lap(sigma), afresh after each answer; line 5: Lap(2
-        # sigma) on every query. sigma = 2 Delta / epsilon makes a round epsilon-DP.
+        # sigma) on every query. sigma = 2 Delta / epsilon makes a round epsilon-DP. The program has
+        # Lap(4 sigma).
         self._vector = SparseVector(
             noisy_score(data, params, context.randomness),
             context,
             threshold_scale=2 / self.epsilon,
-            query_scale=4 / self.epsilon,
+            query_scale=params.query_factor / self.epsilon,
             m=data.n,
             n=data.n,
             label="sparse vector",
@@ -72,6 +90,7 @@ def run(data: Dataset, params: SVTPCParameters, context: RunContext) -> Outcome:
 
     Line 11's quota is the ledger's cap in strict mode; a published run has none.
     """
+    data = params.rows(data)
     rule = SVTPC(data, params, context)
     outcome = pc(data, params, context, rule)
     claimed = None
@@ -84,7 +103,11 @@ def run(data: Dataset, params: SVTPCParameters, context: RunContext) -> Outcome:
 
 def noise(data: Dataset, params: SVTPCParameters) -> float:
     """Deviation of a query's noise less the threshold's: Lap(4/epsilon) and Lap(2/epsilon)."""
-    return math.sqrt(2 * (4**2 + 2**2)) * least_unit(data, params) / plan(data, params)[1]
+    return (
+        math.sqrt(2 * (params.query_factor**2 + 2**2))
+        * least_unit(data, params)
+        / plan(data, params)[1]
+    )
 
 
 ALGORITHM = Algorithm(

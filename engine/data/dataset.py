@@ -12,7 +12,7 @@ import json
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -271,6 +271,17 @@ class Dataset:
             bounds=stated,
             **more,
         )
+
+    @cached_property
+    def alphabetical(self) -> Dataset:
+        """The same rows with each column's levels in alphabetical order, as pandas' categories."""
+        levels = tuple(tuple(sorted(labels)) for labels in self.levels)
+        if levels == self.levels:
+            return self
+        codes = np.empty_like(self.codes)
+        for j, (old, new) in enumerate(zip(self.levels, levels, strict=True)):
+            codes[:, j] = np.array([new.index(label) for label in old])[self.codes[:, j]]
+        return replace(self, codes=codes, levels=levels, schema=None)
 
     @property
     def unforeseen(self) -> pd.DataFrame:

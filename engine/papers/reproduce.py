@@ -18,7 +18,7 @@ from engine.papers.curate import (
     curate_table7,
 )
 from engine.papers.pairs import pairs_accuracy, pairs_figure1, pairs_figure2, pairs_table2
-from engine.papers.priv_pc import figure1, figure1_gaussian, table2, table3
+from engine.papers.priv_pc import figure1, figure1_forms, figure1_gaussian, table2, table3
 from engine.papers.table import Row, document, load, save
 from engine.papers.theorems import theorems
 from engine.papers.work import Work
@@ -26,6 +26,7 @@ from engine.papers.work import Work
 STUDIES: dict[str, Callable[[Work], list[Row]]] = {
     "theorems": theorems,
     "figure1": figure1,
+    "figure1-forms": figure1_forms,
     "figure1-gaussian": figure1_gaussian,
     "table2": table2,
     "table3": table3,

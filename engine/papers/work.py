@@ -22,6 +22,7 @@ from engine.graphs.metrics import compare
 from engine.registry import ALGORITHMS
 from engine.result import RunResult, reference_of
 from engine.runner import run
+from engine.search.noisy_score import TEXT
 from engine.studies.figures import Panel, Series, chart
 from engine.studies.study import Progress, sweep
 from engine.studies.trial import TrialResult
@@ -91,9 +92,14 @@ def network(name: str, n: int) -> Dataset:
 
 
 @lru_cache(maxsize=32)
-def reference(name: str, n: int, threshold: float) -> RunResult:
-    """Non-private PC with Kendall's tau, the papers' ground truth."""
-    return run("pc", network(name, n), threshold=threshold, trace=False)
+def reference(name: str, n: int, threshold: float, form: str = TEXT) -> RunResult:
+    """Non-private PC with Kendall's tau, the papers' ground truth.
+
+    The programs put the levels in alphabetical order.
+    """
+    data = network(name, n)
+    data = data if form == TEXT else data.alphabetical
+    return run("pc", data, threshold=threshold, trace=False)
 
 
 def arc_f1(found: Any, truth: Any) -> float:

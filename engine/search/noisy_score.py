@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from engine.context import RunContext, compared
 from engine.data.dataset import Dataset
-from engine.params import ParameterError, param
-from engine.privacy.budget import PrivateBudget
+from engine.params import ParameterError, again, param
+from engine.privacy.budget import PUBLISHED, PrivateBudget
 from engine.privacy.events import Event, LaplaceEvent, SmoothEvent
 from engine.privacy.ledger import Ledger
 from engine.privacy.mechanisms import AboveThreshold, laplace, smooth_beta, smooth_laplace
@@ -44,6 +44,44 @@ class PrivateParameters(PrivateBudget, SearchParameters):
     def ledger(self, method: str) -> Ledger:
         """Strict: the total is a cap, added up by the method. Published: no cap."""
         return Ledger(self.total, method=method) if self.strict else Ledger(delta=self.delta)
+
+
+TEXT, PROGRAM = "text", "program"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwoForms(PrivateParameters):
+    """Adds which published form a run has: the paper's text, or its authors' program.
+
+    An algorithm declares ``form`` again with what its program does in another way.
+    """
+
+    form: str = param(
+        TEXT,
+        choices=(TEXT, PROGRAM),
+        title="Published form",
+        when={"guarantee": (PUBLISHED,)},
+        later=True,
+    )
+
+    @property
+    def programmed(self) -> bool:
+        """Whether a published run follows the authors' program."""
+        return not self.strict and self.form == PROGRAM
+
+    def rows(self, data: Dataset) -> Dataset:
+        """The data as the form reads them: the programs put levels in alphabetical order."""
+        return data.alphabetical if self.programmed else data
+
+
+def differs(what: str) -> Any:
+    """Declare ``form`` with what the program does in another way than the text."""
+    return again(
+        TwoForms,
+        "form",
+        help="Published: the paper's text, or the program of its authors, which made the printed "
+        f"numbers. The program puts a column's levels in alphabetical order{what}.",
+    )
 
 
 # A block has few rows and little power: a stricter level than a single test's loses weak edges, and

@@ -146,13 +146,14 @@ class Rule(Protocol):
 class TestByTest:
     """The usual rule: one decision a query. Subclasses define :meth:`independent`.
 
-    A query is an unordered pair and a set: it is asked, and answered, once in a run.
+    A query is an unordered pair and a set. It is asked, and answered, once in a run; with
+    ``both_sides`` it is asked from either node of the pair, and noise may answer in two ways.
     """
 
     __test__ = False  # not a pytest class
 
-    def __init__(self) -> None:
-        self._asked: set[Query] = set()
+    def __init__(self, *, both_sides: bool = False) -> None:
+        self._both_sides, self._asked = both_sides, set[Query]()
 
     def begin_order(self, order: int, graph: Graph) -> None:
         """Nothing to prepare; an algorithm that plans overrides this."""
@@ -172,16 +173,17 @@ class TestByTest:
                     yield query
                     if not graph.stable:
                         break
-            graph.asked.update(((x, y), (y, x)) if graph.stable or not order else ((x, y),))
+            done = graph.stable or not order  # then x's side holds all questions of y's
+            graph.asked.update(((x, y), (y, x)) if done and not self._both_sides else ((x, y),))
 
     def _queries(self, x: int, y: int, order: int, graph: Graph) -> Iterator[Query]:
         """The pair's queries of this order that have not been asked; from both sides if stable."""
-        sides = ((x, y), (y, x)) if graph.stable else ((x, y),)
+        sides = ((x, y), (y, x)) if graph.stable and not self._both_sides else ((x, y),)
         low, high = min(x, y), max(x, y)
         for a, b in sides:
             for given in combinations(graph.candidates(a, b) if order else (), order):
                 query = Query(low, high, given)
-                if query not in self._asked:
+                if self._both_sides or query not in self._asked:
                     yield query
 
 

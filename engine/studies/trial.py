@@ -22,7 +22,7 @@ from engine.graphs.cpdag import unordered
 from engine.graphs.known import READY, ready_sets
 from engine.graphs.metrics import Counts, Scores
 from engine.knowledge import Knowledge, check_names
-from engine.params import Parameters
+from engine.params import Parameters, settled
 from engine.privacy.accounting import Guarantee
 from engine.registry import algorithm
 from engine.request import Request
@@ -203,8 +203,8 @@ def study_of(
 
 
 def canonical(params: Parameters) -> str:
-    """All parameters as JSON with sorted names."""
-    return json.dumps(plain(params), sort_keys=True)
+    """All parameters as JSON with sorted names; see :func:`engine.params.settled`."""
+    return json.dumps(settled(params.specs(), plain(params)), sort_keys=True)
 
 
 def loaded(given: Datasets) -> list[Dataset]:

@@ -68,7 +68,7 @@ def test_a_claimed_direction_is_found_and_not_turned():
 
 @pytest.mark.parametrize(
     ("key", "values"),
-    [("curate_pc", {"guarantee": "published", "epsilon": 5.0}), ("priv_pc", {"epsilon": 0.1})],
+    [("priv_pc", {"epsilon": 1.0}), ("priv_pc", {"epsilon": 0.1})],
 )
 def test_one_count_of_a_run_and_scores_with_and_without_what_was_not_tested(key, values):
     early = run(key, load_dataset("child", n=5000), **values)

@@ -47,10 +47,10 @@ def test_table2_and_figures(tmp_path, monkeypatch):
     assert [list(row.paper) for row in rows] == [
         list(v) for v in pairs.papers.PAIRS_TABLE2.values()
     ]
-    assert all(0 <= share <= 1 for row in rows for share in row.here)
+    assert all(0 <= share <= 1 for row in rows for share in row.text)
     one, null = pairs.pairs_figure1(work)
     assert one.item == "Kusner figure 1"
-    assert "never" in null.here
+    assert "never" in null.text
     (two,) = pairs.pairs_figure2(work)
     assert "λ" in two.reason
     for k in (1, 2):

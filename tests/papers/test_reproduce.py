@@ -41,7 +41,7 @@ def test_a_reproduction_keeps_its_rows_and_a_table_is_made_of_them(
             assert main(argv) == 0
     assert main(["reproduce", "table", "--out", str(tmp_path)]) == 0
     page = (tmp_path / "reproduction.md").read_text()
-    assert all(f" | {' | '.join(row.cells[2:6])} | " in page for row in rows)
+    assert all(f" | {' | '.join(row.cells[2:7])} | " in page for row in rows)
     assert str(tmp_path / "reproduction.md") in capsys.readouterr().out
 
 
@@ -54,9 +54,9 @@ def test_table_3_has_the_papers_numbers_and_the_runs_own(tmp_path):
     results = [
         run("priv_pc", load_dataset("earthquake", n=1000), seed=s, **settings) for s in (0, 1)
     ]
-    assert twice.here[0] == np.mean([r.ci_tests for r in results])
+    assert twice.text[0] == np.mean([r.ci_tests for r in results])
     examined = np.mean([sum(c.label == "examine" for c in r.ledger) for r in results])
-    assert once.here[0] == twice.here[0] - examined > 0
+    assert once.text[0] == twice.text[0] - examined > 0
 
 
 def test_the_page_of_the_documents_is_what_was_measured():
@@ -111,8 +111,8 @@ def test_a_curve_is_read_at_a_total_and_nowhere_else():
 )
 def test_a_row_marks_its_difference(paper, here, difference, mark):
     cells = Row("a", "b", paper, here, "why", error=0.01).cells
-    assert cells[4:6] == [difference, mark]
-    assert cells[3].endswith("± 0.01")
+    assert cells[5:7] == [difference, mark]
+    assert cells[4].endswith("± 0.01")
 
 
 def test_numbers_are_short():
