@@ -46,8 +46,8 @@ from engine.graphs.known import Known
 from engine.graphs.orientation import by_strength
 from engine.graphs.weighed_colliders import (
     EARNED,
+    MAJORITY,
     ORIENTATIONS,
-    STRONGEST,
     Orientation,
     collider_weights,
     orient,
@@ -69,6 +69,7 @@ from engine.marginals.moments import (
     release_triples,
     release_weighted,
 )
+from engine.marginals.repair import repaired
 from engine.marginals.sensitivity import hidden
 from engine.marginals.strata import fits
 from engine.params import again, param
@@ -90,6 +91,7 @@ EDGES_PER_NODE = 1.2  # expected, for the prior odds of adjacency
 LEAST_ODDS = 1.0
 SLACK = 0.1  # in favour of the edge: a test that can see nothing removes nothing
 FOREST = 1.0  # log odds in favour of the edges of the strongest spanning forest
+REPAIRED = "repaired"  # releases of version 0.3 and before say STRONGEST, and keep its graph
 LINK = 1.0  # log odds that the evidence for a link must have, where all tensors are released
 MOST_CELLS = 256
 MOST_HIDDEN = 0.01  # correlation that noise may hide where much is released at once (auto's, too)
@@ -129,14 +131,16 @@ class MarginalPCParameters(PrivateParameters):
         "result does not depend on the order of the columns. The tests cost nothing.",
     )
     orientation: str = param(
-        STRONGEST,
+        REPAIRED,
         kind="choice",
-        choices=ORIENTATIONS,
+        choices=(REPAIRED, *ORIENTATIONS),
         title="Directions",
         help="Strongest: all colliders are weighed against each other by their Bayes factors, and "
         "an arrow is drawn where its probability exceeds 0.4; in tables of few cells whole graphs "
-        "near the one that the tests find are compared. Majority: a middle node is a collider if "
-        "it lies in fewer than half of the sets that separated its neighbours.",
+        "near the one that the tests find are compared. Repaired: the same, and a deleted edge "
+        "comes back where no plausible graph without it explains the dependence. Majority: a "
+        "middle node is a collider if it lies in fewer than half of the sets that separated its "
+        "neighbours.",
     )
     guarantee: str = again(
         PrivateParameters,
@@ -499,8 +503,8 @@ def conclude(
     """
     rule = Posterior(tests, params.cutoff, context=context)
     outcome = pc(data, params, context, rule)
-    least, arrows, evidence = rule.lowest, dict[Pair, float](), None
-    if params.orientation == STRONGEST and outcome.status == "complete":
+    least, arrows, evidence, restored = rule.lowest, dict[Pair, float](), None, set[Pair]()
+    if params.orientation != MAJORITY and outcome.status == "complete":
         skeleton, limit = outcome.matrix | outcome.matrix.T, params.order_limit(data)
         if whole is None:
             whole = known_whole(data.cardinalities, data.n, params.total)
@@ -509,7 +513,11 @@ def conclude(
             best = Compared(tests, skeleton, params.cutoff, context)
             skeleton, least, found = best.skeleton, best.links(), best.directions()
         else:
-            found = directions(skeleton, tests, limit, context.known)
+            directed = partial(directions, tests=tests, largest=limit)
+            if params.orientation == REPAIRED:
+                by_links = partial(directed, known=context.links_known)
+                skeleton, restored = repaired(skeleton, tests, outcome.separating, by_links)
+            found = directed(skeleton, known=context.known)
         separating = _apart(outcome.separating, skeleton)
         outcome = replace(
             outcome,
@@ -521,7 +529,10 @@ def conclude(
         arrows |= _certain(skeleton, context.known)
     edges = [(i, j) for i, j in _linked(outcome.matrix) if i < j]
     diagnostics = MarginalDiagnostics(
-        edge_confidence={p: confidence.of_link(least.get(p, 1.0)) for p in edges},
+        edge_confidence={
+            p: confidence.RESTORED if p in restored else confidence.of_link(least.get(p, 1.0))
+            for p in edges
+        },
         arrow_confidence=arrows,
         released_tables=tuple(tests.moments.released()),
         released=tests.moments,

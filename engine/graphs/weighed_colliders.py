@@ -56,6 +56,7 @@ MOST_SETS = 400  # of a pair, smallest first: hubs have too many
 TEMPERATURES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 SWEEPS, BURN, THIN = 500, 200, 3
 MOST_REVERSALS = 6_000_000  # in all; wide graphs get fewer sweeps
+MOST_PROBABLE = 20  # DAGs that are handed on
 START = 2013  # of the chains' numbers: a public sequence, the same for every run
 
 
@@ -65,12 +66,15 @@ class Orientation(NamedTuple):
     What is missing of ``arrows[i, j] + arrows[j, i]`` to 1 is the probability that the edge can be
     turned without changing what the data say. ``contradicted`` are the lines (i, j), i < j, whose
     arrow would close a cycle with surer ones. ``evidence`` is what all of it follows from.
+    ``probable`` are the DAGs that the chains met most often, at most ``MOST_PROBABLE``, and how
+    often each.
     """
 
     cpdag: Adjacency
     contradicted: frozenset[Pair]
     arrows: NDArray[np.float64]
     evidence: DirectionEvidence | None = None
+    probable: Sequence[tuple[Adjacency, int]] = ()
 
 
 def unshielded(skeleton: Adjacency) -> Iterator[Triple]:
@@ -146,7 +150,8 @@ def orient(
     if known is not None:
         known = type(known)(known.knowledge, [known.names[i] for i in order])
     links, back = skeleton[np.ix_(order, order)], np.ix_(place, place)
-    arrows = arrow_probabilities(links, moved, known)
+    met = sampled_dags(links, moved, known)
+    arrows = arrow_probabilities(met, moved, known)
     # Knowledge parts nodes that are alike without it.
     if not (known and known.knowledge) and links.any():
         some = np.argwhere(links)
@@ -156,7 +161,9 @@ def orient(
     graph, lines = by_strength(links, arrows, known, EARNED)
     named = ((int(order[i]), int(order[j])) for i, j in lines)
     contradicted = frozenset((min(pair), max(pair)) for pair in named)
-    return Orientation(graph[back], contradicted, arrows[back], weights)
+    often = sorted(met, key=lambda each: -each[1])[:MOST_PROBABLE]
+    probable = [(dag[back], times) for dag, times in often]
+    return Orientation(graph[back], contradicted, arrows[back], weights, probable)
 
 
 def _own_ranks(skeleton: Adjacency, weights: Mapping[Triple, float]) -> NDArray[np.int64]:
@@ -182,13 +189,15 @@ def _own_ranks(skeleton: Adjacency, weights: Mapping[Triple, float]) -> NDArray[
 
 
 def arrow_probabilities(
-    skeleton: Adjacency, weights: Mapping[Triple, float], known: Known | None = None
+    met: Sequence[tuple[Adjacency, int]],
+    weights: Mapping[Triple, float],
+    known: Known | None = None,
 ) -> NDArray[np.float64]:
     """(d, d): share of the sampled DAGs with i -> j in their CPDAG (with knowledge, MPDAG)."""
-    arrows, total = np.zeros(skeleton.shape), 0
+    arrows, total = np.zeros(met[0][0].shape), 0
     a, z, b = _columns(weights)
     graphs: dict[bytes, Adjacency] = {}
-    for dag, times in sampled_dags(skeleton, weights, known):
+    for dag, times in met:
         # DAGs of one CPDAG have their unshielded colliders in common.
         key = (dag[a, z] & dag[b, z] if known is None else dag).tobytes()
         if key not in graphs:

@@ -135,10 +135,10 @@ class NoisyTests:
             self._known[key] = self._compute(x, y, given, entering), entering
         return self._known[key][0]
 
-    def again(self) -> NoisyTests:
-        """Return these tests after tensors of any size were released once more."""
+    def again(self, leaks: bool = False) -> NoisyTests:
+        """Return these tests after tensors of any size were released once more, or with leaks."""
         return NoisyTests(
-            self.moments, ordinal=self._ordinal, leaks=False, check=self._check, whole=self.whole
+            self.moments, ordinal=self._ordinal, leaks=leaks, check=self._check, whole=self.whole
         )
 
     def with_higher(self, whole: bool = False) -> NoisyTests:

@@ -17,6 +17,8 @@ from engine.marginals.contrasts import Array
 POSTERIOR = (0.0, 0.5, 0.63, 0.69, 0.75, 0.83, 0.88, 0.92, 0.95, 0.97, 0.99, 0.9996, 1.0)
 FREQUENCY = (0.0, 0.44, 0.47, 0.56, 0.64, 0.75, 0.77, 0.87, 0.89, 0.935, 0.97, 0.98, 0.998)
 
+RESTORED = 0.7  # how often a link that came back was real (engine/marginals/repair.py)
+
 # Of the three marks of a real link, log odds of each are SLOPE log(share + LEAST_SHARE): the shares
 # of the chains, flatter where little is seen. That a mark was drawn, after Meek's rules, says more.
 LEAST_SHARE = 0.0395

@@ -7,6 +7,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from benchmarks.random_networks import random_dataset
 from engine import Dataset, load_dataset, run
 from engine.algorithms import marginal_pc
 from engine.algorithms.marginal_pc import (
@@ -20,7 +21,7 @@ from engine.algorithms.marginal_pc import (
 )
 from engine.context import RunContext
 from engine.data.column import MOST_RELEASED
-from engine.marginals import citest
+from engine.marginals import citest, confidence
 from engine.marginals import moments as released
 from engine.marginals.citest import NoisyTests
 from engine.marginals.levels import groups, merged
@@ -133,6 +134,26 @@ def test_without_noise_directions_meet_those_of_pc():
     ours = run("marginal_pc", data, epsilon=1e7, max_order=2, trace=False)
     assert (plain.matrix == ours.matrix).all()
     assert ours.metrics.directed_f1 == 1.0
+
+
+def test_a_deleted_link_comes_back_at_no_cost():
+    """A strong link that a test of little power deleted; what is released stays the same."""
+    data = random_dataset(16, 26, 930_002, 100_000)
+    old, new = (
+        run("marginal_pc", data, epsilon=0.3, seed=930_002, orientation=rule, trace=False)
+        for rule in ("strongest", "repaired")
+    )
+    again = new.skeleton - old.skeleton
+    assert old.skeleton < new.skeleton
+    assert again <= {frozenset(edge) for edge in data.truth.edges}
+    told = new.diagnostics.edge_confidence.items()
+    sure = {frozenset(data.names[i] for i in pair): p for pair, p in told}
+    assert {sure[pair] for pair in again} == {confidence.RESTORED}
+    assert not again & set(new.separating_sets)
+    assert list(new.ledger) == list(old.ledger)
+    assert np.array_equal(new.diagnostics.released.two, old.diagnostics.released.two)
+    default = run("marginal_pc", data, epsilon=0.3, seed=930_002, trace=False)
+    assert (default.matrix == new.matrix).all()
 
 
 def test_the_strongest_forest_is_kruskals():
