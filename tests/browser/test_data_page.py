@@ -40,7 +40,7 @@ def test_from_a_file_to_a_release(new_page, screenshots):
     page.get_by_text("it is a date, from 2015 to 2023, of which the year").wait_for()
     page.get_by_text("patient: one value has up to 3 rows.").wait_for()
     page.locator(".st-key-cards-several label", has_text="Yes").click()
-    page.get_by_text("Orders a person's rows").wait_for()  # the date, as proposed
+    page.get_by_text("Orders a person's rows, and has no other use.").wait_for()  # the date
     page.get_by_role("button", name="Declare all as shown").click()
     page.get_by_text("2 of the used columns are declared").wait_for()
     settle(page)
