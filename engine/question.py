@@ -90,6 +90,19 @@ class Question:
         return {name: value for name, value in found.items() if value not in (None, False)}
 
 
+def order_of_time(
+    cause: str, outcome: str, before: Sequence[str], after: Sequence[str]
+) -> Knowledge | None:
+    """Return the tiers that columns before the cause and after it state; None without any.
+
+    The outcome is after the cause; columns in neither are free.
+    """
+    if not before and not after:
+        return None
+    tiers = before, [cause], sorted({*after, outcome})
+    return Knowledge(tiers=tuple(tuple(tier) for tier in tiers if tier))
+
+
 def checked(value: Any) -> Question:
     """Return a question as it is; InputError for another value."""
     if not isinstance(value, Question):

@@ -7,7 +7,7 @@ import argparse
 from engine.cli.flags import numbers, parts
 from engine.errors import InputError
 from engine.knowledge import Knowledge
-from engine.question import SHARE, Question
+from engine.question import SHARE, Question, order_of_time
 
 
 def add_question_flags(parser: argparse.ArgumentParser) -> None:
@@ -72,9 +72,6 @@ def _order(args: argparse.Namespace) -> Knowledge | None:
         parts(text, flag) if text else []
         for text, flag in ((args.before, "--before"), (args.after, "--after"))
     )
-    if not before and not after:
-        return None
     if args.outcome in before:
         raise InputError("The outcome is not before the cause.")
-    tiers = before, [args.cause], sorted({*after, args.outcome})
-    return Knowledge(tiers=tuple(tuple(tier) for tier in tiers if tier))
+    return order_of_time(args.cause, args.outcome, before, after)

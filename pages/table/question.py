@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import streamlit as st
@@ -11,6 +10,7 @@ from engine import InputError, Knowledge, Question
 from engine.data.schema import Schema
 from engine.effects.outcome import yes_and_no
 from engine.effects.width import widths
+from engine.question import order_of_time
 from pages.shell import form
 from pages.shell import words as text
 from pages.shell.state import Draft, kept
@@ -88,11 +88,7 @@ def _order(schema: Schema, d: Draft) -> Knowledge | None:
         d[name] = tuple(column for column in d[name] if column in others)
         with place:
             form.bound(st.multiselect, title, d, name, key=f"question-{name}", options=others)
-    before, after = list(d["before"]), list(d["after"])
-    if not before and not after:
-        return None
-    tiers: Sequence[Sequence[str]] = before, [d["cause"]], sorted({*after, d["outcome"]})
-    return Knowledge(tiers=tuple(tuple(tier) for tier in tiers if tier))
+    return order_of_time(d["cause"], d["outcome"], d["before"], d["after"])
 
 
 def _has_numbers(schema: Schema, name: str) -> bool:
