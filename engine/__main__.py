@@ -33,6 +33,7 @@ _MODULES = {
     "story": ("story",),
     "plan": ("plan",),
     "audit": ("audit",),
+    "new": ("new",),
     "schema": ("schema",),
     "budget": ("budget",),
     "release": ("release", "combine", "synthetic"),

@@ -20,6 +20,21 @@ def data_path(name: str, variable: str) -> Path:
     return Path(named) if named else user_data_path("dp-causal-explorer", appauthor=False) / name
 
 
+def own_folder(path: Path) -> Path:
+    """Create a private folder for a person's table; InputError inside a git repository."""
+    inside = next((p for p in (path, *path.resolve().parents) if (p / ".git").exists()), None)
+    if inside is not None:
+        raise InputError(
+            f"{str(inside)!r} is a git repository, which could publish your table. Create the "
+            "folder outside of it."
+        )
+    if os.path.lexists(path) and not (path.is_dir() and not any(path.iterdir())):
+        raise InputError(f"{str(path)!r} exists and is not empty. Give the name of a new folder.")
+    private_folder(path)
+    path.chmod(0o700)
+    return path
+
+
 def check_place(path: Path) -> None:
     """Raise InputError where a new file could not be written, before anything is paid for."""
     if path.is_dir() or not (path.parent.is_dir() and os.access(path.parent, os.W_OK)):

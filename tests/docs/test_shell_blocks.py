@@ -20,7 +20,7 @@ from engine.release.checking import attack_release
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "tutorial").glob("*.md")),
          *sorted((ROOT / "docs" / "how-to").glob("*.md"))]  # fmt: skip
-ENGINE = ".venv/bin/python -m engine "
+ENGINE = (".venv/bin/python -m engine ", "engine ")
 # Fewer rows, runs and draws than a reader asks for.
 CHEAP = {
     "--seeds 20": "--seeds 2 --n 500",
@@ -35,7 +35,7 @@ def lines_of(page):
     """The lines of a page that are run."""
     blocks = re.findall(r"(?ms)^```(\w*)\n(.*?)^```$", page.read_text(encoding="utf-8"))
     lines = [line for name, body in blocks if name in ("", "sh") for line in body.splitlines()]
-    return [line for line in lines if line and not line.startswith(("#", "make "))]
+    return [line for line in lines if line and not line.startswith(("#", "make ", "source "))]
 
 
 COMMANDS = {page.relative_to(ROOT): lines_of(page) for page in PAGES}
@@ -45,7 +45,7 @@ def engine(line):
     """One command of the engine, in this process; its output may go to a file."""
     for long, short in CHEAP.items():
         line = line.replace(long, short)
-    words = shlex.split(line.removeprefix(ENGINE), comments=True)
+    words = shlex.split(line.partition("engine ")[2], comments=True)
     target = words.pop() if ">" in words else "output.txt"
     with Path(target).open("w", encoding="utf-8") as file, contextlib.redirect_stdout(file):
         status = main([word for word in words if word != ">"])
@@ -54,13 +54,16 @@ def engine(line):
 
 @pytest.mark.parametrize("page", [p for p, lines in COMMANDS.items() if lines], ids=str)
 def test_commands_of_a_page(page, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+    (tmp_path / "project").mkdir()
+    monkeypatch.chdir(tmp_path / "project")
     monkeypatch.setenv("DP_CAUSAL_EXPLORER_BUDGETS", str(tmp_path / "kept" / "budgets.db"))
     monkeypatch.setattr("engine.cli.audit.attack_release", partial(attack_release, proposals=1))
-    (tmp_path / "sample_data").symlink_to(ROOT / "sample_data")
+    Path("sample_data").symlink_to(ROOT / "sample_data")
     for line in COMMANDS[page]:
         if line.startswith(ENGINE):
             engine(line)
+        elif line.startswith("cd "):
+            monkeypatch.chdir(line.removeprefix("cd "))
         else:
             subprocess.run(["bash", "-ec", line], check=True, timeout=20)
 

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+import sys
 from dataclasses import replace
 
 import networkx as nx
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 from engine import Dataset, InputError
+from engine.__main__ import main
 from engine.algorithm import Outcome
 from engine.graphs.formats import FORMATS
 from engine.marginals.diagnostics import MarginalDiagnostics
@@ -389,3 +391,21 @@ def test_an_earlier_release_of_a_column_of_many_levels_passes_its_own_check(book
     release = make(book, data, schema, name="many levels")
     assert release.labels[-1] == "all orders"
     assert 0 < check(release) <= 1
+
+
+def test_a_folder_for_a_table_is_private_and_in_no_repository(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "clone" / ".git").mkdir(parents=True)
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "table.csv").touch()
+    assert main(["new", "ward 7"]) == 0
+    place = tmp_path / "ward 7"
+    assert place.stat().st_mode & 0o777 == 0o700
+    assert (place / ".gitignore").read_text() == "*\n"
+    assert f"{sys.executable} -m engine budget new 'ward 7'" in (place / "README.md").read_text()
+    capsys.readouterr()
+    refused = {"clone/ward": "git repository", "clone": "git repository", "full": "not empty"}
+    for name, why in {**refused, "ward 7": "not empty", "clone/../clone/a/b": "git"}.items():
+        assert main(["new", name]) == 2
+        assert why in capsys.readouterr().err
+    assert not (tmp_path / "clone" / "a").exists()
