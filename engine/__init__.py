@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # what a type checker sees of the names below
     from engine.data.schema import Person as Person
     from engine.data.schema import Schema as Schema
     from engine.data.schema import load_schema as load_schema
+    from engine.data.sources import Join as Join
     from engine.errors import InputError as InputError
     from engine.estimator import PrivateGraph as PrivateGraph
     from engine.knowledge import Knowledge as Knowledge
@@ -39,6 +40,7 @@ _NAMES = {
     "data.networks": "load_dataset",
     "data.reading": "read_table",
     "data.schema": "Column Person Schema load_schema",
+    "data.sources": "Join",
     "errors": "InputError",
     "estimator": "PrivateGraph",
     "knowledge": "Knowledge load_knowledge",

@@ -308,16 +308,25 @@ def ready(tell: Tell) -> None:
 
 @dataclass(frozen=True)
 class Upload:
-    """A file as it was uploaded: its name and its bytes."""
+    """A file as it was uploaded: its name and its bytes.
+
+    With ``other`` its rows have the columns of a second file, too: that of the same key.
+    """
 
     name: str
     raw: bytes = field(repr=False)
+    other: Upload | None = None
+    keys: tuple[str, str] = ("", "")
 
-    def open(self) -> io.BytesIO:
+    def open(self) -> Any:
         """The file, with its name for what is said of it."""
         found = io.BytesIO(self.raw)
         found.name = self.name
-        return found
+        if self.other is None:
+            return found
+        from engine.data.sources import Join
+
+        return Join(found, self.other.open(), self.keys)
 
 
 def large(*args: Any) -> bool:
@@ -340,6 +349,14 @@ def table(
         schema = load_schema(schema.raw)
     edges, name = None if truth is None else truth.raw, Path(file.name).stem
     return read(file.open(), schema, truth=edges, name=name), schema
+
+
+def names(file: Upload) -> list[str]:
+    """Return the names of its columns; InputError for a join that would repeat rows."""
+    from engine.data.sources import opened
+
+    with opened(file.open()) as found:
+        return [name for name in found.names if name]
 
 
 def columns(file: Upload) -> tuple[tuple[Found, ...], Dialect]:

@@ -114,6 +114,7 @@ def add_table_flags(parser: argparse.ArgumentParser, which: Any = None, **needs:
         help="what to read of a database file: one row for each record, since its rows are what a "
         "guarantee protects",
     )
+    add_join_flag(parser)
     parser.add_argument("--csv-encoding", help="utf-8, utf-16 or latin-1")
     parser.add_argument(
         "--schema",
@@ -127,6 +128,27 @@ def add_table_flags(parser: argparse.ArgumentParser, which: Any = None, **needs:
         help="go on where more than 5 %% of a column's cells match no level and count as an "
         "answer; what they are is said on standard error",
     )
+
+
+def add_join_flag(parser: argparse.ArgumentParser) -> None:
+    """Add the flag of a second file, whose columns are added by a key."""
+    parser.add_argument(
+        "--join",
+        nargs=3,
+        metavar=("FILE", "KEY", "ITS_KEY"),
+        help="add the columns of a second file, which counts as public: the table's column of keys "
+        "and that of the file, where each key occurs once",
+    )
+
+
+def joined(table: Any, args: argparse.Namespace) -> Any:
+    """Return a table with the columns that --join adds, if it is given."""
+    from engine.data.sources import Join
+
+    if args.join is None:
+        return table
+    file, key, its = args.join
+    return Join(table, file, (key, its))
 
 
 def add_run_flags(parser: argparse.ArgumentParser) -> None:
@@ -185,7 +207,7 @@ def datasets(args: argparse.Namespace) -> list[Dataset]:
     if args.csv is not None:
         schema = None if args.schema is None else load_schema(args.schema)
         return [own_table(args, schema, truth=args.truth)]
-    for name in ("schema", "query", "truth"):
+    for name in ("schema", "query", "join", "truth"):
         if getattr(args, name) is not None:
             raise InputError(f"--{name} belongs to --csv: a bundled network brings its own facts.")
     names = parts(args.dataset, "--dataset")
@@ -200,7 +222,8 @@ def own_table(args: argparse.Namespace, schema: Schema | None, **options: Any) -
     """
     from engine.data.reading import read
 
-    data = read(args.csv, schema, query=args.query, encoding=args.csv_encoding, **options)
+    table = joined(args.csv, args)
+    data = read(table, schema, query=args.query, encoding=args.csv_encoding, **options)
     tell_unforeseen(data)
     if not args.accept_unforeseen and any(u.asks for u in data.unforeseen_cells):
         raise InputError(

@@ -10,7 +10,7 @@ from textwrap import indent
 
 import numpy as np
 
-from engine.cli.flags import Parser, tell_unforeseen
+from engine.cli.flags import Parser, add_join_flag, joined, tell_unforeseen
 from engine.data.dataset import Dataset
 from engine.data.draft import Found, survey
 from engine.data.reading import read
@@ -24,7 +24,7 @@ def schema_command(argv: Sequence[str]) -> None:
     """Draft or check the public facts of a table's columns."""
     parser = Parser(
         description="Draft a schema from a table (draft), or look at one (check); each has a "
-        "--help of its own.",
+        "--help.",
         example="schema draft table.csv",
     )
     words = parser.add_subparsers(dest="word", required=True)
@@ -55,14 +55,14 @@ def schema_command(argv: Sequence[str]) -> None:
     for one in (draft, check):
         one.add_argument("--csv-encoding", help="utf-8, utf-16 or latin-1")
         one.add_argument("--query", metavar="SQL", help="what to read of a database file")
+        add_join_flag(one)
     args = parser.parse_args(argv)
     (_draft if args.word == "draft" else _check)(args)
 
 
 def _draft(args: argparse.Namespace) -> None:
-    found = Schema.draft(
-        args.table, encoding=args.csv_encoding, query=args.query, missing=args.missing
-    )
+    said = {"encoding": args.csv_encoding, "query": args.query}
+    found = Schema.draft(joined(args.table, args), missing=args.missing, **said)
     plain = (sys.stdout.encoding or "").lower() not in ("utf-8", "utf8")  # JSON on any terminal
     print(json.dumps(found.to_json(), ensure_ascii=plain, indent=1))
     for remark in found.remarks:
@@ -78,9 +78,10 @@ def _check(args: argparse.Namespace) -> None:
     schema = load_schema(args.schema)
     print("\n".join(_words(schema)))
     if args.csv is not None:
-        data = read(args.csv, schema, encoding=args.csv_encoding, query=args.query)
+        table, said = joined(args.csv, args), {"encoding": args.csv_encoding, "query": args.query}
+        data = read(table, schema, **said)
         tell_unforeseen(data)
-        found, _ = survey(args.csv, encoding=args.csv_encoding, query=args.query)
+        found, _ = survey(table, **said)
         print("\n".join(_on_table(data, schema, found)))
 
 

@@ -7,19 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from engine.data.sources import Relation, quoted, written
+from engine.data.sources import Relation, bare, quoted, written
 
 # Cells that stand for none, in any case; a level of the same text is that level all the same.
 GAPS = ("", "?", "na", "n/a", "nan", "null", "<na>", "nat", "#n/a")
-_BLANKS = "".join(map(chr, (*range(9, 14), *range(28, 33), 0x85, 0xA0, *range(0x2000, 0x200B))))
-BLANKS = f"{_BLANKS}\u2028\u2029\u202f\u205f\u3000\ufeff"
 _NUMBERS = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DOUBLE)$")
-
-
-def bare(cell: str) -> str:
-    """The SQL of a cell's text without the blanks around it; most have none, and ask for less."""
-    ends = f"ascii({cell}) BETWEEN 33 AND 126 AND ascii(right({cell}, 1)) BETWEEN 33 AND 126"
-    return f"(CASE WHEN {ends} THEN {cell} ELSE trim({cell}, {quoted(BLANKS)}) END)"
 
 
 def moment(text: str, form: str | None = None) -> str:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from engine.data.cell import Cell, bare, empty, moment, number
+from engine.data.cell import Cell, empty, moment, number
 from engine.data.column import (
     DATES,
     GAP_LEVELS,
@@ -27,7 +27,7 @@ from engine.data.column import (
     Column,
     Dialect,
 )
-from engine.data.sources import Relation, opened, quoted
+from engine.data.sources import Relation, bare, opened, quoted
 from engine.errors import DataError, show
 
 FEW = 10  # numbers with at most so many values are levels

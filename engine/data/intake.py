@@ -24,10 +24,10 @@ from typing import Any
 
 import numpy as np
 
-from engine.data.cell import BLANKS, Cell, empty, moment, number, once
+from engine.data.cell import Cell, empty, moment, number, once
 from engine.data.column import ADDED, Column, Person, Unforeseen
 from engine.data.dataset import mixed_radix_keys
-from engine.data.sources import Relation, opened, quoted
+from engine.data.sources import BLANKS, Relation, opened, quoted
 from engine.data.spreadsheets import safe
 
 _VALUE = re.compile(r"\d|true|false", re.IGNORECASE)  # in every level that is a number

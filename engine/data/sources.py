@@ -20,6 +20,7 @@ import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial, reduce
 from itertools import chain, dropwhile, islice
@@ -45,6 +46,8 @@ _ORDERS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_U
 _CHUNK = 1 << 20  # bytes read at a time; the header's line ends in the first
 _LONGEST = 2 * _CHUNK  # bytes of a line
 _MOST_UNPACKED, _MOST_CELLS = 1 << 30, 20_000_000  # of a workbook: bytes, and cells of its area
+_BLANKS = "".join(map(chr, (*range(9, 14), *range(28, 33), 0x85, 0xA0, *range(0x2000, 0x200B))))
+BLANKS = f"{_BLANKS}\u2028\u2029\u202f\u205f\u3000\ufeff"
 # A bounded memory, no disk, and no look at Python's variables.
 _SETTINGS = """SET memory_limit = '60%'; SET temp_directory = ''; SET TimeZone = 'UTC';
 SET python_enable_replacements = false;"""
@@ -71,11 +74,35 @@ class Relation(NamedTuple):
         if name.strip() in self.places:
             return self.places[name.strip()]
         hint = did_you_mean(name, filter(None, self.names))
-        raise DataError(f"{self.label} has no column {show(name)}, which the schema names.{hint}")
+        raise DataError(
+            f"{self.label} has no column {show(name)}, which the schema or the join names.{hint}"
+        )
 
     def rows(self, select: str, rest: str = "") -> Any:
         """What a SELECT gives; its FROM is this table."""
         return self.con.execute(f"SELECT {select} FROM {self.sql} {rest}").fetchall()
+
+
+@dataclass(frozen=True)
+class Join:
+    """Two tables as one: each row of ``table`` with the row of ``other`` that has the same key.
+
+    ``keys`` are the names of the two columns that are compared, as text without blanks around it. A
+    row without a match has empty cells. The guarantee is about the rows of ``table``; ``other``
+    counts as public. Reading raises DataError where a key occurs twice in ``other``, because the
+    join would then repeat rows.
+
+    Examples:
+        >>> from engine import Schema
+        >>> flights = b"late,plane\\nyes,N1\\nno,N2\\nno,N1\\n"
+        >>> planes = b"plane,seats\\nN1,50\\nN2,180\\n"
+        >>> Schema.draft(Join(flights, planes, ("plane", "plane"))).names
+        ('late', 'plane', 'seats')
+    """
+
+    table: Any
+    other: Any
+    keys: tuple[str, str]
 
 
 @contextmanager
@@ -89,6 +116,12 @@ def opened(
     """
     import duckdb  # here: it takes a tenth of a second to load
 
+    if isinstance(source, Join):
+        with opened(source.table, dialect, query, least) as one:
+            with opened(source.other, replace(dialect, delimiter=None)) as other:
+                both = _joined(one, other, source.keys)
+            yield both
+        return
     with ExitStack() as stack:
         label, kind = "data", "frame"
         if isinstance(source, np.ndarray):
@@ -126,13 +159,12 @@ def opened(
                 names = [row[0] for row in con.execute(f"DESCRIBE FROM {sql}").fetchall()]
             names = [name.strip() for name in names]
             _check_names(names, label)
-            places = {call(name): k for call in (unsafe, str) for k, name in enumerate(names)}
             if sql == "held":
                 con.register(sql, held.rename_columns([f"c{k}" for k in range(len(names))]))
             sql = f"{sql} t({_columns(len(names))})"
             types = [row[1] for row in con.execute(f"DESCRIBE FROM {sql}").fetchall()]
             known = partial(_categories, source if kind in ("frame", "parquet") else held)
-            yield Relation(con, sql, names, places, types, label, dialect, delimiter, known)
+            yield Relation(con, sql, names, _named(names), types, label, dialect, delimiter, known)
         except duckdb.OutOfMemoryException:
             raise DataError(f"{label} needs too much memory; give fewer columns.") from None
         except duckdb.Error as error:
@@ -191,6 +223,40 @@ def _categories(source: Any) -> dict[str, tuple[tuple[str, ...], bool]]:
         for field, column in zip(source.schema, source.columns, strict=True)
         if pa.types.is_dictionary(field.type) and column.num_chunks
     }
+
+
+def _named(names: Sequence[str]) -> dict[str, int]:
+    return {call(name): k for call in (unsafe, str) for k, name in enumerate(names)}
+
+
+def _joined(one: Relation, other: Relation, keys: tuple[str, str]) -> Relation:
+    """Return two tables as one; a name that both have gets the other's label."""
+    at = [table.at(key) for table, key in zip((one, other), keys, strict=True)]
+    key, its = (
+        bare(written(f"c{k}", table.types[k], table.dialect.decimal))
+        for table, k in zip((one, other), at, strict=True)
+    )
+    taken = [k for k, name in enumerate(other.names) if k != at[1] and name]
+    cells = "".join(f", c{k} AS j{k}" for k in taken)
+    asked = f"SELECT {its} AS key{cells} FROM {other.sql} WHERE {its} <> ''"
+    one.con.register("other", other.con.sql(asked).to_arrow_table())
+    if one.con.execute("SELECT count(*) > count(DISTINCT key) FROM other").fetchone()[0]:
+        raise DataError(
+            f"{show(keys[1])} has a key more than once in {other.label}, so the join would repeat "
+            "rows. Keep one row for each key there."
+        )
+    stem = Path(other.label.removesuffix(".gz")).stem
+    more = [other.names[k] for k in taken]
+    names = [*one.names, *(f"{n} ({stem})" if n in one.names else n for n in more)]
+    _check_names(names, one.label)
+    joined = "".join(f", other.j{k}" for k in taken)
+    sql = f"(SELECT t.*{joined} FROM {one.sql} LEFT JOIN other ON {key} = other.key)"
+    sql = f"{sql} t({_columns(len(names))})"
+    types = [row[1] for row in one.con.execute(f"DESCRIBE FROM {sql}").fetchall()]
+    called, held = dict(zip(more, names[len(one.names) :], strict=True)), other.categories()
+    its_own = {name: held[of] for of, name in called.items() if of in held}
+    known = lambda: one.categories() | its_own  # noqa: E731
+    return one._replace(sql=sql, names=names, places=_named(names), types=types, categories=known)
 
 
 def _check_names(names: Sequence[str], label: str) -> None:
@@ -267,6 +333,12 @@ def _files(path: Path, kind: str) -> list[Path]:
 def quoted(text: str) -> str:
     """A text as SQL writes it."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def bare(cell: str) -> str:
+    """The SQL of a cell's text without the blanks around it; most have none, and ask for less."""
+    ends = f"ascii({cell}) BETWEEN 33 AND 126 AND ascii(right({cell}, 1)) BETWEEN 33 AND 126"
+    return f"(CASE WHEN {ends} THEN {cell} ELSE trim({cell}, {quoted(BLANKS)}) END)"
 
 
 def written(cell: str, kind: str, decimal: str) -> str:

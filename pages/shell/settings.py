@@ -160,7 +160,11 @@ class OwnFile:
 
     def empty(self) -> None:
         """Let go of what was in it: Streamlit keeps what was replaced until the next click."""
-        self.upload, self.truth, self.proposal = replace(self.upload, raw=b""), None, None
+        self.upload, self.truth, self.proposal = (
+            replace(self.upload, raw=b"", other=None),
+            None,
+            None,
+        )
 
 
 OWN_DATA: Place[Dataset | None] = Place("own_data")

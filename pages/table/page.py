@@ -11,7 +11,7 @@ from pages.shell import drafted_strip, journey, state
 from pages.shell.own import upload
 from pages.shell.settings import data_for, drafted_source, own_file
 from pages.shell.words import plain
-from pages.table import columns, handed, pay, rows
+from pages.table import columns, handed, join, pay, rows
 from pages.table.columns import unforeseen
 
 DOOR = (
@@ -45,6 +45,9 @@ def main() -> None:
     file = own_file()
     if here.word == "table":
         table(data)
+        if file is not None:
+            join.second(file)
+        rows.sample_files()
     elif here.word == "columns" and file is not None:
         columns.builder(file)
         if data is not None and data.declared:
@@ -84,7 +87,6 @@ def table(data: Dataset | None) -> None:
             st.warning(columns.OPEN)
         if st.toggle(EXACT, key="exact", help=EXACT_HELP):
             rows.exact(data)
-    rows.sample_files()
 
 
 def paid(step: str, data: Dataset | None) -> None:

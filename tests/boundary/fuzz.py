@@ -34,6 +34,8 @@ from engine.data.column import Dialect
 from engine.data.dataset import Dataset
 from engine.data.pairs import read_pair
 from engine.data.reading import read as read_table
+from engine.data.schema import Schema
+from engine.data.sources import BLANKS, Join
 from engine.errors import InputError
 from engine.privacy.sources import Hardened, Replay
 from engine.release import make as making
@@ -64,8 +66,8 @@ Kind = Callable[[random.Random, Path, Found], list[str]]
 def one_case(seed: int, folder: Path, found: Found, kind: Kind | None = None) -> None:
     """One table and its neighbour, of a kind that follows from the seed unless it is named."""
     chance = random.Random(seed)
-    kinds = (declared, found_in_rows, two_columns, persons)
-    kind = kind or chance.choices(kinds, (16, 2, 2, 3))[0]
+    kinds = (declared, found_in_rows, two_columns, persons, joined)
+    kind = kind or chance.choices(kinds, (16, 2, 2, 3, 2))[0]
     name = kind.__name__.replace("_", " ")
     found.counts[name] += 1
     try:
@@ -168,6 +170,34 @@ def rows_of(data: Dataset) -> Counter[Any]:
     """How often each row occurs, of numeric data with its values."""
     rows = data.row_codes() if data.values is None else data.values
     return Counter(map(tuple, rows.tolist()))
+
+
+def joined(chance: random.Random, folder: Path, found: Found) -> list[str]:
+    """A table and one with a replaced record, each joined by its last column to a public file."""
+    shape = Text(separator=chance.choice(",;"), spaced=chance.random() < 0.2)
+    base, others, place = drawn(chance, shape)
+    words = {cell.strip(BLANKS) for cell in (*"12", *chance.sample(writers.ODD, 9))} - {""}
+    public = {key: chance.choice(("1", "3", "7", "")) for key in words if "\r" not in key}
+    level = dataclasses.replace(writers.COLUMNS[-1], name="level", missing=("7",))
+    schema = Schema((*writers.COLUMNS[:-1], level), dialect=shape.dialect())
+    lines = [["key", "level"], *public.items()]
+    other = "\n".join(
+        ",".join(f'"{c.replace(chr(34), chr(34) * 2)}"' for c in row) for row in lines
+    )
+    pair = []
+    for table in (base, [*base[:place], others[place], *base[place + 1 :]]):
+        raw = shape.write(table, folder, random.Random(0))
+        pair.append(data := read(Join(raw, other.encode(), ("grade", "key")), schema=schema))
+        wanted = Counter(
+            (
+                *shape.codes(record)[:-1],
+                writers.meaning(level, public.get(record[-1].strip(BLANKS))),
+            )
+            for record in table
+        )
+        if isinstance(data, Dataset) and rows_of(data) != wanted:
+            return [f"joined otherwise: {list((rows_of(data) - wanted).items())[:2]}"]
+    return refused(pair) or [*same_facts(*pair), *same_rows(*pair)]
 
 
 # One row a person ----------------------------------------------------------------------

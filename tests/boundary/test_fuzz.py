@@ -28,6 +28,7 @@ def test_neighbouring_files_are_read_charged_and_written_alike():
         "Sqlite",
         "PandasFrame",
         "persons",
+        "joined",
         "releases",
     ):
         assert found.counts[what], what
@@ -135,6 +136,17 @@ def rows_for_persons():
     return mock.patch.object(intake, "_counted", counted)
 
 
+def matched_rows():
+    """A row without a match in the second file vanishes."""
+    usual = sources._joined
+
+    def inner(*asked):
+        both = usual(*asked)
+        return both._replace(sql=both.sql.replace("LEFT JOIN", "JOIN"))
+
+    return mock.patch.object(sources, "_joined", inner)
+
+
 PLANTED = {
     "a vote is exempt from the schema": (exempt, fuzz.two_columns, Text),
     "a draft claims to be declared": (drafts_count, fuzz.found_in_rows, Text),
@@ -145,6 +157,7 @@ PLANTED = {
     "types that follow from all cells": (guessed_types, fuzz.declared, PandasFrame),
     "types that follow from another file": (first_files_types, fuzz.declared, Folder),
     "a tie by the file's order": (files_order, fuzz.persons, Text),
+    "rows without a match vanish": (matched_rows, fuzz.joined, Text),
     "rows for persons": (rows_for_persons, fuzz.persons, Text),
 }
 

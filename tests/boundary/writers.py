@@ -24,9 +24,10 @@ import pyarrow as pa
 import pyarrow.feather as feather
 import pyarrow.parquet as parquet
 
-from engine.data.cell import BLANKS, GAPS
+from engine.data.cell import GAPS
 from engine.data.column import Column, Dialect, Person
 from engine.data.schema import Schema
+from engine.data.sources import BLANKS
 
 Record = tuple[Any, ...]
 NAMES = ("smoker", "stage", "age", "dose", "grade")

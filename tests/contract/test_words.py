@@ -117,7 +117,9 @@ def test_every_folder_is_counted():
         counted = set(KEPT["most"][place])
         for top in ("engine", "pages"):
             parts = [path for path in (ROOT / top).iterdir() if path.name != "__pycache__"]
-            names = {f"{top}/{path.name}" for path in parts if path.is_dir() or path.suffix == ".py"}
+            names = {
+                f"{top}/{path.name}" for path in parts if path.is_dir() or path.suffix == ".py"
+            }
             assert names <= counted
 
 
