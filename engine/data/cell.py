@@ -15,7 +15,7 @@ _NUMBERS = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DOUBLE)$")
 
 
 def moment(text: str, form: str | None = None) -> str:
-    """The SQL of a text's date and time, in UTC where it has a zone; NULL where it is none.
+    """Return the SQL of a text's date and time, in UTC where it has a zone; NULL for no date.
 
     A text that is no date in the format ``form`` may be one in ISO 8601.
     """
@@ -24,18 +24,18 @@ def moment(text: str, form: str | None = None) -> str:
 
 
 def number(text: str, decimal: str) -> str:
-    """The SQL of a text's number, true being 1 and false 0; NULL or not finite where it is none."""
+    """Return the SQL of a text's number, true being 1 and false 0; NULL or infinite for none."""
     words = f"CASE lower({text}) WHEN 'true' THEN 1.0 WHEN 'false' THEN 0.0 END"
     return f"coalesce({_double(text, decimal)}, {words})"
 
 
 def once(cell: str, asked: str, called: str = "x") -> str:
-    """The SQL of what is asked of ``x``, which is the SQL of a cell and is computed once."""
+    """Return the SQL of an expression in ``x``, the value of ``cell``, which is computed once."""
     return f"list_transform([{cell}], lambda {called}: {asked})[1]"
 
 
 def empty(text: str) -> str:
-    """The SQL of whether a text stands for none."""
+    """Return the SQL that says whether a text stands for no value."""
     return f"(lower(coalesce({text}, '')) IN ({', '.join(map(quoted, GAPS))}))"
 
 
@@ -46,7 +46,7 @@ def _double(text: str, decimal: str) -> str:
 
 
 def _among(cell: str, codes: Sequence[Any], decimal: str) -> str:
-    """The SQL of whether a cell is one of these codes, as text in any case or as a number."""
+    """Return the SQL that says whether a cell is one of these codes, as a number or in any case."""
     words = [str(code).strip().lower() for code in codes]
     numbers = (number(quoted(word.replace(".", decimal)), decimal) for word in words)
     found = f"lower(x) IN ({', '.join(map(quoted, words))})"

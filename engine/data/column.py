@@ -89,7 +89,7 @@ class Column:
             raise InputError(f"The column {show(self.name)} {fault}.")
 
     def _faults(self) -> Iterator[str]:
-        """What does not fit together; each is looked at once those before it are right."""
+        """Yield the facts that do not fit; each is examined once those before it are right."""
         for what, known in (("type", TYPES), ("part", (None, *PARTS)), ("take", (None, *TAKES))):
             if (value := getattr(self, what)) not in known:
                 words = ", ".join(filter(None, known))
@@ -223,7 +223,7 @@ def listed(value: Any, what: str) -> tuple[Any, ...] | None:
 
 
 def _paired(value: Any, what: str) -> tuple[Any, ...]:
-    """An object of a schema as pairs; a list of a group's levels stands for equal shares."""
+    """Return an object of a schema as pairs; a list of a group's levels stands for equal shares."""
     fault = f'"{what}" in a schema is an object: by name a list of levels, or numbers by level.'
     try:
         pairs = dict(value)
@@ -298,7 +298,7 @@ class Dialect:
                 raise InputError(f"The {what} of a table is one of {words}, not {show(value)}.")
 
     def said(self, options: Mapping[str, str | None]) -> Dialect:
-        """The same with what is said of it again; InputError for an option that is none."""
+        """Return the dialect with these options changed; InputError for an unknown option."""
         for word in options:
             if word not in _WRITTEN:
                 raise InputError(
@@ -319,7 +319,7 @@ PLAIN = Dialect()
 
 
 def repeated(names: Sequence[str]) -> str:
-    """The first name that occurs a second time; StopIteration where none does."""
+    """Return the first name that occurs a second time; StopIteration where none does."""
     return next(name for i, name in enumerate(names) if name in names[:i])
 
 

@@ -98,7 +98,7 @@ class Dataset:
             object.__setattr__(self, "truth", nx.freeze(truth))
 
     def _faults(self, codes: np.ndarray) -> Iterator[str]:
-        """What does not fit together; each is looked at once those before it are right."""
+        """Yield the facts that do not fit; each is examined once those before it are right."""
         names, levels, schema = self.names, self.levels, self.schema
         texts = all(isinstance(name, str) and name.strip() for name in names)
         if not texts or len(set(names)) < len(names) or len(names) != len(levels):
@@ -323,7 +323,7 @@ class Dataset:
 
 
 def frozen(array: np.ndarray) -> np.ndarray:
-    """The same array, which can be changed no more."""
+    """Return the same array, read-only from here on."""
     array.flags.writeable = False
     return array
 

@@ -133,7 +133,7 @@ class _Facts(NamedTuple):
 
 
 def _facts(table: Relation, names: Sequence[str], missing: Sequence[Any]) -> Iterator[_Facts]:
-    """A line a column; whole numbers that no float holds are words."""
+    """Yield the facts of each column; whole numbers that no float holds are words."""
     stored = (Cell.of(table, name, missing=missing).stored for name in names)
     cells = ", ".join(f"{cell} AS s{j}" for j, cell in enumerate(stored))
     each = ", ".join(f"s{j}" for j in range(len(names)))
@@ -165,7 +165,7 @@ def _facts(table: Relation, names: Sequence[str], missing: Sequence[Any]) -> Ite
 
 
 def _words(table: Relation, place: int, asked: str) -> list[Any]:
-    """The columns of what is asked of a column's texts w, their numbers v and counts n."""
+    """Return the columns of a query on one column's texts w, their numbers v and counts n."""
     found = table.con.execute(asked.format(f"FROM words WHERE j = {place}")).fetchnumpy()
     return list(found.values())
 
@@ -173,7 +173,7 @@ def _words(table: Relation, place: int, asked: str) -> list[Any]:
 def _look(
     table: Relation, name: str, facts: _Facts, rows: int, known: tuple[tuple[str, ...], bool]
 ) -> Found:
-    """What a column holds; ``known`` has its categories, and whether they have an order."""
+    """Describe a column; ``known`` has its categories, and says whether they have an order."""
     if len(name) > MOST_TEXT:
         return Found(name, 0, 0, why_out=f"its name has more than {MOST_TEXT} characters")
     place, held, odd = facts.place, facts.held, facts.texts - facts.numbers
@@ -271,7 +271,7 @@ def _in_blocks(table: Relation, name: str, held: int) -> bool:
 def _hints(
     codes: Sequence[str], values: np.ndarray, counts: np.ndarray, facts: _Facts
 ) -> list[str]:
-    """What a person should look at before they declare a column of numbers."""
+    """List the points to examine before a column of numbers is declared."""
     hints = []
     if codes:
         more = " …" if codes[3:] else ""
@@ -350,7 +350,7 @@ def _cuts(values: np.ndarray, counts: np.ndarray, whole: bool) -> tuple[float, .
 
 
 def _short(low: float, high: float, whole: bool) -> float:
-    """The number with the fewest digits above ``low`` and up to ``high``; if ``whole`` the next."""
+    """Return the number with the fewest digits in (``low``, ``high``]; if ``whole`` ``low`` + 1."""
     if whole:
         return float(low + 1)
     top, least = Decimal(repr(float(high))), Decimal(repr(float(low)))

@@ -31,7 +31,7 @@ RARE = 0.2  # share of rare causes among nodes without parents
 def random_network(
     names: Sequence[str], levels: Levels, edges: int, rng: Generator, like: Network | None = None
 ) -> Network:
-    """A network of these columns and about so many edges (d, with at most 3 parents a node).
+    """Draw a network of these columns and about so many edges, with at most 3 parents per node.
 
     Parents come from the nodes before in a random order, near ones first, so that chains, trees
     and shared children all occur. With ``like`` the tables are that network's, fitted to these
@@ -137,7 +137,7 @@ def independent_numbers(
 
 
 def table_like(like: Network, shape: Sequence[int], size: int, rng: Generator) -> Table:
-    """A table of one of a network's nodes, for parents of other numbers of levels.
+    """Borrow the table of one of a network's nodes for parents with other numbers of levels.
 
     A node with as many parents, or the next number that the network has, is drawn; nodes
     with about the wanted levels are likelier.
@@ -171,7 +171,7 @@ def table_like(like: Network, shape: Sequence[int], size: int, rng: Generator) -
 def fitted(
     table: Table, source: Sequence[int], shape: Sequence[int], size: int, rng: Generator
 ) -> Table:
-    """A table for parents of ``source`` levels, for parents of ``shape`` and ``size`` levels.
+    """Fit a table with parents of ``source`` levels to parents of ``shape`` and ``size`` levels.
 
     Levels keep their order: of too many parents' levels some are left out, of too few some stand
     twice; of too many levels of the node neighbours are added up, of too few some are split. A

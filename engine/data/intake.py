@@ -39,7 +39,7 @@ _MOST = 9e12  # beyond it a row's number counts as that in a person's sum
 
 
 def code(column: Column, cell: Cell, unit: int = 1, rest: int | None = None) -> str:
-    """The SQL of a cell's code; ``rest`` (or K, and K + 1 of an empty one) where it has no level.
+    """Return the SQL of a cell's code; ``rest`` (or K, and K + 1 if empty) for a cell of no level.
 
     The exact text of a level, or a number, is looked at first: what follows is for the other cells.
     Codes are counted in ``unit``.
@@ -83,7 +83,7 @@ Weighted = tuple[np.ndarray, np.ndarray]  # distinct rows of codes (k, d), and t
 def project(
     table: Relation, columns: Sequence[Column], person: Person | None = None
 ) -> tuple[Weighted, tuple[Unforeseen, ...]]:
-    """The table's weighted rows, and what matched no level.
+    """Return the table's weighted rows, and the cells that matched no level.
 
     With a ``person`` a row is a person's. Who reads refuses what matched no level of a column that
     states no ``other``.
@@ -111,7 +111,7 @@ def project(
 def _counted(
     con: Any, columns: Sequence[Column], terms: Sequence[Callable[[int], str]], source: str
 ) -> Weighted:
-    """The distinct rows of a source in order, and how often each occurs.
+    """Return the distinct rows of a source in order, and how often each occurs.
 
     A term is the SQL of a column's code. Rows are grouped by whole numbers in which codes stand one
     after the other; each has bits for the levels of any column, and two for what has no level.
@@ -131,7 +131,7 @@ def _counted(
 def _unforeseen(
     table: Relation, columns: Sequence[Column], cells: dict[str, Cell], rows: Weighted
 ) -> Iterator[Unforeseen]:
-    """What matched no level: a line a column, and one for its empty cells."""
+    """Yield the cells that matched no level: one line per column, and one for its empty cells."""
     codes, weights = rows
     total = int(weights.sum())
     for column, held in zip(columns, codes.T, strict=True):
@@ -195,7 +195,7 @@ def _order(table: Relation, person: Person) -> str:
 
 
 def _amount(column: Column, cell: Cell | None) -> str:
-    """What a row adds to its person's sum, in whole millionths: exact in any order of the rows."""
+    """Return a row's part of its person's sum, in whole millionths: exact in any order of rows."""
     if cell is None or column.take == "count":
         return "1"
     clipped = f"least(greatest({{}}, {-_MOST!r}::DOUBLE), {_MOST!r}::DOUBLE)".format
@@ -206,7 +206,7 @@ def _amount(column: Column, cell: Cell | None) -> str:
 
 
 def _taken(column: Column, j: int) -> str:
-    """The SQL that makes one code of a person's rows, e their codes and v their amounts."""
+    """Return the SQL that makes one code of a person's rows, e their codes and v their amounts."""
     other = column.other_code or 0
     if column.take in ("first", "last"):  # of rows at one place the lowest level
         sign = "-" if column.take == "last" else ""
@@ -225,7 +225,7 @@ def _taken(column: Column, j: int) -> str:
 
 
 def read_numbers(source: Any) -> tuple[np.ndarray, list[str], str]:
-    """A table's numbers (n, d) in the order of its rows, NaN where none is; names; a label."""
+    """Return a table's numbers (n, d) in the order of its rows, NaN for none; names; a label."""
     with opened(source) as table:
         names = [name for name in table.names if name]
         listed = ", ".join(f"{Cell.of(table, n).number} AS v{k}" for k, n in enumerate(names))

@@ -21,7 +21,7 @@ MAX_ROWS = 10_000_000
 
 
 def folder(name: str, in_repository: str) -> Path:
-    """A folder that comes with the project: inside an installed package, or in the repository."""
+    """Return a folder of the project: inside an installed package, or in the repository."""
     here = Path(__file__).resolve().parents[1]
     return here / name if (here / name).is_dir() else here.parent / in_repository
 
@@ -101,7 +101,7 @@ def load_network(name: str) -> Network:
 
 
 def network_of(name: str, nodes: Sequence[Mapping[str, Any]], *said: str) -> Network:
-    """A network from its nodes as the files have them: name, states, parents and table of each.
+    """Build a network from its nodes as the files have them: name, states, parents and table.
 
     ``said`` are its source and licence.
     """

@@ -156,7 +156,7 @@ WHERE = "get it with: pip download --no-deps cdt==0.6.0"
 
 
 def read_tuebingen(source: str | Path | IO[bytes]) -> tuple[Dataset, ...]:
-    """The pairs with a known direction in a copy of the cdt 0.6.0 wheel.
+    """Read the pairs with a known direction from a copy of the cdt 0.6.0 wheel.
 
     Each is public data named "tuebingen:pair1" with columns A and B; its bounds are the data's own
     lowest and highest values, taken as public like the rest of a benchmark. The file has the cause

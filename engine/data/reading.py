@@ -115,7 +115,7 @@ def read(
 
 
 def _told(data: Dataset) -> Dataset:
-    """The data; what matched no level is said on standard error, without a cell."""
+    """Return the data; warn of cells that match no level, without quoting one."""
     if data.unforeseen_cells:
         said = "; ".join(map(str, data.unforeseen_cells))
         warnings.warn(f"{said}. See data.unforeseen.", UserWarning, stacklevel=3)
@@ -123,7 +123,7 @@ def _told(data: Dataset) -> Dataset:
 
 
 def as_dataset(data: Any, schema: Schema | None = None) -> Dataset:
-    """Data in any of the forms a notebook has them, read by the schema if there is one.
+    """Return data in any form that a notebook has, read by the schema if there is one.
 
     InputError, one sentence, for anything else, and for a dataset that was read otherwise.
     """
@@ -183,7 +183,7 @@ def read_edges(source: str | os.PathLike[str] | bytes, names: Sequence[str]) -> 
 
 
 def _tetrad_cells(line: str, names: Sequence[str]) -> list[str]:
-    """The ends of an arrow in Tetrad's text; one cell for another edge, none for other lines."""
+    """Return the ends of an arrow in Tetrad's text; one cell for another edge, none otherwise."""
     edge = re.fullmatch(r"\s*\d+\.\s+(.+)", line)
     if edge is None:
         return []
@@ -192,7 +192,7 @@ def _tetrad_cells(line: str, names: Sequence[str]) -> list[str]:
 
 
 def _cells(line: str, names: Sequence[str]) -> list[str]:
-    """A line's cells, by the names that the table has where they are such."""
+    """Return a line's cells, by the table's names where they are such."""
     delimiter = max(DELIMITERS, key=line.count)
     cells = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])
     if "->" in line and not set(map(str.strip, cells)) <= set(names):  # a name may hold an arrow

@@ -140,7 +140,7 @@ class Schema(metaclass=_Named):
         return tuple(float(x) for x in found.numbers if x is not None)
 
     def __str__(self) -> str:
-        """A line a column, and why the others are left out."""
+        """Return one line per column, and why the others are left out."""
         lines = [
             f"{c.name}: {' | '.join(c.labels)}"
             + ("" if c.take is None else f", {c.take} of a person's rows")
@@ -163,7 +163,7 @@ class Schema(metaclass=_Named):
 
     @classmethod
     def draft(cls, source: Any, **options: Any) -> Schema:
-        """What the rows themselves look like, to be declared column by column; not public.
+        """Propose a schema from the rows, to be declared column by column; it is not public.
 
         Its columns are marked as not declared, and nothing is proven of what they read. Columns
         that can be no levels (ids, dates, free text, one value only) are left out; ``left_out``
@@ -197,7 +197,7 @@ class Schema(metaclass=_Named):
     def proposed(
         cls, found: Sequence[Found], dialect: Dialect, missing: Sequence[Any] = ()
     ) -> Schema:
-        """A draft of columns as they were found; DataError without two columns of use."""
+        """Return a draft of the columns that were found; DataError for fewer than two of use."""
         left_out = tuple((one.name, one.why_out) for one in found if one.why_out)
         columns = tuple(one.column for one in found if one.column is not None)
         if len(columns) < 2:
@@ -241,7 +241,7 @@ class Schema(metaclass=_Named):
         return replace(self, columns=tuple(columns), left_out=left, hints=hints)
 
     def keep(self, *names: str) -> Schema:
-        """The same with these columns alone, in the order given; InputError for one it has not."""
+        """Return the schema with only these columns, in the order given; InputError for another."""
         self._check_known(names, "keep")
         return replace(self, columns=tuple(self.columns[self.names.index(n)] for n in names))
 
@@ -255,7 +255,7 @@ class Schema(metaclass=_Named):
                 raise InputError(f"The schema has no column {show(name)} to {verb}{why}.{hint}")
 
     def by_person(self, id: str, order: str | None = None, **takes: str) -> Schema:
-        """The same with persons as records.
+        """Return the schema with persons as records.
 
         Args:
             id: The column that says which person a row is of; it need not be one of the schema's.
@@ -300,7 +300,7 @@ class Schema(metaclass=_Named):
         return tuple(column.labels for column in self.columns)
 
     def to_json(self) -> dict[str, Any]:
-        """The file's content."""
+        """Return the file's content."""
         stated = {
             "rows": self.rows,
             "person": self.person and _stated(self.person),
@@ -326,14 +326,14 @@ class Schema(metaclass=_Named):
 
 
 def _stated(facts: Any, *always: str) -> dict[str, Any]:
-    """The fields of a dataclass that differ from their defaults, as JSON has them."""
+    """Return the fields of a dataclass that differ from their defaults, as JSON has them."""
     held = {one.name: getattr(facts, one.name) for one in fields(facts)}
     differ = {one.name for one in fields(facts) if held[one.name] != one.default} | {*always}
     return {k: _plain(k, v) for k, v in held.items() if k in differ}
 
 
 def _plain(what: str, value: Any) -> Any:
-    """A field of a column as JSON has it."""
+    """Return a field of a column as JSON has it."""
     if what == "values":
         return dict(value)
     if what == "groups":  # a list where the shares are equal
@@ -343,7 +343,7 @@ def _plain(what: str, value: Any) -> Any:
 
 
 def _wrong_person(column: Column, person: Person | None) -> str | None:
-    """What does not fit of a column's rule for persons, as the end of a sentence."""
+    """Return the fault of a column's rule for persons as the end of a sentence; None if it fits."""
     if person is None:
         return column.take and 'says how a person\'s rows become one; name the person ("id")'
     if column.name == person.id:
@@ -369,13 +369,13 @@ def _facts(name: str, said: Any) -> dict[str, Any]:
 
 
 def _column(name: str, facts: dict[str, Any]) -> Column:
-    """A declared column; its type follows from its facts where it is not said."""
+    """Build a declared column; its type follows from its facts if it is not given."""
     numeric = "cuts" in facts or "bounds" in facts
     return Column(**{"name": name, "type": "numeric" if numeric else "ordered", **facts})
 
 
 def _restated(column: Column, facts: dict[str, Any]) -> Column:
-    """A column with some facts given again; the level of empty cells stays."""
+    """Return a column with some facts replaced; the level of empty cells stays."""
     numeric = column.type == "numeric"
     gap = str(column.labels[column.other_code or 0]) if column.has_gap_level else None
     kept: dict[str, Any] = {what: getattr(column, what) for what in ("take", "part", "missing")}
@@ -393,7 +393,7 @@ def _restated(column: Column, facts: dict[str, Any]) -> Column:
 
 
 def parse_schema(content: Any) -> Schema:
-    """A schema from the JSON value of its file; InputError in one sentence for anything else."""
+    """Return a schema from the JSON value of its file; InputError in one sentence for another."""
     content = check_fields(content, _TOP, "schema", FORMAT, VERSIONS)
     columns, person, known = map(content.get, ("columns", "person", "knowledge"))
     if not isinstance(columns, list):
@@ -416,7 +416,7 @@ def _question(content: Any) -> Question:
 
 
 def _parsed(kind: type[_Facts], content: Any, what: str) -> _Facts:
-    """A dataclass from an object of a JSON file; ``stated`` is ``declared`` of version 1."""
+    """Return a dataclass from an object of a JSON file; ``stated`` is ``declared`` of version 1."""
     if kind is Column and isinstance(content, Mapping) and "stated" in content:
         content = {"declared" if k == "stated" else k: v for k, v in content.items()}
     check_fields(content, tuple(kind.__dataclass_fields__), what)

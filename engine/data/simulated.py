@@ -32,7 +32,7 @@ NOISES: dict[str, Callable[[np.random.Generator, Shape], NDArray[np.float64]]] =
 
 
 def stream(kind: str, seed: int) -> np.random.Generator:
-    """What a sample of this kind is drawn from: a run with the same seed draws other noise."""
+    """Return the generator of a sample: a run with the same seed draws other noise."""
     key = int.from_bytes(kind.encode(), "big")
     return np.random.default_rng(np.random.SeedSequence(int(seed), spawn_key=(key,)))
 
@@ -77,7 +77,7 @@ def rows_of(
 
 
 def model_spread(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The model's standard deviations (d,), with noise of variance 1."""
+    """Return the model's standard deviations (d,), with noise of variance 1."""
     mixing = np.linalg.inv(np.eye(len(weights)) - weights)
     return np.asarray(np.sqrt(np.sum(mixing**2, axis=0)))
 

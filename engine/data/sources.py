@@ -79,7 +79,7 @@ class Relation(NamedTuple):
         )
 
     def rows(self, select: str, rest: str = "") -> Any:
-        """What a SELECT gives; its FROM is this table."""
+        """Return the rows of a SELECT from this table."""
         return self.con.execute(f"SELECT {select} FROM {self.sql} {rest}").fetchall()
 
 
@@ -109,7 +109,7 @@ class Join:
 def opened(
     source: Any, dialect: Dialect = PLAIN, query: str | None = None, least: int | None = None
 ) -> Iterator[Relation]:
-    """The table as something that DuckDB reads; what is wrong with it is a DataError in our words.
+    """Open a table as a relation of DuckDB; its faults are a DataError in our own words.
 
     ``least`` is the number of rows, 0 where a schema does not state it: a workbook does not store
     those that are blank at its end.
@@ -188,7 +188,7 @@ _UNREAD = {
 
 
 def _refusal(said: str, label: str, kind: str) -> DataError:
-    """What to say in the place of a reader's message, which may quote a cell."""
+    """Return the error that replaces a reader's message, which may quote a cell."""
     at = re.match(r"Invalid Input Error: CSV Error on Line: (\d+)", said)
     if kind == "text" and at is not None:
         why = next((words for mark, words in _WRONG.items() if mark in said), "cannot be read")
@@ -197,7 +197,7 @@ def _refusal(said: str, label: str, kind: str) -> DataError:
 
 
 def _categories(source: Any) -> dict[str, tuple[tuple[str, ...], bool]]:
-    """The categories that a table's own types list, by column, and whether they have an order."""
+    """Return the categories that a table's types list, by column, and whether they are ordered."""
     import pyarrow as pa
 
     if type(source).__module__.partition(".")[0] == "pandas":
@@ -275,7 +275,7 @@ def _check_names(names: Sequence[str], label: str) -> None:
 
 
 def located(stack: ExitStack, source: Any) -> tuple[str, Path]:
-    """What a file, bytes or an open file are called, and their path, which is one in memory."""
+    """Return the name of a file, bytes or an open file, and a path (in memory for the others)."""
     if isinstance(source, str | os.PathLike):
         return Path(source).name, Path(source)
     name = getattr(source, "name", None)
@@ -292,7 +292,7 @@ def located(stack: ExitStack, source: Any) -> tuple[str, Path]:
 
 
 def _memory(stack: ExitStack, chunks: Iterable[bytes | bytearray]) -> Path:
-    """The path of a file of these bytes in memory (or a private one that is deleted)."""
+    """Return the path of a file of these bytes in memory (or a private one that is deleted)."""
     if hasattr(os, "memfd_create"):
         file: Any = stack.enter_context(os.fdopen(os.memfd_create("table"), "wb"))
         path = Path(f"/proc/self/fd/{file.fileno()}")
@@ -305,7 +305,7 @@ def _memory(stack: ExitStack, chunks: Iterable[bytes | bytearray]) -> Path:
 
 
 def _kind(path: Path, suffix: str) -> str:
-    """What a file is by its first bytes, a folder by what it holds; DataError for neither."""
+    """Tell a file's kind by its first bytes, a folder's by its files; DataError for neither."""
     try:
         if path.is_dir():
             kind = next((kind for kind in _ENDINGS if _files(path, kind)), None)
@@ -324,19 +324,19 @@ def _kind(path: Path, suffix: str) -> str:
 
 
 def _files(path: Path, kind: str) -> list[Path]:
-    """The file itself, or those of a folder."""
+    """Return the file itself, or those of a folder."""
     if not path.is_dir():
         return [path]
     return sorted(p for p in path.rglob("*") if p.suffix.lower() in _ENDINGS[kind])
 
 
 def quoted(text: str) -> str:
-    """A text as SQL writes it."""
+    """Return a text as SQL writes it."""
     return "'" + text.replace("'", "''") + "'"
 
 
 def bare(cell: str) -> str:
-    """The SQL of a cell's text without the blanks around it; most have none, and ask for less."""
+    """Return the SQL of a cell's text without the blanks around it; most cells have none."""
     ends = f"ascii({cell}) BETWEEN 33 AND 126 AND ascii(right({cell}, 1)) BETWEEN 33 AND 126"
     return f"(CASE WHEN {ends} THEN {cell} ELSE trim({cell}, {quoted(BLANKS)}) END)"
 
@@ -545,7 +545,7 @@ def _check_closed(file: IO[bytes], delimiter: bytes, label: str) -> None:
 
 
 def framed(array: np.ndarray, names: Sequence[str] | None = None) -> Any:
-    """An (n, d) array as a frame with these names, or X0, X1 and so on."""
+    """Return an (n, d) array as a frame with these names, or X0, X1 and so on."""
     import pandas as pd
 
     if array.ndim != 2 or array.dtype.kind not in "biufOUST":
@@ -559,7 +559,7 @@ def framed(array: np.ndarray, names: Sequence[str] | None = None) -> Any:
 def _table(
     kind: str, source: Any, label: str, query: str | None, least: int | None, word: Word
 ) -> Any:
-    """What is neither text nor Parquet as an Arrow table, cells without a type by their words."""
+    """Return any other source as an Arrow table, cells without a type by their words."""
     import pyarrow as pa
 
     try:
@@ -582,7 +582,7 @@ _WORDED = ("period", "interval", "object", "category")
 
 
 def _worded(frame: Any, word: Word) -> Any:
-    """An Arrow table of any frame; of one of pandas with text for what has no type of its own."""
+    """Return an Arrow table of any frame, with text for the columns of pandas that have no type."""
     import pyarrow as pa
 
     if type(frame).__module__.partition(".")[0] != "pandas":
@@ -598,7 +598,7 @@ def _worded(frame: Any, word: Word) -> Any:
 
 
 def _single(table: Any) -> Any:
-    """An Arrow table with floats of 32 bits for those of 16, which DuckDB does not take."""
+    """Return an Arrow table with floats of 32 bits for those of 16, which DuckDB does not take."""
     import pyarrow as pa
 
     half = ((k, field) for k, field in enumerate(table.schema) if pa.types.is_float16(field.type))
@@ -608,7 +608,7 @@ def _single(table: Any) -> Any:
 
 
 def _word(decimal: str, value: Any) -> str | None:
-    """A cell of any type as a person would type it, in text that is valid everywhere."""
+    """Return a cell of any type as a person would type it, in text that is valid everywhere."""
     if isinstance(value, bytes):
         value = value.decode("utf-8", "replace")
     if isinstance(value, Decimal | np.floating):
@@ -633,7 +633,7 @@ def _cells(rows: Iterator[Sequence[Any]], word: Word) -> Any:
 
 
 def _sheet(path: Path, label: str, least: int | None) -> Iterator[Sequence[Any]]:
-    """The rows of a workbook's first sheet, from the first that holds anything."""
+    """Return the rows of a workbook's first sheet, from the first that is not blank."""
     from python_calamine import CalamineWorkbook
 
     if zipfile.is_zipfile(path):  # the format before 2007 has small sheets
@@ -672,7 +672,7 @@ def _check_book(path: Path, label: str) -> None:
 def _sqlite(
     path: Path, label: str, query: str | None, least: int | None
 ) -> Iterator[Sequence[Any]]:
-    """What a query on a SQLite file gives, its names first; it is opened for reading alone."""
+    """Yield the rows of a query on a SQLite file, names first; the file is opened read-only."""
     # A log next to the file may hold rows; without one the file is not even locked.
     log = path.with_name(f"{path.name}-wal")
     still = "" if log.exists() and log.stat().st_size else "&immutable=1"
@@ -709,7 +709,7 @@ def _check_join(connection: Any, tables: Sequence[str], query: str, label: str) 
 
 
 def _whole(label: str, tables: list[str]) -> str:
-    """The query that reads a database's only table."""
+    """Return the query that reads a database's only table."""
     if len(tables) != 1:
         known = ", ".join(tables[:5]) or "none"
         raise InputError(f"Say what to read of {label} (query); its tables are {known}.")

@@ -21,17 +21,17 @@ _PLAIN = re.compile(r"[+-]?(\d+(?:\.\d*)?|\.\d+)(e[+-]?\d+)?|[+-]|->|--|<-", re.
 
 
 def safe(cell: str) -> str:
-    """The text as it may stand in a file that a spreadsheet opens."""
+    """Return the text as it may stand in a file that a spreadsheet opens."""
     return f"'{cell}" if cell.startswith(_RISKY) and not _PLAIN.fullmatch(cell) else cell
 
 
 def unsafe(cell: str) -> str:
-    """The text that :func:`safe` made a cell of."""
+    """Return the text from which :func:`safe` made a cell."""
     return cell[1:] if cell.startswith("'") and safe(cell[1:]) == cell else cell
 
 
 def table_csv(table: pd.DataFrame, dialect: Dialect = PLAIN) -> str:
-    """A table as CSV, its texts and its columns' names made safe.
+    """Return a table as CSV, with safe texts and column names.
 
     With its schema's ``dialect`` it is read by that schema: UTF-8 has a mark where that is not the
     encoding stated.

@@ -145,7 +145,7 @@ class Budget:
         return self.rows is None or (self.rows == rows and (mine <= theirs or theirs <= mine))
 
     def share(self, epsilon: float) -> float:
-        """The delta of a release of this epsilon unless another is said: the same share of both."""
+        """Return the default delta of a release of this epsilon: the same share of both totals."""
         part = self.delta * min(Decimal(str(epsilon)) / self.epsilon, Decimal(1))
         return float(Context(prec=3, rounding=ROUND_DOWN).create_decimal(part))
 
@@ -240,7 +240,7 @@ class Budgets:
         return locked(self._lock(charge), "Another process is making this release")
 
     def drawn(self, charge: str) -> list[Released]:
-        """The tables that were drawn under a charge; InputError unless its release is to end."""
+        """Return the tables drawn under a charge; InputError unless its release is open."""
         with self._transaction() as connection:
             return [parse_released(json.loads(text)) for text in _drawn(connection, charge)]
 
@@ -261,7 +261,7 @@ class Budgets:
             return released
 
     def made(self, charge: str) -> Release | None:
-        """The kept release of a charge that was not noted, because its process was killed."""
+        """Return the kept release of a charge whose process was killed before noting it."""
         paths = self._files(charge)
         return _kept(paths[0]) if paths else None
 
@@ -351,11 +351,11 @@ class Budgets:
         return self.folder / f"{charge}.lock"
 
     def _files(self, charge: str) -> list[Path]:
-        """The files of all kept releases of a charge; "*" stands for every charge."""
+        """Return the files of all kept releases of a charge; "*" stands for every charge."""
         return sorted(self.folder.glob(f"{charge}-{'[0-9a-f]' * _DIGITS}.json"))
 
     def _lost(self, connection: sqlite3.Connection) -> list[tuple[Path, Release]]:
-        """The kept releases that no charge accounts for.
+        """Return the kept releases that no charge accounts for.
 
         A file that cannot be read is no release of any budget. One of a charge whose release is to
         end was written before its process was killed.
@@ -390,7 +390,7 @@ class Budgets:
 
     @contextmanager
     def _transaction(self, *, create: bool = False) -> Iterator[sqlite3.Connection]:
-        """A transaction that excludes every other process, on the disk when it ends."""
+        """Open a transaction that excludes every other process, on the disk when it ends."""
         if create:
             private_folder(self.path.parent)
         elif not self.path.exists():
@@ -506,7 +506,7 @@ def _bind(connection: sqlite3.Connection, budget: Budget, rows: int, names: Sequ
 
 
 def _drawn(connection: sqlite3.Connection, charge: str) -> list[str]:
-    """The texts of a charge's tables; InputError unless its release is to end."""
+    """Return the texts of a charge's tables; InputError unless its release is open."""
     row = "SELECT 1 FROM charges WHERE id = ? AND request IS NOT NULL"
     if connection.execute(row, (charge,)).fetchone() is None:
         raise InputError(
@@ -528,7 +528,7 @@ def _amounts(epsilon: float | str, delta: float | str, what: str) -> tuple[Decim
 
 
 def amount(value: object) -> Decimal | None:
-    """A finite number of at least 0 with few enough digits to print and to add up; None if not."""
+    """Return a finite number of at least 0 with few enough digits to add up; None if it is not."""
     try:
         found = number(str(value), Decimal)
     except (ValueError, InvalidOperation):
@@ -538,12 +538,12 @@ def amount(value: object) -> Decimal | None:
 
 
 def _exact(value: Decimal) -> str:
-    """A small amount with all of its digits: two that differ never look the same."""
+    """Write a small amount with all of its digits: two that differ never look the same."""
     return f"{value.normalize():e}" if value else "0"
 
 
 def _sentence(path: Path, error: object) -> str:
-    """What to do about an error of SQLite's."""
+    """Return the advice for an error of SQLite."""
     text = str(error)
     if "locked" in text:
         return f"{path} has been locked by another program for {BUSY_SECONDS:.0f} s; try again."
@@ -555,7 +555,7 @@ def _sentence(path: Path, error: object) -> str:
 
 
 def _bare(name: str) -> str:
-    """What is left of a name once all that looks alike is the same.
+    """Reduce a name so that names that look alike become equal.
 
     What stands between two digits tells numbers apart; every other sign between words goes.
     """

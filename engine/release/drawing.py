@@ -22,7 +22,7 @@ Codes = NDArray[np.uint8]
 
 
 def consistent_dag(matrix: Adjacency) -> nx.DiGraph:
-    """A DAG on the columns' positions with a CPDAG's edges; its cycles are broken."""
+    """Return a DAG on the columns' positions with a CPDAG's edges; its cycles are broken."""
     dag = nx.empty_graph(len(matrix), nx.DiGraph)
     directed, lines = matrix & ~matrix.T, np.triu(matrix & matrix.T)
     for a, b in (*np.argwhere(directed).tolist(), *np.argwhere(lines).tolist()):

@@ -37,13 +37,13 @@ class EarlierKnown(Known):
         return np.zeros_like(self.apart)
 
     def fixed_arrows(self, skeleton: Adjacency) -> Adjacency:
-        """The arrows that knowledge alone decides, without those on a cycle, required or not."""
+        """Return the arrows that knowledge alone decides, without those on a cycle."""
         arrows: Adjacency = skeleton & ~self.barred & self.barred.T
         ways = reachable(arrows)
         return np.asarray(arrows & ~(ways & ways.T))
 
     def orienter(self, skeleton: Adjacency) -> Orienter:
-        """What drew the arrows."""
+        """Return the rule that drew the arrows."""
         return EarlierOrienter(skeleton, self)
 
 
@@ -78,5 +78,5 @@ class EarlierOrienter(Orienter):
 
 
 def earlier_known(knowledge: Knowledge | None, names: Sequence[str]) -> Known:
-    """The knowledge on these columns, also where nothing is known."""
+    """Return the knowledge on these columns, also where nothing is known."""
     return EarlierKnown(knowledge or Knowledge(), names)

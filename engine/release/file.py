@@ -135,7 +135,7 @@ def neighbours(schema: Schema) -> str:
 
 
 def findings(outcome: Outcome, names: tuple[str, ...]) -> dict[str, Any]:
-    """The graph, its edges' and arrows' confidence and the tables that were released, by names."""
+    """Return the graph, the confidence of edges and arrows, and the released tables, by names."""
     matrix, found = outcome.matrix, outcome.diagnostics
     assert isinstance(found, MarginalDiagnostics)
     links, arrows = found.edge_confidence, found.arrow_confidence
@@ -153,13 +153,13 @@ def findings(outcome: Outcome, names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def to_json(release: Release) -> dict[str, Any]:
-    """The file's content: nothing in it but public facts and what was paid for."""
+    """Return the file's content: only public facts and released values."""
     signed = None if release.signature is None else vars(release.signature)
     return _content(release) | {"digest": digest(release), "signature": signed}
 
 
 def canonical(release: Release) -> str:
-    """The file's text. There is one text for each release; a reader accepts no other."""
+    """Return the file's text. There is one text for each release; a reader accepts no other."""
     return _compact(to_json(release)) + "\n"
 
 
@@ -208,7 +208,7 @@ def read_bytes(path: str | os.PathLike[str], most: int) -> bytes:
 
 
 def loads(raw: bytes) -> Release:
-    """What the bytes of a file state; InputError where they are not exactly one's.
+    """Return the release in a file's bytes; InputError unless they are exactly its text.
 
     Nothing is verified but the layout and the digest: :func:`engine.release.door.opened` verifies.
     """
@@ -236,7 +236,7 @@ def loads(raw: bytes) -> Release:
 
 
 def parse(content: Any) -> Release:
-    """A release from its JSON value; InputError, ValueError, KeyError or the like for others."""
+    """Return a release from its JSON value; InputError, ValueError, KeyError or the like else."""
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise InputError(f'This is no release: its JSON needs "format": "{FORMAT}".')
     if content.get("version") not in (VERSION, DERIVED, ASKED):

@@ -39,7 +39,7 @@ class Sampled(NamedTuple):
 
     @classmethod
     def of(cls, moments: Moments, codes: Codes) -> Sampled:
-        """The first columns' tensors; their sample's covariance is that of (rows, d) codes."""
+        """Return the first columns' tensors; their sample covariance is that of (rows, d) codes."""
         cards = moments.cardinalities[: _columns(moments.cardinalities)]
         block = np.repeat(np.arange(len(cards)), [r - 1 for r in cards])
         a, b = np.nonzero(block[:, None] < block[None, :])

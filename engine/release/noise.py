@@ -55,7 +55,7 @@ def _log_mean(logs: Iterable[float]) -> float:
 
 
 def as_it_came(first: Released, moments: Moments) -> list[Heard]:
-    """The first release by itself: the tensors of all columns, and of all pairs."""
+    """Return the first release: the tensors of all columns, and of all pairs."""
     at, cards = moments.at, moments.cardinalities
     weight, values = one_way_weight(cards), first.values / moments.n
     variance, size = (first.sigma / moments.n) ** 2, len(moments.one)

@@ -29,7 +29,7 @@ _STYLE = (
 
 
 def to_html(release: Release) -> str:
-    """The page; everything on it is in the JSON file or follows from it."""
+    """Write the page; everything on it is in the JSON file or follows from it."""
     parts = [
         f"<h1>{escape(release.name)}: a private release</h1>",
         f"<p>{escape(promise_words(release))}</p>",
@@ -54,7 +54,7 @@ def to_html(release: Release) -> str:
 
 
 def _answered(release: Release) -> list[str]:
-    """The answer to the question that the release was made for."""
+    """Return the answer to the question that the release was made for."""
     asked = release.schema.question
     if asked is None:
         return []
@@ -65,7 +65,7 @@ def _answered(release: Release) -> list[str]:
 
 
 def promise_words(release: Release) -> str:
-    """What a release guarantees."""
+    """Return the guarantee of a release in words."""
     epsilon, delta = release.total.epsilon, release.total.delta
     who = "records" if release.schema.person is None else "persons"
     return (
@@ -100,7 +100,7 @@ def _origin(release: Release) -> str:
 
 
 def check_words(release: Release, p: float, key: str | None, page: bool) -> list[str]:
-    """What a check found: that the file is consistent, and what that rests on.
+    """Return the verdict of a check in words, and its assumptions.
 
     ``p`` is the check's; ``key`` was given by the reader, and so was the page, if it ``page``.
     """
@@ -144,7 +144,7 @@ def doubt_words(release: Release) -> str:
 
 
 def confidence_words(release: Release) -> str:
-    """What the two confidences mean, and how many arrows are drawn as lines for theirs."""
+    """Explain the two confidences, and count the arrows that are drawn as lines."""
     words = "Link confidence: how often links with such evidence are real on random networks."
     if not release.arrows:
         return f"{words} The directions were voted: their arrows have no confidence of their own."
@@ -215,7 +215,7 @@ def combined_words(release: Release) -> tuple[str, ...]:
 
 
 def release_edges(release: Release) -> list[Edge]:
-    """The edges of a release with the probability of link and arrow."""
+    """Return the edges of a release with the probability of link and arrow."""
     at = {name: i for i, name in enumerate(release.names)}
     link = {(at[a], at[b]): share for a, b, share in release.confidence}
     arrow = {(at[a], at[b]): there for a, b, there, _ in release.arrows}
@@ -224,11 +224,11 @@ def release_edges(release: Release) -> list[Edge]:
 
 
 def release_drawn(release: Release) -> Adjacency:
-    """The (d, d) matrix for other tools: an arrow that pictures draw as a line is one there too."""
+    """Return the (d, d) matrix for other tools: an arrow that pictures draw as a line is one."""
     return matrix_of(annotated(release.names, release_edges(release)), release.names)
 
 
 def release_svg(release: Release) -> str:
-    """The graph as SVG, the same to the byte on every machine: a page is compared by its bytes."""
+    """Draw the graph as SVG, the same to the byte on every machine: pages are compared by bytes."""
     alt = f"The graph of the release {release.name}"
     return svg(release.names, release_edges(release), alt)

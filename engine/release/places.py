@@ -15,7 +15,7 @@ from engine.errors import InputError
 
 
 def data_path(name: str, variable: str) -> Path:
-    """A file of this user's data folder, unless the environment's ``variable`` names another."""
+    """Return a file of this user's data folder, unless the environment's ``variable`` names one."""
     named = os.environ.get(variable)
     return Path(named) if named else user_data_path("dp-causal-explorer", appauthor=False) / name
 

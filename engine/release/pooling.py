@@ -29,7 +29,7 @@ def weights(parts: Sequence[Moments]) -> Array:
 
 
 def pooled(parts: Sequence[Moments]) -> Moments:
-    """The weighted mean of the tensors, with the variance of its noise; n is the effective number.
+    """Return the weighted mean of the tensors with its noise variance; n is the effective number.
 
     Tensors of three columns and more that only some released are the mean over these. That they
     rest on fewer rows counts as noise: the variance that is missing to that of n rows.
@@ -49,7 +49,7 @@ def pooled(parts: Sequence[Moments]) -> Moments:
 
 
 def _higher(key: Key, parts: Sequence[Moments], w: Array, n: int) -> tuple[Array, float]:
-    """A tensor of three columns and more, and the variance of an entry's noise."""
+    """Return a tensor of three columns or more, and the variance of an entry's noise."""
     have = [(a, m) for a, m in zip(w.tolist(), parts, strict=True) if key in m.higher]
     total = sum(a for a, _ in have)
     shares = [(a / total, m) for a, m in have]

@@ -35,7 +35,7 @@ _SMALL = frozenset({0, 1, _PRIME - 1, _EIGHTH, _PRIME - _EIGHTH})
 
 
 def own_key(path: Path | None = None) -> Ed25519PrivateKey:
-    """This person's key, made on first use; InputError for a file that is none or not private."""
+    """Return this user's key, made on first use; InputError for a file that is not private."""
     place = path or data_path("signing-key.pem", VARIABLE)
     if not place.exists():
         private_folder(place.parent)
@@ -58,12 +58,12 @@ def own_key(path: Path | None = None) -> Ed25519PrivateKey:
 
 
 def public_text(key: Ed25519PrivateKey) -> str:
-    """The public key as 64 hexadecimal digits, to be given to readers."""
+    """Return the public key as 64 hexadecimal digits, to be given to recipients."""
     return key.public_key().public_bytes_raw().hex()
 
 
 def signed(release: Release, key: Ed25519PrivateKey) -> Release:
-    """The release with this person's signature over its file and its page."""
+    """Return the release with this user's signature over its file and its page."""
     made = Signature("Ed25519", public_text(key), "", "")
     page = hashlib.sha256(to_html(replace(release, signature=made)).encode()).hexdigest()
     made = replace(made, page_sha256=page)
@@ -72,14 +72,14 @@ def signed(release: Release, key: Ed25519PrivateKey) -> Release:
 
 
 def _message(release: Release) -> bytes:
-    """What is signed: the file's text with an empty value of the signature."""
+    """Return the bytes to sign: the file's text with an empty value of the signature."""
     assert release.signature is not None
     bare = replace(release, signature=replace(release.signature, value=""))
     return _DOMAIN + canonical(bare).encode()
 
 
 def public_key(text: str) -> str:
-    """A public key as 64 hexadecimal digits; InputError for anything else."""
+    """Return a public key from 64 hexadecimal digits; InputError for anything else."""
     found = text.strip().lower()
     if not re.fullmatch("[0-9a-f]{64}", found):
         raise InputError("A public key is 64 hexadecimal digits; see python -m engine key.")
@@ -90,7 +90,7 @@ def public_key(text: str) -> str:
 
 
 def public_key_in(place: str) -> str:
-    """A public key given as such, or as a file that holds it."""
+    """Return a public key that is given as such or as a file that holds it."""
     if len(place) < 1000 and Path(place).is_file():
         return public_key(read_bytes(place, _MOST_BYTES).decode("ascii", "replace"))
     return public_key(place)
