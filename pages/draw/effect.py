@@ -106,13 +106,13 @@ def _show(found: Effect, dataset: str | None) -> None:
         if {found.level, found.reference} <= (found.risks or {}).keys():
             st.html(figures(found))
     if dataset in NETWORKS and dataset is not None:
-        st.markdown(text.plain(_truth(found, dataset)))
+        st.markdown(text.plain(true_effect(found, dataset, found.cause, found.outcome)))
     st.caption(text.plain(" ".join(found.notes)))
 
 
-def _truth(found: Effect, dataset: str) -> str:
-    """What the network's own probability tables say."""
-    risks = interventional(dataset, found.cause, found.outcome) @ found.asked.values
+def true_effect(found: Effect, dataset: str, cause: str, outcome: str) -> str:
+    """What the network's own probability tables say; ``cause`` and ``outcome`` are its columns."""
+    risks = interventional(dataset, cause, outcome) @ found.asked.values
     mine = found.cause_levels
     high, low = (float(risks[mine.index(at)]) for at in (found.level, found.reference))
     return (

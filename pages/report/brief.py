@@ -1,16 +1,23 @@
-"""What a report says, once: page, offline file, PDF, slides and ZIP all show this."""
+"""The content of a report: page, offline file, PDF, slides and ZIP all show it."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
 
 import networkx as nx
+import numpy as np
 
-from engine import Dataset, RunResult
+from engine import Dataset, InputError, RunResult
+from engine.data.networks import NETWORKS
+from engine.effects.effect import Effect, effect_of
+from engine.effects.plausible import plausible
 from engine.graphs.layout import scale_of
 from engine.graphs.links import MARKS, LinkClass
+from engine.graphs.paths import Path
 from engine.graphs.picture import Link
 from engine.graphs.weighed_colliders import SHOWN
 from engine.params import Parameters, param
@@ -22,6 +29,7 @@ from engine.studies.figures import Panel, Series
 from engine.studies.price import PriceStep
 from engine.summary import NOTHING, Promise
 from pages.draw import PALETTES
+from pages.draw.effect import true_effect
 from pages.draw.graphs import positions
 from pages.draw.links import (
     Entry,
@@ -38,9 +46,10 @@ from pages.draw.links import (
 )
 from pages.draw.price import Step, reference_lines, steps_of
 from pages.forms import counted, nothing_for
-from pages.report import words
+from pages.report import words, work
+from pages.report.asked import read
 from pages.report.repeats import Repeats
-from pages.report.words import LEAST
+from pages.report.work import Repetition
 from pages.shell import words as text
 from pages.shell.runs import Shown, steps_before
 
@@ -51,75 +60,120 @@ _THIN, _THICK = 1.4, 7.0  # of a link that no repetition has, and of one that al
 
 @dataclass(frozen=True, kw_only=True)
 class Heading(Parameters):
-    """What a presenter types: the lines above the report's own sentence."""
+    """The lines that a presenter types, and the two chosen columns."""
 
     question: str = param(
-        "", "Question", high=160, help="What the reader wants to know, in their words."
+        "",
+        "Question",
+        high=160,
+        help="The reader's question, in their words. Two columns that it names are chosen "
+        "as cause and outcome.",
     )
     author: str = param("", "Author", high=80)
     date: str = param("", "Date", high=40, help="As it should be read: 22 November 2026.")
+    cause: str = param("", "Cause", high=200)
+    outcome: str = param("", "Outcome", high=200)
 
     @property
     def signed(self) -> str:
         """Author and date."""
         return ", ".join(part for part in (self.author, self.date) if part)
 
+    def asked(self, titles: Mapping[str, str]) -> tuple[str, str] | None:
+        """Return the columns (cause, outcome) that are chosen, else those that the question names.
+
+        ``titles`` has each column's plain name. None without two different columns.
+        """
+        cause, outcome = read(self.question, titles) or ("", "")
+        pair = self.cause or cause, self.outcome or outcome
+        return pair if len({*pair} & titles.keys()) == 2 else None
+
 
 @dataclass(frozen=True)
 class Brief:
     """Words, numbers and pictures, in the order in which they are read.
 
-    ``price`` are the links left after each step, from all there are to those of this run; empty
-    where no truth is known. ``part`` is what the question is about of a graph too large to be read
-    on a slide. ``legend`` says what each class of links is, with its count.
+    ``answer`` is empty where nothing is asked; then ``headline``, which counts the edges, is read
+    first. ``effect`` says how large the effect is, where tables were released. ``sure`` and
+    ``took`` say how sure the answer is and how much privacy took, ``promise`` how well a person
+    is protected.
+    ``steps`` are the links left after each step, from all there are to those of this run; empty
+    where no truth is known. ``part`` draws the columns of the question, where a slide cannot hold
+    the whole graph. ``legend`` has each class of links with its count. ``same``, ``lost`` and
+    ``curve_title`` are titles of slides: how many repetitions give the answer, how many edges the
+    noise took, and how the number of edges changes with ε.
     """
 
     heading: Heading
     title: str
     answer: str
+    effect: str
     headline: str
-    spread: str
+    sure: str
+    took: str
+    promise: Promise
     graph: Picture
     part: Picture | None
     legend: Sequence[Entry]
     note: str
-    price: Sequence[Step]
-    promise: Promise
+    same: str
+    steps: Sequence[Step]
+    lost: str
     people: Picture
     curve: Picture | None
+    curve_title: str
     curve_note: str
     limits: Sequence[str]
     details: Sequence[str]
     made: str
 
+    @property
+    def first(self) -> str:
+        """The sentence that is read first."""
+        return self.answer or self.headline
+
+    @property
+    def further(self) -> tuple[str, ...]:
+        """The sentences below it, in their order."""
+        return tuple(filter(None, (self.effect, self.sure, self.took, self.promise.sentence)))
+
 
 def brief_of(run: Shown, repeats: Repeats | None, heading: Heading, theme: str) -> Brief:
     """The report of a run in the theme's colours, with what its repetitions have shown so far."""
     data, result = run.data, run.result
-    outcomes = [] if repeats is None else list(repeats.outcomes)
-    shown = stable(links(data, result), result, repeats)
+    made, of = ([], 0) if repeats is None else (repeats.made, repeats.of)
+    shown = stable(links(data, result), result, made)
     summary = result.summary(scored=_known(data))
-    promise = summary.promise
-    points = [] if repeats is None else repeats.points
-    each = f"Lines: the middle of {points[0].of} repetitions at each ε. " if points else ""
+    titles, promise = titles_of(data), summary.promise
+    asked, steps = heading.asked(titles), _steps(run, repeats)
+    path = words.answered(result, *asked) if asked else None
+    effect = _effect(run, asked) if asked else None
+    notes = _effect_notes(effect, data, *asked) if effect and asked else []
+    share = words.repeated(path, result, *asked, made, of) if path and asked else ""
+    curve = _curve(result, repeats, theme)
     return Brief(
         heading=heading,
         # the name of a person's own file is theirs
         title=f"{text.dataset_title(data)}: report" if data.public else "Report",
-        answer=words.answer(heading.question, data, result, _titles(data)),
+        answer=_answer(run, path, asked, share) if path and asked else "",
+        effect=effect.sentence if effect else "",
         headline=summary.headline,
-        spread=words.range_sentence(outcomes),
-        graph=_graph(data, result, shown, theme),
-        part=_part(heading.question, data, result, shown, theme),
-        legend=entries(result, waiting=True) if _known(data) else (),
-        note=" ".join(filter(None, (_thickness(result, outcomes), _untold(data, result)))),
-        price=_price(run, repeats),
+        sure=words.sure(result, made, of),
+        took=words.took(result, steps),
         promise=promise,
+        graph=_graph(data, result, shown, theme),
+        part=_part(path, asked, data, result, shown, theme) if path and asked else None,
+        legend=entries(result, waiting=True) if _known(data) else (),
+        note=" ".join(filter(None, (_thickness(result, made), _untold(data, result)))),
+        same=f"{share} give this answer" if share else words.usually(made) if made else "",
+        steps=steps,
+        lost=words.noise_took(steps) if len(steps) > 2 else "",
         people=people_picture(promise.right, promise.level, alt=_people(promise), theme=theme),
-        curve=_curve(result, repeats, theme),
-        curve_note=f"{each}Bands: nine in ten of them.",
+        curve=curve,
+        curve_title=words.curve_title(repeats.points) if repeats and curve else "",
+        curve_note=_curve_note(repeats),
         limits=words.limits(data, result, counted(nothing_for(run))),
-        details=words.details(data, result),
+        details=[*notes, *words.details(data, result)],
         made=_made(run),
     )
 
@@ -136,6 +190,57 @@ def _known(data: Dataset) -> bool:
     return data.public and data.truth is not None
 
 
+# The answer -------------------------------------------------------------------------------
+
+
+def _answer(run: Shown, path: Path, asked: tuple[str, str], share: str) -> str:
+    """The answer of the graph, its number of repetitions, and the answer of the true graph."""
+    titles = titles_of(run.data)
+    ends = titles[asked[0]], titles[asked[1]]
+    said = words.answer(path, ends, [titles[name] for name in run.result.names], share)
+    return " ".join(filter(None, (said, words.true_answer(run.data, *asked))))
+
+
+def _effect(run: Shown, asked: tuple[str, str]) -> Effect | None:
+    """The effect with the columns' plain names; None where no tables were released.
+
+    It is in the outcome's unit, where its levels have public numbers.
+    """
+    if getattr(run.result.diagnostics, "released", None) is None:
+        return None
+    titles, schema = titles_of(run.data), run.data.schema
+    values: tuple[float, ...] | None = None
+    with suppress(InputError):
+        values = schema.numbers(asked[1]) if schema else None
+    in_unit = values is not None and set(values) != {0.0, 1.0}
+    names = tuple(titles[name] for name in run.result.names)
+    ends = titles[asked[0]], titles[asked[1]]
+    return _found(run.result, names, *ends, values if in_unit else None)
+
+
+@lru_cache(maxsize=16)  # asked again with every look at the repetitions
+def _found(
+    result: RunResult,
+    names: tuple[str, ...],
+    cause: str,
+    outcome: str,
+    values: tuple[float, ...] | None,
+) -> Effect:
+    found: Any = result.diagnostics
+    dags = plausible(found, result.matrix, result.known)
+    return effect_of(
+        found.released, names, found.levels, dags, cause, outcome, values=values,
+        corrected=found.answers,
+    )  # fmt: skip
+
+
+def _effect_notes(effect: Effect, data: Dataset, cause: str, outcome: str) -> list[str]:
+    """Notes to the number: the adjustment set, and the same number by the true tables."""
+    known = data.public and data.name in NETWORKS
+    true = [true_effect(effect, data.name, cause, outcome)] if known else []
+    return [" ".join(effect.notes), *true]
+
+
 # The graph --------------------------------------------------------------------------------
 
 
@@ -150,19 +255,19 @@ def links(data: Dataset, result: RunResult) -> list[Link]:
     return [k if k.kind is LinkClass.UNTESTED else replace(k, kind=None) for k in drawn]
 
 
-def stable(drawn: Sequence[Link], result: RunResult, repeats: Repeats | None) -> list[Link]:
+def stable(drawn: Sequence[Link], result: RunResult, made: Sequence[Repetition]) -> list[Link]:
     """Each learned link as thick as it is stable: the share of repetitions that have it.
 
     Without repetitions as its algorithm trusts it; what is missed or waiting keeps its line.
     """
-    outcomes = [] if repeats is None else list(repeats.outcomes)
-    if len(outcomes) < LEAST:
+    if not made:
         return weighted(drawn, result)
-    have = Counter(pair for outcome in outcomes for pair in outcome.found)
+    have = np.sum([r.drawn | r.drawn.T for r in made], axis=0)
+    at = {name: k for k, name in enumerate(result.names)}
     return [
         link
         if link.kind in (LinkClass.MISSED, LinkClass.UNTESTED)
-        else _thick(link, have[min(link.a, link.b), max(link.a, link.b)], len(outcomes))
+        else _thick(link, int(have[at[link.a], at[link.b]]), len(made))
         for link in drawn
     ]
 
@@ -172,9 +277,9 @@ def _thick(link: Link, have: int, of: int) -> Link:
     return replace(link, width=width, note=f"In {have} of {of} repetitions")
 
 
-def _thickness(result: RunResult, outcomes: Sequence[object]) -> str:
-    if len(outcomes) >= LEAST:
-        return f"The thicker a line, the more of {len(outcomes)} repetitions have it."
+def _thickness(result: RunResult, made: Sequence[Repetition]) -> str:
+    if made:
+        return f"The thicker a line, the more of {len(made)} repetitions have it."
     if all(k.width is None for k in weighted(found_links(result), result)):
         return ""
     if isinstance(result.diagnostics, ScoreDiagnostics):
@@ -197,19 +302,24 @@ def _untold(data: Dataset, result: RunResult) -> str:
     return said.strip()
 
 
-def _titles(data: Dataset) -> dict[str, str]:
+def titles_of(data: Dataset) -> dict[str, str]:
     """The columns' names, and the same in plain words where a bundled network has them."""
     plain = plain_names(data.name, data.names) if data.public else data.names
     return dict(zip(data.names, plain, strict=True))
 
 
 def _part(
-    question: str, data: Dataset, result: RunResult, shown: Sequence[Link], theme: str
+    path: Path,
+    asked: tuple[str, str],
+    data: Dataset,
+    result: RunResult,
+    shown: Sequence[Link],
+    theme: str,
 ) -> Picture | None:
-    """The columns that the question names, and some that are linked with them."""
-    part = words.named(question, _titles(data))
-    if data.d <= _LARGE or not part:
+    """The columns that the answer is about, and some that are linked with them."""
+    if data.d <= _LARGE:
         return None
+    part = list(dict.fromkeys([*asked, *(result.names[k] for k in path.columns)]))
     near = [k for k in shown if k.kind is not LinkClass.UNTESTED and {k.a, k.b} & set(part)]
     part = list(dict.fromkeys([*part, *(name for k in near for name in (k.a, k.b))]))[:_MOST]
     return _graph(data, result, [k for k in shown if {k.a, k.b} <= set(part)], theme, part)
@@ -223,7 +333,7 @@ def _graph(
     part: Sequence[str] | None = None,
 ) -> Picture:
     """The graph, or a part of its columns, under the plain names that bundled networks have."""
-    titles = _titles(data)
+    titles = titles_of(data)
     drawn = [replace(k, a=titles[k.a], b=titles[k.b]) for k in shown]
     names = tuple(titles[name] for name in part or data.names)
     graph = nx.relabel_nodes(data.truth or as_digraph(data.names, result.matrix), titles)
@@ -236,14 +346,26 @@ def _graph(
 # Price and curve ----------------------------------------------------------------------------
 
 
-def _price(run: Shown, repeats: Repeats | None) -> list[Step]:
+def _steps(run: Shown, repeats: Repeats | None) -> list[Step]:
     """From all links to those of this run: what the method loses before any noise, then it.
 
-    What is repeated has counted the steps; without noise nothing is repeated.
+    The repetitions count the steps; without noise nothing is repeated.
     """
     if not _known(run.data):
         return []
     return steps_of(run.result, repeats.steps if repeats else steps_before(run))
+
+
+def _curve_note(repeats: Repeats | None) -> str:
+    """How the curve was drawn, or how much of it there is."""
+    if repeats is None:
+        return ""
+    points, task = repeats.points, repeats.task
+    if repeats.running:
+        return f"The curve over ε is not complete: {len(points)} of {work.POINTS} points are drawn."
+    if not task.complete:
+        return "The curve over ε was stopped before its end."
+    return f"Lines: the middle of {points[0].of} repetitions at each ε. Bands: nine in ten of them."
 
 
 def _curve(result: RunResult, repeats: Repeats | None, theme: str) -> Picture | None:
@@ -283,10 +405,12 @@ def _curve(result: RunResult, repeats: Repeats | None, theme: str) -> Picture | 
 
 def levels(true: int, steps: Sequence[PriceStep]) -> list[tuple[float, str]]:
     """Named heights: all links there are, and those that are found without any noise."""
-    named = {true: [f"All {text.count(true, 'true link')}"]}
+    named = {true: f"All {text.count(true, 'true link')}"}
     for step, name in reference_lines(steps):
-        named.setdefault(step.counts.found, []).append(name)
-    return [(float(height), "; ".join(names)) for height, names in named.items()]
+        named.setdefault(step.counts.found, name)
+    if any(step.counts.found == true for step in steps):
+        named[true] += ", found without noise"
+    return [(float(height), name) for height, name in named.items()]
 
 
 def _made(run: Shown) -> str:

@@ -76,8 +76,11 @@ def _content(brief: Brief, kind: str) -> dict[str, Any]:
         "author": heading.author,
         "signed": heading.signed,
         "answer": brief.answer,
+        "first": brief.first,
+        "further": list(brief.further),
         "headline": brief.headline,
-        "spread": brief.spread,
+        "same": brief.same,
+        "sure": brief.sure,
         "graph": _drawn(brief.graph),
         "part": _drawn(brief.part) if brief.part else None,
         "legend": [
@@ -87,15 +90,20 @@ def _content(brief: Brief, kind: str) -> dict[str, Any]:
         "note": brief.note,
         "price": [
             {"links": step.found, "wrong": step.invented, "words": said(step)}
-            for step in brief.price
+            for step in brief.steps
         ],
+        "lost": brief.lost or brief.took,
         "wrong": MARKS[LinkClass.FALSE_POSITIVE].ink("light"),
         "promise": brief.promise.sentence,
+        "guesses": "No guarantee: an attacker may be right 100 of 100 times"
+        if brief.promise.level == NOTHING
+        else f"Attacker right: at most {brief.promise.right} of 100",
         "terms": brief.promise.terms,
         "nobody": brief.promise.level == NOTHING,
         "red": PALETTES["light"].prices[NOTHING],
         "people": _drawn(brief.people),
         "curve": _drawn(brief.curve) if brief.curve else None,
+        "curve_title": brief.curve_title,
         "curve_note": brief.curve_note,
         "limits": list(brief.limits),
         "details": list(brief.details),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.draw.effect import how_much
 from pages.forms import nothing_for
 from pages.report import files, repeats, view
-from pages.report.brief import Heading, brief_of
+from pages.report.asked import examples
+from pages.report.brief import Heading, brief_of, titles_of
 from pages.shell import drafted_strip, heading, journey, presenting, runs, show_strip, state
-from pages.shell.form import parameters
+from pages.shell import words as text
+from pages.shell.form import parameters, placed
 from pages.shell.settings import drafted
 from pages.shell.state import Draft, defaults, kept
 from pages.shell.task import Task, bar, look_again
@@ -40,7 +41,7 @@ def main() -> None:
     heading(lambda: _strip(run if job is None else None), key="report")
     if not presenting():
         with st.container(key="notes"):  # apart from what is looked at again: it is typed into
-            fields(typed)
+            fields(typed, run if job is None else None)
     if job is not None:
         bar(runs.TASK)
         return
@@ -71,11 +72,51 @@ def typed_lines(own: bool) -> Draft:
     return kept("report_own", defaults(Heading)) if own else state.of(Heading, f"{PAGE}.")
 
 
-def fields(form: Draft) -> None:
-    """The fields, in a row."""
-    for column, spec in zip(st.columns([3, 2, 1.4]), Heading.specs(), strict=True):
+def fields(form: Draft, run: runs.Shown | None) -> None:
+    """The fields in a row, and below them the two menus of a run's columns."""
+    specs = {spec.name: spec for spec in Heading.specs()}
+    for column, name in zip(st.columns([3, 2, 1.4]), ("question", "author", "date"), strict=True):
         with column:
-            parameters([spec], form, key=PAGE)
+            parameters([specs[name]], form, key=PAGE)
+    before = kept("report_read", {"question": form["question"]})
+    if form["question"] != before["question"]:  # the new one names other columns
+        before["question"], form["cause"], form["outcome"] = form["question"], "", ""
+    if run is not None:
+        _menus(form, run)
+
+
+def _menus(form: Draft, run: runs.Shown) -> None:
+    """Cause and outcome, chosen or as the question names them; else pairs to choose from."""
+    titles = titles_of(run.data)
+    asked = Heading.build(form).asked(titles)
+    shown = asked or (form["cause"], form["outcome"])
+    for column, name, value in zip(st.columns(2), ("cause", "outcome"), shown, strict=True):
+
+        def keep(chosen: str, name: str = name) -> None:
+            form["cause"], form["outcome"] = shown
+            form[name] = chosen
+
+        with column:
+            placed(
+                st.selectbox, name.capitalize(), value if value in titles else "", keep,
+                key=f"{PAGE}-{name}", options=("", *titles),
+                format_func=lambda name: titles.get(name, "–"),
+            )  # fmt: skip
+    if asked is not None:
+        return
+    st.caption(
+        "This report can say whether one column acts on another. Choose two, or one of these:"
+    )
+    with st.container(horizontal=True):
+        for k, pair in enumerate(examples(run.result.displayed_cpdag, run.result.names)):
+            said = f"{titles[pair[0]]} → {titles[pair[1]]}?"
+            st.button(
+                text.plain(said), key=f"{PAGE}-example-{k}", on_click=_choose, args=(form, pair)
+            )
+
+
+def _choose(form: Draft, pair: tuple[str, str]) -> None:
+    form["cause"], form["outcome"] = pair
 
 
 def _counting(run: runs.Shown) -> list[Task]:
@@ -89,7 +130,6 @@ def _content(run: runs.Shown, typed: Draft) -> None:
     found = repeats.repeats_of(run)
     lines = Heading.build(typed)
     view.show(brief_of(run, found, lines, theme()), found, theme())
-    how_much(run.result, "report")
     if not presenting():
         with st.container(key="notes-files"):
             files.files_view(run, found, lines)

@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 
 from engine.studies.price import PriceStep
 from engine.studies.repeat import Point
-from engine.studies.trial import TrialResult
-from pages.report.work import REPETITIONS, repeat
+from pages.report import work
+from pages.report.work import Repetition, repeat
 from pages.shell.runs import Shown
 from pages.shell.task import Task, shared
 
 PATIENCE = 1.0  # seconds that a page waits before it shows what is there
-__all__ = ["PATIENCE", "REPETITIONS", "Repeats", "repeats_of"]
+__all__ = ["PATIENCE", "Repeats", "repeats_of"]
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,14 @@ class Repeats:
         return not self.task.done
 
     @property
-    def outcomes(self) -> list[TrialResult]:
+    def made(self) -> list[Repetition]:
         """One for each seed."""
-        return [part for part in list(self.task.parts) if isinstance(part, TrialResult)]
+        return [part for part in list(self.task.parts) if isinstance(part, Repetition)]
+
+    @property
+    def of(self) -> int:
+        """How many repetitions there will be."""
+        return len(self.made) if self.points or self.task.complete else work.REPETITIONS
 
     @property
     def points(self) -> list[Point]:
@@ -39,7 +44,7 @@ class Repeats:
 
     @property
     def steps(self) -> tuple[PriceStep, ...]:
-        """What is lost before the noise."""
+        """The edges that are lost before the noise."""
         return next((part for part in list(self.task.parts) if isinstance(part, tuple)), ())
 
 
@@ -47,7 +52,7 @@ def repeats_of(run: Shown) -> Repeats | None:
     """The repetitions of a run, begun if need be; None where there is no noise to repeat, or where
     each would spend a person's budget.
     """
-    of = replace(run.request, seed=0)  # repetitions have seeds of their own
+    of = replace(run.request, seed=0)  # repetitions have other seeds
     if not run.data.public or run.data.truth is None or "epsilon" not in of.params:
         return None
     task = shared(("repeats", of.key), "repetitions", repeat, of, run.data, keep=True)

@@ -6,8 +6,9 @@ import streamlit as st
 
 from pages.draw import price, promise_html
 from pages.draw.links import Picture, legend_of
+from pages.report import work
 from pages.report.brief import Brief
-from pages.report.repeats import REPETITIONS, Repeats
+from pages.report.repeats import Repeats
 from pages.shell import words as text
 from pages.shell.words import safe
 
@@ -50,56 +51,55 @@ def body(brief: Brief, theme: str, *, inline: bool) -> str:
     limits = "".join(f"<li>{safe(line)}</li>" for line in brief.limits)
     details = "".join(f"<p>{safe(line)}</p>" for line in brief.details)
     end = f"<div><h3>What this does not show</h3><ul>{limits}</ul>{details}</div>"
-    curve = figure(brief.curve, safe(brief.curve_note)) if brief.curve else ""
+    note = f"<p>{safe(brief.curve_note)}</p>" if brief.curve_note else ""
+    curve = note
+    if brief.curve:
+        curve = figure(brief.curve, f"{safe(brief.curve_title)}. {safe(brief.curve_note)}")
     return (
         f'<div class="report">{_top(brief)}'
         f'<div class="row graph">{figure(brief.graph, _legend(brief, theme))}'
-        f"<div>{_price(brief, theme)}"
-        f'<div class="promise">{figure(brief.people)}<div>{_promise(brief, theme)}</div></div>'
-        f'</div></div><div class="row">{curve}{end}</div></div>'
+        f"<div>{_steps(brief, theme)}"
+        f'<div class="promise">{figure(brief.people)}<p>{promise_html(brief.promise, theme)}</p>'
+        f'</div></div></div><div class="row">{curve}{end}</div></div>'
     )
 
 
 def _top(brief: Brief) -> str:
+    """The question, and the four sentences in their order."""
     lines = (
         ("question", brief.heading.question),
         ("signed", brief.heading.signed),
     )
     above = "".join(f'<p class="{name}">{safe(said)}</p>' for name, said in lines if said)
-    below = f'<p class="range">{safe(brief.spread)}</p>' if brief.spread else ""
-    first, *more = filter(None, (brief.answer, brief.headline))
-    counts = "".join(f'<p class="range">{safe(said)}</p>' for said in more)
-    return f"{above}<h2>{safe(first)}</h2>{counts}{below}"
+    below = "".join(f'<p class="range">{safe(said)}</p>' for said in brief.further)
+    return f"{above}<h2>{safe(brief.first)}</h2>{below}"
 
 
 def _legend(brief: Brief, theme: str) -> str:
-    """Each class of links with a piece of its line; and what else is to be known of the drawing."""
-    return f"{legend_of(brief.legend, theme) if brief.legend else ''}{safe(brief.note)}"
+    """The counts, and each class of links with a piece of its line; what else is drawn."""
+    counts = f"<p>{safe(brief.headline)}</p>" if brief.answer else ""
+    return f"{counts}{legend_of(brief.legend, theme) if brief.legend else ''}{safe(brief.note)}"
 
 
-def _price(brief: Brief, theme: str) -> str:
+def _steps(brief: Brief, theme: str) -> str:
     """The steps from all links to what is shown, as bars."""
-    if not brief.price:
+    if not brief.steps:
         return ""
-    return f"<h3>{price.TITLE}</h3>{price.price_html(brief.price, theme)}"
-
-
-def _promise(brief: Brief, theme: str) -> str:
-    """The promise in words, and in the field's terms with a sign; in red where there is none."""
-    said = brief.promise
-    return f"<p>{safe(said.sentence)}</p><p>{promise_html(said, theme)}</p>"
+    return f"<h3>{price.TITLE}</h3>{price.price_html(brief.steps, theme)}"
 
 
 def show(brief: Brief, repeats: Repeats | None, theme: str) -> None:
-    """The report on the page."""
+    """The report on the page, below a bar while its repetitions go on."""
     st.html(f"<style>{STYLE}</style>")
-    st.html(body(brief, theme, inline=False))
     if repeats is not None and repeats.running:
-        done = len(repeats.outcomes)
-        st.caption(
-            f"Repeating the run: {done} of {REPETITIONS}"
-            if done < REPETITIONS and not repeats.points
-            else f"Drawing the curve: {text.count(len(repeats.points), 'point')} so far"
+        done, points = len(repeats.made), len(repeats.points)
+        counting = done < repeats.of
+        st.progress(
+            done / repeats.of if counting else min(1.0, points / work.POINTS),
+            f"{done} of {repeats.of} repetitions"
+            if counting
+            else f"Curve over ε: {points} of {work.POINTS} points",
         )
     elif repeats is not None and repeats.task.problem:
         st.warning(text.plain(repeats.task.problem))
+    st.html(body(brief, theme, inline=False))

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from engine import Dataset, RunResult
-from engine.graphs.links import LinkClass
+from engine.graphs.cpdag import matrix_of
+from engine.graphs.paths import Path, Verdict, path_between
 from engine.request import SEM
 from engine.studies.detectability import Invented
-from engine.studies.repeat import usual
-from engine.studies.trial import TrialResult
+from engine.studies.repeat import Point, Usual, usual
+from pages.draw.price import Step
+from pages.report.work import Repetition
 from pages.shell import words as text
 from pages.shell.words import number
-
-LEAST = 20  # fewer repetitions say nothing about a range
-
 
 _JOINED = re.compile(r" (?==\s[\d.])|(?<= =) (?=[\d.])|(?<=\d) (?=%)")
 
@@ -25,68 +24,119 @@ def together(words: str) -> str:
     return _JOINED.sub("\N{NO-BREAK SPACE}", words)
 
 
-def range_sentence(outcomes: Sequence[TrialResult]) -> str:
-    """How much of the headline is luck; empty with too few repetitions."""
-    if len(outcomes) < LEAST:
+# The answer -------------------------------------------------------------------------------
+
+
+def answered(result: RunResult, cause: str, outcome: str) -> Path:
+    """Return the drawn graph's answer about the effect of one column on another."""
+    x, y = (result.names.index(name) for name in (cause, outcome))
+    return path_between(result.displayed_cpdag, result.untested, x, y)
+
+
+def answer(path: Path, ends: tuple[str, str], titles: Sequence[str], share: str = "") -> str:
+    """Say whether the first of ``ends`` acts on the second, and along which path.
+
+    Args:
+        path: The graph's answer.
+        ends: The two columns' plain names.
+        titles: All columns' plain names, in the order of the graph.
+        share: How many repetitions give the same (:func:`repeated`), if any.
+    """
+    share = f", in {share}" if share else ""
+    way = [titles[k] for k in path.columns]
+    between = " and ".join(way[1:-1])
+    if path.verdict == Verdict.NO:
+        return f"{ends[0]}, {ends[1]}: no, no path leads from the first to the second{share}."
+    if path.verdict == Verdict.YES:
+        how = f"through {between}" if between else "directly"
+        return f"{' → '.join(way)}: yes, {how}{share}."
+    if path.verdict == Verdict.REVERSED:
+        return f"{' → '.join(way)}: no, the path leads from {way[0]} to {way[-1]}{share}."
+    why = "an edge on this path has no direction"
+    if path.verdict == Verdict.UNTESTED:
+        why = "a pair on this path was not fully tested"
+    return f"{' – '.join(way)}: open, because {why}{share}."
+
+
+def true_answer(data: Dataset, cause: str, outcome: str) -> str:
+    """Say the true graph's answer; empty where it is not known."""
+    if not data.public or data.truth is None:
         return ""
-    counts = [o.counts for o in outcomes if o.counts]
-    found, extra = usual([c.found for c in counts]), usual([c.invented for c in counts])
+    x, y = (data.names.index(name) for name in (cause, outcome))
+    path = path_between(matrix_of(data.truth, data.names), (), x, y)
+    return f"The true graph says {'yes' if path.verdict == Verdict.YES else 'no'}."
+
+
+def repeated(
+    path: Path, result: RunResult, cause: str, outcome: str, made: Sequence[Repetition], of: int
+) -> str:
+    """Say how many repetitions give the same verdict; empty without any."""
+    if not made:
+        return ""
+    x, y = (result.names.index(name) for name in (cause, outcome))
+    same = sum(path_between(r.drawn, r.untested, x, y).verdict == path.verdict for r in made)
+    so_far = " so far" if len(made) < of else ""
+    return f"{same} of {len(made)} repetitions{so_far}"
+
+
+def sure(result: RunResult, made: Sequence[Repetition], of: int) -> str:
+    """Say between which numbers the counts lie in most repetitions; why there are none."""
+    if not result.public:
+        return "The run was not repeated, because each repetition would be charged to the budget."
+    if (epsilon := getattr(result.params, "epsilon", None)) is None:
+        return "Each repetition gives the same graph, because no noise is drawn."
+    if not made:
+        return ""
+    wrong = usual([r.counts.invented for r in made])
+    so_far = "" if len(made) >= of else f" These are {len(made)} of {of} repetitions."
     return (
-        f"In {found.inside} of {found.of} repetitions {_range(found.low, found.high)} were found; "
-        f"in {extra.inside} of {extra.of}, {_range(extra.low, extra.high)} were false positives."
+        f"At ε = {number(epsilon)}, {usually(made)}, and {wrong.inside} of {wrong.of} have "
+        f"{_range(wrong)} false positives.{so_far}"
     )
 
 
-def _range(low: int, high: int) -> str:
-    return f"{low}" if low == high else f"{low} to {high}"
+def usually(made: Sequence[Repetition]) -> str:
+    """Say how many true edges most repetitions find, in a part of a sentence."""
+    found, true = usual([r.counts.found for r in made]), made[0].counts.true
+    edges = f"{_range(found)} of the {text.count(true, 'true edge')}"
+    return f"{found.inside} of {found.of} repetitions find {edges}"
 
 
-_ASKS = re.compile(
-    r"\b(cause|affect|influence|effect|lead|link|relat|depend|act|associat)\w*", re.IGNORECASE
-)
-_OTHERWISE = re.compile(r"\W*(how|why|when|who|which|what|where|should|may)\b", re.IGNORECASE)
-NO_ANSWER = (
-    "This report does not answer that question: it can say whether one column acts on another, "
-    "where the question names the two."
-)
+def _range(usual: Usual) -> str:
+    return f"{usual.low}" if usual.low == usual.high else f"{usual.low} to {usual.high}"
 
 
-def answer(question: str, data: Dataset, result: RunResult, titles: Mapping[str, str]) -> str:
-    """The result's answer to what was typed, or that it has none; empty without a question.
-
-    A question is understood where it names two columns, by name or in plain words (``titles``),
-    and asks whether one acts on the other.
-    """
-    if not question:
-        return ""
-    a, b, *more = [*named(question, titles), "", ""]
-    if not b or any(more) or not _ASKS.search(question) or _OTHERWISE.match(question):
-        return NO_ANSWER
-    one, other = (f"“{titles[name]}”" for name in (a, b))
-    i, j = result.names.index(a), result.names.index(b)
-    forth, back = result.displayed_cpdag[i, j], result.displayed_cpdag[j, i]
-    if (min(i, j), max(i, j)) in result.untested:
-        return f"The question stays open: {one} and {other} were not tested to the end."
-    kind = result.classes.get((min(i, j), max(i, j))) if data.public else None
-    if kind is LinkClass.FALSE_POSITIVE:
-        return f"This result links {one} and {other}; in the true graph they have no direct link."
-    if (forth and back) or kind is LinkClass.UNIDENTIFIED:
-        return f"{one} and {other} are linked; which of them acts on the other stays open."
-    if forth or back:
-        first, second = (one, other) if forth else (other, one)
-        return f"{first} acts on {second}, as far as this result shows."
-    return f"This result shows no direct link of {one} and {other}."
+def took(result: RunResult, steps: Sequence[Step]) -> str:
+    """Say how many true edges the method and then the noise lose; ``steps`` end with the run."""
+    if getattr(result.params, "epsilon", None) is None:
+        return "Privacy took nothing, because no noise is drawn."
+    if not steps:
+        return "Only a true graph can show the edges that privacy took."
+    every, *before, now = (step.found for step in steps)
+    edges = f"of the {text.count(every, 'true edge')}"
+    left = f"With the noise of this privacy it finds {now}"
+    if not before:
+        return f"{left} {edges}."
+    best = f"The best test finds {before[0]} {edges} without noise, and this method {before[-1]}."
+    found = f"Without noise this method finds {before[0]} {edges}."
+    return f"{best if len(before) > 1 else found} {left}."
 
 
-def named(question: str, titles: Mapping[str, str]) -> list[str]:
-    """The columns that a text names, in its order; of names within names the longest."""
-    found, left = list[tuple[int, str]](), question.casefold()
-    words = {(word.casefold(), name) for name, title in titles.items() for word in (name, title)}
-    for word, name in sorted(words, key=lambda w: (-len(w[0]), w)):
-        if at := re.search(rf"(?<!\w){re.escape(word)}(?!\w)", left):
-            left = left[: at.start()] + "\0" * len(word) + left[at.end() :]
-            found.append((at.start(), name))
-    return list(dict.fromkeys(name for _, name in sorted(found)))
+def noise_took(steps: Sequence[Step]) -> str:
+    """Say in a few words how many edges the noise took."""
+    every, without, now = steps[0].found, steps[-2].found, steps[-1].found
+    if now < without:
+        return f"The noise took {without - now} of {text.count(without, 'edge')}"
+    return f"The noise took no edge: {now} of {every} are found"
+
+
+def curve_title(points: Sequence[Point]) -> str:
+    """Say how the number of true edges found changes over the drawn range of ε."""
+    first, last = points[0], points[-1]
+    return (
+        f"{first.found[1]:g} true edges found at ε = {number(first.epsilon)}, "
+        f"{last.found[1]:g} at ε = {number(last.epsilon)}"
+    )
 
 
 def details(data: Dataset, result: RunResult) -> list[str]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from engine import Dataset
+from engine.graphs.cpdag import Adjacency
+from engine.graphs.metrics import Counts
 from engine.registry import algorithm
 from engine.request import Request
 from engine.studies.price import price_steps
@@ -14,34 +15,37 @@ from engine.studies.study import sweep
 from engine.studies.trial import knowing
 from pages.worker import Tell, met
 
-SECONDS = 12.0  # for the repetitions, and again for the curve
-REPETITIONS, PER_POINT = 100, 15
+REPETITIONS, PER_POINT, POINTS = 100, 15, 9
+
+
+@dataclass(frozen=True, eq=False)
+class Repetition:
+    """One repetition: its counts, and its (d, d) graph as it is displayed."""
+
+    counts: Counts
+    drawn: Adjacency
+    untested: frozenset[tuple[int, int]]
 
 
 def repeat(tell: Tell, request: Request, data: Dataset) -> bool:
-    """Send repetitions of a run, then a tuple of its price's steps, then points over epsilon.
+    """Send a tuple of the price's steps of a run, then repetitions, then points over epsilon.
 
     Returns whether all are there.
     """
     data, key, values = met(data), request.algorithm, request.params
-    informed, params = met(knowing(data, request.knowledge)), algorithm(key).params.build(values)
+    tell(part=price_steps(data, key, algorithm(key).params.build(values)))
+    for seed in range(REPETITIONS):
+        result = replace(request, seed=seed).run(data, trace=False, stop=tell)
+        if result.status == "cancelled":
+            return False
+        assert result.counts is not None
+        tell(part=Repetition(result.counts, result.displayed_cpdag, frozenset(result.untested)))
+    informed = met(knowing(data, request.knowledge))
     epsilon = float(values["epsilon"])
-    count = 0
-    for outcome in sweep(informed, key, values, REPETITIONS, cancelled=_until(tell)):
-        tell(part=outcome)
-        count += 1
-    tell(part=price_steps(data, key, params))
-    stop = _until(tell)
     # From the run's own epsilon outwards, so that an early end leaves the middle.
-    for at in sorted(around(epsilon), key=lambda e: max(e / epsilon, epsilon / e)):
-        found = list(sweep(informed, key, {**values, "epsilon": at}, PER_POINT, cancelled=stop))
+    for at in sorted(around(epsilon, points=POINTS), key=lambda e: max(e / epsilon, epsilon / e)):
+        found = list(sweep(informed, key, {**values, "epsilon": at}, PER_POINT, cancelled=tell))
         if len(found) < PER_POINT:
             return False
         tell(part=point(at, found))
-    return count == REPETITIONS
-
-
-def _until(tell: Tell) -> Callable[[], bool]:
-    """Whether a stop was asked for, or the time for it is over."""
-    end = time.monotonic() + SECONDS
-    return lambda: tell() or time.monotonic() > end
+    return True

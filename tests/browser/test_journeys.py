@@ -16,15 +16,15 @@ def test_a_presenter_from_a_link_to_files_on_a_stick(new_page, browser, screensh
     page.goto("/report?data=cancer&epsilon=3&present=1")
     page.get_by_role("heading", name=headline).wait_for()
     page.get_by_role("button", name="Show everything").click()
-    page.get_by_role("textbox", name="Question").fill("May the registry publish this?")
+    page.get_by_role("textbox", name="Question").fill("Does smoking cause an X-ray shadow?")
     page.get_by_role("textbox", name="Author").fill("Dr. Example")
     page.get_by_role("textbox", name="Date").fill("1 May 2026")
     page.get_by_role("textbox", name="Date").press("Enter")
     page.get_by_text("Dr. Example, 1 May 2026").wait_for()
     page.get_by_text("repetitions at each ε").wait_for()
     settle(page)
-    addressed(page, "report.question=May+the+registry")
-    headline = re.compile(r"^This report does not answer")  # the question that was typed
+    addressed(page, "report.question=Does+smoking")
+    headline = re.compile(r"^Smok|^X-ray")  # the answer to the question that was typed
     said = page.get_by_role("heading", name=headline).inner_text()
     assert serious(page) == []
     page.screenshot(path=screenshots / "report.png", full_page=True)
@@ -50,7 +50,7 @@ def test_a_presenter_from_a_link_to_files_on_a_stick(new_page, browser, screensh
     sheet.on("request", lambda request: asked.append(request.url))
     sheet.goto(path.as_uri())
     assert sheet.get_by_role("heading", name=said).is_visible()
-    assert sheet.get_by_text("May the registry publish this?").is_visible()
+    assert sheet.get_by_text("Does smoking cause an X-ray shadow?").is_visible()
     graph = sheet.get_by_role("img", name="Learned graph: 5 nodes")
     box = graph.bounding_box()
     assert box["width"] > 300

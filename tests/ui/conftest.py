@@ -39,9 +39,9 @@ def patience() -> Iterator[None]:
         patch.setattr(repeat, "DRAWS", 1)
         patch.setattr(worker, "EPSILONS", (1.0,))
         patch.setattr(worker, "CURVE_RUNS", 1)
-        patch.setattr(report_work, "SECONDS", 0.1)
         patch.setattr(report_work, "REPETITIONS", 2)
-        patch.setattr(report_work, "PER_POINT", 2)
+        patch.setattr(report_work, "PER_POINT", 1)
+        patch.setattr(report_work, "POINTS", 3)
         patch.setattr(expected, "NETWORKS", 2)
         patch.setattr(now, "DRAWS", 3)
         yield

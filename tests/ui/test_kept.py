@@ -57,7 +57,6 @@ def files(monkeypatch):
     monkeypatch.setattr(worker, "EPSILONS", (0.1, 1.0))
     monkeypatch.setattr(worker, "CURVE_RUNS", 2)
     monkeypatch.setattr(repeat, "DRAWS", 2)
-    monkeypatch.setattr("pages.report.work.SECONDS", 60.0)
     task._shared.clear()  # what another test had made for fewer repetitions
     return found
 

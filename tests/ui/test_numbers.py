@@ -26,7 +26,7 @@ from pages.draw import charts
 from pages.draw.links import entries, strengths, weighted
 from pages.draw.price import price_html, steps_of
 from pages.report import brief
-from pages.report.words import details, range_sentence
+from pages.report.words import details, usually
 from pages.run import ledger, more
 from pages.run.view import charged
 from pages.shell import words as text
@@ -238,14 +238,11 @@ def test_own_data_are_promised_a_cap_where_all_is_declared(
 
 def test_the_luck_of_a_headline_is_told_as_a_range_or_as_one_number():
     def outcomes(found):
-        return [SimpleNamespace(counts=SimpleNamespace(found=k, invented=1)) for k in found]
+        return [SimpleNamespace(counts=SimpleNamespace(found=k, true=6)) for k in found]
 
-    assert range_sentence(outcomes([5] * 19)) == ""
-    assert range_sentence(outcomes([5] * 20)) == (
-        "In 20 of 20 repetitions 5 were found; in 20 of 20, 1 were false positives."
-    )
-    said = range_sentence(outcomes([3] + [4] * 10 + [5] * 9))
-    assert said.startswith("In 19 of 20 repetitions 4 to 5 were found; in 20 of 20, 1 were")
+    assert usually(outcomes([5] * 7)) == "7 of 7 repetitions find 5 of the 6 true edges"
+    said = usually(outcomes([3] + [4] * 10 + [5] * 9))
+    assert said == "19 of 20 repetitions find 4 to 5 of the 6 true edges"
 
 
 def test_bands_are_drawn_from_their_low_to_their_high_ends(monkeypatch):

@@ -6,11 +6,13 @@ import json
 import re
 import zipfile
 from dataclasses import replace
+from itertools import permutations
 
+import networkx as nx
 import pytest
 from pypdf import PdfReader
 
-from engine import Dataset, load_dataset, run, sweep
+from engine import Dataset, load_dataset, run
 from engine.graphs.links import LinkClass
 from engine.request import Request, Source
 from engine.story.modules import plain_names
@@ -19,20 +21,20 @@ from pages.draw.price import said
 from pages.forms import nothing_for
 from pages.report import brief as report
 from pages.report import files as report_files
-from pages.report import repeats, view, words
+from pages.report import repeats, view, words, work
 from pages.report.brief import Heading, brief_of
 from pages.report.repeats import Repeats
+from pages.report.work import Repetition
 from pages.shell.runs import Shown
 from pages.shell.task import Task
-from tests.ui.steps import address
+from tests.ui.steps import address, press
 
 WILD = ("<b>x</b>", 'say "hi" & bye', "two\nlines", "$x^2$", "</svg><script>alert(1)</script>")
 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
-    monkeypatch.setattr("pages.report.work.REPETITIONS", 30)
-    monkeypatch.setattr("pages.report.work.SECONDS", 60.0)
+    monkeypatch.setattr("pages.report.work.REPETITIONS", 12)
 
 
 def shown_of(name, key, n, seed=0, **values):
@@ -62,7 +64,8 @@ def joined(said):
 
 
 def test_page_html_pdf_slides_and_zip_say_the_same(open_app):
-    lines = {"question": "May we <publish> #this?", "author": "Dr. *A*", "date": "1 May 2026"}
+    question = "Does <lung cancer> cause #an X-ray shadow?"
+    lines = {"question": question, "author": "Dr. *A*", "date": "1 May 2026"}
     asked = {f"report.{name}": line for name, line in lines.items()}
     app = open_app("report", data="asia", n="5000", epsilon="1", **asked)
     shown = app.session_state["shown"]
@@ -71,13 +74,14 @@ def test_page_html_pdf_slides_and_zip_say_the_same(open_app):
     nothing.wait(60)
     app.run()
     made = brief_of(shown, found, Heading(**lines), "light")
-    told = [made.headline, made.spread, made.promise.sentence, made.promise.terms, *made.limits]
-    told += [made.answer, *made.details]
-    told += [f"{step.found}{said(step)}" for step in made.price]
+    told = [made.first, *made.further, made.headline, made.promise.terms, *made.limits]
+    told += [*made.details, made.curve_title, made.curve_note]
+    told += [f"{step.found}{said(step)}" for step in made.steps]
     told += [f"{e.name} {e.number}{e.more}" for e in made.legend]
     told += [lines["question"], lines["author"], lines["date"]]
-    assert made.spread.startswith("In ")
-    assert len(made.price) == 5  # known, three searches without noise, this run
+    assert "of 12 repetitions" in made.first
+    assert made.sure.startswith("At ε = 1, ")
+    assert len(made.steps) == 5  # known, three searches without noise, this run
     with zipfile.ZipFile(io.BytesIO(report_files.archive(shown, made))) as packed:
         files = {name: packed.read(name) for name in packed.namelist()}
     page = files["report.html"].decode()
@@ -90,12 +94,14 @@ def test_page_html_pdf_slides_and_zip_say_the_same(open_app):
     for form, read in forms.items():
         missing = [line for line in told if joined(line) not in read]
         assert not missing, (form, missing)
-    assert [len(PdfReader(io.BytesIO(files[f"{f}.pdf"])).pages) for f in ("report", "slides")] == [
-        1,
-        6,
-    ]
+        at = [read.index(joined(line)) for line in (made.first, *made.further)]
+        assert at == sorted(at), form
+    first = joined(PdfReader(io.BytesIO(files["slides.pdf"])).pages[0].extract_text())
+    assert all(joined(line) in first for line in (made.first, *made.further))
+    pages = [len(PdfReader(io.BytesIO(files[f"{f}.pdf"])).pages) for f in ("report", "slides")]
+    assert pages == [1, 6]
     counts = json.loads(files["result.json"])["counts"]
-    assert (counts["true"], counts["found"]) == (made.price[0].found, made.price[-1].found)
+    assert (counts["true"], counts["found"]) == (made.steps[0].found, made.steps[-1].found)
     assert f"{counts['found']} of 8 true" in made.headline
     assert address(app)["report.question"] == lines["question"]
 
@@ -105,24 +111,94 @@ def text_of(page):
     return joined(html.unescape(re.sub(r"<[^>]+>", "", page)))
 
 
-QUESTIONS = {
-    "": "",
-    "Does smoking cause bronchitis?": "“Smoking”",
-    "How much does smoking affect bronchitis?": words.NO_ANSWER,
-    "Does smoking cause baldness?": words.NO_ANSWER,
-    "Why?": words.NO_ANSWER,
-    "Is xray linked to asia?": "no direct link",
-}
+QUESTIONS = (
+    ("Does smoking cause bronchitis?", "smoke", "bronc"),
+    ("Is TB or cancer a cause of breathlessness?", "either", "dysp"),
+    ("Does lung cancer cause an X-ray shadow?", "lung", "xray"),
+    ("Does a visit to Asia lead to breathlessness?", "asia", "dysp"),
+    ("How much does tub act on xray?", "tub", "xray"),
+    ("Does an X-ray shadow cause lung cancer?", "xray", "lung"),
+    ("Is smoking caused by bronchitis?", "bronc", "smoke"),
+    ("Is a visit to Asia linked to smoking?", "asia", "smoke"),
+    ("Does bronchitis depend on tuberculosis?", "tub", "bronc"),
+    ("Does lung cancr cause breathlesness?", "lung", "dysp"),
+)
+NO_PAIR = ("", "Why?", "May the registry publish this?", "Does smoking cause baldness?",
+           "Do smoking and asia cause bronchitis?")  # fmt: skip
 
 
-def test_the_typed_question_is_answered_or_not():
-    data = load_dataset("asia", n=20_000)
-    result = run("pc", data, statistic="g2")
-    titles = dict(zip(data.names, plain_names("asia", data.names), strict=True))
-    for question, answer in QUESTIONS.items():
-        found = words.answer(question, data, result, titles)
-        assert answer in found
-        assert bool(found) == bool(question)
+def expected_answer(links, untested, cause, outcome):
+    """The answer's verdict by the links that are drawn, with networkx."""
+    drawn = [k for k in links if k.kind not in (LinkClass.MISSED, LinkClass.UNTESTED)]
+    graphs = {name: nx.DiGraph() for name in ("directed", "drawn", "open")}
+    for graph in graphs.values():
+        graph.add_nodes_from((cause, outcome))
+    for k in drawn:
+        for name in graphs if k.arrow else ("drawn", "open"):
+            graphs[name].add_edges_from([(k.a, k.b)] if k.arrow else [(k.a, k.b), (k.b, k.a)])
+    graphs["open"].add_edges_from([(a, b) for pair in untested for a, b in permutations(pair)])
+    if nx.has_path(graphs["directed"], cause, outcome):
+        direct = nx.shortest_path_length(graphs["directed"], cause, outcome) == 1
+        return ": yes, directly" if direct else ": yes, through "
+    if nx.has_path(graphs["directed"], outcome, cause):
+        return ": no, the path leads from "
+    if nx.has_path(graphs["drawn"], cause, outcome):
+        return ": open, because an edge on this path has no direction"
+    if nx.has_path(graphs["open"], cause, outcome):
+        return ": open, because a pair on this path was not fully tested"
+    return ": no, no path leads from the first to the second"
+
+
+def test_ten_questions_are_answered_by_the_paths_of_the_drawn_graph():
+    """In three runs, and alike on the page and in each file."""
+    runs = [("pc", {"statistic": "g2"}), ("marginal_pc", {"epsilon": 1.0}), ("priv_pc", {})]
+    verdicts = set()
+    for key, values in runs:
+        shown = shown_of("asia", key, 20_000, **values)
+        links = report.links(shown.data, shown.result)
+        for question, cause, outcome in QUESTIONS:
+            made = brief(shown, question=question)
+            assert Heading(question=question).asked(report.titles_of(shown.data)) == (
+                cause,
+                outcome,
+            )
+            wanted = expected_answer(links, shown.result.untested_pairs, cause, outcome)
+            assert wanted in made.answer, (key, question)
+            verdicts.add(wanted)
+            truly = nx.has_path(shown.data.truth, cause, outcome)
+            assert made.answer.endswith(f"The true graph says {'yes' if truly else 'no'}.")
+            assert bool(made.effect) == (key == "marginal_pc")
+            assert not {*made.effect.split()} & {"smoke", "bronc", "lung", "xray", "dysp", "tub"}
+        texts = [text_of(view.body(made, "light", inline=False)), joined(html.unescape(
+            re.sub(r"<[^>]+>", "", report_files.page(shown, made)))),
+            words_of(report_files.sheet(made)), words_of(report_files.slides(made))]  # fmt: skip
+        assert all(joined(line) in text for text in texts for line in (made.first, *made.further))
+    assert len(verdicts) == 6
+    for question in NO_PAIR:
+        made = brief(shown, question=question)
+        assert (made.answer, made.first) == ("", made.headline)
+
+
+def test_cause_and_outcome_are_two_menus_that_a_sentence_fills(open_app):
+    """The menus win until another sentence is typed; without a pair some are offered."""
+    app = open_app("report", data="asia", n="20000", algorithm="marginal_pc")
+    menus = [app.selectbox(key=f"report-{name}") for name in ("cause", "outcome")]
+    assert [menu.value for menu in menus] == ["", ""]
+    press(app, "report-example-0")
+    assert ": yes, " in body(app)
+
+    def typed(question):
+        app.text_input(key="report-question").set_value(question).run()
+        return [app.selectbox(key=f"report-{name}").value for name in ("cause", "outcome")]
+
+    assert typed("Is bronchitis caused by smoking?") == ["smoke", "bronc"]
+    assert "if Smoking were" in body(app)
+    app.selectbox(key="report-outcome").set_value("dysp").run()
+    assert "moking were yes for everyone, Breathlessness" in body(app)
+    assert (address(app)["report.cause"], address(app)["report.outcome"]) == ("smoke", "dysp")
+    assert typed("Does lung cancer cause an X-ray shadow?") == ["lung", "xray"]
+    assert typed("May we publish this?") == ["", ""]
+    assert "link" in body(app).split("</h2>")[0]
 
 
 def test_a_slide_of_a_large_graph_draws_what_the_question_is_about():
@@ -136,13 +212,26 @@ def test_a_slide_of_a_large_graph_draws_what_the_question_is_about():
     assert brief(one, question="Which?").part is None
 
 
+def test_what_is_shown_before_the_end_says_how_much_of_it_there_is(monkeypatch):
+    shown = shown_of("cancer", "priv_pc", 2000)
+    parts = []
+    work.repeat(lambda part=None, **_: bool(part is not None and parts.append(part)),
+                shown.request, shown.data)  # fmt: skip
+    made = brief_of(shown, Repeats(Task("", (), parts=parts[:8])), Heading(), "light")
+    assert "7 of 12 repetitions" in made.sure
+    assert "0 of 3 points are drawn" in made.curve_note
+    assert "7 repetitions have it" in made.note
+    answered = brief_of(shown, Repeats(Task("", (), parts=parts[:8])),
+                        Heading(question="Does smoking cause lung cancer?"), "light")  # fmt: skip
+    assert "of 7 repetitions so far" in answered.answer
+
+
 def test_a_link_is_as_thick_as_it_is_stable():
     shown = shown_of("asia", "priv_pc", 5000)
     data, result = shown.data, shown.result
-    made = list(sweep(data, "priv_pc", seeds=25))
-    work = Repeats(Task("", (lambda: None, ()), parts=made))
-    drawn = report.stable(report.links(data, result), result, work)
     runs = [run("priv_pc", data, seed=seed) for seed in range(25)]
+    made = [Repetition(r.counts, r.displayed_cpdag, r.untested) for r in runs]
+    drawn = report.stable(report.links(data, result), result, made)
     for link in drawn:
         held = sum(frozenset((link.a, link.b)) in r.skeleton - r.untested_pairs for r in runs)
         if link.kind in (LinkClass.MISSED, LinkClass.UNTESTED):
@@ -177,12 +266,12 @@ def test_own_data_get_no_score_no_repetition_and_no_seed():
     assert repeats.repeats_of(shown) is None
     made = brief(shown, author="A. Person")
     page, sheet = report_files.page(shown, made), report_files.sheet(made)
-    for no in ("known link", "invented", "repetitions", "<script", "<b>x</b>"):
+    for no in ("known link", "invented", "of 12 repetitions", "<script", "<b>x</b>"):
         assert no not in page
     told = [joined(page), words_of(sheet), words_of(report_files.slides(made))]
     for hidden in ("58264917", shown.data.fingerprint, "mine <i>.csv", "mine &lt;i&gt;.csv", "F1"):
         assert not any(joined(hidden) in words for words in told), hidden
-    assert "each repetition would spend budget" in page
+    assert "each repetition would be charged to the budget" in page
     assert "&lt;b&gt;x&lt;/b&gt;" in page
     assert "&lt;/svg&gt;&lt;script&gt;" in page
     # Namespaces are names, not addresses that anything is fetched from.
@@ -216,8 +305,8 @@ def test_a_promise_that_protects_nobody_is_red_and_says_so(key, values):
         part = view.body(brief(shown, theme), theme, inline=True).split('class="promise">')[1]
         assert part.split("</figure>")[0].count(f'fill="{red}"') == 200  # a hundred, all of them
         assert f"color:{red}" in part
-        assert "No promise" in part
-        assert "protects nobody" in part
+        top = view.body(brief(shown, theme), theme, inline=True).split("<figure>")[0]
+        assert "No promise: this protects nobody" in top
 
 
 def test_why_a_pair_was_not_tested_to_the_end_is_told():
@@ -240,4 +329,4 @@ def test_a_run_without_privacy_says_so_and_has_the_steps_of_the_run_page_and_no_
     assert made.curve is None
     assert made.headline.startswith("Without privacy: ")
     assert "The data were read as they are" in made.promise.sentence
-    assert len(made.price) == 2 + len(price_steps(shown.data, "pc", shown.result.params)) == 4
+    assert len(made.steps) == 2 + len(price_steps(shown.data, "pc", shown.result.params)) == 4
