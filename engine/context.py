@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from engine.graphs.known import Known
+from engine.monitor import QUIET, Monitor
 from engine.privacy.ledger import Charge, Ledger
 from engine.randomness import Randomness
 
@@ -14,10 +15,6 @@ if TYPE_CHECKING:
     from engine.question import Question
 
 MOST_STEPS = 100_000  # of a trace, about 1.5 kB each; later ones are shown but not kept
-
-
-class Cancelled(Exception):
-    """The user stopped the run; what was decided until then is kept."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +69,7 @@ class RunContext:
     known: Known | None = None
     question: Question | None = None
     on_step: Callable[[Step], None] | None = None
-    cancelled: Callable[[], bool] = lambda: False
+    monitor: Monitor = QUIET
     steps: list[Step] = field(default_factory=list)
     _seen: int = 0  # charges that some step carries
     _emitted: int = 0
@@ -85,8 +82,7 @@ class RunContext:
 
     def check(self) -> None:
         """Raise Cancelled if the user has asked for a stop."""
-        if self.cancelled():
-            raise Cancelled
+        self.monitor.check()
 
     def emit(
         self,

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from functools import cache
-from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from engine.data.schema import Schema
 from engine.errors import InputError
 from engine.graphs.known import known_of
 from engine.knowledge import Knowledge, check_names
+from engine.monitor import Monitor, Stop
 from engine.params import Parameters
 from engine.privacy.ledger import Ledger
 from engine.randomness import Randomness
@@ -43,17 +43,6 @@ def one_thread() -> AbstractContextManager[Any]:
     """
     limited: AbstractContextManager[Any] = _blas().limit(limits=1, user_api="blas")
     return limited
-
-
-Stop = Callable[[], bool] | Event
-
-
-def asking(stop: Stop | None) -> Callable[[], bool]:
-    """What tells whether a person wants to stop: an event, or a function that is asked."""
-    found = (lambda: False) if stop is None else getattr(stop, "is_set", stop)
-    if not callable(found):
-        raise InputError("What stops a run is a threading.Event, or a function that says so.")
-    return found
 
 
 def check_seed(seed: Any) -> int:
@@ -89,7 +78,8 @@ def run(
             nothing is proven, and so does a schema that was not declared.
         trace: False keeps no steps.
         on_step: Sees each step as it happens.
-        stop: A ``threading.Event``, or what is called to ask; ends the run with what it has.
+        stop: A ``threading.Event``, or a function that says whether to stop. The
+            result then holds every decision until the stop.
         knowledge: What is known of the causes; without it, what the data's schema states. Public,
             so the guarantee is the same with it and without.
         question: What Marginal PC spends a share of its budget on; its ``known`` is the background
@@ -135,7 +125,7 @@ def run(
         known=known_of(stated, data.names) if stated else None,
         question=question,
         on_step=on_step,
-        cancelled=asking(stop),
+        monitor=Monitor(stop=stop),
     )
     start = time.perf_counter()
     with one_thread():

@@ -1,8 +1,7 @@
 """A process that does the long work of pages; nothing of Streamlit is imported in here.
 
-The work is a function ``fn(tell, *args)`` of a module that imports nothing of Streamlit either.
-``tell(share, phrase, part)`` reports progress and a part of the result, each of them optional, and
-returns whether a stop was asked for, so that it also serves as an engine's ``cancelled``.
+The work is a function ``fn(monitor, *args)`` of a module that imports nothing of Streamlit either;
+its :class:`Reporter` sends parts of the result as they come.
 """
 
 from __future__ import annotations
@@ -26,6 +25,7 @@ import numpy as np
 from engine import ALGORITHMS, Dataset, Knowledge, RunResult, load_dataset, run
 from engine.context import Step
 from engine.data.schema import Schema, load_schema
+from engine.monitor import Monitor
 from engine.registry import slow
 from engine.request import Request
 from engine.studies.trial import knowing
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from engine.data.draft import Found
     from engine.studies.detectability import Invented, Shape
 
-Tell = Callable[..., bool]
-
 SPARE = 2  # processes without work that are kept
 LOOK = 0.05  # seconds between two looks for a stop: each takes as long as many a CI test
 COUNTED = 60.0  # seconds for counting false links at one setting
@@ -44,6 +42,13 @@ EPSILONS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)  # of a curve
 CURVE_RUNS, CURVE_SECONDS = 5, 12.0  # runs at each epsilon, and time for all of them
 NETWORKS = 12  # random networks of a forecast
 _EVERY = 0.25  # seconds between two reports of progress
+
+
+@dataclass(frozen=True)
+class Reporter(Monitor):
+    """A monitor that also takes a ``part`` of the result."""
+
+    part: Callable[[Any], object] = lambda part: None
 
 
 def _serve(pipe: Any, parent: int) -> None:
@@ -66,20 +71,22 @@ def _end_with(parent: int) -> None:
 
 def _answer(pipe: Any, fn: Callable[..., Any], args: tuple[Any, ...]) -> tuple[str, Any]:
     sent = looked = 0.0
-    stop = False
+    asked = False
 
-    def tell(share: float | None = None, phrase: str = "", part: Any = None) -> bool:
-        nonlocal sent, looked, stop
-        now, far = time.monotonic(), share is not None or phrase != ""
-        if part is not None or (far and now - sent > _EVERY):
-            sent = now if far else sent  # many parts keep no progress back
-            pipe.send(("told", (share, phrase, part)))
-        if not stop and now - looked > LOOK:  # a look takes as long as many a CI test
-            looked, stop = now, pipe.poll()
-        return stop
+    def progress(share: float | None, phrase: str) -> None:
+        nonlocal sent
+        if (now := time.monotonic()) - sent > _EVERY:
+            sent = now
+            pipe.send(("progress", (share, phrase)))
+
+    def stop() -> bool:
+        nonlocal looked, asked
+        if not asked and (now := time.monotonic()) - looked > LOOK:
+            looked, asked = now, pipe.poll()
+        return asked
 
     try:
-        return "result", fn(tell, *args)
+        return "result", fn(Reporter(progress, stop, lambda one: pipe.send(("part", one))), *args)
     except Exception as error:
         return "error", error.with_traceback(None)
 
@@ -242,23 +249,23 @@ def forget() -> None:
         del _met[next(iter(_met))]
 
 
-def search(tell: Tell, request: Request, data: Dataset) -> RunResult:
+def search(monitor: Reporter, request: Request, data: Dataset) -> RunResult:
     """One run; reports its order and how many steps it has made."""
     steps = 0
     if seconds := slow(request.algorithm):
-        tell(None, f"preparing it, once, about {seconds} s")
+        monitor.tell(None, f"preparing it, once, about {seconds} s")
 
     def count(step: Step) -> None:
         nonlocal steps
         steps += 1
         if steps % 20 == 0:
             at = "" if step.order is None else f"order {step.order} · "
-            tell(None, f"{at}{steps:,} steps")
+            monitor.tell(None, f"{at}{steps:,} steps")
 
-    return request.run(met(data), on_step=count, stop=tell)
+    return request.run(met(data), on_step=count, stop=monitor.stop)
 
 
-def curve(tell: Tell, request: Request, data: Dataset) -> bool:
+def curve(monitor: Reporter, request: Request, data: Dataset) -> bool:
     """Send each epsilon with its F1 (low, middle, high), from 1 outwards, while there is time.
 
     Returns whether all are there.
@@ -266,25 +273,25 @@ def curve(tell: Tell, request: Request, data: Dataset) -> bool:
     from engine.studies.repeat import point
     from engine.studies.study import sweep
 
-    values, end = dict(request.params), time.monotonic() + CURVE_SECONDS
+    values, monitor = dict(request.params), monitor.within(CURVE_SECONDS)
     data = met(knowing(data, request.knowledge))
     for done, epsilon in enumerate(sorted(EPSILONS, key=lambda e: abs(math.log(e))), 1):
         values["epsilon"] = epsilon
-        stop = lambda: tell() or time.monotonic() > end  # noqa: E731
-        found = list(sweep(data, request.algorithm, values, CURVE_RUNS, cancelled=stop))
+        found = list(sweep(data, request.algorithm, values, CURVE_RUNS, stop=monitor.stop))
         if len(found) < CURVE_RUNS:
             return False
-        tell(done / len(EPSILONS), part=(epsilon, *point(epsilon, found).f1))
+        monitor.tell(done / len(EPSILONS))
+        monitor.part((epsilon, *point(epsilon, found).f1))
     return True
 
 
-def plain(tell: Tell, function: Callable[..., Any], *args: Any) -> Any:
+def plain(monitor: Reporter, function: Callable[..., Any], *args: Any) -> Any:
     """Work that reports nothing and hears no stop."""
     return function(*args)
 
 
 def false_links(
-    tell: Tell, key: str, shape: Shape, params: Mapping[str, Any], draws: int = 0
+    monitor: Reporter, key: str, shape: Shape, params: Mapping[str, Any], draws: int = 0
 ) -> Invented | None:
     """How many links a setting finds in independent columns; on fewer tables where they take long.
 
@@ -292,12 +299,11 @@ def false_links(
     """
     from engine.studies import repeat
 
-    end = time.monotonic() + COUNTED
-    stop = lambda: tell() or time.monotonic() > end  # noqa: E731
-    return repeat.invented(key, shape, params, draws=draws or repeat.DRAWS, cancelled=stop)
+    stop = monitor.within(COUNTED).stop
+    return repeat.invented(key, shape, params, draws=draws or repeat.DRAWS, stop=stop)
 
 
-def ready(tell: Tell) -> None:
+def ready(monitor: Reporter) -> None:
     """Make what every run needs, so that the first visitor does not wait for it."""
     list(ALGORITHMS.values())  # imports them all
     run("priv_pc", load_dataset("asia", n=2_000), trace=False)

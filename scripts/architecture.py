@@ -40,7 +40,7 @@ WORDS = {
     "statistics": "independence tests",
     "privacy": "mechanisms, ledger; counts; formulas",
     "data": "tables, graphs, parameters, chance",
-    "cluster": "Dask",
+    "cluster": "Dask; progress and stops",
     "knowledge": "what is known of the causes",
     "errors": "below everything",
 }

@@ -8,7 +8,17 @@ import pandas as pd
 import pytest
 
 import engine
-from engine import Budget, InputError, Schema, load_dataset, load_release, load_schema, plan, run
+from engine import (
+    Budget,
+    InputError,
+    Schema,
+    load_dataset,
+    load_release,
+    load_schema,
+    plan,
+    run,
+    sweep,
+)
 
 RNG = np.random.default_rng(7)
 FRAME = load_dataset("asia", n=3_000, seed=7).to_frame().astype(str)
@@ -209,6 +219,8 @@ def test_progress_is_told_and_a_run_is_stopped():
     assert seen
     with pytest.raises(InputError, match=r"threading\.Event"):
         run("pc", load_dataset("asia", n=500), stop=5)
+    with pytest.raises(InputError, match="a share and a phrase"):
+        sweep("cancer", "pc", on_progress=seen.append)
 
 
 # A plan ---------------------------------------------------------------------------------
@@ -217,11 +229,17 @@ def test_progress_is_told_and_a_run_is_stopped():
 def test_a_plan_is_a_sentence_a_frame_and_a_table():
     seen = []
     found = plan(
-        SCHEMA, rows=3_000, epsilon=[0.3, 3], algorithms="marginal_pc", draws=2, on_step=seen.append
+        SCHEMA,
+        rows=3_000,
+        epsilon=[0.3, 3],
+        algorithms="marginal_pc",
+        draws=2,
+        on_progress=lambda share, phrase: seen.append(share),
     )
     assert found.frame.epsilon.tolist() == [0.3, 3.0]
     assert found.frame.f1.between(0, 1).all()
-    assert len(seen) > 2
+    assert seen == sorted(seen)
+    assert seen[-1] == 1
     assert "\n" not in repr(found)
     html = found._repr_html_()
     assert html.count("<table ") == 1

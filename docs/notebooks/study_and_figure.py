@@ -26,8 +26,12 @@ len(results)
 
 # %%
 told = []
-again = list(sweep(**question, store=folder / "study.db", on_progress=told.append))
-len(again), told[-1].reused
+again = list(
+    sweep(
+        **question, store=folder / "study.db", on_progress=lambda share, phrase: told.append(phrase)
+    )
+)
+len(again), told[-1]
 
 # %% [markdown]
 # ## Tables

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.algorithm import Algorithm, Diagnostics, Outcome
-from engine.context import Cancelled, RunContext
+from engine.context import RunContext
 from engine.data.dataset import Dataset
 from engine.errors import InputError
+from engine.monitor import Cancelled
 from engine.pairs.columns import MIN_ROWS, Pair, pair_of
 from engine.pairs.decision import BOTH, TEST, TRAINING, Setting
 from engine.pairs.dependence import RANK_SCORES, SCORES

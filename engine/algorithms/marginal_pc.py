@@ -29,7 +29,7 @@ from typing import NamedTuple
 import numpy as np
 
 from engine.algorithm import Algorithm, Outcome
-from engine.context import Cancelled, RunContext, compared
+from engine.context import RunContext, compared
 from engine.data.dataset import Dataset
 from engine.effects.estimate import Estimate
 from engine.effects.plan import (
@@ -72,6 +72,7 @@ from engine.marginals.moments import (
 from engine.marginals.repair import repaired
 from engine.marginals.sensitivity import hidden
 from engine.marginals.strata import fits
+from engine.monitor import Cancelled
 from engine.params import again, param
 from engine.privacy.accounting import Guarantee, mu_budget, mu_to_epsilon
 from engine.privacy.budget import STRICT

@@ -16,6 +16,7 @@ from engine.audit.measure import Measured, Trial
 from engine.audit.neighbours import Neighbours, extremes, many
 from engine.audit.replay import NOTHING, Finding, replay, transcript
 from engine.errors import InputError
+from engine.monitor import QUIET, Monitor, OnProgress, Stop, renamed
 from engine.params import Parameters
 from engine.privacy.budget import PUBLISHED
 from engine.registry import ALGORITHMS, algorithm
@@ -200,28 +201,32 @@ def write_results(path: str, results: Iterable[CaseResult]) -> None:
         raise InputError(f"{path} cannot be written: {error.strerror}.") from None
 
 
+@renamed(cancelled="stop", watch="on_look")
 def audit(
     case: Case,
     runs: int,
     *,
-    cancelled: Callable[[], bool] = lambda: False,
-    watch: Callable[[Measured], None] = lambda measured: None,
+    stop: Stop | None = None,
+    on_progress: OnProgress | None = None,
+    on_look: Callable[[Measured], object] = lambda measured: None,
 ) -> CaseResult:
-    """Audit one case with so many runs a side; ``watch`` sees the bound as it grows.
+    """Audit one case with so many runs a side; ``on_look`` sees the bound as it grows.
 
     What makes a strict claim is attacked a second time with faults planted in it.
     """
-    growing, growth = case.trial(), []
-    while growing.runs < runs and not cancelled():
-        growing.extend(min(BATCH, runs - growing.runs), cancelled)
+    monitor, growing, growth = Monitor(on_progress, stop), case.trial(), []
+    while growing.runs < runs and not monitor.stopped():
+        growing.extend(min(BATCH, runs - growing.runs), monitor)
         look = growing.measured()
         growth.append((look.runs, look.epsilon))
-        watch(look)
+        on_look(look)
+        phrase = f"{look.runs:,} of {runs:,} runs on each side, ε ≥ {look.epsilon:.2f}"
+        monitor.tell(look.runs / runs, phrase)
     measured, names = growing.measured(), (case.algorithm.key, case.kind, case.pair.name)
-    if case.kind == PUBLISHED or cancelled():
+    if case.kind == PUBLISHED or monitor.stopped():
         return CaseResult(*names, measured, growth=tuple(growth))
     replayed = replays(case)
-    power = power_of(case, measured, replayed, cancelled)
+    power = power_of(case, measured, replayed, monitor)
     return CaseResult(*names, measured, replayed, tuple(growth), power)
 
 
@@ -229,7 +234,7 @@ def power_of(
     case: Case,
     measured: Measured,
     replayed: Finding,
-    cancelled: Callable[[], bool] = lambda: False,
+    monitor: Monitor = QUIET,
 ) -> Power:
     """Repeat the attack on the same algorithm with too little noise."""
     faint = transcript(case.algorithm, case.pair.data, case.params, seed=0, share=0.5)
@@ -237,9 +242,9 @@ def power_of(
     tried: list[tuple[int, float]] = []
     for times in PLANTED:
         faulty = case.trial(share=1 / times)
-        faulty.extend(measured.runs, cancelled)
+        faulty.extend(measured.runs, monitor)
         tried.append((times, faulty.measured().epsilon))
-        if tried[-1][1] > measured.claimed or cancelled():
+        if tried[-1][1] > measured.claimed or monitor.stopped():
             break
     return Power(measured.claimed, tuple(tried), sees and 2 * replayed.largest > 1)
 

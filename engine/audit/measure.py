@@ -9,7 +9,7 @@ bound below it proves nothing.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -20,6 +20,7 @@ from engine.algorithm import Algorithm, Outcome
 from engine.audit.instrumented import Instrumented, run_with
 from engine.audit.neighbours import Neighbours
 from engine.context import RunContext
+from engine.monitor import QUIET, Monitor
 from engine.params import Parameters
 from engine.privacy.accounting import Guarantee
 
@@ -154,10 +155,10 @@ class Trial:
     claim: Guarantee = NO_CLAIM
     sides: tuple[list[Features], list[Features]] = field(default_factory=lambda: ([], []))
 
-    def extend(self, runs: int, cancelled: Callable[[], bool] = lambda: False) -> None:
-        """Add runs on each side; when cancelled, stops with as many on one as on the other."""
+    def extend(self, runs: int, monitor: Monitor = QUIET) -> None:
+        """Add runs on each side; when it is stopped, it has as many on one as on the other."""
         for _ in range(runs):
-            if cancelled():
+            if monitor.stopped():
                 return
             number = len(self.sides[0])
             for side, data in enumerate((self.pair.data, self.pair.other)):

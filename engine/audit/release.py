@@ -9,7 +9,7 @@ tables that this very release chose are attacked (its triples, too), without its
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import cast
 
@@ -21,6 +21,7 @@ from engine.audit.instrumented import Answer, T, run_with
 from engine.audit.replay import NOTHING, Finding, Transcript, compare
 from engine.data.dataset import Dataset
 from engine.graphs.known import KnownBy
+from engine.monitor import QUIET, Monitor
 from engine.params import Parameters
 from engine.privacy.events import Event
 from engine.privacy.sources import Released, Replay
@@ -52,14 +53,13 @@ def attack(
     *,
     proposals: int = PROPOSALS,
     seed: int = 0,
-    cancelled: Callable[[], bool] = lambda: False,
-    watch: Callable[[Finding], None] = lambda found: None,
+    monitor: Monitor = QUIET,
 ) -> Finding:
     """Climb, for each answer, to the two records that move its exact input furthest.
 
     ``schema`` is any table of the release's columns and levels with its number of rows;
     ``known_by`` are the rules for what is known by which it was made. The ratios of the finding are
-    by the charges' labels, the answer's number in front; ``watch`` sees it grow.
+    by the charges' labels, the answer's number in front.
     """
     rng = np.random.default_rng(seed)
     levels = np.array(schema.cardinalities)
@@ -73,19 +73,20 @@ def attack(
         return compare(here, there, numbered=True)
 
     found, first = NOTHING, np.zeros(len(levels), dtype=np.int64)
+    every = len(releases) * (proposals + 1)
     for at in range(len(releases)):
-        if cancelled():
+        if monitor.stopped():
             return found
         a, b = first.copy(), levels - 1
         best = tried(a, b)
         found += best
         for _ in range(proposals):
-            if cancelled() or best.faults:
+            if monitor.stopped() or best.faults:
                 return found
             one, other = _proposal(rng, a, b, levels)
             new = tried(one, other)
             found += new
-            watch(found)
+            monitor.tell(found.pairs / every, f"{found.pairs:,} of {every:,} pairs")
             if _ratio(new, at) >= _ratio(best, at):
                 a, b, best = one, other, new
     return found

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import partial
 
 from engine.audit.cases import CaseResult, audit, cases, read_results, write_results
-from engine.audit.measure import Measured
 from engine.audit.replay import Finding
-from engine.cli.flags import Parser, add_json_flag, aligned, at_least, progress
-from engine.cli.interrupts import ending, interruptible
+from engine.cli.flags import Parser, add_json_flag, aligned, at_least
+from engine.cli.interrupts import ending, watched
+from engine.monitor import Monitor
 from engine.release.checking import HALF, attack_release, verdict
 from engine.release.door import load
 
@@ -38,37 +39,36 @@ def audit_command(argv: Sequence[str]) -> int:
         return _attack_release(args.release, args.json)
     results: list[CaseResult] = []
     done = read_results(args.out)
-    with interruptible() as cancelled:
+    with watched() as monitor:
         for case in cases(args.algorithm):
             result = done.get(case.key)
             if result is None or result.measured.runs < args.runs:
-                if cancelled():
+                if monitor.stopped():
                     continue
-
-                def watch(measured: Measured, key: str = case.key) -> None:
-                    progress(f"{key}: {measured.runs} runs a side, ε ≥ {measured.epsilon:.2f}")
-
-                result = audit(case, args.runs, cancelled=cancelled, watch=watch)
-                if args.out and not cancelled():
+                told = partial(_told, monitor, case.key)
+                result = audit(case, args.runs, stop=monitor.stop, on_progress=told)
+                if args.out and not monitor.stopped():
                     done[case.key] = result
                     write_results(args.out, done.values())
             results.append(result)
-    if results:
-        progress("", last=True)
     print(json.dumps([one.as_dict() for one in results]) if args.json else table(results))
-    return ending(cancelled, args.out)
+    return ending(monitor, args.out)
+
+
+def _told(monitor: Monitor, case: str, share: float | None, phrase: str) -> None:
+    monitor.tell(share, f"{case}: {phrase}")
 
 
 def _attack_release(path: str, as_json: bool) -> int:
     release, _ = load(path)
-    with interruptible() as cancelled:
-        found = attack_release(release, cancelled=cancelled)
+    with watched() as monitor:
+        found = attack_release(release, **monitor.options)
     if as_json:
         record = {"pairs": found.pairs, "faults": list(found.faults), "ratios": dict(found.ratios)}
         print(json.dumps({"refuted": not found.passed, **record}))
     else:
         print("\n".join(attack_words(found)))
-    return ending(cancelled, None)
+    return ending(monitor, None)
 
 
 def attack_words(found: Finding) -> list[str]:

@@ -51,12 +51,6 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
 
 
-def progress(text: str, last: bool = False) -> None:
-    """A line on standard error that is rewritten in place, if that is a terminal."""
-    if sys.stderr.isatty():
-        print(f"\r\033[K{text}", end="\n" if last else "", file=sys.stderr, flush=True)
-
-
 def at_least(low: int) -> Callable[[str], int]:
     """The type of a flag that takes whole numbers from ``low`` on."""
 

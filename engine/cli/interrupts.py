@@ -6,10 +6,14 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from engine.monitor import Monitor, OnProgress
+
+EVERY = 10.0  # seconds between two lines of progress where standard error is no terminal
 INTERRUPTED = 130  # the exit status of a program that Ctrl-C ended
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _broken: list[int] = []
@@ -66,8 +70,8 @@ def modules_are_read(said: str) -> Iterator[None]:
 
 
 @contextmanager
-def interruptible() -> Iterator[Callable[[], bool]]:
-    """Whether a stop has been asked for; a second signal is a KeyboardInterrupt."""
+def interruptible(progress: OnProgress | None = None) -> Iterator[Monitor]:
+    """Yield a monitor that a signal stops; a second signal is a KeyboardInterrupt."""
     pressed: list[int] = []
 
     def press(number: int, frame: FrameType | None) -> None:
@@ -77,15 +81,38 @@ def interruptible() -> Iterator[Callable[[], bool]]:
 
     before = {number: signal.signal(number, press) for number in _SIGNALS}
     try:
-        yield lambda: bool(pressed)
+        yield Monitor(progress, stop=lambda: bool(pressed))
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
 
 
-def ending(cancelled: Callable[[], bool], out: str | None) -> int:
-    """The exit status; after a stop, a line on standard error that says where the results are."""
-    if not cancelled():
+@contextmanager
+def watched() -> Iterator[Monitor]:
+    """Yield a monitor that Ctrl-C stops, with a line on standard error.
+
+    The line is rewritten in place on a terminal; else a new one comes now and then.
+    """
+    there, last = sys.stderr.isatty(), [time.monotonic()]
+
+    def show(share: float | None, line: str) -> None:
+        if there:
+            print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
+        elif time.monotonic() > last[0] + EVERY:
+            last[0] = time.monotonic()
+            print(line, file=sys.stderr, flush=True)
+
+    try:
+        with interruptible(show) as monitor:
+            yield monitor
+    finally:
+        if there:
+            print(file=sys.stderr)
+
+
+def ending(monitor: Monitor, out: str | None) -> int:
+    """Return the exit status; after a stop, say on standard error where the results are."""
+    if not monitor.stopped():
         return 0
     where = f" in {out}" if out else ""
     print(f"Stopped; what was finished is kept{where}.", file=sys.stderr)

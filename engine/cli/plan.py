@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from engine.cli.flags import Parser, add_json_flag, at_least, numbers, parts
-from engine.cli.interrupts import ending, interruptible
+from engine.cli.interrupts import ending, watched
 from engine.cli.question import add_question_flags, question_of
-from engine.cli.studies import progress_line
 from engine.data.schema import load_schema
 from engine.errors import InputError
 from engine.studies.plan import DENSITY, DRAWS, TARGET, plan
@@ -46,10 +45,10 @@ def plan_command(argv: Sequence[str]) -> int:
     if args.algorithm is not None:
         asked["algorithms"] = parts(args.algorithm, "--algorithm")
     asked |= {"question": question_of(args), "shares": _shares(args.shares)}
-    with interruptible() as cancelled, progress_line() as progress:
-        found = plan(load_schema(args.schema), **asked, on_step=progress, stop=cancelled)
+    with watched() as monitor:
+        found = plan(load_schema(args.schema), **asked, **monitor.options)
     print(json.dumps(found.as_dict()) if args.json else found)
-    return ending(cancelled, None)
+    return ending(monitor, None)
 
 
 def _shares(given: list[float] | None) -> tuple[float, float] | None:

@@ -53,8 +53,8 @@ def release_command(argv: Sequence[str]) -> int:
     asked: dict[str, Any] = {"sign": args.sign, "resume": args.resume}
     try:
         data = own_table(args, schema)
-        with interruptible() as cancelled:
-            paid = budget.release(data, schema, stop=cancelled, **asked, **values(args, specs))
+        with interruptible() as monitor:
+            paid = budget.release(data, schema, stop=monitor.stop, **asked, **values(args, specs))
     except Stopped as stop:
         print(stop, file=sys.stderr)
         return INTERRUPTED

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from engine.cli.flags import Parser, at_least
-from engine.cli.interrupts import ending, interruptible
-from engine.cli.studies import progress_line
+from engine.cli.interrupts import ending, watched
 
 
 def reproduce_command(argv: Sequence[str]) -> int:
@@ -31,13 +30,13 @@ def reproduce_command(argv: Sequence[str]) -> int:
         "--pairs", metavar="FILE", type=Path, help="your copy of the cdt 0.6.0 wheel, for pairs-*"
     )
     args = parser.parse_args(argv)
-    with interruptible() as cancelled, progress_line() as progress:
+    with watched() as monitor:
         given = {name: getattr(args, name) for name in ("out", "seeds", "n", "pairs", "workers")}
-        work = Work(**given, cancelled=cancelled, on_progress=progress)
+        work = Work(**given, monitor=monitor)
         try:
             written = reproduce(args.name, work)
         except KeyboardInterrupt:
-            return ending(cancelled, args.out)
+            return ending(monitor, args.out)
     for path in written:
         print(path)
     return 0

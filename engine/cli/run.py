@@ -53,8 +53,8 @@ def run_command(argv: Sequence[str]) -> int:
     request = requested(args, key, specs, data)
     for bad in unworkable([key], [Shape.of(data)], request.params):
         print(bad, file=sys.stderr)
-    with interruptible() as cancelled:
-        result = request.run(data, stop=cancelled)
+    with interruptible() as monitor:
+        result = request.run(data, stop=monitor.stop)
     print(json.dumps(result_dict(result)) if args.json else summary(result))
     if result.status == "cancelled":
         print("Stopped; what was decided until then is shown.", file=sys.stderr)
@@ -128,15 +128,15 @@ def warm_command(argv: Sequence[str]) -> int:
     parser = Parser(description="Fill numba's compile cache.", example="warm")
     parser.parse_args(argv)
     networks, pairs = load_dataset("asia", n=300), load_dataset("pair:cubic:uniform", n=200)
-    with interruptible() as cancelled:  # the compiler bears no interrupt: between kernels only
+    with interruptible() as monitor:  # the compiler bears no interrupt: between kernels only
         for key, chosen in ALGORITHMS.items():
             small = pairs if chosen.columns == pairs.d else networks
             for options in _kernels(chosen):
-                if cancelled():
+                if monitor.stopped():
                     return INTERRUPTED
                 with suppress(InputError):  # a combination that is refused needs no kernel
                     run(key, small, trace=False, **options)
-        if cancelled():
+        if monitor.stopped():
             return INTERRUPTED
         # Many columns: all pairs are counted together, and samples drawn row by row.
         run("priv_pc", load_dataset("win95pts", n=200), trace=False, max_order=0)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from engine.cli.flags import Parser, at_least, parts, progress
-from engine.cli.interrupts import ending, interruptible
+from engine.cli.flags import Parser, at_least, parts
+from engine.cli.interrupts import ending, watched
 from engine.data.networks import load_dataset
 from engine.release.places import check_place
 from engine.studies.scenes import ALGORITHMS, COARSE, DRAWS, EPSILONS, make_scene
@@ -32,9 +31,8 @@ def scene_command(argv: Sequence[str]) -> int:
     check_place(out := Path(args.out))
     keys, epsilons = parts(args.algorithm, "--algorithm"), COARSE if args.coarse else EPSILONS
     data = load_dataset(args.dataset, n=args.n)
-    with interruptible() as cancelled:
-        how: Any = {"on_frame": lambda k, of: progress(f"{k}/{of} runs", last=k == of)}
-        scene = make_scene(data, keys, epsilons, args.draws, cancelled=cancelled, **how)
+    with watched() as monitor:
+        scene = make_scene(data, keys, epsilons, args.draws, **monitor.options)
     if scene is not None:
         out.write_text(json.dumps(scene) + "\n", encoding="utf-8")
-    return ending(cancelled, None)
+    return ending(monitor, None)

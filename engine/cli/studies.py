@@ -5,9 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -24,16 +22,14 @@ from engine.cli.flags import (
     parts,
     said,
 )
-from engine.cli.interrupts import ending, interruptible
+from engine.cli.interrupts import ending, watched
 from engine.params import Spec
 from engine.percent import count
 from engine.registry import ALGORITHMS
 from engine.studies.detectability import Shape, unworkable
-from engine.studies.study import Progress, sweep
+from engine.studies.study import sweep
 from engine.studies.trial import TrialResult, knowing
 from engine.summary import together
-
-EVERY = 10.0  # seconds between two lines of progress where standard error is no terminal
 
 
 def where_flags(parser: argparse.ArgumentParser, workers: int) -> None:
@@ -51,27 +47,6 @@ def where_flags(parser: argparse.ArgumentParser, workers: int) -> None:
         default="processes",
         help="run on a Dask cluster, e.g. tcp://host:8786",
     )
-
-
-@contextmanager
-def progress_line() -> Iterator[Callable[[Progress], None]]:
-    """A line on standard error: rewritten in place on a terminal, else a new one now and then."""
-    there, last = sys.stderr.isatty(), [time.monotonic()]
-
-    def show(p: Progress) -> None:
-        left = "" if p.left is None else f", about {p.left:.0f} s left"
-        line = f"{p.done}/{p.total} runs{f', {p.reused} reused' if p.reused else ''}{left}"
-        if there:
-            print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
-        elif time.monotonic() > last[0] + EVERY:
-            last[0] = time.monotonic()
-            print(line, file=sys.stderr, flush=True)
-
-    try:
-        yield show
-    finally:
-        if there:
-            print(file=sys.stderr)
 
 
 # sweep -------------------------------------------------------------------------------
@@ -120,7 +95,7 @@ def sweep_command(argv: Sequence[str]) -> int:
         grid.setdefault("epsilon", list(EPSILONS))
         args.seeds = SEEDS if args.seeds is None else args.seeds
     seeds = 5 if args.seeds is None else args.seeds
-    with interruptible() as cancelled, progress_line() as progress:
+    with watched() as monitor:
         several = [knowing(data, said(args)) for data in datasets(args)]
         if args.target is not None:
             public(several)  # it would cost ε at each run
@@ -128,7 +103,7 @@ def sweep_command(argv: Sequence[str]) -> int:
         for bad in unworkable(keys, list(map(Shape.of, several)), first):
             print(bad, file=sys.stderr)
         how: Any = {"store": args.out, "executor": args.executor, "workers": args.workers}
-        runs = sweep(several, keys, grid, seeds, cancelled=cancelled, on_progress=progress, **how)
+        runs = sweep(several, keys, grid, seeds, **monitor.options, **how)
         finished = list(runs)
     if args.target is not None and finished:
         _print_answers(finished, {data.identity: data.n for data in several}, args)
@@ -139,7 +114,7 @@ def sweep_command(argv: Sequence[str]) -> int:
             spent = [run.spent for run in finished if run.fingerprint == data.identity]
             cost = f"{count(len(spent), 'run')}, together {together(spent)}"
             print(f"{data.name}: {cost}.", file=sys.stderr)
-    return ending(cancelled, args.out)
+    return ending(monitor, args.out)
 
 
 def _print_answers(

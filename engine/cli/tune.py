@@ -18,8 +18,8 @@ from engine.cli.flags import (
     said,
     values,
 )
-from engine.cli.interrupts import ending, interruptible
-from engine.cli.studies import progress_line, where_flags
+from engine.cli.interrupts import ending, watched
+from engine.cli.studies import where_flags
 from engine.data.dataset import Dataset
 from engine.data.networks import NETWORKS, load_dataset
 from engine.data.schema import load_schema
@@ -71,8 +71,8 @@ def tune_command(argv: Sequence[str]) -> int:
     data, held_out = _data(args)
     over = [] if args.over is None else parts(args.over, "--over")
     answers: dict[str, Any] = {}
-    with opened_store(args.out) as store, interruptible() as cancelled, progress_line() as progress:
-        how: dict[str, Any] = {"store": store, "cancelled": cancelled, "on_progress": progress}
+    with opened_store(args.out) as store, watched() as monitor:
+        how: dict[str, Any] = {"store": store, **monitor.options}
         how |= {"executor": args.executor, "workers": args.workers, "objective": args.objective}
         how["knowledge"] = said(args)
         rest = {name: value for name, value in fixed.items() if name != "epsilon"}
@@ -82,7 +82,7 @@ def tune_command(argv: Sequence[str]) -> int:
             fixed.setdefault("epsilon", float(f"{answers['as asked'].epsilon or 1.0:.3g}"))
         search: Any = {"runs": args.runs, "held_out": held_out, "seed": args.search_seed, **how}
         found = tune(key, data, fixed, over, **search)
-        if args.target is not None and found.better and not cancelled():
+        if args.target is not None and found.better and not monitor.stopped():
             seeds = range(FRESH, FRESH + SEEDS)  # that the search did not use
             answers["best setting"] = answer({**rest, **found.params}, seeds=seeds)
     if args.json:
@@ -92,7 +92,7 @@ def tune_command(argv: Sequence[str]) -> int:
         luck = "" if math.isnan(found.gap) else f"It looked {found.gap:+.3f} better than it is. "
         first = [answer.sentence for answer in answers.values()]
         print(*first, f"{key}: {found.sentence}", f"{luck}{found.runs} runs.", sep="\n")
-    return ending(cancelled, args.out)
+    return ending(monitor, args.out)
 
 
 def _data(args: Any) -> tuple[list[Dataset], list[Dataset]]:

@@ -114,7 +114,7 @@ def _program_counts(work: Work, values: dict[str, Any]) -> pd.DataFrame:
     values = {**values, "delta": 1e-14, "form": "program", "trace": False}
     counts = []
     for name, seed in product(NETWORKS, range(work.seeds or 20)):
-        if work.cancelled():
+        if work.monitor.stopped():
             raise KeyboardInterrupt
         data = network(name, work.n)
         result = run("curate_pc", data, seed=seed, **values)
@@ -250,7 +250,7 @@ def _oracle(work: Work) -> Row:
     values: dict[str, Any] = {**COMMON, "epsilon": 1.0}
     best = []
     for name, seed in product(NETWORKS, range(work.seeds or 20)):
-        if work.cancelled():
+        if work.monitor.stopped():
             raise KeyboardInterrupt
         result: Any = run("curate_notears", network(name, work.n), seed=seed, **values)
         best.append({"dataset": name, "oracle": result.diagnostics.oracle.f1})

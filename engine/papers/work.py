@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from operator import attrgetter
@@ -19,12 +19,13 @@ from engine.data.dataset import Dataset
 from engine.data.networks import load_dataset
 from engine.graphs.cpdag import matrix_of
 from engine.graphs.metrics import compare
+from engine.monitor import QUIET, Monitor
 from engine.registry import ALGORITHMS
 from engine.result import RunResult, reference_of
 from engine.runner import run
 from engine.search.noisy_score import TEXT
 from engine.studies.figures import Panel, Series, chart
-from engine.studies.study import Progress, sweep
+from engine.studies.study import sweep
 from engine.studies.trial import TrialResult
 
 PER_ROUND = ("em_pc", "svt_pc", "priv_pc")  # published epsilon is that of one round
@@ -43,8 +44,7 @@ class Work:
     n: int = 100_000
     pairs: Path | None = None  # a person's copy of the Tuebingen pairs
     workers: int = 2
-    cancelled: Callable[[], bool] = lambda: False
-    on_progress: Callable[[Progress], None] = lambda progress: None
+    monitor: Monitor = QUIET
     written: list[Path] = field(default_factory=list)
 
     def runs(
@@ -67,12 +67,12 @@ class Work:
                 store=self.out / "runs.db",
                 executor="processes",
                 workers=self.workers,
-                cancelled=self.cancelled,
-                on_progress=self.on_progress,
+                stop=self.monitor.stop,
+                on_progress=self.monitor.progress,
             ),
             key=attrgetter("dataset", "params", "seed"),
         )
-        if self.cancelled():
+        if self.monitor.stopped():
             raise KeyboardInterrupt
         by_print = {data.identity: data for data in several}
         threshold = float(grid.get("threshold", 0.10))
@@ -190,7 +190,7 @@ def timed(work: Work, key: str, values: Values, name: str, runs: int) -> tuple[f
         start = time.process_time()
         run(key, data, seed=seed, trace=False, **values)
         seconds.append(time.process_time() - start)
-        if work.cancelled():
+        if work.monitor.stopped():
             raise KeyboardInterrupt
     return seconds[0], float(np.mean(seconds[1:]))
 

@@ -43,6 +43,7 @@ from engine.marginals.citest import NoisyTests
 from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.marginals.levels import merged
 from engine.marginals.moments import Moments
+from engine.monitor import QUIET, Monitor, OnProgress, Stop, renamed
 from engine.privacy.accounting import Guarantee
 from engine.privacy.sources import DISTANCE, Replay
 from engine.question import Question
@@ -56,7 +57,6 @@ from engine.release.pooling import pooled
 from engine.runner import one_thread
 
 _STATED = ("name", "params", "rows", "schema", "total", "labels", "versions")
-Ask = Callable[[], bool]
 T = TypeVar("T")
 SECONDS = 120.0  # a check's timeout; an honest file of 76 columns takes a few
 
@@ -112,17 +112,19 @@ class Request:
         return Dataset(codes=codes, names=names, levels=levels, weights=weights, schema=self.schema)
 
     def context(
-        self, source: Randomness, cancelled: Ask, known_by: KnownBy = known_of
+        self, source: Randomness, monitor: Monitor, known_by: KnownBy = known_of
     ) -> RunContext:
         """What a run under the schema's knowledge and question takes its noise from."""
         names, ledger = self.schema.names, marginal_pc.ledger(self.empty, self.params)
         known, question = known_by(self.schema.knowledge, names), self.schema.question
         return RunContext(source, ledger, names, trace=False, known=known, question=question,
-                          cancelled=cancelled)  # fmt: skip
+                          monitor=monitor)  # fmt: skip
 
-    def run(self, data: Dataset, source: Randomness, cancelled: Ask) -> tuple[RunContext, Outcome]:
+    def run(
+        self, data: Dataset, source: Randomness, monitor: Monitor
+    ) -> tuple[RunContext, Outcome]:
         """One run on the rows, or on others of the schema."""
-        context = self.context(source, cancelled)
+        context = self.context(source, monitor)
         with one_thread():  # so that whoever reads the file adds up in the same order
             return context, marginal_pc.run(data, self.params, context)
 
@@ -182,14 +184,14 @@ def check(release: Release, seconds: float = SECONDS) -> float:
     return checked(release, _deadline(seconds)).doubt
 
 
-def checked(release: Release, late: Ask | None = None) -> Checked:
+def checked(release: Release, late: Monitor | None = None) -> Checked:
     """What :func:`check` says, what was released, and the outcome that follows from it; once."""
     if release not in _CHECKED:
         _CHECKED[release] = _checked(release, late or _deadline(SECONDS))
     return _CHECKED[release]
 
 
-def _checked(release: Release, late: Ask) -> Checked:
+def _checked(release: Release, late: Monitor) -> Checked:
     if release.parts:
         made = assembled(release.parts, release.applied)
         if any(getattr(made, field) != getattr(release, field) for field in _STATED):
@@ -211,7 +213,7 @@ def _checked(release: Release, late: Ask) -> Checked:
     return Checked(doubt, tables, outcome)
 
 
-def _deadline(seconds: float) -> Ask:
+def _deadline(seconds: float) -> Monitor:
     end = time.monotonic() + seconds
 
     def late() -> bool:
@@ -221,17 +223,17 @@ def _deadline(seconds: float) -> Ask:
             )
         return False
 
-    return late
+    return Monitor(stop=late)
 
 
-def tables_of(release: Release, cancelled: Ask = lambda: False) -> Tables:
+def tables_of(release: Release, monitor: Monitor = QUIET) -> Tables:
     """What was released, from the file's numbers alone; of combined releases their pool.
 
     InputError where the numbers are not those of the release's algorithm at its (epsilon, delta).
     """
     if release.parts:
-        return _pool(release, [tables_of(part, cancelled) for part in release.parts])
-    return _by_either(partial(_released, release, cancelled))
+        return _pool(release, [tables_of(part, monitor) for part in release.parts])
+    return _by_either(partial(_released, release, monitor))
 
 
 def _by_either(derive: Callable[[KnownBy], T]) -> T:
@@ -245,13 +247,13 @@ def _by_either(derive: Callable[[KnownBy], T]) -> T:
             raise refused from None
 
 
-def _released(release: Release, cancelled: Ask, known_by: KnownBy) -> Tables:
+def _released(release: Release, monitor: Monitor, known_by: KnownBy) -> Tables:
     request = requested(release)
     params = request.params
     if json.dumps(params.as_dict()) != json.dumps(dict(release.params)):
         raise InputError("The release's parameters are not those of its (ε, δ).")
     data = merged(request.empty)  # what is planned is planned of these
-    context = request.context(Replay(release.releases), cancelled, known_by)
+    context = request.context(Replay(release.releases), monitor, known_by)
     with _ending():
         found = marginal_pc.release(data, params, context)
     if tuple(charge.label for charge in context.ledger) != release.labels:
@@ -276,13 +278,13 @@ def _pool(release: Release, tables: Sequence[Tables]) -> Tables:
 def derived(
     release: Release,
     found: Tables,
-    cancelled: Ask = lambda: False,
+    monitor: Monitor = QUIET,
     known_by: KnownBy = known_of,
 ) -> Outcome:
     """The graph that follows from what was released and from what is known."""
     schema = replace(release.schema, knowledge=release.knowledge)
     request = replace(requested(release), rows=found.tests.moments.n, schema=schema)
-    context, data = request.context(Replay(()), cancelled, known_by), merged(request.empty)
+    context, data = request.context(Replay(()), monitor, known_by), merged(request.empty)
     with _ending():
         return marginal_pc.conclude(
             data, found.tests, request.params, context, found.whole, found.answers
@@ -310,7 +312,7 @@ def _ending() -> Iterator[None]:
 _alike = partial(math.isclose, rel_tol=1e-6, abs_tol=1e-9)  # but for digits
 
 
-def _consistent(release: Release, tables: Tables, late: Ask, known_by: KnownBy) -> Outcome:
+def _consistent(release: Release, tables: Tables, late: Monitor, known_by: KnownBy) -> Outcome:
     """What follows from the tables, InputError where it is not what the file says."""
     outcome = derived(release, tables, late, known_by)
     for field, value in findings(outcome, release.names).items():
@@ -484,25 +486,25 @@ def answer(release: Release, asked: Question) -> Effect:
 HALF = 0.5  # of what was charged: an answer that was moved further shows a charge of half
 
 
+@renamed(cancelled="stop", watch="on_progress")
 def attack_release(
     release: Release,
     *,
     proposals: int = PROPOSALS,
     seconds: float = SECONDS,
-    cancelled: Ask = lambda: False,
-    watch: Callable[[float], None] = lambda share: None,
+    stop: Stop | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Finding:
     """Check the file, then climb to the records that move each of its answers furthest.
 
     The ratios of the finding are by answer: the largest move over what the file says was charged.
     An attack that is stopped, or that takes longer than ``seconds``, reports what it tried until
-    then. ``watch`` receives the share that is done. InputError where the file is not consistent,
-    or is a combined one, which has no answers of its own.
+    then. ``on_progress`` receives the share that is done and a phrase. InputError where the file is
+    not consistent, or is a combined one, which has no answers of its own.
     """
     if release.parts:
         raise InputError("A combined release has no answers of its own: attack its parts, singly.")
     known_by = checked(release, _deadline(seconds)).tables.known_by
-    end, every = time.monotonic() + seconds, len(release.releases) * (proposals + 1)
     request = requested(release)
     return attack(
         marginal_pc.ALGORITHM,
@@ -511,8 +513,7 @@ def attack_release(
         request.empty,
         known_by,
         proposals=proposals,
-        cancelled=lambda: cancelled() or time.monotonic() > end,
-        watch=lambda found: watch(found.pairs / every),
+        monitor=Monitor(on_progress, stop).within(seconds),
     )
 
 

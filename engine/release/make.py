@@ -8,7 +8,7 @@ can derive the graph again without the data (:mod:`engine.release.checking`).
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
@@ -30,6 +30,7 @@ from engine.graphs.edges import annotated, edge_frame
 from engine.graphs.formats import FORMATS
 from engine.knowledge import Knowledge
 from engine.marginals.levels import check_levels
+from engine.monitor import Monitor, OnProgress, Stop, renamed
 from engine.percent import count
 from engine.privacy.accounting import Guarantee
 from engine.privacy.sources import Hardened, Released, Replay
@@ -38,7 +39,6 @@ from engine.randomness import Randomness
 from engine.release import budget as books
 from engine.release import page
 from engine.release.checking import (
-    Ask,
     Request,
     answer,
     check,
@@ -52,7 +52,6 @@ from engine.release.file import ALGORITHM, Release, canonical, findings
 from engine.release.places import check_places, page_of, private_folder, save
 from engine.release.signature import own_key, signed
 from engine.release.synthetic import synthetic
-from engine.runner import Stop, asking
 from engine.version import __version__
 
 if TYPE_CHECKING:
@@ -280,6 +279,9 @@ def load_release(path: str | os.PathLike[str]) -> BudgetedRelease:
     return BudgetedRelease(load(path)[0])
 
 
+CHARGED = "charged"  # the phrase for a monitor once the charge is on the disk
+
+
 class Stopped(InputError):
     """The person stopped a release; the message says whether the budget was charged."""
 
@@ -352,6 +354,7 @@ class Budget:
         )
         return f"<p><b>{escape(repr(self)[1:-1])}</b></p><table>{rows}</table>"
 
+    @renamed(on_charged="on_progress")
     def release(
         self,
         data: Any,
@@ -360,8 +363,8 @@ class Budget:
         *,
         delta: float | None = None,
         sign: bool = False,
-        on_charged: Callable[[], None] = lambda: None,
         stop: Stop | None = None,
+        on_progress: OnProgress | None = None,
         resume: bool = False,
         question: Question | None = None,
         **values: Any,
@@ -374,9 +377,9 @@ class Budget:
             epsilon: What this release costs.
             delta: Likewise; unless said the same share of the total as epsilon is.
             sign: Whether to sign it with your key.
-            on_charged: Called once the charge is on the disk.
-            stop: A ``threading.Event``, or what is called to ask: free before the charge, after
-                it the charge stays.
+            stop: A ``threading.Event``, or a function that says whether to stop.
+                Before the charge a stop is free; after it the charge stays.
+            on_progress: Called with no share and :data:`CHARGED` once the charge is on the disk.
             resume: End the last release that was charged and cut short, at the settings that it
                 had, of the same data; nothing is charged. What was drawn of it is used again.
             question: The effect that a share of the budget is spent on; a public fact.
@@ -393,21 +396,21 @@ class Budget:
             assert table.schema is not None
             table = replace(table, schema=table.schema.asked(checked(question)))
         signer = own_key() if sign else None
-        cancelled = asking(stop)
+        monitor = Monitor(on_progress, stop)
         private_folder(self._book.folder)  # where nothing can be kept, nothing is charged
         if resume:
             charge, request = self._waiting(table)
         else:
             asked = {"epsilon": epsilon, **({} if delta is None else {"delta": delta}), **values}
-            charge, request = self._charged(table, asked, cancelled)
-        on_charged()
+            charge, request = self._charged(table, asked, monitor)
+        monitor.tell(None, CHARGED)
         with self._book.working(charge):
             before = self._book.drawn(charge)  # InputError where it has ended meanwhile
             with self._staying(request.total):
                 found = self._book.made(charge)
                 if found is None:
                     source = Resumable(self._book, charge, before)
-                    found = self._made(request, table, source, cancelled)
+                    found = self._made(request, table, source, monitor)
                 found = found if signer is None else signed(found, signer)
                 return BudgetedRelease(found, self._book.keep(charge, found))
 
@@ -431,7 +434,7 @@ class Budget:
         return charge, asked
 
     def _charged(
-        self, table: Dataset, values: dict[str, Any], cancelled: Ask
+        self, table: Dataset, values: dict[str, Any], monitor: Monitor
     ) -> tuple[str, Request]:
         """A new charge, once what it asks for has run on empty rows: whatever is wrong is free."""
         assert table.schema is not None
@@ -440,16 +443,18 @@ class Budget:
         if "delta" not in values:
             asked = replace(asked, delta=self._book.show(self.name).share(float(asked.epsilon)))
         request = Request(asked, table.n, table.schema)
-        request.run(request.empty, Randomness(0), cancelled)
-        if cancelled():
+        request.run(request.empty, Randomness(0), monitor)
+        if monitor.stopped():
             raise Stopped("Stopped: the release was not made, and nothing was charged.")
         charged = self._book.charge(self.name, request.total, f"release by {ALGORITHM}", request)
         return charged.charges[-1].id, request
 
-    def _made(self, request: Request, table: Dataset, source: Hardened, cancelled: Ask) -> Release:
+    def _made(
+        self, request: Request, table: Dataset, source: Hardened, monitor: Monitor
+    ) -> Release:
         """The release that a charge paid for, as asked for then."""
         rows = replace(table, schema=request.schema)
-        context, outcome = request.run(rows, source, cancelled)
+        context, outcome = request.run(rows, source, monitor)
         if outcome.status == "cancelled":
             raise Stopped("Stopped after the charge.")
         return Release(

@@ -18,8 +18,9 @@ import numpy as np
 if TYPE_CHECKING:
     from scipy.optimize import Bounds
 
-from engine.context import Cancelled, RunContext
+from engine.context import RunContext
 from engine.graphs.known import Known
+from engine.monitor import Cancelled
 from engine.privacy.ledger import BudgetExhausted
 from engine.score.acyclicity import Matrix, acyclicity
 

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.algorithm import Outcome
-from engine.context import Cancelled, RunContext
+from engine.context import RunContext
 from engine.data.dataset import Dataset
 from engine.graphs.known import Known
 from engine.graphs.orientation import Oriented, by_sets
+from engine.monitor import Cancelled
 from engine.params import Parameters, param
 from engine.privacy.ledger import BudgetExhausted
 from engine.search.skeleton import Graph, Rule, search

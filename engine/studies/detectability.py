@@ -17,7 +17,6 @@ import networkx as nx
 import numpy as np
 
 from engine.data.dataset import Dataset
-from engine.data.imagined import independent, independent_numbers
 from engine.privacy.accounting import mu_budget
 from engine.registry import algorithm
 from engine.search.noisy_score import NoisyTestParameters
@@ -65,6 +64,11 @@ class Shape:
         Columns that have bounds are normal about their middle, which lies four deviations from
         either; others have levels, and ``margins`` in turn.
         """
+        from engine.data.imagined import (  # no run draws such tables
+            independent,
+            independent_numbers,
+        )
+
         rng, (names, levels) = np.random.default_rng([_STREAM, draw]), self.columns
         truth = nx.empty_graph(names, create_using=nx.DiGraph)
         if self.bounds is not None:

@@ -54,7 +54,7 @@ def margins(
         thresholds: Places of T, rising.
         betas: Places of both margins, rising.
         draws: Runs of each setting, seeds 0, 1, ...
-        how: ``cancelled``, ``on_progress`` of :func:`engine.sweep`.
+        how: ``stop``, ``on_progress`` of :func:`engine.sweep`.
 
     Returns:
         JSON types, everything that a page needs to follow a hand; None where it was stopped.

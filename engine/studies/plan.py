@@ -10,8 +10,7 @@ forecast is a band over networks, and is checked against the bundled ones
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from itertools import product, takewhile
@@ -26,13 +25,13 @@ from engine.data.networks import NETWORKS, load_network
 from engine.data.schema import Schema
 from engine.effects.width import Widths, widths
 from engine.errors import InputError
+from engine.monitor import Monitor, OnProgress, Stop, renamed
 from engine.percent import percent
 from engine.question import Question
 from engine.registry import ALGORITHMS, algorithm
-from engine.runner import Stop, asking
 from engine.serialise import plain
 from engine.studies.detectability import Invented, Shape
-from engine.studies.study import Batch, Progress, sweep
+from engine.studies.study import Batch, sweep
 from engine.studies.trial import TrialResult
 
 DENSITY = 1.2  # links per column, a guess: the bundled networks have 0.8 to 1.9
@@ -427,6 +426,7 @@ def _band(band: Band, digits: int) -> str:
     return f"{band.median:.{digits}f} ({band.low:.{digits}f}–{band.high:.{digits}f})"
 
 
+@renamed(on_step="on_progress")
 def plan(
     schema: Schema | PlanRequest,
     *,
@@ -442,8 +442,8 @@ def plan(
     target: float = TARGET,
     question: Question | None = None,
     shares: tuple[float, float] | None = None,
-    on_step: Callable[[Progress], None] = lambda progress: None,
     stop: Stop | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Plan:
     """Forecast the result of a budget on a table of this schema, from public facts only.
 
@@ -466,8 +466,9 @@ def plan(
         question: The effect that a release will be asked for; the schema's own, if it has one. Its
             forecast is the width of its interval.
         shares: The shares of the cause's level and of its reference, if they are public facts.
-        on_step: Called with the progress after each run.
-        stop: A ``threading.Event``, or what is called to ask; what was finished is kept.
+        stop: A ``threading.Event``, or a function that says whether to stop. The
+            forecast is then from the networks that are complete.
+        on_progress: Called after each run, with the share that is done and a phrase.
 
     Returns:
         A forecast for each algorithm and epsilon, which ``print`` and a notebook show as a table.
@@ -501,19 +502,19 @@ def plan(
         question, request.names, request.levels, rows=request.rows, epsilons=epsilons, delta=delta,
         knowledge=known, shares=shares,
     )  # fmt: skip
-    grid, stopped = {"epsilon": epsilons, "delta": delta}, asking(stop)
+    grid, monitor = {"epsilon": epsilons, "delta": delta}, Monitor(on_progress, stop)
     runs: dict[tuple[str, float], Batch] = {at: [] for at in product(keys, epsilons)}
     nothing: dict[tuple[str, float], Batch] = {at: [] for at in runs}
     shape = Shape(tuple(map(len, request.levels)), request.rows)
-    done, total, start = 0, len(runs) * (draws + empty), time.monotonic()
-    for draw in takewhile(lambda _: not stopped(), range(draws + empty)):
+    count = monitor.counted(len(runs) * (draws + empty))
+    for draw in takewhile(lambda _: not monitor.stopped(), range(draws + empty)):
         linked = draw < draws  # then tables without a link
         data = request.dataset(draw, seed) if linked else shape.independent(draw - draws)
         seeds = [draw if linked else draw - draws]
-        for result in sweep(data, keys, grid, seeds, cancelled=stopped):
-            done, at = done + 1, (result.algorithm, result.values["epsilon"])
+        for result in sweep(data, keys, grid, seeds, stop=stop):
+            at = result.algorithm, result.values["epsilon"]
             (runs if linked else nothing)[at].append(result)
-            on_step(Progress.at_steady_pace(done, total, start))
+            count()
     forecasts = (
         _forecast(request.rows, *at, found, nothing[at]) for at, found in runs.items() if found
     )

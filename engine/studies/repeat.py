@@ -7,13 +7,14 @@ facts alone: levels, the number of rows, the setting.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from engine.monitor import Monitor, Stop, renamed
 from engine.studies.detectability import MARGINS, Invented, Shape
 from engine.studies.study import sweep
 from engine.studies.trial import TrialResult
@@ -71,6 +72,7 @@ def around(epsilon: float, reach: float = 100.0, points: int = 9) -> tuple[float
 # On independent columns ------------------------------------------------------------------
 
 
+@renamed(cancelled="stop")
 def invented(
     key: str,
     shape: Shape,
@@ -78,16 +80,17 @@ def invented(
     *,
     draws: int = DRAWS,
     margins: Sequence[float] = MARGINS,
-    cancelled: Callable[[], bool] = lambda: False,
+    stop: Stop | None = None,
 ) -> Invented | None:
     """Count a setting's false positives on independent columns of this shape.
 
-    The same numbers for the same arguments. Of the draws that were made when ``cancelled`` says
-    so; None where there are none. Links that a run had no budget left to test are not counted.
+    The same numbers for the same arguments. Count the draws that were made when ``stop`` says so;
+    None where there are none. Links that a run had no budget left to test are not counted.
     Raises InputError where the algorithm does not take such data, or such parameters.
     """
     counts: list[int] = []
-    for draw in takewhile(lambda _: not cancelled(), range(draws)):
-        made = sweep(shape.independent(draw, margins), key, params, [draw], cancelled=cancelled)
+    monitor = Monitor(stop=stop)
+    for draw in takewhile(lambda _: not monitor.stopped(), range(draws)):
+        made = sweep(shape.independent(draw, margins), key, params, [draw], stop=stop)
         counts += (one.counts.invented for one in made if one.counts)
     return Invented(tuple(counts)) if counts else None

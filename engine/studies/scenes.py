@@ -11,7 +11,7 @@ import base64
 import json
 import math
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import combinations, product
 from typing import Any
@@ -24,6 +24,7 @@ from engine.data.networks import SAMPLE_DATA
 from engine.errors import InputError
 from engine.graphs.cpdag import Adjacency
 from engine.graphs.known import truth_cpdag
+from engine.monitor import Monitor, OnProgress, Stop, renamed
 from engine.registry import algorithm
 from engine.result import RunResult
 from engine.runner import run
@@ -42,14 +43,15 @@ ABSENT, LINE, FORTH, BACK, UNTESTED = range(5)
 States = NDArray[np.uint8]
 
 
+@renamed(cancelled="stop", on_frame="on_progress")
 def make_scene(
     data: Dataset,
     keys: Sequence[str] = ALGORITHMS,
     epsilons: Sequence[float] = EPSILONS,
     draws: int = DRAWS,
     *,
-    cancelled: Callable[[], bool] = lambda: False,
-    on_frame: Callable[[int, int], None] = lambda done, of: None,
+    stop: Stop | None = None,
+    on_progress: OnProgress | None = None,
 ) -> dict[str, Any] | None:
     """Every frame of a dataset.
 
@@ -58,8 +60,9 @@ def make_scene(
         keys: Algorithms, all run with ``guarantee="strict"``.
         epsilons: Totals, ascending.
         draws: Of the noise, at each epsilon.
-        cancelled: Polled before each run.
-        on_frame: Called with (runs made, runs in all) after each.
+        stop: A ``threading.Event``, or a function that says whether to stop.
+            It is asked before each run.
+        on_progress: Called after each run, with the share that is done and a phrase.
 
     Returns:
         JSON types, as they are kept and drawn; None where it was stopped. "states" of each method
@@ -85,12 +88,14 @@ def make_scene(
     shape = (len(epsilons), draws, math.comb(data.d, 2))
     states = {key: np.zeros(shape, np.uint8) for key in keys}
     frames = list(product(keys, range(len(epsilons)), range(draws)))
-    for done, (key, at, draw) in enumerate(frames, 1):
-        if cancelled():
+    monitor = Monitor(on_progress, stop)
+    count = monitor.counted(len(frames))
+    for key, at, draw in frames:
+        if monitor.stopped():
             return None
         values: Any = {"epsilon": epsilons[at], "guarantee": "strict"}
         states[key][at, draw] = states_of(run(key, data, seed=draw, trace=False, **values))
-        on_frame(done, len(frames))
+        count()
     names = data.names
     return {
         "version": VERSION,

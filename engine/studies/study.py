@@ -11,7 +11,7 @@ import math
 import os
 import signal
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -23,6 +23,7 @@ from typing import Any
 from engine.cluster import WorkerError, connect, present
 from engine.data.dataset import Dataset
 from engine.errors import InputError
+from engine.monitor import Monitor, OnProgress, Stop, renamed, runs_done
 from engine.studies.detectability import Shape
 from engine.studies.store import ResultStore, opened_store
 from engine.studies.trial import (
@@ -41,7 +42,6 @@ from engine.version import __version__
 
 StoreLike = ResultStore | str | os.PathLike[str] | None
 Batch = list[TrialResult]
-Cancelled = Callable[[], bool]
 
 EXECUTORS = ("serial", "processes")
 CONNECT_SECONDS = 5.0
@@ -71,13 +71,14 @@ class Progress:
     seconds: float
     left: float | None
 
-    @staticmethod
-    def at_steady_pace(done: int, total: int, start: float) -> Progress:
-        """Assume that all take as long as those since ``start``, of ``time.monotonic``."""
-        seconds = monotonic() - start
-        return Progress(done, total, 0, seconds, seconds / done * max(total - done, 0))
+    @property
+    def phrase(self) -> str:
+        """The progress in words."""
+        reused = f", {self.reused:,} from the store" if self.reused else ""
+        return runs_done(self.done, self.total, self.left) + reused
 
 
+@renamed(cancelled="stop")
 def sweep(
     datasets: Datasets,
     algorithms: Names,
@@ -88,8 +89,8 @@ def sweep(
     store: StoreLike = None,
     executor: str = "serial",
     workers: int = 2,
-    cancelled: Cancelled = lambda: False,
-    on_progress: Callable[[Progress], None] = lambda progress: None,
+    stop: Stop | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Iterator[TrialResult]:
     """Run every trial of datasets x algorithms x parameters x seeds.
 
@@ -109,8 +110,9 @@ def sweep(
         executor: "serial", "processes", or the address of a Dask scheduler such as
             "tcp://host:8786". All give the same results, each in another order.
         workers: Of "processes".
-        cancelled: Polled; what is finished by then is yielded and kept.
-        on_progress: Called after each result.
+        stop: A ``threading.Event``, or a function that says whether to stop. Runs
+            that are complete by then are yielded and kept.
+        on_progress: Called after each result, with the share that is done and a phrase.
 
     Returns:
         An iterator of results, one a trial.
@@ -132,7 +134,7 @@ def sweep(
         )
     if workers < 1:
         raise InputError(f"workers must be at least 1; {workers} is not.")
-    return _Sweep(study, executor, workers, cancelled, on_progress).results(store)
+    return _Sweep(study, executor, workers, Monitor(on_progress, stop)).results(store)
 
 
 @dataclass
@@ -142,8 +144,7 @@ class _Sweep:
     study: Study
     executor: str
     workers: int
-    cancelled: Cancelled
-    on_progress: Callable[[Progress], None]
+    monitor: Monitor
 
     def results(self, store: StoreLike) -> Iterator[TrialResult]:
         """Yield the results: those in the store, then the others as they are made."""
@@ -161,13 +162,14 @@ class _Sweep:
                 now = monotonic() - start
                 to_come = left.seconds(now)
                 for result in batch:
-                    self.on_progress(Progress(next(done), total, len(found), now, to_come))
+                    told = Progress(next(done), total, len(found), now, to_come)
+                    self.monitor.tell(told.done / total, told.phrase)
                     yield result
 
     def serial(self, trials: Iterable[Trial]) -> Iterator[Batch]:
         """Run trials one after the other here; one that is cancelled midway is dropped."""
-        for trial in takewhile(lambda _: not self.cancelled(), trials):
-            result = run_trial(self.study.datasets[trial.fingerprint], trial, self.cancelled)
+        for trial in takewhile(lambda _: not self.monitor.stopped(), trials):
+            result = run_trial(self.study.datasets[trial.fingerprint], trial, self.monitor.stop)
             if result.status == "cancelled":
                 return
             yield [result]
@@ -178,7 +180,7 @@ class _Sweep:
         Where a worker has gone with its trials, those are given out again.
         """
         with closing(_Pool(self.executor, self.workers)) as pool:
-            while (waiting or pool.running) and not self.cancelled():
+            while (waiting or pool.running) and not self.monitor.stopped():
                 with _undisturbed():
                     while waiting and len(pool.running) < pool.places():
                         pool.submit(_batch(waiting, left))

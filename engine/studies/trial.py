@@ -6,7 +6,7 @@ import dataclasses
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -22,6 +22,7 @@ from engine.graphs.cpdag import unordered
 from engine.graphs.known import READY, ready_sets
 from engine.graphs.metrics import Counts, Scores
 from engine.knowledge import Knowledge, check_names
+from engine.monitor import Stop
 from engine.params import Parameters, settled
 from engine.privacy.accounting import Guarantee
 from engine.registry import algorithm
@@ -136,9 +137,7 @@ class TrialResult(Trial):
         return json.dumps({**self.as_dict(), "seconds": None}, sort_keys=True).encode()
 
 
-def run_trial(
-    data: Dataset, trial: Trial, cancelled: Callable[[], bool] = lambda: False
-) -> TrialResult:
+def run_trial(data: Dataset, trial: Trial, stop: Stop | None = None) -> TrialResult:
     """Run one trial, on private data with secret noise.
 
     Raises InputError, with the trial named, where the run refuses its input.
@@ -146,7 +145,7 @@ def run_trial(
     seed = trial.seed if data.public else None
     try:
         asked = Request.of(data, trial.algorithm, trial.values, seed)
-        r = asked.run(data, trace=False, stop=cancelled)
+        r = asked.run(data, trace=False, stop=stop)
     except InputError as error:
         raise InputError(f"{trial.algorithm} on {trial.dataset}: {error}") from error
     same = ("status", "seconds", "metrics", "metrics_tested", "counts", "claimed", "spent")

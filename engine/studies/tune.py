@@ -9,7 +9,6 @@ on seeds, and on request on datasets, that the search never used.
 from __future__ import annotations
 
 import math
-import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -22,10 +21,11 @@ import pandas as pd
 
 from engine.data.dataset import Dataset
 from engine.errors import InputError, did_you_mean
+from engine.monitor import Monitor, OnProgress, Stop, renamed
 from engine.params import Spec
 from engine.registry import algorithm
 from engine.studies.recommended import Score
-from engine.studies.study import Progress, sweep
+from engine.studies.study import sweep
 from engine.studies.summary import SURE, TESTED, bands, frame, smallest_epsilons
 from engine.studies.trial import Datasets, TrialResult, canonical, loaded
 
@@ -126,7 +126,7 @@ def which_epsilon(
         objective: "skeleton_f1" or "directed_f1", of the links tested to the end.
         epsilons: What is tried, 17 from .01 to 100 unless given.
         seeds: How many of each, or which.
-        how: ``store``, ``executor``, ``workers``, ``cancelled``, ``on_progress`` of
+        how: ``store``, ``executor``, ``workers``, ``stop``, ``on_progress`` of
             :func:`engine.sweep`.
 
     Returns:
@@ -278,6 +278,7 @@ class Tuned:
         return f"Best setting: {words}. {what}: {self.fresh}, the default {self.default}."
 
 
+@renamed(cancelled="stop")
 def tune(
     key: str,
     datasets: Datasets,
@@ -288,6 +289,8 @@ def tune(
     objective: str = "skeleton_f1",
     held_out: Datasets = (),
     seed: int = 0,
+    stop: Stop | None = None,
+    on_progress: OnProgress | None = None,
     **how: Any,
 ) -> Tuned:
     """Search, choose, and report the choice on runs that it was not chosen by.
@@ -301,8 +304,10 @@ def tune(
         objective: "skeleton_f1" or "directed_f1", of the links tested to the end.
         held_out: Other data, on which the result is reported.
         seed: Of the candidates.
-        how: ``store``, ``executor``, ``workers``, ``cancelled``, ``on_progress`` of
-            :func:`engine.sweep`.
+        stop: A ``threading.Event``, or a function that says whether to stop. The
+            search then ends without a choice.
+        on_progress: Called after each run, with the share that is done and a phrase.
+        how: ``store``, ``executor``, ``workers`` of :func:`engine.sweep`.
 
     Raises:
         InputError: For private data, data without a truth, and what does not fit.
@@ -320,15 +325,16 @@ def tune(
     rounds = [max(2, math.ceil(len(tried) / 2**k)) for k in range(_ROUNDS)]
     planned = sum(c << k for k, c in enumerate(rounds)) * len(data)
     planned += 2 * SEEDS * len(others or data)
-    done, start, on_progress = 0, time.monotonic(), how.pop("on_progress", lambda progress: None)
+    monitor, runs_made = Monitor(on_progress, stop), 0
+    count = monitor.counted(planned)
     scores: dict[str, dict[int, list[float]]] = {one: defaultdict(list) for one in tried}
 
     def play(some: Sequence[str], on: Sequence[Dataset], seeds: range) -> None:
-        nonlocal done
-        for r in sweep(on, key, [{**fixed, **tried[one]} for one in some], seeds, **how):
+        nonlocal runs_made
+        for r in sweep(on, key, [{**fixed, **tried[one]} for one in some], seeds, stop=stop, **how):
             scores[r.params][r.seed].append(score_of(r, objective))
-            done += 1
-            on_progress(Progress.at_steady_pace(done, planned, start))
+            runs_made += 1
+            count()
 
     def of(one: str, seeds: range) -> list[float]:
         """Return a candidate's scores: the mean over the datasets for each of the seeds it had."""
@@ -347,7 +353,7 @@ def tune(
     fresh, default = (Score.of(of(one, new)) for one in pair)
     return Tuned(
         key, dict(fixed), tried[pair[0]], objective, Score.of(of(pair[0], range(seeds))), fresh,
-        default, done, not how.get("cancelled", bool)(),
+        default, runs_made, not monitor.stopped(),
     )  # fmt: skip
 
 

@@ -8,17 +8,18 @@ from engine import Dataset
 from engine.data.pairs import read_pair, read_tuebingen
 from engine.pairs.decision import Setting
 from engine.teaching.pairwise import picture
-from pages.worker import Tell, Upload
+from pages.worker import Reporter, Upload
 
 Bounds = tuple[tuple[float, float], tuple[float, float]]
 
 
-def pictures(tell: Tell, datasets: Sequence[Dataset], setting: Setting) -> None:
+def pictures(monitor: Reporter, datasets: Sequence[Dataset], setting: Setting) -> None:
     """Everything exact of each pair; a part is (its name, its picture)."""
     for done, data in enumerate(datasets):
-        if tell(done / len(datasets), f"{done} of {len(datasets)} pairs"):
+        monitor.tell(done / len(datasets), f"{done} of {len(datasets)} pairs")
+        if monitor.stopped():
             return
-        tell(part=(data.name, picture(data, setting, 0)))
+        monitor.part((data.name, picture(data, setting, 0)))
 
 
 def pair(file: Upload, bounds: Bounds | None) -> Dataset:

@@ -13,7 +13,7 @@ from engine.studies.price import price_steps
 from engine.studies.repeat import around, point
 from engine.studies.study import sweep
 from engine.studies.trial import knowing
-from pages.worker import Tell, met
+from pages.worker import Reporter, met
 
 REPETITIONS, PER_POINT, POINTS = 100, 15, 9
 
@@ -27,25 +27,25 @@ class Repetition:
     untested: frozenset[tuple[int, int]]
 
 
-def repeat(tell: Tell, request: Request, data: Dataset) -> bool:
+def repeat(monitor: Reporter, request: Request, data: Dataset) -> bool:
     """Send a tuple of the price's steps of a run, then repetitions, then points over epsilon.
 
     Returns whether all are there.
     """
     data, key, values = met(data), request.algorithm, request.params
-    tell(part=price_steps(data, key, algorithm(key).params.build(values)))
+    monitor.part(price_steps(data, key, algorithm(key).params.build(values)))
     for seed in range(REPETITIONS):
-        result = replace(request, seed=seed).run(data, trace=False, stop=tell)
+        result = replace(request, seed=seed).run(data, trace=False, stop=monitor.stop)
         if result.status == "cancelled":
             return False
         assert result.counts is not None
-        tell(part=Repetition(result.counts, result.displayed_cpdag, frozenset(result.untested)))
+        monitor.part(Repetition(result.counts, result.displayed_cpdag, frozenset(result.untested)))
     informed = met(knowing(data, request.knowledge))
     epsilon = float(values["epsilon"])
     # From the run's own epsilon outwards, so that an early end leaves the middle.
     for at in sorted(around(epsilon, points=POINTS), key=lambda e: max(e / epsilon, epsilon / e)):
-        found = list(sweep(informed, key, {**values, "epsilon": at}, PER_POINT, cancelled=tell))
+        found = list(sweep(informed, key, {**values, "epsilon": at}, PER_POINT, stop=monitor.stop))
         if len(found) < PER_POINT:
             return False
-        tell(part=point(at, found))
+        monitor.part(point(at, found))
     return True

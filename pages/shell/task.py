@@ -1,6 +1,6 @@
 """Long work of a page: in a separate process, with a progress bar and a button that stops it.
 
-What is done is a function ``fn(tell, *args)``, see :mod:`pages.worker`. A process that does not
+What is done is a function ``fn(monitor, *args)``, see :mod:`pages.worker`. A process that does not
 return soon after a stop is killed; it works for no other task meanwhile.
 """
 
@@ -23,7 +23,7 @@ from engine.errors import InputError
 from pages import worker
 from pages.shell import answers
 from pages.shell.state import Place
-from pages.worker import LOOK, Process
+from pages.worker import LOOK, Process, Reporter
 
 GRACE = 20.0  # seconds without a browser after which a session's task ends
 UNSEEN = 8.0  # seconds after which a task ends that no session started and no page asks for
@@ -200,7 +200,7 @@ class Task:
     def _perform(self) -> Any:
         if self.here or not worker.in_use():
             fn, args = self.call
-            return fn(self._tell, *args)
+            return fn(Reporter(self._progress, self.stopped, self.parts.append), *args)
         process = worker.take()
         try:
             process.pipe.send(self.call)
@@ -218,21 +218,21 @@ class Task:
         while True:
             if process.pipe.poll(LOOK):
                 kind, content = process.pipe.recv()
-                if kind != "told":
+                if kind == "part":
+                    self.parts.append(content)
+                elif kind == "progress":
+                    self._progress(*content)
+                else:
                     return kind, content
-                self._tell(*content)
             if not asked and self.stopped():
                 asked = time.monotonic()
                 process.pipe.send(None)
             if asked and time.monotonic() - asked > self.patience:
                 raise EOFError
 
-    def _tell(self, share: float | None = None, phrase: str = "", part: Any = None) -> bool:
+    def _progress(self, share: float | None, phrase: str) -> None:
         self.share = self.share if share is None else min(1.0, share)
         self.phrase = phrase or self.phrase
-        if part is not None:
-            self.parts.append(part)
-        return self.stopped()
 
 
 def _session() -> tuple[str, Callable[[], bool]]:

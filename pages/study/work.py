@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -13,10 +13,10 @@ from engine.registry import TITLES, algorithm
 from engine.request import Request
 from engine.studies.margins import margins
 from engine.studies.plan import Plan, PlanRequest, plan
-from engine.studies.study import Progress, sweep
+from engine.studies.study import sweep
 from engine.studies.trial import TrialResult
 from engine.studies.tune import EPSILONS, FRESH, SEEDS, Answer, Tuned, halves, tune, which_epsilon
-from pages.worker import NETWORKS, Tell
+from pages.worker import NETWORKS, Reporter
 
 if TYPE_CHECKING:
     from engine.release.file import Release
@@ -68,15 +68,7 @@ class Aim:
         return Aim(request, self.target, self.objective)
 
 
-def _told(tell: Tell) -> Callable[[Progress], None]:
-    def show(p: Progress) -> None:
-        rest = "" if p.left is None else f", about {max(1.0, p.left):.0f} s left"
-        tell(p.done / p.total, f"{p.done:,} of {p.total:,} runs{rest}")
-
-    return show
-
-
-def _sent(tell: Tell, results: Iterable[TrialResult]) -> list[TrialResult]:
+def _sent(monitor: Reporter, results: Iterable[TrialResult]) -> list[TrialResult]:
     """All results; they are sent in batches as they come."""
     found: list[TrialResult] = []
     batch: list[TrialResult] = []
@@ -84,30 +76,30 @@ def _sent(tell: Tell, results: Iterable[TrialResult]) -> list[TrialResult]:
     for result in results:
         batch.append(result)
         if time.monotonic() > last + EVERY:
-            tell(part=tuple(batch))
+            monitor.part(tuple(batch))
             found, batch, last = found + batch, [], time.monotonic()
-    tell(part=tuple(batch))
+    monitor.part(tuple(batch))
     return found + batch
 
 
-def warm(tell: Tell) -> None:
+def warm(monitor: Reporter) -> None:
     """Nothing: a process that has done it has read the engine, and the first curve comes sooner."""
 
 
-def answered(tell: Tell, data: Dataset, aim: Aim) -> int:
+def answered(monitor: Reporter, data: Dataset, aim: Aim) -> int:
     """The runs of an answer, as parts; how many there are. The asked algorithm's come first."""
     count = 0
     for key in dict.fromkeys((aim.request.algorithm, *aim.others)):
         grid = aim.params_of(key)
         if any(s.name == "epsilon" for s in algorithm(key).params.specs()):
             grid["epsilon"] = list(EPSILONS)
-        results = sweep(data, key, grid, aim.seeds, cancelled=tell, on_progress=_told(tell))
-        count += len(_sent(tell, results))
+        results = sweep(data, key, grid, aim.seeds, **monitor.options)
+        count += len(_sent(monitor, results))
     return count
 
 
 def searched(
-    tell: Tell, where: Where, aim: Aim, epsilon: float, over: Sequence[str]
+    monitor: Reporter, where: Where, aim: Aim, epsilon: float, over: Sequence[str]
 ) -> tuple[Tuned, Answer | None]:
     """The best setting at an ε, and which ε that setting needs, where it is better.
 
@@ -123,39 +115,36 @@ def searched(
 
         data, held_out = halves(partial(synthetic, where, aim.request.source.n))
     key, fixed = aim.request.algorithm, aim.paid
-    how: dict[str, Any] = {"cancelled": tell, "on_progress": _told(tell)}
     found = tune(
         key, data, {**fixed, "epsilon": epsilon}, over, objective=aim.objective,
-        held_out=held_out, **how,
+        held_out=held_out, **monitor.options,
     )  # fmt: skip
-    if not found.better or tell():
+    if not found.better or monitor.stopped():
         return found, None
     best = which_epsilon(
         (held_out or data)[0], key, {**fixed, **found.params},
-        target=aim.target, objective=aim.objective, seeds=range(FRESH, FRESH + SEEDS), **how,
+        target=aim.target, objective=aim.objective, seeds=range(FRESH, FRESH + SEEDS),
+        **monitor.options,
     )  # fmt: skip
     return found, best
 
 
 def mapped(
-    tell: Tell, data: Dataset, key: str, grid: Mapping[str, Any], seeds: int
+    monitor: Reporter, data: Dataset, key: str, grid: Mapping[str, Any], seeds: int
 ) -> list[TrialResult]:
     """Every run of a map."""
-    return _sent(tell, sweep(data, key, grid, seeds, cancelled=tell, on_progress=_told(tell)))
+    return _sent(monitor, sweep(data, key, grid, seeds, **monitor.options))
 
 
 def by_hand(
-    tell: Tell, data: Dataset, epsilon: float, guarantee: str, objective: str
+    monitor: Reporter, data: Dataset, epsilon: float, guarantee: str, objective: str
 ) -> dict[str, Any] | None:
     """CURATE's plans and scores at every margin."""
-    return margins(
-        data, epsilon, guarantee=guarantee, objective=objective, cancelled=tell,
-        on_progress=_told(tell),
-    )  # fmt: skip
+    return margins(data, epsilon, guarantee=guarantee, objective=objective, **monitor.options)
 
 
 def forecast(
-    tell: Tell,
+    monitor: Reporter,
     request: PlanRequest,
     epsilons: Sequence[float],
     algorithms: Sequence[str],
@@ -165,5 +154,5 @@ def forecast(
     """A plan, from public facts alone."""
     return plan(
         request, epsilon=epsilons, algorithms=algorithms, delta=delta, draws=NETWORKS, empty=5,
-        target=target, stop=tell, on_step=_told(tell),
+        target=target, **monitor.options,
     )  # fmt: skip

@@ -11,16 +11,15 @@ from engine.data.schema import Schema
 from engine.release.checking import combined, moments_of, with_knowledge
 from engine.release.door import opened
 from engine.release.file import Release
+from engine.release.make import CHARGED as CHARGED
 from engine.release.make import Budget
 from engine.release.pooling import drift
 from engine.studies.plan import Forecast, PlanRequest, plan
-from pages.worker import Tell
-
-CHARGED = "charged"
+from pages.worker import Reporter
 
 
 def release(
-    tell: Tell,
+    monitor: Reporter,
     data: Dataset,
     schema: Schema,
     values: Mapping[str, Any],
@@ -29,23 +28,23 @@ def release(
 ) -> Release:
     """Charge the budget, then release. Parts: CHARGED once it is, then the id in the vault."""
 
-    def charged() -> None:
-        tell(part=CHARGED)
+    def told(share: float | None, phrase: str) -> None:
+        monitor.part(phrase)  # CHARGED
 
     stated = replace(data, schema=schema)  # with what is known of the causes by now
-    paid = Budget(name).release(stated, stop=tell, on_charged=charged, sign=sign, **values)
+    paid = Budget(name).release(stated, stop=monitor.stop, on_progress=told, sign=sign, **values)
     if paid.kept is not None:
-        tell(part=paid.kept)
+        monitor.part(paid.kept)
     return paid.release
 
 
-def verified(tell: Tell, raw: bytes) -> tuple[Release, float]:
+def verified(monitor: Reporter, raw: bytes) -> tuple[Release, float]:
     """A release from its file, and how probable numbers this good are."""
     return opened(raw)
 
 
 def derive(
-    tell: Tell, releases: Sequence[Release], known: Knowledge | None, different_people: bool
+    monitor: Reporter, releases: Sequence[Release], known: Knowledge | None, different_people: bool
 ) -> tuple[Release, list[float]]:
     """Releases as one, or one under other knowledge; and how far the former differ by column."""
     if len(releases) == 1 and known is not None:
@@ -55,9 +54,9 @@ def derive(
 
 
 def forecast(
-    tell: Tell, question: PlanRequest, epsilon: float, delta: float, key: str, draws: int
+    monitor: Reporter, question: PlanRequest, epsilon: float, delta: float, key: str, draws: int
 ) -> Forecast:
     """What a release at (epsilon, delta) finds in random networks of a schema."""
     asked: Any = {"epsilon": epsilon, "delta": delta, "algorithms": key}
-    (found,) = plan(question, **asked, draws=draws, empty=0, stop=tell).forecasts
+    (found,) = plan(question, **asked, draws=draws, empty=0, stop=monitor.stop).forecasts
     return found

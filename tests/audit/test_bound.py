@@ -10,6 +10,7 @@ from engine import ALGORITHMS
 from engine.audit import measure
 from engine.audit.cases import KEEPS_THE_PAIR
 from engine.audit.neighbours import all_alike, strata
+from engine.monitor import Monitor
 from engine.privacy.accounting import Guarantee
 from tests.audit.reference_mechanisms import FAULTS, MECHANISMS
 
@@ -142,5 +143,5 @@ def test_runs_share_no_noise_and_draw_less_only_where_a_fault_is_planted():
     assert run_of(chosen, pair, 3, share=0.5).sides[0] != plain.sides[0][:3]
     assert run_of(chosen, pair, 1_500, share=0.5).measured().refuted
     made, asked = run_of(chosen, pair, 0), []  # a stop keeps as many runs on either side
-    made.extend(50, cancelled=lambda: bool(asked.append(1)) or len(asked) > 7)
+    made.extend(50, Monitor(stop=lambda: bool(asked.append(1)) or len(asked) > 7))
     assert [len(side) for side in made.sides] == [7, 7]

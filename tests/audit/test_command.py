@@ -24,6 +24,7 @@ from engine.audit.cases import (
 from engine.audit.measure import Measured
 from engine.audit.neighbours import all_alike, strata
 from engine.audit.replay import Finding
+from engine.monitor import Monitor
 from tests.audit.reference_mechanisms import FAULTS, MECHANISMS
 
 COUNT = MECHANISMS["by_laplace"]
@@ -114,13 +115,13 @@ def test_everything_that_makes_a_promise_is_audited():
 
 def test_an_audit_reports_on_the_way_and_stops_when_cancelled():
     case, seen = Case("strict", COUNT, all_alike(), {"epsilon": 1.0}), []
-    result = audit(case, 60, watch=lambda found: seen.append((found.runs, found.epsilon)))
+    result = audit(case, 60, on_look=lambda found: seen.append((found.runs, found.epsilon)))
     assert [runs for runs, _ in seen] == [25, 50, 60]
     assert result.growth == tuple(seen)
     assert result.measured.epsilon == seen[-1][1]
     assert result.key == case.key == "by_laplace/strict/all alike"
     asked = []
-    stopped = audit(case, 60, cancelled=lambda: bool(asked.append(1)) or len(asked) > 1)
+    stopped = audit(case, 60, stop=lambda: bool(asked.append(1)) or len(asked) > 1)
     assert stopped.measured.runs < 60
     assert (stopped.replayed, stopped.power) == (None, None)
     published = audit(replace(case, kind="published"), 4)
@@ -154,7 +155,7 @@ def test_power_is_tried_up_to_the_first_fault_that_shows():
         found = power_of(case, replace(FINE, claimed=claimed), GOOD)
         assert (tuple(k for k, _ in found.tried), found.replay) == (tried, True)
         assert (found.runs, found.twice) == (2 if claimed < 1 else None, True)
-    assert power_of(case, FINE, GOOD, lambda: True).tried == ((2, 0.0),)
+    assert power_of(case, FINE, GOOD, Monitor(stop=lambda: True)).tried == ((2, 0.0),)
     assert not power_of(case, FINE, Finding({"a": 0.5})).replay  # half a charge would not show
     assert power_of(case, FINE, Finding({"a": 0.51})).replay
     late = Power(1.0, ((2, 1.0), (8, 1.1)), False)  # a bound at the claim shows nothing

@@ -11,7 +11,7 @@ from numba.core.caching import _CacheLocator
 
 from engine import compiled, load_dataset, registry
 from engine.request import Request, Source
-from pages.worker import search
+from pages.worker import Reporter, search
 
 ROOT = Path(__file__).resolve().parents[2]
 # After everything that `engine warm` runs: how many sets of types each loop was compiled for, now
@@ -85,16 +85,12 @@ def test_a_run_of_every_algorithm_compiles_each_loop_for_one_set_of_types(reques
 
 def test_the_first_visitor_of_marginal_pc_is_told_why_it_takes_longer(monkeypatch):
     said = []
-
-    def tell(share=None, phrase="", part=None):
-        said.append(phrase)
-        return False
-
+    hear = Reporter(lambda share, phrase: said.append(phrase))
     asia = load_dataset("asia", n=200)
     for kept in (True, False):
         monkeypatch.setattr(registry, "is_compiled", lambda _, kept=kept: kept)
         for key in ("priv_pc", "marginal_pc"):
-            search(tell, Request(Source("asia", 200), key), asia)
+            search(hear, Request(Source("asia", 200), key), asia)
             assert any("preparing it, once, about 30 s" in words for words in said) == (
                 not kept and key == "marginal_pc"
             )

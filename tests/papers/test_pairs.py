@@ -1,6 +1,7 @@
 """Kusner's table and figures on a few small pairs."""
 
 import json
+import re
 from dataclasses import replace
 
 import networkx as nx
@@ -8,6 +9,7 @@ import pytest
 
 from engine import InputError
 from engine.data.pairs import simulate_pair
+from engine.monitor import Monitor
 from engine.papers import pairs
 from engine.papers.work import Work
 
@@ -56,6 +58,9 @@ def test_table2_and_figures(tmp_path, monkeypatch):
     for k in (1, 2):
         assert (tmp_path / f"pairs-figure{k}.svg").read_text().startswith("<svg")
     seen = []
-    again = Work(tmp_path, seeds=2, workers=1, on_progress=seen.append)
+    again = Work(
+        tmp_path, seeds=2, workers=1, monitor=Monitor(lambda share, phrase: seen.append(phrase))
+    )
     assert pairs.pairs_table2(again) == rows
-    assert all(progress.reused == progress.total for progress in seen)
+    assert all(re.search(r"of (\d+) runs.*, \1 from the store", phrase) for phrase in seen)
+    assert seen

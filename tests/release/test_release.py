@@ -16,6 +16,7 @@ from engine import Budget, Dataset, InputError, run
 from engine.algorithms.marginal_pc import MarginalPCParameters
 from engine.marginals.moments import one_way_weight
 from engine.marginals.sensitivity import all_pairs_change
+from engine.monitor import Monitor
 from engine.percent import percent, probability
 from engine.privacy.accounting import Guarantee
 from engine.privacy.sources import DISTANCE, Hardened
@@ -200,7 +201,7 @@ def test_a_stop_is_free_before_the_charge_alone(book, when):
     before, pressed = book.show("asia").spent[0], [when == "before"]
     words = "nothing was charged" if when == "before" else "stay charged to budget 'asia'"
     with pytest.raises(Stopped, match=words) as caught:
-        make(book, stop=lambda: pressed[0], on_charged=lambda: pressed.__setitem__(0, True))
+        make(book, stop=lambda: pressed[0], on_progress=lambda *_: pressed.__setitem__(0, True))
     assert "\n" not in str(caught.value)
     assert book.show("asia").spent[0] - before == (when == "during")
 
@@ -279,7 +280,7 @@ def test_the_commands(typed, monkeypatch):
     def pressed(*args, **options):
         raise KeyboardInterrupt
 
-    asked_to_stop = partial(nullcontext, lambda: True)
+    asked_to_stop = partial(nullcontext, Monitor(stop=lambda: True))
     monkeypatch.setattr("engine.cli.release.ignore_signals", lambda: None)
     for name, instead in (("own_table", pressed), ("interruptible", asked_to_stop)):
         with monkeypatch.context() as patch:

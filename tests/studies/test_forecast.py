@@ -275,9 +275,12 @@ def test_a_forecast_counts_as_a_run_does():
 def test_a_stop_keeps_what_is_finished():
     data, seen = load_dataset("cancer", n=10), []
     question = forecast.PlanRequest(data.names, data.levels, 500)
-    found = plan(question, [1.0], FAST, draws=9, stop=lambda: len(seen) >= 3, on_step=seen.append)
+    found = plan(
+        question, [1.0], FAST, draws=9, stop=lambda: len(seen) >= 3,
+        on_progress=lambda share, phrase: seen.append(phrase),
+    )  # fmt: skip
     assert [f.draws for f in found] == [2, 1]
-    assert seen[-1].total == 18 + 2 * repeat.DRAWS
+    assert seen[-1].startswith(f"3 of {18 + 2 * repeat.DRAWS} runs, about ")
 
 
 def test_the_command(tmp_path, capsys):

@@ -54,8 +54,8 @@ def test_the_defaults_are_among_the_places():
 def test_stopped_is_none_and_what_is_not_public_is_refused(cancer):
     seen = []
     stopped = margins(
-        cancer, 1.0, thresholds=T, betas=B, draws=2, cancelled=lambda: len(seen) > 3,
-        on_progress=seen.append,
+        cancer, 1.0, thresholds=T, betas=B, draws=2, stop=lambda: len(seen) > 3,
+        on_progress=lambda share, phrase: seen.append(share),
     )  # fmt: skip
     assert stopped is None
     assert len(seen) == 4

@@ -68,12 +68,12 @@ def test_a_published_rule_has_false_positives_that_ours_has_not():
 def test_a_stop_keeps_what_there_is():
     shape, asked = Shape((2,) * 4, 200), []
 
-    def cancelled():
+    def stop():
         asked.append(True)
         return len(asked) > 1
 
-    assert invented("pc", shape, {}, cancelled=lambda: True) is None
-    some = invented("priv_pc", shape, {"epsilon": 1.0}, draws=5, cancelled=cancelled)
+    assert invented("pc", shape, {}, stop=lambda: True) is None
+    some = invented("priv_pc", shape, {"epsilon": 1.0}, draws=5, stop=stop)
     assert some is None or len(some.counts) < 5
 
 

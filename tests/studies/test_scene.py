@@ -49,10 +49,11 @@ def test_a_scene_made_again_is_the_one_that_is_kept():
 
 
 def test_a_stop_makes_no_scene_and_the_rest_are_runs():
-    data, seen = load_dataset("cancer", n=2000), list[int]()
+    data, seen = load_dataset("cancer", n=2000), list[str]()
     asked = (data, ["priv_pc"], [0.1, 1.0], 3)
-    assert make_scene(*asked, cancelled=lambda: len(seen) == 4,
-                      on_frame=lambda done, of: seen.append(done)) is None  # fmt: skip
+    how = {"stop": lambda: len(seen) == 4, "on_progress": lambda _, said: seen.append(said[:6])}
+    assert make_scene(*asked, **how) is None
+    assert seen == ["1 of 6", "2 of 6", "3 of 6", "4 of 6"]
     scene = make_scene(*asked)
     assert scene is not None
     alone = run("priv_pc", data, seed=2, epsilon=1.0)

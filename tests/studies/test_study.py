@@ -19,7 +19,7 @@ from joblib.externals.loky import reusable_executor
 from engine import Dataset, InputError, load_dataset, sweep
 from engine.studies import study as module
 from engine.studies.store import ResultStore
-from engine.studies.study import Progress, TimeLeft, estimate
+from engine.studies.study import TimeLeft, estimate
 from engine.studies.trial import Trial, TrialResult, study_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -127,12 +127,14 @@ def test_a_dask_cluster_gives_the_same_rows_and_its_end_is_one_sentence(cluster,
 
 
 def test_cells_are_shared_through_a_store(datasets, tmp_path):
-    path, seen = tmp_path / "s.db", list[Progress]()
+    path, seen = tmp_path / "s.db", []
     first = _fixed(sweep(datasets, "priv_pc", GRID, 2, store=path))
-    wider = sweep(datasets, KEYS, GRID, 3, store=path, on_progress=seen.append)
+    wider = sweep(datasets, KEYS, GRID, 3, store=path, on_progress=lambda *told: seen.append(told))
     assert set(first) <= set(_fixed(wider))
-    assert seen[-1].reused == len(first)
-    assert [p.done for p in seen] == list(range(1, seen[-1].total + 1))
+    shares, phrases = zip(*seen, strict=True)
+    assert shares == tuple(k / len(seen) for k in range(1, len(seen) + 1))
+    assert phrases[-1].startswith(f"{len(seen)} of {len(seen)} runs")
+    assert phrases[-1].endswith(f", {len(first)} from the store")
 
 
 @pytest.mark.parametrize("executor", ["serial", "processes"])
@@ -140,7 +142,7 @@ def test_a_stop_and_an_abandoned_iterator_keep_what_is_finished(executor, datase
     done = []
     with ResultStore(tmp_path / "s.db") as store:
         how = {"store": store, "executor": executor, "workers": 2}
-        done += sweep(datasets, KEYS, GRID, 40, cancelled=lambda: len(store) >= 5, **how)
+        done += sweep(datasets, KEYS, GRID, 40, stop=lambda: len(store) >= 5, **how)
         assert 5 <= len(done) < 240
         assert {r.status for r in done} == {"complete"}
         results = sweep(datasets, KEYS, GRID, 40, store=store)

@@ -87,7 +87,7 @@ def test_an_answer_is_packed_while_nobody_else_has_it(file, monkeypatch):
     monkeypatch.setattr(answers, "packed", lambda _: done.append(one.done) or b"")
     monkeypatch.setattr(task, "AT_ONCE", 0.0)
     go = threading.Event()
-    one = task.shared("packed", "a task", lambda tell: go.wait(10), keep=True)
+    one = task.shared("packed", "a task", lambda monitor: go.wait(10), keep=True)
     go.set()
     assert one.wait(10)
     assert done == [False]

@@ -28,9 +28,9 @@ class Gate:
     def __init__(self):
         self.opened = threading.Event()
 
-    def read(self, tell, function, *asked):
+    def read(self, monitor, function, *asked):
         while not self.opened.wait(0.01):
-            if tell():
+            if monitor.stopped():
                 raise EOFError  # as the end of a process
         return function(*asked)
 

@@ -157,11 +157,11 @@ def test_a_question_is_asked_on_the_page_forecast_before_it_is_paid_and_answered
 
 @pytest.mark.parametrize("charged", [False, True])
 def test_a_release_that_goes_on_says_what_a_stop_costs(open_app, tmp_path, monkeypatch, charged):
-    def waits(tell, *_):
+    def waits(monitor, *_):
         if charged:
             budgets.charge("ward", Guarantee(1.0, 1e-6), "a release")
-            tell(part=CHARGED)
-        while not tell():
+            monitor.part(CHARGED)
+        while not monitor.stopped():
             time.sleep(0.01)
 
     budgets = Budgets(tmp_path / "b.db")

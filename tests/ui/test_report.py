@@ -27,6 +27,7 @@ from pages.report.repeats import Repeats
 from pages.report.work import Repetition
 from pages.shell.runs import Shown
 from pages.shell.task import Task
+from pages.worker import Reporter
 from tests.ui.steps import address, press
 
 WILD = ("<b>x</b>", 'say "hi" & bye', "two\nlines", "$x^2$", "</svg><script>alert(1)</script>")
@@ -215,8 +216,7 @@ def test_a_slide_of_a_large_graph_draws_what_the_question_is_about():
 def test_what_is_shown_before_the_end_says_how_much_of_it_there_is(monkeypatch):
     shown = shown_of("cancer", "priv_pc", 2000)
     parts = []
-    work.repeat(lambda part=None, **_: bool(part is not None and parts.append(part)),
-                shown.request, shown.data)  # fmt: skip
+    work.repeat(Reporter(part=parts.append), shown.request, shown.data)
     made = brief_of(shown, Repeats(Task("", (), parts=parts[:8])), Heading(), "light")
     assert "7 of 12 repetitions" in made.sure
     assert "0 of 3 points are drawn" in made.curve_note

@@ -1,5 +1,6 @@
 """Which ε?: the answer, its file, what opens below it, and a form that has changed."""
 
+import inspect
 import json
 from dataclasses import replace
 
@@ -16,6 +17,7 @@ from engine.studies.plan import PlanRequest
 from engine.studies.tune import which_epsilon
 from pages.study import forecast, work
 from pages.study.view import answers_of
+from pages.worker import Reporter
 from tests.release.samples import declared, make
 from tests.ui.shown import shown
 from tests.ui.steps import own_table, press, told
@@ -27,7 +29,7 @@ SMALL = {"data": "cancer", "n": "1000", "algorithm": "marginal_pc", "study.seeds
 def few(monkeypatch):
     """Three values of ε, and short searches."""
     monkeypatch.setattr(work, "EPSILONS", (0.1, 1.0, 10.0))
-    monkeypatch.setitem(tune.tune.__kwdefaults__, "runs", 20)
+    monkeypatch.setitem(inspect.unwrap(tune.tune).__kwdefaults__, "runs", 20)
 
 
 def found(open_app, **query):
@@ -111,7 +113,7 @@ def test_a_schema_is_searched_on_networks_and_reported_on_others(monkeypatch):
     monkeypatch.setattr(tune, "SEEDS", 2)
     request = PlanRequest(("a", "b", "c"), (("no", "yes"),) * 3, 300)
     aim = work.Aim(Request(Source("own", 300), "priv_pc"), 0.8, "skeleton_f1", 2)
-    found, _ = work.searched(lambda *_, **__: False, request, aim, 1.0, ["tweak"])
+    found, _ = work.searched(Reporter(), request, aim, 1.0, ["tweak"])
     _, others = tune.halves(request.dataset)
     again = tune.tune("priv_pc", others, {**aim.paid, "epsilon": 1.0}, ["tweak"], runs=20)
     assert found.default.mean == again.default.mean
@@ -166,11 +168,10 @@ def test_an_answer_while_it_runs_is_of_what_there_is():
     aim = work.Aim(Request(Source("cancer", 500), "marginal_pc"), 0.8, "skeleton_f1", 2)
     parts, said = [], []
 
-    def tell(share=None, phrase="", part=None):
-        parts.extend([part] if part else [])
-        said.append(phrase)
-        return len(parts) > 1
-
-    work.answered(tell, load_dataset("cancer", n=500), aim)
+    hear = Reporter(
+        lambda share, phrase: said.append(phrase), lambda: len(parts) > 1,
+        lambda part: parts.extend([part] if part else []),
+    )  # fmt: skip
+    work.answered(hear, load_dataset("cancer", n=500), aim)
     assert "1 of " in " ".join(said)
     assert answers_of([r for part in parts for r in part], aim)["marginal_pc"].rows == 500

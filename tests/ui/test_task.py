@@ -117,8 +117,8 @@ def test_first_come_first_served():
     assert line.tasks == []
 
 
-def heard(tell, data):
-    return listens(tell)
+def heard(monitor, data):
+    return listens(monitor)
 
 
 def test_work_on_large_data_waits_for_memory_in_whatever_line(monkeypatch):

@@ -7,44 +7,45 @@ import time
 from typing import Any
 
 from engine.errors import InputError
-from pages.worker import Tell
+from pages.worker import Reporter
 
 
-def listens(tell: Tell, most: float = 30.0) -> str:
+def listens(monitor: Reporter, most: float = 30.0) -> str:
     """Work that hears a stop and keeps what it has."""
     end = time.monotonic() + most
-    tell(0.5, "half", os.getpid())
+    monitor.tell(0.5, "half")
+    monitor.part(os.getpid())
     while time.monotonic() < end:
-        if tell():
+        if monitor.stopped():
             return "stopped"
         time.sleep(0.005)
     return "whole"
 
 
-def shares(tell: Tell) -> None:
+def shares(monitor: Reporter) -> None:
     """Work that sends what it has often."""
     for done in range(12):
-        tell(done / 12, str(done))
-        tell(part=done)
+        monitor.tell(done / 12, str(done))
+        monitor.part(done)
         time.sleep(0.05)
 
 
-def deaf(tell: Tell) -> None:
-    tell(None, "", os.getpid())
+def deaf(monitor: Reporter) -> None:
+    monitor.part(os.getpid())
     time.sleep(60)
 
 
-def refuses(tell: Tell) -> None:
+def refuses(monitor: Reporter) -> None:
     raise InputError("No.")
 
 
-def breaks(tell: Tell) -> None:
+def breaks(monitor: Reporter) -> None:
     raise ZeroDivisionError
 
 
-def pid(tell: Tell, *_: Any) -> int:
+def pid(monitor: Reporter, *_: Any) -> int:
     return os.getpid()
 
 
-def doubled(tell: Tell, content: bytes) -> bytes:
+def doubled(monitor: Reporter, content: bytes) -> bytes:
     return content * 2
