@@ -74,8 +74,8 @@ class Card(Parameters):
         "Groups of levels",
         high=_LINE,
         when=_GROUPS,
-        help="A group's name, a colon and its levels; bars between groups: "
-        "north: Alta, Oslo | south: Bari.",
+        help="A group's name, a colon and its levels; bars between groups: north: Alta, Oslo | "
+        "south: Bari. With shares, by which synthetic rows are drawn: north: Alta = 1, Oslo = 3.",
     )
     other: str = param(
         REFUSE, "Treat missing and unmatched values as", choices=(REFUSE,), when=_LEVELS
@@ -93,6 +93,20 @@ class Card(Parameters):
         title="Treat missing and unmatched values as",
         words=(REFUSE, OWN_LEVEL),
         when=_GAPS,
+    )
+    values: str = param(
+        "",
+        "Number of each level",
+        high=_LINE,
+        when=_LEVELS,
+        help="For means in a unit, if you know them: none: 0 | some: 5.",
+    )
+    bounds: str = param(
+        "",
+        "Lowest and highest value",
+        high=200,
+        when=_CUTS,
+        help="Public bounds, for means in a unit: 0, 100.",
     )
     missing: str = param(
         "",
@@ -126,17 +140,26 @@ def _card(column: Column) -> Draft:
     kind = kinds.get((column.type, column.part), kinds[column.type, None])
     card = state.defaults(Card) | {"kind": kind, "levels": " | ".join(column.levels)}
     if column.type == "numeric":
-        card["cuts"] = ", ".join(repr(cut).removesuffix(".0") for cut in column.points())
+        card["cuts"], card["bounds"] = map(_numbers, (column.points(), column.bounds or ()))
         card["gaps"] = {None: REFUSE, LEVEL: OWN_LEVEL}.get(column.other, column.other)  # type: ignore[arg-type]
     elif column.other is not None:
         card["other"], card["gaps"] = column.other, OWN_LEVEL
-    groups = (f"{name}: {', '.join(word for word, _ in group)}" for name, group in column.groups)
-    card["groups"] = " | ".join(groups)
+    card["groups"] = " | ".join(f"{name}: {_members(group)}" for name, group in column.groups)
+    card["values"] = " | ".join(f"{level}: {value:g}" for level, value in column.values)
     card["missing"] = " | ".join(map(str, column.missing or ()))
     taken = {take: words for words, take in TAKEN.items()}
     if column.take or kind == NUMERIC:
         card["take"] = taken[column.take or "last"]
     return card
+
+
+def _numbers(values: Iterable[float]) -> str:
+    return ", ".join(repr(float(value)).removesuffix(".0") for value in values)
+
+
+def _members(group: Sequence[tuple[str, float]]) -> str:
+    alike = len({share for _, share in group}) == 1
+    return ", ".join(word if alike else f"{word} = {share:g}" for word, share in group)
 
 
 def _draft(found: Found) -> Draft:
@@ -218,6 +241,7 @@ def _column(name: str, card: Mapping[str, Any], take: str | None) -> Column:
     facts["missing"] = split(card["missing"]) or None
     if type_ == "numeric":
         facts["cuts"] = _cuts(name, card["cuts"])
+        facts["bounds"] = _cuts(name, card["bounds"]) if card["bounds"].strip() else None
         facts["other"] = {REFUSE: None, OWN_LEVEL: LEVEL}.get(card["gaps"], card["gaps"])
         if facts["take"] == "count":
             facts["other"] = None
@@ -229,26 +253,49 @@ def _column(name: str, card: Mapping[str, Any], take: str | None) -> Column:
     else:
         facts["levels"], facts["groups"] = split(card["levels"]), _groups(name, card["groups"])
         labels = (*facts["levels"], *facts["groups"])
+        facts["values"] = {
+            level: _number(name, value) for level, value in _pairs(name, card["values"])
+        }
         facts["other"] = card["other"] if card["other"] in labels else None
     return Column(name=name, type=type_, **facts)
 
 
 def _cuts(name: str, typed: str) -> tuple[float, ...]:
-    try:
-        cuts = tuple(number(word, float) for word in split(typed))
-    except ValueError:
-        raise InputError(f"The cut points of {show(name)} are numbers with commas.") from None
+    cuts = tuple(_number(name, word) for word in split(typed))
     if not cuts:
         raise InputError(f"Give {show(name)} at least one cut point.")
     return cuts
 
 
-def _groups(name: str, typed: str) -> dict[str, tuple[str, ...]]:
-    """Return the levels of each group that is typed."""
-    pairs = [part.rpartition(":") for part in re.split(r"\|", typed) if part.strip()]
-    if not all(group.strip() and split(words) for group, _, words in pairs):
-        raise InputError(f"A group of {show(name)} is a name, a colon and its levels.")
-    return {group.strip(): split(words) for group, _, words in pairs}
+def _number(name: str, typed: str) -> float:
+    try:
+        return number(typed.strip(), float)
+    except ValueError:
+        raise InputError(
+            f"Cut points, bounds and shares of {show(name)} are numbers with commas."
+        ) from None
+
+
+def _pairs(name: str, typed: str) -> list[tuple[str, str]]:
+    """Return pairs of a name and the text behind its colon; bars separate them."""
+    parts = [part.rpartition(":") for part in typed.split("|") if part.strip()]
+    if not all(one.strip() and said.strip(" ,;") for one, _, said in parts):
+        raise InputError(f"Write for {show(name)} a name, a colon, and its levels or its number.")
+    return [(one.strip(), said) for one, _, said in parts]
+
+
+def _groups(name: str, typed: str) -> dict[str, tuple[str, ...] | dict[str, float]]:
+    """Return the levels of each group that is typed, with their shares where they have some."""
+    found: dict[str, tuple[str, ...] | dict[str, float]] = {}
+    for group, words in _pairs(name, typed):
+        parts = [word.rpartition(" = ") for word in split(words)]
+        shared = all(sign for _, sign, _ in parts)
+        found[group] = (
+            {word.strip(): _number(name, share) for word, _, share in parts}
+            if shared
+            else split(words)
+        )
+    return found
 
 
 def split(typed: str) -> tuple[str, ...]:
@@ -323,9 +370,9 @@ def _declaring(column: Found, card: Draft, *, key: str, persons: bool) -> None:
     names = ["kind"]
     if card["kind"] in _LEVELS["kind"]:
         names += ["levels"] + ["groups"] * (len(listed) > MOST_RELEASED or bool(card["groups"]))
-        names += ["other"]
+        names += ["other", "values"]
     elif card["kind"] in _CUTS["kind"]:
-        names += ["cuts", "gaps"]
+        names += ["cuts", "gaps", "bounds"]
     else:
         names += ["groups", "gaps"]
     names += ["missing"] + ["take"] * persons

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -200,8 +201,11 @@ def test_who_a_person_is_is_proposed_where_values_repeat(data_page):
 
 def test_cards_begin_with_the_schema_in_force_and_keep_what_they_do_not_show(data_page):
     app = data_page
-    words = Column(name="b", type="ordered", levels=("x", "y"), values={"y": 2.5})
-    base = Schema((Column(name="a", type="numeric", cuts=(7.5,)), words), missing=(-9,))
+    groups = {"z": {"x": 3, "w": 1}}
+    words = Column(name="b", type="ordered", levels=tuple("xyw"), groups=groups, values={"y": 2.5})
+    base = Schema(
+        (Column(name="a", type="numeric", cuts=(7.5,), bounds=(0, 30)), words), missing=(-9,)
+    )
     rows = b"id,a,b,c\n" + b"".join(
         b"p%d,%d,%c,%d\n" % (k, k % 20, b"xy"[k % 2], k % 3) for k in range(60)
     )
@@ -212,14 +216,15 @@ def test_cards_begin_with_the_schema_in_force_and_keep_what_they_do_not_show(dat
     assert app.text_input(key="card-1-cuts").value == "7.5"
     assert "schema-all" not in [b.key for b in app.button]
     app.text_input(key="card-1-cuts").set_value("7.5, 12").run()
+    app.text_input(key="card-2-missing").set_value("?!").run()
     app.toggle(key="card-3-out").set_value(False).run()
     press(app, "schema-all")
     assert "3 of the used columns are declared (public); 0 are inferred" in told(app)
     press(app, "schema-use")
     made = app.session_state["own_data"].schema
     assert [column.name for column in made.columns] == ["a", "b", "c"]
-    assert made.columns[0].cuts == (7.5, 12)
-    assert (made.columns[1], made.missing) == (words, (-9,))
+    assert (made.columns[0].cuts, made.columns[0].bounds) == ((7.5, 12), (0, 30))
+    assert (made.columns[1], made.missing) == (replace(words, missing=("?!",)), (-9,))
     assert "Declared, public." in told(app, "caption")
 
 
