@@ -85,7 +85,7 @@ class NoisyTests:
         self.d, self.moments, self._check = moments.d, moments, check
         self.whole, self._ordinal = whole, ordinal
         self._prior, self._leaks = (np.array(EFFECTS), RIDGE), leaks
-        scores = [(_midranks if ordinal else _identity)(moments, i) for i in range(moments.d)]
+        scores = [(_midranks if ordinal else _contrasts)(moments, i) for i in range(moments.d)]
         used = np.array([len(s) for s in scores])
         contrasts = [helmert(r) for r in moments.cardinalities]
         self._offsets = np.concatenate([[0], np.cumsum([r - 1 for r in moments.cardinalities])])
@@ -300,9 +300,9 @@ def _padded(matrices: list[Array]) -> Array:
     return out
 
 
-def _identity(moments: Moments, i: int) -> Array:
-    """All contrasts of the variable as they are."""
-    return np.eye(len(moments.at[i]))
+def _contrasts(moments: Moments, i: int) -> Array:
+    """Return no scores: the variable's contrasts count as they are."""
+    return np.empty((0, len(moments.at[i])))
 
 
 def _midranks(moments: Moments, i: int) -> Array:

@@ -15,6 +15,7 @@ from engine.compiled import kernel
 
 FLOOR = 1e-5  # a variance below it is none
 POSITIVE = 1e-6  # share of the homoscedastic covariance that keeps the null's invertible
+MANY = 9  # directions of R from which on a test does without eigenvectors
 CLEAR = 3.0  # nor is one within this many deviations of its own noise, nor a product's effect
 
 # Types of what goes together: see :func:`tests` and :func:`_gathered`.
@@ -205,28 +206,32 @@ def _residual(r, vx, vy, fx, fy, gram, ridge, bx, by, ex, ey):  # type: ignore[n
     return second
 
 
-@kernel("f8[:,::1](f8[:,::1], f8[::1], f8[:,::1])")
-def _conditional_variance(h, feature, b):  # type: ignore[no-untyped-def]
-    """Covariance of a variable's contrasts h whose mean is m: its levels have p = 1/r + h m.
+@kernel("f8[:,::1](f8[:,::1], f8[:,::1], f8[:,::1])")
+def _conditional_variances(phi, b, h):  # type: ignore[no-untyped-def]
+    """(cells, r * r): covariance of a variable's contrasts h in every cell, flat.
 
-    The mean is what the features of a cell predict: ``feature`` (features,) times b.
+    Where their mean is m, its levels have p = 1/r + h m; the mean is what the features of a cell
+    predict, phi (cells, features) times b.
     """
     levels, size = h.shape
-    mean, p = np.empty(size), np.empty(levels)
-    _apply_transposed(b, feature, mean)
-    _apply(h, mean, p)
-    total = 0.0
-    for i in range(levels):
-        p[i] = max(1.0 / levels + p[i], 0.0)
-        total += p[i]
-    weighted = h.copy()
-    for i in range(levels):
-        p[i] /= total
+    shares = _tcrossprod(_product(phi, b), h)
+    for c in range(len(shares)):
+        total = 0.0
+        for i in range(levels):
+            shares[c, i] = max(1.0 / levels + shares[c, i], 0.0)
+            total += shares[c, i]
+        for i in range(levels):
+            shares[c, i] /= total
+    means, out = _product(shares, h), _blank(len(shares), size * size)
+    for c in range(len(shares)):
+        for i in range(levels):
+            for j in range(size):
+                weighted = h[i, j] * shares[c, i]
+                for k in range(size):
+                    out[c, j * size + k] += weighted * h[i, k]
         for j in range(size):
-            weighted[i, j] *= p[i]
-    _apply_transposed(h, p, mean)
-    out = _crossprod(weighted, h)
-    _less_outer(out, mean, mean)
+            for k in range(size):
+                out[c, j * size + k] -= means[c, j] * means[c, k]
     return out
 
 
@@ -237,11 +242,17 @@ def _sampling(phi, p, bx, by, hx, hy):  # type: ignore[no-untyped-def]
     Both variances are large in the same rare strata where x and y are rare, so the product of their
     means would be far too small.
     """
-    size = bx.shape[1] * by.shape[1]
-    out = _blank(size, size)
+    a, b = bx.shape[1], by.shape[1]
+    each_x, each_y = _conditional_variances(phi, bx, hx), _conditional_variances(phi, by, hy)
     for c in range(len(p)):
-        vx = _conditional_variance(hx, phi[c], bx)
-        _add_kron(out, p[c], vx, _conditional_variance(hy, phi[c], by))
+        for k in range(a * a):
+            each_x[c, k] *= p[c]
+    products, out = _crossprod(each_x, each_y), _blank(a * b, a * b)
+    for i in range(a):
+        for k in range(a):
+            for j in range(b):
+                for m in range(b):
+                    out[i * b + j, k * b + m] = products[i * a + k, j * b + m]
     return out
 
 
@@ -337,26 +348,45 @@ def _positive(v, noise):  # type: ignore[no-untyped-def]
     return _rebuilt(vectors, left), 1.0 + 2.0 * lean * lean
 
 
-@kernel("f8(f8[::1], f8[::1], f8)", inline="always")
-def _log_ratio(w, z2, effect):  # type: ignore[no-untyped-def]
-    """Log of how much likelier N(0, C + effect K) is than N(0, C), in its own directions."""
-    total = 0.0
-    for i in range(w.size):
-        gain = effect * w[i]
-        total += z2[i] * gain / (1 + gain) - math.log1p(gain)
-    return 0.5 * total
+@kernel("f8[:,::1](f8[:,::1])")
+def _factor(a):  # type: ignore[no-untyped-def]
+    """Return the lower triangular L with L L' = a."""
+    return np.linalg.cholesky(a)
 
 
-@kernel("f8(f8[::1], f8[::1], f8[::1])", inline="always")
-def _log_bayes(w, z2, effects):  # type: ignore[no-untyped-def]
-    """Log of the mean likelihood ratio of the effects."""
-    logs, top, total = np.empty(effects.size), -np.inf, 0.0
+@kernel("f8(f8[:,::1], f8[::1])")
+def _log_density(covariance, r):  # type: ignore[no-untyped-def]
+    """Log density of N(0, covariance) at r, up to a constant."""
+    lower, total, z = _factor(covariance), 0.0, np.empty(r.size)
+    for i in range(r.size):
+        left = r[i]
+        for j in range(i):
+            left -= lower[i, j] * z[j]
+        z[i] = left / lower[i, i]
+        total -= 0.5 * z[i] * z[i] + math.log(lower[i, i])
+    return total
+
+
+@kernel("f8[::1](f8[::1], f8[:,::1], f8[:,::1], f8[::1])")
+def log_ratios(r, covariance, spread, effects):  # type: ignore[no-untyped-def]
+    """(effects,): log of how much likelier r is under N(0, C + effect K) than under N(0, C)."""
+    out, null = np.empty(effects.size), _log_density(covariance, r)
     for i in range(effects.size):
-        logs[i] = _log_ratio(w, z2, effects[i])
+        wider = covariance.copy()
+        _add(wider, effects[i], spread)
+        out[i] = _log_density(wider, r) - null
+    return out
+
+
+@kernel("f8(f8[::1])")
+def _log_mean(logs):  # type: ignore[no-untyped-def]
+    """Log of the mean of exp(logs)."""
+    top, total = -np.inf, 0.0
+    for i in range(logs.size):
         top = max(top, logs[i])
-    for i in range(effects.size):
+    for i in range(logs.size):
         total += math.exp(logs[i] - top)
-    return top + math.log(total / effects.size)
+    return top + math.log(total / logs.size)
 
 
 @kernel("UniTuple(f8, 3)(f8[::1], f8[:,::1], f8[:,::1], f8[::1])")
@@ -366,9 +396,41 @@ def _score(r, covariance, spread, effects):  # type: ignore[no-untyped-def]
     With C the null covariance, K the spread and t_k the trace of (C^-1 K)^k, the statistic
     Q = r' C^-1 K C^-1 r is compared by Satterthwaite's rule: Q t1/t2 with chi-square of t1^2/t2
     degrees of freedom. The third value is the log Bayes factor of N(0, C + effect K), its
-    effects equally likely, against N(0, C).
+    effects equally likely, against N(0, C). From ``MANY`` directions on, eigenvectors cost most of
+    a test, and it does without.
     """
-    lower, n = np.linalg.cholesky(covariance), len(r)
+    t1, t2, q, logs = 0.0, 0.0, 0.0, np.zeros(effects.size)
+    if len(r) < MANY:
+        w, z2 = _directions(r, covariance, spread)
+        for i in range(w.size):
+            t1 += w[i]
+            t2 += w[i] * w[i]
+            q += w[i] * z2[i]
+        for k in range(effects.size):
+            for i in range(w.size):
+                gain = effects[k] * w[i]
+                logs[k] += z2[i] * gain / (1 + gain) - math.log1p(gain)
+            logs[k] *= 0.5
+    else:
+        both = _blank(len(r) + 1, len(r))
+        _copy(both, spread)
+        _copy(both[len(r) :], r.reshape((1, len(r))))
+        solved = _solved(covariance, both)  # rows: those of K C^-1, and r' C^-1
+        for i in range(len(r)):
+            t1 += solved[i, i]
+            for j in range(len(r)):
+                t2 += solved[i, j] * solved[j, i]
+                q += solved[len(r), i] * spread[i, j] * solved[len(r), j]
+        logs = log_ratios(r, covariance, spread, effects)
+    if t1 <= 0.0:
+        return 0.0, 0.0, 0.0
+    return q * t1 / t2, t1 * t1 / t2, _log_mean(logs)
+
+
+@kernel("UniTuple(f8[::1], 2)(f8[::1], f8[:,::1], f8[:,::1])")
+def _directions(r, covariance, spread):  # type: ignore[no-untyped-def]
+    """Return the spread in the null's own directions, and the squares of what r has in them."""
+    lower, n = _factor(covariance), len(r)
     half = _solved(lower, _solved(lower, spread.T.copy()).T.copy())
     vectors = _blank(n, n)
     for i in range(n):
@@ -377,20 +439,16 @@ def _score(r, covariance, spread, effects):  # type: ignore[no-untyped-def]
     w = _eigen(vectors)
     z2 = np.empty(n)
     _apply(vectors, _solved(lower, r.reshape((1, n)))[0], z2)
-    t1, t2, q = 0.0, 0.0, 0.0
     for i in range(n):
         w[i], z2[i] = max(w[i], 0.0), z2[i] * z2[i]
-        t1 += w[i]
-        t2 += w[i] * w[i]
-        q += w[i] * z2[i]
-    if t1 <= 0.0:
-        return 0.0, 0.0, 0.0
-    return q * t1 / t2, t1 * t1 / t2, _log_bayes(w, z2, effects)
+    return w, z2
 
 
 @kernel("f8[:,::1](f8[:,::1], f8[:,::1])")
 def _projected(project, matrix):  # type: ignore[no-untyped-def]
-    """P M P'."""
+    """P M P'; without rows, P is the identity."""
+    if not len(project):
+        return matrix
     return _tcrossprod(_product(project, matrix), project)
 
 
@@ -439,14 +497,20 @@ def _test(moments, features, direct, cells, project, numbers, effects, out):  # 
                 covariance[i, j] += sampled[i, j] / n
         share = POSITIVE / n
     _add_kron(covariance, share, vx, vy)
-    flat = np.empty(len(project))
-    _apply(project, r.reshape(r.size), flat)
+    flat = r.reshape(r.size)
+    if len(project):
+        flat = np.empty(len(project))
+        _apply(project, r.reshape(r.size), flat)
     spread = _projected(project, _kron(kx, ky))
     found = _score(flat, _projected(project, covariance), spread, effects)
     out[0], out[1], out[2], out[3] = found[0], found[1], found[2], found[2]
     if leak != 0:
         _add_kron(covariance, leak, ex, ey)
-        out[3] = _score(flat, _projected(project, covariance), spread, effects)[2]
+        leaking = _projected(project, covariance)
+        if len(flat) < MANY:
+            out[3] = _score(flat, leaking, spread, effects)[2]
+        else:
+            out[3] = _log_mean(log_ratios(flat, leaking, spread, effects))
 
 
 @kernel(f"{_FEATURES}(Tuple(({_RELEASED})), i8, i8, i8[::1])")
@@ -511,10 +575,10 @@ def tests(released, variables, pairs, given, phi, p, features, numbers, effects)
     """(pairs, 4): statistic, dof, log Bayes factor and that with a leak of every pair, given S.
 
     ``released`` contrasts of one and of two variables, where each variable's start, and the noise
-    variances of both; ``variables`` their scores (d, r, r), how many of them are used, and their
-    contrasts (d, r + 1, r), padded to the most levels; ``phi``, ``p`` features and probability of
-    the cells of S; ``features`` those of all pairs, or without a row where the contrasts of S are
-    they; ``numbers`` rows, leak and ridge.
+    variances of both; ``variables`` their scores (d, r, r), how many of them are used (0: all
+    contrasts as they are), and their contrasts (d, r + 1, r), padded to the most levels; ``phi``,
+    ``p`` features and probability of the cells of S; ``features`` those of all pairs, or without a
+    row where the contrasts of S are they; ``numbers`` rows, leak and ridge.
     """
     _, two, offsets, _, noise_two = released
     scores, rows, contrasts = variables

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.marginals.contrasts import Array, helmert
-from engine.marginals.kernels import CLEAR, FLOOR
+from engine.marginals.kernels import CLEAR, FLOOR, MANY, log_ratios
 from engine.marginals.moments import Moments, subsets
 
 MOST_NUMBERS = 200_000  # of the strata's covariances
@@ -64,16 +64,22 @@ def fits(levels: Sequence[int]) -> bool:
 def log_bayes(m: Moments, x: int, y: int, given: Sequence[int], effects: Array) -> float:
     """Log Bayes factor of a separate dependence in every stratum, against independence.
 
-    ``effects`` are the prior variances of a partial correlation, equally likely.
+    ``effects`` are the prior variances of a partial correlation, equally likely. From ``MANY``
+    directions on eigenvectors cost most of it.
     """
     known = table(m, x, y, given)
     p, noise = known.value[:, 0, 0], np.sqrt(known.noise[:, 0, 0])
     kept = p > np.maximum(CLEAR * noise, FEWEST / m.n)
     if not kept.any():
         return 0.0
-    w, z2 = directions(Strata(Table(known.value[kept], known.noise[kept]), m.n))
-    gain = effects[:, None] * w
-    logs = 0.5 * (z2 * gain / (1 + gain) - np.log1p(gain)).sum(axis=1)
+    strata = Strata(Table(known.value[kept], known.noise[kept]), m.n)
+    if strata.found.shape[1] < MANY:
+        w, z2 = directions(strata)
+        gain = effects[:, None] * w
+        logs = 0.5 * (z2 * gain / (1 + gain) - np.log1p(gain)).sum(axis=1)
+    else:
+        cells = zip(strata.found, strata.covariance, strata.spread, strict=True)
+        logs = np.sum([log_ratios(*cell, effects) for cell in cells], axis=0)
     return float(np.logaddexp.reduce(logs)) - math.log(len(effects))
 
 

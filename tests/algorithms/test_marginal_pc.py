@@ -6,6 +6,7 @@ from itertools import combinations
 import networkx as nx
 import numpy as np
 import pytest
+from scipy.stats import multivariate_normal
 
 from benchmarks.random_networks import random_dataset
 from engine import Dataset, load_dataset, run
@@ -21,7 +22,7 @@ from engine.algorithms.marginal_pc import (
 )
 from engine.context import RunContext
 from engine.data.column import MOST_RELEASED
-from engine.marginals import citest, confidence
+from engine.marginals import citest, confidence, kernels
 from engine.marginals import moments as released
 from engine.marginals.citest import NoisyTests
 from engine.marginals.levels import groups, merged
@@ -182,6 +183,23 @@ def test_all_pairs_at_once_are_the_single_tests(ordinal, monkeypatch):
     for x, y in combinations(range(4), 2):
         one = tests._compute(x, y, (), ((), (), False))
         assert tests.test(x, y)[:4] == pytest.approx(one[:4])
+
+
+@pytest.mark.parametrize("size", [1, 8, kernels.MANY, 40])
+def test_a_score_is_the_ratio_of_two_normal_densities(size):
+    """With few directions by eigenvectors, with many without; also for a spread of low rank."""
+    rng = np.random.default_rng(size)
+    root, half = rng.standard_normal((2, size, 2 * size))
+    null, spread = root @ root.T + np.eye(size), half[:, : max(1, size // 2)]
+    spread = spread @ spread.T
+    r, effects = rng.standard_normal(size), np.array(citest.EFFECTS)
+    density = multivariate_normal.logpdf
+    wide = [density(r, cov=null + c * spread) - density(r, cov=null) for c in effects]
+    ratio = np.linalg.solve(null, spread)
+    t1, t2 = np.trace(ratio), np.trace(ratio @ ratio)
+    q = r @ ratio @ np.linalg.solve(null, r)
+    wanted = q * t1 / t2, t1**2 / t2, np.logaddexp.reduce(wide) - math.log(len(effects))
+    assert kernels._score(r, null, spread, effects) == pytest.approx(wanted)
 
 
 def test_plans_are_whole_and_follow_the_sensitivities():
