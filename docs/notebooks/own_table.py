@@ -84,7 +84,7 @@ ours.to_networkx()
 # ## The budget and the release
 #
 # A name and a total (ε, δ) for these records, whatever file they come in, kept in your data folder, where the
-# *My table* and the command line find it too. It is charged before any noise is drawn; noise comes from the
+# *My data* and the command line find it too. It is charged before any noise is drawn; noise comes from the
 # operating system and has no seed.
 
 # %%

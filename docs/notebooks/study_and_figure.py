@@ -73,7 +73,7 @@ svg = chart([Panel("Cancer, n = 100,000", lines, "ε, strict total", "skeleton F
 (folder / "figure.svg").write_text(svg, encoding="utf-8")
 
 # %% [markdown]
-# On the command line, with a file that the page *Which ε?* also opens:
+# On the command line, with a file that the page *Choose ε* also opens:
 #
 # ```
 # python -m engine sweep --dataset cancer --algorithm priv_pc,marginal_pc --epsilon 0.1,1,10 --seeds 5 --out study.db

@@ -122,7 +122,7 @@ STEPS = (
         "Money: the same total, spent in three ways",
         "ε is a purse of 100 coins. Priv-PC pays for each “perhaps independent”; CURATE pays for "
         "every test, more at the beginning; Marginal PC buys noisy tables once, and its tests read "
-        "no more data. The draws are Scene's, and so are the rows.",
+        "no more data. Uses the same data and noise as Explore.",
         "Priv-PC, sections 2.1 and 3.1; CURATE, section III-A; docs/explanation/marginal_pc.md.",
         money_view,
         rows=money_rows,
@@ -142,7 +142,7 @@ STEPS = (
         "What if it were your people? What now?",
         "How many people, and how much may one of them show? Below are real runs on so many rows "
         "of this network. Then plan with your own columns.",
-        "docs/how-to/own_data.md; the page My table.",
+        "docs/how-to/own_data.md; the page My data.",
         now_view,
         rows=people_asked,
     ),

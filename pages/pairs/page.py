@@ -27,13 +27,13 @@ def main() -> None:
         else:
             _own(data, d)
     except InputError as error:
-        st.title("Pairs", anchor=False)
+        st.title("Cause or effect", anchor=False)
         st.info(text.plain(str(error)), icon=":material/info:")
 
 
 def _public(data: Dataset, d: Draft) -> None:
     result, found = released(d, data), picture_of(d, data)
-    show_strip("Pairs", data, result)
+    show_strip("Cause or effect", data, result)
     decision_view(result, data, found, d)
     fits_view(data, found)
     scores_view(data, found, d)
@@ -51,7 +51,7 @@ def _own(data: Dataset, d: Draft) -> None:
     if of != data.identity:
         result = None
     with heading:
-        show_strip("Pairs", data, result)
+        show_strip("Cause or effect", data, result)
     if result is not None:
         decision_view(result, data, None, d)
     else:

@@ -40,7 +40,7 @@ def title_of(way: Way) -> str:
 
 def scores_view(data: Dataset, found: Picture, d: Draft) -> None:
     """Every way to release at this ε: the smaller score's direction wins."""
-    st.markdown(f"**Every way to release, at a strict total of ε = {d['epsilon']:g}**")
+    st.markdown(f"**Every release at Guaranteed ε = {d['epsilon']:g}**")
     show.table(score_table(data, found, d), alt="Scores, gaps, noise and probabilities")
     st.caption(
         "The smaller score's direction wins; where the noise scale is much larger than the gap, "
@@ -133,7 +133,7 @@ def decision_view(result: RunResult, data: Dataset, exact: Picture | None, d: Dr
     st.subheader(_sentence(found, result.names, exact, d), anchor=False)
     if found.direction is not None:
         st.markdown(assumption())
-    with st.expander("What was released, and what it rests on"):
+    with st.expander("Released values and assumptions"):
         epsilon, delta = text.number(result.spent.epsilon), text.number(result.spent.delta)
         released = " and ".join(text.number(score) for score in found.scores) or "nothing"
         for place, (title, value, said) in zip(
@@ -147,7 +147,7 @@ def decision_view(result: RunResult, data: Dataset, exact: Picture | None, d: Dr
                     "Probability that noise of this size leaves a gap as large as the released one "
                     "on its side of 0. Computed from released numbers.",
                 ),
-                ("ε spent", epsilon, f"Strict total, δ = {delta}."),
+                ("Guaranteed ε", epsilon, f"δ = {delta}."),
             ),
             strict=True,
         ):

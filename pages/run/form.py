@@ -121,7 +121,7 @@ def help_of(key: str, values: Mapping[str, Any]) -> str:
     found = found_for(key, values)
     if found is None:
         return (
-            "At this n and ε no setting is known that beats the default. Which ε? searches for a "
+            "At this n and ε no setting is known that beats the default. Choose ε searches for a "
             "best setting."
         )
     return text.plain(sentence(found))

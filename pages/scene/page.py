@@ -46,7 +46,7 @@ def make_it_yours(frame: Mapping[str, Any]) -> None:
 
 def main() -> None:
     """The page, top to bottom."""
-    st.html('<h1 class="unseen">Scene</h1>')
+    st.html('<h1 class="unseen">Explore</h1>')
     # Not on the way back: to go to Run leaves such an address of this page behind.
     if _RUNS & set(st.query_params) and not _SEEN.get():
         st.switch_page("pages/run/page.py", query_params=st.query_params.to_dict())

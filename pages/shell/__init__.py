@@ -42,7 +42,7 @@ _DARK = """
 
 @dataclass(frozen=True)
 class PageEntry:
-    """One page: its title, its folder, and the names by which addresses called what it holds."""
+    """A page: its title, its folder, and the addresses of version 0.3 that lead to it."""
 
     title: str
     name: str
@@ -53,19 +53,22 @@ class PageEntry:
         """The page's script."""
         return FOLDER / self.name / "page.py"
 
+    @property
+    def address(self) -> str:
+        """The title as an address has it."""
+        return self.title.lower().replace("ε", "epsilon").replace(" ", "-")
+
 
 PAGES = (
-    PageEntry("Scene", "scene", ("explore",)),
-    PageEntry("Run", "run", ("compare",)),
-    PageEntry("Which ε?", "study", ("sweep", "tune", "plan")),
-    PageEntry("Learn", "learn", ("sieve", "budget")),
-    PageEntry("Pairs", "pairs"),
-    PageEntry("My table", "table", ("data", "release")),
+    PageEntry("Explore", "scene", ("scene",)),
+    PageEntry("Run", "run"),
+    PageEntry("Choose ε", "study", ("study",)),
+    PageEntry("Learn", "learn"),
+    PageEntry("Cause or effect", "pairs", ("pairs",)),
+    PageEntry("My data", "table", ("table",)),
     PageEntry("Report", "report"),
-    PageEntry("Trust", "trust", ("audit",)),
+    PageEntry("Audit", "trust", ("trust",)),
 )
-# What an old address asks of the page that it leads to.
-ASKS = {"sieve": {"step": "sieve"}, "budget": {"step": "orders"}}
 
 
 def main() -> None:
@@ -96,7 +99,7 @@ def main() -> None:
         said.error(
             text.plain(f"Of the link is not shown: {' '.join(refused)}"), icon=":material/link_off:"
         )
-    state.finish(page.url_path, [path for known in PAGES for path in (known.name, *known.old)])
+    state.finish(page.url_path, [path for known in PAGES for path in (known.address, *known.old)])
     state.mark()
 
 
@@ -105,19 +108,19 @@ def menu() -> list[st.Page]:
     first, *rest = PAGES
     # The default page is served at /, whatever its name; a hidden copy answers to its own address.
     shown = [st.Page(first.file, title=first.title, default=True, url_path="home")]
-    shown += [st.Page(page.file, title=page.title, url_path=page.name) for page in rest]
-    hidden = [st.Page(first.file, title=first.title, url_path=first.name, visibility="hidden")]
+    shown += [st.Page(page.file, title=page.title, url_path=page.address) for page in rest]
+    hidden = [st.Page(first.file, title=first.title, url_path=first.address, visibility="hidden")]
     hidden += [
-        st.Page(partial(_lead, page, old), title=page.title, url_path=old, visibility="hidden")
+        st.Page(partial(_lead, page), title=page.title, url_path=old, visibility="hidden")
         for page in PAGES
         for old in page.old
     ]
     return shown + hidden
 
 
-def _lead(page: PageEntry, old: str) -> None:
-    """An old address leads to the page that holds what stood there."""
-    st.switch_page(page.file, query_params=st.query_params.to_dict() | ASKS.get(old, {}))
+def _lead(page: PageEntry) -> None:
+    """Redirect an old address to its page."""
+    st.switch_page(page.file, query_params=st.query_params.to_dict())
 
 
 # The header ------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """The way of a person's own table: where one is on it, what is open, and a link to what comes next.
 
-Its steps stand over the pages Data, Which ε?, Release and Report, and each has an address.
+Its steps stand over My data, Choose ε and Report, and each has an address.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pages.shell.state import Place
 from pages.shell.task import find
 
 if TYPE_CHECKING:
-    from engine.release.file import Release  # no page but My table waits for it
+    from engine.release.file import Release  # no page but My data waits for it
 
 NAME = "step"  # in an address
 RELEASE = "release"  # the task that makes one

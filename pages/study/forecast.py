@@ -35,7 +35,7 @@ def page(pressed: bool) -> None:
     """The forecast for the declared schema of the user's own table."""
     here = journey.at("study")
     journey.bar(here)
-    st.title(state.page() or "Which ε?", anchor=False)
+    st.title(state.page() or "Choose ε", anchor=False)
     st.caption(ABOUT)
     file = own_file()
     if file is None or file.schema is None:

@@ -29,7 +29,7 @@ def main() -> None:
     if now.source.name == OWN:
         forecast.page(pressed)
         return
-    data = drafted_strip("Which ε?")
+    data = drafted_strip("Choose ε")
     if data is None:
         return
     aim = aim_of(now)

@@ -40,7 +40,7 @@ def main() -> None:
         picker(key="data")
     pay.made()
     here = journey.at("table")
-    data = drafted_strip("My table")
+    data = drafted_strip("My data")
     journey.bar(here)
     file = own_file()
     if here.word == "table":

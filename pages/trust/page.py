@@ -33,10 +33,10 @@ class Fields(Parameters):
 
 def main() -> None:
     """The page, top to bottom."""
-    st.html("<h1>Trust</h1>")
+    st.html("<h1>Audit</h1>")
     st.caption(
-        "If a claim of ε is true, nobody can tell two datasets that differ in one person apart "
-        "better than ε allows. We try, on simulated data."
+        "If a claim of ε is true, no test can distinguish two neighbouring datasets better than ε "
+        "allows. We try, on simulated data."
     )
     with st.sidebar:
         attack_form()

@@ -30,7 +30,7 @@ def plain(page):
 
 def test_from_a_file_to_a_release(new_page, screenshots):
     page = new_page
-    page.goto("/table")
+    page.goto("/my-data")
     settle(page)
     page.locator('input[type="file"]').first.set_input_files(clinic())
     page.get_by_text("1,200 rows").wait_for()

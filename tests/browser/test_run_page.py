@@ -141,12 +141,12 @@ def test_bad_input_a_fast_series_and_back(page, screenshots):
     steps.settle(page)
     steps.addressed(page, "epsilon=0.05")
     assert page.evaluate("history.length") == entries  # what is typed is no step of Back
-    steps.walk(page, "Which ε?")
+    steps.walk(page, "Choose ε")
     steps.settle(page)
     steps.enter(page, "param-epsilon", "1")
     steps.walk(page, "Learn")
     steps.settle(page)
-    for title, epsilon in (("Which ε?", "1"), ("Run", "0.05"), ("Which ε?", "1"), ("Run", "0.05")):
+    for title, epsilon in (("Choose ε", "1"), ("Run", "0.05"), ("Choose ε", "1"), ("Run", "0.05")):
         if page.locator("h1").first.inner_text() == "Run":
             page.go_forward()
         else:

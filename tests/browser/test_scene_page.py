@@ -18,7 +18,7 @@ def drag(page, share, moves=30):
 
 
 def test_a_hand_on_the_dial(page, screenshots):
-    steps.go(page, "/scene?data=asia&algorithm=priv_pc&epsilon=1")
+    steps.go(page, "/explore?data=asia&algorithm=priv_pc&epsilon=1")
     page.locator(".scene .sentence b").first.wait_for()
     steps.settle(page)
     page.screenshot(path=screenshots / "scene.png")
@@ -72,14 +72,14 @@ def test_a_hand_on_the_dial(page, screenshots):
 
 
 def test_keyboard_typing_and_the_way_to_run(page):
-    page.goto("/scene")  # no rows are chosen on Run
+    page.goto("/explore")  # no rows are chosen on Run
     page.locator(".scene .sentence b").first.wait_for()
     steps.settle(page)
     page.locator(".scene .dial").focus()
     if not steps.state(page)["ghost"]:
         page.keyboard.press("g")
         steps.settle(page)
-    steps.walk(page, "Scene")
+    steps.walk(page, "Explore")
     page.locator(".scene .sentence b").first.wait_for()
     steps.settle(page)
     assert steps.state(page)["ghost"]  # the menu brings the page as it was left

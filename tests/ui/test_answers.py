@@ -111,12 +111,12 @@ def test_a_study_opens_at_once_the_second_time(open_app, file, monkeypatch):
     """After a reload, in another session, on another server, and for another target."""
     monkeypatch.setattr(work, "EPSILONS", (0.1, 10.0))
     query = {"data": "cancer", "n": "1000", "algorithm": "marginal_pc", "study.seeds": "5"}
-    app = press(open_app("study", **query), "study-find")
+    app = press(open_app("choose-epsilon", **query), "study-find")
     sentence = next(line for line in told(app, "markdown").split(" #### ") if "reached" in line)
     written()
     task._shared.clear()
     monkeypatch.setattr(work, "sweep", None)  # nothing is run again
-    again = open_app("study", **address(app))
+    again = open_app("choose-epsilon", **address(app))
     assert sentence in told(again, "markdown")
     again.slider(key="study-target").set_value(0.3).run()
     assert "Skeleton F1 0.3" in told(again, "markdown")
@@ -130,8 +130,8 @@ def test_a_reload_in_the_middle_of_a_study_goes_on_with_it(open_app, monkeypatch
     monkeypatch.setattr(task, "SHORT", 0.05)
     monkeypatch.setattr(task, "AT_ONCE", 0.0)
     query = {"data": "cancer", "n": "1000", "algorithm": "priv_pc", "study.seeds": "5"}
-    app = press(open_app("study", **query), "study-find")
-    again = open_app("study", **address(app))
+    app = press(open_app("choose-epsilon", **query), "study-find")
+    again = open_app("choose-epsilon", **address(app))
     for one in (app, again):
         assert "study-stop" in {b.key for b in one.button}
     go.set()

@@ -20,7 +20,7 @@ def finished(app):
 
 
 def test_an_attack_runs_and_goes_back(open_app):
-    app = open_app("trust")
+    app = open_app("audit")
     app.selectbox(key="audit-algorithm").set_value("gram_notears").run()
     app.selectbox(key="audit-pair-gram_notears").set_value("one cell").run()
     app.select_slider(key="audit-runs").set_value(50).run()
@@ -45,7 +45,7 @@ def test_a_release_file_is_attacked_and_a_bad_one_refused_in_a_sentence(
     rows = read_table(own_asia(2_000).to_frame(), schema)
     release = make(Budgets(tmp_path / "b.db"), rows, schema)
     raw = canonical(release).encode()
-    app = open_app("trust")
+    app = open_app("audit")
     assert "audit-release-go" not in [b.key for b in app.button]
     for bad, said in (
         (b"{}", "This is no release"),

@@ -25,7 +25,7 @@ ASIA, SURVEY = ((SAMPLES / name).read_bytes() for name in ("asia_2000.csv", "sur
 @pytest.fixture
 def data_page(open_app):
     """The app on its Data page."""
-    return open_app("table")
+    return open_app("my-data")
 
 
 def test_a_bundled_network(data_page):

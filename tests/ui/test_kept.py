@@ -15,7 +15,7 @@ from engine.teaching.money import purses
 from pages import worker
 from pages.learn import search
 from pages.learn.steps import STEPS
-from pages.shell import task
+from pages.shell import PAGES, task
 from pages.study import work
 from tests.boundary.alike import DECLARED, Twice, table
 from tests.keeping import agrees
@@ -111,7 +111,8 @@ CLICKS = {"pairs": (), "report": (), "scene": (), "trust": (), "study": ("study-
 @pytest.mark.parametrize("page", CLICKS)
 def test_page(open_app, page, files):
     query = {"data": "cancer", "n": "2000", "algorithm": "priv_pc", "study.seeds": "5"}
-    app = press(open_app(page, **query), *CLICKS[page])
+    [entry] = [one for one in PAGES if one.name == page]
+    app = press(open_app(entry.address, **query), *CLICKS[page])
     agrees(page, "\n".join([shown(app), *files]))
 
 
@@ -120,7 +121,7 @@ def test_own_table(open_app, tmp_path, monkeypatch):
     monkeypatch.setenv(VARIABLE, str(tmp_path / "b.db"))
     Budgets().new("ward", 9, 1e-3)
     with Twice().visit():
-        app = open_app("table")
+        app = open_app("my-data")
         seen = ["# door", shown(app)]
         own_table(app, table(7, None), DECLARED)
         for word in ("table", "columns", "known", "budget", "release", "share"):

@@ -62,7 +62,7 @@ def test_what_if_counts_real_runs_and_leads_to_a_plan(open_app):
     assert f"**{range_}** of 4 true links" in words
     (link,) = [link.proto for link in app.get("page_link") if "Plan with" in link.proto.label]
     assert "plan.rows=1000" in link.query_string
-    app = open_app("study", data="own", **{"plan.rows": "1000"})
+    app = open_app("choose-epsilon", data="own", **{"plan.rows": "1000"})
     assert app.number_input(key="plan-rows").value == 1_000
 
 

@@ -89,7 +89,7 @@ def test_no_message_and_no_file_is_another_one_s(open_app, tmp_path, monkeypatch
         names = SimpleNamespace(uuid4=files.__next__)
         monkeypatch.setattr("streamlit.runtime.media_file_manager.uuid", names)
         with twice.visit():
-            app = open_app("table")
+            app = open_app("my-data")
             wire.said.clear()
             walked(app, table(7, record))
         heard.append(list(wire.said))

@@ -39,7 +39,7 @@ def visited(open_app, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(VARIABLE, str(path))
         Budgets(path).new("survey of 1999", 9.0, 1e-3)
-        app = open_app("table")
+        app = open_app("my-data")
         give(app, NAME, table(COLUMNS, ROWS), schema(COLUMNS))
         visit(app, "run")
         press(app, "run", "pin")
@@ -105,7 +105,7 @@ def test_the_same_file_by_a_schema_keeps_what_was_found_in_it(open_app):
 
 def test_of_a_file_that_cannot_be_read_its_own_fault_is_said(open_app):
     """Not that of the one before it, which the same settings were refused for."""
-    app = open_app("table")
+    app = open_app("my-data")
     give(app, "first", b"a,b\n0,1\n1,1\n", None)
     visit(app, "run")
     press(app, "run")

@@ -9,7 +9,7 @@ import pytest
 
 from engine.errors import InputError
 from pages import mode
-from pages.shell import ASKS, FOLDER, PAGES
+from pages.shell import FOLDER, PAGES
 from tests.ui.steps import address, told
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,24 +23,25 @@ def test_every_file_is_declared_once_and_every_declaration_has_a_file():
     assert max(len(file.read_text(encoding="utf-8").splitlines()) for file in files) <= 150
 
 
-LEADS = [(word, page) for page in PAGES for word in (page.name, *page.old)]
+LEADS = [(word, page) for page in PAGES for word in (page.address, *page.old)]
 
 
 @pytest.mark.parametrize(("word", "page"), LEADS, ids=[word for word, _ in LEADS])
 def test_an_address_leads_to_the_page_that_holds_it(open_app, word, page):
-    held = {"trust.attacked": "curate_pc"} if page.name == "trust" else {"data": "cancer"}
+    own = {"trust": {"trust.attacked": "curate_pc"}, "pairs": {"pairs.width": "0.7"}}
+    held = own.get(page.name, {"data": "cancer"})
     app = open_app(word, **held)
     assert f">{page.title}</h1>" in told(app, "html")
     assert sum(".stMainBlockContainer" in h.value for h in app.get("html")) == 1
     if word in page.old:
-        assert address(app).items() >= {**held, **ASKS.get(word, {})}.items()
+        assert address(app).items() >= held.items()
 
 
-@pytest.mark.parametrize("page", [page.name for page in PAGES])
+@pytest.mark.parametrize("page", [page.address for page in PAGES])
 def test_a_public_page_has_no_upload_and_no_budget(open_app, monkeypatch, tmp_path, page):
     monkeypatch.setenv(mode.PUBLIC, "1")
     monkeypatch.chdir(tmp_path)
-    for data in ("own", "cancer") if page == "table" else ("own",):
+    for data in ("own", "cancer") if page == "my-data" else ("own",):
         app = open_app(page, data=data, n="500")
         assert not app.get("file_uploader"), (page, data)
         assert not [box.key for box in app.button if box.key in ("new-budget", "release-go")]
@@ -49,7 +50,7 @@ def test_a_public_page_has_no_upload_and_no_budget(open_app, monkeypatch, tmp_pa
 
 def test_a_public_page_says_how_to_have_ones_own(open_app, monkeypatch):
     monkeypatch.setenv(mode.PUBLIC, "1")
-    app = open_app("table")
+    app = open_app("my-data")
     app.selectbox(key="data-network").set_value("own").run()
     assert any("`make app`" in said.value for said in app.info)
     with pytest.raises(InputError, match="public demo"):

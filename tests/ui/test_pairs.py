@@ -16,7 +16,7 @@ from tests.ui.steps import press, told
 @pytest.fixture(scope="module")
 def pairs_page(open_app):
     """One session, in which one choice follows another."""
-    return open_app("pairs")
+    return open_app("cause-or-effect")
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
@@ -73,7 +73,7 @@ def test_a_decision_is_told_with_the_share_of_releases_that_say_the_same(release
 
 
 def test_the_script_gives_the_same_decision(open_app):
-    app = open_app("pairs")
+    app = open_app("cause-or-effect")
     there = {}
     exec(app.code[0].value, there)
     released = next(m for m in app.metric if m.label == "Released")
@@ -85,14 +85,14 @@ def test_the_headline_says_how_often_the_model_is_right(open_app, tmp_path, monk
     kept = tmp_path / "other.json"
     kept.write_text('{"pairs": 7, "ways": [{"right": 0.1}, {"right": 0.9}]}')
     monkeypatch.setattr(view, "KEPT", kept)
-    app = open_app("pairs")
+    app = open_app("cause-or-effect")
     assert app.subheader[0].value.startswith("If the model holds")
     assert "7 real pairs whose cause is known it is right on 10 to 90 %" in told(app)
     assert "without any privacy" in told(app)
 
 
 def test_without_data_there_is_one_sentence(open_app):
-    app = open_app("pairs")
+    app = open_app("cause-or-effect")
     for source in ("Tübingen file", "Your own CSV"):
         app.radio(key="pairs-source").set_value(source).run()
         assert not app.exception
@@ -101,7 +101,7 @@ def test_without_data_there_is_one_sentence(open_app):
 
 
 def test_own_data_show_nothing_exact_before_they_are_asked_to(open_app):
-    app = open_app("pairs")
+    app = open_app("cause-or-effect")
     rows = "\n".join(f"{i % 41},{(i % 41 - 20) ** 2}" for i in range(120))
     app.radio(key="pairs-source").set_value("Your own CSV").run()
     app.file_uploader(key="pairs-csv").upload("own.csv", f"a,b\n{rows}".encode(), "text/csv")
@@ -126,7 +126,7 @@ def test_own_data_show_nothing_exact_before_they_are_asked_to(open_app):
 
 def test_the_batch(open_app, monkeypatch):
     monkeypatch.setattr(batch, "BATCH_ROWS", 400)
-    app = open_app("pairs")
+    app = open_app("cause-or-effect")
     press(app, "pairs-batch-run")
     job = app.session_state["task-pairs-batch"]
     assert job.wait(120)

@@ -47,7 +47,7 @@ def gate(monkeypatch):
 
 @pytest.fixture
 def app(open_app):
-    app = open_app("table")
+    app = open_app("my-data")
     app.selectbox(key="data-network").set_value("own").run()
     return app
 
@@ -57,7 +57,7 @@ def test_a_large_table_ends_as_a_small_one(open_app, monkeypatch):
     seen = []
     for bound in (10**6, 0):
         monkeypatch.setattr(worker, "LARGE", bound)
-        app, said = open_app("table"), []
+        app, said = open_app("my-data"), []
         app.selectbox(key="data-network").set_value("own").run()
         for content in (ROWS, GAPS, BAD, ROWS):
             give(app, "data-file", content)
@@ -89,7 +89,7 @@ def test_a_reading_says_how_far_it_is_and_can_be_stopped(app, gate):
 
 
 def test_a_table_dropped_at_the_door_has_one_place_and_one_bar(open_app, gate):
-    app = open_app("table")
+    app = open_app("my-data")
     give(app, "drop-file", ROWS)
     for _ in range(2):  # as it begins, and at a later look
         keys = [str(e.key) for e in (*app.file_uploader, *app.button)]
@@ -140,7 +140,7 @@ def test_a_reading_whose_process_is_lost_is_one_sentence(app, monkeypatch):
 
 
 def test_two_columns_are_read_beside_the_page_and_can_be_stopped(open_app, gate):
-    app = open_app("pairs")
+    app = open_app("cause-or-effect")
     app.radio(key="pairs-source").set_value("Your own CSV").run()
     app.text_input(key="pairs-bounds").set_value("0, 40, 0, 400").run()
     rows = "a,b\n" + "\n".join(f"{i % 41},{(i % 41 - 20) ** 2}" for i in range(60))

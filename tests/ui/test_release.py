@@ -37,7 +37,7 @@ def book(tmp_path_factory):
 
 
 def with_table(open_app):
-    app = open_app("table", step="release")
+    app = open_app("my-data", step="release")
     own_table(app, WARD, asia_schema())
     return app
 
@@ -55,7 +55,7 @@ def to_check(app, content, key=None):
 
 @pytest.mark.usefixtures("wards")  # whose budgets fit the table too
 def test_a_release_from_upload_to_check(open_app, book):
-    app = open_app("table", step="release")
+    app = open_app("my-data", step="release")
     assert app.file_uploader(key="drop-file").label == "A table: drop a file here"
     assert "asia" not in told(app, "html").lower()
     own_table(app, WARD)
@@ -97,7 +97,7 @@ def test_a_release_from_upload_to_check(open_app, book):
     to_check(app, content, "")
     to_check(app, forged)
     assert "digest" in app.error[-1].value
-    again = open_app("table", step="release")  # another session: what was paid for is still there
+    again = open_app("my-data", step="release")  # another session: what was paid for is still there
     own_table(again, WARD)
     (id_,) = book.ids(book.show("ward")).values()
     assert again.selectbox(key="kept-release").value == id_
@@ -183,7 +183,7 @@ def test_a_damaged_file_of_budgets_is_one_sentence(open_app, tmp_path, monkeypat
     path = tmp_path / "b.db"
     path.write_text("no budgets")
     monkeypatch.setenv(VARIABLE, str(path))
-    app = open_app("table", step="release")
+    app = open_app("my-data", step="release")
     own_table(app, WARD)
     assert app.error[0].value.endswith(".")
 
@@ -210,7 +210,7 @@ def offered(monkeypatch):
 def test_knowledge_is_applied_to_releases_afterwards_and_several_become_one(
     open_app, wards, offered
 ):
-    app = open_app("table", step="release")
+    app = open_app("my-data", step="release")
     give(app, "check-file", wards[0][1], "7.json")
     known = Knowledge(required=frozenset([("smoke", "lung"), ("asia", "tub")]))
     content = json.dumps(known.to_json()).encode()
@@ -223,7 +223,7 @@ def test_knowledge_is_applied_to_releases_afterwards_and_several_become_one(
     assert "smoek" in app.error[-1].value
     assert "nothing is charged" not in told(app, "success")
 
-    app = open_app("table", step="release")
+    app = open_app("my-data", step="release")
     app.file_uploader(key="check-file").set_value(wards).run()
     assert not app.exception
     assert "Combined from 2 releases: ward 7 (n = 5,000, ε = 1, not signed), ward 8" in told(

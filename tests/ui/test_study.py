@@ -1,4 +1,4 @@
-"""Which ε?: the answer, its file, what opens below it, and a form that has changed."""
+"""Choose ε: the answer, its file, what opens below it, and a form that has changed."""
 
 import inspect
 import json
@@ -33,7 +33,7 @@ def few(monkeypatch):
 
 
 def found(open_app, **query):
-    app = open_app("study", **{**SMALL, **query})
+    app = open_app("choose-epsilon", **{**SMALL, **query})
     assert len(app.get("plotly_chart")) == 1  # by it the browser gets ready for the first curve
     return press(app, "study-find")
 
@@ -129,7 +129,7 @@ def test_a_release_is_searched_on_its_synthetic_tables_as_by_the_command(
     own = Dataset.from_codes(data.codes, data.names, data.levels)
     released = make(Budgets(tmp_path / "b.db"), own, schema, epsilon=3)
     app = open_app(
-        "study", data="own", algorithm="priv_pc", **{"plan.rows": "2000", "epsilon": "3"}
+        "choose-epsilon", data="own", algorithm="priv_pc", **{"plan.rows": "2000", "epsilon": "3"}
     )
     table = data.to_frame().to_csv(index=False).encode()
     own_table(app, table, schema, page="study")
@@ -160,7 +160,7 @@ def test_an_algorithm_without_an_epsilon_is_refused(open_app):
 
 
 def test_ones_own_table_is_forecast_from_its_schema(open_app):
-    app = open_app("study", data="own")
+    app = open_app("choose-epsilon", data="own")
     assert "State what the columns" in told(app)
 
 
