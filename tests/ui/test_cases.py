@@ -212,7 +212,7 @@ def test_a_table_is_drafted_declared_and_read_alike(name, tmp_path, capsys, open
     check_levels(schema)
     found = {frozenset(pair) for pair in run("pc", data).skeleton}
     assert found >= {frozenset(pair) for pair in case.links}
-    app = open_app("table")
+    app = open_app("my-data")
     own_table(app, path.read_bytes(), name=path.name)
     step(app, "columns")
     app.toggle(key="schema-open").set_value(True).run()
@@ -250,7 +250,7 @@ def test_two_files_are_joined_alike_and_never_repeat_a_row(tmp_path, capsys, ope
     assert refused in capsys.readouterr().err
     assert main([*asked[:4], planes, "tail", "plan"]) == 2
     assert "Did you mean 'plane'?" in capsys.readouterr().err
-    app = open_app("table")
+    app = open_app("my-data")
     own_table(app, tables["flights"].to_csv(index=False).encode(), name="flights.csv")
     app.session_state["join-open"] = True
     step(app, "table")
