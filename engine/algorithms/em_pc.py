@@ -44,7 +44,11 @@ PROGRAM_ALPHA = 0.10  # of the G2 test; no text gives one
 class EMPCParameters(TwoForms):
     """Parameters of EM-PC."""
 
-    form: str = differs(", takes α = 0.10 for G² as 'auto', and has no cap on the orders")
+    form: str = differs(
+        ", takes α = 0.10 for G² as 'auto', has no cap on the orders, removes records where the "
+        "text changes them, and always keeps an edge of a node. With Kendall's τ, as in CURATE's "
+        "program, τ picks the sets, and G² the number of records"
+    )
     statistic: str = again(
         PrivateParameters,
         "statistic",
@@ -94,6 +98,11 @@ class EMPCParameters(TwoForms):
             return KENDALL if self.strict else G2
         return STATISTICS[self.statistic]
 
+    @property
+    def greedy(self) -> bool:
+        """Whether the utility is a number of records, found by a greedy search."""
+        return self.test is G2 or (self.programmed and self.test.reads_data)
+
 
 def share(data: Dataset, params: EMPCParameters) -> tuple[str, float]:
     """The ledger's method and a round's epsilon: published ``epsilon``, strict a share of it.
@@ -129,8 +138,9 @@ class GreedyUtility:
     """Records to change until G2 flips; deterministic, so computed once for a dataset and kept."""
 
     def __init__(self, data: Dataset, params: EMPCParameters):
-        self._scores = QueryScores(data, G2, "published")
+        self._scores = QueryScores(data, params.test, "published")
         self._alpha, self._n = params.cutoff, data.n
+        self._programmed = params.programmed
         # What follows from the range: between -n - 1 and n.
         self.defended = 2.0 * data.n + 1
 
@@ -141,20 +151,23 @@ class GreedyUtility:
 
     def _best(self, low: int, high: int, candidates: Sequence[int], order: int) -> Query:
         """The first of the sets with the largest p-value."""
-        store, pair = self._scores.store, ("nearness", low, high)
+        store = self._scores.store
+        pair = ("nearness", self._scores.statistic.key, low, high, self._programmed)
         known = store.known(pair)
         sets = list(combinations(candidates, order))
         for given in sets:
             if given not in known:
                 score = self._scores.compute(Query(low, high, given))
-                store.note(pair, known, given, _nearness(score))
+                near = _nearness(score)[: 1 if self._programmed else 2]
+                store.note(pair, known, given, near)
         return Query(low, high, max(sets, key=known.__getitem__))
 
     def _distance(self, q: Query) -> int:
         store = self._scores.store
+        count = G2.records_to_remove if self._programmed else G2.records_to_flip
         return store.keep(
-            ("records to flip", self._alpha, q),
-            lambda: G2.records_to_flip(store.table(q.x, q.y, q.given), self._alpha, self._n),
+            (count.__name__, self._alpha, q),
+            lambda: count(store.table(q.x, q.y, q.given), self._alpha, self._n),
         )
 
 
@@ -204,7 +217,7 @@ class EMPC:
     def __init__(self, data: Dataset, params: EMPCParameters, context: RunContext):
         self._context, self._names = context, data.names
         self.epsilon = share(data, params)[1]
-        self._greedy = params.test is G2
+        self._greedy, self._programmed = params.greedy, params.programmed
         self._utility = (GreedyUtility if self._greedy else GapUtility)(data, params)
         # Whether a set was chosen without noise, and charged for.
         self._charged = params.strict or not params.test.reads_data
@@ -253,6 +266,7 @@ class EMPC:
         u = count_utilities(s)
         if self._greedy:  # the published u is this less 1 at the b that the data suggest
             u[int(np.count_nonzero(s > 0))] -= 1
+        u = u[:-1] if self._programmed else u  # the program never deletes all edges of a node
         count = self._draw(u, self.epsilon / 2, "how many", order)
         if self._context.trace:
             self._context.emit(

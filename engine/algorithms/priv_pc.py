@@ -8,6 +8,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
 
 from engine.algorithm import Algorithm, Outcome
 from engine.context import RunContext
@@ -27,7 +31,7 @@ from engine.search.noisy_score import (
 )
 from engine.search.pc import pc
 from engine.search.skeleton import Graph, Query, TestByTest
-from engine.theory import best_subsample, sieve_epsilon
+from engine.theory import MIN_RATE, best_subsample, sieve_epsilon
 
 USUAL_TWEAK = 0.02
 
@@ -38,7 +42,10 @@ USUAL_TWEAK = 0.02
 class PrivPCParameters(NoisyTestParameters, TwoForms):
     """Parameters of Priv-PC."""
 
-    form: str = differs(" and asks each question from both nodes of a pair")
+    form: str = differs(
+        ", asks each question from both nodes of a pair, and finds the best m by a search that "
+        "ends near it"
+    )
 
     tweak: float = param(
         USUAL_TWEAK,
@@ -73,9 +80,24 @@ class PrivPCParameters(NoisyTestParameters, TwoForms):
 
     def rows_in_sieve(self, epsilon_round: float, n: int) -> int:
         """m as a number."""
+        if self.subsample == "best" and self.programmed:
+            return max(1, int(_searched_rate(epsilon_round) * n))
         if self.subsample == "best":
             return best_subsample(epsilon_round, n)
         return n if self.subsample == "off" else min(int(self.subsample), n)
+
+
+@lru_cache
+def _searched_rate(epsilon: float) -> float:
+    """m / n in the authors' program: a quasi-Newton search for n / m that ends early."""
+    from scipy.optimize import minimize  # slow to load, and only the program's form needs it
+
+    def noise_of(ratio: NDArray[np.float64]) -> float:
+        with np.errstate(invalid="ignore"):  # as it leaves the ratios that there are
+            return float((np.sqrt(ratio) / np.log1p(ratio * np.expm1(epsilon / 2)))[0])
+
+    ratio = float(minimize(noise_of, [0.5], tol=1e-2).x[0])
+    return max(min(1 / ratio, 1.0), MIN_RATE)
 
 
 # The budget's plan ----------------------------------------------------------------------

@@ -144,8 +144,8 @@ def warm_command(argv: Sequence[str]) -> int:
 
 
 def _kernels(chosen: Algorithm) -> Iterator[dict[str, Any]]:
-    """Every choice that may need other kernels: the guarantee, the statistic, the score."""
+    """Every choice that may need other kernels: guarantee, form, statistic, score."""
     choices = {s.name: [v for v in s.choices if v != "auto"] for s in chosen.params.specs()}
-    names = [name for name in ("guarantee", "statistic", "score") if name in choices]
+    names = [name for name in ("guarantee", "form", "statistic", "score") if name in choices]
     for chosen_values in product(*(choices[name] for name in names)):
         yield dict(zip(names, chosen_values, strict=True))

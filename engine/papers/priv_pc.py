@@ -20,8 +20,8 @@ from engine.papers.work import (
     timed,
     write_curves,
 )
+from engine.privacy.budget import PROGRAM, TEXT
 from engine.registry import ALGORITHMS
-from engine.search.noisy_score import PROGRAM, TEXT
 
 PRIV_PC = {"guarantee": "published", "delta": 1e-3}
 FIGURE1_EPSILONS = tuple(float(e) for e in np.logspace(-2, 1.5, 21))

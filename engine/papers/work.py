@@ -20,10 +20,10 @@ from engine.data.networks import load_dataset
 from engine.graphs.cpdag import matrix_of
 from engine.graphs.metrics import compare
 from engine.monitor import QUIET, Monitor
+from engine.privacy.budget import TEXT
 from engine.registry import ALGORITHMS
 from engine.result import RunResult, reference_of
 from engine.runner import run
-from engine.search.noisy_score import TEXT
 from engine.studies.figures import Panel, Series, chart
 from engine.studies.study import sweep
 from engine.studies.trial import TrialResult

@@ -55,6 +55,30 @@ class PrivateBudget(Parameters):
         return self.guarantee == STRICT
 
 
+TEXT, PROGRAM = "text", "program"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishedForm(PrivateBudget):
+    """Adds which published form a run has: the paper's text, or its authors' program.
+
+    An algorithm declares ``form`` again with what its program does in another way.
+    """
+
+    form: str = param(
+        TEXT,
+        choices=(TEXT, PROGRAM),
+        title="Published form",
+        when={"guarantee": (PUBLISHED,)},
+        later=True,
+    )
+
+    @property
+    def programmed(self) -> bool:
+        """Whether a published run follows the authors' program."""
+        return not self.strict and self.form == PROGRAM
+
+
 # What every private algorithm offers; a paper's setting only where there is a published form.
 PRESETS: dict[str, dict[str, Any]] = {
     "Strong privacy": {"guarantee": STRICT, "epsilon": 0.1},

@@ -39,6 +39,10 @@ PUBLISHED_SCALE = 10.0  # columns in [-1, 1] times 10: the published midpoints t
 class NoisyDescentParameters(GradientParameters, PrivateBudget, LinearParameters):
     """Parameters of a descent on noisy gradients."""
 
+    def pruned_at(self, weights: Matrix, data: Dataset) -> float:
+        """Return the edge threshold that prunes a run's last weights."""
+        return self.edge_threshold(data, not self.strict)
+
 
 def ledger(data: Dataset, params: NoisyDescentParameters) -> Ledger:
     """Strict: the cap in zCDP. Published: no cap."""
@@ -67,7 +71,7 @@ def descend(
             strict_run(data, params, epsilons, context, trace)
         else:
             published(data, params, context, trace)
-    threshold = params.edge_threshold(data, not params.strict)
+    threshold = params.pruned_at(trace.weights, data)
     result = learned(trace.weights, threshold, known=context.known)
     context.close()
     return Outcome(
@@ -137,17 +141,20 @@ def published_gradient(
 
 
 def published_data(
-    data: Dataset, kind: str, public_rows: int, context: RunContext
+    data: Dataset, kind: str, public_rows: int, context: RunContext, private: int | None = None
 ) -> tuple[Matrix, Matrix]:
-    """(covariance of all rows, second moments of the rows taken as public), both (d, d).
+    """Return the covariance of all rows, and the second moments of public ones, both (d, d).
 
-    The published reading: encoding and centring with exact frequencies.
+    The published reading: encoding and centring with exact frequencies. The public rows are the
+    first, or the next after ``private`` ones, of which the covariance is then.
     """
-    rows = min(public_rows, data.n)
+    start = private or 0
+    rows = min(public_rows, data.n - start)
+    where = f"{rows:,} rows after the first {start:,}" if start else f"first {rows:,} rows"
     context.ledger.charge(
         UndefendedEvent(
             f"encoding and centring read the data without noise, and the line search reads the "
-            f"first {rows:,} rows"
+            f"{where}"
         ),
         label="encoding and line search",
     )
@@ -155,8 +162,12 @@ def published_data(
     scale = np.full(data.d, PUBLISHED_SCALE) if data.bounds is None else encoding.half
     everything = records(data, encoding)
     means = everything.mean()
-    covariance = everything.centred(means, scale).covariance()
-    public = (first_rows(data, encoding, rows) - means) * scale
+    some = (first_rows(data, encoding, start + rows) - means) * scale
+    public = some[start:]
+    if private is None:
+        covariance = everything.centred(means, scale).covariance()
+    else:
+        covariance = some[:start].T @ some[:start] / start
     return covariance, public.T @ public / rows
 
 

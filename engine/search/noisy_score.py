@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from engine.context import RunContext, compared
 from engine.data.dataset import Dataset
 from engine.params import ParameterError, again, param
-from engine.privacy.budget import PUBLISHED, PrivateBudget
+from engine.privacy.budget import PrivateBudget, PublishedForm
 from engine.privacy.events import Event, LaplaceEvent, SmoothEvent
 from engine.privacy.ledger import Ledger
 from engine.privacy.mechanisms import AboveThreshold, laplace, smooth_beta, smooth_laplace
@@ -46,28 +46,9 @@ class PrivateParameters(PrivateBudget, SearchParameters):
         return Ledger(self.total, method=method) if self.strict else Ledger(delta=self.delta)
 
 
-TEXT, PROGRAM = "text", "program"
-
-
 @dataclass(frozen=True, kw_only=True)
-class TwoForms(PrivateParameters):
-    """Adds which published form a run has: the paper's text, or its authors' program.
-
-    An algorithm declares ``form`` again with what its program does in another way.
-    """
-
-    form: str = param(
-        TEXT,
-        choices=(TEXT, PROGRAM),
-        title="Published form",
-        when={"guarantee": (PUBLISHED,)},
-        later=True,
-    )
-
-    @property
-    def programmed(self) -> bool:
-        """Whether a published run follows the authors' program."""
-        return not self.strict and self.form == PROGRAM
+class TwoForms(PublishedForm, PrivateParameters):
+    """The published forms of the PC loop."""
 
     def rows(self, data: Dataset) -> Dataset:
         """The data as the form reads them: the programs put levels in alphabetical order."""

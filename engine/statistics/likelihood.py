@@ -8,7 +8,7 @@ from scipy.special import chdtrc, chdtri
 
 from engine.compiled import kernel
 from engine.statistics.base import Counts, Score, Statistic, checked
-from engine.statistics.distance import records_changed
+from engine.statistics.distance import records_changed, records_removed
 
 
 @kernel()
@@ -93,6 +93,21 @@ class LikelihoodRatio(Likelihood):
         critical, independent = float(chdtri(score.dof or 1, alpha)), score.p > alpha
         changed = records_changed(table, critical, independent, limit)
         return changed if independent else -changed
+
+    def records_to_remove(self, table: Counts, alpha: float, limit: int) -> int:
+        """The same in the authors' program, which removes records and counts all levels' freedom.
+
+        Examples:
+            >>> G2.records_to_remove(np.array([[[30, 3], [2, 35]]]), 0.1, 70)
+            -44
+        """
+        strata, x, y = table.shape
+        freedom = max(1, strata * (x - 1) * (y - 1))
+        score = self.score(table)
+        value = max(score.statistic, 0.0) if score.testable else 0.0
+        independent = float(chdtrc(freedom, value)) > alpha
+        removed = records_removed(table, float(chdtri(freedom, alpha)), independent, limit)
+        return removed if independent else -removed
 
 
 class Pearson(Likelihood):

@@ -199,6 +199,8 @@ def _plan_chart(found: Allocation, result: RunResult) -> None:
         height=HEIGHT,
     )
     figure(drawn, key="run-budget", alt="Budget planned and spent at each order")
+    if table["Order"].tolist() == [0]:
+        st.caption("The plan gives order 0 all budget, so no conditional CI test ran.")
 
 
 @st.fragment

@@ -5,6 +5,7 @@ import pytest
 
 from engine import ALGORITHMS, load_dataset, run
 from engine.__main__ import main
+from engine.algorithms.em_pc import GreedyUtility
 from engine.papers import published as papers
 from engine.papers.curate import program_count
 from engine.request import Request, Source
@@ -47,6 +48,53 @@ def test_svt_pc_puts_twice_the_noise_on_a_query():
         costs.append(first.event.epsilon)
     assert scales == [8, 16]
     assert costs[1] == pytest.approx(0.75 * costs[0])  # proven, whatever is claimed
+
+
+def test_em_pc_counts_the_records_that_the_program_removes():
+    """Read off the authors' own program on these rows: cancer's pairs at order 0."""
+    data, build = load_dataset("cancer", n=100_000), ALGORITHMS["em_pc"].params.build
+    greedy = GreedyUtility(data.alphabetical, build(PUBLISHED))
+    found = [greedy.of(0, y, (), 0)[1][0] for y in (1, 2, 3, 4)] + greedy.of(1, 2, (), 0)[1]
+    assert np.abs(found).tolist() == [56, 169, 70, 1, 838]
+    text = GreedyUtility(data, build({"guarantee": "published", "threshold": 0.10}))
+    found = [text.of(0, y, (), 0)[1][0] for y in (1, 2, 3, 4)]
+    assert np.abs(found).tolist() != [56, 169, 70, 1]
+
+
+def test_em_pc_picks_sets_by_the_statistic_and_keeps_an_edge_of_each_node():
+    """With Kendall's τ, as in CURATE's program, the distance is still G²'s."""
+    data, build = load_dataset("survey", n=5_000).alphabetical, ALGORITHMS["em_pc"].params.build
+    picked = {
+        test: GreedyUtility(data, build({**PUBLISHED, "statistic": test})).of(0, 5, [1, 2, 3], 1)
+        for test in ("g2", "kendall")
+    }
+    assert picked["g2"][0] != picked["kendall"][0]
+    assert all(float(u).is_integer() for _, (u,) in picked.values())
+    for seed in range(5):
+        values = {**PUBLISHED, "epsilon": 0.01, "max_order": 0}
+        rounds = run("em_pc", data, seed=seed, **values).diagnostics.node_rounds
+        assert all(len(r.deleted) < r.edges for r in rounds)
+
+
+def test_priv_pc_takes_the_programs_rows():
+    """Its search for the best m ends at .196 at ε = 1, and at the least rate at 10."""
+    build = ALGORITHMS["priv_pc"].params.build
+    rows = [build(PUBLISHED).rows_in_sieve(epsilon, 100_000) for epsilon in (1.0, 10.0)]
+    assert rows == [19_596, 5_000]
+    assert build({"guarantee": "published"}).rows_in_sieve(1.0, 100_000) == 16_542
+
+
+def test_noleaks_chooses_its_threshold_with_the_truth_and_claims_a_share():
+    data = load_dataset("cancer", n=20_000)
+    values = {"guarantee": "published", "epsilon": 0.1, "delta": 1e-4}
+    text, program = (run("noleaks", data, form=form, **values) for form in ("text", "program"))
+    best = program.diagnostics.oracle
+    assert program.metrics.skeleton_f1 == best.f1
+    assert program.diagnostics.threshold == best.threshold != text.diagnostics.threshold == 0.3
+    assert program.claimed.epsilon == len(program.diagnostics.epsilon) * 0.1 * 5_000 / 20_000
+    assert text.claimed.epsilon == pytest.approx(len(text.diagnostics.epsilon) * 0.1)
+    (read,) = (c for c in program.ledger if c.label == "encoding and line search")
+    assert "50 rows after the first 5,000" in read.event.reason
 
 
 def test_em_pc_takes_the_programs_level_and_all_orders():
