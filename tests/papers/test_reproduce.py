@@ -10,6 +10,7 @@ import pytest
 from engine import load_dataset, run
 from engine.__main__ import main
 from engine.graphs.known import truth_cpdag
+from engine.monitor import Monitor
 from engine.papers import curate
 from engine.papers import published as papers
 from engine.papers.reproduce import STUDIES
@@ -135,10 +136,10 @@ def test_bad_input_is_one_line(more, capsys):
 
 def test_a_stop_keeps_what_was_finished(tmp_path):
     seen = []
-    how = {"cancelled": lambda: len(seen) > 2, "on_progress": seen.append}
+    monitor = Monitor(lambda share, phrase: seen.append(phrase), stop=lambda: len(seen) > 2)
     asked = (["cancer"], "svt_pc", {"guarantee": "published", "epsilon": [0.1, 1.0]}, 40)
     with pytest.raises(KeyboardInterrupt):
-        Work(tmp_path, n=500, workers=1, **how).runs(*asked)
+        Work(tmp_path, n=500, workers=1, monitor=monitor).runs(*asked)
     with ResultStore(tmp_path / "runs.db") as store:
         assert len(store) == len(seen) == 3
     assert len(Work(tmp_path, n=500, workers=1).runs(*asked)) == 80
