@@ -60,12 +60,14 @@ class ResultStore(AbstractContextManager["ResultStore"]):
             self._connection.executemany("INSERT OR IGNORE INTO trials VALUES (?, ?)", rows)
 
     def get(self, trial: Trial) -> TrialResult | None:
-        """Return the kept result of a trial, under the name that the trial gives its dataset.
+        """Return the kept result of a trial, with the trial's own dataset name and parameters.
 
         Raises InputError where its row is damaged; it stays as it is.
         """
-        found = self._rows("SELECT key, row FROM trials WHERE key = ?", trial.key)
-        return replace(self._read(found[0]), dataset=trial.dataset) if found else None
+        keys = trial.key, trial.earlier_key
+        found = self._rows("SELECT key, row FROM trials WHERE key IN (?, ?)", *keys)
+        named = {name: getattr(trial, name) for name in ("dataset", "params")}
+        return replace(self._read(found[0]), **named) if found else None
 
     def results(self) -> Iterator[TrialResult]:
         """Every kept result in a fixed order; raises InputError at a damaged row."""
@@ -81,7 +83,7 @@ class ResultStore(AbstractContextManager["ResultStore"]):
     def _read(self, row: tuple[Any, ...]) -> TrialResult:
         try:
             found: TrialResult = _typed(json.loads(row[1]), TrialResult)
-            if found.key == row[0] and isinstance(json.loads(found.params), dict):
+            if row[0] in (found.earlier_key, found.key):
                 return found
         except (TypeError, ValueError, KeyError, RecursionError):
             pass

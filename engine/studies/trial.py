@@ -8,7 +8,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import product
 from typing import Any
 
@@ -26,7 +26,7 @@ from engine.monitor import Stop
 from engine.params import Parameters, settled
 from engine.privacy.accounting import Guarantee
 from engine.registry import algorithm
-from engine.request import Request
+from engine.request import Request, Source
 from engine.runner import check_seed
 from engine.serialise import plain
 from engine.version import __version__
@@ -66,14 +66,29 @@ class Trial:
 
     @cached_property
     def key(self) -> str:
-        """SHA-256 of what determines the result: what a store finds it by."""
-        content = [self.fingerprint, self.algorithm, self.params, self.seed, self.version]
+        """SHA-256 of all that its request holds, by which a store finds it."""
+        return self._digest(_of_effect(self.algorithm, self.params))
+
+    @property
+    def earlier_key(self) -> str:
+        """The key in files of before, where parameters without effect counted."""
+        return self._digest(self.params)
+
+    def _digest(self, params: str) -> str:
+        content = [self.fingerprint, self.algorithm, params, self.seed, self.version]
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
     @property
     def values(self) -> dict[str, Any]:
         """The parameters by name."""
         return dict(json.loads(self.params))
+
+
+@lru_cache(4096)
+def _of_effect(algorithm: str, params: str) -> str:
+    """Return the parameters that a request for the algorithm holds, as JSON."""
+    asked = Request(Source(), algorithm, json.loads(params))
+    return json.dumps(plain(asked.params), sort_keys=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,9 +157,8 @@ def run_trial(data: Dataset, trial: Trial, stop: Stop | None = None) -> TrialRes
 
     Raises InputError, with the trial named, where the run refuses its input.
     """
-    seed = trial.seed if data.public else None
     try:
-        asked = Request.of(data, trial.algorithm, trial.values, seed)
+        asked = Request.of(data, trial.algorithm, trial.values, None if trial.own else trial.seed)
         r = asked.run(data, trace=False, stop=stop)
     except InputError as error:
         raise InputError(f"{trial.algorithm} on {trial.dataset}: {error}") from error

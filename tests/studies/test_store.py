@@ -49,6 +49,20 @@ def test_a_trial_is_kept_once_and_the_first_stays(tmp_path, results):
             assert store.get(replace(results[0], **change)) is None
 
 
+def test_a_trial_is_found_where_its_request_is_the_same_and_in_files_of_before(tmp_path, results):
+    one = next(r for r in results if r.algorithm == "priv_pc")
+    same = replace(one, params=json.dumps({**one.values, "blocks": 7}))  # strict runs have blocks
+    loud = replace(one, params=json.dumps({**one.values, "epsilon": 2.0}))
+    with ResultStore(tmp_path / "s.db") as store:
+        store.put([one])
+        assert store.get(same) == same
+        assert store.get(loud) is None
+        with store._connection as raw:
+            raw.execute("UPDATE trials SET key = ?", [one.earlier_key])
+        assert store.get(one) == one
+        assert list(store.results()) == [one]
+
+
 def _write(path, seed, barrier):
     barrier.wait()
     list(sweep(load_dataset("cancer", n=2000), "priv_pc", GRID, range(seed, seed + 10), store=path))
