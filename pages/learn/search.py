@@ -25,6 +25,7 @@ from pages.draw.graphs import positions
 from pages.draw.links import ENTRY, found_links, graph_picture, sample
 from pages.draw.scene import mount
 from pages.learn.tour import Tour, shown_run
+from pages.shell import runs
 from pages.shell import words as text
 from pages.shell.runs import Shown
 from pages.shell.words import theme
@@ -138,8 +139,8 @@ def played_run() -> Shown | None:
 
 def on_screen() -> Shown | None:
     """The Run page's run, if it is a search on public data that the player can show."""
-    run: Shown | None = st.session_state.get("shown")
-    if run is None or not run.data.public or run.data.d > MOST_COLUMNS:
+    run = runs.SHOWN.get().get(False)
+    if run is None or run.data.d > MOST_COLUMNS:
         return None
     asked = sum(s.x is not None and s.order is not None for s in run.result.steps)
     return run if 0 < asked <= MOST_STEPS else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -19,7 +20,7 @@ from pages.shell import state
 from pages.shell import words as text
 from pages.shell.settings import check_rows, data_for, drafted, in_force, own_data
 from pages.shell.state import Place
-from pages.shell.task import HERE, RUNS, Task, drop, find, known, shared, start
+from pages.shell.task import RUNS, Task, drop, find, known, shared, start
 from pages.worker import LARGE, plain, search, size
 
 
@@ -34,8 +35,8 @@ class Shown:
 
 TASK = "run"  # the session's place for a run that goes on
 STOPPED = "Stopped early; below is the last result."
-SHOWN: Place[Shown | None] = Place("shown")  # the run on screen
-_OWN: Place[Shown | None] = Place("shown_own")  # the last on a person's own data: it cost ε
+# The last answers: of a benchmark network (False), and of the user's own data (True).
+SHOWN: Place[dict[bool, Shown]] = Place("shown", dict)
 FAILED: Place[tuple[Request, str] | None] = Place("failed")  # what has no result, and why
 QUICK = 1.0  # seconds: what takes less is run without a press
 _SECONDS, ROWS = SAMPLE_DATA / "seconds.json", 100_000  # measured, on so many rows
@@ -72,8 +73,8 @@ def by_itself(now: Request) -> bool:
 
     Never on own data, where a run is spent, nor where this very request was tried.
     """
-    settle()
-    if refusal() is not None or ((run := SHOWN.get()) and run.request == now):
+    run = shown(now)
+    if refusal() is not None or (run is not None and run.request == now):
         return False
     if now.source.own:
         return own_data() is None  # which is refused
@@ -123,31 +124,25 @@ def begun(request: Request, name: str = TASK, wait: float | None = None) -> Task
         return start(*call, ended=ended, line=RUNS, **about)
     # A page that is loaded again goes on with its own run.
     here = data.d <= SMALL and size(data) < LARGE
-    line = HERE if here else RUNS
-    return start(*call, key=request.key, keep=True, here=here, line=line, **about)
+    return start(*call, key=request.key, keep=True, here=here, line=RUNS, **about)
 
 
 def steps_before(run: Shown) -> tuple[PriceStep, ...]:
     """Searches without noise that belong to a run on public data; () where they fail."""
     data, of = run.data, run.request
-    call = plain, price_steps, data, of.algorithm, run.result.params
-    here = size(data) < LARGE
-    line = HERE if here else RUNS
-    task = shared(("price", of.key), "searches without noise", *call, here=here, line=line)
-    while not task.wait(0.5):
-        task.seen()
-    return task.result or ()
+    call = "searches without noise", plain, price_steps, data, of.algorithm, run.result.params
+    with suppress(InputError):
+        found: tuple[PriceStep, ...]
+        found = shared(("price", of.key), *call, here=size(data) < LARGE, line=RUNS).outcome()
+        return found
+    return ()
 
 
 def compute(request: Request) -> Shown:
     """Run to the end, or look the same run up; raise InputError."""
     task = begun(request, "computed")
-    while not task.wait(0.5):
-        pass
-    if task.result is None:
-        raise InputError(task.problem)
     of, data = task.about
-    return Shown(of, data, task.result)
+    return Shown(of, data, task.outcome())
 
 
 def freeze(request: Request) -> None:
@@ -189,9 +184,7 @@ def settle() -> None:
     elif result.status == "cancelled" and not decided(result):
         FAILED.put((request, STOPPED))
     else:
-        SHOWN.put(Shown(request, data, result))
-        if request.source.own:
-            _OWN.put(SHOWN.get())
+        SHOWN.get()[request.source.own] = Shown(request, data, result)
         if result.status != "cancelled":
             _MEASURED[request.family.key] = result.seconds
             while len(_MEASURED) > _MOST_MEASURED:
@@ -207,9 +200,7 @@ def decided(result: RunResult) -> bool:
 def shown(now: Request) -> Shown | None:
     """The answer on screen: the last one on the form's dataset; None where there is none."""
     settle()
-    if now.source.own and (paid := _OWN.get()) is not None:
-        SHOWN.put(paid)
-    run = SHOWN.get()
+    run = SHOWN.get().get(now.source.own)
     ours = run is not None and run.request.source.name == now.source.name and in_force(run.data)
     return run if ours else None
 

@@ -68,7 +68,7 @@ class Task:
     patience: float = PATIENCE
     grace: float = GRACE
     about: Any = None  # what the page wants to find again
-    here: bool = False  # done in the server itself: for what takes less than the way to a process
+    here: bool = False  # done in the server itself, in a line for such: for less than a moment
     share: float | None = None
     phrase: str = ""
     taken: int = 0  # bytes that its process may take, once it works
@@ -83,6 +83,9 @@ class Task:
     _over: threading.Event = field(default_factory=threading.Event)
     _seen: float = field(default_factory=time.monotonic)
     _began: float = field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        self.line = HERE if self.here else self.line
 
     @property
     def done(self) -> bool:
@@ -113,6 +116,11 @@ class Task:
         return self.done and not self.problem and not self.stopping
 
     @property
+    def useful(self) -> bool:
+        """Whether it has a whole result, or goes on to one."""
+        return self.complete or not (self.done or self.stopping)
+
+    @property
     def stopping(self) -> bool:
         """Whether a stop was asked for."""
         return self._stop.is_set()
@@ -120,6 +128,14 @@ class Task:
     def wait(self, seconds: float) -> bool:
         """Wait for its end, at most so long; whether it has come."""
         return self._over.wait(seconds)
+
+    def outcome(self) -> Any:
+        """Wait for its end and return its result; raise InputError with its problem."""
+        while not self.wait(0.5):
+            self.seen()
+        if self.problem:
+            raise InputError(self.problem)
+        return self.result
 
     def stop(self, seconds: float = 0.0) -> None:
         """Ask it to stop, and wait so long for its end."""
@@ -262,7 +278,7 @@ def shared(key: Hashable, title: str, fn: Callable[..., Any], *args: Any, **opti
     new = None
     with _lock:
         task = _shared.get(key)
-        if task is None or (task.done and not task.complete) or task.stopping:
+        if task is None or not task.useful:
             new = task = _shared[key] = Task(title, (fn, args), key=key, **options)
         _shared.move_to_end(key)
         done = [k for k, other in _shared.items() if other.done]
@@ -278,8 +294,7 @@ def shared(key: Hashable, title: str, fn: Callable[..., Any], *args: Any, **opti
 def known(key: Hashable) -> bool:
     """Whether the server has the answer for ``key``, or works on it."""
     task = _shared.get(key)
-    going = task is not None and not task.done and not task.stopping
-    return going or (task is not None and task.complete) or answers.has(key)
+    return (task is not None and task.useful) or answers.has(key)
 
 
 def find(name: str) -> Task | None:
@@ -316,13 +331,14 @@ def start(
     return task
 
 
-def meet(name: str, *call: Any, key: Hashable, **options: Any) -> Task | None:
-    """The session's task of that name; one that answers ``key`` where the server knows any.
+def meet(name: str, *call: Any, key: Hashable, begin: bool, **options: Any) -> Task | None:
+    """The session's task of that name; one for ``key`` where the server knows any.
 
-    As :func:`start`, which begins one where none does.
+    With ``begin`` as :func:`start`, which begins one where none does.
     """
     found = find(name)
-    if (found is None or (found.done and found.key != key)) and known(key):
+    other = key is not None and (found is None or (found.done and found.key != key))
+    if begin or (other and known(key)):
         return start(name, *call, key=key, **options)
     return found
 

@@ -67,17 +67,6 @@ def expanders(found: task.Task | None, data: Dataset, aim: Aim) -> None:
                 draw()
 
 
-def _begun(pressed: bool, *call: Any, key: tuple[Any, ...], public: bool = True) -> None:
-    """Begin a task where a button was pressed; else find it where the server knows its answer."""
-    if not public:
-        if pressed:
-            task.start(*call)
-    elif pressed:
-        task.start(*call, key=key, keep=True)
-    else:
-        task.meet(*call, key=key, keep=True)
-
-
 # Best setting ---------------------------------------------------------------------------------
 
 
@@ -104,8 +93,9 @@ def best(where: work.Where, aim: Aim) -> None:
     title = f"the best setting of {text.plain(TITLES[aim.request.algorithm])}"
     call = f"{key}-best", title, work.searched, where, aim, epsilon, over
     pressed = st.button(f"Search at ε = {epsilon:g}", key=f"{key}-search", icon=":material/search:")
-    _begun(pressed, *call, key=("best", aim.search.runs, aim.target, aim.objective, epsilon, *over),
-           public=isinstance(where, Dataset))  # fmt: skip
+    asked = "best", aim.search.runs, aim.target, aim.objective, epsilon, *over
+    public = isinstance(where, Dataset)
+    task.meet(*call, key=asked if public else None, keep=public, begin=pressed)
     found = task.watch(f"{key}-best")
     if found is None:
         st.caption("A search tries 200 runs, and reports its best on runs that it did not use.")
@@ -148,7 +138,8 @@ def _map(data: Dataset, aim: Aim) -> None:
     grid |= {name: by_name[name].grid(SIDE) for name in (across, up)}
     call = MAP, "a map of two parameters", work.mapped, data, aim.request.algorithm, grid, SEEDS
     pressed = press.button("Draw", key="study-map-start")
-    _begun(pressed, *call, key=("map", aim.search.request.key, repr(grid), SEEDS))
+    asked = "map", aim.search.request.key, repr(grid), SEEDS
+    task.meet(*call, key=asked, keep=True, begin=pressed)
     task.watch(MAP, lambda found: _map_view(found, data, titles))
     found = task.find(MAP)
     if found is not None and found.done:
@@ -200,7 +191,8 @@ def _margins(data: Dataset, aim: Aim) -> None:
     call = MARGINS, "CURATE's margins", work.by_hand, data, epsilon, guarantee, aim.objective
     pressed = st.button(f"Run all margins at ε = {epsilon:g}", key="study-margins-start")
     rows = Request(aim.request.source, CURATE).key
-    _begun(pressed, *call, key=("margins", rows, epsilon, guarantee, aim.objective))
+    asked = "margins", rows, epsilon, guarantee, aim.objective
+    task.meet(*call, key=asked, keep=True, begin=pressed)
     found = task.watch(MARGINS)
     if found is None or found.result is None:
         return

@@ -67,7 +67,7 @@ def _answer(aim: work.Aim, *, begin: bool) -> task.Task | None:
     call = NAME, text.plain(aim.of), work.answered, data, aim
     # No study ends as soon as other work may; its first runs are there by then.
     how: dict[str, Any] = {"key": aim.runs, "keep": True, "wait": task.SHORT / 2}
-    return task.start(*call, **how) if begin else task.meet(*call, **how)
+    return task.meet(*call, begin=begin, **how)
 
 
 def _show(found: task.Task) -> None:

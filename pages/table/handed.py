@@ -71,12 +71,7 @@ def _check(release: Release, doubt: float) -> None:
 def _waited(title: str, key: Any, fn: Callable[..., Any], *args: Any) -> Any:
     """What a task of the server gives, waited for; InputError with its problem."""
     with st.spinner(title):
-        task = shared(key, title, fn, *args)
-        while not task.wait(0.5) and not task.stopping:
-            task.seen()
-    if task.problem:
-        raise InputError(task.problem)
-    return task.result
+        return shared(key, title, fn, *args).outcome()
 
 
 def follows(releases: Sequence[Release], key: str) -> None:

@@ -157,7 +157,7 @@ def test_own_data_are_on_no_disk(open_app, file):
     public = written()
     own_table(app, SURVEY, page="run")
     press(app, "run")
-    assert app.session_state["shown"].request.source.own
+    assert [*app.session_state["shown"]] == [False, True]
     assert {key for (key,) in rows(file)} == set(map(answers._name, public))
 
 

@@ -71,7 +71,7 @@ def test_a_link_that_says_nonsense_is_refused(word):
 
 def test_a_run_that_knows_says_what_it_knew(open_app):
     app = open_app("run", **MARGINAL, **{"asia-known": "four-tiers"})
-    result = app.session_state["shown"].result
+    result = app.session_state["shown"][False].result
     assert result.knowledge == SETS["four tiers"]
     assert any("What is known: four tiers" in b.label for b in app.button)
     said = next(c.value for c in app.caption if "by itself" in c.value)

@@ -97,9 +97,9 @@ def test_the_same_file_by_a_schema_keeps_what_was_found_in_it(open_app):
     app = open_app("run")
     own_table(app, table(COLUMNS, ROWS), page="run", name=f"{NAME}.csv")
     press(app, "run")
-    before = app.session_state["shown"]
+    before = app.session_state["shown"][True]
     own_table(app, table(COLUMNS, ROWS), schema(COLUMNS), page="run", name=f"{NAME}.csv")
-    assert app.session_state["shown"] is before
+    assert app.session_state["shown"][True] is before
     assert [*app.session_state["own_costs"][NAME].values()] == [Guarantee(float("inf"), 0.0)]
 
 

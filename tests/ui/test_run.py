@@ -57,7 +57,7 @@ def test_every_algorithm_runs_from_its_form(session, key):
         if guarantee is not None:
             app.radio(key="param-guarantee").set_value(guarantee).run()
         press(app, "run")
-        result = app.session_state["shown"].result
+        result = app.session_state["shown"][False].result
         assert result.algorithm == key
         assert guarantee in (None, result.params.as_dict().get("guarantee"))
         assert not app.error
@@ -106,7 +106,10 @@ def test_a_press_after_back_leaves_its_run(app, monkeypatch):
         back(app, {"data": "cancer", "n": "2000"})
     app.run()
     assert "Cancer" in told(app, "html")
-    assert (app.session_state["shown"].data.name, address(app)["data"]) == ("cancer", "cancer")
+    assert (app.session_state["shown"][False].data.name, address(app)["data"]) == (
+        "cancer",
+        "cancer",
+    )
 
 
 @pytest.mark.usefixtures("asked")
@@ -176,7 +179,7 @@ def test_a_press_that_another_press_overtakes(open_app, monkeypatch, meanwhile, 
 
     monkeypatch.setattr(run_form.st, "button", overtaken)
     press(app, "run")
-    assert (app.session_state["shown"].request.seed == 7) == ran
+    assert (app.session_state["shown"][False].request.seed == 7) == ran
 
 
 @pytest.mark.usefixtures("asked")
@@ -338,12 +341,12 @@ def test_a_long_run_is_watched_and_stopped_and_may_fail(app, slow):
     press(app, "run-stop")
     finish(app)
     assert "Stopped early" in told(app, "html")
-    assert app.session_state["shown"].result.status == "cancelled"
+    assert app.session_state["shown"][False].result.status == "cancelled"
     slow.go.set()
     press(app, "run")
     finish(app)
     assert "Stopped" not in told(app, "html")  # what was stopped is not kept as finished
-    assert app.session_state["shown"].result.status != "cancelled"
+    assert app.session_state["shown"][False].result.status != "cancelled"
 
 
 def test_a_run_that_ends_while_its_page_is_drawn(app, slow, monkeypatch):
