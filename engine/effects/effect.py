@@ -29,9 +29,9 @@ from engine.effects.estimate import (
     too_many_cells,
 )
 from engine.effects.finding import Finding, hull
-from engine.effects.outcome import counted, event_label, level_of, yes_and_no
+from engine.effects.outcome import contrast_of, event_label
 from engine.effects.plausible import Plausible
-from engine.errors import InputError, did_you_mean, show
+from engine.errors import InputError, show
 from engine.marginals.moments import Moments
 
 COVERED = 0.95  # of the weight of the graphs in which the outcome does not cause the cause
@@ -113,19 +113,14 @@ def effect_of(
     Raises:
         InputError: For unknown names and levels.
     """
-    x, y = column_of(names, cause), column_of(names, outcome)
-    if x == y:
-        raise InputError("Cause and outcome are two different columns.")
+    asked = contrast_of(
+        names, levels, cause, outcome, cause_level=cause_level, reference=reference,
+        outcome_level=outcome_level, values=values,
+    )  # fmt: skip
     if adjustment not in SETS:
         raise InputError(f"The adjustment is one of {', '.join(SETS)}, not {show(adjustment)}.")
-    yes, no = yes_and_no(levels[x])
-    chosen = level_of(levels[x], cause, cause_level, yes)
-    compared = level_of(levels[x], cause, reference, yes if chosen == no else no)
-    if chosen == compared:
-        raise InputError(f"Compare two different levels of {show(cause)}.")
-    hits = () if values is not None else counted(levels[y], outcome, outcome_level)
-    numbers = [float(k in hits) for k in range(len(levels[y]))] if values is None else values
-    asked = Contrast(x, chosen, compared, y, tuple(map(float, numbers)))
+    x, y = asked.cause, asked.outcome
+    hits = [] if values is not None else [k for k, value in enumerate(asked.values) if value]
     acts, reverse, wanted = weighed(dags, x, y, adjustment) if dags.dags else (None, 0.0, [])
     answers: list[Estimate] = []
     refusal: str | None = words.UNTIMELY
@@ -135,8 +130,8 @@ def effect_of(
     return Effect(
         cause=cause,
         outcome=outcome,
-        level=levels[x][chosen],
-        reference=levels[x][compared],
+        level=levels[x][asked.level],
+        reference=levels[x][asked.reference],
         event=event_label(levels[y], hits),
         in_unit=values is not None,
         asked=asked,
@@ -254,10 +249,3 @@ def current_options(options: Mapping[str, Any]) -> dict[str, Any]:
     for name in options.keys() & _RENAMED.keys():
         warnings.warn(f"{name} is called {_RENAMED[name]}", DeprecationWarning, stacklevel=3)
     return {_RENAMED.get(name, name): value for name, value in options.items()}
-
-
-def column_of(names: Sequence[str], name: str) -> int:
-    """Return the position of a column; InputError for an unknown name."""
-    if name not in names:
-        raise InputError(f"There is no column {show(name)}.{did_you_mean(name, names)}")
-    return list(names).index(name)

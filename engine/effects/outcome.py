@@ -1,4 +1,4 @@
-"""The outcome of a question: levels that are counted, or a number for each level."""
+"""A question in codes: its columns and levels, and what counts of the outcome."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from contextlib import suppress
 from itertools import pairwise
 
 from engine.data.column import GAP_LEVELS
+from engine.effects.estimate import Contrast
 from engine.errors import InputError, did_you_mean, show
 
 YES = {"yes", "true", "positive", "present", "on"}
@@ -29,6 +30,48 @@ def yes_and_no(levels: Sequence[str]) -> tuple[int, int]:
     no = next((k for k in there if words[k] in NO), None)
     yes = next(k for k in reversed(there) if k != no) if yes is None else yes
     return yes, next(k for k in there if k != yes) if no is None else no
+
+
+def column_of(names: Sequence[str], name: str) -> int:
+    """Return the position of a column; InputError for an unknown name."""
+    if name not in names:
+        raise InputError(f"There is no column {show(name)}.{did_you_mean(name, names)}")
+    return list(names).index(name)
+
+
+def contrast_of(
+    names: Sequence[str],
+    levels: Sequence[Sequence[str]],
+    cause: str,
+    outcome: str,
+    *,
+    cause_level: str | None = None,
+    reference: str | None = None,
+    outcome_level: object = None,
+    values: Sequence[float] | None = None,
+) -> Contrast:
+    """Translate a cause, an outcome and their levels to codes; InputError for unknown ones.
+
+    By default the cause's "yes" is compared with its "no", else its last level with its first.
+    ``values`` has a number for each level of the outcome; without it ``outcome_level`` is counted
+    (:func:`counted`).
+    """
+    x, y = column_of(names, cause), column_of(names, outcome)
+    if x == y:
+        raise InputError("Cause and outcome are two different columns.")
+    yes, no = yes_and_no(levels[x])
+    chosen = level_of(levels[x], cause, cause_level, yes)
+    compared = level_of(levels[x], cause, reference, yes if chosen == no else no)
+    if chosen == compared:
+        raise InputError(f"Compare two different levels of {show(cause)}.")
+    if values is None:
+        hits = counted(levels[y], outcome, outcome_level)
+        values = [k in hits for k in range(len(levels[y]))]
+    elif len(values) != len(levels[y]):
+        raise InputError(
+            f"The question has {len(values)} values; {outcome} has {len(levels[y])} levels."
+        )
+    return Contrast(x, chosen, compared, y, tuple(map(float, values)))
 
 
 def level_of(levels: Sequence[str], name: str, level: object, default: int = 0) -> int:

@@ -16,10 +16,10 @@ from itertools import combinations
 import numpy as np
 
 from engine.effects.adjustment import OPTIMAL
-from engine.effects.effect import column_of, weighed
+from engine.effects.effect import weighed
 from engine.effects.estimate import AIPW, Contrast, Estimate, Set, cell_variance, hidden
 from engine.effects.influence import Numbers, countable, influence
-from engine.effects.outcome import counted, level_of, yes_and_no
+from engine.effects.outcome import column_of, contrast_of
 from engine.effects.plausible import Plausible
 from engine.errors import InputError
 from engine.marginals.contrasts import Array
@@ -43,28 +43,16 @@ class Asked:
 
 def asked_of(question: Question, names: Sequence[str], levels: Sequence[Sequence[str]]) -> Asked:
     """Translate a question to a table's codes; InputError for unknown names and levels."""
-    x, y = column_of(names, question.cause), column_of(names, question.outcome)
     if question.mean:
         raise InputError("A mean needs the public numbers of a schema; else give values.")
-    yes, no = yes_and_no(levels[x])
-    reference, level = question.levels or (levels[x][no], levels[x][yes])
-    if question.values is None:
-        hits = counted(levels[y], question.outcome, question.outcome_level)
-        values = tuple(float(k in hits) for k in range(len(levels[y])))
-    elif len(question.values) == len(levels[y]):
-        values = question.values
-    else:
-        raise InputError(
-            f"The question has {len(question.values)} values; {question.outcome} has "
-            f"{len(levels[y])} levels."
-        )
-    to, base = (level_of(levels[x], question.cause, each) for each in (level, reference))
-    adjust = question.adjust
-    return Asked(
-        Contrast(x, to, base, y, values),
-        None if adjust is None else tuple(sorted(column_of(names, z) for z in adjust)),
-        question.share,
-    )
+    reference, level = question.levels or (None, None)
+    contrast = contrast_of(
+        names, levels, question.cause, question.outcome, cause_level=level, reference=reference,
+        outcome_level=question.outcome_level, values=question.values,
+    )  # fmt: skip
+    named = question.adjust
+    adjust = None if named is None else tuple(sorted(column_of(names, z) for z in named))
+    return Asked(contrast, adjust, question.share)
 
 
 def adjustment_sets(asked: Asked, dags: Plausible, root: bool) -> list[Set]:

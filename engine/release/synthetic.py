@@ -12,8 +12,7 @@ import numpy as np
 from engine.data.column import Column
 from engine.data.dataset import Dataset
 from engine.data.spreadsheets import table_csv
-from engine.effects.effect import column_of
-from engine.effects.outcome import level_of
+from engine.effects.outcome import column_of, level_of
 from engine.errors import InputError, show
 from engine.randomness import Randomness
 from engine.release.checking import checked
