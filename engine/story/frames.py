@@ -14,10 +14,13 @@ from engine.algorithms.marginal_pc import MarginalPCParameters, conclude, known_
 from engine.context import RunContext
 from engine.data.dataset import Dataset
 from engine.data.networks import load_dataset
+from engine.effects.width import width
+from engine.effects.words import of_hundred
 from engine.graphs.links import LinkClass
 from engine.graphs.picture import Inks, Link, Svg, graph_svg, people_svg, sheet, tag
 from engine.marginals.citest import NoisyTests
 from engine.privacy.ledger import Ledger
+from engine.question import SHARE
 from engine.randomness import Randomness
 from engine.release.pooling import pooled
 from engine.runner import run
@@ -40,6 +43,7 @@ EPSILON, EACH = 1.0, 0.02  # of a run, and of one test
 FOUND = (LINE, FORTH, BACK)
 EACH_TIME, ONCE = "priv_pc", "marginal_pc"  # how a budget is spent
 HOSPITALS, PATIENTS, DRAWS, SHARED = 5, 20_000, 20, 0.3  # and the ε of each hospital
+DELTA = 1e-6
 Stills = list[tuple[Svg, str]]
 WORDS = {  # of each frame its title and what is read next to it
     "scene": (
@@ -97,7 +101,9 @@ WORDS = {  # of each frame its title and what is read next to it
         "point. Privacy is not the cause, and no budget helps. Two more limits: something that "
         "concerns few people is lost in the noise, and a finding about smokers is about every "
         "smoker, even one whose record was never used. The promise protects a person's record, "
-        "not a group's secret.",
+        "not a group's secret. An effect has its price, too: from {rows:,} records at ε = "
+        "{epsilon:g} the effect of smoking on bronchitis is known to about ± {half[0]} of 100, and "
+        "at ε = {shared:g} to ± {half[1]}.",
     ),
 }
 
@@ -161,8 +167,15 @@ def frames() -> Iterator[Frame]:
         "limits": ("arrows", arrows | {"either": True, "digest": arrows["digest"] + "-either"}),
     }
     numbers = {"rows": kept["rows"], "epsilon": EPSILON, "right": right} | counted
+    numbers["half"] = [_half_width(kept["rows"], epsilon) for epsilon in (EPSILON, SHARED)]
     for key, (title, words) in WORDS.items():
         yield Frame(key, title, words.format(**numbers), stills[key], *moving.get(key, ()))
+
+
+def _half_width(rows: int, epsilon: float) -> str:
+    """Return the half width, of 100, of the answer to a question with one adjustment set."""
+    found = width(rows=rows, epsilon=epsilon, delta=DELTA, share=SHARE, levels=2, span=1.0)
+    return of_hundred(found.half)
 
 
 def _hospitals(given: dict[str, Any]) -> tuple[Stills, dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""The tour's end: what if it were so many people, and the way to a plan for one's table."""
+"""The tour's end: so many people, the price of one question, and a link to a plan."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from engine.effects.width import widths
 from engine.graphs.metrics import Counts
 from engine.params import Parameters, param
+from engine.question import Question
 from engine.registry import algorithm
 from engine.request import OWN
 from engine.studies.repeat import usual
@@ -16,12 +18,12 @@ from pages.draw.charts import Group, grouped
 from pages.learn.tour import Tour, run_of
 from pages.shell import presenting, state
 from pages.shell.form import parameters
-from pages.shell.words import number
+from pages.shell.words import number, plain
 
 PEOPLE = (300, 1_000, 3_000, 10_000, 30_000, 100_000)
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
 METHOD = "marginal_pc"
-DRAWS = 10
+DRAWS, DELTA = 10, 1e-6
 START = 3_000  # people
 
 
@@ -46,6 +48,7 @@ def now_view(now: Tour) -> None:
         parameters(Fields.specs(), d, key="learn")
         people, epsilon = int(d["people"]), float(d["total"])
         _said(_outcomes(now.data, people, epsilon), people, epsilon)
+        _price_of_a_question(now, people, epsilon)
         query, icon = {"data": OWN, "plan.rows": f"{people}"}, ":material/arrow_forward:"
         title, page = "Plan with my own columns", "pages/study/page.py"
         st.page_link(page, label=title, icon=icon, query_params=query)
@@ -62,6 +65,21 @@ def now_view(now: Tour) -> None:
         )
         alt = "Links found and false positives by the number of people"
         charts.figure(figure, key="learn-now", alt=alt)
+
+
+def _price_of_a_question(now: Tour, people: int, epsilon: float) -> None:
+    """Choose a cause and an outcome; say how narrow the answer will be at this ε."""
+    data, titles = now.dataset, now.titles
+    assert data.truth is not None
+    pairs = sorted(data.truth.edges)
+    chosen = st.selectbox(
+        "A question, and its price", pairs, key=f"learn-question-{now.data}",
+        format_func=lambda pair: f"How much does {titles[pair[0]]} change {titles[pair[1]]}?",
+    )  # fmt: skip
+    asked = Question(cause=titles[chosen[0]], outcome=titles[chosen[1]], adjust=())
+    names, levels = list(titles.values()), data.levels
+    found = widths(asked, names, levels, rows=people, epsilons=[epsilon], delta=DELTA)
+    st.markdown(plain(found.sentences[0]))
 
 
 def _outcomes(network: str, people: int, epsilon: float) -> list[Counts]:

@@ -4,6 +4,7 @@ import json
 from collections import Counter
 
 from engine import load_dataset, run
+from engine.effects.width import width
 from engine.studies.repeat import usual
 from engine.studies.scenes import ABSENT, UNTESTED
 from engine.theory import best_subsample
@@ -60,6 +61,11 @@ def test_what_if_counts_real_runs_and_leads_to_a_plan(open_app):
     words = next(m.value for m in app.markdown if "usually finds" in m.value)
     range_ = f"{found.low}" if found.low == found.high else f"{found.low} to {found.high}"
     assert f"**{range_}** of 4 true links" in words
+    app.selectbox(key="learn-question-cancer").set_value(("Smoker", "Cancer")).run()
+    half = width(rows=1_000, epsilon=1.0, delta=1e-6, share=0.7, levels=2, span=1.0).half
+    price = next(m.value for m in app.markdown if "will be known to" in m.value)
+    told_of = f"of Smoking on the chance of Lung cancer will be known to about ± {100 * half:.1f}"
+    assert told_of in price
     (link,) = [link.proto for link in app.get("page_link") if "Plan with" in link.proto.label]
     assert "plan.rows=1000" in link.query_string
     app = open_app("choose-epsilon", data="own", **{"plan.rows": "1000"})

@@ -128,8 +128,9 @@ def test_a_release_is_signed_from_the_page(open_app, book, tmp_path, monkeypatch
     assert "64 hexadecimal digits" in app.error[-1].value
 
 
-def test_a_question_is_asked_on_the_page_forecast_before_it_is_paid_and_answered(open_app, book):
-    """And page, file and Python give the same answer."""
+def test_a_question_s_width_is_promised_where_it_can_be_and_a_reader_sees_the_answer(
+    open_app, book
+):
     book.new("asked", 5, 1e-5)
     app = with_table(open_app)
     app.selectbox(key="release-budget").set_value("asked").run()
@@ -140,17 +141,12 @@ def test_a_question_is_asked_on_the_page_forecast_before_it_is_paid_and_answered
     app.selectbox(key="question-outcome").set_value("bronc").run()
     assert app.selectbox(key="question-level").value == "yes"
     assert "No width is promised" in told(app, "markdown")
-    app.multiselect(key="question-after").set_value(["lung", "dysp", "either", "xray"]).run()
     half = width(rows=5_000, epsilon=2.0, delta=4e-6, share=0.7, levels=2, span=1.0).half
     assert f"of bronc will be known to about ± {100 * half:.1f} of 100" in told(app, "markdown")
     release(app)
     found, _ = app.session_state["released"]
-    asked = found.schema.question
-    assert (asked.levels, asked.outcome_level) == (("no", "yes"), "yes")
-    assert found.schema.knowledge.tiers == (("smoke",), ("bronc", "dysp", "either", "lung", "xray"))
+    assert found.schema.question.outcome_level == "yes"
     answer = BudgetedRelease(found).answer()
-    assert answer.difference.low < 0.3 < answer.difference.high
-    assert answer.sentence in told(app, "markdown").replace("\\", "")
     to_check(app, canonical(found).encode())
     assert told(app, "markdown").replace("\\", "").count(answer.sentence) == 2
 
