@@ -112,7 +112,7 @@ def _holds(found: Effect, network: Network) -> bool:
 
 
 def directions(hidden: int, seed: int) -> dict[str, Any]:
-    """Release one draw without some of its columns; count what is told of each joined pair."""
+    """Release one draw without some of its columns; compare each joined pair with the truth."""
     network = random_network(8 + hidden, round(1.2 * (8 + hidden)), seed)
     data = rows_of(network, 20_000, seed)
     seen = np.sort(np.random.default_rng([seed, 3]).permutation(data.d)[hidden:])
@@ -147,12 +147,12 @@ def ladder_table(kept: Sequence[dict[str, Any]]) -> str:
 
 
 def acts_table(kept: Sequence[dict[str, Any]]) -> str:
-    """One row per range of told probabilities: their mean and the frequency, by hidden columns."""
+    """One row per range of reported probabilities: their mean and the frequency, by hidden columns."""
     cells = defaultdict(list)
     for each in kept:
         cells[each["name"]].append(np.array(each["found"]["bins"]))
-    heads = [f"{name.removeprefix(HIDDEN).strip()} hidden: told; true" for name in sorted(cells)]
-    out = [f"| told probability | {' | '.join(heads)} |", "|---" * (1 + len(heads)) + "|"]
+    heads = [f"{name.removeprefix(HIDDEN).strip()} hidden: reported; true" for name in sorted(cells)]
+    out = [f"| reported probability | {' | '.join(heads)} |", "|---" * (1 + len(heads)) + "|"]
     for k, low in enumerate(BINS):
         row = []
         for name in sorted(cells):
@@ -166,7 +166,7 @@ def acts_table(kept: Sequence[dict[str, Any]]) -> str:
 
 
 def main() -> None:
-    """Run what is missing, then write the tables."""
+    """Run the missing draws, then write the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=300.0, help="of CPU")
     options = parser.parse_args()
