@@ -147,11 +147,11 @@ def ladder_table(kept: Sequence[dict[str, Any]]) -> str:
 
 
 def acts_table(kept: Sequence[dict[str, Any]]) -> str:
-    """One row per range of reported probabilities: their mean and the frequency, by hidden columns."""
+    """One row per range of reported probabilities: their mean, and the frequency."""
     cells = defaultdict(list)
     for each in kept:
         cells[each["name"]].append(np.array(each["found"]["bins"]))
-    heads = [f"{name.removeprefix(HIDDEN).strip()} hidden: reported; true" for name in sorted(cells)]
+    heads = [f"{name.split()[-1]} hidden: reported; true" for name in sorted(cells)]
     out = [f"| reported probability | {' | '.join(heads)} |", "|---" * (1 + len(heads)) + "|"]
     for k, low in enumerate(BINS):
         row = []
