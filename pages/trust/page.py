@@ -15,6 +15,7 @@ from pages.shell import words as text
 from pages.shell.form import bound, parameters
 from pages.shell.task import Task, drop, find, start, watch
 from pages.trust import view
+from pages.trust.membership import membership_view
 from pages.trust.work import attack
 
 PRIVATE = tuple(key for key, one in ALGORITHMS.items() if one.private)
@@ -45,6 +46,7 @@ def main() -> None:
         ended(done)
     elif find(TASK) is None:
         finished()
+    membership_view()
     view.release_view()
     st.page_link(
         "pages/learn/page.py",

@@ -1,5 +1,6 @@
 """The Audit and Plan pages: they open on finished examples, and attack and simulate when asked."""
 
+import re
 from dataclasses import replace
 from functools import partial
 
@@ -29,6 +30,15 @@ def test_an_attack_runs_and_goes_back(open_app):
     assert "Gram-NOTEARS, strict, claims ε = 1" in told(app)
     press(app, "audit-back")
     assert "Finished example: CURATE, as published, claims" in told(app)
+
+
+def test_members_are_traced_in_exact_tables_and_hardly_in_noisy_ones(open_app):
+    app = open_app("audit")
+    app.session_state["audit-membership"] = True
+    app.run()
+    assert not app.exception
+    exact, private = re.search(r"recognises (\d+) % .* and (\d+) % in tables", told(app)).groups()
+    assert int(exact) > 25 > 15 > int(private)
 
 
 def attacked(app, raw):
