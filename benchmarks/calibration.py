@@ -3,7 +3,7 @@
 Marginal PC on random networks (benchmarks.random_networks): of the links it finds with a confidence
 in a range, the share that is real; of the arrows it draws on real links, the share that the true
 CPDAG has. Answers are kept in benchmarks/results/calibration.json, and
-docs/research/marginal_pc.md states them. ``--fit`` prints the constants of
+research/marginal_pc.md states them. ``--fit`` prints the constants of
 engine/marginals/confidence.py from other networks.
 """
 
@@ -31,7 +31,7 @@ from engine.marginals.diagnostics import MarginalDiagnostics
 
 KEPT = Path(__file__).parent / "results" / "calibration.json"
 DOC, MARK = (
-    Path(__file__).resolve().parent.parent / "docs" / "research" / "marginal_pc.md",
+    Path(__file__).resolve().parent.parent / "research" / "marginal_pc.md",
     "benchmarks.calibration",
 )
 SIZES = (5, 8, 12, 20)  # nodes

@@ -8,7 +8,7 @@ Of PC without privacy the third is its own ``orientation="strongest"``, which as
 
 Run i reads sample FIRST + i of a network (bundled, or ``d x links`` random) with noise seed i.
 Runs are kept in benchmarks/results/directions.jsonl, a cell a line, and a cell that is kept is not
-run again; the last step writes the tables of docs/research/directions.md, ``--tables`` does that
+run again; the last step writes the tables of research/directions.md, ``--tables`` does that
 alone.
 """
 
@@ -47,7 +47,7 @@ from engine.privacy.events import GaussianEvent, LaplaceEvent
 from engine.result import RunResult
 
 KEPT = Path(__file__).parent / "results" / "directions.jsonl"
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "research" / "directions.md"
+PAGE = Path(__file__).resolve().parent.parent / "research" / "directions.md"
 ROWS, FIRST, RUNS = 100_000, 6_000, 20
 BUNDLED = ("cancer", "earthquake", "survey", "asia", "sachs", "child", "insurance")
 RANDOM = ("8 x 10", "10 x 12", "12 x 18", "15 x 20")

@@ -5,7 +5,7 @@ pairs of columns, over plausible graphs and with the true DAG given; also of fou
 Combined releases: one sample of 100,000 rows, released whole and dealt out to 4 or 8 hospitals, or
 to hospitals of different epsilon, size or population. Each draw is kept as a line of
 ``benchmarks/results/effects.jsonl``; what is there is not run again, and ``--seconds`` of CPU end
-a run between two draws. The last step writes the tables into docs/research/effects.md;
+a run between two draws. The last step writes the tables into research/effects.md;
 ``--tables`` does that alone.
 """
 
@@ -48,7 +48,7 @@ from engine.release import pooling
 from engine.runner import one_thread
 
 KEPT = Path(__file__).parent / "results" / "effects.jsonl"
-DOC = Path(__file__).resolve().parent.parent / "docs" / "research" / "effects.md"
+DOC = Path(__file__).resolve().parent.parent / "research" / "effects.md"
 FIRST, DELTA, PAIRS = 52_000, 1e-6, 40  # seed; pairs of a draw, where a network has more
 # Name -> rows, epsilons, draws. Titanic-like: sexes, ages, classes and survival as in R's table.
 CELLS: dict[str, tuple[int, tuple[float, ...], int]] = {

@@ -4,7 +4,7 @@ Run i reads sample FIRST + i of the network, 100,000 rows that nothing was chose
 seed i; "nothing like asia" is independent columns of Asia's shape, where the SHD of a run is the
 its false links. Runs are kept in benchmarks/results/f1.jsonl, a cell a line, and a cell that is
 kept with as many runs is not run again. The last step writes the tables of
-docs/explanation/marginal_pc.md and score_based.md; ``--tables`` does that alone, ``--datasets`` and
+research/theory/marginal_pc.md and score_based.md; ``--tables`` does that alone, ``--datasets`` and
 ``--columns`` choose what is run.
 """
 
@@ -35,7 +35,7 @@ from engine.privacy.accounting import Guarantee
 from engine.studies.detectability import Shape
 
 KEPT = Path(__file__).parent / "results" / "f1.jsonl"
-DOCS = Path(__file__).resolve().parent.parent / "docs"
+RESEARCH = Path(__file__).resolve().parent.parent / "research"
 ROWS, FIRST = 100_000, 2_000
 MIDDLE, WIDE = ("child", "insurance", "alarm"), ("win95pts", "hailfinder")
 UNRULED = "marginal_pc_all"  # Marginal PC in which every pair is seen
@@ -273,11 +273,11 @@ def score_based(found: Kept) -> str:
 
 
 TABLES: dict[str, tuple[str, Callable[[Kept], str]]] = {
-    "benchmarks.f1 measured": ("explanation/marginal_pc.md", measured),
-    "benchmarks.f1 rule": ("research/marginal_pc.md", of_the_rule),
-    "benchmarks.f1 mst": ("research/marginal_pc.md", beside_peers),
-    "benchmarks.f1 published": ("research/marginal_pc.md", beside_published),
-    "benchmarks.f1": ("research/score_based.md", score_based),
+    "benchmarks.f1 measured": ("theory/marginal_pc.md", measured),
+    "benchmarks.f1 rule": ("marginal_pc.md", of_the_rule),
+    "benchmarks.f1 mst": ("marginal_pc.md", beside_peers),
+    "benchmarks.f1 published": ("marginal_pc.md", beside_published),
+    "benchmarks.f1": ("score_based.md", score_based),
 }
 
 
@@ -298,7 +298,7 @@ def main() -> None:
         if asked and len(done.get(cell, ())) < runs_of(cell):
             measure(cell)
     for mark, (name, write) in TABLES.items():
-        put(DOCS / name, mark, write(kept()))
+        put(RESEARCH / name, mark, write(kept()))
 
 
 if __name__ == "__main__":

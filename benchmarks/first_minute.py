@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "reference" / "performance.md"
+PAGE = ROOT / "research" / "speed.md"
 STAMP = Path(".venv") / ".installed-app"  # what the Makefile leaves when all is installed
 GRAPH = ".scene[data-state]"  # the opening page's, drawn
 PATIENCE = 600.0

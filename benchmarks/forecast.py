@@ -51,7 +51,7 @@ from engine.studies.tune import score_of
 from scripts.convert_networks import parse_bif
 
 RAN = Path(__file__).parent / "results" / "forecast.jsonl"
-DOC = Path(__file__).resolve().parent.parent / "docs" / "research" / "forecast.md"
+DOC = Path(__file__).resolve().parent.parent / "research" / "forecast.md"
 EPSILONS = (0.1, 1.0, 10.0)
 DRAWS, REAL = 10, 2
 DELTA = 1e-6

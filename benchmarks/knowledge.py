@@ -3,7 +3,7 @@
 With ``--run`` every algorithm learns ten networks with no, two-tier, four-tier and complete
 knowledge, all true, and with one tier that is false (a cause and an effect change places), against
 epsilon; a network's means join benchmarks/results/knowledge.csv when it is finished. From what is
-kept there the tables of docs/research/knowledge.md and docs/pictures/knowledge.svg are written.
+kept there the tables of research/knowledge.md and research/pictures/knowledge.svg are written.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from engine.registry import ALGORITHMS
 from engine.studies.figures import Panel, Series, chart
 
 KEPT = Path(__file__).parent / "results" / "knowledge.csv"
-DOCS = Path(__file__).resolve().parent.parent / "docs"
-DOC, PICTURE = DOCS / "research" / "knowledge.md", DOCS / "pictures" / "knowledge.svg"
+ROOT = Path(__file__).resolve().parent.parent
+DOC, PICTURE = ROOT / "research" / "knowledge.md", ROOT / "research" / "pictures" / "knowledge.svg"
 OURS = "marginal_pc"
 NETWORKS = ("cancer", "earthquake", "asia", "survey", "sachs", "child", "insurance", "alarm",
             "water", "win95pts")  # fmt: skip

@@ -2,7 +2,7 @@
 
 Independent columns; the mean number of links a run, over ``--draws`` tables. Cells are kept in
 benchmarks/results/null.jsonl, one after the other, and a cell that is kept is not run again
-(``--again`` runs all). The last step writes the tables into docs/research/marginal_pc.md and
+(``--again`` runs all). The last step writes the tables into research/marginal_pc.md and
 score_based.md; ``--tables`` does that alone.
 """
 
@@ -20,10 +20,10 @@ from engine.studies.detectability import Invented, Shape
 from engine.studies.repeat import invented
 
 KEPT = Path(__file__).parent / "results" / "null.jsonl"
-DOCS = Path(__file__).resolve().parent.parent / "docs"
+RESEARCH = Path(__file__).resolve().parent.parent / "research"
 WRITTEN = {
-    "marginal_pc": DOCS / "research" / "marginal_pc.md",
-    "gram_notears": DOCS / "research" / "score_based.md",
+    "marginal_pc": RESEARCH / "marginal_pc.md",
+    "gram_notears": RESEARCH / "score_based.md",
 }
 MARK = "benchmarks.null"
 MIXED = (0.5, 0.3, 0.1, 0.02)

@@ -4,7 +4,7 @@ Every draw is a random network of 6 to 12 columns, a sample, and a true cause an
 released without the question and with it, with nothing stated and with the order of time stated
 (what comes before the cause, the cause, what comes after). Widths are relative to the plain
 estimate: the true adjustment set and no noise. Draws are kept in ``benchmarks/results``; the table
-goes into docs/research/effects.md. ``--seconds`` of CPU end a run between two draws.
+goes into research/effects.md. ``--seconds`` of CPU end a run between two draws.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ a block in which a column is constant shows no dependence; it counted as depende
 2. Skeleton and directed F1 on the seven networks, by sample and noise seed.
 
 The command measures both (about ten minutes) and writes them into
-docs/explanation/privacy_proofs.md. ``--grid`` prints the false positives without noise of all
+research/theory/privacy_proofs.md. ``--grid`` prints the false positives without noise of all
 algorithms, statistics and guarantees, over prevalences from .001 to .5, next to the tests' rates.
 """
 
@@ -32,7 +32,7 @@ from engine.statistics.registry import AGGREGATED, STATISTICS
 from engine.studies.detectability import Shape
 from engine.studies.repeat import invented
 
-DOC = Path(__file__).resolve().parent.parent / "docs" / "explanation" / "privacy_proofs.md"
+DOC = Path(__file__).resolve().parent.parent / "research" / "theory" / "privacy_proofs.md"
 BY_BLOCKS = ("priv_pc", "svt_pc", "gauss_pc", "curate_pc")
 COLUMNS, EPSILON, HUGE = 5, 10.0, 1e7
 ROWS, FIRST = 100_000, 2_000

@@ -28,8 +28,8 @@ from engine.runner import run
 from engine.studies.recommended import KEPT, Score, study
 from engine.studies.tune import Tuned, axes, tune
 
-DOCS = Path(__file__).resolve().parent.parent / "docs"
-SETTINGS, RESULTS = DOCS / "reference" / "recommended.md", DOCS / "research" / "recommended.md"
+RESEARCH = Path(__file__).resolve().parent.parent / "research"
+SETTINGS, RESULTS = RESEARCH / "settings.md", RESEARCH / "recommended.md"
 ROWS, MOST = 100_000, 25
 FIRST, TOLD = 3_000, 20  # the first sample of a report, and how many runs it has
 EPSILONS = (0.1, 1.0, 10.0)

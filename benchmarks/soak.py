@@ -39,7 +39,7 @@ from engine import load_dataset, run
 from pages import mode
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "reference" / "performance.md"
+PAGE = ROOT / "research" / "speed.md"
 TROUBLE = ("Traceback", "ERROR", "WebSocketClosed", "Exception")
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "chromium-headless-shell")
 KEPT = 120.0  # seconds for which Streamlit keeps the session of a browser that has gone

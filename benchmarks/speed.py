@@ -34,7 +34,7 @@ PEERED = ("sachs", "child", "alarm", "insurance", "win95pts")
 ALPHA = 0.01
 PATIENCE = 2.0  # seconds; a slower run is repeated once only
 BUDGET = 30.0  # CPU seconds of a peer on a network, after which it is not repeated
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "reference" / "performance.md"
+PAGE = Path(__file__).resolve().parent.parent / "research" / "speed.md"
 
 
 def best_of(action: Callable[[], object], repeats: int) -> float:

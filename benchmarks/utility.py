@@ -39,7 +39,7 @@ def columns() -> list[tuple[str, str]]:
     """(algorithm, guarantee) of each column: ours first.
 
     The published score-based methods claim totals for which nothing can be proven and take
-    minutes in the search for the right epsilon: docs/explanation/score_based.md has them.
+    minutes in the search for the right epsilon: research/theory/score_based.md has them.
     """
     found = []
     for key, algorithm in ALGORITHMS.items():

@@ -2,7 +2,7 @@
 
 Priv-PC (2020) and its preprint: Theorems 2, 3, 6 to 9, Algorithm 5 and the sub-sampling optimum of
 section 3.2. CURATE (2024): Lemmas 1 and 2, eq. 16. Kusner et al. (2016): Theorems 1 to 7. They are
-the papers' statements; which of them hold is said in docs/research/reproduction.md.
+the papers' statements; which of them hold is said in research/reproduction.md.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ def kendall_p_bound(n: int, stratum: int = 2) -> float:
     2 / sqrt(pi n) (9 a (a + 1) / (2 (2 (a + 1) + 5)) - 9 a^2 / (2 (2 a + 5))) / (a - 1) with a the
     rows of the stratum that one record enters, the paper's n_i. It falls with a: .513 / sqrt(n) at
     2, .0418 / sqrt(n) at 10, .0126 / sqrt(n) at 20. It is the paper's number; it does not bound the
-    p-value (docs/explanation/privacy_proofs.md).
+    p-value (research/theory/privacy_proofs.md).
 
     Args:
         n: Rows, at least 1.
@@ -371,7 +371,7 @@ def hsic_bounds(m: int) -> tuple[float, float]:
     """Kusner et al. Theorem 3: HSIC's sensitivity on m test records, and the improved one below it.
 
     (16 m - 8) / (m - 1)^2 and (12 m - 11) / (m - 1)^2; its proof is in an appendix that is not
-    among the texts. What is proved here is 27 / (16 m) + 4 / m^2 (docs/explanation/pairs.md).
+    among the texts. What is proved here is 27 / (16 m) + 4 / m^2 (research/theory/pairs.md).
 
     Args:
         m: Test records, at least 2.

@@ -1,7 +1,7 @@
 """The picture of the layers, from the import contracts in pyproject.toml.
 
-``python -m scripts.architecture`` writes docs/pictures/architecture.svg. A package imports those
-in the rows below its own, and none above; ``make lint`` checks it.
+``python -m scripts.architecture`` writes research/pictures/architecture.svg. A package imports
+those in the rows below its own, and none above; ``make lint`` checks it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from html import escape
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PICTURE = ROOT / "docs" / "pictures" / "architecture.svg"
+PICTURE = ROOT / "research" / "pictures" / "architecture.svg"
 WIDTH, ROW, GAP, LEFT = 960, 30, 6, 280
 STYLE = 'font-family="system-ui, sans-serif" font-size="13" fill="#1f2933"'
 # What a row is for, by its first package.

@@ -2,7 +2,7 @@
 
 One line a bundled network: PC without noise finds so many true links and so many false ones,
 with the best test (G2), and with both rank tests as published and in the form of bounded change by
-one record. ``--write`` puts the table into docs/explanation/privacy_proofs.md; it takes minutes.
+one record. ``--write`` puts the table into research/theory/privacy_proofs.md; it takes minutes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from engine import load_dataset, run
 from engine.data.networks import NETWORKS
 
-DOC = Path(__file__).resolve().parent.parent / "docs" / "explanation" / "privacy_proofs.md"
+DOC = Path(__file__).resolve().parent.parent / "research" / "theory" / "privacy_proofs.md"
 START, END = "<!-- python -m scripts.form_costs --write -->\n", "<!-- end -->\n"
 ROWS = 100_000
 ORDERS = {"hailfinder": 3}  # the largest order, where 'auto' takes G2 far more than minutes

@@ -1,6 +1,6 @@
 """The tables that docs copy from the code: python -m scripts.parameter_tables [--write].
 
-Parameters in docs/algorithms come from the algorithms' declarations, the public API in
+Parameters in research/algorithms come from the algorithms' declarations, the public API in
 docs/reference/python from docstrings; a test compares the pages with them.
 """
 
@@ -16,8 +16,8 @@ from pathlib import Path
 from engine import ALGORITHMS
 from engine.params import Spec
 
-DOCS = Path(__file__).resolve().parent.parent / "docs"
-REFERENCE = DOCS / "reference" / "python"
+ROOT = Path(__file__).resolve().parent.parent
+REFERENCE = ROOT / "docs" / "reference" / "python"
 
 
 def values(spec: Spec) -> str:
@@ -56,7 +56,8 @@ def api() -> str:
 def pages() -> Iterator[tuple[Path, str]]:
     """Each page with a table, and its text as it has to be."""
     tables = [
-        (DOCS / "algorithms" / f"{key}.md", f"parameters {key}", table(key)) for key in ALGORITHMS
+        (ROOT / "research" / "algorithms" / f"{key}.md", f"parameters {key}", table(key))
+        for key in ALGORITHMS
     ]
     for page, mark, rows in (*tables, (REFERENCE / "index.md", "api", api())):
         text = page.read_text(encoding="utf-8")

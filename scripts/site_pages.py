@@ -1,8 +1,8 @@
 """Pages of the documents' site that are kept as something else (a hook of mkdocs, see mkdocs.yml).
 
 The notebooks in docs/notebooks are Python with ``# %%`` between cells and ``# %% [markdown]``
-before text, so that the tests can run them; CONTRIBUTING.md and CHANGELOG.md stand where a
-repository has them.
+before text, so that the tests can run them. CONTRIBUTING.md, CHANGELOG.md and research/ stand
+where a repository has them: in the site they are pages without an entry in the menu.
 """
 
 from __future__ import annotations
@@ -15,10 +15,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
+    from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = ROOT / "docs" / "notebooks"
 TOP = ("CONTRIBUTING.md", "CHANGELOG.md")
+# From a page in docs/ to the top and from research/ into docs/: the site has all in one folder.
+UP = re.compile(r"\]\(\.\./((?:\.\./)*)(research/[^)]*|CONTRIBUTING\.md|CHANGELOG\.md)")
+DOWN = re.compile(r"\]\(((?:\.\./)*)(?:docs/|(?=CONTRIBUTING\.md|CHANGELOG\.md))")
 
 
 def cells(text: str) -> Iterator[tuple[str, str]]:
@@ -41,21 +45,40 @@ def page_of(notebook: Path) -> str:
     return "\n\n".join(shown) + where + "\n"
 
 
-def top_page(name: str) -> str:
-    """A document of the repository's top, its links into docs/ as links of the site."""
-    text = (ROOT / name).read_text(encoding="utf-8")
-    return text.replace("](docs/", "](")
+def of_the_site(text: str, inside: bool) -> str:
+    """A document with links of the site; ``inside`` is true for a page in docs/."""
+    text = UP.sub(r"](\1\2", text) if inside else DOWN.sub(r"](\1", text)
+    return re.sub(r"\]\(((?:\.\./)*)(CONTRIBUTING|CHANGELOG)\.md", _lower, text)
+
+
+def _lower(link: re.Match[str]) -> str:
+    return link[0].lower()
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Called by mkdocs once it has listed the folder."""
     from mkdocs.structure.files import File
 
-    made = {f"tutorial/{path.stem}.md": page_of(path) for path in sorted(NOTEBOOKS.glob("*.py"))}
-    made |= {name.lower(): top_page(name) for name in TOP}
-    for place, content in made.items():
-        files.append(File.generated(config, place, content=content))
+    for path in sorted(NOTEBOOKS.glob("*.py")):
+        page = of_the_site(page_of(path), inside=True)
+        files.append(File.generated(config, f"tutorial/{path.stem}.md", content=page))
+    research = (path for path in sorted((ROOT / "research").rglob("*")) if path.is_file())
+    for path in (*research, *(ROOT / name for name in TOP)):
+        place = str(path.relative_to(ROOT))
+        if path.suffix == ".md":
+            # Neither in the menu nor found by the search: a link of a page leads there.
+            text = of_the_site(path.read_text(encoding="utf-8"), inside=False)
+            page = f"---\nsearch:\n  exclude: true\n---\n{text}"
+            place = place if place.startswith("research/") else place.lower()
+            files.append(File.generated(config, place, content=page))
+        else:
+            files.append(File.generated(config, place, content=path.read_bytes()))
     return files
+
+
+def on_page_markdown(markdown: str, page: Page, **about: object) -> str:
+    """Called by mkdocs with each page's text: links out of docs/ as links of the site."""
+    return markdown if page.file.generated_by else of_the_site(markdown, inside=True)
 
 
 def on_page_content(html: str, **about: object) -> str:

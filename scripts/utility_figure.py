@@ -1,4 +1,4 @@
-"""Draw docs/pictures/marginal_pc.svg: both F1 of Marginal PC against epsilon and n, the floor.
+"""Draw research/pictures/marginal_pc.svg: both F1 of Marginal PC against epsilon and n, the floor.
 
 ``python -m scripts.utility_figure [--draws 20]``.
 """
@@ -15,7 +15,7 @@ from engine.marginals.sensitivity import all_pairs_change
 from engine.privacy.accounting import mu_budget
 from engine.studies.figures import Panel, Series, chart
 
-OUT = Path(__file__).resolve().parent.parent / "docs" / "pictures" / "marginal_pc.svg"
+OUT = Path(__file__).resolve().parent.parent / "research" / "pictures" / "marginal_pc.svg"
 DELTA = 1e-6
 SIZES = (5_000, 20_000, 100_000)
 SHOWN = ("skeleton_f1", "directed_f1")

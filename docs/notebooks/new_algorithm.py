@@ -110,4 +110,4 @@ assert outcome.status in ("complete", "budget_exhausted")
 # %% [markdown]
 # To make it one of the project's own, put these parts into `engine/algorithms/coin_pc.py`, call the declaration
 # `ALGORITHM` and add the key to `engine/registry.py`. The form, the flags, sweeps and the contract suite
-# follow: see [Contributing](../contributing.md).
+# follow: see [Contributing](../../CONTRIBUTING.md).

@@ -27,7 +27,7 @@ OF_HSIC = tuple({**way, "score": ("auto", "hsic", "root_hsic")} for way in SCORE
 DEFAULT_SCORE = {DIFFERENCE: "root_hsic", TWO_SCORES: "hsic"}
 # 10 / epsilon blocks that all agree are turned by noise with probability e^-5 / 2; what rows are
 # left over make better votes. Small blocks vote better by the variance, larger ones by HSIC. Chosen
-# on simulated pairs (docs/explanation/pairs.md).
+# on simulated pairs (research/theory/pairs.md).
 BLOCKS_WANTED, BLOCK_LOW, BLOCK_HIGH, BLOCK_FOR_HSIC = 10, 25, 100, 50
 
 

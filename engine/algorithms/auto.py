@@ -3,7 +3,7 @@
 Whether columns are numbers with stated bounds, how many levels they have, the number of rows and
 the budget decide, and no row is looked at: the run is the chosen algorithm's own, with its ledger
 and its guarantee. What the choice is worth at 1,000 to 100,000 rows stands in
-docs/research/marginal_pc.md, "By the number of rows".
+research/marginal_pc.md, "By the number of rows".
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ ALGORITHM = Algorithm(
     run=run,
     ours=True,
     chooses=True,
-    reference="This project, docs/explanation/marginal_pc.md",
+    reference="This project, research/theory/marginal_pc.md",
     summary="Takes the strict method that suits the columns, the number of rows and the budget, "
     "from public facts alone.",
     ledger=ledger,

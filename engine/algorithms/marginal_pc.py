@@ -14,7 +14,7 @@ A run that is asked a question spends a share on it at the end: on tables of the
 and what plausible graphs adjust for, then on one number per adjustment set.
 
 The PC search, the directions, and the confidence of edges and arrows are post-processing. The proof
-is in docs/explanation/marginal_pc.md, the measurements in docs/research/marginal_pc.md.
+is in research/theory/marginal_pc.md, the measurements in research/marginal_pc.md.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ from engine.statistics.likelihood import CHI2, G2
 from engine.statistics.spearman import SPEARMAN
 from engine.tables.store import store_of
 
-# What decides (docs/research/marginal_pc.md, "Defaults").
+# What decides (research/marginal_pc.md, "Defaults").
 ORDER = 3
 EDGES_PER_NODE = 1.2  # expected, for the prior odds of adjacency
 LEAST_ODDS = 1.0
@@ -214,7 +214,7 @@ def planned_releases(
 ) -> Releases:
     """The releases of n rows with columns of these numbers of levels, under a budget.
 
-    See docs/research/marginal_pc.md, "Choosing before measuring".
+    See research/marginal_pc.md, "Choosing before measuring".
     For binary variables all pairs together have the squared sensitivity floor(d^2 / 4), and pairs
     chosen later up to 1 each. Where all have no more than twice as many as there are edges
     expected, choosing saves little: most is spent at once, on all. In wide tables, those in which a
@@ -647,7 +647,7 @@ ALGORITHM = Algorithm(
     params=MarginalPCParameters,
     run=run,
     ours=True,
-    reference="This project, docs/explanation/marginal_pc.md",
+    reference="This project, research/theory/marginal_pc.md",
     summary="Counts a few well-chosen groups of variables once, with noise, and answers all "
     "questions from those counts for free.",
     ledger=ledger,

@@ -92,5 +92,5 @@ def sentence(result: RunResult, decision: Decision) -> str:
         f"If the model holds, {cause} explains {effect} rather than the other way round; noise of "
         f"this size turns such a decision in {100 * (1 - decision.probability):.0f} of 100 cases. "
         "That counts noise, not truth: on real pairs the model itself is right little more often "
-        f"than a coin (docs/explanation/pairs.md). Spent: {spent}."
+        f"than a coin (research/theory/pairs.md). Spent: {spent}."
     )

@@ -4,7 +4,7 @@ A simulated pair is an additive-noise model: a cause on [-1, 1], a mechanism, in
 bounds are the model's, public facts that no row enters.
 
 The Tuebingen cause-effect pairs (Mooij et al. 2016) are not part of this program: the terms under
-which others may pass them on are not stated (docs/explanation/pairs.md).
+which others may pass them on are not stated (research/theory/pairs.md).
 :func:`read_tuebingen` reads a copy that you name.
 """
 

@@ -6,7 +6,7 @@ with p1 and p0 the shares of the two levels of the cause, span the range of the 
 and mu the budget of the question's number. The first term is the noise of that number at the
 largest weight of a record, the second the sampling of two means. The constants were fitted on
 random networks; ``KEPT`` holds the factors within which nine of ten intervals came
-(docs/research/effects.md). Where plausible graphs choose the adjustment sets there is no promise.
+(research/effects.md). Where plausible graphs choose the adjustment sets there is no promise.
 """
 
 from __future__ import annotations

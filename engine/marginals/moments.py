@@ -23,7 +23,7 @@ Wanted = tuple[Key, float, Array]  # a tensor to be released: its variables, wei
 
 LEAST_WEIGHT = 0.1  # of the one-way tensors, where there are next to no pairs
 ORDER_WEIGHT = 0.5  # of a tensor of m + 1 columns relative to one of m, where all are released
-ONE_WAY = 0.42  # weight relative to one pair's (docs/research/marginal_pc.md, "Weights")
+ONE_WAY = 0.42  # weight relative to one pair's (research/marginal_pc.md, "Weights")
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ from engine.graphs.orientation import Pair, reachable
 from engine.graphs.weighed_colliders import Orientation
 from engine.marginals.citest import NoisyTests
 
-# Set on random networks (docs/research/marginal_pc.md, "Links that come back").
+# Set on random networks (research/marginal_pc.md, "Links that come back").
 WEAK = -2.5  # log Bayes factor above which the test that deleted a link may be wrong
 CLEAR = 20.0  # log Bayes factor of a dependence that a DAG does not explain
 SHARE = 0.9  # of the DAGs' probability

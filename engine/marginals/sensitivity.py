@@ -3,7 +3,7 @@
 Records that differ exactly in the variables D move T_A by a number that D and A alone decide
 (``changes``), so several tensors together move by a sum of small functions of which variables
 differ. Its maximum over D is found by eliminating one variable after the other (``largest_sum``).
-Proofs: docs/explanation/marginal_pc.md, "Proof of the guarantee".
+Proofs: research/theory/marginal_pc.md, "Proof of the guarantee".
 """
 
 from __future__ import annotations

@@ -136,7 +136,7 @@ def record_sensitivity(name: str, m: int, variant: str = "strict") -> float:
     """Bound the change of the score by one replaced record of m test records; the fit is fixed.
 
     "published": Theorems 1 and 3, 30/m, 4/m, (16m - 8)/(m - 1)^2. "strict": 6/(m + 1) (tight), 4/m
-    (tight), 27/(16m) + 4/m^2 for HSIC and sqrt(6)/m for its root (docs/explanation/pairs.md). The
+    (tight), 27/(16m) + 4/m^2 for HSIC and sqrt(6)/m for its root (research/theory/pairs.md). The
     others have none that is bounded.
     """
     if name == "spearman":
@@ -157,7 +157,7 @@ def training_sensitivity(name: str, m: int, shift: float, width: float, variant:
     "published": Theorem 7, 32 L sqrt(m) shift, L the kernel's Lipschitz constant e^(-1/2) / width.
     "strict": a residual's feature moves by s = sqrt(2 - 2 exp(-shift^2 / (2 width^2))), and so does
     the root of HSIC, times m / (m - 1); HSIC by as much times m / (m - 1)
-    (docs/explanation/pairs.md). No score moves further than its range, which is all
+    (research/theory/pairs.md). No score moves further than its range, which is all
     that holds for ranks.
     """
     if name == "iqr":

@@ -88,7 +88,7 @@ def residual_bound(n: int, ridge: float, variant: str = "strict") -> float:
     """Bound a prediction's change by one replaced training record, for |y| <= 1 and k <= 1.
 
     "published": 8 / (n lambda^(3/2)), Theorem 5 (lambda <= 1). "strict": ours, with mu = n lambda
-    / 2, 2 (1 + 1 / sqrt(2 lambda)) / (mu + 1), proved in docs/explanation/pairs.md; at most
+    / 2, 2 (1 + 1 / sqrt(2 lambda)) / (mu + 1), proved in research/theory/pairs.md; at most
     .86 of it.
     """
     if not (n >= 1 and ridge > 0):

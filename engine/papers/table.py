@@ -40,7 +40,7 @@ The authors score arcs against lists of their own, which lack true links (Asia 6
 6, Sachs 13 of 17, Child 21 of 25, Alarm 35 of 46): a perfect Survey scores .333. The lists are not
 copied here, so no row is scored against them. **Claimed ε** is the paper's total for a run,
 **proven ε** what our ledger can prove for it
-([privacy](../explanation/privacy.md)). ± is the largest standard error of a mean in the cell.
+([privacy](theory/privacy.md)). ± is the largest standard error of a mean in the cell.
 Numbers of several networks are in the order {orders}; a reason that is missing is the one above.
 
 """
@@ -153,7 +153,7 @@ def document(rows: Sequence[Row], names: Sequence[str], n: int) -> str:
     legend = "".join(f"- **{mark}** {words}\n" for mark, words in MARKS.items())
     stated = {row.item for row in rows}
     figures = "".join(
-        f"\n![{item}: {title}](../pictures/{name}.svg)\n"
+        f"\n![{item}: {title}](pictures/{name}.svg)\n"
         for name, (item, title) in FIGURES.items()
         if item in stated
     )

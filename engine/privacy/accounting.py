@@ -1,4 +1,4 @@
-"""Composition: how several epsilons add up (docs/explanation/privacy.md, "The ledger").
+"""Composition: how several epsilons add up (research/theory/privacy.md, "The ledger").
 
 All functions take replace-one (or any one fixed) neighbouring relation and natural-log epsilons.
 """

@@ -162,7 +162,7 @@ class RankStatistic(Statistic):
       tested depends on the data, and a guarantee must not.
 
     Unconditional c = 6, or 3 if both variables are binary. Each c holds for every n and is
-    approached as n grows; proofs in docs/explanation/privacy_proofs.md.
+    approached as n grows; proofs in research/theory/privacy_proofs.md.
     """
 
     threshold = 0.10  # Priv-PC's T

@@ -2,7 +2,7 @@
 
 Changing records moves counts between the cells of one table, so the search works on counts and
 never sees a record. It is greedy and therefore an upper bound of the exact distance; it is not
-1-sensitive (docs/explanation/privacy_proofs.md shows a counterexample).
+1-sensitive (research/theory/privacy_proofs.md shows a counterexample).
 """
 
 from __future__ import annotations

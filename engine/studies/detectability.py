@@ -26,7 +26,7 @@ from engine.search.noisy_score import NoisyTestParameters
 SEEN, UNREACHED = 0.2, 0.6
 DEVIATIONS = 3.0  # what a score must be above the noise to be distinguished from it
 # The share of the largest score that there is, from which on alone a score stands out: the F1 of
-# runs at such settings is in docs/explanation/privacy_audit.md.
+# runs at such settings is in research/theory/privacy_audit.md.
 HIDDEN = 0.5
 # Of independent columns in turn: the share of rows that is not at the first level. The margins of
 # real columns are not public.
@@ -112,7 +112,7 @@ def smallest_correlation(rows: int, columns: int, epsilon: float, delta: float) 
     """Return the correlation from which on any link stands out of noise and chance.
 
     For balanced binary columns and one release of all pairs' contrasts with the whole budget, three
-    deviations up (docs/explanation/marginal_pc.md, "The floor"): no more is known of a design that
+    deviations up (research/theory/marginal_pc.md, "The floor"): no more is known of a design that
     does better. Below 1 only where anything can be seen.
 
     Args:

@@ -4,7 +4,7 @@ Random networks of the schema are drawn (:mod:`engine.data.imagined`), rows are 
 and every algorithm runs on them at every epsilon. No row of the real data is read, so that nothing
 is spent and the forecast is public. What it cannot know is how strong the real links are: a
 forecast is a band over networks, and is checked against the bundled ones
-(docs/explanation/privacy_audit.md).
+(research/theory/privacy_audit.md).
 """
 
 from __future__ import annotations

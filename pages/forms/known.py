@@ -26,7 +26,7 @@ _USES = {
     FULL: "Say what is asked, too: fewer questions, but a false tier costs links",
     ORIENTS: "Only turn links: a false tier costs none, but gets as many arrows wrong",
 }
-# Marginal PC at ε = 1 (docs/research/knowledge.md): of 100 arrows on true links, so many point
+# Marginal PC at ε = 1 (research/knowledge.md): of 100 arrows on true links, so many point
 # the wrong way; and points of skeleton F1 lost by the false tier where knowledge is used in full.
 WRONG, LOST = {"none": 4, FULL: 14, ORIENTS: 14}, 5
 _FALSE_TIER = (

@@ -63,7 +63,7 @@ STEPS = (
         "What privacy does to one test",
         "A private run sees each test's number with noise, wide enough to hide any one person. Far "
         "from the threshold nothing changes. Near it, noise decides. Lower ε: the dots spread.",
-        "Priv-PC, sections 2.1 and 3.3; docs/explanation/privacy_proofs.md.",
+        "Priv-PC, sections 2.1 and 3.3; research/theory/privacy_proofs.md.",
         noise_view,
     ),
     Step(
@@ -113,7 +113,7 @@ STEPS = (
         "One record that a published bound does not cover",
         "Noise hides a person only if the sensitivity is right. These two tables differ in one "
         "record; the numbers are computed now, by the functions that run the tests.",
-        "Priv-PC, section 3.3, Theorem 3 and appendix D; docs/explanation/privacy_proofs.md.",
+        "Priv-PC, section 3.3, Theorem 3 and appendix D; research/theory/privacy_proofs.md.",
         bound_view,
     ),
     Step(
@@ -123,7 +123,7 @@ STEPS = (
         "ε is a purse of 100 coins. Priv-PC pays for each “perhaps independent”; CURATE pays for "
         "every test, more at the beginning; Marginal PC buys noisy tables once, and its tests read "
         "no more data. Uses the same data and noise as Explore.",
-        "Priv-PC, sections 2.1 and 3.1; CURATE, section III-A; docs/explanation/marginal_pc.md.",
+        "Priv-PC, sections 2.1 and 3.1; CURATE, section III-A; research/theory/marginal_pc.md.",
         money_view,
         rows=money_rows,
     ),
@@ -133,7 +133,7 @@ STEPS = (
         "Shuffle: no link is left. Who still sees one?",
         "Real data come without their true graph, so false positives cannot be counted. But every "
         "column can be shuffled by itself: what does each algorithm find then? Guess first.",
-        "docs/explanation/privacy_audit.md; such a count stands with every ε here.",
+        "research/theory/privacy_audit.md; such a count stands with every ε here.",
         shuffle_view,
     ),
     Step(

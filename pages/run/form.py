@@ -101,7 +101,7 @@ def _press() -> None:
 # The preset that a study recommends ------------------------------------------------------------
 
 NAME = "Recommended"
-STUDY = "docs/reference/recommended.md"
+STUDY = "research/settings.md"
 
 
 def found_for(key: str, values: Mapping[str, Any]) -> Recommended | None:

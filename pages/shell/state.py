@@ -20,7 +20,7 @@ the default there and stays for where it fits. A number that is out of bounds st
 
 Streamlit binds widgets to the address itself (``bind="query-params"``). It was tried in Chromium,
 and is not used: a preset of three controls was three steps of Back, a typed number none, and a page
-without the control lost what its link said (docs/decisions/streamlit.md).
+without the control lost what its link said (research/decisions/streamlit.md).
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from engine.errors import InputError
 from engine.privacy.accounting import rho_budget
 from engine.score.budgets import INCREMENTS, initial_for, iterations, schedule
 
-# docs/reference/known-answers.md: floors for (total, initial) under add / exp / mul.
+# research/known-answers.md: floors for (total, initial) under add / exp / mul.
 COUNTS = {(1, 0.1): (7, 3, 24), (10, 0.01): (667, 367, 4649), (100, 2): (33, 18, 35)}
 
 

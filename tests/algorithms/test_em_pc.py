@@ -13,7 +13,7 @@ def flips(table, alpha, limit=1000):
 
 
 def test_the_greedy_distance_is_not_1_sensitive():
-    """The neighbours of docs/explanation/privacy.md: one record moves the distance by 10."""
+    """The neighbours of research/theory/privacy.md: one record moves the distance by 10."""
     assert flips([[[60, 3], [15, 1]]], 0.01) == 12
     assert flips([[[60, 2], [15, 2]]], 0.01) == 2
 

@@ -8,7 +8,7 @@ from engine import Dataset, run
 def test_links_to_a_column_under_two_names_are_both_kept():
     """Given either twin the other does not vary: a test without freedom is no independence.
 
-    causal-learn deletes both (p = 1), and with them the true link (docs/research/performance.md).
+    causal-learn deletes both (p = 1), and with them the true link (research/performance.md).
     """
     rng = np.random.default_rng(0)
     twin = rng.integers(0, 2, 2_000)

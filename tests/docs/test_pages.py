@@ -8,7 +8,7 @@ from scripts.architecture import PICTURE, picture
 from scripts.parameter_tables import pages as pages_with_tables
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = sorted((ROOT / "docs").rglob("*.md"))
+PAGES = sorted([*(ROOT / "docs").rglob("*.md"), *(ROOT / "research").rglob("*.md")])
 TOP = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
 # What is said to those who build, not to those who read.
 TO_BUILDERS = re.compile(
@@ -16,7 +16,7 @@ TO_BUILDERS = re.compile(
 )
 
 
-FOLDERS = ("benchmarks", "docs", "engine", "pages", "scripts", "static", "tests")
+FOLDERS = ("benchmarks", "docs", "engine", "pages", "research", "scripts", "static", "tests")
 
 
 def files(*kinds):
@@ -40,7 +40,9 @@ def test_every_document_that_is_cited_is_there():
     cited = [
         (path, name)
         for path in files(".py", ".md", ".js")
-        for name in re.findall(r"\bdocs/[\w./-]+\.\w+", path.read_text(encoding="utf-8"))
+        for name in re.findall(
+            r"\b(?:docs|research)/[\w./-]+\.\w+", path.read_text(encoding="utf-8")
+        )
         if path != Path(__file__)
     ]
     # Notebooks become pages of the tutorial: CONTRIBUTING links to the page.
@@ -56,7 +58,9 @@ def test_every_document_that_is_cited_is_there():
 
 def test_every_page_is_in_the_navigation():
     menu = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").split("\nnav:\n")[1]
-    here = {str(path.relative_to(ROOT / "docs")) for path in PAGES}
+    here = {
+        str(path.relative_to(ROOT / "docs")) for path in PAGES if path.is_relative_to(ROOT / "docs")
+    }
     assert here <= set(re.findall(r"- (\S+\.md)$", menu, re.M))
 
 
@@ -68,7 +72,7 @@ def test_the_readme_lists_every_algorithm():
 
 def test_tables_of_parameters_and_of_the_api_are_the_codes():
     written = dict(pages_with_tables())
-    algorithms = {page.stem for page in (ROOT / "docs" / "algorithms").glob("*.md")} - {"index"}
+    algorithms = {page.stem for page in (ROOT / "research" / "algorithms").glob("*.md")} - {"index"}
     assert algorithms == set(ALGORITHMS)
     assert len(written) == len(algorithms) + 1
     old = [page.name for page, text in written.items() if page.read_text("utf-8") != text]

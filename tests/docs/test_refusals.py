@@ -41,7 +41,7 @@ def refusals():
 
 def test_the_list_of_refusals_is_the_codes():
     """A refusal in the code that is not listed is one whose cause nobody stated."""
-    text = (ROOT / "docs" / "explanation" / "privacy.md").read_text(encoding="utf-8")
+    text = (ROOT / "research" / "theory" / "privacy.md").read_text(encoding="utf-8")
     table = text.split("<!-- refusals -->")[1].split("<!-- /refusals -->")[0]
     listed = dict(re.findall(r"(?m)^\| `(.+)` \| (.+) \|$", table))
     assert set(listed) == set(refusals())

@@ -13,7 +13,7 @@ from engine.knowledge import FULL, ORIENTS
 from pages.forms import known as page
 from scripts import counterexamples, form_costs
 
-DOC = Path(__file__).resolve().parents[2] / "docs" / "explanation" / "privacy_proofs.md"
+DOC = Path(__file__).resolve().parents[2] / "research" / "theory" / "privacy_proofs.md"
 
 
 def test_the_document_states_the_scripts_output(capsys):
@@ -72,4 +72,4 @@ def test_tables_are_what_was_measured():
         assert between(knowledge.DOC, mark) == knowledge.written(mark, means)
     runs = f1.kept()
     for mark, (name, write) in f1.TABLES.items():
-        assert between(f1.DOCS / name, mark) == write(runs)
+        assert between(f1.RESEARCH / name, mark) == write(runs)

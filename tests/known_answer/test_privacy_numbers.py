@@ -1,4 +1,4 @@
-"""The numbers of docs/reference/known-answers.md, computed by the engine and asserted."""
+"""The numbers of research/known-answers.md, computed by the engine and asserted."""
 
 import math
 

@@ -29,7 +29,7 @@ def decision(data, **values):
 
 
 def test_known_answers():
-    """docs/reference/known-answers.md, "Cause or effect"."""
+    """research/known-answers.md, "Cause or effect"."""
     assert direction_probability(0, 1) == 0.5
     assert direction_probability(1, 1) == pytest.approx(0.7240904, abs=5e-8)
     assert direction_probability(2, 1) == pytest.approx(0.8646647, abs=5e-8)

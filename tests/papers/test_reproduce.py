@@ -63,7 +63,7 @@ def test_table_3_has_the_papers_numbers_and_the_runs_own(tmp_path):
 def test_the_page_of_the_documents_is_what_was_measured():
     """Written by the command from the rows that are kept, a sentence and a number alike."""
     kept = ROOT / "benchmarks" / "results" / "reproduction"
-    page = (ROOT / "docs" / "research" / "reproduction.md").read_text(encoding="utf-8")
+    page = (ROOT / "research" / "reproduction.md").read_text(encoding="utf-8")
     rows = load(kept, STUDIES)
     assert page == document(rows, list(STUDIES), 100_000)
     stated = {row.item for row in rows}

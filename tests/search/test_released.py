@@ -6,7 +6,7 @@ import pytest
 
 from engine import Dataset, load_dataset, run
 
-# In the order of docs/research/directions.md. A plan and a count are no values of a pair.
+# In the order of research/directions.md. A plan and a count are no values of a pair.
 VALUED = {
     "gauss_pc": {"test"},
     "curate_pc": {"test"},
