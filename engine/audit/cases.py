@@ -212,7 +212,7 @@ def audit(
 ) -> CaseResult:
     """Audit one case with so many runs a side; ``on_look`` sees the bound as it grows.
 
-    What makes a strict claim is attacked a second time with faults planted in it.
+    A strict claim is attacked a second time, with injected faults.
     """
     monitor, growing, growth = Monitor(on_progress, stop), case.trial(), []
     while growing.runs < runs and not monitor.stopped():
