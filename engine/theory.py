@@ -45,7 +45,7 @@ _BEST_U = math.expm1(2 + float(lambertw(-2 * math.exp(-2)).real))
 
 
 def best_rate(epsilon: float) -> float:
-    """The sampling rate m/n that minimises the sieve's noise level, clipped to [1/20, 1].
+    """Return the sampling rate m/n that minimises the sieve's noise, clipped to [1/20, 1].
 
     The noise is proportional to sqrt(n/m) / epsilon'(epsilon, n/m); with u = (e^(epsilon/2)-1) n/m
     its minimum lies where 2u = (1+u) ln(1+u), whatever epsilon.
@@ -237,7 +237,7 @@ def sparse_vector_scale(epsilon: float, quota: int = 1, delta: float = 0.0) -> f
 
 
 def uniform_epsilon(quadratic: float, linear: float, total: float) -> float:
-    """The epsilon that every test gets if all get the same and cost ``total`` together.
+    """Return the epsilon that each test gets if all get the same and cost ``total`` together.
 
     Solves quadratic e^2 + linear e = total for e >= 0.
 

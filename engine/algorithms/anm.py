@@ -111,7 +111,7 @@ class AnmParameters(PrivateBudget):
         return VOTE if self.strict else TWO_SCORES
 
     def measures(self, n: int) -> str:
-        """The score for n rows, 'auto' resolved."""
+        """Return the score for n rows, 'auto' resolved."""
         if self.score != "auto":
             return self.score
         if self.releases != VOTE:
@@ -139,7 +139,7 @@ class AnmParameters(PrivateBudget):
             )
 
     def setting(self) -> Setting:
-        """The public choices, as the protocol wants them."""
+        """Return the public choices, as the protocol wants them."""
         same = {name: getattr(self, name) for name in ("ridge", "width", "score_width", "protect")}
         return Setting(**same, variant=self.guarantee)
 
@@ -158,7 +158,7 @@ class AnmParameters(PrivateBudget):
 
 
 def claimed_total(score: str, params: AnmParameters) -> Guarantee:
-    """The paper's total: two scores, or three IQRs a column (nine parts), by simple composition."""
+    """Add up the paper's total: two scores, or three IQRs per column (nine parts)."""
     epsilon, delta = params.epsilon, params.delta
     if score == "iqr":  # sections 4.3 and 5.3
         return (

@@ -39,7 +39,7 @@ class AutoParameters(PrivateBudget):
 def choose(
     cardinalities: Sequence[int], n: int, total: Guarantee, *, numeric: bool
 ) -> tuple[Algorithm, str]:
-    """What suits a table under a budget, and why, as a sentence.
+    """Say what suits a table under a budget, and why, as a sentence.
 
     Args:
         cardinalities: Each column's number of levels.
@@ -67,20 +67,20 @@ def choose(
 
 
 def choice_for(data: Dataset, params: AutoParameters) -> tuple[Algorithm, str]:
-    """What suits a dataset: of it the levels, the bounds and the number of rows are read."""
+    """Say what suits a dataset by its levels, its bounds and its number of rows."""
     numeric = data.bounds is not None
     return choose(data.cardinalities, data.n, params.total, numeric=numeric)
 
 
 def ledger(data: Dataset, params: AutoParameters) -> Ledger:
-    """The chosen algorithm's own, with its own settings under the same budget."""
+    """Return the chosen algorithm's ledger, with its own settings under the same budget."""
     chosen, _ = choice_for(data, params)
     assert chosen.ledger is not None
     return chosen.ledger(data, chosen.params.build(params.as_dict()))
 
 
 def run(data: Dataset, params: AutoParameters, context: RunContext) -> Outcome:
-    """The chosen algorithm's run, which says what was chosen."""
+    """Run the chosen algorithm, and say what was chosen."""
     chosen, reason = choice_for(data, params)
     outcome = chosen.run(data, chosen.params.build(params.as_dict()), context)
     return replace(outcome, diagnostics=replace(outcome.diagnostics, chosen=reason))

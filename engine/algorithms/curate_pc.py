@@ -130,7 +130,7 @@ class CurateScore(NoisyScore):
         self._divisor = math.sqrt(2) if params.programmed else 1.0
 
     def noise_sensitivity(self, q: Query, n: int | None = None) -> float:
-        """The paper's eq. 16 for Kendall's p-value; else what the parent says."""
+        """Return the paper's eq. 16 for Kendall's p-value; else what the parent says."""
         if self._test is KENDALL and self.perturbed == "p":
             return kendall_p_bound(n or self._n, self._stratum) / self._divisor
         return super().noise_sensitivity(q, n)
@@ -210,7 +210,7 @@ class CuratePC(TestByTest):
         self._order, self._tests = -1, 0
 
     def _expected(self, order: int, graph: Graph) -> tuple[list[int], tuple[float, ...]]:
-        """The orders still to come that can have tests, and how many each is planned for.
+        """Return the orders to come that can have tests, and how many each is planned for.
 
         Published: e_i C(d - 2, j). Strict: as many as the released graph admits, or a guess where
         that is less.
@@ -246,7 +246,7 @@ class CuratePC(TestByTest):
         return self._score.noise_sensitivity(Query(x, y, tuple(others[:order])), self._m)
 
     def independent(self, q: Query) -> bool:
-        """The noisy score beyond the margins; between them, in published mode, a coin decides."""
+        """Compare the noisy score with the margins; between them, as published, toss a coin."""
         # "Evaluate f + Lap(Delta / epsilon_i)"
         p, score = self._params, self._score
         noisy, raw = score.release(self._context, q, self._epsilon, label="test", rows=self._sample)
@@ -287,7 +287,7 @@ class CuratePC(TestByTest):
         return Guarantee(sum(order.cost for order in charged), delta)
 
     def allocation(self) -> Allocation:
-        """What was planned and spent until now."""
+        """Return what was planned and spent until now."""
         unit = "ρ" if self._price.method == "zcdp" else "ε"
         return Allocation(tuple(self.planned), tuple(self.spent), unit)
 

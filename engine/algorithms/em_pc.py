@@ -79,7 +79,7 @@ class EMPCParameters(TwoForms):
         return super().cutoff
 
     def order_limit(self, data: Dataset) -> int:
-        """The largest order as a number; the program's "auto" goes on to d - 2."""
+        """Return the largest order as a number; the program's "auto" goes on to d - 2."""
         if self.programmed and isinstance(self.max_order, str):
             return max(0, data.d - 2)
         return super().order_limit(data)
@@ -105,7 +105,7 @@ class EMPCParameters(TwoForms):
 
 
 def share(data: Dataset, params: EMPCParameters) -> tuple[str, float]:
-    """The ledger's method and a round's epsilon: published ``epsilon``, strict a share of it.
+    """Return the ledger's method and a round's epsilon: ``epsilon``, or if strict a share.
 
     Of two, fixed in advance, the larger. A round costs epsilon, or under zCDP (epsilon/2)^2/8 for
     the count and b (epsilon/(2b))^2/8 for the b >= 1 deletions: at most epsilon^2 / 16.
@@ -145,12 +145,12 @@ class GreedyUtility:
         self.defended = 2.0 * data.n + 1
 
     def of(self, x: int, y: int, candidates: Sequence[int], order: int) -> Options:
-        """The set with the largest p-value, and its distance: no other is ever drawn."""
+        """Return the set with the largest p-value, and its distance: no other is ever drawn."""
         best = self._best(min(x, y), max(x, y), candidates, order)
         return [best.given], [float(self._distance(best))]
 
     def _best(self, low: int, high: int, candidates: Sequence[int], order: int) -> Query:
-        """The first of the sets with the largest p-value."""
+        """Return the first of the sets with the largest p-value."""
         store = self._scores.store
         pair = ("nearness", self._scores.statistic.key, low, high, self._programmed)
         known = store.known(pair)
@@ -172,7 +172,7 @@ class GreedyUtility:
 
 
 def _nearness(score: Score) -> tuple[float, float]:
-    """What independent queries have more of: p, and where p underflows, less G2 a freedom."""
+    """Return what independent queries have more of: p, and below its underflow -G2 a freedom."""
     if not score.testable:
         return -1.0, 0.0
     return score.p, -score.statistic / (score.dof or 1)
@@ -311,7 +311,7 @@ class EMPC:
 
 
 def run(data: Dataset, params: EMPCParameters, context: RunContext) -> Outcome:
-    """Published: ``epsilon`` a round. Strict: the total, shared equally among the rounds."""
+    """Run: as published ``epsilon`` is a round's; strict, the rounds share the total equally."""
     data = params.rows(data)
     rule = EMPC(data, params, context)
     outcome = pc(data, params, context, rule)

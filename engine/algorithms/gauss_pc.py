@@ -60,7 +60,7 @@ class GaussPCParameters(NoisyTestParameters):
     )
 
     def check_together(self) -> None:
-        """The smooth-sensitivity median is defined with Laplace noise here."""
+        """Refuse the smooth-sensitivity median, which is defined with Laplace noise here."""
         if self.test.aggregated and not self.strict:
             raise ParameterError(
                 f"gauss_pc runs {self.test.label} in strict mode only: "
@@ -74,7 +74,7 @@ class GaussPCParameters(NoisyTestParameters):
         return n if isinstance(self.subsample, str) else min(self.subsample, n)
 
     def planned_tests(self, d: int) -> int:
-        """The number of tests as a number; a public fact."""
+        """Return the number of tests as a number; a public fact."""
         return sum(likely_tests(d)) if isinstance(self.tests, str) else self.tests
 
 
@@ -92,7 +92,7 @@ class NoisePlan:
 
 @lru_cache(maxsize=256)
 def least_noise(total: Guarantee, tests: int, rate: float) -> NoisePlan:
-    """The least noise with which ``tests`` releases on a share ``rate`` cost the total."""
+    """Return the least noise with which ``tests`` releases on a share ``rate`` cost the total."""
     grid = 1 + np.logspace(-2, 4, 241) if rate >= 1 else WHOLE_ORDERS
     best = NoisePlan(math.inf, 2.0)
     for renyi_order in map(float, grid):
@@ -128,7 +128,7 @@ def _multiplier(cost: float, rate: float, renyi_order: float, known: float) -> f
 
 
 def planned(data: Dataset, params: GaussPCParameters) -> NoisePlan:
-    """The strict plan, from public facts alone."""
+    """Make the strict plan, from public facts alone."""
     rate = params.rows_in_sample(data.n) / data.n
     return least_noise(params.total, params.planned_tests(data.d), rate)
 
@@ -153,7 +153,7 @@ class GaussPC(TestByTest):
             self.multiplier = math.sqrt(2 * math.log(1.25 / params.delta)) / params.epsilon
 
     def independent(self, q: Query) -> bool:
-        """The noisy score is above the threshold."""
+        """Return whether the noisy score is above the threshold."""
         score, sampled = self._score, self.m < self._n
         rows = score.sample(self.m, self._context.randomness) if sampled else None
         raw, unit = score.of(q, rows), score.noise_sensitivity(q, self.m)
@@ -171,7 +171,7 @@ class GaussPC(TestByTest):
 
 
 def claimed_total(answers: int, multiplier: float, rate: float, delta: float) -> Guarantee:
-    """The moments accountant's total of t tests, for replace-one neighbours."""
+    """Return the moments accountant's total of t tests, for replace-one neighbours."""
     from dp_accounting.rdp import compute_epsilon
 
     if answers == 0:
@@ -182,7 +182,7 @@ def claimed_total(answers: int, multiplier: float, rate: float, delta: float) ->
 
 
 def noise(data: Dataset, params: GaussPCParameters) -> float:
-    """A test's sigma.
+    """Return a test's sigma.
 
     A score on a sample is smaller, and one record moves it further: the noise on all rows' score
     that would hide as much is larger by both.
@@ -192,7 +192,7 @@ def noise(data: Dataset, params: GaussPCParameters) -> float:
 
 
 def run(data: Dataset, params: GaussPCParameters, context: RunContext) -> Outcome:
-    """Published: ``epsilon`` and ``delta`` fix one test's noise. Strict: shared among the tests."""
+    """Run: as published ``epsilon``, ``delta`` fix a test's noise; strict, tests share them."""
     rule, claimed = GaussPC(data, params, context), None
     outcome = pc(data, params, context, rule)
     if not params.strict:

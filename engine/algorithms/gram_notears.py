@@ -61,7 +61,7 @@ class GramParameters(PrivateBudget, CovarianceParameters):
     )
 
     def ball(self, data: Dataset) -> float:
-        """The radius as a number."""
+        """Return the radius as a number."""
         share = self.radius
         if isinstance(share, str):
             share = 0.5 if data.bounds is not None else 1.0
@@ -118,7 +118,7 @@ def release(data: Dataset, params: GramParameters, context: RunContext) -> Noisy
 def _encoding(
     data: Dataset, params: GramParameters, context: RunContext
 ) -> tuple[Encoding, Guarantee]:
-    """The encoding, and what of the total is left after paying for it."""
+    """Return the encoding, and what of the total is left after paying for it."""
     kind, total = params.scores(), params.total
     if kind == "ordinal" or data.bounds is not None:
         return encoding_of(data), total
@@ -177,7 +177,7 @@ def seen(released: NoisyGram) -> Adjacency:
 
 
 def ledger(data: Dataset, params: GramParameters) -> Ledger:
-    """The cap, under basic composition of the stated (epsilon, delta) of one or two releases."""
+    """Return the cap, under basic composition of the (epsilon, delta) of one or two releases."""
     return Ledger(params.total)
 
 

@@ -161,7 +161,7 @@ class MarginalPCParameters(PrivateParameters):
         return self.test in (KENDALL, SPEARMAN)
 
     def order_limit(self, data: Dataset) -> int:
-        """The largest order as a number."""
+        """Return the largest order as a number."""
         wanted = ORDER if isinstance(self.max_order, str) else self.max_order
         return min(wanted, max(0, data.d - 2))
 
@@ -212,7 +212,7 @@ TABLES = (0.06, 0.06)
 def planned_releases(
     cardinalities: Sequence[int], n: int, total: Guarantee, ordinal: bool = False
 ) -> Releases:
-    """The releases of n rows with columns of these numbers of levels, under a budget.
+    """Plan the releases of n rows with columns of these numbers of levels, under a budget.
 
     See research/marginal_pc.md, "Choosing before measuring".
     For binary variables all pairs together have the squared sensitivity floor(d^2 / 4), and pairs
@@ -235,7 +235,7 @@ def planned_releases(
 
 
 def with_tables(plan: Releases) -> Releases:
-    """The plan with shares for whole tables, for which all others give the same part."""
+    """Make the plan with shares for whole tables, for which all others give the same part."""
     left = 1 - sum(TABLES)
     rounds = tuple(replace(each, share=left * each.share) for each in plan.again)
     return Releases(left * plan.first, rounds, left * plan.last, TABLES)
@@ -309,7 +309,7 @@ class Posterior(TestByTest):
 
 
 def strongest_forest(tests: NoisyTests, edges: Adjacency) -> set[Pair]:
-    """The maximum spanning forest of the edges i < j by their marginal dependence."""
+    """Return the maximum spanning forest of the edges i < j by their marginal dependence."""
     from scipy.sparse import csr_array  # slow to load, and only this needs it
     from scipy.sparse.csgraph import minimum_spanning_tree
 
@@ -337,7 +337,7 @@ class Screen(TestByTest):
 
 
 def _joined(rule: TestByTest, moments: Moments, order: int, context: RunContext) -> Graph:
-    """The skeleton the rule finds on what has been released so far."""
+    """Find the skeleton by the rule on what has been released so far."""
     graph = Graph(moments.d, stable=True, known=context.links_known)
     search(graph, rule, order, check=context.check)
     return graph
@@ -350,7 +350,7 @@ def _edges(graph: Graph) -> list[Pair]:
 def wanted_triples(
     tests: NoisyTests, graph: Graph, largest: int, context: RunContext
 ) -> list[Triple]:
-    """The triples that could show that an edge is only a product of the conditioning variables.
+    """List the triples that could show that an edge is a product of the conditioning variables.
 
     For each edge the few sets that come nearest to explaining it when their products may carry
     some dependence; of each, what the test with products needs.
@@ -497,7 +497,7 @@ def conclude(
     whole: bool | None = None,
     answers: Mapping[tuple[int, ...], Estimate] | None = None,
 ) -> Outcome:
-    """The graph that follows from what was released.
+    """Return the graph that follows from what was released.
 
     ``whole`` says whether graphs are compared by the tensors of all orders; without it whether this
     many rows under this budget release them.
@@ -570,7 +570,7 @@ class Compared:
         return self._evidence.of(dag) - self._price * int(dag.sum())
 
     def links(self) -> dict[Pair, float]:
-        """The posterior probability of each link i < j: with it, or the same DAG without it."""
+        """Return the posterior probability of each link i < j: with it, or the DAG without it."""
         out: dict[Pair, float] = {}
         for i, j in np.argwhere(self._dag).tolist():
             less = self._dag.copy()
@@ -590,7 +590,7 @@ class Compared:
 
 
 def _apart(separating: SeparatingSets, skeleton: Adjacency) -> SeparatingSets:
-    """The sets of the pairs that are not joined in the end."""
+    """Return the sets of the pairs that are not joined in the end."""
     joined = {frozenset(pair) for pair in np.argwhere(skeleton).tolist()}
     return {pair: sets for pair, sets in separating.items() if pair not in joined}
 
@@ -626,7 +626,7 @@ def arrow_frequencies(found: Orientation, moments: Moments, whole: bool) -> dict
 def directions(
     skeleton: Adjacency, tests: NoisyTests, largest: int, known: Known | None = None
 ) -> Orientation:
-    """The skeleton's arrows by the Bayes factors of the released tensors; no privacy is spent."""
+    """Direct the skeleton by the Bayes factors of the released tensors, at no cost in privacy."""
 
     def dependence(x: int, y: int, given: tuple[int, ...]) -> float:
         return tests.test(x, y, given).bayes
@@ -636,7 +636,7 @@ def directions(
 
 
 def ledger(data: Dataset, params: MarginalPCParameters) -> Ledger:
-    """A hard cap under Gaussian DP: its filter lets each release be chosen from those before."""
+    """Return a hard cap under Gaussian DP, whose filter lets each release depend on the last."""
     return Ledger(params.total, method="gdp")
 
 

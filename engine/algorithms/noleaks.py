@@ -65,7 +65,7 @@ H_TOLERANCE = 1e-8
 
 
 def published(data: Dataset, params: NoleaksParameters, context: RunContext, trace: Trace) -> None:
-    """The paper's loop: L-BFGS-B on noisy gradients, its line search on public rows.
+    """Run the paper's loop: L-BFGS-B on noisy gradients, its line search on public rows.
 
     The h(W) and the loss it looks at between gradients come from released weights and public rows.
     """
@@ -100,13 +100,13 @@ def published(data: Dataset, params: NoleaksParameters, context: RunContext, tra
 
 
 def claimed(trace: Trace, params: NoleaksParameters, data: Dataset) -> Guarantee:
-    """The paper's total: the gradients' epsilons and deltas added up, times the share of rows."""
+    """Add up the paper's total, the gradients' epsilons and deltas, times the share of rows."""
     count = len(trace.epsilon) * (params.private_rows(data) or data.n) / data.n
     return Guarantee(count * params.epsilon, count * params.delta)
 
 
 def run(data: Dataset, params: NoleaksParameters, context: RunContext) -> Outcome:
-    """Published: ``epsilon`` and ``delta`` a gradient, the total is their sum. Strict: the cap."""
+    """Run: as published ``epsilon``, ``delta`` are a gradient's and add up. Strict: the cap."""
     equal = [params.epsilon / params.gradients] * params.gradients
     total = partial(claimed, params=params, data=data)
     return descend(data, params, context, published, total, equal)

@@ -70,7 +70,7 @@ class PrivPCParameters(NoisyTestParameters, TwoForms):
     )
 
     def check_together(self) -> None:
-        """A sieve at T - t <= 0 is the same whatever t is; the usual t stands for T below it."""
+        """Refuse a tweak above T: at T - t <= 0 the sieve is the same; t may be the usual one."""
         super().check_together()
         if self.tweak > max(self.cutoff, USUAL_TWEAK):
             raise ParameterError(
@@ -104,7 +104,7 @@ def _searched_rate(epsilon: float) -> float:
 
 
 def plan(data: Dataset, params: PrivPCParameters) -> tuple[str, float]:
-    """The ledger's method, and epsilon of a round: one sieve and one examine, half of it each.
+    """Return the ledger's method and a round's epsilon, half for the sieve, half to examine.
 
     Published: ``epsilon`` a round. Strict: equal shares of the total, fixed by public facts. Each
     pair can be deleted once, about half as many examines delete nothing, and the last round goes

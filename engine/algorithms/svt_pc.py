@@ -43,7 +43,7 @@ class SVTPCParameters(NoisyTestParameters, TwoForms):
 
 
 def plan(data: Dataset, params: SVTPCParameters) -> tuple[str, float]:
-    """The ledger's method, and epsilon of a round: a threshold with all queries until an answer.
+    """Return the ledger's method and a round's epsilon: one threshold until an answer.
 
     Published: ``epsilon`` a round. Strict: equal shares of the total. Each pair can be deleted
     once, every answer deletes an edge, and the last round goes unanswered: they cannot run out.
@@ -86,7 +86,7 @@ class SVTPC(TestByTest):
 
 
 def run(data: Dataset, params: SVTPCParameters, context: RunContext) -> Outcome:
-    """The loop of PC with this rule; the paper's total is the advanced composition of its rounds.
+    """Run PC's loop with this rule; the paper's total is its rounds' advanced composition.
 
     Line 11's quota is the ledger's cap in strict mode; a published run has none.
     """

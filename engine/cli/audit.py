@@ -72,7 +72,7 @@ def _attack_release(path: str, as_json: bool) -> int:
 
 
 def attack_words(found: Finding) -> list[str]:
-    """What each answer of a release showed, and the verdict."""
+    """Say what each answer of a release showed, and the verdict."""
     lines = [
         f"{name}: moved by at most {ratio:.4f} of what was charged; a charge of half the "
         f"sensitivity would {'' if ratio > HALF else 'NOT '}have been found"
