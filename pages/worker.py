@@ -346,7 +346,7 @@ def large(*args: Any) -> bool:
 
 
 def table(
-    file: Upload, truth: Upload | None, schema: Schema | Upload | None
+    monitor: Monitor, file: Upload, truth: Upload | None, schema: Schema | Upload | None
 ) -> tuple[Dataset, Schema | None]:
     """The table, and the schema that it was read by; InputError in one sentence."""
     from engine.data.reading import read
@@ -354,7 +354,7 @@ def table(
     if isinstance(schema, Upload):
         schema = load_schema(schema.raw)
     edges, name = None if truth is None else truth.raw, Path(file.name).stem
-    return read(file.open(), schema, truth=edges, name=name), schema
+    return read(file.open(), schema, truth=edges, name=name, monitor=monitor), schema
 
 
 def names(file: Upload) -> list[str]:
@@ -365,8 +365,8 @@ def names(file: Upload) -> list[str]:
         return [name for name in found.names if name]
 
 
-def columns(file: Upload) -> tuple[tuple[Found, ...], Dialect]:
+def columns(monitor: Monitor, file: Upload) -> tuple[tuple[Found, ...], Dialect]:
     """What its columns look like, and how its text is written."""
     from engine.data.draft import survey
 
-    return survey(file.open())
+    return survey(file.open(), monitor=monitor)

@@ -93,10 +93,11 @@ def watched() -> Iterator[Monitor]:
 
     The line is rewritten in place on a terminal; else a new one comes now and then.
     """
-    there, last = sys.stderr.isatty(), [time.monotonic()]
+    there, last, shown = sys.stderr.isatty(), [time.monotonic()], list[bool]()
 
     def show(share: float | None, line: str) -> None:
         if there:
+            shown.append(True)
             print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
         elif time.monotonic() > last[0] + EVERY:
             last[0] = time.monotonic()
@@ -106,7 +107,7 @@ def watched() -> Iterator[Monitor]:
         with interruptible(show) as monitor:
             yield monitor
     finally:
-        if there:
+        if shown:
             print(file=sys.stderr)
 
 

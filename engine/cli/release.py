@@ -19,17 +19,18 @@ from engine.cli.flags import (
     own_table,
     values,
 )
-from engine.cli.interrupts import INTERRUPTED, ignore_signals, interruptible
+from engine.cli.interrupts import INTERRUPTED, ignore_signals, watched
 from engine.cli.question import add_question_flags, question_of
 from engine.data.schema import load_schema
 from engine.errors import InputError
+from engine.monitor import Cancelled
 from engine.params import Spec
 from engine.percent import count
 from engine.registry import algorithm
 from engine.release.budget import Budgets
 from engine.release.door import load, opened
 from engine.release.file import ALGORITHM, canonical
-from engine.release.make import Budget, BudgetedRelease, Stopped, combine
+from engine.release.make import Budget, BudgetedRelease, Stopped, combine, is_kept
 from engine.release.page import combined_words, doubt_words, to_html
 from engine.release.places import check_place, check_places, page_of, save
 from engine.release.signature import own_key, signed
@@ -51,18 +52,26 @@ def release_command(argv: Sequence[str]) -> int:
     if args.sign:
         own_key()  # one that cannot be used is refused before the table is read
     asked: dict[str, Any] = {"sign": args.sign, "resume": args.resume}
+    said = ["Nothing was released, and nothing was charged."]
     try:
-        data = own_table(args, schema)
-        with interruptible() as monitor:
-            paid = budget.release(data, schema, stop=monitor.stop, **asked, **values(args, specs))
+        with watched() as monitor:
+            data = own_table(args, schema, monitor=monitor)
+            asked |= monitor.options
+            paid = budget.release(data, schema, **asked, **values(args, specs))
+            said = [is_kept(str(paid.kept))]
+        _handed_out(paid, budget, out)
     except Stopped as stop:
         print(stop, file=sys.stderr)
         return INTERRUPTED
-    except KeyboardInterrupt as pressed:  # on reading; or once more: it did not wait for the end
+    except (Cancelled, KeyboardInterrupt) as pressed:  # a second one does not wait for the end
         ignore_signals()
-        notes = getattr(pressed, "__notes__", ["Nothing was released, nothing was charged."])
-        print("Stopped.", *notes, file=sys.stderr)
+        print("Stopped.", *getattr(pressed, "__notes__", said), file=sys.stderr)
         return INTERRUPTED
+    return 0
+
+
+def _handed_out(paid: BudgetedRelease, budget: Budget, out: Path) -> None:
+    """Write the two files of a release, and say what it holds and costs."""
     found = paid.release
     _write(canonical(found), to_html(found), out, paid.kept)
     said = repr(budget)[1:-1].removeprefix("Budget ")
@@ -76,7 +85,6 @@ def release_command(argv: Sequence[str]) -> int:
     if found.signature is not None:
         print(f"Signed with the key {found.signature.public_key}.")
     print(f"Kept as {paid.kept}: python -m engine release --again {paid.kept} --out FILE.")
-    return 0
 
 
 def _parser(specs: Sequence[Spec], again: bool) -> Parser:
@@ -128,9 +136,7 @@ def _write(text: str, page: str, out: Path, kept: str | None) -> None:
         save(page, page_of(out))
     except (InputError, OSError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error).rstrip(".")
-        raise InputError(
-            f"{why}; the release is kept: python -m engine release --again {kept} --out FILE."
-        ) from None
+        raise InputError(f"{why}. {is_kept(str(kept))}") from None
 
 
 def combine_command(argv: Sequence[str]) -> None:

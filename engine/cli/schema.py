@@ -11,16 +11,18 @@ from textwrap import indent
 import numpy as np
 
 from engine.cli.flags import Parser, add_join_flag, joined, tell_unforeseen
+from engine.cli.interrupts import INTERRUPTED, watched
 from engine.data.dataset import Dataset
 from engine.data.draft import Found, survey
 from engine.data.reading import read
 from engine.data.schema import Schema, load_schema
+from engine.monitor import Cancelled
 from engine.percent import percent
 
 CROWDED = 0.9  # a level that holds more of the rows leaves little to learn from
 
 
-def schema_command(argv: Sequence[str]) -> None:
+def schema_command(argv: Sequence[str]) -> int:
     """Draft or check the public facts of a table's columns."""
     parser = Parser(
         description="Draft a schema from a table (draft), or look at one (check); each has a "
@@ -57,12 +59,18 @@ def schema_command(argv: Sequence[str]) -> None:
         one.add_argument("--query", metavar="SQL", help="what to read of a database file")
         add_join_flag(one)
     args = parser.parse_args(argv)
-    (_draft if args.word == "draft" else _check)(args)
+    try:
+        (_draft if args.word == "draft" else _check)(args)
+    except Cancelled:
+        print("Stopped before the table was read.", file=sys.stderr)
+        return INTERRUPTED
+    return 0
 
 
 def _draft(args: argparse.Namespace) -> None:
-    said = {"encoding": args.csv_encoding, "query": args.query}
-    found = Schema.draft(joined(args.table, args), missing=args.missing, **said)
+    said = {"encoding": args.csv_encoding, "query": args.query, "missing": args.missing}
+    with watched() as monitor:
+        found = Schema.draft(joined(args.table, args), **monitor.options, **said)
     plain = (sys.stdout.encoding or "").lower() not in ("utf-8", "utf8")  # JSON on any terminal
     print(json.dumps(found.to_json(), ensure_ascii=plain, indent=1))
     for remark in found.remarks:
@@ -79,9 +87,10 @@ def _check(args: argparse.Namespace) -> None:
     print("\n".join(_words(schema)))
     if args.csv is not None:
         table, said = joined(args.csv, args), {"encoding": args.csv_encoding, "query": args.query}
-        data = read(table, schema, **said)
+        with watched() as monitor:
+            data = read(table, schema, monitor=monitor, **said)
+            found, _ = survey(table, monitor=monitor, **said)
         tell_unforeseen(data)
-        found, _ = survey(table, **said)
         print("\n".join(_on_table(data, schema, found)))
 
 

@@ -29,6 +29,7 @@ from engine.data.column import (
 )
 from engine.data.sources import Relation, bare, opened, quoted
 from engine.errors import DataError, show
+from engine.monitor import QUIET, Monitor
 
 FEW = 10  # numbers with at most so many values are levels
 PARTS = 5  # levels that more of them are proposed to be cut into, by as many of the rows each
@@ -70,13 +71,18 @@ class Found:
 
 
 def survey(
-    source: Any, *, query: str | None = None, missing: Sequence[Any] = (), **said: str | None
+    source: Any,
+    *,
+    query: str | None = None,
+    missing: Sequence[Any] = (),
+    monitor: Monitor = QUIET,
+    **said: str | None,
 ) -> tuple[tuple[Found, ...], Dialect]:
     """Every column with a name, and how text is written; DataError for what is no table.
 
     ``missing`` are codes that stand for no answer in any column.
     """
-    with opened(source, PLAIN.said(said), query) as table:
+    with opened(source, PLAIN.said(said), query, monitor=monitor) as table:
         found, table = look(table, guess="decimal" not in said, missing=missing)
         return found, table.dialect
 

@@ -29,6 +29,7 @@ from engine.data.column import ADDED, Column, Person, Unforeseen
 from engine.data.dataset import mixed_radix_keys
 from engine.data.sources import BLANKS, Relation, opened, quoted
 from engine.data.spreadsheets import safe
+from engine.monitor import QUIET, Monitor
 
 _VALUE = re.compile(r"\d|true|false", re.IGNORECASE)  # in every level that is a number
 _SHOWN = 5  # of a column's cells that match no level
@@ -224,9 +225,9 @@ def _taken(column: Column, j: int) -> str:
 # Numbers as they are --------------------------------------------------------------------------
 
 
-def read_numbers(source: Any) -> tuple[np.ndarray, list[str], str]:
+def read_numbers(source: Any, monitor: Monitor = QUIET) -> tuple[np.ndarray, list[str], str]:
     """Return a table's numbers (n, d) in the order of its rows, NaN for none; names; a label."""
-    with opened(source) as table:
+    with opened(source, monitor=monitor) as table:
         names = [name for name in table.names if name]
         listed = ", ".join(f"{Cell.of(table, n).number} AS v{k}" for k, n in enumerate(names))
         found = table.con.execute(f"SELECT {listed} FROM {table.sql}").fetchnumpy()

@@ -26,6 +26,7 @@ from engine.data.intake import read_numbers
 from engine.data.simulated import stream
 from engine.data.sources import Source
 from engine.errors import DataError, InputError, did_you_mean, show
+from engine.monitor import QUIET, Monitor
 
 Values = NDArray[np.float64]
 
@@ -105,7 +106,9 @@ def _known(
 
 
 def read_pair(
-    source: Source, bounds: tuple[tuple[float, float], tuple[float, float]] | None = None
+    source: Source,
+    bounds: tuple[tuple[float, float], tuple[float, float]] | None = None,
+    monitor: Monitor = QUIET,
 ) -> Dataset:
     """Read a CSV file of two numeric columns with a header line, and their stated bounds.
 
@@ -114,7 +117,7 @@ def read_pair(
     the pair is proven. Raises DataError in one sentence for another number of columns, a cell
     without a number, fewer than 10 rows, or (without bounds) a constant column.
     """
-    values, names, label = read_numbers(source)
+    values, names, label = read_numbers(source, monitor)
     if len(names) != 2:
         raise DataError(f"{label} has {len(names)} columns; give exactly two, cause and effect.")
     if len(values) < 10:

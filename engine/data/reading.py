@@ -22,12 +22,20 @@ from engine.data.sources import framed, opened
 from engine.data.spreadsheets import unsafe
 from engine.errors import NOT_IN_TETRAD, DataError, InputError, did_you_mean, portable, show
 from engine.knowledge import read_text
+from engine.monitor import QUIET, Monitor, OnProgress, Stop
 
 TETRAD_HEADER = "graph nodes:"
 EDGE_HEADERS = (["from", "to"], ["source", "target"], ["parent", "child"])
 
 
-def read_table(source: Any, schema: Schema | None = None, **options: Any) -> Dataset:
+def read_table(
+    source: Any,
+    schema: Schema | None = None,
+    *,
+    stop: Stop | None = None,
+    on_progress: OnProgress | None = None,
+    **options: Any,
+) -> Dataset:
     r"""Read any table as discrete data: a file, a folder, a frame, an array.
 
     Args:
@@ -37,6 +45,8 @@ def read_table(source: Any, schema: Schema | None = None, **options: Any) -> Dat
             Polars or Arrow table; an (n, d) array.
         schema: The declared public facts; without them the table is read by :meth:`Schema.draft`,
             which finds them in the rows, and no guarantee is given.
+        stop: A ``threading.Event``, or a function that says whether to stop.
+        on_progress: A function of a share and a phrase, called from another thread.
         options: ``truth``, a path or bytes: text with one edge a line, ``from,to`` or
             ``from -> to``, or Tetrad's text of a graph; ``name``, what the dataset is called, the
             file's name by default; ``encoding`` ("utf-8", "utf-16" or "latin-1"), ``delimiter`` or
@@ -49,6 +59,7 @@ def read_table(source: Any, schema: Schema | None = None, **options: Any) -> Dat
     Raises:
         DataError: For a bad table, in one sentence.
         InputError: For a bad argument, in one sentence.
+        engine.monitor.Cancelled: If ``stop`` ended the reading.
 
     Examples:
         >>> data = read_table(b"smokes,coughs\nyes,yes\nno,no\nno,yes\n", name="ward")
@@ -65,7 +76,7 @@ def read_table(source: Any, schema: Schema | None = None, **options: Any) -> Dat
         >>> data.unforeseen[["column", "cells", "counts as"]].values.tolist()
         [['smokes', 1, 'missing']]
     """
-    return _told(read(source, schema, **options))
+    return _told(read(source, schema, monitor=Monitor(on_progress, stop), **options))
 
 
 def read(
@@ -75,6 +86,7 @@ def read(
     query: str | None = None,
     truth: str | os.PathLike[str] | bytes | None = None,
     name: str | None = None,
+    monitor: Monitor = QUIET,
     **dialect: str | None,
 ) -> Dataset:
     """As :func:`read_table`, for a caller that tells the owner itself what matched no level."""
@@ -85,7 +97,7 @@ def read(
         source = framed(source, schema.names)
     of_rows = schema is not None and not schema.waiting and schema.person is None
     least = getattr(schema, "rows", None) or (0 if of_rows else None)
-    with opened(source, said, query, least) as table:
+    with opened(source, said, query, least, monitor) as table:
         if schema is None:
             looked, table = look(table, guess="decimal" not in dialect)
             schema = Schema.proposed(looked, table.dialect)
@@ -122,13 +134,13 @@ def _told(data: Dataset) -> Dataset:
     return data
 
 
-def as_dataset(data: Any, schema: Schema | None = None) -> Dataset:
+def as_dataset(data: Any, schema: Schema | None = None, monitor: Monitor = QUIET) -> Dataset:
     """Return data in any form that a notebook has, read by the schema if there is one.
 
     InputError, one sentence, for anything else, and for a dataset that was read otherwise.
     """
     if not isinstance(data, Dataset):
-        return _told(read(data, schema))
+        return _told(read(data, schema, monitor=monitor))
     if schema is not None and data.schema != schema:
         raise InputError("These data were read before; give the schema when they are read.")
     return data

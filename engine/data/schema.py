@@ -35,6 +35,7 @@ from engine.knowledge import (
     read_text,
     write_json,
 )
+from engine.monitor import Monitor, OnProgress, Stop
 
 __all__ = ["LEVEL", "Column", "Person", "Schema", "load_schema", "parse_schema"]
 
@@ -162,7 +163,14 @@ class Schema(metaclass=_Named):
         return tuple(replace(c, missing=codes) if c.missing is None else c for c in self.columns)
 
     @classmethod
-    def draft(cls, source: Any, **options: Any) -> Schema:
+    def draft(
+        cls,
+        source: Any,
+        *,
+        stop: Stop | None = None,
+        on_progress: OnProgress | None = None,
+        **options: Any,
+    ) -> Schema:
         """Propose a schema from the rows, to be declared column by column; it is not public.
 
         Its columns are marked as not declared, and nothing is proven of what they read. Columns
@@ -171,6 +179,8 @@ class Schema(metaclass=_Named):
 
         Args:
             source: A frame or a file, as for :func:`engine.read_table`.
+            stop: As there.
+            on_progress: As there.
             options: ``query``, ``encoding``, ``delimiter``, ``decimal`` or ``date``, as there;
                 ``missing``, a list of codes that are read as empty cells.
 
@@ -191,7 +201,8 @@ class Schema(metaclass=_Named):
         """
         from engine.data.draft import survey
 
-        return cls.proposed(*survey(source, **options), options.get("missing") or ())
+        found = survey(source, monitor=Monitor(on_progress, stop), **options)
+        return cls.proposed(*found, options.get("missing") or ())
 
     @classmethod
     def proposed(

@@ -15,6 +15,7 @@ import io
 import os
 import re
 import sqlite3
+import threading
 import zipfile
 import zlib
 from collections import defaultdict
@@ -33,6 +34,7 @@ import numpy as np
 from engine.data.column import DELIMITERS, MOST_COLUMNS, PLAIN, Dialect, repeated
 from engine.data.spreadsheets import unsafe
 from engine.errors import DataError, InputError, did_you_mean, show
+from engine.monitor import QUIET, Cancelled, Monitor
 from engine.percent import count
 
 Source = str | os.PathLike[str] | bytes | IO[str] | IO[bytes]
@@ -45,6 +47,7 @@ _MARKS = {b"PAR1": "parquet", b"SQLite format 3\0": "sqlite", b"ARROW1": "arrow"
 _ORDERS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 _CHUNK = 1 << 20  # bytes read at a time; the header's line ends in the first
 _LONGEST = 2 * _CHUNK  # bytes of a line
+LOOK = 0.2  # seconds between two looks at how far a query is
 _MOST_UNPACKED, _MOST_CELLS = 1 << 30, 20_000_000  # of a workbook: bytes, and cells of its area
 _BLANKS = "".join(map(chr, (*range(9, 14), *range(28, 33), 0x85, 0xA0, *range(0x2000, 0x200B))))
 BLANKS = f"{_BLANKS}\u2028\u2029\u202f\u205f\u3000\ufeff"
@@ -107,17 +110,22 @@ class Join:
 
 @contextmanager
 def opened(
-    source: Any, dialect: Dialect = PLAIN, query: str | None = None, least: int | None = None
+    source: Any,
+    dialect: Dialect = PLAIN,
+    query: str | None = None,
+    least: int | None = None,
+    monitor: Monitor = QUIET,
 ) -> Iterator[Relation]:
     """Open a table as a relation of DuckDB; its faults are a DataError in our own words.
 
     ``least`` is the number of rows, 0 where a schema does not state it: a workbook does not store
-    those that are blank at its end.
+    those that are blank at its end. Another thread tells the ``monitor`` how far a query is.
+    Raises Cancelled where the monitor stops one.
     """
     import duckdb  # here: it takes a tenth of a second to load
 
     if isinstance(source, Join):
-        with opened(source.table, dialect, query, least) as one:
+        with opened(source.table, dialect, query, least, monitor) as one:
             with opened(source.other, replace(dialect, delimiter=None)) as other:
                 both = _joined(one, other, source.keys)
             yield both
@@ -140,6 +148,7 @@ def opened(
         try:
             con = stack.enter_context(duckdb.connect(*place))
             con.execute(_SETTINGS)
+            stack.enter_context(_watched(con, monitor, label))
             if kind == "text":
                 sql, names, delimiter = _text(stack, source, label, dialect)
             elif kind == "parquet":
@@ -165,10 +174,37 @@ def opened(
             types = [row[1] for row in con.execute(f"DESCRIBE FROM {sql}").fetchall()]
             known = partial(_categories, source if kind in ("frame", "parquet") else held)
             yield Relation(con, sql, names, _named(names), types, label, dialect, delimiter, known)
+        except duckdb.InterruptException:
+            raise Cancelled from None
         except duckdb.OutOfMemoryException:
             raise DataError(f"{label} needs too much memory; give fewer columns.") from None
         except duckdb.Error as error:
             raise _refusal(str(error), label, kind) from None
+
+
+@contextmanager
+def _watched(con: Any, monitor: Monitor, label: str) -> Iterator[None]:
+    """Report how far each query is while it goes on, and interrupt it if the work is to stop."""
+    if monitor.progress is None and monitor.stop is None:
+        yield
+        return
+    over = threading.Event()
+    con.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
+
+    def watch() -> None:
+        while not over.wait(LOOK):
+            if monitor.stopped():
+                con.interrupt()
+            elif (percent := con.query_progress()) >= 0:
+                monitor.tell(percent / 100, f"reading {label}: {percent:.0f} %")
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
 
 
 _WRONG = {

@@ -8,12 +8,14 @@ can derive the graph again without the data (:mod:`engine.release.checking`).
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from html import escape
 from importlib.metadata import version
+from itertools import count as count_from
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,6 +59,7 @@ from engine.version import __version__
 if TYPE_CHECKING:
     import pandas as pd
 
+_EVERY = 0.3  # seconds between two reports of progress
 _PACKAGES = ("numpy", "opendp", "scipy")
 
 
@@ -282,6 +285,14 @@ def load_release(path: str | os.PathLike[str]) -> BudgetedRelease:
 CHARGED = "charged"  # the phrase for a monitor once the charge is on the disk
 
 
+def is_kept(id_: str) -> str:
+    """Say where a release is once it is in the vault."""
+    return (
+        f"The release is kept: engine release --again {id_} --out FILE writes it without another "
+        "charge."
+    )
+
+
 class Stopped(InputError):
     """The person stopped a release; the message says whether the budget was charged."""
 
@@ -379,7 +390,8 @@ class Budget:
             sign: Whether to sign it with your key.
             stop: A ``threading.Event``, or a function that says whether to stop.
                 Before the charge a stop is free; after it the charge stays.
-            on_progress: Called with no share and :data:`CHARGED` once the charge is on the disk.
+            on_progress: A function of a share and a phrase, which is :data:`CHARGED` once the
+                charge is on the disk. While a file is read, another thread calls it.
             resume: End the last release that was charged and cut short, at the settings that it
                 had, of the same data; nothing is charged. What was drawn of it is used again.
             question: The effect that a share of the budget is spent on; a public fact.
@@ -390,13 +402,14 @@ class Budget:
 
         Raises:
             InputError: In one sentence, and nothing is charged, where the request does not fit.
+            engine.monitor.Cancelled: If ``stop`` ended the reading.
         """
-        table = _declared(data, schema)
+        monitor = Monitor(on_progress, stop)
+        table = _declared(data, schema, monitor)
         if question is not None:
             assert table.schema is not None
             table = replace(table, schema=table.schema.asked(checked(question)))
         signer = own_key() if sign else None
-        monitor = Monitor(on_progress, stop)
         private_folder(self._book.folder)  # where nothing can be kept, nothing is charged
         if resume:
             charge, request = self._waiting(table)
@@ -406,7 +419,7 @@ class Budget:
         monitor.tell(None, CHARGED)
         with self._book.working(charge):
             before = self._book.drawn(charge)  # InputError where it has ended meanwhile
-            with self._staying(request.total):
+            with self._staying(charge, request.total):
                 found = self._book.made(charge)
                 if found is None:
                     source = Resumable(self._book, charge, before)
@@ -443,7 +456,7 @@ class Budget:
         if "delta" not in values:
             asked = replace(asked, delta=self._book.show(self.name).share(float(asked.epsilon)))
         request = Request(asked, table.n, table.schema)
-        request.run(request.empty, Randomness(0), monitor)
+        request.run(request.empty, Randomness(0), _stepwise(monitor, "trying empty rows"))
         if monitor.stopped():
             raise Stopped("Stopped: the release was not made, and nothing was charged.")
         charged = self._book.charge(self.name, request.total, f"release by {ALGORITHM}", request)
@@ -454,7 +467,7 @@ class Budget:
     ) -> Release:
         """The release that a charge paid for, as asked for then."""
         rows = replace(table, schema=request.schema)
-        context, outcome = request.run(rows, source, monitor)
+        context, outcome = request.run(rows, source, _stepwise(monitor, "releasing"))
         if outcome.status == "cancelled":
             raise Stopped("Stopped after the charge.")
         return Release(
@@ -470,22 +483,42 @@ class Budget:
         )
 
     @contextmanager
-    def _staying(self, total: Guarantee) -> Iterator[None]:
-        """Whatever ends a release after its charge says that the charge stays."""
-        stays = (
-            f"The release was not made, and ε = {total.epsilon:g}, δ = {total.delta:g} stay "
-            f"charged to budget {self.name!r}, since noise may have been drawn. What was drawn is "
-            "kept: engine release --resume ends it, and is not charged again."
-        )
+    def _staying(self, charge: str, total: Guarantee) -> Iterator[None]:
+        """Say after a charge, whatever ends the release, that the charge stays and what is kept."""
         try:
             yield
         except Stopped as stopped:
-            raise Stopped(f"{stopped} {stays}") from None
+            raise Stopped(f"{stopped} {self._stays(charge, total)}") from None
         except (InputError, OSError, MemoryError) as error:
-            raise InputError(f"{str(error) or 'There is no memory left.'} {stays}") from error
+            said = str(error) or "There is no memory left."
+            raise InputError(f"{said} {self._stays(charge, total)}") from error
         except BaseException as error:  # a fault of ours, or a second Ctrl-C
-            error.add_note(stays)
+            error.add_note(self._stays(charge, total))
             raise
+
+    def _stays(self, charge: str, total: Guarantee) -> str:
+        kept = self._book.ids(self._book.show(self.name)).get(charge)
+        if kept is not None:
+            return is_kept(kept)
+        return (
+            f"The release was not made, and ε = {total.epsilon:g}, δ = {total.delta:g} stay "
+            f"charged to budget {self.name!r}, since noise may have been drawn. The drawn tables "
+            "are kept: Resume (engine release --resume) finishes it without another charge."
+        )
+
+
+def _stepwise(monitor: Monitor, phrase: str) -> Monitor:
+    """Return a monitor that counts the steps of a run: before each it is asked for a stop."""
+    steps, told = count_from(1), [time.monotonic()]
+
+    def stop() -> bool:
+        made = next(steps)
+        if (now := time.monotonic()) > told[0] + _EVERY:
+            told[0] = now
+            monitor.tell(None, f"{phrase}: {made:,} steps")
+        return monitor.stopped()
+
+    return Monitor(stop=stop)
 
 
 @cache
@@ -494,17 +527,17 @@ def _versions() -> dict[str, str]:
     return {"dp-causal-explorer": __version__} | {name: version(name) for name in _PACKAGES}
 
 
-def _declared(data: Any, schema: Schema | None) -> Dataset:
+def _declared(data: Any, schema: Schema | None, monitor: Monitor) -> Dataset:
     """The table under its declared schema; InputError, before anything is read, where it waits."""
     if isinstance(schema, Schema) and schema.waiting:
         raise InputError(
             f"What {cut(', '.join(schema.waiting))} can hold was found in the data and is not "
-            "public: state it (schema.state), or leave the column out (schema.keep)."
+            "public: declare it (schema.declare), or leave the column out (schema.keep)."
         )
     need("opendp", "release")
     from engine.data.reading import as_dataset  # whoever reads a release needs none
 
-    table = as_dataset(data, schema)
+    table = as_dataset(data, schema, monitor)
     if not table.declared:
         raise InputError("A release needs a declared schema: Schema.draft(frame).declare(...).")
     if not isinstance(data, Dataset) and (many := [u for u in table.unforeseen_cells if u.asks]):

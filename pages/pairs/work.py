@@ -22,11 +22,11 @@ def pictures(monitor: Reporter, datasets: Sequence[Dataset], setting: Setting) -
         monitor.part((data.name, picture(data, setting, 0)))
 
 
-def pair(file: Upload, bounds: Bounds | None) -> Dataset:
-    """Two columns of numbers."""
-    return read_pair(file.open(), bounds)
+def pair(monitor: Reporter, file: Upload, bounds: Bounds | None) -> Dataset:
+    """Read two columns of numbers."""
+    return read_pair(file.open(), bounds, monitor)
 
 
-def tuebingen(file: Upload) -> tuple[Dataset, ...]:
+def tuebingen(monitor: Reporter, file: Upload) -> tuple[Dataset, ...]:
     """The pairs of a person's copy."""
     return read_tuebingen(file.open())

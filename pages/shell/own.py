@@ -24,7 +24,7 @@ from pages.shell import words as text
 from pages.shell.settings import OWN_DATA, OWN_FILE, OWN_PROBLEM, OwnFile, draft
 from pages.shell.state import Place, kept
 from pages.shell.task import RUNS, Task, bar, drop, find, start
-from pages.worker import Upload, plain
+from pages.worker import Upload
 
 STOPPED = "Stopped before the table was read; upload it again to read it."
 LIMITS = (
@@ -75,7 +75,7 @@ def read(name: str, function: Callable[..., Any], file: Upload, *args: Any, abou
     title, here = f"the reading of {text.plain(file.name)}", not worker.large(file, *args)
     options: dict[str, Any] = {"about": about, "patience": 0.0, "line": RUNS, "here": here}
     wait = 60.0 if here else None
-    task = start(name, title, plain, function, file, *args, wait=wait, **options)
+    task = start(name, title, function, file, *args, wait=wait, **options)
     task.phrase = f"{len(file.raw) / 1e6:.0f} MB"
     return task
 

@@ -165,6 +165,10 @@ def spend(data: Dataset, book: Sequence[Budget]) -> None:
         with place:
             shown = replace(spec, log=False, title=f"{sign} of this release")
             form.parameter(shown, d, key="release")
+    if fitting[d["budget"]].unfinished:
+        st.warning("A release of this budget was interrupted after its charge.")
+        call = data, stated(schema), {"resume": True}, str(d["budget"])
+        st.button("Resume it without another charge", "release-resume", on_click=begin, args=call)
     asked = {"epsilon": float(d["epsilon"]), "delta": float(d["delta"])}
     try:
         algorithm(ALGORITHM).params.build(asked)
@@ -231,7 +235,7 @@ def live() -> None:
 
 def _how_far(task: Task) -> None:
     if CHARGED in task.parts:
-        said = "It is charged: stopping now gives no release and keeps the charge."
+        said = "It is charged. A stop keeps the charge and the drawn tables: Resume finishes it."
     elif task.place:
         said = "Nothing is charged yet."
     else:
@@ -246,7 +250,10 @@ def problem(task: Task) -> str:
         return task.problem
     if CHARGED not in task.parts:
         return f"{task.problem} Nothing was charged."
-    return f"{task.problem} The charge to “{task.about[1]}” stays, since noise may have been drawn."
+    return (
+        f"{task.problem} The charge to “{task.about[1]}” stays, since noise may have been drawn. "
+        "Resume finishes the release without another charge."
+    )
 
 
 def made() -> bool:

@@ -29,7 +29,10 @@ def release(
     """Charge the budget, then release. Parts: CHARGED once it is, then the id in the vault."""
 
     def told(share: float | None, phrase: str) -> None:
-        monitor.part(phrase)  # CHARGED
+        if phrase == CHARGED:
+            monitor.part(CHARGED)
+        else:
+            monitor.tell(share, phrase)
 
     stated = replace(data, schema=schema)  # with what is known of the causes by now
     paid = Budget(name).release(stated, stop=monitor.stop, on_progress=told, sign=sign, **values)

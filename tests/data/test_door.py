@@ -2,7 +2,9 @@
 
 import warnings
 from collections import Counter
+from contextlib import nullcontext
 from functools import partial
+from threading import Event
 from traceback import format_exception
 from typing import Any, NamedTuple
 
@@ -11,6 +13,8 @@ import pytest
 
 from engine import Budget, Column, InputError, Person, Schema, load_schema, read_table
 from engine.__main__ import main
+from engine.data import sources
+from engine.monitor import QUIET, Cancelled, Monitor
 from engine.request import Request
 from pages import worker
 from pages.table import cards
@@ -128,7 +132,7 @@ def by_command(path, schema, capsys, monkeypatch):
 def by_page(path, schema):
     """What the page reads of two uploads."""
     table, stated = (worker.Upload(p.name, p.read_bytes()) for p in (path, schema))
-    return worker.table(table, None, stated)[0]
+    return worker.table(QUIET, table, None, stated)[0]
 
 
 def by_python(source, schema):
@@ -200,7 +204,7 @@ def test_a_draft_hints_at_the_person_keeps_missing_and_takes_none_for_a_word(tmp
     assert main(["schema", "draft", str(tmp_path / "t.csv")]) == 0
     said = capsys.readouterr()
     (tmp_path / "s.json").write_text(said.out)
-    found, _ = worker.columns(worker.Upload("t.csv", (tmp_path / "t.csv").read_bytes()))
+    found, _ = worker.columns(QUIET, worker.Upload("t.csv", (tmp_path / "t.csv").read_bytes()))
     why = {one.name: str(one.why_out) for one in found}
     drafts = (Schema.draft(SURVEY), load_schema(tmp_path / "s.json"))
     for hint in (said.err, why["person_id"], dict(drafts[0].left_out)["person_id"]):
@@ -255,10 +259,28 @@ def test_no_control_changes_what_is_stated_by_what_was_found():
         helped = list(SURVEY["help"])
         helped[0] = None if gap else helped[0]
         frame = SURVEY.assign(help=helped)
-        found, dialect = worker.columns(worker.Upload("t.csv", frame.to_csv(index=False).encode()))
+        found, dialect = worker.columns(
+            QUIET, worker.Upload("t.csv", frame.to_csv(index=False).encode())
+        )
         made = cards.drafts(found)
         for name, levels_ in (("smokes", "no | yes | missing"), ("help", "None | some | a|lot")):
             made[name].update(levels=levels_, other=cards.REFUSE, declared=True)
         schemas.append(cards.schema_of(made, dialect))
     assert schemas[0] == schemas[1]
     assert schemas[0].levels[-1] == ("None", "some", "a|lot")
+
+
+def test_a_reading_says_how_far_it_is_and_can_be_stopped(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(sources, "LOOK", 0.001)
+    raw, told, stop = b"a,b\n" + b"yes,1\nno,2\n" * 200_000, [], Event()
+    assert read_table(raw, on_progress=lambda *one: told.append(one)).n == 400_000
+    assert all(0 <= share <= 1 and "reading data: " in phrase for share, phrase in told)
+    assert told
+    stop.set()
+    for read in (read_table, Schema.draft):
+        with pytest.raises(Cancelled):
+            read(raw, stop=stop)
+    (tmp_path / "t.csv").write_bytes(raw)
+    monkeypatch.setattr("engine.cli.schema.watched", partial(nullcontext, Monitor(stop=stop)))
+    assert main(["schema", "draft", str(tmp_path / "t.csv")]) == 130
+    assert capsys.readouterr() == ("", "Stopped before the table was read.\n")

@@ -22,6 +22,7 @@ from engine import Dataset, InputError, Schema, load_schema, read_table
 from engine.data import sources
 from engine.data.column import MAX_LEVELS, Column, Dialect, Person
 from engine.data.reading import read
+from engine.monitor import QUIET
 from pages.worker import Upload, columns
 from tests.boundary.fuzz import rows_of
 from tests.boundary.writers import Excel, meaning
@@ -237,7 +238,9 @@ def test_each_file_of_a_folder_is_read_by_its_own_types(case, tmp_path):
 def test_a_draft_says_why_it_leaves_columns_out_and_what_they_may_be():
     draft = Schema.draft(titanic())
     out = dict(draft.left_out)
-    found, _ = columns(Upload("t.csv", titanic().to_csv(index=False).encode()))  # the page's cards
+    found, _ = columns(
+        QUIET, Upload("t.csv", titanic().to_csv(index=False).encode())
+    )  # the page's cards
     assert draft.left_out == tuple((one.name, why) for one in found if (why := one.why_out))
     assert out.keys() == {"PassengerId", "Name", "Ship"}
     assert "all different" in out["PassengerId"]

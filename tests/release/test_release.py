@@ -24,7 +24,7 @@ from engine.release.budget import Budgets
 from engine.release.checking import Request, allowance, check
 from engine.release.door import load
 from engine.release.file import canonical, loads, to_json
-from engine.release.make import Stopped
+from engine.release.make import CHARGED, Stopped
 from engine.release.page import confidence_words, doubt_words, edge_words, to_html
 from engine.release.synthetic import LABEL, synthetic
 from tests.release.samples import RELEASE, asia_schema, declared, make, own_asia, schema_of
@@ -197,11 +197,19 @@ def test_what_ends_a_release_after_the_charge_says_that_it_stays(book, monkeypat
 
 
 @pytest.mark.parametrize("when", ["before", "during"])
-def test_a_stop_is_free_before_the_charge_alone(book, when):
-    before, pressed = book.show("asia").spent[0], [when == "before"]
+def test_a_stop_is_free_before_the_charge_alone(book, when, monkeypatch):
+    monkeypatch.setattr("engine.release.make._EVERY", 0.0)
+    before, pressed, heard = book.show("asia").spent[0], [when == "before"], []
+
+    def told(share, phrase):
+        heard.append(phrase.partition(":")[0])
+        pressed[0] |= phrase == CHARGED
+
     words = "nothing was charged" if when == "before" else "stay charged to budget 'asia'"
     with pytest.raises(Stopped, match=words) as caught:
-        make(book, stop=lambda: pressed[0], on_progress=lambda *_: pressed.__setitem__(0, True))
+        make(book, stop=lambda: pressed[0], on_progress=told)
+    going = ["trying empty rows", CHARGED, "releasing"]
+    assert list(dict.fromkeys(heard)) == going[: 1 if when == "before" else 3]
     assert "\n" not in str(caught.value)
     assert book.show("asia").spent[0] - before == (when == "during")
 
@@ -282,11 +290,28 @@ def test_the_commands(typed, monkeypatch):
 
     asked_to_stop = partial(nullcontext, Monitor(stop=lambda: True))
     monkeypatch.setattr("engine.cli.release.ignore_signals", lambda: None)
-    for name, instead in (("own_table", pressed), ("interruptible", asked_to_stop)):
+    keep, budget = Budgets.keep, Budgets()
+
+    def kept_and_pressed(*args):
+        keep(*args)
+        raise KeyboardInterrupt
+
+    for charges, place, instead in (
+        (1, "cli.release.own_table", pressed),
+        (1, "cli.release.watched", asked_to_stop),
+        (2, "cli.release.save", pressed),
+        (3, "release.budget.Budgets.keep", kept_and_pressed),
+    ):
         with monkeypatch.context() as patch:
-            patch.setattr(f"engine.cli.release.{name}", instead)
+            patch.setattr(f"engine.{place}", instead)
             found = typed(f"{RELEASE} second.json")
         assert found.status == 130  # Ctrl-C
-        assert "nothing was charged" in found.err
-    assert len(Budgets().show("ward").charges) == 1
+        made = budget.show("ward")
+        assert len(made.charges) == charges
+        if charges == 1:
+            assert "nothing was charged" in found.err
+            continue
+        id_ = budget.ids(made)[made.charges[-1].id]
+        assert f"Stopped. The release is kept: engine release --again {id_} --out" in found.err
+        assert typed(f"release --again {id_} --out again{charges}.json").status == 0
     assert Path("r.html").exists()

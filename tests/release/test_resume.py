@@ -52,7 +52,7 @@ def test_what_was_drawn_is_kept_and_the_rest_is_drawn(after, book, monkeypatch):
         with pytest.raises(RuntimeError, match="power cut") as told:
             make(book, **ASKED)
     assert "stay charged to budget 'ward'" in told.value.__notes__[0]
-    assert "engine release --resume ends it" in told.value.__notes__[0]
+    assert "(engine release --resume) finishes it without another charge" in told.value.__notes__[0]
     assert Budget("ward", path=book.path).left.epsilon == 2
     (charge,) = book.show("ward").unfinished
     kept = [one.steps for one in book.drawn(charge)]

@@ -32,7 +32,10 @@ class Gate:
         while not self.opened.wait(0.01):
             if monitor.stopped():
                 raise EOFError  # as the end of a process
-        return function(*asked)
+        return function(monitor, *asked)
+
+    def start(self, name, title, *call, **options):
+        return task.start(name, title, self.read, *call, **options)
 
 
 @pytest.fixture
@@ -40,7 +43,7 @@ def gate(monkeypatch):
     """The page does not wait for a reading, which waits for the gate."""
     found = Gate()
     monkeypatch.setattr(task, "SHORT", 0.0)
-    monkeypatch.setattr(own, "plain", found.read)
+    monkeypatch.setattr(own, "start", found.start)
     yield found
     found.opened.set()
 
@@ -120,7 +123,7 @@ def test_another_file_takes_the_place_of_one_that_is_being_read(app, gate, monke
     give(app, "data-file", ROWS)
     first = app.session_state["task-reading"]
     monkeypatch.setattr(worker, "LARGE", 10**6)
-    monkeypatch.setattr(own, "plain", worker.plain)
+    monkeypatch.setattr(own, "start", task.start)
     give(app, "data-file", ROWS + ROWS.partition(b"\n")[2], "other.csv")
     assert first.stopping
     assert app.session_state["own_data"].n == 40
@@ -134,7 +137,7 @@ def test_a_reading_whose_process_is_lost_is_one_sentence(app, monkeypatch):
     def lost(*_, **__):
         raise EOFError
 
-    monkeypatch.setattr(own, "plain", lost)
+    monkeypatch.setattr(worker, "table", lost)
     give(app, "data-file", ROWS)
     assert [e.value for e in app.error] == [ENDED]
 

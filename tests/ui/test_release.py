@@ -9,6 +9,7 @@ import pytest
 from engine import Knowledge
 from engine.effects.width import width
 from engine.privacy.accounting import Guarantee
+from engine.privacy.sources import Hardened
 from engine.release.budget import VARIABLE, Budgets
 from engine.release.checking import check
 from engine.release.file import DISJOINT, canonical, loads
@@ -173,6 +174,24 @@ def test_a_release_that_goes_on_says_what_a_stop_costs(open_app, tmp_path, monke
     assert app.dataframe[0].value["ε left"].tolist() == [left]
     press(app, "release-stop")
     assert app.session_state["task-release"].wait(5)
+
+
+def test_a_release_that_was_interrupted_is_resumed_without_another_charge(
+    open_app, tmp_path, monkeypatch
+):
+    budgets = Budgets(tmp_path / "b.db")
+    monkeypatch.setenv(VARIABLE, str(budgets.path))
+    budgets.new("ward", 3, 1e-5)
+    app = with_table(open_app)
+    with monkeypatch.context() as patch:
+        patch.setattr(Hardened, "gaussian", lambda *_: (_ for _ in ()).throw(OSError("full")))
+        release(app)
+    assert "Resume" in told(app, "error")
+    app.run()
+    assert "was interrupted after its charge" in told(app, "warning")
+    press(app, "release-resume")
+    assert "Released under" in told(app, "success")
+    assert len(budgets.show("ward").charges) == 1
 
 
 def test_a_damaged_file_of_budgets_is_one_sentence(open_app, tmp_path, monkeypatch):
