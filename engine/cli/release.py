@@ -71,7 +71,7 @@ def release_command(argv: Sequence[str]) -> int:
 
 
 def _handed_out(paid: BudgetedRelease, budget: Budget, out: Path) -> None:
-    """Write the two files of a release, and say what it holds and costs."""
+    """Write the two files of a release, and summarise it."""
     found = paid.release
     _write(canonical(found), to_html(found), out, paid.kept)
     said = repr(budget)[1:-1].removeprefix("Budget ")

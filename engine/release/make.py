@@ -32,7 +32,7 @@ from engine.graphs.edges import annotated, edge_frame
 from engine.graphs.formats import FORMATS
 from engine.knowledge import Knowledge
 from engine.marginals.levels import check_levels
-from engine.monitor import Monitor, OnProgress, Stop, renamed
+from engine.monitor import Cancelled, Monitor, OnProgress, Stop, renamed
 from engine.percent import count
 from engine.privacy.accounting import Guarantee
 from engine.privacy.sources import Hardened, Released, Replay
@@ -282,6 +282,7 @@ def load_release(path: str | os.PathLike[str]) -> BudgetedRelease:
     return BudgetedRelease(load(path)[0])
 
 
+FREE = "Stopped: the release was not made, and nothing was charged."
 CHARGED = "charged"  # the phrase for a monitor once the charge is on the disk
 
 
@@ -402,7 +403,6 @@ class Budget:
 
         Raises:
             InputError: In one sentence, and nothing is charged, where the request does not fit.
-            engine.monitor.Cancelled: If ``stop`` ended the reading.
         """
         monitor = Monitor(on_progress, stop)
         table = _declared(data, schema, monitor)
@@ -458,7 +458,7 @@ class Budget:
         request = Request(asked, table.n, table.schema)
         request.run(request.empty, Randomness(0), _stepwise(monitor, "trying empty rows"))
         if monitor.stopped():
-            raise Stopped("Stopped: the release was not made, and nothing was charged.")
+            raise Stopped(FREE)
         charged = self._book.charge(self.name, request.total, f"release by {ALGORITHM}", request)
         return charged.charges[-1].id, request
 
@@ -537,7 +537,10 @@ def _declared(data: Any, schema: Schema | None, monitor: Monitor) -> Dataset:
     need("opendp", "release")
     from engine.data.reading import as_dataset  # whoever reads a release needs none
 
-    table = as_dataset(data, schema, monitor)
+    try:
+        table = as_dataset(data, schema, monitor)
+    except Cancelled:
+        raise Stopped(FREE) from None
     if not table.declared:
         raise InputError("A release needs a declared schema: Schema.draft(frame).declare(...).")
     if not isinstance(data, Dataset) and (many := [u for u in table.unforeseen_cells if u.asks]):
