@@ -10,7 +10,7 @@ from engine.version import __version__ as __version__
 # Before the first kernel is read: numba looks for a place to keep it when a module is imported.
 PASSING = compiled.set_cache_folder()
 
-if TYPE_CHECKING:  # what a type checker sees of the names below
+if TYPE_CHECKING:  # the names below, for a type checker
     from engine.data.dataset import Dataset as Dataset
     from engine.data.networks import load_dataset as load_dataset
     from engine.data.reading import read_table as read_table
@@ -57,7 +57,7 @@ _HOMES = {name: f"engine.{home}" for home, names in _NAMES.items() for name in n
 # Earlier names; they go with the next version.
 _EARLIER = {"read_csv": "read_table"}
 
-# Parts of the package that scripts reach as attributes, and what has to be imported for them.
+# Parts of the package that scripts reach as attributes, and the modules to import for them.
 _PARTS = {
     "release": "engine.release",
     "privacy": "engine.privacy.accounting",
@@ -68,7 +68,7 @@ _PARTS = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is public when it is first asked for: a script that only runs reads no tables."""
+    """Import a public name at its first use: a script that only runs loads no reader."""
     if name in _PARTS:
         import_module(_PARTS[name])
         return import_module(f"{__name__}.{name}")

@@ -1,4 +1,4 @@
-"""What an algorithm declares, and what it returns."""
+"""Declarations and outcomes of algorithms."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OMITTED = {"omitted": True}  # metadata of a field that a result's JSON leaves o
 
 @dataclass(frozen=True, kw_only=True)
 class Diagnostics:
-    """Base of what a family of algorithms shows with its graph; typed, named fields alone.
+    """Base of a family's diagnostics: typed, named fields only.
 
     ``chosen`` says which algorithm was chosen for the table and why; empty where none was chosen.
     """
@@ -34,7 +34,7 @@ class Diagnostics:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Outcome:
-    """What an algorithm returns; a RunResult says too what ran on what.
+    """Outcome of an algorithm; a RunResult adds its request.
 
     ``matrix`` is the CPDAG, (d, d) boolean. ``claimed`` is the paper's own total, None in strict
     mode. ``untested`` are pairs (i, j), i < j, that are still adjacent when the run ends early,
@@ -68,14 +68,14 @@ class Algorithm:
     run: Callable[[Dataset, Any, RunContext], Outcome]
     reference: str
     summary: str = ""
-    # Whether it is this project's own: no paper says what it is, so it may be held to our bounds.
+    # True for methods introduced here: no published form exists, so our bounds apply.
     ours: bool = False
     # How the ledger of a strict run is capped; public facts only. None: no noise, no ledger rule.
     ledger: Callable[[Dataset, Any], Ledger] | None = None
     # Deviation of a strict run's noise on one answer about a pair, in units of |z|, from the
     # stand-in's columns and rows alone, which are public; None where noise is put on no |z|.
     noise: Callable[[Dataset, Any], float] | None = None
-    # What one published epsilon pays for, in words after "for"; None: there is no published form.
+    # Unit covered by the published epsilon, e.g. "a round"; None: there is no published form.
     epsilon_pays: str | None = None
     # The key of the algorithm without privacy that this one becomes without noise, exactly; None
     # where there is none.

@@ -42,5 +42,5 @@ def present(client: Any, address: str, otherwise: str) -> list[str]:
         raise gone
     try:
         return workers_of(client)
-    except Exception as error:  # whatever a broken connection raises
+    except Exception as error:  # any error of a broken connection
         raise gone from error

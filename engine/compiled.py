@@ -1,7 +1,7 @@
 """Compile loops with numba, and keep their machine code on disk.
 
 numba keeps machine code in the modules' folders, else in the user's cache. A container often lets
-it write to neither: then it gets a passing folder of this process. What was compiled into a folder
+it write to neither: then it gets a passing folder of this process. Code compiled into a folder
 that ``NUMBA_CACHE_DIR`` names is copied there, so that an image with a filled folder starts as
 quickly as one that may be written to.
 
@@ -19,7 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-PLACE = "NUMBA_CACHE_DIR"  # numba's own setting; whoever gives one keeps it
+PLACE = "NUMBA_CACHE_DIR"  # numba's own setting; a given one stays in force
 NOTE = (
     "Compiled loops cannot be kept here (neither the program's folder nor the user's cache can be "
     f"written to): set {PLACE} to a folder that can."

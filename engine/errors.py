@@ -55,7 +55,7 @@ _LONGEST = 60  # characters
 _MOST_ON_A_WAY = 8
 
 
-NOT_IN_TETRAD = " \u00a0,;"  # what no name holds in Tetrad's text of a graph
+NOT_IN_TETRAD = " \u00a0,;"  # characters that Tetrad's text of a graph allows in no name
 
 
 def portable(names: Sequence[str], forbidden: str = "", instead: str = "_") -> list[str]:

@@ -1,7 +1,7 @@
 """A private graph in scikit-learn's shape: ``PrivateGraph(epsilon=1, schema=schema).fit(frame)``.
 
-scikit-learn itself is not needed. What a fitted estimator holds, and a pickle of it, is what the
-run gave out; of the table there is nothing in it but its number of rows and its columns' names.
+scikit-learn itself is not needed. A fitted estimator and its pickle contain
+only the released output, the number of rows and the columns' names.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class PrivateGraph:
         epsilon: The total ε of one fit.
         delta: Its δ; the algorithm's own unless said.
         schema: The declared public facts; without one the levels are found in the rows, and
-            nothing is proven.
+            the fit has no guarantee.
         algorithm: A key of :data:`engine.ALGORITHMS`.
         options: More parameters of the algorithm, by name.
 
@@ -112,7 +112,7 @@ class PrivateGraph:
 
     @property
     def guarantee_(self) -> Guarantee:
-        """The proven (ε, δ) of this fit; inf where nothing is proven."""
+        """The proven (ε, δ) of this fit; inf where it has no guarantee."""
         return self._fitted().spent
 
     def _fitted(self) -> RunResult:
@@ -141,7 +141,7 @@ class PrivateGraph:
         return self.result_._repr_html_() if self.__sklearn_is_fitted__() else f"<p>{self!r}</p>"
 
     def __sklearn_tags__(self) -> Any:
-        """What scikit-learn wants to know; imported from it, since it is who asks."""
+        """Return scikit-learn's tags; it is imported here, because it makes this call."""
         from sklearn.utils import InputTags, Tags, TargetTags
 
         inputs = InputTags(categorical=True, string=True)
@@ -181,5 +181,5 @@ def _checked(X: Any) -> Any:
             "required."
         )
     if array.dtype.kind == "f" and not np.isfinite(array).all():
-        raise DataError("The array holds NaN or inf; state in a schema what they count as.")
+        raise DataError("The array holds NaN or inf; declare in a schema how they count.")
     return array

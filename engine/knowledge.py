@@ -1,8 +1,8 @@
-"""What is known of the causes before any record is read: tiers, forbidden and required arrows.
+"""Background knowledge about causes: tiers, forbidden and required edges.
 
-Background knowledge is a public fact, like the schema: it is stated by a person, never computed
-from rows, and a guarantee is the same with it and without it. Names alone are kept here; what they
-mean for the columns of a table is in :mod:`engine.graphs.known`.
+Background knowledge is a public fact, like the schema. A person declares it before any record is
+read; it is never computed from rows, and a guarantee is the same with it and without it. Only
+names are kept here; their meaning for a table's columns is in :mod:`engine.graphs.known`.
 """
 
 from __future__ import annotations
@@ -175,12 +175,14 @@ class Knowledge:
 def check_names(knowledge: Knowledge, names: Sequence[str]) -> None:
     """Raise InputError where this is no Knowledge, or it names what is no column of the table."""
     if not isinstance(knowledge, Knowledge):
-        raise InputError(f"What is known is a Knowledge(tiers=[…]), not {show(knowledge)}.")
+        raise InputError(f"Background knowledge is a Knowledge(tiers=[…]), not {show(knowledge)}.")
     known = frozenset(names)
     for name in knowledge.names:
         if name not in known:
             hint = did_you_mean(name, names)
-            raise InputError(f"What is known names {show(name)}, and no column is called so.{hint}")
+            raise InputError(
+                f"Background knowledge names {show(name)}, which is not a column.{hint}"
+            )
 
 
 def _listed(value: Any) -> list[Any]:

@@ -153,7 +153,7 @@ class Spec:
             raise ParameterError(f"{self.name} must be {self.noun()}, not {show(text)}.") from None
 
     def noun(self) -> str:
-        """What a value must be, in words, e.g. 'a whole number or "best"'."""
+        """Kind of value in words, e.g. 'a whole number or "best"'."""
         words = "".join(f' or "{word}"' for word in self.words)
         return ("a whole number" if self.kind == "int" else "a number") + words
 

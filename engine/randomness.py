@@ -1,8 +1,8 @@
-"""The one generator of a run, behind named doors.
+"""The one generator of a run, behind named random streams.
 
 An algorithm is given no generator: privacy noise comes from :mod:`engine.privacy.mechanisms`, which
-charge the ledger first, and every other use of chance has its own door. What a door gives
-depends on public facts alone (how many rows there are), never on what the rows hold.
+charge the ledger first, and every other use of chance has its own stream. Its numbers depend
+only on public facts (the number of rows), never on the rows' values.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-# Doors that hand out the generator itself, and the one module that each of them opens to.
+# Stream name -> the only module that may get its generator.
 KEYS = {"noise": "engine.privacy.mechanisms", "sample": "engine.tables.store"}
 ILLUSTRATED = "engine.teaching."  # its modules may show what noise does
 
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 class Randomness:
-    """Random numbers of one run; ``used`` counts how often each door was opened.
+    """Random numbers of one run; ``used`` counts how often each stream was used.
 
     ``by_row`` says that samples are drawn row by row, which takes longer and gives neighbours the
     same rows; otherwise table by table, with the same distribution. ``seed`` is a whole number, a
@@ -44,45 +44,44 @@ class Randomness:
         self.used: Counter[str] = Counter()
 
     def generator(self, door: str) -> np.random.Generator:
-        """The generator, for the module that the door belongs to; another gets PermissionError."""
-        # Who asks is read off the calling frame: whatever a caller could hand over to prove
-        # itself, an algorithm could hand over too. This holds against a slip, not against ill
-        # will, which Python cannot keep out.
+        """Return the generator to the stream's own module; another one gets PermissionError."""
+        # The calling frame names the caller: an algorithm could copy any token that a caller had
+        # to show. This holds against a slip, not against ill will, which Python cannot keep out.
         if sys._getframe(1).f_globals.get("__name__") != KEYS[door]:
-            raise PermissionError(f"The door {door!r} opens to {KEYS[door]} alone.")
+            raise PermissionError(f"Only {KEYS[door]} may use the random stream {door!r}.")
         self.used[door] += 1
         return self._behind(door)
 
     def _behind(self, door: str) -> np.random.Generator:
-        """What a door opens to; an audit's doors give a generator that is watched."""
+        """Return the stream's generator; an audit returns one that it watches."""
         return self._generator
 
     def coin(self) -> bool:
-        """A fair coin: CURATE's answer between its margins."""
+        """Toss a fair coin: CURATE's answer between its margins."""
         self.used["coin"] += 1
         return bool(self._generator.random() < 0.5)
 
     def uniform(self, n: int) -> NDArray[np.float64]:
-        """n numbers between 0 and 1: rows of a synthetic table, drawn from what was released."""
+        """Draw n numbers between 0 and 1, for rows of a synthetic table."""
         self.used["uniform"] += 1
         return self._generator.random(n)
 
     def permutation(self, n: int) -> NDArray[np.int64]:
-        """A random order of n rows, whatever they hold: how they are dealt into blocks."""
+        """Draw a random order of n rows, which deals them into blocks."""
         self.used["permutation"] += 1
         return self._generator.permutation(n)
 
     def released(self, charged: object, exact: object, answer: T, noisy: object = None) -> T:
-        """What a mechanism gives out for what it charged and its exact input: the answer it drew.
+        """Return the answer that a mechanism drew for a charge and its exact input.
 
-        ``noisy`` is what the answer was read off where it is not a number itself. Nothing here
-        looks at any of them; an audit's doors do, and may put another answer in its place.
+        ``noisy`` is the noisy value that the answer follows from, if it is not a number itself. An
+        audit looks at all of them, and may replace the answer.
         """
         return answer
 
 
 def illustration(seed: int) -> np.random.Generator:
-    """A generator that shows what chance does, for ``engine.teaching``; else PermissionError.
+    """Return a generator that shows chance, to ``engine.teaching``; else raise PermissionError.
 
     Nothing that is drawn from it is a release: its figures and lessons compute with exact scores.
     """
@@ -92,5 +91,5 @@ def illustration(seed: int) -> np.random.Generator:
 
 
 def secret_seed() -> int:
-    """A seed that nobody knows: noise that can be drawn again hides nothing of private data."""
+    """Draw a secret seed: noise that can be drawn again hides nothing about private data."""
     return secrets.randbits(256)

@@ -183,7 +183,7 @@ def test_knowledge_is_a_part_of_a_schema():
     schema = Schema(columns, 100, knowledge=known)
     assert parse_schema(schema.to_json()) == schema
     assert "knowledge" not in Schema(columns).to_json()
-    with pytest.raises(InputError, match="names 'smok', and no column is called so"):
+    with pytest.raises(InputError, match="names 'smok', which is not a column"):
         Schema(columns, knowledge=Knowledge(roots=["smok"]))
-    with pytest.raises(InputError, match="names 'smok', and no column is called so"):
+    with pytest.raises(InputError, match="names 'smok', which is not a column"):
         run("pc", load_dataset("asia", n=100), knowledge=Knowledge(tiers=[["smok"]]))

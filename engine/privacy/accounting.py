@@ -22,7 +22,7 @@ COMPOSITIONS = ("basic", "advanced", "curate", "zcdp", "pld")
 
 @dataclass(frozen=True)
 class Guarantee:
-    """An (epsilon, delta) statement; epsilon is ``inf`` where nothing can be proven.
+    """An (epsilon, delta) statement; epsilon is ``inf`` where there is no guarantee.
 
     Examples:
         >>> from engine import load_dataset, run
@@ -40,8 +40,8 @@ def rho_budget(epsilon: float, delta: float) -> float:
     Solves epsilon = rho + 2 sqrt(rho ln(1/delta)) for rho.
 
     Args:
-        epsilon: Of the total; inf affords everything.
-        delta: Of the total, in (0, 1).
+        epsilon: Total epsilon; inf admits every charge.
+        delta: Total delta, in (0, 1).
 
     Examples:
         >>> round(rho_budget(1.0, 1e-6), 8)
@@ -59,7 +59,7 @@ def rho_to_epsilon(rho: float, delta: float) -> float:
 
     Args:
         rho: Zero-concentrated cost.
-        delta: Of the total; at 0 nothing but a rho of 0 has a finite epsilon.
+        delta: Total delta; at 0 only a rho of 0 has a finite epsilon.
 
     Examples:
         >>> round(rho_to_epsilon(rho_budget(1.0, 1e-6), 1e-6), 6)
@@ -87,8 +87,8 @@ def analytic_gaussian_sigma(epsilon: float, delta: float, sensitivity: float = 1
     """Smallest sigma for which Gaussian noise is (epsilon, delta)-DP (Balle and Wang 2018).
 
     Args:
-        epsilon: Of the release, above 0.
-        delta: Of the release, in (0, 1).
+        epsilon: Epsilon for the release, above 0.
+        delta: Delta for the release, in (0, 1).
         sensitivity: In l2; sigma has its unit.
 
     Examples:
@@ -126,8 +126,8 @@ def mu_to_epsilon(mu: float, delta: float) -> float:
     return float(brentq(lambda e: gaussian_delta(e, 1 / mu) - delta, 0.0, highest, xtol=1e-12))
 
 
-# Of the larger term: below, less than eleven digits of the difference are left. Far in the tail the
-# terms' own rounding grows with their exponents, (a - b)^2 / 2, and the limit with it.
+# Share of the larger term: below it, the difference keeps fewer than eleven digits. Far in the
+# tail the terms' own rounding grows with their exponents, (a - b)^2 / 2, and the limit with it.
 _CANCELLED, _TAIL = 1e-4, 8.0
 
 
@@ -170,7 +170,7 @@ def compose(epsilons: Sequence[float], delta: float, method: str = "zcdp") -> fl
 
     Args:
         epsilons: Pure costs of the steps, in order, in nats (natural logarithms).
-        delta: Of the total, in (0, 1).
+        delta: Total delta, in (0, 1).
         method: One of ``COMPOSITIONS``.
 
     Raises:
@@ -205,14 +205,14 @@ def compose(epsilons: Sequence[float], delta: float, method: str = "zcdp") -> fl
 
 
 def compose_any_pure(epsilons: Sequence[float], delta: float) -> float:
-    """Total epsilon by PLD of pure steps fixed in advance, whatever the mechanisms.
+    """Total epsilon by PLD of pure steps fixed in advance, for any mechanisms.
 
     Composes the worst pure mechanism, randomised response (Kairouz, Oh, Viswanath 2015), so it is
     a little above ``compose(..., "pld")``.
 
     Args:
         epsilons: Pure costs of the steps.
-        delta: Of the total, in (0, 1).
+        delta: Total delta, in (0, 1).
 
     Raises:
         InputError: For a negative epsilon or a delta outside (0, 1).
@@ -277,7 +277,7 @@ def advanced_total(steps: int, epsilon: float, delta: float) -> Guarantee:
 
 
 def unsampled(total: Guarantee, rate: float) -> Guarantee:
-    """Return what a sample of share ``rate`` may cost so that the total holds for all rows."""
+    """Return the cost of a sample of share ``rate`` for which the total holds for all rows."""
     if rate >= 1:
         return total
     delta = sampled_delta(total.delta, rate)

@@ -23,7 +23,7 @@ class PrivateBudget(Parameters):
         high=1e7,
         log=True,
         title="Privacy budget ε",
-        help="Strict: the total for the whole run, a hard cap. Published: what the paper calls ε.",
+        help="Strict: the total for the whole run, a hard cap. Published: the paper's ε.",
     )
     delta: float = param(
         1e-6,
@@ -79,7 +79,7 @@ class PublishedForm(PrivateBudget):
         return not self.strict and self.form == PROGRAM
 
 
-# What every private algorithm offers; a paper's setting only where there is a published form.
+# Presets of every private algorithm; a paper's setting only where there is a published form.
 PRESETS: dict[str, dict[str, Any]] = {
     "Strong privacy": {"guarantee": STRICT, "epsilon": 0.1},
     "Paper setting": {"guarantee": PUBLISHED, "epsilon": 1.0, "delta": 1e-3},

@@ -1,11 +1,11 @@
-"""What a mechanism charges: data that states the full mathematics of one noisy release.
+"""Charges of mechanisms: data that states the full mathematics of one noisy release.
 
 Each event knows two costs, both with respect to replace-one neighbours and with the sensitivity
 that can be *proven* (not the one a paper claims):
 
 - ``epsilon``: its pure differential privacy cost (``inf`` where it has none),
 - ``rho``: its zero-concentrated cost (Bun and Steinke 2016); a pure step of epsilon costs
-  epsilon^2 / 2, and at most epsilon whatever it is.
+  epsilon^2 / 2, and never more than epsilon.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from engine.privacy.accounting import gaussian_delta
 
 @runtime_checkable
 class Event(Protocol):
-    """One charge. ``delta`` is what the event itself adds to the failure probability."""
+    """One charge. The event itself adds ``delta`` to the failure probability."""
 
     @property
     def epsilon(self) -> float:
@@ -90,7 +90,7 @@ class AboveThresholdEvent(_Pure):
 
     @property
     def epsilon(self) -> float:
-        """s / threshold_scale + 2 s / query_scale, whatever number of queries was asked."""
+        """s / threshold_scale + 2 s / query_scale, for any number of queries."""
         return _ratio(self.sensitivity, self.threshold_scale) + _ratio(
             2 * self.sensitivity, self.query_scale
         )
@@ -241,7 +241,7 @@ class SmoothEvent:
 
     Nissim, Raskhodnikova and Smith 2007: with noise 2 S / epsilon for a bound S that is
     beta-smooth, beta = epsilon / (2 ln(2 / slack)), the release is (epsilon, delta)-DP with
-    delta = slack (1 + e^(epsilon/2)) / 2. That is what is proved, not what is needed: the worst
+    delta = slack (1 + e^(epsilon/2)) / 2. The proof gives this delta; the worst
     pair found by search needs a sixtieth of it.
     """
 
@@ -326,7 +326,7 @@ class StableEvent:
 
     @property
     def epsilon(self) -> float:
-        """The stated epsilon; inf where nothing is proven of the number of records."""
+        """The stated epsilon; inf where no bound on the number of records is proven."""
         return self.stated_epsilon if self.defended else math.inf
 
     @property
@@ -341,7 +341,7 @@ class StableEvent:
 
 @dataclass(frozen=True)
 class UndefendedEvent:
-    """A release of the data that carries no noise at all: nothing can be proven for it."""
+    """A release of the data that carries no noise at all: it has no guarantee."""
 
     reason: str
 
@@ -350,7 +350,7 @@ class UndefendedEvent:
     delta: float = 0.0
 
     def describe(self) -> str:
-        """Why nothing can be proven."""
+        """Say why there is no guarantee."""
         return f"No guarantee: {self.reason}"
 
 

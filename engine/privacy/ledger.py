@@ -3,8 +3,8 @@
 A charge is checked whole *before* any noise is drawn; one that does not fit raises
 :class:`BudgetExhausted` and leaves the ledger as it was. The filter's rule, "basic" (sum of pure
 epsilons), "zcdp" (sum of rhos), "rdp" (sum of Renyi costs at one order) or "gdp" (sum of squared
-mu of Gaussian mechanisms), is fixed when the ledger is made, from public facts alone, which is what
-makes it valid for adaptively chosen mechanisms and data-dependent stopping (Rogers et al. 2016;
+mu of Gaussian mechanisms), is fixed when the ledger is made, only from public facts. It is
+therefore valid for adaptively chosen mechanisms and data-dependent stopping (Rogers et al. 2016;
 Feldman and Zrnic 2021; Whitehouse et al. 2023; for "gdp", Smith and Thakurta 2022).
 """
 
@@ -85,8 +85,8 @@ class Ledger(Sequence[Charge]):
     rate, and the cap holds for all rows (Balle, Barthe and Gaboardi 2018, Theorem 9).
     """
 
-    # A run plans with ``limit``, a hair below what the cap allows, so that rounding does not cost
-    # the last of many equal shares; the filter itself adds up exactly: nothing passes the cap.
+    # A run plans with ``limit``, slightly below the cap, so that rounding does not cost the last
+    # of many equal shares. The filter itself adds up exactly: no charge passes the cap.
     _HAIR = 1e-12
 
     def __init__(
@@ -104,7 +104,7 @@ class Ledger(Sequence[Charge]):
         self.delta = cap.delta if cap is not None else (delta or 0.0)
         self._charges: list[Charge] = []
         self._epsilon = self._rho = self._delta = self._renyi = 0.0
-        self._spent = 0  # what a cap's charges have cost, without rounding: see _whole
+        self._spent = 0  # cost of a cap's charges, without rounding: see _whole
         self.undefended: tuple[str, ...] = ()
 
     @property
@@ -209,7 +209,7 @@ class Ledger(Sequence[Charge]):
             self._renyi += renyi(event, self.renyi_order)
 
     def void(self, reason: str) -> None:
-        """Record that nothing can be proven for this run, whatever its mechanisms charge."""
+        """Record that this run has no guarantee, for any charge of its mechanisms."""
         self.undefended += (reason,)
         self._charges.append(Charge(UndefendedEvent(reason), "no guarantee", None))
 

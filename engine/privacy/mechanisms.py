@@ -39,7 +39,7 @@ from engine.randomness import Randomness
 
 
 class Paying(Protocol):
-    """What a mechanism needs of a session: somebody who pays, and the source of the noise."""
+    """The parts of a session that a mechanism needs: a ledger to charge and a noise source."""
 
     @property
     def ledger(self) -> Ledger:

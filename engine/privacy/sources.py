@@ -1,11 +1,11 @@
-"""Noise that a file handed out may rest on: hardened, without a seed; and its replay.
+"""Hardened noise without a seed, for files that are shared; and its replay.
 
 numpy's generator can be seeded, and its normal numbers sit on a grid of doubles that can give the
 exact value away (Mironov 2012). A release takes its noise from OpenDP instead: values are rounded
 to a grid of a power of two, and a discrete Gaussian (Canonne, Kamath and Steinke 2020), drawn in
 exact arithmetic from the operating system's random bytes, is added in whole steps of the grid.
-Rounding is part of what one record can change, so sensitivity and noise are widened by it alike,
-and the charge stays what it was. The discrete Gaussian stands for a continuous one that was rounded
+Rounding is part of one record's influence, so it widens sensitivity and noise alike, and the
+charge does not change. The discrete Gaussian stands for a continuous one that was rounded
 to the grid: :data:`DISTANCE` bounds how far they are apart, and what that adds to delta.
 
 Gaussian releases are covered; every other mechanism refuses.
@@ -65,22 +65,22 @@ class NoiseSource(Randomness, ABC):
         self.used: Counter[str] = Counter()
 
     def generator(self, door: str) -> Any:
-        """Refused: what is drawn from a generator is not hardened."""
+        """Refuse: numbers drawn from a generator are not hardened."""
         raise NotCovered(
             "A release covers Gaussian noise alone, and this algorithm draws something else; "
             "use marginal_pc."
         )
 
     def coin(self) -> bool:
-        """Refused, as every other door."""
+        """Refuse, as every other stream."""
         raise NotCovered("A release draws no coins; use marginal_pc.")
 
     def uniform(self, n: int) -> NDArray[np.float64]:
-        """Refused, as every other door."""
+        """Refuse, as every other stream."""
         raise NotCovered("A release draws Gaussian noise alone; use marginal_pc.")
 
     def permutation(self, n: int) -> NDArray[np.int64]:
-        """Refused, as every other door."""
+        """Refuse, as every other stream."""
         raise NotCovered("A release deals no rows into blocks; use marginal_pc.")
 
     def widening(self, sensitivity: float, sigma: float, size: int, rounding: float) -> float:
@@ -147,10 +147,10 @@ def _discrete_gaussian(whole: list[int], scale: float) -> list[int]:
 
 
 class Replay(NoiseSource):
-    """Gives out what was released before, and draws nothing.
+    """Repeats the values that were released before, and draws nothing.
 
-    An algorithm that follows from its releases alone finds the same graph again, whatever rows it
-    is given. InputError where it asks for something else than was released.
+    An algorithm that follows from its releases alone finds the same graph again on any
+    rows. InputError where it asks for a value that was not released.
     """
 
     def __init__(self, releases: Sequence[Released]):

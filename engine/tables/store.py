@@ -1,6 +1,6 @@
 """A dataset's rows folded, their tables counted and kept, and samples of them.
 
-Rows are folded to distinct ones with weights. What is kept serves later draws, budgets and
+Rows are folded to distinct ones with weights. Kept counts serve later draws, budgets and
 algorithms, within one bound of memory. Samples without replacement are drawn no further than the
 tables asked for need.
 """
@@ -163,7 +163,7 @@ def fold(data: Dataset) -> tuple[Rows, NDArray[np.int64]]:
     return Rows(codes, weights.astype(np.int32), data.cardinalities, data.n), inverse
 
 
-# What was counted, kept ----------------------------------------------------------------
+# Kept counts ---------------------------------------------------------------------------
 
 _JOINT_CELLS = 1 << 9  # 4 kB; larger counts would drive scores out
 # From so many columns on all pairs are counted at once; so many levels they may have, 64 MB.
@@ -172,7 +172,7 @@ _WIDE, _MOST_LEVELS = 64, 4_000
 T = TypeVar("T")
 V = TypeVar("V")
 Key = tuple[Hashable, ...]
-STORE_BYTES = 512 << 20  # what the stores of all datasets of a process may hold together
+STORE_BYTES = 512 << 20  # memory bound of all stores of a process together
 
 
 class Known(dict[Hashable, V]):
@@ -247,10 +247,9 @@ _shared = Bounded(STORE_BYTES, _size)
 
 
 class Store:
-    """What has been counted and computed for one dataset, reused by every later draw.
+    """Counts and values computed for one dataset, reused by every later draw.
 
-    All stores share one bound of memory, where what was not used for longest goes first, whosever
-    it is.
+    All stores share one memory bound; the least recently used entry is evicted first.
     """
 
     def __init__(self, data: Dataset):
@@ -259,7 +258,7 @@ class Store:
         self._first = [0, *accumulate(self.rows.cardinalities)]  # of each column's levels
         self._spread: NDArray[np.int64] | None = None
         self._kept = _shared
-        self._mine = object()  # what the keys of this store begin with
+        self._mine = object()  # first part of each key of this store
         # At the end of the process all goes at once: to clear it entry by entry took seconds.
         finalize(self, self._kept.forget, self._mine).atexit = False
 
@@ -340,7 +339,7 @@ def draw(store: Store, m: int, randomness: Randomness) -> Rows | Subsample:
 
 
 class Subsample:
-    """m rows without replacement, of which no more is drawn than the tables asked for need.
+    """m rows without replacement, drawn no further than the requested tables need.
 
     Given a sample's counts over some columns, its counts over more columns are independent
     hypergeometric draws, cell by cell. So each table splits what earlier ones have drawn; from
@@ -374,7 +373,7 @@ class Subsample:
         return cells
 
     def _grow(self, wanted: tuple[int, ...], cells: int) -> NDArray[np.int64]:
-        """Draw what is missing; the table as a margin of what is drawn by now."""
+        """Draw the missing part; return the table as a margin of all counts drawn so far."""
         store, known = self._store, self._columns
         key, make = ("growth", known, wanted), partial(_Growth.make, store, known, wanted)
         # A larger one is cheap to make again for the room it would take.
