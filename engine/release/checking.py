@@ -62,7 +62,7 @@ SECONDS = 120.0  # a check's timeout; an honest file of 76 columns takes a few
 
 
 def allowance(total: Guarantee) -> float:
-    """What of delta pays for the discrete noise's distance from a rounded Gaussian.
+    """Return the part of delta that pays for the distance of discrete noise from a Gaussian.
 
     Two runs that are each within DISTANCE of (epsilon, delta')-DP ones are (epsilon, delta' +
     (1 + e^epsilon) DISTANCE)-DP. InputError where that is more than half of delta.
@@ -86,7 +86,7 @@ class Request:
 
     @classmethod
     def parse(cls, content: Mapping[str, Any]) -> Request:
-        """A request from its JSON value."""
+        """Return a request from its JSON value."""
         asked = MarginalPCParameters.build(content["values"])
         return cls(asked, content["rows"], parse_schema(content["schema"]))
 
@@ -114,7 +114,7 @@ class Request:
     def context(
         self, source: Randomness, monitor: Monitor, known_by: KnownBy = known_of
     ) -> RunContext:
-        """What a run under the schema's knowledge and question takes its noise from."""
+        """Return the context of a run under the schema's knowledge and question."""
         names, ledger = self.schema.names, marginal_pc.ledger(self.empty, self.params)
         known, question = known_by(self.schema.knowledge, names), self.schema.question
         return RunContext(source, ledger, names, trace=False, known=known, question=question,
@@ -185,7 +185,7 @@ def check(release: Release, seconds: float = SECONDS) -> float:
 
 
 def checked(release: Release, late: Monitor | None = None) -> Checked:
-    """What :func:`check` says, what was released, and the outcome that follows from it; once."""
+    """Return the verdict of :func:`check`, the tables and the outcome; computed once."""
     if release not in _CHECKED:
         _CHECKED[release] = _checked(release, late or _deadline(SECONDS))
     return _CHECKED[release]
@@ -227,7 +227,7 @@ def _deadline(seconds: float) -> Monitor:
 
 
 def tables_of(release: Release, monitor: Monitor = QUIET) -> Tables:
-    """What was released, from the file's numbers alone; of combined releases their pool.
+    """Return the released tables from the file's numbers; for combined releases their pool.
 
     InputError where the numbers are not those of the release's algorithm at its (epsilon, delta).
     """
@@ -237,7 +237,7 @@ def tables_of(release: Release, monitor: Monitor = QUIET) -> Tables:
 
 
 def _by_either(derive: Callable[[KnownBy], T]) -> T:
-    """What follows by today's rules or, where nothing does, by those of earlier files."""
+    """Derive by today's rules or, if nothing follows, by those of earlier files."""
     try:
         return derive(known_of)
     except InputError as refused:
@@ -262,7 +262,7 @@ def _released(release: Release, monitor: Monitor, known_by: KnownBy) -> Tables:
 
 
 def requested(release: Release) -> Request:
-    """What a release that is not combined says it was asked for."""
+    """Return the request that a release states, unless it is a combined one."""
     asked = MarginalPCParameters.build({**release.params, **vars(release.total)})
     return Request(asked, release.rows, release.schema)
 
@@ -281,7 +281,7 @@ def derived(
     monitor: Monitor = QUIET,
     known_by: KnownBy = known_of,
 ) -> Outcome:
-    """The graph that follows from what was released and from what is known."""
+    """Derive the graph from the released tables and the background knowledge."""
     schema = replace(release.schema, knowledge=release.knowledge)
     request = replace(requested(release), rows=found.tests.moments.n, schema=schema)
     context, data = request.context(Replay(()), monitor, known_by), merged(request.empty)
@@ -292,7 +292,7 @@ def derived(
 
 
 def rederived(release: Release, tables: Tables) -> Release:
-    """The release with the graph that follows from its tables, unsigned."""
+    """Return the release with the graph that follows from its tables, unsigned."""
     outcome = derived(release, tables)
     return replace(release, **findings(outcome, release.names), signature=None)
 
@@ -313,7 +313,7 @@ _alike = partial(math.isclose, rel_tol=1e-6, abs_tol=1e-9)  # but for digits
 
 
 def _consistent(release: Release, tables: Tables, late: Monitor, known_by: KnownBy) -> Outcome:
-    """What follows from the tables, InputError where it is not what the file says."""
+    """Return the outcome that follows from the tables; InputError if the file states another."""
     outcome = derived(release, tables, late, known_by)
     for field, value in findings(outcome, release.names).items():
         (names, said), (others, numbers) = map(_split, (getattr(release, field), value))
@@ -323,13 +323,13 @@ def _consistent(release: Release, tables: Tables, late: Monitor, known_by: Known
 
 
 def _split(rows: Sequence[tuple[Any, ...]]) -> tuple[list[list[str]], list[float]]:
-    """The names of each row, and all numbers: as many in each row."""
+    """Return the names of each row, and all numbers: as many in each row."""
     numbers = [cell for row in rows for cell in row if isinstance(cell, float)]
     return [[cell for cell in row if isinstance(cell, str)] for row in rows], numbers
 
 
 def moments_of(release: Release) -> tuple[Moments, tuple[tuple[str, ...], ...]]:
-    """The released tensors with their noise, and the levels they are of, from the file alone.
+    """Return the released tensors with their noise and their levels, from the file alone.
 
     Columns of many levels are merged before their release, by a rule on the schema.
     """
@@ -338,7 +338,7 @@ def moments_of(release: Release) -> tuple[Moments, tuple[tuple[str, ...], ...]]:
 
 
 def with_knowledge(release: Release, knowledge: Knowledge) -> Release:
-    """The release with other knowledge of the causes, in the place of what it had; unsigned.
+    """Return the release with other background knowledge in place of its own, unsigned.
 
     The graph and all confidences are derived again from the released tables, as effects and
     synthetic rows then are. InputError for a file that is not consistent, and for knowledge of
@@ -409,7 +409,7 @@ def _same_people(parts: Sequence[Release], found: Sequence[Checked]) -> str:
 
 
 def assembled(parts: Sequence[Release], applied: Knowledge | None) -> Release:
-    """What combined releases state of themselves; the graph is still that of one of the parts.
+    """Return the facts of combined releases; the graph is still that of one of the parts.
 
     InputError for two of one budget or of one noise, for other schemas or parameters, with the
     first difference, and for knowledge of columns that there are not.
@@ -449,7 +449,7 @@ def assembled(parts: Sequence[Release], applied: Knowledge | None) -> Release:
 
 
 def _facts(release: Release) -> dict[str, Any]:
-    """What releases that are combined agree in, by what it is called."""
+    """Return the facts in which combined releases agree, by name."""
     found = {"their columns": release.names, "who a person is": release.schema.person}
     for column in release.schema.columns:
         found |= {f"{field!r} of {show(column.name)}": v for field, v in vars(column).items()}
@@ -518,7 +518,7 @@ def attack_release(
 
 
 def verdict(found: Finding) -> str:
-    """What the attack says, in one sentence."""
+    """Return the result of the attack in one sentence."""
     if found.pairs == 0:
         return "Stopped before the first pair of neighbours: nothing is said of the file."
     said = "Not refuted" if found.passed else "REFUTED"

@@ -94,7 +94,7 @@ class BudgetedRelease:
         )
 
     def _repr_html_(self) -> str:
-        """A sentence, the graph with its probabilities, what it guarantees."""
+        """Show a sentence, the graph with its probabilities, and the guarantee."""
         r, said = self.release, escape(repr(self)[1:-1])
         words = " ".join([page.doubt_words(r), page.promise_words(r), *page.combined_words(r)])
         return f"<p><b>{said}</b></p>{page.release_svg(r)}<p>{escape(words)}</p>"
@@ -115,15 +115,15 @@ class BudgetedRelease:
         return edge_frame(page.release_edges(self.release))
 
     def to_networkx(self) -> nx.DiGraph:
-        """The graph with ``mark``, ``link`` and ``arrow`` on its edges."""
+        """Return the graph with ``mark``, ``link`` and ``arrow`` on its edges."""
         return annotated(self.names, page.release_edges(self.release))
 
     def to_dot(self) -> str:
-        """The graph as Graphviz DOT."""
+        """Return the graph as Graphviz DOT."""
         return self.to_text("dot")
 
     def to_text(self, kind: str, *, directed: bool = False) -> str:
-        """The graph for another tool, by a key of :data:`engine.graphs.formats.FORMATS`.
+        """Write the graph for another tool, by a key of :data:`engine.graphs.formats.FORMATS`.
 
         With ``directed`` every edge has a direction, as in synthetic tables: one DAG of those that
         the released graph allows, for tools that take no other graph.
@@ -194,7 +194,7 @@ class BudgetedRelease:
         return answer(paid.release, wanted)
 
     def with_knowledge(self, knowledge: Knowledge) -> BudgetedRelease:
-        """The same tables under other knowledge of the causes; nothing is charged.
+        """Return the same tables under other background knowledge; nothing is charged.
 
         Graph, effects and synthetic rows follow from it, and its file says which it is
         (:func:`engine.release.checking.with_knowledge`).
@@ -359,7 +359,7 @@ class Budget:
         return self._book.show(self.name).charges
 
     def _repr_html_(self) -> str:
-        """What is left, and what was charged."""
+        """Show the remaining budget and the charges."""
         rows = "".join(
             f"<tr><td>{c.at} UTC</td><td>ε {c.epsilon:f}</td><td>{escape(c.what)}</td></tr>"
             for c in self.charges
@@ -428,7 +428,7 @@ class Budget:
                 return BudgetedRelease(found, self._book.keep(charge, found))
 
     def _waiting(self, table: Dataset) -> tuple[str, Request]:
-        """The last charge without a release, what it asked for; InputError for another table."""
+        """Return the last charge without a release; InputError for another table."""
         unfinished = self._book.show(self.name).unfinished
         if not unfinished:
             left = "".join(
@@ -449,7 +449,7 @@ class Budget:
     def _charged(
         self, table: Dataset, values: dict[str, Any], monitor: Monitor
     ) -> tuple[str, Request]:
-        """A new charge, once what it asks for has run on empty rows: whatever is wrong is free."""
+        """Charge the budget, once the request has run on empty rows: a refused one is free."""
         assert table.schema is not None
         check_levels(table.schema)
         asked = MarginalPCParameters.build(values)
@@ -465,7 +465,7 @@ class Budget:
     def _made(
         self, request: Request, table: Dataset, source: Hardened, monitor: Monitor
     ) -> Release:
-        """The release that a charge paid for, as asked for then."""
+        """Make the release that a charge paid for, as requested then."""
         rows = replace(table, schema=request.schema)
         context, outcome = request.run(rows, source, _stepwise(monitor, "releasing"))
         if outcome.status == "cancelled":
@@ -523,12 +523,12 @@ def _stepwise(monitor: Monitor, phrase: str) -> Monitor:
 
 @cache
 def _versions() -> dict[str, str]:
-    """The versions of what makes a release."""
+    """Return the versions of the packages that make a release."""
     return {"dp-causal-explorer": __version__} | {name: version(name) for name in _PACKAGES}
 
 
 def _declared(data: Any, schema: Schema | None, monitor: Monitor) -> Dataset:
-    """The table under its declared schema; InputError, before anything is read, where it waits."""
+    """Read the table by its declared schema; InputError, before anything is read, if it waits."""
     if isinstance(schema, Schema) and schema.waiting:
         raise InputError(
             f"What {cut(', '.join(schema.waiting))} can hold was found in the data and is not "
@@ -564,7 +564,7 @@ class Resumable(Hardened):
     def gaussian(
         self, exact: NDArray[np.float64], sensitivity: float, sigma: float
     ) -> NDArray[np.float64]:
-        """The stored table of this place if there is one; else a new one, which is stored first."""
+        """Return the stored table of this place if there is one; else draw and store a new one."""
         place = len(self.given_out)
         if place < len(self._before):
             found = self._before[place]
