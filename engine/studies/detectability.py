@@ -24,6 +24,9 @@ from engine.search.noisy_score import NoisyTestParameters
 # Where no link below this correlation stands out, no algorithm's mean F1 on a network came to
 # UNREACHED (benchmarks/results/forecast.jsonl).
 SEEN, UNREACHED = 0.2, 0.6
+# Where every link above GRAPH stands out, Marginal PC's mean F1 was UNREACHED and more on every
+# network but Water, which has less than .7 without noise (same file).
+GRAPH, MOST_EPSILON = 0.06, 10.0
 DEVIATIONS = 3.0  # what a score must be above the noise to be distinguished from it
 # The share of the largest score that there is, from which on alone a score stands out: the F1 of
 # runs at such settings is in research/theory/privacy_audit.md.
@@ -152,8 +155,35 @@ def detectability(rows: int, columns: int, epsilons: Sequence[float], delta: flo
     return (
         f"With {rows:,} rows, {columns} columns and ε = {these} {amount} is to be had: {which} "
         "would surely stand out of the noise, and on no network tried did a method average "
-        f"skeleton F1 {UNREACHED:g} there. Ask for a larger ε, or for fewer columns."
+        f"skeleton F1 {UNREACHED:g} there. {remedies(rows, columns, bad[-1], delta)}"
     )
+
+
+def remedies(rows: int, columns: int, epsilon: float, delta: float = 1e-6) -> str:
+    """Return a sentence on what would show a graph where this budget does not.
+
+    That is a larger epsilon, fewer columns, or releases of several such tables that are combined.
+
+    Examples:
+        >>> remedies(10_000, 20, 0.1)[:75]
+        'What would show a graph: ε = 0.5, at most 4 columns or 14 such tables combi'
+    """
+    least = smallest_correlation(rows, columns, epsilon, delta)
+    wanted = GRAPH if least > GRAPH else least / 2  # where links are weaker than usual
+
+    def shows(columns: int, epsilon: float) -> bool:
+        return smallest_correlation(rows, columns, epsilon, delta) <= wanted
+
+    steps = (k / 10 for k in range(1, 1 + round(10 * MOST_EPSILON)))
+    larger = next((e for e in steps if e > epsilon and shows(columns, e)), None)
+    fewer = next((d for d in range(columns - 1, 2, -1) if shows(d, epsilon)), None)
+    # Noise and chance of k tables are those of one over the root of k.
+    ways = [f"ε = {larger:g}"] if larger else []
+    ways += [f"at most {fewer} columns"] if fewer else []
+    ways += [f"{max(2, math.ceil((least / wanted) ** 2)):,} such tables combined"]
+    said = f"{', '.join(ways[:-1])} or {ways[-1]}" if ways[1:] else ways[0]
+    alone = "" if larger else " A larger ε does not suffice with so few rows."
+    return f"What would show a graph: {said}.{alone} Background knowledge helps and costs no ε."
 
 
 def unworkable(

@@ -30,7 +30,7 @@ from engine.percent import percent
 from engine.question import Question
 from engine.registry import ALGORITHMS, algorithm
 from engine.serialise import plain
-from engine.studies.detectability import Invented, Shape
+from engine.studies.detectability import UNREACHED, Invented, Shape, remedies
 from engine.studies.study import Batch, sweep
 from engine.studies.trial import TrialResult
 
@@ -124,6 +124,11 @@ class Forecast:
     def noise(self) -> bool:
         """True if most edges shown will be false, or next to nothing is found."""
         return self.invented.median >= self.found.median or self.found.median < 1
+
+    @property
+    def poor(self) -> bool:
+        """True if at most half of the simulated networks reach ``UNREACHED``."""
+        return self.f1.median < UNREACHED
 
     @property
     def unknown(self) -> bool:
@@ -289,6 +294,15 @@ def epsilon_range(forecasts: Sequence[Forecast], target: float) -> EpsilonRange:
     return min(found, key=lambda r: [e or math.inf for e in (r.will, r.usual, r.may)])
 
 
+def no_graph(request: PlanRequest, epsilons: Sequence[float], delta: float) -> str:
+    """Return the sentences for epsilons at which every forecast is poor, smallest first."""
+    those, columns = ", ".join(f"{e:g}" for e in epsilons), len(request.names)
+    return (
+        f"With {request.rows:,} rows and ε = {those} this budget cannot show a graph: expect a "
+        f"skeleton F1 below {UNREACHED:g}. {remedies(request.rows, columns, epsilons[-1], delta)}"
+    )
+
+
 @dataclass(frozen=True, repr=False)
 class Plan:
     """Forecasts for a schema: ``request`` is what was asked, ``forecasts`` one for each answer.
@@ -309,6 +323,7 @@ class Plan:
     forecasts: tuple[Forecast, ...]
     target: float = TARGET
     width: Widths | None = None
+    delta: float = 1e-6
 
     def __repr__(self) -> str:
         """One line."""
@@ -333,15 +348,10 @@ class Plan:
 
     @property
     def warning(self) -> str:
-        """A sentence where some epsilons buy noise whatever the algorithm; "" where none does."""
-        some = {f.epsilon for f in self.forecasts if not f.noise}
+        """Where no algorithm shows a graph at some epsilons, and what would; "" if one does."""
+        some = {f.epsilon for f in self.forecasts if not f.poor}
         bad = sorted({f.epsilon for f in self.forecasts} - some)
-        if not bad:
-            return ""
-        return (
-            f"With {self.request.rows:,} rows and ε = {', '.join(f'{e:g}' for e in bad)} expect "
-            "noise: no algorithm finds more true links than false ones."
-        )
+        return no_graph(self.request, bad, self.delta) if bad else ""
 
     @property
     def notes(self) -> str:
@@ -518,4 +528,4 @@ def plan(
     forecasts = (
         _forecast(request.rows, *at, found, nothing[at]) for at, found in runs.items() if found
     )
-    return Plan(request, tuple(forecasts), target, width)
+    return Plan(request, tuple(forecasts), target, width, delta)

@@ -8,9 +8,8 @@ from engine import InputError
 from engine.data.schema import Schema
 from engine.release.file import ALGORITHM
 from engine.studies.detectability import detectability
-from engine.studies.plan import Forecast, PlanRequest
+from engine.studies.plan import Forecast, PlanRequest, no_graph
 from pages.shell import journey, state
-from pages.shell import words as text
 from pages.shell.task import Task, look_again, shared
 from pages.table.work import forecast
 from pages.worker import NETWORKS
@@ -38,7 +37,7 @@ def expect(
         elif task.complete and came is not None:
             st.markdown(f"**{against(task.result, came)}**")
         elif task.complete:
-            _say(task.result, question, epsilon)
+            _say(task.result, question, epsilon, delta)
 
     with st.container(key="expected" if came is None else "expected-release"):
         look_again(lambda: [find()], draw)
@@ -60,20 +59,15 @@ def against(f: Forecast, came: int) -> str:
     return f"{said} That is {why}."
 
 
-def _say(f: Forecast, question: PlanRequest, epsilon: float) -> None:
+def _say(f: Forecast, question: PlanRequest, epsilon: float, delta: float) -> None:
     false = round(f.invented.median)
     st.markdown(
         f"**Expect about {f.found.median:.0f} of {f.links.median:.0f} links, and "
         f"{false or 'no'} false {'one' if false == 1 else 'ones'}.**"
     )
     # Where n, d and ε alone say it, they have said it above.
-    if f.noise and not detectability(question.rows, len(question.names), [epsilon]):
-        product = text.number(question.rows * epsilon)
-        st.warning(
-            f"With n·ε = {product} expect nothing but noise: more links are false than true, or "
-            "next to none is found. Ask for a larger ε, or coarser levels.",
-            icon=":material/warning:",
-        )
+    if f.poor and not detectability(question.rows, len(question.names), [epsilon], delta):
+        st.warning(no_graph(question, [epsilon], delta), icon=":material/warning:")
     st.caption(
         f"Simulated on {f.draws} random networks of your columns and rows; no row was read, and "
         "nothing was spent."

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from dataclasses import replace
 from itertools import combinations
 from unittest import mock
@@ -19,7 +20,14 @@ from engine.data.schema import Column, Schema
 from engine.percent import percent
 from engine.studies import plan as forecast
 from engine.studies import repeat
-from engine.studies.detectability import UNREACHED, Shape, detectability, smallest_correlation
+from engine.studies.detectability import (
+    GRAPH,
+    UNREACHED,
+    Shape,
+    detectability,
+    remedies,
+    smallest_correlation,
+)
 
 FAST = ["gauss_pc", "em_pc"]
 
@@ -209,6 +217,32 @@ def test_where_nothing_is_to_be_had_is_said_from_public_facts():
     assert detectability(1, 5, [0.1]) == detectability(100, 1, [0.1]) == ""
 
 
+def test_what_is_said_to_show_a_graph_did():
+    """Every setting of the study at which what stands out is no more than the remedies ask for."""
+    sizes = {name: len(load_network(name).names) for name in NETWORKS if name != "water"}
+    shown = [
+        np.mean(one.real)
+        for one in judging.kept()
+        if one.algorithm == "marginal_pc" and one.network in sizes
+        if smallest_correlation(one.rows, sizes[one.network], one.epsilon, 1e-6) <= GRAPH
+    ]
+    assert len(shown) > 30
+    assert min(shown) >= UNREACHED
+
+
+@pytest.mark.parametrize(("rows", "columns", "epsilon"), [(10_000, 20, 0.1), (20_000, 37, 0.05)])
+def test_each_remedy_is_the_least_that_does(rows, columns, epsilon):
+    said = remedies(rows, columns, epsilon)
+    larger, fewer, tables = map(float, re.findall(r"[\d.]*\d", said))
+    assert smallest_correlation(rows, columns, larger, 1e-6) <= GRAPH
+    assert smallest_correlation(rows, columns, larger - 0.1, 1e-6) > GRAPH
+    assert smallest_correlation(rows, int(fewer), epsilon, 1e-6) <= GRAPH
+    assert smallest_correlation(rows, int(fewer) + 1, epsilon, 1e-6) > GRAPH
+    least = smallest_correlation(rows, columns, epsilon, 1e-6)
+    assert least / math.sqrt(tables) <= GRAPH < least / math.sqrt(tables - 1)
+    assert "larger ε does not suffice" in remedies(1_000, columns, 1.0)
+
+
 def test_a_band_holds_as_many_new_draws_as_it_says():
     """Of 19 draws the 10th and 90th percentile hold 80 % of further ones."""
     rng = np.random.default_rng(1)
@@ -226,7 +260,9 @@ def test_more_budget_and_more_rows_buy_more():
         assert a.f1.median < b.f1.median
         assert a.noise
         assert not b.noise
-    assert "300 rows and ε = 0.01 expect noise" in forecast.Plan(few, tuple(poor)).warning
+    said = forecast.Plan(few, tuple(poor)).warning
+    assert "300 rows and ε = 0.01 this budget cannot show a graph" in said
+    assert "such tables combined" in said
     assert forecast.Plan(many, tuple(rich)).warning == ""
     reached = forecast.epsilon_range([*poor, *rich], 0.5)
     assert reached.will == 5.0
@@ -348,7 +384,7 @@ def test_what_is_printed_is_a_table_with_the_answer_below():
     assert "*: nothing can be said" in lines[5]
     assert lines[4] == forecast.epsilon_range(found.forecasts, 0.8).words
     assert forecast.TRUST in lines[5]
-    assert "3,000 rows and ε = 0.1, 1 expect noise" in str(forecast.Plan(QUESTION, (LOW, HIGH)))
+    assert "3,000 rows and ε = 0.1 this budget cannot" in str(forecast.Plan(QUESTION, (LOW, HIGH)))
     assert "Stopped before" in str(forecast.Plan(QUESTION, ()))
     assert "Priv-PC" in found._repr_html_()
 
