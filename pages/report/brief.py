@@ -89,6 +89,13 @@ class Heading(Parameters):
         return pair if len({*pair} & titles.keys()) == 2 else None
 
 
+def asked_of(heading: Heading, data: Dataset) -> tuple[str, str] | None:
+    """The columns (cause, outcome) that a report is asked about: the release's own, by default."""
+    question = data.schema.question if data.schema else None
+    default = (question.cause, question.outcome) if question else None
+    return heading.asked(titles_of(data)) or default
+
+
 @dataclass(frozen=True)
 class Brief:
     """Words, numbers and pictures, in the order in which they are read.
@@ -144,8 +151,8 @@ def brief_of(run: Shown, repeats: Repeats | None, heading: Heading, theme: str) 
     made, of = ([], 0) if repeats is None else (repeats.made, repeats.of)
     shown = stable(links(data, result), result, made)
     summary = result.summary(scored=_known(data))
-    titles, promise = titles_of(data), summary.promise
-    asked, steps = heading.asked(titles), _steps(run, repeats)
+    promise = summary.promise
+    asked, steps = asked_of(heading, data), _steps(run, repeats)
     path = words.answered(result, *asked) if asked else None
     effect = _effect(run, asked) if asked else None
     notes = _effect_notes(effect, data, *asked) if effect and asked else []
@@ -204,18 +211,24 @@ def _answer(run: Shown, path: Path, asked: tuple[str, str], share: str) -> str:
 def _effect(run: Shown, asked: tuple[str, str]) -> Effect | None:
     """The effect with the columns' plain names; None where no tables were released.
 
-    It is in the outcome's unit, where its levels have public numbers.
+    It is in the outcome's unit, where its levels have public numbers; a release's own question has
+    its levels.
     """
     if getattr(run.result.diagnostics, "released", None) is None:
         return None
-    titles, schema = titles_of(run.data), run.data.schema
-    values: tuple[float, ...] | None = None
+    schema, options = run.data.schema, dict[str, Any]()
+    question = schema.question if schema else None
     with suppress(InputError):
-        values = schema.numbers(asked[1]) if schema else None
-    in_unit = values is not None and set(values) != {0.0, 1.0}
+        options["values"] = schema.numbers(asked[1]) if schema else None
+    if not set(options.get("values") or ()) - {0.0, 1.0}:
+        options.clear()
+    if question and (question.cause, question.outcome) == asked:
+        reference, level = question.levels or (None, None)
+        options = {"cause_level": level, "reference": reference, "values": question.values,
+                   "outcome_level": question.outcome_level}  # fmt: skip
+    titles = titles_of(run.data)
     names = tuple(titles[name] for name in run.result.names)
-    ends = titles[asked[0]], titles[asked[1]]
-    return _found(run.result, names, *ends, values if in_unit else None)
+    return _found(run.result, names, titles[asked[0]], titles[asked[1]], tuple(options.items()))
 
 
 @lru_cache(maxsize=16)  # asked again with every look at the repetitions
@@ -224,13 +237,13 @@ def _found(
     names: tuple[str, ...],
     cause: str,
     outcome: str,
-    values: tuple[float, ...] | None,
+    options: tuple[tuple[str, Any], ...],
 ) -> Effect:
     found: Any = result.diagnostics
     dags = plausible(found, result.matrix, result.known)
     return effect_of(
-        found.released, names, found.levels, dags, cause, outcome, values=values,
-        corrected=found.answers,
+        found.released, names, found.levels, dags, cause, outcome, corrected=found.answers,
+        **dict(options),
     )  # fmt: skip
 
 

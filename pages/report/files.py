@@ -142,8 +142,11 @@ def archive(run: Shown, brief: Brief) -> bytes:
     return bundle(run.request, run.data, run.result, files)
 
 
-def files_view(run: Shown, repeats: Repeats | None, heading: Heading) -> None:
-    """Buttons; each file is made when its button is pressed."""
+def files_view(run: Shown, repeats: Repeats | None, heading: Heading, *, packed: bool) -> None:
+    """Buttons; each file is made when its button is pressed.
+
+    ``packed`` offers the ZIP of a run; a release has a file of its ledger already.
+    """
     stem = text.file_stem(run.data) if run.data.public else "own_data"
     name = f"{stem}_{run.result.algorithm}"
     brief = partial(brief_of, run, repeats, heading, "light")
@@ -154,7 +157,7 @@ def files_view(run: Shown, repeats: Repeats | None, heading: Heading) -> None:
         download("Slides (PDF)", lambda: slides(brief()), slides_name, key="report-slides")
         html = f"{name}_report.html"
         download("Report (HTML)", lambda: page(run, brief()), html, key="report-html")
-        if run.result.status != "cancelled":
+        if packed and run.result.status != "cancelled":
             all_ = f"{name}.zip"
             download("Everything (ZIP)", lambda: archive(run, brief()), all_, key="report-zip")
         download("Graph (SVG)", lambda: brief().graph.svg, f"{name}.svg", key="report-svg")
@@ -163,14 +166,10 @@ def files_view(run: Shown, repeats: Repeats | None, heading: Heading) -> None:
             curve = f"{name}_curve"
             download("Curve (SVG)", lambda: _curve(brief()).svg, f"{curve}.svg", key="curve-svg")
             download("Curve (PNG)", lambda: _curve(brief()).png, f"{curve}.png", key="curve-png")
-    st.caption(
-        "All of them open without the internet. The ZIP holds settings, versions, edges, ledger"
-        + (
-            " and a script that repeats the run exactly."
-            if run.data.public
-            else "; never your data, nor the seed."
-        )
-    )
+    private = "; never your data, nor the seed."
+    more = " and a script that repeats the run exactly." if run.data.public else private
+    held = f" The ZIP holds settings, versions, edges, ledger{more}" if packed else ""
+    st.caption(f"All of them open without the internet.{held}")
     st.markdown("**Go on in another tool**")
     if run.result.low_confidence:
         st.caption(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
+from engine.release.file import digest
 from pages.forms import nothing_for
 from pages.report import files, repeats, view
 from pages.report.asked import examples
-from pages.report.brief import Heading, brief_of, titles_of
+from pages.report.brief import Heading, asked_of, brief_of, titles_of
 from pages.shell import drafted_strip, heading, journey, presenting, runs, show_strip, state
 from pages.shell import words as text
 from pages.shell.form import parameters, placed
@@ -26,13 +27,17 @@ def main() -> None:
     if runs.by_itself(now):
         runs.freeze(now)
     job, run = runs.job(), runs.shown(now)
+    release = None
     if now.source.own and run is None and job is None:
-        journey.bar(journey.at("report"))
-        drafted_strip("Report")
-        paid = "Your release has its own page for readers, and its files: Share, above."
-        unpaid = "Run on your own table first: a report says what a run found."
-        st.info(paid if journey.is_done("release") else unpaid)
-        return
+        release = journey.released() if journey.is_done("release") else None
+        if release is None:
+            journey.bar(journey.at("report"))
+            drafted_strip("Report")
+            st.info("Run on your own table first, or make a release: a report shows either.")
+            return
+        from pages.report.released import shown_of  # reports of runs need no file of a release
+
+        run = shown_of(release[0], digest(release[0]))
     typed = typed_lines(now.source.own)
     runs.write_link(now)
     if not presenting():
@@ -45,7 +50,7 @@ def main() -> None:
     if job is not None:
         bar(runs.TASK)
         return
-    old = run is None or run.request != now
+    old = release is None and (run is None or run.request != now)
     if not runs.tell_refusal() and old:
         runs.changed(run, now)
         if not now.source.own:  # where a press costs ε, and its settings are not in sight
@@ -57,7 +62,9 @@ def main() -> None:
         found.task.wait(repeats.PATIENCE)
     st.html(f"<style>.st-key-result{{opacity:{0.4 if old else 1}}}</style>")
     with st.container(key="result"):
-        look_again(lambda: _counting(run), lambda: _content(run, typed), EVERY)
+        look_again(
+            lambda: _counting(run), lambda: _content(run, typed, packed=release is None), EVERY
+        )
 
 
 def _strip(run: runs.Shown | None) -> None:
@@ -88,7 +95,7 @@ def fields(form: Draft, run: runs.Shown | None) -> None:
 def _menus(form: Draft, run: runs.Shown) -> None:
     """Cause and outcome, chosen or as the question names them; else pairs to choose from."""
     titles = titles_of(run.data)
-    asked = Heading.build(form).asked(titles)
+    asked = asked_of(Heading.build(form), run.data)
     shown = asked or (form["cause"], form["outcome"])
     for column, name, value in zip(st.columns(2), ("cause", "outcome"), shown, strict=True):
 
@@ -126,13 +133,13 @@ def _counting(run: runs.Shown) -> list[Task]:
     return [task for task in counted if task is not None]
 
 
-def _content(run: runs.Shown, typed: Draft) -> None:
+def _content(run: runs.Shown, typed: Draft, *, packed: bool) -> None:
     found = repeats.repeats_of(run)
     lines = Heading.build(typed)
     view.show(brief_of(run, found, lines, theme()), found, theme())
     if not presenting():
         with st.container(key="notes-files"):
-            files.files_view(run, found, lines)
+            files.files_view(run, found, lines, packed=packed)
 
 
 main()

@@ -3,6 +3,7 @@
 The noise of the first way is given to the others.
 """
 
+import html
 import json
 import shlex
 from dataclasses import replace
@@ -16,7 +17,7 @@ from engine.__main__ import main
 from engine.release.budget import VARIABLE
 from engine.release.make import BudgetedRelease
 from tests.boundary.alike import Twice
-from tests.ui.steps import own_table, press, told
+from tests.ui.steps import own_table, press, told, visit
 
 YES = ["no", "yes"]
 ROWS = 4_000
@@ -112,6 +113,10 @@ def test_page_command_and_python_answer_alike(made, open_app, tmp_path, monkeypa
         press(app, "release-go")
         page = BudgetedRelease(app.session_state["released"][0]).answer()
         assert page.sentence in told(app, "markdown")
+        visit(app, "report")
+        report = html.unescape(told(app, "html"))
+        assert page.sentence in report
+        assert "Real data: nothing here says" in report
 
     line = (f"--cause {asked.cause} --outcome {asked.outcome} --reference {asked.levels[0]} "
             f"--cause-level {asked.levels[1]} {flags}")  # fmt: skip
