@@ -94,7 +94,7 @@ def test_runs_on_own_data_add_up_with_secret_noise(app):
     found = set()
     for _ in range(2):
         press(app, "run")
-        result = app.session_state["shown"].result
+        result = app.session_state["shown"][True].result
         assert (result.seed, result.spent.epsilon) == (None, 1)
         found.add(repr(result.steps))
     assert len(found) == 2
@@ -112,7 +112,7 @@ def test_runs_on_own_data_add_up_with_secret_noise(app):
     app.selectbox(key="run-network").set_value("asia").run()
     press(app, "run")
     app.selectbox(key="run-network").set_value("own").run()
-    assert app.session_state["shown"].result is result  # it was paid for
+    assert app.session_state["shown"][True].result is result  # it was paid for
 
 
 def test_a_run_that_dies_is_counted(app, monkeypatch):

@@ -69,7 +69,7 @@ def test_page_html_pdf_slides_and_zip_say_the_same(open_app):
     lines = {"question": question, "author": "Dr. *A*", "date": "1 May 2026"}
     asked = {f"report.{name}": line for name, line in lines.items()}
     app = open_app("report", data="asia", n="5000", epsilon="1", **asked)
-    shown = app.session_state["shown"]
+    shown = app.session_state["shown"][False]
     found, nothing = repeats.repeats_of(shown), nothing_for(shown)
     assert found is not None
     nothing.wait(60)
