@@ -6,7 +6,8 @@ and its rows of the one table in the folder; ``table`` writes that table from wh
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from engine.errors import InputError, did_you_mean
@@ -19,9 +20,11 @@ from engine.papers.curate import (
 )
 from engine.papers.pairs import pairs_accuracy, pairs_figure1, pairs_figure2, pairs_table2
 from engine.papers.priv_pc import figure1, figure1_forms, figure1_gaussian, table2, table3
-from engine.papers.table import Row, document, load, save
+from engine.papers.published import AUTHORS_LISTS
+from engine.papers.table import Measured, Row, document, load, save
 from engine.papers.theorems import theorems
-from engine.papers.work import Work
+from engine.papers.work import Work, arc_f1, authors_list, network
+from engine.result import reference_of
 
 STUDIES: dict[str, Callable[[Work], list[Row]]] = {
     "theorems": theorems,
@@ -56,7 +59,20 @@ def reproduce(name: str, work: Work) -> list[Path]:
     except OSError as error:
         raise InputError(f"{work.out} cannot be made a folder: {error.strerror}.") from None
     if name == TABLE:
-        work.write("reproduction.md", document(load(work.out, STUDIES), list(STUDIES), work.n))
+        work.write("reproduction.md", page(load(work.out, STUDIES), work.n))
     else:
-        work.written.append(save(work.out, name, STUDIES[name](work)))
+        start = time.process_time()
+        rows = tuple(STUDIES[name](work))
+        seconds = work.seconds + time.process_time() - start
+        work.written.append(save(work.out, name, Measured(round(seconds, 1), rows)))
     return work.written
+
+
+def page(measured: Mapping[str, Measured], n: int) -> str:
+    """Write the page of what was measured."""
+    truths = {name: network(name, 2) for name in AUTHORS_LISTS}
+    perfect = {
+        name: arc_f1(reference_of("pc", data.truth, data.names, None), authors_list(name))
+        for name, data in truths.items()
+    }
+    return document(measured, n, perfect)

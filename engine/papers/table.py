@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -17,16 +17,18 @@ MARKS = {
     "≈": "within 25 %",
     "≠": "differs",
     "†": "we depart from the text, or the text from what holds: the reason says how",
-    "?": "the text lacks what is needed to compute it",
+    "?": "the paper prints no number to compare with",
 }
 HEAD = """# The papers, reproduced
 
 Priv-PC: Wang, Pang and Song, NeurIPS 2020, and its preprint with appendices. CURATE: Bhattacharjee
 and Tandon 2024. Kusner: Kusner, Sun, Sridharan and Weinberger 2016.
 
-`python -m engine reproduce NAME --out DIR` measures one of {names}; figures are written as SVG and
-every run into `DIR/runs.db`, so that an interrupted reproduction resumes. `python -m engine
-reproduce table --out DIR` writes this page from what was measured there.
+Each section's heading is the command that measured its rows: `engine reproduce NAME --out DIR`.
+Figures are written as SVG and every run into `DIR/runs.db`, so that an interrupted reproduction
+resumes. `engine reproduce table --out DIR` writes this page from what was measured there. The
+sections that state a time take {seconds} of one core together, on a computer that had other work.
+Runs that two sections share count twice.
 
 All runs are *published* ones at the paper's settings, on n = {n:,} rows drawn from each network
 with seed 0. **program** is what the authors' public program does (`--form program`), with which the
@@ -36,12 +38,13 @@ the program's, or the text's where there is no program column.
 **vs PC** scores against the output of non-private PC (Kendall's τ at the same T), which the papers
 call ground truth; **vs truth** against the true graph, whose CPDAG is all that data can tell.
 *Skeleton F1* counts links; *arcs* is F1 of a CPDAG's arcs, where an undirected edge counts as two.
-The authors score arcs against lists of their own, which lack true links (Asia 6 of 8, Survey 4 of
-6, Sachs 13 of 17, Child 21 of 25, Alarm 35 of 46): a perfect Survey scores .333. The lists are not
-copied here, so no row is scored against them. **Claimed ε** is the paper's total for a run,
+**The authors' list** is what both programs score arcs against: lists of their own, which lack true
+links (Asia has 6 of 8, Survey 4 of 6, Sachs 13 of 17, Child 21 of 25, Alarm 35 of 46) and have
+false ones (Sachs 1, Child 4, Alarm 8). The true graph's CPDAG scores {perfect}
+against them ({networks}). **Claimed ε** is the paper's total for a run,
 **proven ε** what our ledger can prove for it
 ([privacy](theory/privacy.md)). ± is the largest standard error of a mean in the cell.
-Numbers of several networks are in the order {orders}; a reason that is missing is the one above.
+Numbers of several networks are in the order {orders}.
 
 """
 # The networks of each paper, in the order of the numbers of a row.
@@ -118,61 +121,91 @@ def number(value: float | None) -> str:
 
 
 def markdown(rows: Iterable[Row]) -> str:
-    """Write the rows as one Markdown table; networks' names and repeated reasons are left out."""
+    """Write the rows as one Markdown table; the networks' names are left out."""
     columns = ["item", "what", "paper", "program", "text", "difference", "mark", "reason"]
     lines = [columns, ["---"] * len(columns)]
-    before = ""
     for row in rows:
-        cells, reason = row.cells, row.reason
+        cells = row.cells
         for order in ORDERS.values():
             cells[1] = cells[1].replace(f": {order}", "")
-        if reason == before:
-            cells[-1] = ""
-        before = reason
-        lines.append(cells)
+        lines.append([cell.replace("|", "\\|") for cell in cells])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def save(folder: Path, name: str, rows: Sequence[Row]) -> Path:
-    """Keep the rows of one reproduction."""
+@dataclass(frozen=True)
+class Measured:
+    """The rows of one reproduction, and its seconds of one core; None if they were not timed."""
+
+    seconds: float | None
+    rows: tuple[Row, ...]
+
+
+def save(folder: Path, name: str, measured: Measured) -> Path:
+    """Keep one reproduction."""
     path = folder / f"rows-{name}.json"
-    text = json.dumps([asdict(row) for row in rows], indent=1, ensure_ascii=False)
+    text = json.dumps(asdict(measured), indent=1, ensure_ascii=False)
     path.write_text(text + "\n", encoding="utf-8")
     return path
 
 
-def load(folder: Path, names: Iterable[str]) -> list[Row]:
-    """Load the rows of the reproductions that have files there, in this order."""
-    files = [folder / f"rows-{name}.json" for name in names]
-    found = [json.loads(f.read_text(encoding="utf-8")) for f in files if f.is_file()]
-    return [Row(**row) for rows in found for row in rows]
+def load(folder: Path, names: Iterable[str]) -> dict[str, Measured]:
+    """Load the reproductions that have files there, in this order."""
+    files = {name: folder / f"rows-{name}.json" for name in names}
+    found = {
+        name: json.loads(f.read_text(encoding="utf-8")) for name, f in files.items() if f.is_file()
+    }
+    return {
+        name: Measured(one["seconds"], tuple(Row(**row) for row in one["rows"]))
+        for name, one in found.items()
+    }
 
 
-def document(rows: Sequence[Row], names: Sequence[str], n: int) -> str:
-    """Write the page: what the numbers are, the marks, the table, the figures."""
+def document(measured: Mapping[str, Measured], n: int, perfect: Mapping[str, float]) -> str:
+    """Write the page: what the numbers are, the marks, and a section per command.
+
+    ``perfect`` is what each network's true CPDAG scores against the authors' list.
+    """
     legend = "".join(f"- **{mark}** {words}\n" for mark, words in MARKS.items())
-    stated = {row.item for row in rows}
-    figures = "".join(
-        f"\n![{item}: {title}](pictures/{name}.svg)\n"
-        for name, (item, title) in FIGURES.items()
-        if item in stated
+    head = HEAD.format(
+        n=n,
+        orders="; ".join(f"{networks} ({paper})" for paper, networks in ORDERS.items()),
+        seconds=_duration(sum(one.seconds or 0.0 for one in measured.values())),
+        perfect=", ".join(map(number, perfect.values())),
+        networks=", ".join(perfect),
     )
-    orders = "; ".join(f"{networks} ({paper})" for paper, networks in ORDERS.items())
-    head = HEAD.format(names=", ".join(f"`{name}`" for name in names), n=n, orders=orders)
-    return f"{head}{legend}\n{markdown(rows)}\n{figures}"
+    return head + legend + "".join(_section(name, one) for name, one in measured.items())
 
 
-FIGURES = {
-    "figure1-claimed": ("Priv-PC figure 1", "F1 against the claimed total"),
-    "figure1-defended": ("Priv-PC figure 1", "F1 against the total that can be proven"),
-    "figure1-directed-claimed": ("Priv-PC figure 1", "F1 of arrows"),
-    "curate-figure3": ("CURATE figure 3", "iterations that a total affords"),
-    "curate-figure4-claimed": (
-        "CURATE figure 4",
-        "F1 against the claimed total; at small totals CURATE gives all budget to order 0 and asks "
-        "no conditional question, so that its curve need not rise",
+def _section(name: str, measured: Measured) -> str:
+    figures = "".join(
+        f"\n![{title}](pictures/{stem}.svg)\n"
+        for stem, (study, title) in FIGURES.items()
+        if study == name
+    )
+    seconds = measured.seconds
+    took = "Not timed." if seconds is None else f"{_duration(seconds)} of one core."
+    return f"\n## `engine reproduce {name}`\n\n{took}\n\n{markdown(measured.rows)}\n{figures}"
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds / 60:.0f} minutes" if seconds >= 100 else f"{max(1, round(seconds))} s"
+
+
+FIGURES = {  # the command that draws each, and its title
+    "figure1-claimed": ("figure1", "Priv-PC figure 1: F1 against the claimed total"),
+    "figure1-defended": ("figure1", "Priv-PC figure 1: F1 against the total that can be proven"),
+    "figure1-directed-claimed": ("figure1", "Priv-PC figure 1: F1 of arrows"),
+    "figure1-program": (
+        "figure1-forms",
+        "Priv-PC figure 1 as the programs make it: F1 of arcs against the authors' list",
     ),
-    "curate-figure4-directed-claimed": ("CURATE figure 4", "F1 of arrows"),
-    "pairs-figure1": ("Kusner figure 1", "the right direction against ε"),
-    "pairs-figure2": ("Kusner figure 2", "the training half, against λ"),
+    "curate-figure3": ("curate-figure3", "CURATE figure 3: iterations that a total affords"),
+    "curate-figure4-claimed": (
+        "curate-figure4",
+        "CURATE figure 4: F1 against the claimed total; at small totals CURATE gives all budget to "
+        "order 0 and asks no conditional question, so that its curve need not rise",
+    ),
+    "curate-figure4-directed-claimed": ("curate-figure4", "CURATE figure 4: F1 of arrows"),
+    "pairs-figure1": ("pairs-figure1", "Kusner figure 1: the right direction against ε"),
+    "pairs-figure2": ("pairs-figure2", "Kusner figure 2: the training half, against λ"),
 }

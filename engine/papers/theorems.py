@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import combinations, permutations
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.stats import laplace
 
+from engine.algorithms.priv_pc import PrivPCParameters
 from engine.pairs.dependence import hsic, record_sensitivity, training_sensitivity
 from engine.pairs.regression import Ridge, residual_bound
 from engine.papers.table import Row
@@ -68,6 +70,7 @@ def _priv_pc() -> list[Row]:
     rounds = [
         10 * AboveThresholdEvent(1.0, s, 2 * s).epsilon for s in (sparse_vector_scale(1.0, 10),)
     ]
+    programmed = PrivPCParameters.build({"guarantee": "published", "form": "program"})
     where = f"α = {gap:g}, t = {tweak:g}, ε = 1, m = {M:,}"
     return [
         Row("Priv-PC Theorem 1", "ε of sieve and examine together, ε = 1 a round",
@@ -81,11 +84,18 @@ def _priv_pc() -> list[Row]:
             "Lap(2Δ/ε) supports: its proof takes e^(−2εα/Δ) for ½e^(−εα/2Δ).",
             "=" if passed <= printed[1] else "†"),
         Row("Priv-PC §3.2", "best m / n at ε = 1", [float(best.x)], [best_rate(1.0)],
-            "The paper solves it numerically, as done under 'paper'; closed form here."),
+            "The paper solves it numerically, as done under 'paper'; closed form here. The "
+            "program's search ends early: .05 at ε = 10, where all rows are best.", "†",
+            program=[programmed.rows_in_sieve(1.0, N) / N]),
         Row("Priv-PC Theorem 3", "constant of conditional Kendall's z", [4.5], [three],
             "Published runs calibrate to the authors' 6/√n (on p .00757 instead of .00568 at n = "
             "100,000): 9/2 needs strata of at least c₁ rows, which the text does not give, and 6 "
             "is what holds without a set.", "†"),
+        Row("Priv-PC Definition 5", "τ of two independent fair binary columns, ties discordant",
+            "0, as its test takes it", [_tau_with_ties([25, 25, 25, 25])],
+            "Definition 5, and Kusner's, call every pair that is not concordant discordant, ties "
+            "too, so that independence is far from 0. The programs and the runs here give ties no "
+            "sign.", "†", program=[0.0]),
         Row("Priv-PC Theorem 6", "added record, unconditional τ of n = 3, 4, 5: 2/(n − 1)",
             [2 / (n - 1) for n in (3, 4, 5)], [_added_to_tau(n) for n in (3, 4, 5)],
             "Does not hold from n = 4 on. All orders of n + 1 records give 4/(n + 1): the proof "
@@ -112,6 +122,13 @@ def _tau(order: tuple[int, ...]) -> float:
     """Kendall's τ of records in this order, by its definition."""
     signs = [1 if a < b else -1 for a, b in combinations(order, 2)]
     return sum(signs) / len(signs)
+
+
+def _tau_with_ties(cells: Sequence[int]) -> float:
+    """τ of a binary table (00, 01, 10, 11), its ties counted as discordant, pair by pair."""
+    records = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], cells, axis=0)
+    pairs = [1 if (a < b).all() or (a > b).all() else -1 for a, b in combinations(records, 2)]
+    return sum(pairs) / len(pairs)
 
 
 def _added_to_tau(n: int) -> float:
