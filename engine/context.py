@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 MOST_STEPS = 100_000  # of a trace, about 1.5 kB each; later ones are shown but not kept
 
+_EVERY = 20  # steps between two reports of progress
+
 
 @dataclass(frozen=True)
 class Step:
@@ -127,6 +129,9 @@ class RunContext:
             self._kept = self._seen
         if self.on_step is not None:
             self.on_step(step)
+        if self._emitted % _EVERY == 0:
+            at = "" if step.order is None else f"order {step.order} · "
+            self.monitor.tell(None, f"{at}{self._emitted:,} steps")
 
     def close(self) -> None:
         """Put charges that no step carries yet on a last one, so that the trace adds up."""

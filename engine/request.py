@@ -143,7 +143,7 @@ class Request:
 
         Args:
             data: The rows, where they are there already; else they are drawn.
-            how: ``stop``, ``on_step`` and ``trace`` of :func:`engine.run`.
+            how: ``stop``, ``on_progress``, ``on_step`` and ``trace`` of :func:`engine.run`.
 
         Raises:
             InputError: For what does not fit.

@@ -19,7 +19,7 @@ from engine.data.schema import Schema
 from engine.errors import InputError
 from engine.graphs.known import known_of
 from engine.knowledge import Knowledge, check_names
-from engine.monitor import Monitor, Stop
+from engine.monitor import Monitor, OnProgress, Stop
 from engine.params import Parameters
 from engine.privacy.ledger import Ledger
 from engine.randomness import Randomness
@@ -61,6 +61,7 @@ def run(
     trace: bool = True,
     on_step: Callable[[Step], None] | None = None,
     stop: Stop | None = None,
+    on_progress: OnProgress | None = None,
     knowledge: Knowledge | None = None,
     question: Question | None = None,
     **values: Any,
@@ -80,6 +81,8 @@ def run(
         on_step: Sees each step as it happens.
         stop: A ``threading.Event``, or a function that says whether to stop. The
             result then holds every decision until the stop.
+        on_progress: Called after every 20 steps with None, because no run knows its length, and a
+            phrase.
         knowledge: What is known of the causes; without it, what the data's schema states. Public,
             so the guarantee is the same with it and without.
         question: What Marginal PC spends a share of its budget on; its ``known`` is the background
@@ -125,7 +128,7 @@ def run(
         known=known_of(stated, data.names) if stated else None,
         question=question,
         on_step=on_step,
-        monitor=Monitor(stop=stop),
+        monitor=Monitor(on_progress, stop),
     )
     start = time.perf_counter()
     with one_thread():

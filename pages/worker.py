@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from engine import ALGORITHMS, Dataset, Knowledge, RunResult, load_dataset, run
-from engine.context import Step
 from engine.data.schema import Schema, load_schema
 from engine.monitor import Monitor
 from engine.registry import slow
@@ -250,19 +249,10 @@ def forget() -> None:
 
 
 def search(monitor: Reporter, request: Request, data: Dataset) -> RunResult:
-    """One run; reports its order and how many steps it has made."""
-    steps = 0
+    """Run the request, with a word before a run that compiles first."""
     if seconds := slow(request.algorithm):
         monitor.tell(None, f"preparing it, once, about {seconds} s")
-
-    def count(step: Step) -> None:
-        nonlocal steps
-        steps += 1
-        if steps % 20 == 0:
-            at = "" if step.order is None else f"order {step.order} · "
-            monitor.tell(None, f"{at}{steps:,} steps")
-
-    return request.run(met(data), on_step=count, stop=monitor.stop)
+    return request.run(met(data), **monitor.options)
 
 
 def curve(monitor: Reporter, request: Request, data: Dataset) -> bool:

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from engine import Budget, InputError, Schema, load_dataset, plan, sweep
+from engine import Budget, InputError, Schema, load_dataset, plan, run, sweep
 from engine.audit.cases import audit, cases
 from engine.monitor import Cancelled, Monitor
 from engine.release.budget import VARIABLE
@@ -43,6 +43,14 @@ def test_runs_that_take_alike_are_counted(monkeypatch):
         (2 / 3, "2 of 3 runs, about 2 s left"),
         (1.0, "3 of 3 runs, about 0 s left"),
     ]
+
+
+def test_a_run_tells_its_steps():
+    told, steps = [], []
+    how = {"on_progress": lambda *values: told.append(values), "on_step": steps.append}
+    run("priv_pc", ASIA, epsilon=5.0, **how)
+    assert len(told) == len(steps) // 20 > 0
+    assert told[-1] == (None, f"order {steps[20 * len(told) - 1].order} · {20 * len(told)} steps")
 
 
 # Earlier names ----------------------------------------------------------------------------

@@ -53,8 +53,8 @@ def seen(result):
     )
 
 
-def test_a_run_of_priv_pc_is_followed_through_at_most_twenty_files():
-    """Those of the engine that a run enters, once its loops are compiled."""
+def test_a_run_of_priv_pc_is_followed_through_few_files():
+    """Those of the engine that a run enters, once its loops are compiled; one is its monitor."""
     run("priv_pc", sample_for(None), epsilon=1.0, seed=0)
     entered, fresh = set(), load_dataset("asia", n=1_000)
     sys.setprofile(lambda frame, *_: entered.add(Path(frame.f_code.co_filename)))
@@ -62,7 +62,7 @@ def test_a_run_of_priv_pc_is_followed_through_at_most_twenty_files():
     sys.setprofile(None)
     ours = {path for path in entered if "engine" in path.parts}
     assert {"priv_pc.py", "skeleton.py", "mechanisms.py"} <= {path.name for path in ours}
-    assert len(ours) <= 20, sorted(map(str, ours))
+    assert len(ours) <= 21, sorted(map(str, ours))
 
 
 # Registry and declarations --------------------------------------------------------------
