@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -31,19 +32,18 @@ def effect_command(argv: Sequence[str]) -> None:
         help="column that is set (default: the question that the release was made for)",
     )  # fmt: skip
     parser.add_argument(
-        "--outcome", "--effect", dest="outcome", metavar="COLUMN",
-        help="outcome column",
+        "--outcome", metavar="COLUMN", help="outcome column"
     )  # fmt: skip
     parser.add_argument(
-        "--cause-level", "--level", dest="cause_level", metavar="LEVEL",
+        "--cause-level", metavar="LEVEL",
         help="level the cause is set to (default: yes, else the last level)",
     )  # fmt: skip
     parser.add_argument(
-        "--reference", "--base", dest="reference", metavar="LEVEL",
+        "--reference", metavar="LEVEL",
         help="level it is compared with (default: no, else the first level)",
     )  # fmt: skip
     parser.add_argument(
-        "--outcome-level", "--event", dest="outcome_level", metavar="LEVEL", action="append",
+        "--outcome-level", metavar="LEVEL", action="append",
         help="level of the outcome that is counted, or a range as '>= 350'; repeat it to count "
         "several (default: yes, else the last level)",
     )  # fmt: skip
@@ -52,7 +52,7 @@ def effect_command(argv: Sequence[str]) -> None:
         help="compare means of the outcome by the schema's public numbers",
     )  # fmt: skip
     parser.add_argument(
-        "--adjustment", "--sets", dest="adjustment", default=OPTIMAL, metavar="SET",
+        "--adjustment", default=OPTIMAL, metavar="SET",
         help=f"adjustment set: {', '.join(SETS)} (default {OPTIMAL})",
     )  # fmt: skip
     add_knowledge_flag(parser)
@@ -60,7 +60,7 @@ def effect_command(argv: Sequence[str]) -> None:
         "--out", metavar="FILE", help="also write the release with that knowledge applied"
     )
     add_json_flag(parser)
-    args = parser.parse_args(argv)
+    args = parser.parse_args([_current(word) for word in argv])
     chosen = ("cause_level", "reference", "outcome_level", "mean", "adjustment")
     paid = load_release(args.file)
     if (facts := known(args)) is None and args.out is not None:
@@ -73,6 +73,19 @@ def effect_command(argv: Sequence[str]) -> None:
     if args.out is not None:
         save(canonical(paid.release), Path(args.out))
     print(json.dumps(found.to_json()) if args.json else "\n".join([found.sentence, *found.notes]))
+
+
+_RENAMED = {"--effect": "--outcome", "--level": "--cause-level", "--base": "--reference",
+            "--event": "--outcome-level", "--sets": "--adjustment"}  # fmt: skip
+
+
+def _current(word: str) -> str:
+    """Return a flag of version 0.3 under its new name, with a warning; other words as they are."""
+    flag, *value = word.split("=", 1)
+    if flag not in _RENAMED:
+        return word
+    print(f"{flag} is called {_RENAMED[flag]}; version 0.5 refuses {flag}.", file=sys.stderr)
+    return "=".join([_RENAMED[flag], *value])
 
 
 def _asked(

@@ -101,6 +101,8 @@ def test_the_command_line_asks_and_answers(typed):
     assert "If smoke were yes instead of no for everyone" in answer
     assert answer in said
     assert load_release("q.json").answer().sentence == answer
+    old = typed("effect q.json --cause smoke --effect=bronc --level yes --base no --event yes")
+    assert (old.out.splitlines()[0], old.err.count(" is called --")) == (answer, 4)
     for wrong in ("--cause smoke", "--outcome bronc --after lung", "--cause smoke --outcome bronc "
                   "--reference no", "--cause smoke --outcome bronc --before bronc"):  # fmt: skip
         line = f"release --csv a.csv --schema s.json --budget ward --out w.json {wrong}"
