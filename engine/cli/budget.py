@@ -23,7 +23,9 @@ def budget_command(argv: Sequence[str]) -> None:
         example="budget new ward-8 --epsilon 3 --delta 1e-5",
     )
     new.add_argument("name", help="what you call these records")
-    new.add_argument("--epsilon", required=True, help="the total ε over all releases, for ever")
+    new.add_argument(
+        "--epsilon", required=True, help="the total ε over all releases, never changed"
+    )
     new.add_argument("--delta", default="1e-6", help="the total δ (default %(default)s)")
     show = words.add_parser(
         "show", description="What was charged, and what is left.", example="budget show ward-7"

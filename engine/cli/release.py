@@ -149,7 +149,7 @@ def combine_command(argv: Sequence[str]) -> None:
     parser.add_argument(
         "--different-people",
         action="store_true",
-        help="state that each person is in one release only, though two look like the same people",
+        help="declare that each person is in one release only, though two look alike",
     )
     add_knowledge_flag(parser)
     _add_out_flags(parser)

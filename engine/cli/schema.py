@@ -99,7 +99,7 @@ def _words(schema: Schema) -> list[str]:
     head = f"{len(schema.columns)} columns{people}:"
     waiting = ", ".join(schema.waiting)
     last = (
-        f"Not declared yet: {waiting}. Nothing is proven of what is read by it."
+        f"Not declared yet: {waiting}. Runs with this schema have no guarantee."
         if waiting
         else "All columns are declared: strict runs by it have a proven guarantee."
     )

@@ -102,7 +102,7 @@ class Dataset:
         names, levels, schema = self.names, self.levels, self.schema
         texts = all(isinstance(name, str) and name.strip() for name in names)
         if not texts or len(set(names)) < len(names) or len(names) != len(levels):
-            yield "Names are one a column: different texts that are not blank, each with levels."
+            yield "Names are different texts that are not blank, one per column, each with levels."
         if not all(labels and len(set(labels)) == len(labels) for labels in levels):
             yield "Every column needs at least one level, and no level twice."
         if schema is not None and (schema.names, schema.levels) != (names, levels):
@@ -120,7 +120,7 @@ class Dataset:
             whole = held.dtype.kind in "iu" and held.shape == codes.shape[:1] and held.min() > 0
             if self.values is not None or not whole or held.sum() > MAX_FOLDED:
                 yield (
-                    "Weights are whole numbers of at least 1, one a row of codes, at most "
+                    "Weights are whole numbers of at least 1, one per row of codes, at most "
                     f"{MAX_FOLDED:,} together; numeric data have none."
                 )
         if self.truth is not None and set(self.truth.nodes) != set(names):

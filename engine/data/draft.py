@@ -1,7 +1,7 @@
 """What the rows of a table look like, to propose a schema: exact facts, for their owner alone.
 
-Nothing of it may be handed out or taken for declared. A person looks at it and states, from what
-they know of the world and not of these rows, what the schema is.
+It must not leave the machine, and it is not declared. A person examines it and declares the schema
+from other knowledge than these rows.
 """
 
 from __future__ import annotations

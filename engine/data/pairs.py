@@ -127,18 +127,18 @@ def read_pair(
     if wrong.any():
         i, j = np.argwhere(wrong)[0]
         raise DataError(
-            f"Row {i + 1:,} below the header of {label}, column {show(names[j])}, holds what is no "
-            "finite number; correct or delete the row."
+            f"Row {i + 1:,} below the header of {label}, column {show(names[j])}, holds no finite "
+            "number. Correct or delete the row."
         )
-    note = "Bounds are stated; values outside them are cut off."
+    note = "Bounds are declared. Values outside them are clipped."
     stated: Any = bounds
     if bounds is None:
         if not np.ptp(values, axis=0).all():
             raise DataError(f"A column of {label} is constant; nothing depends on it.")
         stated = list(zip(values.min(axis=0), values.max(axis=0), strict=True))
         note = (
-            "No bounds were stated, so they were read from the data without noise and no guarantee "
-            "is given; state them."
+            "No bounds were declared, so they were read from the data without noise. There is no "
+            "guarantee. Declare them."
         )
     values = np.clip(values, *np.array(stated, float).T)
     stem = Path(label.removesuffix(".gz")).stem

@@ -211,7 +211,7 @@ _WRONG = {
     "Expected Number of Columns": "has another number of cells than the header has names",
     "Maximum line size": "begins a record that is longer than 4 MB",
     "unterminated quote": "has a quotation mark that is not closed, or text after one",
-    "Invalid unicode": "is not text in the encoding stated (utf-8, utf-16 or latin-1)",
+    "Invalid unicode": "is not text in the declared encoding (utf-8, utf-16 or latin-1)",
 }
 _UNREAD = {
     "text": "cannot be read as delimited text; check the file",

@@ -401,7 +401,7 @@ def _same_people(parts: Sequence[Release], found: Sequence[Checked]) -> str:
             return (
                 f"{show(parts[i].name)} and {show(parts[j].name)} look like the same people: "
                 "releases of different people are this alike with a probability of at most "
-                f"{p:.1g}. If you know that each person is in one of them only, state it: "
+                f"{p:.1g}. If you know that each person is in one of them only, declare it: "
                 "combine --different-people, in Python different_people=True, or the box on the "
                 "page."
             )
@@ -503,7 +503,7 @@ def attack_release(
     not consistent, or is a combined one, which has no answers of its own.
     """
     if release.parts:
-        raise InputError("A combined release has no answers of its own: attack its parts, singly.")
+        raise InputError("A combined release has no measurements. Attack each of its parts.")
     known_by = checked(release, _deadline(seconds)).tables.known_by
     request = requested(release)
     return attack(

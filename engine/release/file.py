@@ -245,7 +245,7 @@ def parse(content: Any) -> Release:
         raise InputError(f"A release is one of {ALGORITHM}; {show(content['algorithm'])} is none.")
     schema = parse_schema(content.get("schema"))
     if schema.waiting:
-        raise InputError("The schema of the release was not stated by anybody; no release has one.")
+        raise InputError("Invalid release: its schema was not declared.")
     parts = tuple(map(parse, content.get("combined", ())))
     _check_sizes(content, schema, parts)
     stated, applied, made = content["guarantee"], content.get("knowledge"), content["releases"]

@@ -545,8 +545,8 @@ def _declared(data: Any, schema: Schema | None, monitor: Monitor) -> Dataset:
         raise InputError("A release needs a declared schema: Schema.draft(frame).declare(...).")
     if not isinstance(data, Dataset) and (many := [u for u in table.unforeseen_cells if u.asks]):
         raise InputError(
-            f"Nothing was charged: {many[0]}. If that is right, read the table first and release "
-            "what was read: data = read_table(table, schema)."
+            f"Nothing was charged: {many[0]}. If that is right, read the table first, and release "
+            "the result: data = read_table(table, schema)."
         )
     return table
 

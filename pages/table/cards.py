@@ -61,7 +61,7 @@ class Card(Parameters):
         "This is the person",
         help="The guarantee is then about persons, and each card says how their rows become one.",
     )
-    kind: str = param(UNORDERED, "What it is", choices=tuple(KINDS))
+    kind: str = param(UNORDERED, "Kind of column", choices=tuple(KINDS))
     levels: str = param(
         "",
         "Levels",
@@ -210,8 +210,8 @@ def schema_of(
     if left := waiting(cards, order):
         listed = ", ".join(left[:3]) + (" …" if left[3:] else "")
         raise InputError(
-            f"Tick “{state.spec_of(Card, 'declared').title}” for {listed}: what was found in your "
-            "data is not public until you declare it from other knowledge."
+            f"Tick “{state.spec_of(Card, 'declared').title}” for {listed}: facts found in your "
+            "data are not public until you declare them from other knowledge."
         )
     id_, ordered = person_of(cards), None if order == ORDERLESS else order
     person = None if id_ is None else Person(id=id_, order=ordered)

@@ -179,7 +179,7 @@ def _order(known: Draft, force: Schema | None) -> str:
         usual = force.person.order or cards.ORDERLESS
     if known.setdefault("order", usual) not in options:
         known["order"] = usual
-    title, key = "What orders a person's rows", "cards-order"
+    title, key = "Order of a person's rows", "cards-order"
     said = "A column of dates or numbers: first and last go by it."
     return str(bound(st.selectbox, title, known, "order", key=key, options=options, help=said))
 
@@ -209,7 +209,7 @@ def known_view(schema: Schema | None) -> None:
     """The facts that every guarantee takes for public, and what the table is compared with."""
     data = own_data()
     if schema is None or data is None or not data.declared:
-        st.info("Declare the columns first: what is not declared is not known.")
+        st.info("Declare the columns first.")
         return
     journey.done("known")
     scored = "No true graph came with the table, so nothing is scored."
@@ -225,7 +225,7 @@ def known_view(schema: Schema | None) -> None:
     )
     st.markdown("**What you know of the causes**")
     st.caption(
-        "What cannot come before what, and which links are certain: public, like the columns."
+        "Which columns cannot cause which, and which edges are certain: public, like the columns."
     )
     known_button("data")
     st.markdown("**What each column can hold**")

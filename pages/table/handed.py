@@ -93,8 +93,8 @@ def follows(releases: Sequence[Release], key: str) -> None:
         sure = several and st.checkbox(
             "I know that each person is in one of these releases only",
             key=f"{key}-different",
-            help="Releases that look like the same people are combined only if you state this. The "
-            "new file says so.",
+            help="Releases that look like the same people are combined only if you declare this. "
+            "The new file says so.",
         )
         try:
             facts = None if known is None else load_knowledge(known.getvalue())

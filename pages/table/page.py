@@ -25,8 +25,7 @@ RELEASE = (
 # The one way to numbers of private rows that nobody has paid for.
 EXACT = "Show exact numbers of your own data (not private)"
 EXACT_HELP = (
-    "What follows is calculated from your rows without noise. Nothing of it may be handed out "
-    "under a guarantee."
+    "What follows is calculated from your rows without noise. Sharing it breaks any guarantee."
 )
 PUBLIC = "Another dataset: yours again, or a public one"
 

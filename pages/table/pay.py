@@ -41,12 +41,12 @@ class Declared(Parameters):
     """The controls of a new budget."""
 
     name: str = param("", "Name", high=200)
-    epsilon: float = param(3.0, "Total ε, for ever", low=0, high=math.inf, open_low=True)
-    delta: float = param(1e-5, "Total δ, for ever", low=0, high=1)
+    epsilon: float = param(3.0, "Total ε, never changed", low=0, high=math.inf, open_low=True)
+    delta: float = param(1e-5, "Total δ, never changed", low=0, high=1)
 
 
 SIGNATURE = (
-    "An Ed25519 signature binds file and page to whoever holds the key. It is made on first use "
+    "An Ed25519 signature binds file and page to the holder of the key. It is made on first use "
     "and stays in your data folder."
 )
 
@@ -106,7 +106,7 @@ def _table(found: Sequence[Budget]) -> None:
         }
         for budget in found
     ]
-    show.table(pd.DataFrame(rows), alt="Budgets and what is left")
+    show.table(pd.DataFrame(rows), alt="Budgets and their remaining ε and δ")
 
 
 def again(budgets: Sequence[Budget]) -> None:
@@ -142,7 +142,7 @@ def spend(data: Dataset, book: Sequence[Budget]) -> None:
     st.markdown(f"**Release by {algorithm(ALGORITHM).title}**")
     file = own_file()
     if file is None or file.schema is None or not data.declared:
-        st.info("Declare the schema of your file first: state its columns in the step Columns.")
+        st.info("Declare the columns of your file first, in the step Columns.")
         return
     schema = file.schema
     unforeseen(data, key="release")

@@ -60,7 +60,7 @@ def test_a_release_from_upload_to_check(open_app, book):
     assert app.file_uploader(key="drop-file").label == "A table: drop a file here"
     assert "asia" not in told(app, "html").lower()
     own_table(app, WARD)
-    assert "Declare the schema" in told(app, "info")
+    assert "Declare the columns of your file first" in told(app, "info")
     own_table(app, WARD, asia_schema())
     step(app, "share")
     assert "Nothing was released of this table" in told(app, "info")
