@@ -73,7 +73,7 @@ def claims(networks: Iterable[int], first: int) -> Iterator[Claim]:
             found, drawn = result.diagnostics, result.matrix.astype(int)
             assert isinstance(found, MarginalDiagnostics)
             for (i, j), p in found.edge_confidence.items():
-                arrows = found.arrow_confidence[i, j], found.arrow_confidence[j, i]
+                arrows = found.direction_confidence[i, j], found.direction_confidence[j, i]
                 mark = int(true[i, j] - true[j, i])
                 yield Claim(
                     k, n, epsilon, p, *arrows, bool(true[i, j] or true[j, i]), mark,

@@ -129,7 +129,7 @@ def released(result: RunResult, n: int) -> Tests:
         z, variance = max(-step.value, 0.0), noise_variance(step)
         odds = (math.log(max(n / (1 + variance), 1.0)) - z**2 / (1 + variance)) / 2
         pair = min(at[step.x], at[step.y]), max(at[step.x], at[step.y])
-        given = tuple(at[name] for name in step.given)
+        given = tuple(at[name] for name in step.conditioning_set)
         found.setdefault(pair, []).append((max(-1e2, min(odds, MOST_INDEPENDENCE)), given))
     return found
 
@@ -155,7 +155,7 @@ def one(cell: Cell, number: int) -> tuple[float, float, float, float]:
     if cell.algorithm != "pc":
         values["epsilon"] = cell.epsilon
     result = run(cell.algorithm, data, seed=number, **values)
-    assert result.metrics is not None
+    assert result.metrics_all is not None
     skeleton, truth = result.matrix | result.matrix.T, result.reference_cpdag
 
     def turned(weights: Weights) -> float:
@@ -164,13 +164,13 @@ def one(cell: Cell, number: int) -> tuple[float, float, float, float]:
 
     last = math.nan
     if cell.algorithm == "pc":  # its own way to weigh, which asks all sets
-        asked = run("pc", data, trace=False, **values, orientation=STRONGEST).metrics
+        asked = run("pc", data, trace=False, **values, orientation=STRONGEST).metrics_all
         assert asked is not None
         last = asked.directed_f1
     elif cell.algorithm in VALUED:
         last = turned(by_values(skeleton, released(result, data.n)))
     votes = turned(by_votes(skeleton, result.separating))
-    return result.metrics.skeleton_f1, result.metrics.directed_f1, votes, last
+    return result.metrics_all.skeleton_f1, result.metrics_all.directed_f1, votes, last
 
 
 def measure(cell: Cell) -> None:

@@ -233,7 +233,7 @@ def unequal_of(case: str, n: int, seed: int) -> dict[str, Any]:
 
     def scores(graph: np.ndarray) -> list[float]:
         found = compare(graph, truth)
-        return [found.skeleton_f1 or 0.0, found.precision]
+        return [found.skeleton_f1 or 0.0, found.precision or 0.0]
 
     diagnostics: list[Any] = [part.diagnostics for part in parts]
     out: dict[str, Any] = {"weighted": scores(search_on(data, diagnostics, max(epsilons)).matrix)}

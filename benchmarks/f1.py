@@ -156,8 +156,8 @@ def scores(column: str, data: Dataset, epsilon: float, seed: int) -> Scores:
         with mock.patch.object(NoisyTests, "seen", seen):
             result = run(key, data, trace=False, **values)
     assert result is not None
-    assert result.metrics is not None
-    return result.metrics
+    assert result.metrics_all is not None
+    return result.metrics_all
 
 
 def measure(cell: Cell) -> Runs:

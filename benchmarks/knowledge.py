@@ -84,12 +84,12 @@ def study(data: Dataset, seeds: int) -> pd.DataFrame:
                     links = found.matrix | found.matrix.T
                     alone = links if known is None else Known(known, data.names).turned(links)
                     right, wrong = arrows_of(found.matrix, dag)
-                    assert found.metrics is not None
+                    assert found.metrics_all is not None
                     rows.append({
                         "dataset": data.name, "algorithm": key, "epsilon": epsilon,
                         "knowledge": name, "seed": seed,
-                        "skeleton_f1": found.metrics.skeleton_f1,
-                        "directed_f1": found.metrics.directed_f1,
+                        "skeleton_f1": found.metrics_all.skeleton_f1,
+                        "directed_f1": found.metrics_all.directed_f1,
                         "directed_dag": against_dag(found.matrix, dag),
                         "alone_dag": against_dag(alone, dag),
                         "arrows_right": right, "arrows_wrong": wrong,

@@ -109,7 +109,9 @@ def summary(runs: list[Run | None]) -> str:
 
     The standard error takes the runs as independent; a single run has none.
     """
-    found = [(r.metrics, s) for run in runs if run is not None for r, s in [run] if r.metrics]
+    found = [
+        (r.metrics_all, s) for run in runs if run is not None for r, s in [run] if r.metrics_all
+    ]
     if not found:
         return "-"
     rows = [(m.skeleton_f1, m.directed_f1, m.shd, seconds) for m, seconds in found]

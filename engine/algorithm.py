@@ -8,6 +8,7 @@ from typing import Any
 
 from engine.context import RunContext
 from engine.data.dataset import Dataset
+from engine.diagnostics import Diagnostics
 from engine.graphs.cpdag import Adjacency, SeparatingSets
 from engine.params import Parameters
 from engine.privacy.accounting import Guarantee
@@ -16,20 +17,6 @@ from engine.privacy.ledger import Ledger
 
 WHOLE_RUN = "the whole run"
 OMITTED = {"omitted": True}  # metadata of a field that a result's JSON leaves out: a large table
-
-
-@dataclass(frozen=True, kw_only=True)
-class Diagnostics:
-    """Base of a family's diagnostics: typed, named fields only.
-
-    ``chosen`` says which algorithm was chosen for the table and why; empty where none was chosen.
-    """
-
-    chosen: str = ""
-
-    def low_confidence(self, cpdag: Adjacency) -> frozenset[tuple[int, int]]:
-        """The (d, d) graph's arrows (i, j) that are too little sure of to be drawn as arrows."""
-        return frozenset()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -77,6 +64,8 @@ class Algorithm:
     noise: Callable[[Dataset, Any], float] | None = None
     # Unit covered by the published epsilon, e.g. "a round"; None: there is no published form.
     epsilon_pays: str | None = None
+    # The unit of which each has the published epsilon, as in "ε per test"; empty: the whole run.
+    epsilon_unit: str = ""
     # The key of the algorithm without privacy that this one becomes without noise, exactly; None
     # where there is none.
     parent: str | None = None

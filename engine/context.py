@@ -10,6 +10,8 @@ from engine.graphs.known import Known
 from engine.monitor import QUIET, Monitor
 from engine.privacy.ledger import Charge, Ledger
 from engine.randomness import Randomness
+from engine.renamed import Renamed
+from engine.words.steps import reason
 
 if TYPE_CHECKING:
     from engine.question import Question
@@ -25,9 +27,10 @@ class Step:
 
     ``value`` is what was released (None for a sparse-vector answer: its noisy value is never
     released), ``threshold`` the public threshold it was compared with. ``decision`` is
-    "independent", "dependent" or specific to the algorithm; ``reason`` says in words why, as a
-    clause after "because". ``charges`` are the lines of the ledger added since the step before;
-    over a run they add up to the whole ledger. ``internal`` holds raw and unreleased values, for
+    "independent", "dependent" or specific to the algorithm; ``code`` and ``numbers`` say why, and
+    ``reason`` does in words, as a clause after "because". ``charges`` are the lines of the ledger
+    added since the step before; over a run they add up to the whole ledger, and ``budget_used`` is
+    their total so far, as an epsilon. ``internal`` holds raw and unreleased values, for
     benchmark data with a public truth only; None otherwise.
     """
 
@@ -36,20 +39,23 @@ class Step:
     order: int | None
     x: str | None
     y: str | None
-    given: tuple[str, ...]
+    conditioning_set: tuple[str, ...]
     value: float | None
     threshold: float | None
     decision: str
-    reason: str
+    code: str
+    numbers: Mapping[str, float | str]
     charges: tuple[Charge, ...]
-    spent: float
+    budget_used: float
     internal: Mapping[str, Any] | None = None
 
+    given = Renamed("conditioning_set")
+    spent = Renamed("budget_used")
 
-def compared(what: str, value: float, threshold: float) -> str:
-    """The reason of a rule that deletes an edge when a value exceeds a threshold."""
-    relation = "above" if value > threshold else "not above"
-    return f"the {what} {value:.4g} is {relation} the threshold {threshold:.4g}"
+    @property
+    def reason(self) -> str:
+        """The clause after "because", in words."""
+        return reason(self)
 
 
 @dataclass
@@ -91,7 +97,8 @@ class RunContext:
         kind: str,
         decision: str,
         *,
-        reason: str = "",
+        code: str = "",
+        numbers: Mapping[str, float | str] | None = None,
         query: tuple[int, int, tuple[int, ...]] | None = None,
         order: int | None = None,
         value: float | None = None,
@@ -100,7 +107,8 @@ class RunContext:
     ) -> None:
         """Append a step to the trace; charges since the last step ride on it.
 
-        A step about a pair needs a ``reason``, made of released values alone.
+        A step about a pair needs a ``code`` of :mod:`engine.words.steps`, or a clause, and the
+        ``numbers`` of its sentence, all of them released.
         """
         if not self.trace:
             return
@@ -113,13 +121,14 @@ class RunContext:
             order=len(given) if query is not None and order is None else order,
             x=None if x is None else self.names[x],
             y=None if y is None else self.names[y],
-            given=tuple(self.names[g] for g in given),
+            conditioning_set=tuple(self.names[g] for g in given),
             value=value,
             threshold=threshold,
             decision=decision,
-            reason=reason,
+            code=code,
+            numbers=numbers or {},
             charges=charges,
-            spent=self.ledger.used_epsilon,
+            budget_used=self.ledger.used_epsilon,
             internal=dict(internal) if self.reveal and internal is not None else None,
         )
         self._emitted += 1

@@ -113,7 +113,7 @@ class PrivateGraph:
     @property
     def guarantee_(self) -> Guarantee:
         """The proven (ε, δ) of this fit; inf where it has no guarantee."""
-        return self._fitted().spent
+        return self._fitted().proven
 
     def _fitted(self) -> RunResult:
         if "result_" not in self.__dict__:

@@ -1,4 +1,4 @@
-"""What one run found, what it cost and how it got there: :class:`RunResult`."""
+"""The result of one run: :class:`RunResult`."""
 
 from __future__ import annotations
 
@@ -26,8 +26,9 @@ from engine.privacy.accounting import Guarantee
 from engine.privacy.budget import STRICT
 from engine.privacy.ledger import Ledger
 from engine.registry import algorithm
+from engine.renamed import Renamed
 from engine.search.order_dependence import order_dependent
-from engine.summary import Summary, summarise
+from engine.words.run import Summary, summarise
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,38 +38,38 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class RunResult(Outcome):
-    """What one run found, what it cost, and how it got there.
+    """The graph that one run learned, its privacy, its scores and its steps.
 
-    ``spent`` is what the ledger can defend: the cap in strict mode, the composition of the whole
-    transcript in published mode, inf without noise. ``claimed`` is the paper's own total of the
-    same run, or None. ``separating`` maps a pair of columns to the sets that separated it.
+    ``proven`` is the (ε, δ) that the ledger proves: the cap in strict mode, the composition of the
+    whole transcript in published mode, inf without noise. ``claimed`` is the paper's own total of
+    the same run, or None. ``separating`` maps a pair of columns to the sets that separated it.
     ``untested`` are adjacent pairs (i, j), i < j in the columns' order, for which some tests of the
     order in which the run ended early were not made. ``seconds`` is the run's wall time, ``status``
     "complete", "budget_exhausted" or "cancelled".
 
-    With a ``truth``, ``classes`` says what became of each pair and ``counts`` how many of each kind
-    there are. ``metrics`` scores the graph as it stands, with every pair not tested to the end as a
-    link, as the papers do; ``metrics_tested`` scores the links tested to the end alone. The two are
-    one where a run ended by itself. What was known (``knowledge``) is known of the truth too: the
-    graph is held against the truth's maximal PDAG under it.
+    With a ``truth``, ``classes`` has the class of each pair and ``counts`` their numbers.
+    ``metrics_all`` scores the graph with every partly tested pair as an edge, as the papers do;
+    ``metrics_tested`` scores the fully tested edges. A complete run has the same scores twice.
+    The run is compared with the truth's maximal PDAG under the same background ``knowledge``.
 
-    On private data (``public`` False) nothing is stored that was not paid for: ``fingerprint`` is a
-    random name, ``seconds`` NaN, the noise secret and ``seed`` None. A given seed makes the run a
-    ``simulation``: whoever knows it can take the noise away, and nothing is proven.
+    On private data (``public`` False) the run stores only what was paid for: ``fingerprint`` is a
+    random name, ``seconds`` NaN, the noise secret and ``seed`` None. With a given seed
+    ``seed_known`` is true: an attacker who knows the seed can remove the noise, and nothing is
+    proven.
 
     Examples:
         >>> from engine import load_dataset, run
         >>> result = run("marginal_pc", load_dataset("cancer", n=10_000), epsilon=1.0, seed=0)
-        >>> result.status, result.spent.epsilon, result.claimed
+        >>> result.status, result.proven.epsilon, result.claimed
         ('complete', 1.0, None)
-        >>> list(result.edges), 0 <= result.metrics.skeleton_f1 <= 1
-        (['source', 'target', 'link', 'arrow', 'class'], True)
+        >>> list(result.edges)[:4], 0 <= result.metrics_all.skeleton_f1 <= 1
+        (['source', 'target', 'edge_confidence', 'direction_confidence'], True)
     """
 
     algorithm: str
     params: Parameters
     seed: int | None
-    simulation: bool
+    seed_known: bool
     public: bool
     dataset: str
     fingerprint: str
@@ -78,6 +79,10 @@ class RunResult(Outcome):
     seconds: float
     truth: nx.DiGraph | None = None
     knowledge: Knowledge | None = None
+
+    simulation = Renamed("seed_known")
+    metrics = Renamed("metrics_all")
+    spent = Renamed("proven")
 
     @cached_property
     def classes(self) -> Mapping[tuple[int, int], LinkClass]:
@@ -97,14 +102,14 @@ class RunResult(Outcome):
 
     @cached_property
     def counts(self) -> Counts | None:
-        """Numbers of true and false positives, missed links and so on; None without a truth."""
+        """Confusion counts of the pairs; None without a truth."""
         if self.truth is None:
             return None
         return count(self.classes, self.reference_cpdag)
 
     @cached_property
-    def metrics(self) -> Scores | None:
-        """How the graph compares with the identifiable part of the truth."""
+    def metrics_all(self) -> Scores | None:
+        """Scores with every partly tested pair as an edge; None without a truth."""
         return None if self.truth is None else compare(self.matrix, self.reference_cpdag)
 
     @property
@@ -122,7 +127,7 @@ class RunResult(Outcome):
     def knowledge_alone(self) -> Scores | None:
         """Scores of the links found with no arrows but those that knowledge decides.
 
-        None without a truth or knowledge. What ``metrics`` has beyond it the data said.
+        None without a truth or knowledge. ``metrics_all`` exceeds it by what the data contribute.
         """
         if self.truth is None or self.known is None:
             return None
@@ -130,7 +135,7 @@ class RunResult(Outcome):
 
     @property
     def metrics_tested(self) -> Scores | None:
-        """Scores of the links tested to the end alone; None without a truth."""
+        """Scores of the fully tested edges; None without a truth."""
         if self.truth is None:
             return None
         return count(self._classes(self.tested), self.reference_cpdag).scores
@@ -145,7 +150,7 @@ class RunResult(Outcome):
 
     @cached_property
     def low_confidence(self) -> frozenset[tuple[int, int]]:
-        """Arrows (i, j) of uncertain direction; scores take them as arrows, counts as lines."""
+        """Low-confidence directions (i, j): `metrics_all` treats them as directed, `counts` not."""
         return self.diagnostics.low_confidence(self.tested)
 
     @cached_property
@@ -163,7 +168,7 @@ class RunResult(Outcome):
         """One line: what ran on what, what it found and what it spent."""
         return (
             f"<RunResult {self.algorithm} on {self.dataset!r}: {len(self.skeleton)} links, "
-            f"{self.ci_tests:,} tests, {self.status}, epsilon {self.spent.epsilon:.4g}>"
+            f"{self.ci_tests:,} tests, {self.status}, epsilon {self.proven.epsilon:.4g}>"
         )
 
     def _repr_html_(self) -> str:
@@ -226,22 +231,36 @@ class RunResult(Outcome):
 
     @cached_property
     def _edges(self) -> list[Edge]:
-        link = getattr(self.diagnostics, "edge_confidence", None)
-        arrow = getattr(self.diagnostics, "arrow_confidence", None)
-        return edges(self.names, self.matrix, self.untested, link, arrow)
+        found = self.diagnostics.descent()
+        return edges(
+            self.names,
+            self.matrix,
+            self.untested,
+            *self.diagnostics.confidences(),
+            weights=None if found is None else found.weights,
+            outcomes=self.classes,
+            contradicted=self.contradicted,
+        )
+
+    @property
+    def edge_list(self) -> tuple[Edge, ...]:
+        """Every edge and every partly tested pair as data (:class:`engine.graphs.edges.Edge`)."""
+        return tuple(self._edges)
 
     @property
     def edges(self) -> pd.DataFrame:
-        """The edges as a frame, one a row: source, target, link, arrow, class.
+        """The edges as a frame, one per row.
 
-        ``link`` is how often such a link is real and ``arrow`` how often it runs from source to
-        target if it is (NaN where the algorithm does not say); ``class`` is "directed",
-        "undirected" (source and target are in the columns' order) or "untested".
+        Its columns are source, target, edge_confidence, direction_confidence and class, and the
+        confidences' names in version 0.3, link and arrow. ``edge_confidence`` is how often such an
+        edge is real and ``direction_confidence`` how often it runs from source to target if it is
+        (NaN where the algorithm gives none); ``class`` is "directed", "undirected" (source and
+        target are in the columns' order) or "untested".
         """
         return edge_frame(self._edges)
 
     def to_networkx(self) -> nx.DiGraph:
-        """The graph with ``mark``, ``link`` and ``arrow`` on its edges."""
+        """The graph with ``mark`` and the confidences on its edges."""
         return annotated(self.names, self._edges)
 
     def to_dot(self) -> str:
@@ -282,10 +301,9 @@ class RunResult(Outcome):
         # A run of another algorithm needs none of these.
         from engine.effects.effect import current_options, effect_of
         from engine.effects.plausible import plausible
-        from engine.marginals.diagnostics import MarginalDiagnostics
 
-        found = self.diagnostics
-        if not isinstance(found, MarginalDiagnostics) or found.released is None:
+        found = self.diagnostics.effects()
+        if found is None or found.released is None:
             raise InputError("Effects follow from released tables: run marginal_pc to its end.")
         dags = plausible(found, self.matrix, self.known)
         options = current_options(options)
@@ -300,15 +318,23 @@ class RunResult(Outcome):
         return sum(self.ci_tests_by_order)
 
     @property
-    def spent(self) -> Guarantee:
-        """The (epsilon, delta) that can be proven for this run."""
-        return self.ledger.defended
+    def proven(self) -> Guarantee:
+        """The (ε, δ) that is proven for this run."""
+        return self.ledger.proven
 
     @property
     def guaranteed_epsilon(self) -> float | None:
         """The ε that a strict run guarantees; None where there is no cap."""
         strict = getattr(self.params, "guarantee", None) == STRICT
-        return self.spent.epsilon if strict else None
+        return self.proven.epsilon if strict else None
+
+    @property
+    def attacker_success(self) -> float:
+        """The largest probability that an attacker guesses a person's row; 1 without a guarantee.
+
+        The attacker knows all other rows and chooses between two equally likely ones.
+        """
+        return self.summary(scored=False).promise.attacker_success / 100
 
 
 def reference_of(

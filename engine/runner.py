@@ -75,7 +75,7 @@ def run(
         schema: The declared public facts by which a frame, array or file is read; without one
             nothing is proven.
         seed: Fixes every draw. Without one, public data take 0, and private data a secret one that
-            is never shown; a seed given for private data makes the run a simulation, for which
+            is never shown; a seed given for private data makes ``seed_known`` true, for which
             nothing is proven, and so does a schema that was not declared.
         trace: False keeps no steps.
         on_step: Sees each step as it happens.
@@ -98,10 +98,10 @@ def run(
     Examples:
         >>> from engine import load_dataset, run
         >>> result = run("marginal_pc", load_dataset("asia", n=20_000), epsilon=1.0)
-        >>> len(result.skeleton), result.spent
+        >>> len(result.skeleton), result.proven
         (9, Guarantee(epsilon=1.0, delta=1e-06))
         >>> result.edges.columns.tolist()
-        ['source', 'target', 'link', 'arrow', 'class']
+        ['source', 'target', 'edge_confidence', 'direction_confidence', 'class', 'link', 'arrow']
     """
     chosen = algorithm(key)
     _refuse_guesses(chosen, values)
@@ -139,7 +139,7 @@ def run(
         algorithm=key,
         params=params,
         seed=seed,
-        simulation=seed is not None and not data.public,
+        seed_known=seed is not None and not data.public,
         public=data.public,
         dataset=data.name,
         fingerprint=data.identity,
@@ -192,7 +192,7 @@ def _stated(chosen: Algorithm, data: Dataset, knowledge: Knowledge | None) -> Kn
     return knowledge
 
 
-GIVEN_SEED = "a simulation: its seed was given, and whoever knows the seed can take the noise away"
+GIVEN_SEED = "the seed was given, and an attacker who knows it can remove the noise"
 FOUND_SCHEMA = (
     "the schema was found in the data and not declared, and one record with a new value would "
     "change it with certainty"

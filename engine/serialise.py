@@ -1,4 +1,7 @@
-"""Results as plain JSON: the same fields under the same names, infinity as the string "inf"."""
+"""Results as plain JSON: the same fields under the same names, infinity as the string "inf".
+
+Version 2 of a run's JSON has one meaning per key. :func:`current` reads version 1, of release 0.3.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from engine.privacy.ledger import Charge
 
 if TYPE_CHECKING:
     from engine.algorithm import Algorithm
+    from engine.graphs.edges import Edge
     from engine.result import RunResult
 
 
@@ -59,40 +63,105 @@ def charge_dict(charge: Charge) -> dict[str, Any]:
     }
 
 
+VERSION = 2  # of a run's JSON
 # Fields of a result that its JSON has under the same names.
 _SAME = (
-    *("algorithm", "dataset", "fingerprint", "names", "params", "simulation", "status", "counts"),
-    *("metrics", "metrics_tested", "ci_tests", "ci_tests_by_order", "spent", "claimed", "steps"),
-    "diagnostics",
+    *("algorithm", "dataset", "fingerprint", "names", "params", "seed_known", "status", "counts"),
+    *("metrics_all", "metrics_tested", "ci_tests", "ci_tests_by_order", "claimed", "proven"),
+    *("guaranteed_epsilon", "attacker_success", "steps", "diagnostics"),
 )
 
 
 def result_dict(result: RunResult) -> dict[str, Any]:
     """A run's fields, JSON-ready. Pairs are sorted by name.
 
-    ``cpdag``, ``skeleton`` and ``metrics`` are of the graph as it stands, ``untested`` pairs
-    included; ``counts`` and ``metrics_tested`` leave those apart. ``doubted`` are the arrows of it
-    that pictures and graph files show as lines, ``contradicted`` the undirected edges whose arrows
-    contradict each other.
+    ``cpdag``, ``skeleton`` and ``metrics_all`` include ``untested`` pairs as edges; ``counts`` and
+    ``metrics_tested`` do not. ``edges`` has each as it is shown: ``kind`` is its mark, ``class``
+    its comparison with the ground truth, ``note`` why it has no direction. ``low_confidence``
+    lists directed edges of ``cpdag`` that are shown undirected, ``contradicted`` undirected edges
+    whose directions contradict each other.
 
-    A seed given for private data is left out: it fixes the noise of a simulation.
+    A seed given for private data is left out, because it fixes the noise.
     """
-    return {name: plain(getattr(result, name)) for name in _SAME} | {
-        "knowledge": None if result.knowledge is None else _known(result),
-        "seed": result.seed if result.public else None,
-        "seconds": None if math.isnan(result.seconds) else result.seconds,
-        "skeleton": [list(p) for p in unordered(result.skeleton)],
-        "cpdag": sorted([a, b] for a, b in result.cpdag.edges),
-        "separating_sets": [
-            {"pair": sorted(pair), "sets": plain([sorted(s) for s in sets])}
-            for pair, sets in sorted(result.separating_sets.items(), key=lambda i: sorted(i[0]))
-        ],
-        "doubted": sorted([result.names[i], result.names[j]] for i, j in result.low_confidence),
-        "contradicted": _named(result, result.contradicted),
-        "untested": _named(result, result.untested),
-        "undefended": list(result.ledger.undefended),
-        "ledger": plain(list(result.ledger)),
+    return (
+        {"format_version": VERSION}
+        | {name: plain(getattr(result, name)) for name in _SAME}
+        | {
+            "knowledge": None if result.knowledge is None else _known(result),
+            "seed": result.seed if result.public else None,
+            "seconds": None if math.isnan(result.seconds) else result.seconds,
+            "skeleton": [list(p) for p in unordered(result.skeleton)],
+            "cpdag": sorted([a, b] for a, b in result.cpdag.edges),
+            "separating_sets": [
+                {"pair": sorted(pair), "sets": plain([sorted(s) for s in sets])}
+                for pair, sets in sorted(result.separating_sets.items(), key=lambda i: sorted(i[0]))
+            ],
+            "edges": [_edge(edge) for edge in result.edge_list],
+            "low_confidence": sorted(
+                [result.names[i], result.names[j]] for i, j in result.low_confidence
+            ),
+            "contradicted": _named(result, result.contradicted),
+            "untested": _named(result, result.untested),
+            "no_guarantee_reasons": list(result.ledger.no_guarantee_reasons),
+            "ledger": plain(list(result.ledger)),
+        }
+    )
+
+
+def _edge(edge: Edge) -> dict[str, Any]:
+    """One edge; a number that its algorithm does not give is null."""
+    numbers = {
+        name: None if math.isnan(value := getattr(edge, name)) else value
+        for name in ("edge_confidence", "direction_confidence", "weight")
     }
+    shown = {"a": edge.source, "b": edge.target, "class": edge.outcome, "kind": edge.kind}
+    return plain(shown | numbers | {"note": edge.note})  # type: ignore[no-any-return]
+
+
+# Version 1 ------------------------------------------------------------------------------
+
+_EARLIER = {
+    "simulation": "seed_known",
+    "metrics": "metrics_all",
+    "spent": "proven",
+    "doubted": "low_confidence",
+    "undefended": "no_guarantee_reasons",
+}
+_COUNTS = {
+    "lines": "undirected",
+    "claimed": "not_identifiable",
+    "invented": "false_positives",
+}
+
+
+def current(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a run's JSON of this or the version before under the names of this one.
+
+    Steps keep the sentences that version 1 has in the place of codes.
+    """
+    if not _EARLIER.keys() & record.keys():
+        return dict(record)
+    found = {_EARLIER.get(name, name): value for name, value in record.items()}
+    if counts := found.get("counts"):
+        counts = {_COUNTS.get(name, name): value for name, value in counts.items()}
+        del counts["untested_true"]
+        others = (counts[name] for name in ("reversed", "undirected", "not_identifiable"))
+        found["counts"] = counts | {"correct": counts["found"] - sum(others)}
+    if (known := found.get("knowledge")) and "settled" in known:
+        links, fixed = known["settled"]["links"], known["settled"]["directions"]
+        rest = {name: value for name, value in known.items() if name != "settled"}
+        found["knowledge"] = rest | {"fixed": {"edges": links, "directions": fixed}}
+    if (shown := found.get("diagnostics")) and "arrow_confidence" in shown:
+        arrows = shown["arrow_confidence"]
+        rest = {name: value for name, value in shown.items() if name != "arrow_confidence"}
+        found["diagnostics"] = rest | {"direction_confidence": arrows}
+    found["steps"] = [_step(step) for step in found.get("steps", ())]
+    return found | {"format_version": VERSION}
+
+
+def _step(step: Mapping[str, Any]) -> dict[str, Any]:
+    names = {"given": "conditioning_set", "spent": "budget_used", "reason": "code"}
+    return {"numbers": {}} | {names.get(name, name): value for name, value in step.items()}
 
 
 def _named(result: RunResult, pairs: Iterable[tuple[int, int]]) -> list[list[str]]:
@@ -102,13 +171,13 @@ def _named(result: RunResult, pairs: Iterable[tuple[int, int]]) -> list[list[str
 
 
 def _known(result: RunResult) -> dict[str, Any]:
-    """What was known, how many of the links found it turns by itself, and what that scores."""
+    """Background knowledge, the directions that it fixes, and the scores with those only."""
     assert result.knowledge is not None
     assert result.known is not None
-    turned, links = result.known.settled(result.matrix)
+    turned, links = result.known.fixed(result.matrix)
     return {
         **result.knowledge.to_json(),
-        "settled": {"links": links, "directions": turned},
+        "fixed": {"edges": links, "directions": turned},
         "alone": plain(result.knowledge_alone),
     }
 

@@ -70,8 +70,8 @@ def one(rng: np.random.Generator, key: str) -> str:
     cap = result.ledger.cap
     assert cap is not None
     assert not any(isinstance(c.event, UndefendedEvent) for c in result.ledger), (key, values)
-    assert result.spent.epsilon <= cap.epsilon, (key, values)
-    assert result.spent.delta <= cap.delta, (key, values)
+    assert result.proven.epsilon <= cap.epsilon, (key, values)
+    assert result.proven.delta <= cap.delta, (key, values)
     assert not result.ledger or result.ledger.used <= result.ledger.most, (key, values)
     if values.get("epsilon", 1.0) > 1e5:
         return result.status  # dp-accounting's conversion says inf there

@@ -34,7 +34,7 @@ def line(network: str) -> str:
     order = ORDERS.get(network, "auto")
     runs = [run("pc", data, trace=False, max_order=order, **form) for form in FORMS.values()]
     found = [r.counts for r in runs if r.counts is not None]
-    cells = [network, f"{found[0].true}", *(f"{c.found} + {c.invented}" for c in found)]
+    cells = [network, f"{found[0].true}", *(f"{c.found} + {c.false_positives}" for c in found)]
     return f"| {' | '.join(cells)} |"
 
 

@@ -221,10 +221,10 @@ def gains(models: int, keys: Sequence[str]) -> dict[tuple[str, str], list[float]
         dag = matrix_of(truth, names)
         for key in keys:
             values: dict[str, Any] = {"epsilon": EPSILONS[k % 3]} if ALGORITHMS[key].private else {}
-            free = run(key, data, seed=k, trace=False, **values).metrics
+            free = run(key, data, seed=k, trace=False, **values).metrics_all
             for use in USES:
                 facts = facts_of(dag, names, np.random.default_rng(k), use)
-                found = run(key, data, seed=k, trace=False, knowledge=facts, **values).metrics
+                found = run(key, data, seed=k, trace=False, knowledge=facts, **values).metrics_all
                 assert free is not None
                 assert found is not None
                 out.setdefault((key, use), []).append(found.directed_f1 - free.directed_f1)

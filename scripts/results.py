@@ -60,13 +60,13 @@ def answer(question: Line) -> Line:
     result = run(question["algorithm"], data, seed=question["seed"], **question["values"])
     ledger = [charge_dict(charge) for charge in result.ledger]
     steps = [
-        [s.kind, s.order, s.x, s.y, s.given, plain(s.value), plain(s.threshold)]
+        [s.kind, s.order, s.x, s.y, s.conditioning_set, plain(s.value), plain(s.threshold)]
         for s in result.steps
     ]
     return question | {
         "edges": sorted([a, b] for a, b in result.cpdag.edges),
         "tests": list(result.ci_tests_by_order),
-        "spent": plain(result.spent),
+        "spent": plain(result.proven),
         "claimed": plain(result.claimed),
         "status": result.status,
         "charges": len(ledger),

@@ -41,7 +41,7 @@ def curves(name: str, n: int, draws: int) -> dict[str, list[float]]:
             run("marginal_pc", data, epsilon=epsilon, seed=s, trace=False) for s in range(draws)
         ]
         for score, means in out.items():
-            means.append(sum(getattr(r.metrics, score) for r in runs if r.metrics) / draws)
+            means.append(sum(getattr(r.metrics_all, score) for r in runs if r.metrics_all) / draws)
     return out
 
 

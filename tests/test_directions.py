@@ -19,7 +19,11 @@ def test_without_noise_values_are_the_parents_on_the_sets_it_asked(key):
     private = run(key, data, epsilon=1e7, seed=1, **options)
     parent = run("pc", data, variant="strict", threshold=private.params.cutoff)
     found, at = released(private, data.n), {name: i for i, name in enumerate(data.names)}
-    asked = {(at[s.x], at[s.y], tuple(at[g] for g in s.given)) for s in parent.steps if s.x and s.y}
+    asked = {
+        (at[s.x], at[s.y], tuple(at[g] for g in s.conditioning_set))
+        for s in parent.steps
+        if s.x and s.y
+    }
     assert {(*pair, given) for pair, tests in found.items() for _, given in tests} == asked
     scores = QueryScores(data, KENDALL, "strict")
     for pair, tests in found.items():

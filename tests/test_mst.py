@@ -95,5 +95,5 @@ def test_with_a_large_budget_a_tree_is_found():
     assert (table.data.n, table.data.levels) == (data.n, data.levels)
     again = mst.mst_table(data, Guarantee(50.0, 1e-6), seed=0)
     assert np.array_equal(again.codes, table.data.codes)
-    metrics = run("pc", table.data, statistic="g2", trace=False).metrics
+    metrics = run("pc", table.data, statistic="g2", trace=False).metrics_all
     assert metrics.skeleton_f1 > 0.85

@@ -100,10 +100,10 @@ def test_what_a_run_shows_of_own_data_is_nothing_exact(people):
     assert repr(ours).count("\n") == 0
     html = ours._repr_html_()
     assert "<svg" in html
-    assert "Guaranteed: ε = 1 for the whole run" in html
+    assert "Guaranteed ε = 1 for the whole run" in html
     assert no_row_in(repr(ours) + html, people)
     assert not re.search(r"1\d{4}", html.replace("10100", ""))  # no age
-    assert ours.metrics is None
+    assert ours.metrics_all is None
     assert "src=" not in html
     assert html.count("http") == html.count("http://www.w3.org/2000/svg")
 
@@ -113,13 +113,15 @@ def test_text_in_a_picture_is_text():
     html = run("marginal_pc", frame, epsilon=1.0)._repr_html_()
     assert "<script>" not in html
     assert "&lt;script&gt;" in html
-    assert "Nothing can be proven" in html
+    assert "No guarantee" in html
 
 
 def test_the_edges_of_a_run_are_its_graph():
     result = run("marginal_pc", load_dataset("asia", n=20_000), epsilon=1.0)
     frame = result.edges
-    assert list(frame.columns) == ["source", "target", "link", "arrow", "class"]
+    shown = ["source", "target", "edge_confidence", "direction_confidence", "class"]
+    assert list(frame.columns) == [*shown, "link", "arrow"]
+    assert frame.link.equals(frame.edge_confidence)
     assert {
         frozenset(pair) for pair in zip(frame.source, frame.target, strict=True)
     } == result.skeleton
@@ -127,17 +129,17 @@ def test_the_edges_of_a_run_are_its_graph():
     assert set(graph.edges) == set(result.cpdag.edges)
     assert list(graph) == list(result.names)
     for one in frame.itertuples():
-        assert graph.edges[one.source, one.target]["link"] == one.link
+        assert graph.edges[one.source, one.target]["edge_confidence"] == one.edge_confidence
         assert (one.target, one.source) in graph.edges or frame["class"][one.Index] == "directed"
     lines = result.to_dot().count("dir=none")
     assert lines == (result.displayed_cpdag & result.displayed_cpdag.T).sum() / 2
     assert result.to_dot().count("->") == len(result.skeleton)
-    assert frame.link.between(0, 1).all()
+    assert frame.edge_confidence.between(0, 1).all()
 
 
 def test_an_algorithm_without_confidence_says_nothing_of_it():
     result = run("priv_pc", load_dataset("cancer", n=5_000), epsilon=1.0)
-    assert result.edges.link.isna().all()
+    assert result.edges.edge_confidence.isna().all()
     assert "NaN" not in result._repr_html_()
 
 
@@ -148,7 +150,7 @@ def test_a_draft_is_not_declared_until_all_of_it_is_stated(people, tmp_path):
     frame = people.assign(age=people.age % 90)
     draft = Schema.draft(frame)
     assert draft.waiting == draft.names
-    assert np.isinf(run("marginal_pc", frame, schema=draft, epsilon=1).spent.epsilon)
+    assert np.isinf(run("marginal_pc", frame, schema=draft, epsilon=1).proven.epsilon)
     partly = draft.declare("stage", age={"cuts": [40, 55, 70]})
     assert partly.waiting == ("smokes",)
     said = run("marginal_pc", frame, schema=partly, epsilon=1).guarantee
@@ -156,7 +158,7 @@ def test_a_draft_is_not_declared_until_all_of_it_is_stated(people, tmp_path):
     with pytest.raises(InputError, match="What smokes can hold was found in the data"):
         Budget("draft", epsilon=3, delta=1e-5, path=tmp_path / "b.db").release(frame, partly, 1)
     whole = partly.declare(smokes=["no", "yes"])
-    assert run("marginal_pc", frame, schema=whole, epsilon=1).spent.epsilon == 1
+    assert run("marginal_pc", frame, schema=whole, epsilon=1).proven.epsilon == 1
 
 
 def test_a_drafted_column_survives_the_file_as_one(tmp_path):

@@ -38,11 +38,11 @@ def test_published_reports_both_totals(cancer):
     result = run("priv_pc", cancer, guarantee="published", epsilon=1.0, delta=1e-3)
     assert result.claimed.delta == 1e-3
     # p moves by up to 1/2 and not by the paper's 0.04, so far more than was claimed
-    assert result.spent.epsilon > 5 * result.claimed.epsilon > 0
+    assert result.proven.epsilon > 5 * result.claimed.epsilon > 0
 
 
 def test_oracle_reads_no_data(cancer):
-    assert run("pc", cancer, statistic="oracle").spent == Guarantee(0.0, 0.0)
+    assert run("pc", cancer, statistic="oracle").proven == Guarantee(0.0, 0.0)
     with pytest.raises(InputError, match="needs the true graph"):
         run("pc", Dataset.from_codes([[0, 1], [1, 0]]), statistic="oracle")
 
@@ -64,7 +64,7 @@ def test_a_stop_keeps_what_was_decided(cancer):
 
 def test_metrics_need_truth_and_take_it_by_name(cancer):
     bare = Dataset.from_codes(cancer.codes, cancer.names, cancer.levels)
-    assert run("pc", bare).metrics is None
+    assert run("pc", bare).metrics_all is None
     order = np.array([3, 0, 4, 1, 2])
     moved = Dataset.from_codes(
         cancer.codes[:, order],
@@ -72,7 +72,7 @@ def test_metrics_need_truth_and_take_it_by_name(cancer):
         [cancer.levels[j] for j in order],
         truth=nx.DiGraph(cancer.truth),
     )
-    assert run("pc", moved, stable=True).metrics == run("pc", cancer, stable=True).metrics
+    assert run("pc", moved, stable=True).metrics_all == run("pc", cancer, stable=True).metrics_all
 
 
 def test_steps_say_why_an_edge_went(cancer):
@@ -84,8 +84,8 @@ def test_steps_say_why_an_edge_went(cancer):
         step = [s for s in result.steps if {s.x, s.y} == set(pair)][-1]
         assert step.decision == "independent"
         assert step.value > step.threshold
-        assert frozenset(step.given) in sets
-        assert step.order == len(step.given)
+        assert frozenset(step.conditioning_set) in sets
+        assert step.order == len(step.conditioning_set)
 
 
 @pytest.mark.parametrize(

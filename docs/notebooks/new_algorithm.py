@@ -61,7 +61,7 @@ class CoinPC(TestByTest):
             order=q.order,
         )
         decision = "independent" if answer else "dependent"
-        self._context.emit("test", decision, query=tuple(q), reason=f"the coin said {decision}")
+        self._context.emit("test", decision, query=tuple(q), code=f"the coin said {decision}")
         return bool(answer)
 
 

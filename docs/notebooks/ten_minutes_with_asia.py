@@ -20,13 +20,13 @@ data, data.names
 # %%
 free = run("pc", data, statistic="g2")
 print(sorted(" - ".join(sorted(pair)) for pair in free.skeleton))
-print(free.metrics.skeleton_f1, free.ci_tests_by_order)
+print(free.metrics_all.skeleton_f1, free.ci_tests_by_order)
 
 # %% [markdown]
-# All eight links are there. Nothing is protected either: `free.spent.epsilon` is infinite.
+# All eight links are there. Nothing is protected either: `free.proven.epsilon` is infinite.
 
 # %%
-free.spent
+free.proven
 
 # %% [markdown]
 # ## With privacy
@@ -38,7 +38,7 @@ free.spent
 # %%
 private = run("marginal_pc", data, epsilon=1.0, seed=0)
 print(private.counts)
-print(private.spent)
+print(private.proven)
 
 # %% [markdown]
 # Every seed draws new noise. Ten draws say more than one.
@@ -57,9 +57,9 @@ found
 paper = run("priv_pc", data, epsilon=1.0, guarantee="published", seed=0)
 strict = run("priv_pc", data, epsilon=1.0, guarantee="strict", seed=0)
 print(
-    "published: claimed", round(paper.claimed.epsilon, 2), "proven", round(paper.spent.epsilon, 1)
+    "published: claimed", round(paper.claimed.epsilon, 2), "proven", round(paper.proven.epsilon, 1)
 )
-print("strict: proven", strict.spent.epsilon)
+print("strict: proven", strict.proven.epsilon)
 
 # %% [markdown]
 # ## Why did this link go?

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.algorithm import Algorithm, Diagnostics, Outcome
+from engine.algorithm import Algorithm, Outcome
 from engine.context import RunContext
 from engine.data.dataset import Dataset
+from engine.diagnostics import Diagnostics
 from engine.errors import InputError
 from engine.monitor import Cancelled
 from engine.pairs.columns import MIN_ROWS, Pair, pair_of
@@ -214,6 +215,7 @@ ALGORITHM = Algorithm(
     "fit leaves residuals that look independent.",
     ledger=ledger,
     epsilon_pays="each score (each part of an IQR)",
+    epsilon_unit="score",
     parent=None,  # the model without privacy is its own two scores, not an algorithm of this list
     columns=2,
     min_rows=MIN_ROWS,

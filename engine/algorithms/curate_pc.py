@@ -17,13 +17,14 @@ import numpy as np
 from engine.algorithm import WHOLE_RUN, Algorithm, Outcome
 from engine.context import RunContext
 from engine.data.dataset import Dataset
+from engine.diagnostics import Allocation, OrderBudget
 from engine.params import again, param
 from engine.privacy.accounting import Guarantee, unsampled
 from engine.privacy.budget import shares
 from engine.privacy.ledger import BudgetExhausted, Ledger
 from engine.randomness import Randomness
 from engine.search.allocation import NOTHING, Objective, Price, allocate, likely_tests, most_tests
-from engine.search.diagnostics import Allocation, OrderBudget, SearchDiagnostics
+from engine.search.diagnostics import SearchDiagnostics
 from engine.search.noisy_score import (
     NoisyScore,
     NoisyTestParameters,
@@ -179,7 +180,7 @@ class CuratePC(TestByTest):
         self.settle()
         # "(epsilon_i, ..., epsilon_(d-2)) = OPT(epsilon_Total^(i), e_i, i)"
         orders, tests = self._expected(order, graph)
-        budget = self._context.ledger.left if self._params.strict else self._left
+        budget = self._context.ledger.remaining if self._params.strict else self._left
         epsilons = allocate(tests, budget, self._price, self._objective(orders))
         self._order, self._epsilon = order, epsilons[0]
         costs = self._price.cost(tests, epsilons)
@@ -194,7 +195,7 @@ class CuratePC(TestByTest):
         self._context.emit(
             "plan",
             "planned",
-            reason=f"the plan gives each test of order {order} ε = {self._epsilon:.4g}",
+            code="planned",
             order=order,
             value=self._epsilon,
         )
@@ -263,8 +264,13 @@ class CuratePC(TestByTest):
         self._context.emit(
             "test",
             "independent" if found else "dependent",
-            reason=f"the {score.noisy_name} {noisy:.4g} lies between the margins {low:.4g} and "
-            f"{high:.4g}, where {'the program keeps' if p.programmed else 'a coin decides'}",
+            code="margins_z" if score.code == "noisy_z" else "margins",
+            numbers={
+                "of": score.code,
+                "low": low,
+                "high": high,
+                "decider": "program" if p.programmed else "coin",
+            },
             query=q,
             value=noisy,
             threshold=score.cutoff(),

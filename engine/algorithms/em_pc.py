@@ -20,13 +20,14 @@ from numpy.typing import NDArray
 from engine.algorithm import Algorithm, Outcome
 from engine.context import RunContext
 from engine.data.dataset import Dataset
+from engine.diagnostics import NodeRound
 from engine.params import ParameterError, again, param
 from engine.privacy.accounting import advanced_total, rho_budget
 from engine.privacy.budget import HAIR
 from engine.privacy.events import UndefendedEvent
 from engine.privacy.ledger import Ledger
 from engine.privacy.mechanisms import exponential
-from engine.search.diagnostics import NodeRound, SearchDiagnostics
+from engine.search.diagnostics import SearchDiagnostics
 from engine.search.noisy_score import NoisyScore, PrivateParameters, TwoForms, differs
 from engine.search.pc import pc
 from engine.search.skeleton import Graph, Query
@@ -124,11 +125,6 @@ def ledger(data: Dataset, params: EMPCParameters) -> Ledger:
     """Strict: the cap. Published: no cap."""
     return params.ledger(share(data, params)[0])
 
-
-DRAWN = (
-    "the exponential mechanism drew it among the edges to delete, and edges that look independent "
-    "are likelier to be drawn"
-)
 
 Sets = list[tuple[int, ...]]
 Options = tuple[Sets, list[float]]  # conditioning sets of an edge, and the utility of each
@@ -247,7 +243,7 @@ class EMPC:
             gone = (*self.node_rounds[-1].deleted, (names[y], tuple(names[g] for g in given)))
             self.node_rounds[-1] = NodeRound(order, names[x], edges, gone)
             query = Query(min(x, y), max(x, y), given)
-            self._context.emit("delete", "independent", reason=DRAWN, query=query)
+            self._context.emit("delete", "independent", code="drawn", query=query)
             yield query
         graph.asked.update((x, y) for y in options)
 
@@ -272,8 +268,8 @@ class EMPC:
             self._context.emit(
                 "how many",
                 "counted",
-                reason=f"the exponential mechanism drew how many of the {s.size} edges at "
-                f"{self._names[x]} go: {count}",
+                code="drawn_count",
+                numbers={"edges": s.size, "node": self._names[x]},
                 order=order,
                 value=float(count),
                 internal={"utilities": u.tolist()},
@@ -334,5 +330,6 @@ ALGORITHM = Algorithm(
     "(exponential mechanism).",
     ledger=ledger,
     epsilon_pays="a round (one node at one order)",
+    epsilon_unit="round",
     parent=None,  # decides node by node and deletes by count, so its limit is not PC
 )

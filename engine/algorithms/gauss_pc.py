@@ -213,5 +213,6 @@ ALGORITHM = Algorithm(
     ledger=ledger,
     noise=noise,
     epsilon_pays="a test",
+    epsilon_unit="test",
     parent="pc",
 )

@@ -103,7 +103,7 @@ def release(data: Dataset, params: GramParameters, context: RunContext) -> Noisy
     context.emit(
         "release",
         "released",
-        reason=f"the Gram matrix was released with Gaussian noise of σ = {sigma:.4g}",
+        code="gram_released",
         value=sigma,
     )
     moments = packing.unpack(noisy)
@@ -130,7 +130,7 @@ def _encoding(
         delta=total.delta * TABLES_SHARE,
         label="one-way tables",
     )
-    context.emit("release", "released", reason="the one-way tables were released with noise")
+    context.emit("release", "released", code="tables_released")
     rest = (1 - TABLES_SHARE) * (1 - HAIR)
     return scores_from(data, kind, noisy)[0], Guarantee(total.epsilon * rest, total.delta * rest)
 

@@ -29,7 +29,7 @@ from typing import NamedTuple
 import numpy as np
 
 from engine.algorithm import Algorithm, Outcome
-from engine.context import RunContext, compared
+from engine.context import RunContext
 from engine.data.dataset import Dataset
 from engine.effects.estimate import Estimate
 from engine.effects.plan import (
@@ -289,7 +289,8 @@ class Posterior(TestByTest):
         decision = p > self._threshold
         if self._context is not None:
             self._context.emit(
-                "test", "independent" if decision else "dependent", reason=self._reason(q, p),
+                "test", "independent" if decision else "dependent",
+                code="independence" if self._seen[pair] else "not_seen",
                 query=q, value=p, threshold=self._threshold,
             )  # fmt: skip
         return decision
@@ -299,13 +300,6 @@ class Posterior(TestByTest):
         evidence = self._tests.test(*q).bayes + (SLACK if q.given else -self._odds)
         evidence += FOREST if (q.x, q.y) in self._forest else 0.0
         return 1 / (1 + math.exp(min(max(evidence, -700.0), 700.0)))
-
-    def _reason(self, q: Query, p: float) -> str:
-        """In words, for the trace."""
-        if not self._seen[q.x, q.y]:
-            return "what the released tables show of the two is no more than chance among all pairs"
-        said = "probability of independence, computed from the released tables,"
-        return compared(said, p, self._threshold)
 
 
 def strongest_forest(tests: NoisyTests, edges: Adjacency) -> set[Pair]:
@@ -534,7 +528,7 @@ def conclude(
             p: confidence.RESTORED if p in restored else confidence.of_link(least.get(p, 1.0))
             for p in edges
         },
-        arrow_confidence=arrows,
+        direction_confidence=arrows,
         released_tables=tuple(tests.moments.released()),
         released=tests.moments,
         levels=data.levels,

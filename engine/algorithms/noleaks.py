@@ -122,5 +122,6 @@ ALGORITHM = Algorithm(
     summary="As NOTEARS, but each step down the slope sees a noisy slope only, and is paid for.",
     ledger=ledger,
     epsilon_pays="a gradient",
+    epsilon_unit="gradient",
     parent=None,  # follows gradients by a plan fixed in advance; its limit is not NOTEARS' solver
 )

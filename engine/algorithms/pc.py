@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from engine.algorithm import Algorithm, Outcome
-from engine.context import RunContext, compared
+from engine.context import RunContext
 from engine.data.dataset import Dataset
 from engine.graphs.weighed_colliders import MAJORITY, ORIENTATIONS, collider_weights, orient
 from engine.params import param
@@ -56,9 +56,7 @@ class PC(TestByTest):
         self._context.emit(
             "test",
             "independent" if decision else "dependent" if score.testable else "untestable",
-            reason=compared("p-value", score.p, self._threshold)
-            if score.testable
-            else "no stratum has enough rows to test it, and an untested edge stays",
+            code="p_value" if score.testable else "untestable",
             query=q,
             value=score.p,
             threshold=self._threshold,

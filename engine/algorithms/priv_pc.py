@@ -207,5 +207,6 @@ ALGORITHM = Algorithm(
     ledger=ledger,
     noise=noise,
     epsilon_pays="a round (one sieve and one examine)",
+    epsilon_unit="round",
     parent="pc",
 )

@@ -122,5 +122,6 @@ ALGORITHM = Algorithm(
     ledger=ledger,
     noise=noise,
     epsilon_pays="a round (up to one deletion)",
+    epsilon_unit="round",
     parent="pc",
 )

@@ -41,7 +41,7 @@ def outputs(outcome: Outcome, session: RunContext) -> Features:
     """Every number and every decision that a run gives out, by what it is about."""
     found: Features = {}
     for step in session.steps:
-        about = (step.kind, step.x, step.y, step.given)
+        about = (step.kind, step.x, step.y, step.conditioning_set)
         turn = sum(1 for key in found if key[0] == "decision" and key[1:5] == about)
         found["decision", *about, turn, step.decision] = 1.0
         if step.value is not None:
@@ -165,7 +165,7 @@ class Trial:
                 source = Instrumented(self.seed + 2 * number + side, share=self.share, by_row=False)
                 outcome, session = run_with(source, self.algorithm, data, self.params)
                 self.sides[side].append(outputs(outcome, session))
-                claim = outcome.claimed or session.ledger.defended
+                claim = outcome.claimed or session.ledger.proven
                 self.claim = Guarantee(
                     max(self.claim.epsilon, claim.epsilon), max(self.claim.delta, claim.delta)
                 )

@@ -71,7 +71,7 @@ def decision_dict(result: RunResult, decision: Decision, notes: Sequence[str]) -
         "direction": decision.direction,
         "scores": list(decision.scores),
         "probability": decision.probability,
-        "spent": plain(result.spent),
+        "proven": plain(result.proven),
         "claimed": plain(result.claimed),
         "guarantee": result.params.as_dict()["guarantee"],
         "protects": decision.protects,
@@ -84,7 +84,7 @@ def decision_dict(result: RunResult, decision: Decision, notes: Sequence[str]) -
 
 def sentence(result: RunResult, decision: Decision) -> str:
     """The decision in plain words."""
-    spent = f"epsilon {result.spent.epsilon:.4g}, delta {result.spent.delta:.3g}"
+    spent = f"epsilon {result.proven.epsilon:.4g}, delta {result.proven.delta:.3g}"
     if decision.direction is None:
         return f"Nothing was released: the data are too close to a change. Spent: {spent}."
     cause, effect = result.names if decision.forward else result.names[::-1]

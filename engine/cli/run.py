@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -27,12 +26,13 @@ from engine.data.networks import load_dataset
 from engine.errors import InputError
 from engine.graphs.cpdag import digraph_of
 from engine.graphs.weighed_colliders import SHOWN
-from engine.percent import number, percent
+from engine.percent import count, number, percent
 from engine.registry import ALGORITHMS, algorithm
 from engine.result import RunResult
 from engine.runner import run
 from engine.serialise import algorithm_dict, result_dict
 from engine.studies.detectability import Shape, unworkable
+from engine.words.run import CLAIMED, proven_name, stated
 
 
 def run_command(argv: Sequence[str]) -> int:
@@ -57,7 +57,7 @@ def run_command(argv: Sequence[str]) -> int:
         result = request.run(data, stop=monitor.stop)
     print(json.dumps(result_dict(result)) if args.json else summary(result))
     if result.status == "cancelled":
-        print("Stopped; what was decided until then is shown.", file=sys.stderr)
+        print("Cancelled. Partial result above.", file=sys.stderr)
         return INTERRUPTED
     return 0
 
@@ -71,7 +71,8 @@ def summary(result: RunResult) -> str:
             lines.append(f"  {a} {'--' if (b, a) in arcs else '->'} {b}")
     if result.low_confidence:
         lines.append(
-            f"  {len(result.low_confidence)} of these -- are arrows less sure than {percent(SHOWN)}"
+            f"  {count(len(result.low_confidence), 'undirected edge')} (--) "
+            f"with direction confidence below {percent(SHOWN)}"
         )
     if result.diagnostics.chosen:
         lines.append(f"  {result.diagnostics.chosen}")
@@ -79,34 +80,43 @@ def summary(result: RunResult) -> str:
     lines.extend(_scores(result))
     clock = f", {result.seconds:.3f} s" if result.public else ""
     lines.append(f"{result.ci_tests} tests{clock}")
-    if math.isfinite((spent := result.spent).epsilon):
-        lines.append(f"proven: epsilon {number(spent.epsilon)}, delta {number(spent.delta)}")
+    lines.extend(epsilons(result))
     lines.append(str(result.summary()))
     return "\n".join(lines)
 
 
 def _known(result: RunResult) -> list[str]:
-    """How much of the graph was known before; nothing where nothing was."""
+    """Return how many directions background knowledge fixes; nothing without any."""
     if result.known is None:
         return []
-    turned, links = result.known.settled(result.matrix)
+    turned, links = result.known.fixed(result.matrix)
     alone = result.knowledge_alone
-    said = "" if alone is None else f"; directed F1 with those alone {alone.directed_f1:.3f}"
-    return [f"what is known settles {turned} of {links} directions by itself{said}"]
+    said = "" if alone is None else f"; directed F1 with only those {alone.directed_f1:.3f}"
+    return [f"background knowledge fixes {turned} of {count(links, 'direction')}{said}"]
 
 
 def _scores(result: RunResult) -> list[str]:
-    """Against the truth: of the links tested to the end, and where others are left, with them."""
-    said = [("", result.metrics_tested, bool(result.counts and result.counts.learned))]
+    """Compare with the truth: fully tested edges, then partly tested pairs too, if any."""
+    said = [("", result.metrics_tested)]
     if result.untested:
-        said.append(("with pairs not tested to the end as links: ", result.metrics, True))
+        said.append(("counting partly tested pairs as edges: ", result.metrics_all))
     return [
         f"{which}skeleton F1 {m.skeleton_f1:.3f}, precision "
-        f"{format(m.precision, '.3f') if some else '–'}, "  # of no link it says nothing
+        f"{'–' if m.precision is None else format(m.precision, '.3f')}, "
         f"recall {m.recall:.3f}, directed F1 {m.directed_f1:.3f}, SHD {m.shd}"
-        for which, m, some in said
+        for which, m in said
         if m is not None
     ]
+
+
+def epsilons(result: RunResult) -> list[str]:
+    """Return a private run's ε by their names, each on a line."""
+    if not ALGORITHMS[result.algorithm].private:
+        return []
+    known = [(proven_name(result.ledger), result.proven)]
+    if result.claimed is not None:
+        known.insert(0, (CLAIMED, result.claimed))
+    return [f"{stated(name, g.epsilon)}, δ = {number(g.delta)}" for name, g in known]
 
 
 def algorithms_command(argv: Sequence[str]) -> None:

@@ -29,7 +29,7 @@ from engine.registry import ALGORITHMS
 from engine.studies.detectability import Shape, unworkable
 from engine.studies.study import sweep
 from engine.studies.trial import TrialResult, knowing
-from engine.summary import together
+from engine.words.run import together
 
 
 def where_flags(parser: argparse.ArgumentParser, workers: int) -> None:
@@ -111,7 +111,7 @@ def sweep_command(argv: Sequence[str]) -> int:
         print(_as_json(finished) if args.json else _as_table(finished))
     for data in several:
         if not data.public:
-            spent = [run.spent for run in finished if run.fingerprint == data.identity]
+            spent = [run.proven for run in finished if run.fingerprint == data.identity]
             cost = f"{count(len(spent), 'run')}, together {together(spent)}"
             print(f"{data.name}: {cost}.", file=sys.stderr)
     return ending(monitor, args.out)

@@ -7,6 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
 
 from engine.graphs.cpdag import DIRECTED, UNDIRECTED, Adjacency, edges_of
 from engine.graphs.layout import place, scale_of
@@ -19,52 +21,71 @@ if TYPE_CHECKING:
     import pandas as pd
 
 UNTESTED = "untested"
+LOW_CONFIDENCE, CONTRADICTED = "low_confidence", "contradicted"  # notes on an undirected edge
 _WIDTH, _GAP = 640.0, 56.0  # of a picture, and between its boxes: room for probabilities
 Pair = tuple[int, int]
+_NONE: Mapping[Pair, float] = {}
+_NO_OUTCOMES: Mapping[Pair, LinkClass] = {}
 
 
 class Edge(NamedTuple):
-    """One adjacent pair: which way it runs, and what is known of it.
+    """One adjacent pair as data; :mod:`engine.words` makes the English.
 
-    ``link`` is how often such a link is real, ``arrow`` how often it runs from cause to effect if
-    it is; NaN where nothing is known. ``kind`` is "directed", "undirected" or "untested": an arrow
-    below the limit of what is drawn is undirected everywhere.
+    ``edge_confidence`` is how often such an edge is real, ``direction_confidence`` how often it
+    runs from source to target if it is, ``weight`` its weight in a linear model: NaN where the
+    algorithm gives none. ``kind`` is "directed", "undirected" or "untested". ``outcome`` compares
+    it with the ground truth, None without one. ``note`` says why an edge has no direction:
+    "low_confidence", "contradicted" (by other directions), "untested", or "".
     """
 
-    cause: str
-    effect: str
-    link: float
-    arrow: float
+    source: str
+    target: str
+    edge_confidence: float
+    direction_confidence: float
     kind: str
+    weight: float = math.nan
+    outcome: LinkClass | None = None
+    note: str = ""
 
 
 def edges(
     names: Sequence[str],
     matrix: Adjacency,
     untested: Collection[Pair] = (),
-    link: Mapping[Pair, float] | None = None,
-    arrow: Mapping[Pair, float] | None = None,
+    edge_confidence: Mapping[Pair, float] = _NONE,
+    direction_confidence: Mapping[Pair, float] = _NONE,
+    *,
+    weights: NDArray[np.float64] | None = None,
+    outcomes: Mapping[Pair, LinkClass] = _NO_OUTCOMES,
+    contradicted: Collection[Pair] = (),
 ) -> list[Edge]:
-    """Every adjacent pair of a (d, d) CPDAG matrix once, in the columns' order.
+    """List every adjacent pair of a (d, d) CPDAG matrix once, in the columns' order.
 
-    ``link`` and ``untested`` go by (i, j), i < j, ``arrow`` by (from, to).
+    Pairs go by (i, j), i < j; ``direction_confidence`` and ``weights`` by (from, to).
     """
     found = []
     for i, j, kind in edges_of(matrix):
-        low, high = min(i, j), max(i, j)
-        sure = math.nan if link is None else link.get((low, high), math.nan)
-        way = math.nan if arrow is None else arrow.get((i, j), math.nan)
-        line = UNDIRECTED if way < SHOWN else kind
-        shown = UNTESTED if (low, high) in untested else line
-        found.append(Edge(names[i], names[j], sure, way, shown))
+        pair = min(i, j), max(i, j)
+        way = direction_confidence.get((i, j), math.nan)
+        note = CONTRADICTED if pair in contradicted else ""
+        if way < SHOWN:
+            kind, note = UNDIRECTED, note or (LOW_CONFIDENCE if kind == DIRECTED else "")
+        if pair in untested:
+            kind = note = UNTESTED
+        weight = math.nan if weights is None else max(weights[i, j], weights[j, i], key=abs)
+        sure = edge_confidence.get(pair, math.nan)
+        one = Edge(names[i], names[j], sure, way, kind, float(weight), outcomes.get(pair), note)
+        found.append(one)
     return found
 
 
 def edge_frame(found: Sequence[Edge]) -> pd.DataFrame:
-    """The edges as a frame: source, target, link, arrow, class."""
+    """Return the edges as a frame; ``link`` and ``arrow`` are the confidences' names in 0.3."""
     import pandas as pd  # here, so that importing the engine does not load pandas
 
-    return pd.DataFrame(found, columns=["source", "target", "link", "arrow", "class"])
+    rows = [(*e[:5], e.edge_confidence, e.direction_confidence) for e in found]
+    columns = ["source", "target", "edge_confidence", "direction_confidence", "class"]
+    return pd.DataFrame(rows, columns=[*columns, "link", "arrow"])
 
 
 # As a picture ---------------------------------------------------------------------------
@@ -73,18 +94,18 @@ def edge_frame(found: Sequence[Edge]) -> pd.DataFrame:
 def svg(names: Sequence[str], found: Sequence[Edge], alt: str) -> Svg:
     """The graph in the colour of the text around it, links' probabilities at their lines."""
     graph = nx.empty_graph(names, nx.DiGraph)
-    graph.add_edges_from((edge.cause, edge.effect) for edge in found)
+    graph.add_edges_from((edge.source, edge.target) for edge in found)
     height = min(520.0, 140 + 34.0 * len(names))
     scale = scale_of(2 * len(names), _WIDTH, height)
     at = place(graph, scale * _WIDTH, scale * height, gap=_GAP)
     links = [
         Link(
-            edge.cause,
-            edge.effect,
+            edge.source,
+            edge.target,
             edge.kind == DIRECTED,
             LinkClass.UNTESTED if edge.kind == UNTESTED else None,
-            opacity=1.0 if math.isnan(edge.link) else 0.25 + 0.75 * edge.link,
-            label="" if math.isnan(edge.link) else probability(edge.link),  # as tables say it
+            opacity=1.0 if math.isnan(sure := edge.edge_confidence) else 0.25 + 0.75 * sure,
+            label="" if math.isnan(sure) else probability(sure),  # as tables say it
         )
         for edge in found
     ]
@@ -95,16 +116,17 @@ def svg(names: Sequence[str], found: Sequence[Edge], alt: str) -> Svg:
 
 
 def annotated(names: Sequence[str], found: Sequence[Edge]) -> nx.DiGraph:
-    """A DiGraph with edge attributes ``mark``, ``link`` and ``arrow`` where these are known.
+    """Return a DiGraph with edge attributes ``mark`` and the confidences, where these are known.
 
-    An edge without direction is both directions, each marked "undirected".
+    An edge without direction is both directions, each marked "undirected". ``link`` and ``arrow``
+    are the confidences' names in version 0.3.
     """
     graph = nx.empty_graph(names, nx.DiGraph)
     for edge in found:
-        known = {"link": edge.link, "arrow": edge.arrow}
-        facts = {k: v for k, v in known.items() if not math.isnan(v)}
-        graph.add_edge(edge.cause, edge.effect, mark=edge.kind, **facts)
+        sure, way = edge.edge_confidence, edge.direction_confidence
+        known = {} if math.isnan(sure) else {"edge_confidence": sure, "link": sure}
+        one = {} if math.isnan(way) else {"direction_confidence": way, "arrow": way}
+        graph.add_edge(edge.source, edge.target, mark=edge.kind, **known, **one)
         if edge.kind != DIRECTED:
-            facts.pop("arrow", None)
-            graph.add_edge(edge.effect, edge.cause, mark=edge.kind, **facts)
+            graph.add_edge(edge.target, edge.source, mark=edge.kind, **known)
     return graph

@@ -99,8 +99,8 @@ class Known:
         """What draws the skeleton's arrows, these first."""
         return Orienter(skeleton, self)
 
-    def settled(self, skeleton: Adjacency) -> tuple[int, int]:
-        """How many of a skeleton's links knowledge alone gives a direction, and how many it has."""
+    def fixed(self, skeleton: Adjacency) -> tuple[int, int]:
+        """Count a skeleton's edges whose direction knowledge alone fixes, and all its edges."""
         links = skeleton | skeleton.T
         return int(self.fixed_arrows(links).sum()), int(np.triu(links, 1).sum())
 

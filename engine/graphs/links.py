@@ -1,7 +1,7 @@
-"""What becomes of a link, and how each class of links is named and drawn, once for everything.
+"""Name and draw each class of edges, once for everything.
 
 Every picture, legend, table, caption and sentence takes its word, colour, dash, weight and marker
-from :data:`MARKS`.
+from :data:`MARKS`; :data:`FOUND` is the headline's count, which four of the classes split.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any
 
 
 class LinkClass(StrEnum):
-    """What became of one pair that the truth or the result joins."""
+    """The class of one pair that is adjacent in the ground truth or in the learned graph."""
 
-    FOUND = "found"
-    UNIDENTIFIED = "unidentified"
-    LINE = "line"
+    CORRECT = "correct"
+    NOT_IDENTIFIABLE = "not_identifiable"
+    UNDIRECTED = "undirected"
     REVERSED = "reversed"
     FALSE_POSITIVE = "false_positive"
     MISSED = "missed"
@@ -56,38 +56,37 @@ _GREY, _FAINT = ("#5b6577", "#a9b4c6"), ("#8592a8", "#7d8ba3")
 _BLUE, _GREEN = ("#0072b2", "#56b4e9"), ("#00785a", "#22b58a")
 _PURPLE, _ORANGE = ("#a8467f", "#dd8fbb"), ("#b34700", "#e69f00")
 
-# Dash, width and marker tell the classes apart without their colours. What was not tested to the
-# end is fainter than what was missed: nothing was found out about it.
+# Dash, width and marker tell the classes apart without their colours. A pair that is not fully
+# tested is fainter than a missed one: the run found out nothing about it.
 MARKS: Mapping[LinkClass | None, Mark] = {
     None: Mark("Link", "{n} link[s]", *_GREY),
-    LinkClass.FOUND: Mark("Found", "{n} of {of} true link[s] found", *_BLUE, width=3.0),
-    LinkClass.UNIDENTIFIED: Mark(
-        "Found, direction not identifiable",
+    LinkClass.CORRECT: Mark("Found, correct", "{n} correct", *_BLUE, width=3.0),
+    LinkClass.NOT_IDENTIFIABLE: Mark(
+        "Found, not identifiable",
         "{n} whose direction the data cannot identify",
         *_GREEN,
         width=3.0,
         marker="circle",
     ),
-    LinkClass.LINE: Mark(
-        "Found, without its arrow", "{n} without an arrow", *_PURPLE, (16, 4), 3.0
-    ),
+    LinkClass.UNDIRECTED: Mark("Found, undirected", "{n} undirected", *_PURPLE, (16, 4), 3.0),
     LinkClass.REVERSED: Mark("Found, reversed", "{n} reversed", *_PURPLE, (16, 4), 3.0, "diamond"),
     LinkClass.FALSE_POSITIVE: Mark(
         "False positive", "{n} false positive[s]", *_ORANGE, (9, 5), 2.4
     ),
     LinkClass.MISSED: Mark("Missed", "{n} missed", *_GREY, (2, 6)),
     LinkClass.UNTESTED: Mark(
-        "Not tested to the end", "{n} pair[s] not tested to the end", *_FAINT, (1, 9), 1.6
+        "Not fully tested", "{n} pair[s] not fully tested", *_FAINT, (1, 9), 1.6
     ),
 }
+FOUND = Mark("Found", "{n} of {of} true link[s] found", *_BLUE, width=3.0)
 
 
 def marks_data(theme: str) -> dict[str, dict[str, Any]]:
-    """The table in JSON types, for what the browser draws itself."""
+    """Return the table with :data:`FOUND` in JSON types, for what the browser draws itself."""
     same = ("word", "said", "width", "marker")
+    named = {"found": FOUND} | {kind.value: MARKS[kind] for kind in LinkClass}
     return {
-        kind.value: {name: getattr(mark, name) for name in same}
+        kind: {name: getattr(mark, name) for name in same}
         | {"ink": mark.ink(theme), "dash": " ".join(map(str, mark.dash)) or "none"}
-        for kind, mark in MARKS.items()
-        if kind is not None
+        for kind, mark in named.items()
     }

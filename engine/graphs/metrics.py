@@ -2,9 +2,8 @@
 
 The true graph enters as its CPDAG, which is all that observational data can tell.
 
-One rule says what is counted (:func:`classify`, :func:`count`): a pair is found (with its mark as
-the truth has it, with a direction that such data cannot identify, without its arrow, or reversed),
-a false positive, missed, or not tested to the end, which is none of these.
+One rule counts (:func:`classify`, :func:`count`): a pair is found (correct, reversed, undirected,
+or with a direction that such data cannot identify), a false positive, missed, or not fully tested.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ import numpy as np
 
 from engine.graphs.cpdag import Adjacency
 from engine.graphs.links import LinkClass
+from engine.renamed import Renamed
 
 # What a table or chart says of a result: a causal graph is its arrows, so the skeleton's score
 # never stands alone. Fields of Scores and their names; the first two are shares, SHD is a count.
@@ -28,57 +28,62 @@ class Scores:
     """Skeleton precision, recall and F1; F1 of edges with their marks; SHD between CPDAGs.
 
     ``directed_f1`` counts an edge as right only if its mark (direction, or undirected) is that of
-    the true CPDAG. ``shd`` is the number of pairs in different states. With no true edges and none
-    found every ratio is 1.
+    the true CPDAG. ``shd`` is the number of pairs in different states. ``precision`` is None where
+    no edge was learned. With no true edges and none found every other ratio is 1.
     """
 
     skeleton_f1: float
     directed_f1: float
-    precision: float
+    precision: float | None
     recall: float
     shd: int
 
 
 @dataclass(frozen=True)
 class Counts:
-    """What became of every pair that the truth or the result joins, each counted once.
+    """Confusion counts over the pairs that are adjacent in the truth or in the learned graph.
 
-    ``found`` true links, whatever their mark; of them ``reversed`` carry another arrow than the
-    truth's, ``lines`` none where the truth has one, and ``claimed`` a right arrow that the truth's
-    CPDAG leaves open. ``untested`` pairs were not tested to the end; ``untested_true`` of them are
-    true links. Always found + missed + untested_true = true.
+    ``true`` edges of the truth, ``found`` of them whatever their mark: ``correct`` with the mark of
+    the truth's CPDAG, ``reversed`` with another direction, ``undirected`` where the truth has a
+    direction, ``not_identifiable`` with the right direction where the CPDAG leaves it open.
+    ``untested`` pairs were not fully tested.
     """
 
     true: int
     found: int
+    correct: int
     reversed: int
-    lines: int
-    claimed: int
-    invented: int
+    undirected: int
+    not_identifiable: int
+    false_positives: int
     missed: int
     untested: int
-    untested_true: int
+
+    lines = Renamed("undirected")
+    claimed = Renamed("not_identifiable")
+    invented = Renamed("false_positives")
+    right = Renamed("correct")
+    untested_true = Renamed("true_untested")
 
     @property
     def learned(self) -> int:
-        """Links that were tested to the end and stayed."""
-        return self.found + self.invented
+        """Number of edges that were fully tested and kept."""
+        return self.found + self.false_positives
 
     @property
-    def right(self) -> int:
-        """Links found with the arrow, or the plain line, of the truth's CPDAG."""
-        return self.found - self.reversed - self.lines - self.claimed
+    def true_untested(self) -> int:
+        """Number of true edges among the pairs that were not fully tested."""
+        return self.true - self.found - self.missed
 
     @property
     def scores(self) -> Scores:
-        """Scores of the links tested to the end alone: what was not tested was not found."""
-        right = self.right
+        """Scores of the fully tested edges: a pair that was not fully tested is not found."""
         return Scores(
             skeleton_f1=_ratio(2 * self.found, self.learned + self.true),
-            directed_f1=_ratio(2 * right, self.learned + self.true),
-            precision=_ratio(self.found, self.learned),
+            directed_f1=_ratio(2 * self.correct, self.learned + self.true),
+            precision=self.found / self.learned if self.learned else None,
             recall=_ratio(self.found, self.true),
-            shd=self.learned - right + self.missed + self.untested_true,
+            shd=self.learned - self.correct + self.true - self.found,
         )
 
 
@@ -96,8 +101,8 @@ def classify(
     """(i, j), i < j -> class, for every pair adjacent in either CPDAG matrix.
 
     With the causal graph's own matrix ``dag`` an arrow that it has, and that its CPDAG leaves open,
-    is UNIDENTIFIED: right, but no method can know it from such data. ``untested`` pairs that are
-    adjacent in ``learned`` are UNTESTED, whatever the truth says of them.
+    is NOT_IDENTIFIABLE: right, but no method can know it from such data. ``untested`` pairs that
+    are adjacent in ``learned`` are UNTESTED, whatever the truth says about them.
     """
     classes: dict[tuple[int, int], LinkClass] = {}
     either = learned | learned.T | truth | truth.T
@@ -110,12 +115,12 @@ def classify(
         elif not any(mine):
             kind = LinkClass.MISSED
         elif mine == real:
-            kind = LinkClass.FOUND
+            kind = LinkClass.CORRECT
         elif all(mine):
-            kind = LinkClass.LINE
+            kind = LinkClass.UNDIRECTED
         else:
             lucky = all(real) and dag is not None and mine == (dag[i, j], dag[j, i])
-            kind = LinkClass.UNIDENTIFIED if lucky else LinkClass.REVERSED
+            kind = LinkClass.NOT_IDENTIFIABLE if lucky else LinkClass.REVERSED
         classes[int(i), int(j)] = kind
     return classes
 
@@ -123,18 +128,14 @@ def classify(
 def count(classes: Mapping[tuple[int, int], LinkClass], truth: Adjacency) -> Counts:
     """The pairs of :func:`classify` counted; ``truth`` (d, d) as it was given there."""
     of = Counter(classes.values())
-    marked = [LinkClass.FOUND, LinkClass.REVERSED, LinkClass.LINE, LinkClass.UNIDENTIFIED]
-    true, found = int(np.triu(truth | truth.T, 1).sum()), sum(of[kind] for kind in marked)
+    split = ("correct", "reversed", "undirected", "not_identifiable")  # of those found
     return Counts(
-        true=true,
-        found=found,
-        reversed=of[LinkClass.REVERSED],
-        lines=of[LinkClass.LINE],
-        claimed=of[LinkClass.UNIDENTIFIED],
-        invented=of[LinkClass.FALSE_POSITIVE],
+        true=int(np.triu(truth | truth.T, 1).sum()),
+        found=sum(of[LinkClass(kind)] for kind in split),
+        **{kind: of[LinkClass(kind)] for kind in split},
+        false_positives=of[LinkClass.FALSE_POSITIVE],
         missed=of[LinkClass.MISSED],
         untested=of[LinkClass.UNTESTED],
-        untested_true=true - found - of[LinkClass.MISSED],
     )
 
 

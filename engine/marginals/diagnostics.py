@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from engine.algorithm import OMITTED, Diagnostics
+from engine.algorithm import OMITTED
+from engine.diagnostics import Confidences, Diagnostics
 from engine.graphs.cpdag import Adjacency
 from engine.graphs.weighed_colliders import SHOWN, DirectionEvidence
+from engine.renamed import Renamed
 
-if TYPE_CHECKING:  # pages ask whether a result is one of these
+if TYPE_CHECKING:
     from engine.marginals.moments import Moments
 
 
@@ -18,9 +20,9 @@ if TYPE_CHECKING:  # pages ask whether a result is one of these
 class MarginalDiagnostics(Diagnostics):
     """``edge_confidence``: columns (i, j), i < j -> how often such a link is real.
 
-    ``arrow_confidence``: columns (i, j) -> how often there is an arrow from i to j, for every edge
-    in both directions, if the link is real; what is missing of their sum to 1 is how often there is
-    neither. Empty where the directions were voted. Both are frequencies on random networks
+    ``direction_confidence``: columns (i, j) -> how often there is an arrow from i to j, for every
+    edge in both directions, if the link is real; what is missing of their sum to 1 is how often
+    there is neither. Empty where the directions were voted. Both are frequencies on random networks
     (:mod:`engine.marginals.confidence`).
     ``released_tables`` names the columns of each table that was released, ``released`` holds them
     with the variance of their noise, and ``levels`` what the columns' levels are called in them.
@@ -29,7 +31,7 @@ class MarginalDiagnostics(Diagnostics):
     """
 
     edge_confidence: Mapping[tuple[int, int], float] = field(default_factory=dict)
-    arrow_confidence: Mapping[tuple[int, int], float] = field(default_factory=dict)
+    direction_confidence: Mapping[tuple[int, int], float] = field(default_factory=dict)
     released_tables: tuple[tuple[int, ...], ...] = ()
     released: Moments | None = field(default=None, repr=False, compare=False, metadata=OMITTED)
     levels: tuple[tuple[str, ...], ...] = field(default=(), repr=False, metadata=OMITTED)
@@ -38,7 +40,21 @@ class MarginalDiagnostics(Diagnostics):
         default_factory=dict, repr=False, compare=False, metadata=OMITTED
     )
 
+    arrow_confidence = Renamed("direction_confidence")
+
+    def confidences(self) -> tuple[Confidences, Confidences]:
+        """Return both."""
+        return self.edge_confidence, self.direction_confidence
+
+    def effects(self) -> MarginalDiagnostics | None:
+        """Return these once the tables are released."""
+        return None if self.released is None else self
+
+    def tables(self) -> tuple[tuple[int, ...], ...]:
+        """Return the columns of every released table."""
+        return self.released_tables
+
     def low_confidence(self, cpdag: Adjacency) -> frozenset[tuple[int, int]]:
         """Return the graph's arrows with a confidence below the limit of what is drawn."""
-        known = self.arrow_confidence.items()
+        known = self.direction_confidence.items()
         return frozenset((i, j) for (i, j), p in known if p < SHOWN and cpdag[i, j] > cpdag[j, i])

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from engine.algorithm import Diagnostics
+from engine.diagnostics import Diagnostics
 from engine.pairs.columns import Halves, Pair
 from engine.pairs.dependence import (
     KERNEL_SCORES,

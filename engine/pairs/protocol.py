@@ -71,14 +71,12 @@ class Terms:
         self, what: str, gap: float | None, scale: float, internal: Mapping[str, Any]
     ) -> Decision:
         """Make the decision of the one number that decides, and emit a step for it."""
-        decision, reason = "undecided", f"the {what} is too close to a change to be released"
-        if gap is not None:
-            decision = self.arrow(gap)
-            reason = f"the noisy {what} {gap:.4g} is {'above' if gap > 0 else 'not above'} 0"
+        decision = "undecided" if gap is None else self.arrow(gap)
         self.context.emit(
             "decision",
             decision,
-            reason=reason,
+            code="too_close" if gap is None else what,
+            numbers={"of": what},
             query=(0, 1, ()),
             value=gap,
             threshold=0.0,
@@ -120,7 +118,7 @@ def by_vote(terms: Terms) -> Decision:
         context, exact, sensitivity=MARGIN_SENSITIVITY, scale=scale, label="margin of the vote"
     )
     internal = {"exact": exact, "blocks": len(cast)}
-    return terms.by_one("margin of the votes", margin, scale, internal)
+    return terms.by_one("votes_margin", margin, scale, internal)
 
 
 def by_scores(terms: Terms) -> Decision:
@@ -170,7 +168,7 @@ def _one_difference(
         terms.context, backward - forward, sensitivity=sensitivity, scale=scale, label="difference"
     )
     internal = {"forward": forward, "backward": backward}
-    return terms.by_one("difference of the scores", gap, scale, internal)
+    return terms.by_one("scores_difference", gap, scale, internal)
 
 
 def _two_scores(
@@ -265,7 +263,7 @@ def _iqr_difference(terms: Terms, reach: Reach, epsilon: float) -> Decision:
         slack=2 * terms.delta,  # one test of two: an unstable value passes it with delta
         label="difference of log IQRs",
     )
-    return terms.by_one("difference of the scores", noisy, 1 / step, {"exact": -reach.value})
+    return terms.by_one("scores_difference", noisy, 1 / step, {"exact": -reach.value})
 
 
 def _mark(order: np.ndarray) -> str:

@@ -157,8 +157,8 @@ def _program_counts(work: Work, values: dict[str, Any]) -> pd.DataFrame:
 def curate_table6(work: Work) -> list[Row]:
     """Table 6: non-private PC at T = 0.05."""
     text, program = (
-        [r.metrics.skeleton_f1 for r in (reference(n, work.n, 0.05, form) for n in NETWORKS)
-         if r.metrics]
+        [r.metrics_all.skeleton_f1 for r in (reference(n, work.n, 0.05, form) for n in NETWORKS)
+         if r.metrics_all]
         for form in (TEXT, PROGRAM)
     )  # fmt: skip
     arcs = {

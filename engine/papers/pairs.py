@@ -89,7 +89,7 @@ def _chances(work: Work, data: Sequence[Dataset], score: str) -> pd.DataFrame:
             raise KeyboardInterrupt
         result: Any = run(KEY, pair, seed=seed, trace=False, **values)
         decided = result.diagnostics
-        gap, right = decided.scores[1] - decided.scores[0], result.metrics.directed_f1 == 1
+        gap, right = decided.scores[1] - decided.scores[0], result.metrics_all.directed_f1 == 1
         sure = abs(gap) if right else -abs(gap)
         row: dict[Any, Any] = {"pair": pair.name, math.inf: float(right)}
         for epsilon in papers.PAIRS_EPSILONS[1:]:

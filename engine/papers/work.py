@@ -129,7 +129,7 @@ def arc_f1(found: Any, truth: Any) -> float:
 
 def measured(r: TrialResult, data: Dataset, threshold: float) -> Values:
     """Return one run's results and costs, by name."""
-    assert r.metrics is not None
+    assert r.metrics_all is not None
     assert data.truth is not None
     found: Values = {
         "form": TEXT,
@@ -137,12 +137,12 @@ def measured(r: TrialResult, data: Dataset, threshold: float) -> Values:
         "dataset": r.dataset,
         "algorithm": r.algorithm,
         "seed": r.seed,
-        "f1": r.metrics.skeleton_f1,
-        "directed": r.metrics.directed_f1,
-        "shd": r.metrics.shd,
+        "f1": r.metrics_all.skeleton_f1,
+        "directed": r.metrics_all.directed_f1,
+        "shd": r.metrics_all.shd,
         "tests": r.ci_tests,
         "claimed": r.claimed.epsilon if r.claimed else NAN,
-        "spent": r.spent.epsilon,
+        "spent": r.proven.epsilon,
         "seconds": r.seconds,
     }
     if data.bounds is None:
@@ -154,7 +154,7 @@ def measured(r: TrialResult, data: Dataset, threshold: float) -> Values:
         found["arcs"] = arc_f1(matrix, reference_of(r.algorithm, data.truth, data.names, None))
         found["arcs_pc"] = arc_f1(matrix, pc.matrix)
     else:  # a pair: right, wrong, or withheld
-        found["right"] = r.metrics.directed_f1 if len(r.cpdag) == 1 else 0.5
+        found["right"] = r.metrics_all.directed_f1 if len(r.cpdag) == 1 else 0.5
     return found
 
 

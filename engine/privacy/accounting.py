@@ -26,7 +26,7 @@ class Guarantee:
 
     Examples:
         >>> from engine import load_dataset, run
-        >>> run("priv_pc", load_dataset("cancer", n=1_000), epsilon=0.5, seed=0).spent
+        >>> run("priv_pc", load_dataset("cancer", n=1_000), epsilon=0.5, seed=0).proven
         Guarantee(epsilon=0.5, delta=1e-06)
     """
 

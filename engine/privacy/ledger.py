@@ -28,6 +28,7 @@ from engine.privacy.accounting import (
     unsampled,
 )
 from engine.privacy.events import Event, GaussianEvent, UndefendedEvent, renyi
+from engine.renamed import Renamed
 
 K = TypeVar("K", int, str)
 
@@ -89,6 +90,10 @@ class Ledger(Sequence[Charge]):
     # of many equal shares. The filter itself adds up exactly: no charge passes the cap.
     _HAIR = 1e-12
 
+    undefended = Renamed("no_guarantee_reasons")
+    defended = Renamed("proven")
+    left = Renamed("remaining")
+
     def __init__(
         self,
         cap: Guarantee | None = None,
@@ -105,7 +110,7 @@ class Ledger(Sequence[Charge]):
         self._charges: list[Charge] = []
         self._epsilon = self._rho = self._delta = self._renyi = 0.0
         self._spent = 0  # cost of a cap's charges, without rounding: see _whole
-        self.undefended: tuple[str, ...] = ()
+        self.no_guarantee_reasons: tuple[str, ...] = ()
 
     @property
     def limit(self) -> float:
@@ -132,7 +137,7 @@ class Ledger(Sequence[Charge]):
         return {"basic": self._epsilon, "rdp": self._renyi}.get(self.method, self._rho)
 
     @property
-    def left(self) -> float:
+    def remaining(self) -> float:
         """The rest of the limit, in the method's unit."""
         return max(0.0, self.limit - self.used)
 
@@ -198,7 +203,8 @@ class Ledger(Sequence[Charge]):
         spent = self._spent_with(event)
         if spent is None:
             raise BudgetExhausted(
-                f"{event.describe()} would cost {self.cost(event):.4g} of the {self.left:.4g} left."
+                f"{event.describe()} would cost {self.cost(event):.4g} of the {self.remaining:.4g} "
+                "left."
             )
         self._charges.append(Charge(event, label, order, iteration))
         self._spent = spent
@@ -210,18 +216,18 @@ class Ledger(Sequence[Charge]):
 
     def void(self, reason: str) -> None:
         """Record that this run has no guarantee, for any charge of its mechanisms."""
-        self.undefended += (reason,)
+        self.no_guarantee_reasons += (reason,)
         self._charges.append(Charge(UndefendedEvent(reason), "no guarantee", None))
 
     @property
-    def defended(self) -> Guarantee:
+    def proven(self) -> Guarantee:
         """The guarantee that is proven for everything charged so far.
 
         Under a cap it is the cap itself: the run decides from the data when to stop, so only the
         filter's limit, not the odometer, is a differential privacy guarantee. Without a cap it is
         the better of basic and zCDP composition of this transcript.
         """
-        if self.undefended:
+        if self.no_guarantee_reasons:
             return Guarantee(math.inf, 0.0)
         if not self._charges:
             return Guarantee(0.0, 0.0)

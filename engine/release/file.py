@@ -138,7 +138,7 @@ def findings(outcome: Outcome, names: tuple[str, ...]) -> dict[str, Any]:
     """Return the graph, the confidence of edges and arrows, and the released tables, by names."""
     matrix, found = outcome.matrix, outcome.diagnostics
     assert isinstance(found, MarginalDiagnostics)
-    links, arrows = found.edge_confidence, found.arrow_confidence
+    links, arrows = found.edge_confidence, found.direction_confidence
     pairs = np.argwhere(np.triu(matrix | matrix.T, 1)).tolist()
     return {
         "cpdag": tuple(sorted((names[i], names[j]) for i, j in np.argwhere(matrix).tolist())),

@@ -128,7 +128,7 @@ def edge_words(release: Release) -> list[tuple[str, ...]]:
     found: list[tuple[str, ...]] = []
     for edge, (a, b, confidence) in zip(release_edges(release), release.confidence, strict=True):
         ways = "–"
-        mark = "—" if edge.kind != DIRECTED else "→" if edge.cause == a else "←"
+        mark = "—" if edge.kind != DIRECTED else "→" if edge.source == a else "←"
         if (a, b) in directions:
             there, back = (round(p, 3) for p in directions[a, b])
             neither = max(0.0, 1 - there - back)
@@ -156,7 +156,7 @@ def confidence_words(release: Release) -> str:
     )
     if (known := known_of(release.knowledge, release.names)) is None:
         return words
-    turned, links = known.settled(release.matrix)
+    turned, links = known.fixed(release.matrix)
     return (
         f"{words} What was stated as known settles {turned} of {links} directions by itself: those "
         "arrows are no findings."

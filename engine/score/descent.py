@@ -125,7 +125,7 @@ def release_gradient(
     context.emit(
         "gradient",
         "released",
-        reason="a gradient of the loss was released with noise; its length is shown",
+        code="gradient_released",
         value=float(np.linalg.norm(noisy)),
     )
     return noisy
@@ -231,7 +231,7 @@ def strict_records(data: Dataset, kind: str, plan: GradientPlan, context: RunCon
             data, kind, plan.encoding_sigma(math.sqrt(2 * d) / n), context
         )
         rows = records(data, encoding)
-    context.emit("release", "released", reason="what centres the columns was released with noise")
+    context.emit("release", "released", code="centres_released")
     return rows.centred(np.clip(means, -1.0, 1.0), encoding.half / encoding.half.max())
 
 

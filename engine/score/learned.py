@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from engine.algorithm import Diagnostics
 from engine.data.dataset import Dataset
+from engine.diagnostics import Diagnostics, Fact, OracleThreshold
 from engine.graphs.cpdag import Adjacency
 from engine.graphs.known import Known, truth_cpdag
 from engine.graphs.metrics import compare
@@ -98,14 +98,6 @@ def _refit(ratios: Matrix, dag: Adjacency, child: int, covariance: Matrix, limit
         ratios[parents, child] = np.where(least < 0, np.inf, over)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class OracleThreshold:
-    """The threshold with the best skeleton F1. It uses the truth, and is no part of a release."""
-
-    f1: float
-    threshold: float
-
-
 def oracle_threshold(weights: Matrix, data: Dataset) -> OracleThreshold | None:
     """Best skeleton F1 over all thresholds, and that threshold; it looks at the truth.
 
@@ -140,6 +132,18 @@ class ScoreDiagnostics(Diagnostics):
     planned_epsilon: tuple[float, ...] = ()
     entry_noise: float | None = None
     oracle: OracleThreshold | None = None
+
+    def facts(self) -> tuple[Fact, ...]:
+        """Return the iterations and the threshold that pruned the weights."""
+        steps = max(len(self.h), len(self.epsilon))
+        return (
+            Fact("Iterations", steps, help="Steps of the optimisation."),
+            Fact("Edge threshold", self.threshold, help="Weaker edges are not in the graph."),
+        )
+
+    def descent(self) -> ScoreDiagnostics:
+        """Return these."""
+        return self
 
 
 def report(result: Learned, data: Dataset, **shown: Any) -> ScoreDiagnostics:

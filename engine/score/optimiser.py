@@ -166,7 +166,8 @@ def solve(
             context.emit(
                 "solve",
                 "solved",
-                reason=f"the objective is {objective:.4g}, the measure of cycles h {h:.2e}",
+                code="solved",
+                numbers={"h": h},
                 value=objective,
             )
     return trace

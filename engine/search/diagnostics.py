@@ -2,57 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
-from engine.algorithm import Diagnostics
+from engine.diagnostics import Allocation, Diagnostics, Fact, NodeRound
 
-
-@dataclass(frozen=True)
-class NodeRound:
-    """One round of EM-PC: a node's edges of an order, and those that were drawn to go.
-
-    ``deleted`` holds (neighbour, conditioning set) by name, in the order drawn.
-    """
-
-    order: int
-    node: str
-    edges: int
-    deleted: tuple[tuple[str, tuple[str, ...]], ...]
-
-
-@dataclass(frozen=True)
-class OrderBudget:
-    """An order's tests, the epsilon of each, and what they cost together in the total's unit."""
-
-    order: int
-    tests: int
-    epsilon: float
-    cost: float
-
-
-@dataclass(frozen=True)
-class Allocation:
-    """What a run planned and spent by order.
-
-    ``planned`` holds one plan an order that was run, made at its turn for it and all later ones;
-    ``spent`` what the orders cost in the end; ``unit`` is that of the costs, "ε" or "ρ".
-    """
-
-    planned: tuple[tuple[OrderBudget, ...], ...]
-    spent: tuple[OrderBudget, ...]
-    unit: str
-
-    def at_the_start(self) -> dict[int, OrderBudget]:
-        """Order -> its budget in the first plan."""
-        return {b.order: b for b in self.planned[0]} if self.planned else {}
-
-    def at_its_turn(self) -> dict[int, OrderBudget]:
-        """Order -> its budget in the plan made just before it."""
-        return {plan[0].order: plan[0] for plan in self.planned if plan}
-
-    def paid(self) -> dict[int, OrderBudget]:
-        """Order -> what was spent on it."""
-        return {b.order: b for b in self.spent}
+_ROUND = "The share of the budget that each round may charge."
+_SAMPLE = "The rows m that a test or a sieve draws."
+_NOISE = "The standard deviation of the noise over the sensitivity."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,3 +26,20 @@ class SearchDiagnostics(Diagnostics):
     noise_multiplier: float | None = None
     node_rounds: tuple[NodeRound, ...] = ()
     allocation: Allocation | None = None
+
+    def facts(self) -> tuple[Fact, ...]:
+        """Return the sample and the noise of a test, where the algorithm has them."""
+        known = (
+            Fact("ε per round", self.epsilon_per_round or math.nan, help=_ROUND),
+            Fact("Rows in the subsample", self.rows_in_sample or math.nan, help=_SAMPLE),
+            Fact("Noise multiplier", self.noise_multiplier or math.nan, help=_NOISE),
+        )
+        return tuple(fact for fact in known if not math.isnan(fact.value))
+
+    def rounds(self) -> tuple[NodeRound, ...]:
+        """Return EM-PC's rounds."""
+        return self.node_rounds
+
+    def plan(self) -> Allocation | None:
+        """Return CURATE's allocation."""
+        return self.allocation

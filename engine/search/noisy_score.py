@@ -15,7 +15,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.context import RunContext, compared
+from engine.context import RunContext
 from engine.data.dataset import Dataset
 from engine.params import ParameterError, again, param
 from engine.privacy.budget import PrivateBudget, PublishedForm
@@ -143,10 +143,10 @@ class NoisyScore:
         self._test, self._cardinalities, self._n = params.test, data.cardinalities, data.n
 
     @property
-    def noisy_name(self) -> str:
-        """What a released value is called in a reason."""
-        names = {"z": "−|z|", "votes": "number of votes", "median": "median p-value"}
-        return f"noisy {names.get(self.perturbed, 'p-value')}"
+    def code(self) -> str:
+        """The code of a step that compares a released value (:mod:`engine.words.steps`)."""
+        codes = {"z": "noisy_z", "votes": "votes", "median": "median_p"}
+        return codes.get(self.perturbed, "noisy_p")
 
     def sample(self, m: int, randomness: Randomness) -> Any:
         """A fresh sample of m rows, without replacement, as :meth:`of` takes it."""
@@ -221,7 +221,7 @@ class NoisyScore:
             context.emit(
                 kind,
                 "independent" if found else "dependent",
-                reason=compared(self.noisy_name, noisy, cutoff),
+                code=self.code,
                 query=q,
                 value=noisy,
                 threshold=cutoff,
@@ -418,12 +418,11 @@ class SparseVector:
         raw, cutoff, unit = self._score.gap(q, self._sample, tweak, 2 / self._scales[0])
         answer = self._run.above(_in_units(raw - cutoff, unit))
         if self._context.trace:
-            reached = "reached" if answer else "stayed below"
             self._context.emit(
                 self._label,
                 self._positive if answer else "dependent",
-                reason=f"in the {self._label} its noisy value {reached} the noisy threshold; "
-                "neither is released",
+                code="sieve_z" if self._score.code == "noisy_z" else "sieve",
+                numbers={"label": self._label, "reached": answer},
                 query=q,
                 threshold=cutoff,
                 internal={

@@ -10,11 +10,11 @@ import numpy as np
 from engine.data.dataset import Dataset
 from engine.data.networks import load_dataset, load_network
 from engine.story.modules import digested, graph_content, layouts, plain_names, plainly
-from engine.summary import NO_PROMISE, PROMISE
 from engine.teaching.lessons import query
 from engine.teaching.money import purses
 from engine.teaching.neighbours import moves
 from engine.teaching.turning import questions, turning
+from engine.words.run import NO_PROMISE, PROMISE, UNPROTECTED
 
 EXAMPLES = 4  # answers that change, of each choice of arrows
 WAYS = {
@@ -41,7 +41,7 @@ def scene_content(
         "steps": steps,
         "first": "marginal_pc",
         "promise": PROMISE,
-        "noPromise": NO_PROMISE,
+        "noPromise": NO_PROMISE.format(why=UNPROTECTED),
     }
     return digested(content)
 

@@ -35,8 +35,8 @@ from engine.studies.scenes import (
     states_in,
     states_of,
 )
-from engine.summary import guesses
 from engine.teaching.lessons import NoisyTest, noisy_test, query
+from engine.words.run import guesses
 
 NETWORK, PEOPLE, ROWS = "asia", 1_000, 20_000
 EPSILON, EACH = 1.0, 0.02  # of a run, and of one test
@@ -226,7 +226,7 @@ def _graph(given: dict[str, Any], states: np.ndarray[Any, Any], alt: str) -> Svg
         if not share:
             continue
         a, b = (j, i) if back > forth else (i, j)
-        kind = LinkClass("found" if scene["truth"][p] else "false_positive")
+        kind = LinkClass.CORRECT if scene["truth"][p] else LinkClass.FALSE_POSITIVE
         arrow = 2 * max(forth, back) > share * len(states)
         links.append(Link(titles[a], titles[b], bool(arrow), kind, opacity=share))
     positions = dict(zip(titles, map(tuple, layout["at"]), strict=True))

@@ -24,7 +24,7 @@ from engine.data.spreadsheets import table_csv
 from engine.errors import InputError, need
 from engine.registry import ALGORITHMS
 from engine.studies.summary import bands, varied
-from engine.summary import listed
+from engine.words.run import CLAIMED, PROVEN, listed
 
 KINDS = ("pdf", "svg", "png")
 COLUMNS = {1: 3.4, 2: 7.0}  # inches of a paper's one or two columns
@@ -35,7 +35,7 @@ TITLES = {
     "tested_directed_f1": "Directed F1 (tested links)",
     **{"precision": "Precision", "recall": "Recall", "shd": "SHD", "ci_tests": "CI tests"},
     **{"seconds": "Seconds", "edges": "Links"},
-    **{"claimed_epsilon": "Paper's total ε", "spent_epsilon": "Proven total ε"},
+    **{"claimed_epsilon": CLAIMED, "proven_epsilon": PROVEN},
 }
 # Apart for every eye and in grey (tests/ui/test_colours.py); the palest come where few lines reach.
 COLOURS = ("#0072b2", "#a53003", "#084c41", "#de4a78", "#180b00", "#b49038", "#4d0262", "#2dbdcd")

@@ -234,15 +234,15 @@ def numbers_of(result: TrialResult) -> tuple[float, ...]:
     c, s = result.counts, result.metrics_tested
     assert c is not None  # the networks have a truth
     assert s is not None
-    wrong = c.invented / max(1, c.learned)
-    return c.true, c.found, c.invented, s.skeleton_f1, s.directed_f1, s.shd, wrong, c.learned
+    wrong = c.false_positives / max(1, c.learned)
+    return c.true, c.found, c.false_positives, s.skeleton_f1, s.directed_f1, s.shd, wrong, c.learned
 
 
 def _forecast(rows: int, key: str, epsilon: float, found: Batch, nothing: Batch) -> Forecast:
     values = zip(*map(numbers_of, found), strict=True)
     bands = dict(zip(BANDS, map(Band.of, values), strict=True))
     bands["f1"] = bands["f1"].stretched(*ends_for(rows, ENDS[kind_of(key)]), LEAST_END)
-    free = tuple(one.counts.invented for one in nothing if one.counts)
+    free = tuple(one.counts.false_positives for one in nothing if one.counts)
     return Forecast(
         key, epsilon, draws=len(found), nothing=Invented(free) if free else None, **bands
     )

@@ -55,7 +55,7 @@ class Point:
 def point(epsilon: float, outcomes: Sequence[TrialResult]) -> Point:
     """One point of the curve."""
     some = [o.counts for o in outcomes if o.counts]
-    counts = [(c.found, c.invented, c.scores.skeleton_f1) for c in some]
+    counts = [(c.found, c.false_positives, c.scores.skeleton_f1) for c in some]
     found, invented, f1 = np.percentile(counts, [5, 50, 95], axis=0).T.tolist()
     return Point(epsilon, tuple(found), tuple(invented), tuple(f1), len(outcomes))
 
@@ -92,5 +92,5 @@ def invented(
     monitor = Monitor(stop=stop)
     for draw in takewhile(lambda _: not monitor.stopped(), range(draws)):
         made = sweep(shape.independent(draw, margins), key, params, [draw], stop=stop)
-        counts += (one.counts.invented for one in made if one.counts)
+        counts += (one.counts.false_positives for one in made if one.counts)
     return Invented(tuple(counts)) if counts else None

@@ -21,6 +21,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from engine.errors import InputError, cut, show, writable
 from engine.registry import ALGORITHMS
+from engine.serialise import current
 from engine.studies.trial import Trial, TrialResult
 
 APPLICATION_ID = int.from_bytes(b"DPCX", "big")
@@ -82,7 +83,7 @@ class ResultStore(AbstractContextManager["ResultStore"]):
 
     def _read(self, row: tuple[Any, ...]) -> TrialResult:
         try:
-            found: TrialResult = _typed(json.loads(row[1]), TrialResult)
+            found: TrialResult = _typed(current(json.loads(row[1])), TrialResult)
             if row[0] in (found.earlier_key, found.key):
                 return found
         except (TypeError, ValueError, KeyError, RecursionError):

@@ -123,7 +123,7 @@ def sweep(
     Examples:
         >>> from engine import sweep
         >>> results = list(sweep("cancer", "priv_pc", {"epsilon": [0.1, 10.0]}, seeds=2))
-        >>> len(results), results[0].values["epsilon"], results[0].spent.epsilon
+        >>> len(results), results[0].values["epsilon"], results[0].proven.epsilon
         (4, 0.1, 0.1)
     """
     study = study_of(datasets, algorithms, parameters, seeds, knowledge)

@@ -30,7 +30,7 @@ TESTED = {name: f"tested_{name}" for name in SCORED}  # of the links tested to t
 QUANTITIES = (
     *SCORED,
     *TESTED.values(),
-    *("ci_tests", "seconds", "edges", "spent_epsilon", "claimed_epsilon"),
+    *("ci_tests", "seconds", "edges", "proven_epsilon", "spent_epsilon", "claimed_epsilon"),
 )
 TABLES = ("parquet", "csv")
 SURE = 0.9  # of the interval of a smallest epsilon
@@ -41,7 +41,8 @@ _FIXED = (
     *SCORED,
     *("edges", "untested"),
     *("ci_tests", "ci_tests_by_order", "seconds"),
-    *("claimed_epsilon", "claimed_delta", "spent_epsilon", "spent_delta", "version"),
+    *("claimed_epsilon", "claimed_delta", "proven_epsilon", "proven_delta"),
+    *("spent_epsilon", "spent_delta", "version"),
 )
 _BAND = ("x", "median", "low", "high", "mean", "std", "count", "sure_low", "sure_high")
 
@@ -69,10 +70,11 @@ def frame(results: Iterable[TrialResult]) -> pd.DataFrame:
 def _row(r: TrialResult) -> dict[str, object]:
     known: dict[str, object] = {name: getattr(r, name) for name in _FIXED if hasattr(r, name)}
     for name in SCORED:
-        known[name] = getattr(r.metrics, name, None)
+        known[name] = getattr(r.metrics_all, name, None)
         known[TESTED[name]] = getattr(r.metrics_tested, name, None)
-    for name, part in product(("claimed", "spent"), ("epsilon", "delta")):
+    for name, part in product(("claimed", "proven"), ("epsilon", "delta")):
         known[f"{name}_{part}"] = getattr(getattr(r, name), part, None)
+    known |= {f"spent_{part}": known[f"proven_{part}"] for part in ("epsilon", "delta")}  # 0.3's
     known |= {"edges": len(r.skeleton), "untested": len(r.untested)}
     known["ci_tests_by_order"] = " ".join(map(str, r.ci_tests_by_order))
     return {**r.values, **known}
@@ -219,7 +221,7 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
     if unknown := not f1["count"].any():
         heads["edges"] = "links"
     heads |= {"ci_tests": "tests", "seconds": "seconds"}
-    heads |= {"claimed_epsilon": "claimed", "spent_epsilon": "defended"}
+    heads |= {"claimed_epsilon": "claimed", "proven_epsilon": "proven"}
     points = _points(table, list(heads))
     rest = points[list(heads)].median().rename(columns=heads).reset_index(drop=True)
     rest.insert(1, "low", f1["low"])

@@ -26,6 +26,7 @@ from engine.monitor import Stop
 from engine.params import Parameters, settled
 from engine.privacy.accounting import Guarantee
 from engine.registry import algorithm
+from engine.renamed import Renamed
 from engine.request import Request, Source
 from engine.runner import check_seed
 from engine.serialise import plain
@@ -95,9 +96,9 @@ def _of_effect(algorithm: str, params: str) -> str:
 class TrialResult(Trial):
     """What a study keeps of a run: everything but the trace and the ledger.
 
-    Its fields are those of a run (:class:`engine.result.RunResult`). The metrics are None without a
-    truth: ``metrics`` score the graph as it stands, ``metrics_tested`` the links tested to the end
-    alone, ``counts`` say what became of every pair. ``claimed`` is None where the paper makes no
+    Its fields are those of a run (:class:`engine.result.RunResult`). The scores are None without a
+    truth: ``metrics_all`` counts partly tested pairs as edges, ``metrics_tested`` does not, and
+    ``counts`` are the confusion counts. ``claimed`` is None where the paper makes no
     claim. ``cpdag`` holds name pairs, an undirected edge in both directions; ``untested`` the pairs
     of it, each sorted, that were not tested to the end. ``seconds`` (wall) alone differs from run
     to run, and is NaN on private data.
@@ -105,18 +106,21 @@ class TrialResult(Trial):
     Examples:
         >>> from engine import sweep
         >>> [trial] = sweep("cancer", "marginal_pc", {"epsilon": [1.0]}, seeds=1)
-        >>> trial.values["epsilon"], trial.spent.epsilon, 0 <= trial.metrics.skeleton_f1 <= 1
+        >>> trial.values["epsilon"], trial.proven.epsilon, 0 <= trial.metrics_all.skeleton_f1 <= 1
         (1.0, 1.0, True)
     """
 
     status: str
     seconds: float
-    metrics: Scores | None
+    metrics_all: Scores | None
     metrics_tested: Scores | None
     counts: Counts | None
     ci_tests_by_order: tuple[int, ...]
     claimed: Guarantee | None
-    spent: Guarantee
+    proven: Guarantee
+
+    metrics = Renamed("metrics_all")
+    spent = Renamed("proven")
     cpdag: Pairs
     untested: Pairs
 
@@ -162,7 +166,7 @@ def run_trial(data: Dataset, trial: Trial, stop: Stop | None = None) -> TrialRes
         r = asked.run(data, trace=False, stop=stop)
     except InputError as error:
         raise InputError(f"{trial.algorithm} on {trial.dataset}: {error}") from error
-    same = ("status", "seconds", "metrics", "metrics_tested", "counts", "claimed", "spent")
+    same = ("status", "seconds", "metrics_all", "metrics_tested", "counts", "claimed", "proven")
     return TrialResult(
         **dataclasses.asdict(trial),
         **{name: getattr(r, name) for name in same},
@@ -268,7 +272,7 @@ def knowing(data: Dataset, said: Said) -> Dataset:
         >>> from engine import load_dataset, run
         >>> asia = knowing(load_dataset("asia", n=20_000), "complete order")
         >>> result = run("marginal_pc", asia, epsilon=1)
-        >>> result.metrics.directed_f1 == result.knowledge_alone.directed_f1
+        >>> result.metrics_all.directed_f1 == result.knowledge_alone.directed_f1
         True
     """
     if isinstance(said, str):

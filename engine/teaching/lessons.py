@@ -88,9 +88,11 @@ def strengths(data: Dataset, steps: Sequence[Step], epsilon: float) -> list[Orde
     tests: dict[int, list[NoisyTest]] = {}
     for step in steps:
         if step.x is not None and step.y is not None:
-            q = query(data, step.x, step.y, step.given)
+            q = query(data, step.x, step.y, step.conditioning_set)
             if truth.full(q).p < 0.25:
-                tests.setdefault(len(step.given), []).append(noisy_test(data, q, epsilon))
+                tests.setdefault(len(step.conditioning_set), []).append(
+                    noisy_test(data, q, epsilon)
+                )
     return [
         OrderStrength(
             order,

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from engine.registry import NON_PRIVATE, TITLES
-from engine.summary import Promise
+from engine.words.run import Promise
 from pages.shell.words import safe, theme
 
 PLAIN = 100  # styles from here on are grey: no privacy, or a mere reference

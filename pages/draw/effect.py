@@ -13,7 +13,6 @@ from engine.effects.effect import Effect
 from engine.effects.estimate import Interval
 from engine.effects.truth import interventional
 from engine.effects.words import of_hundred
-from engine.marginals.diagnostics import MarginalDiagnostics
 from pages.draw import palette, see_through
 from pages.shell import words as text
 
@@ -53,8 +52,8 @@ def effects(
 @st.fragment
 def how_much(result: RunResult, key: str) -> None:
     """Two boxes and one sentence, once asked for; nothing where no tables were released."""
-    found = result.diagnostics
-    if not isinstance(found, MarginalDiagnostics) or found.released is None or not result.skeleton:
+    found = result.diagnostics.effects()
+    if found is None or not result.skeleton:
         return
     box = st.expander("How much? Effects", key=f"{key}-effects", on_change="rerun")
     if box.open:

@@ -156,8 +156,8 @@ def draw_graph(
 # Two graphs -----------------------------------------------------------------------------------
 
 _TRUTHS = (
-    "Of the truth. CPDAG: as far as data, and what is known, can tell. A line may point either "
-    "way. DAG: every cause → effect."
+    "Ground truth as CPDAG (the directions that data and background knowledge identify) or DAG "
+    "(all directions)."
 )
 
 
@@ -186,7 +186,7 @@ def comparison(
             )
         waiting = bool(result.untested) and (
             data.d <= SMALL
-            or st.toggle("Show pairs not tested", value=data.d <= LARGE, key=f"{key}-waiting")
+            or st.toggle("Show pairs not fully tested", value=data.d <= LARGE, key=f"{key}-waiting")
         )
         more()
     if said_above := [entry._replace(more="") for entry in entries(result, waiting=waiting)]:
@@ -198,15 +198,15 @@ def comparison(
         overlaid = view == OVERLAY and data.truth is not None
         found = weighted(found_links(result, waiting=waiting, missed=overlaid), result)
         if view == OVERLAY:
-            title = "Truth and learned graph overlaid" if overlaid else "Learned graph"
+            title = "Ground truth and learned graph overlaid" if overlaid else "Learned graph"
             draw_graph(title, data, found, result, wide=True)
             return
         left, right = st.columns(2, gap="medium")
         with left:
-            st.markdown("**Truth**")
-            draw_graph("True graph", data, _truth(data, result, as_dag=view == DAG), result)
+            st.markdown("**Ground truth**")
+            draw_graph("Ground truth", data, _truth(data, result, as_dag=view == DAG), result)
         with right:
-            st.markdown("**Learned**")
+            st.markdown("**Learned graph**")
             draw_graph("Learned graph", data, found, result)
 
 

@@ -18,10 +18,8 @@ from engine.graphs.layout import Point
 from engine.graphs.links import MARKS, LinkClass
 from engine.graphs.picture import Inks, Link, graph_svg, people_svg, stroke
 from engine.graphs.weighed_colliders import SHOWN
-from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.percent import percent, probability
-from engine.score.learned import ScoreDiagnostics
-from engine.summary import FINE, NOTHING
+from engine.words.run import FINE, NOTHING
 from pages.draw import PALETTES
 from pages.shell import words as text
 from pages.shell.words import number
@@ -90,7 +88,7 @@ def as_digraph(names: Sequence[str], matrix: Adjacency) -> nx.DiGraph:
 # How strong an edge is: its weight, or the probability that it is real given the noise ----------
 
 Pair = frozenset[str]
-LINK, ARROW, WEIGHT = "Link confidence", "Arrow confidence", "Weight"
+LINK, ARROW, WEIGHT = "Edge confidence", "Direction confidence", "Weight"
 _LABELLED = 30  # columns: numbers on more arrows than those of so many hide the graph
 _CERTAIN = 0.9  # an arrow above it needs no number: the table and the pointer tell it
 
@@ -123,21 +121,16 @@ class Strengths:
 def strengths(result: RunResult) -> Strengths | None:
     """What the algorithm says of its edges, if it says anything."""
     names, found = result.names, result.diagnostics
-    if isinstance(found, MarginalDiagnostics):
-        links, arrows = found.edge_confidence.items(), found.arrow_confidence.items()
+    links, arrows = found.confidences()
+    if links:
         return Strengths(
             LINK,
-            {frozenset((names[i], names[j])): float(p) for (i, j), p in links},
-            {(names[i], names[j]): float(p) for (i, j), p in arrows},
+            {frozenset((names[i], names[j])): float(p) for (i, j), p in links.items()},
+            {(names[i], names[j]): float(p) for (i, j), p in arrows.items()},
         )
-    if isinstance(found, ScoreDiagnostics):
-        at = {name: k for k, name in enumerate(names)}
-        pairs = {pair: tuple(at[name] for name in pair) for pair in result.skeleton}
-        w = found.weights
-        return Strengths(
-            WEIGHT,
-            {pair: float(max(w[i, j], w[j, i], key=abs)) for pair, (i, j) in pairs.items()},
-        )
+    if found.descent() is not None:
+        weights = {frozenset((e.source, e.target)): e.weight for e in result.edge_list}
+        return Strengths(WEIGHT, weights)
     return None
 
 
@@ -149,18 +142,18 @@ def widths(result: RunResult) -> str:
             "" if known is None else "Line width: the edge's weight in the linear model, by size."
         )
     words = (
-        "Line width and opacity: the confidence in a link, how often links with such evidence are "
-        "real on random networks."
+        "Line width and opacity: the edge confidence, how often edges with such evidence are real "
+        "on random networks."
     )
     if known.arrows:
         lines = len(doubtful(result))
-        some = f" ({text.count(lines, 'arrow')} here; counts keep them)" if lines else ""
+        some = f" ({text.count(lines, 'edge')} here)" if lines else ""
         words += (
-            " An arrow has a confidence of its own, the probability of its direction if the link "
-            f"is real: below {percent(SHOWN)} it is drawn as a line{some}."
+            " The direction confidence is the probability of the direction if the edge is real. "
+            f"Below {percent(SHOWN)} the edge is drawn undirected{some}."
         )
         if len(result.names) <= _LABELLED:
-            words += f" A number stands on every arrow of at most {probability(_CERTAIN)}."
+            words += f" Directed edges of at most {probability(_CERTAIN)} show the number."
     return words
 
 
@@ -178,9 +171,9 @@ def _drawn(link: Link, known: Strengths, most: float, labelled: bool) -> Link:
     value = known.values.get(frozenset((link.a, link.b)))
     if value is None:
         return link
-    note = f"{'Link' if known.arrows else known.column}: {known.of(link.a, link.b)}"
+    note = f"{known.column}: {known.of(link.a, link.b)}"
     if directions := known.directions(link.a, link.b):
-        note += f". Arrow: {link.a} {directions} {link.b}"
+        note += f". {ARROW}: {link.a} {directions} {link.b}"
         p = known.arrows[link.a, link.b]
         if labelled and link.arrow and p < _CERTAIN:
             link = replace(link, label=percent(p))
@@ -215,7 +208,7 @@ def entries(result: RunResult, *, waiting: bool = False) -> list[Entry]:
         counts[LinkClass.UNTESTED] = len(result.untested)
     if result.counts is not None:
         hidden = "" if waiting else "; not drawn"
-        more[LinkClass.UNTESTED] = f" ({result.counts.untested_true:,} of them true links{hidden})"
+        more[LinkClass.UNTESTED] = f" ({result.counts.true_untested:,} of them true links{hidden})"
     return [
         Entry(kind, MARKS[kind].word, f"{counts[kind]:,}", more.get(kind, ""))
         for kind in LinkClass

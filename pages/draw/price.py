@@ -1,4 +1,4 @@
-"""Where the links go: what is left of them after each step, as bars, from the truth to a run."""
+"""Show where edges are lost: bars of the edges left after each step, from the truth to a run."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from engine.registry import algorithm
 from engine.studies import price as kinds
 from engine.studies.price import PriceStep
 from pages.draw import PALETTES
-from pages.shell.words import count, label, safe
+from pages.shell.words import label, safe
 
-TITLE = "Where the links go"
+TITLE = "Where edges are lost"
 STYLE = """
 ol.price {list-style: none; margin: 0; padding: 0}
 ol.price li {display: grid; grid-template-columns: 2.4rem 7rem 1fr; gap: .2rem .8rem;
@@ -31,7 +31,7 @@ class Step(NamedTuple):
 
     found: int
     words: str
-    invented: int = 0
+    false_positives: int = 0
     untested: int = 0
     lit: bool = False
 
@@ -52,18 +52,19 @@ def steps_of(result: RunResult, before: Sequence[PriceStep]) -> list[Step]:
     ]
     return [
         Step(counts.true, "true links"),
-        *(Step(c.found, said, c.invented, c.untested, c is counts) for c, said in searches),
+        *(Step(c.found, said, c.false_positives, c.untested, c is counts) for c, said in searches),
     ]
 
 
 def price_html(steps: Sequence[Step], theme: str) -> str:
     """The list of bars; a link that is not there is a hatched piece beyond those found."""
-    most = max(s.found + s.invented for s in steps) or 1
+    most = max(s.found + s.false_positives for s in steps) or 1
     border = PALETTES[theme].border
     lines = "".join(
         f'<li><b>{s.found}</b><span class="bar" style="border-color:{border}">'
         f"{_piece(s.found / most, PALETTES[theme].lines[0] if s.lit else PALETTES[theme].faded)}"
-        f"{_piece(s.invented / most, _hatched(theme))}</span><span>{safe(said(s))}</span></li>"
+        f"{_piece(s.false_positives / most, _hatched(theme))}</span>"
+        f"<span>{safe(said(s))}</span></li>"
         for s in steps
     )
     return f'<ol class="price">{lines}</ol>'
@@ -81,9 +82,9 @@ def _hatched(theme: str) -> str:
 def said(s: Step) -> str:
     """The step in words, with false positives and what was left open, if there are any."""
     wrong = MARKS[LinkClass.FALSE_POSITIVE]
-    more = [wrong.counted(s.invented)] if s.invented else []
+    more = [wrong.counted(s.false_positives)] if s.false_positives else []
     if s.untested:
-        more.append(f"{count(s.untested, 'pair')} not tested to the end")
+        more.append(MARKS[LinkClass.UNTESTED].counted(s.untested))
     return "; ".join([s.words, *more])
 
 

@@ -16,7 +16,7 @@ from engine.params import relevant
 from engine.registry import GRAPHS, TITLES, algorithm
 from engine.request import MODEL, OWN, SEM, Source, filled
 from engine.studies.detectability import Invented, Shape, detectability, unworkable
-from engine.summary import guesses
+from engine.words.run import CLAIMED, guesses
 from pages.shell import words as text
 from pages.shell.form import bound, parameter
 from pages.shell.runs import Shown
@@ -128,16 +128,16 @@ def epsilon_meaning(algorithm: Algorithm, values: Mapping[str, Any], n: int | No
     """One sentence on what the chosen ε means, and one more where δ is too large."""
     epsilon, delta = values.get("epsilon"), values.get("delta", 0.0)
     if not algorithm.private:
-        return "No privacy: the data are read without noise, so nothing is promised to anyone."
+        return "No privacy: the data are read without noise."
     if not isinstance(epsilon, int | float) or not epsilon > 0:
         return "ε must be a number above 0."
     if values.get("guarantee") == "published":
         pays = algorithm.epsilon_pays
-        what = "is the paper's total" if pays == WHOLE_RUN else f"pays for {pays}, not for all"
-        said = f"Published: ε = {number(epsilon)} {what}; the result shows what can be proven."
+        what = f"{CLAIMED}, the paper's total" if pays == WHOLE_RUN else f"ε for {pays}"
+        said = f"Published: {what}. The result shows the proven ε."
     else:
-        said = "Strict total: who has to guess which of two rows one person had is right at most "
-        said += f"{guesses(epsilon)} times in 100, outside probability δ = {number(delta)}."
+        said = "Guaranteed for the whole run: the attacker is right at most "
+        said += f"{guesses(epsilon)} times in 100 (δ = {number(delta)})."
     if n and isinstance(delta, int | float) and delta * n >= 1:
         said += f" δ is not below 1/n = {number(1 / n)}: it allows exposing whole rows."
     return said

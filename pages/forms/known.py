@@ -108,9 +108,9 @@ def settles(data: Dataset, known: Knowledge) -> str:
     """How many directions it decides by itself, so that nobody takes them for findings."""
     on = Known(known, data.names)
     if data.truth is not None:
-        turned, links = on.settled(matrix_of(data.truth, data.names))
+        turned, links = on.fixed(matrix_of(data.truth, data.names))
         return f"This knowledge settles **{turned} of {links}** true directions by itself."
-    turned, pairs = on.settled(~np.eye(len(data.names), dtype=bool) & ~on.apart)
+    turned, pairs = on.fixed(~np.eye(len(data.names), dtype=bool) & ~on.apart)
     return f"This knowledge settles the direction of **{turned} of {pairs}** pairs by itself."
 
 

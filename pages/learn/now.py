@@ -55,7 +55,7 @@ def now_view(now: Tour) -> None:
     with right:
         every = [_outcomes(now.data, n, epsilon) for n in PEOPLE]
         found = [sum(o.found for o in some) / DRAWS for some in every]
-        made = [sum(o.invented for o in some) / DRAWS for some in every]
+        made = [sum(o.false_positives for o in some) / DRAWS for some in every]
         figure = grouped(
             [f"{n:,}" for n in PEOPLE],
             [Group("Found", found, ink(0)), Group("False positives", made, ink(1), "/")],
@@ -92,7 +92,7 @@ def _said(outcomes: list[Counts], people: int, epsilon: float) -> None:
         f"{band.low}" if band.low == band.high else f"{band.low} to {band.high}"
         for band in (
             usual([o.found for o in outcomes]),
-            usual([o.invented for o in outcomes]),
+            usual([o.false_positives for o in outcomes]),
         )
     )
     st.markdown(

@@ -17,8 +17,8 @@ from engine.graphs.picture import Link
 from engine.registry import algorithm
 from engine.story.modules import digested, graph_content
 from engine.studies.scenes import ABSENT, BACK, FORTH, LINE, UNTESTED
-from engine.summary import links_words
 from engine.teaching.replay import scenes
+from engine.words.run import links_words
 from pages.draw import charts, palette
 from pages.draw.charts import bars
 from pages.draw.graphs import positions
@@ -112,12 +112,12 @@ def played_back(data: Dataset, result: RunResult) -> dict[str, Any]:
             s.order,
             index[x],
             index[y],
-            [index[g] for g in s.given],
+            [index[g] for g in s.conditioning_set],
             s.decision,
             removed,
             s.reason,
         ]
-        for s, (x, y), removed in scenes([text.as_shown(s) for s in result.steps])
+        for s, (x, y), removed in scenes(result.steps)
     ]
     return digested({**graph_content(data), "beats": beats, "end": _end(result)})
 
@@ -153,8 +153,9 @@ def _outcome(data: Dataset, result: RunResult, chosen: str) -> str:
     if chosen == EXACT:
         return f"Kendall's τ on {data.n:,} rows, without any noise: no privacy. {ends}"
     if chosen == SHOWN:
-        title, (epsilon, kind) = algorithm(result.algorithm).title, text.guarantee_label(result)
-        said = f"{text.dataset_title(data)}, {data.n:,} rows: {title}, ε = {epsilon} ({kind})."
+        title = algorithm(result.algorithm).title
+        said = f"{text.dataset_title(data)}, {data.n:,} rows: {title}. "
+        said += f"{result.summary().promise.terms}."
         return f"{text.plain(said)} {ends}"
     total = text.number(float(result.params.as_dict()["epsilon"]))
     early = " The budget ran out before the last test." if result.untested else ""

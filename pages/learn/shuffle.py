@@ -9,8 +9,8 @@ import streamlit as st
 
 from engine import RunResult, run
 from engine.registry import algorithm
-from engine.summary import listed
 from engine.teaching.shuffled import shuffled
+from engine.words.run import listed
 from pages.draw import show
 from pages.draw.links import found_links
 from pages.learn.search import classes_key, gallery

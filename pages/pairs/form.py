@@ -217,5 +217,5 @@ def released(d: Draft, data: Dataset) -> RunResult:
         return request.run(data)
     settle = on_meter("anm", request.params, data)
     result = request.run(data)
-    settle(result.spent)
+    settle(result.proven)
     return result

@@ -134,7 +134,7 @@ def decision_view(result: RunResult, data: Dataset, exact: Picture | None, d: Dr
     if found.direction is not None:
         st.markdown(assumption())
     with st.expander("Released values and assumptions"):
-        epsilon, delta = text.number(result.spent.epsilon), text.number(result.spent.delta)
+        epsilon, delta = text.number(result.proven.epsilon), text.number(result.proven.delta)
         released = " and ".join(text.number(score) for score in found.scores) or "nothing"
         for place, (title, value, said) in zip(
             st.columns(4),

@@ -16,18 +16,17 @@ from engine.data.networks import NETWORKS
 from engine.effects.effect import Effect, effect_of
 from engine.effects.plausible import plausible
 from engine.graphs.layout import scale_of
-from engine.graphs.links import MARKS, LinkClass
+from engine.graphs.links import FOUND, MARKS, LinkClass
 from engine.graphs.paths import Path
 from engine.graphs.picture import Link
 from engine.graphs.weighed_colliders import SHOWN
 from engine.params import Parameters, param
 from engine.percent import percent
-from engine.registry import TITLES
-from engine.score.learned import ScoreDiagnostics
+from engine.registry import TITLES, algorithm
 from engine.story.modules import plain_names
 from engine.studies.figures import Panel, Series
 from engine.studies.price import PriceStep
-from engine.summary import NOTHING, Promise
+from engine.words.run import NOTHING, Promise, epsilon_name
 from pages.draw import PALETTES
 from pages.draw.effect import true_effect
 from pages.draw.graphs import positions
@@ -175,7 +174,9 @@ def brief_of(run: Shown, repeats: Repeats | None, heading: Heading, theme: str) 
         same=f"{share} give this answer" if share else words.usually(made) if made else "",
         steps=steps,
         lost=words.noise_took(steps) if len(steps) > 2 else "",
-        people=people_picture(promise.right, promise.level, alt=_people(promise), theme=theme),
+        people=people_picture(
+            promise.attacker_success, promise.level, alt=_people(promise), theme=theme
+        ),
         curve=curve,
         curve_title=words.curve_title(repeats.points) if repeats and curve else "",
         curve_note=_curve_note(repeats),
@@ -188,8 +189,8 @@ def brief_of(run: Shown, repeats: Repeats | None, heading: Heading, theme: str) 
 def _people(promise: Promise) -> str:
     """The array of a hundred figures in words."""
     if promise.level == NOTHING:
-        return "A hundred figures, all of them red: this protects nobody"
-    return f"A hundred figures, {promise.right} of them lit; chance alone lights 50"
+        return "A hundred figures, all of them red: no guarantee"
+    return f"A hundred figures, {promise.attacker_success} of them lit; chance alone lights 50"
 
 
 def _known(data: Dataset) -> bool:
@@ -295,7 +296,7 @@ def _thickness(result: RunResult, made: Sequence[Repetition]) -> str:
         return f"The thicker a line, the more of {len(made)} repetitions have it."
     if all(k.width is None for k in weighted(found_links(result), result)):
         return ""
-    if isinstance(result.diagnostics, ScoreDiagnostics):
+    if result.diagnostics.descent() is not None:
         return "The thicker a line, the larger its weight in the linear model."
     return "The thicker a line, the surer the method is of it."
 
@@ -305,7 +306,7 @@ def _untold(data: Dataset, result: RunResult) -> str:
     lines, waiting = len(doubtful(result)), len(result.untested)
     said = "" if _known(data) else "An arrow or a line is a link that was found. "
     if waiting and not _known(data):
-        said += f"Grey dots: {text.count(waiting, 'pair')} not tested to the end. "
+        said += f"Grey dots: {MARKS[LinkClass.UNTESTED].counted(waiting)}. "
     if lines:
         what = "is drawn as a line" if lines == 1 else "are drawn as lines"
         said += (
@@ -378,7 +379,7 @@ def _curve_note(repeats: Repeats | None) -> str:
         return f"The curve over ε is not complete: {len(points)} of {work.POINTS} points are drawn."
     if not task.complete:
         return "The curve over ε was stopped before its end."
-    return f"Lines: the middle of {points[0].of} repetitions at each ε. Bands: nine in ten of them."
+    return f"Lines: the middle of {points[0].of} repetitions at each ε. Bands: the middle 90 %."
 
 
 def _curve(result: RunResult, repeats: Repeats | None, theme: str) -> Picture | None:
@@ -387,7 +388,7 @@ def _curve(result: RunResult, repeats: Repeats | None, theme: str) -> Picture | 
         return None
     points, one = repeats.points, result.counts
     x = tuple(p.epsilon for p in points)
-    found, wrong = MARKS[LinkClass.FOUND], MARKS[LinkClass.FALSE_POSITIVE]
+    found, wrong = FOUND, MARKS[LinkClass.FALSE_POSITIVE]
     ink = PALETTES[theme].font
     lines = [
         Series(
@@ -410,8 +411,8 @@ def _curve(result: RunResult, repeats: Repeats | None, theme: str) -> Picture | 
     ]
     here = (float(result.params.as_dict()["epsilon"]),)
     lines.append(Series("This result", here, (one.found,), colour=ink, marks=True))
-    kind = "for the whole run" if result.ledger.cap is not None else "as the paper counts it"
-    axis = f"ε {kind}: more privacy ← → more exact"
+    name = epsilon_name(algorithm(result.algorithm).epsilon_unit, result.params)
+    axis = f"{name}: more privacy ← → more exact"
     panel = Panel("", tuple(lines), x_label=axis, y_label="Links")
     return curve_picture(panel, alt="Links found and false positives as epsilon grows", theme=theme)
 

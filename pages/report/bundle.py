@@ -26,18 +26,19 @@ from engine.serialise import plain, result_dict
 from engine.version import __version__
 
 LIBRARIES = ("numpy", "scipy", "numba", "networkx", "pandas")
-_PAID = ("spent", "claimed", "undefended", "ledger")  # of a run's JSON, what own data leave
+# What own data leave in a run's JSON.
+_PAID = ("claimed", "proven", "guaranteed_epsilon", "no_guarantee_reasons", "ledger")
 _LONG = ("seconds", "steps", "diagnostics")  # and what public data do not
 _DATE = (2020, 1, 1, 0, 0, 0)  # the same run gives the same file
 
 _README = """One run of the DP Causal Explorer.
 
 settings.json, requirements.txt: what fixes the run, and what ran it
-edges.csv: the learned graph (a CPDAG). "link", "arrow": how sure it is. An arrow less sure than
-{shown} is undirected; a pair that was not tested to the end is "untested"
-graph.*: the links tested to the end, for other tools: {formats}
-result.json: every charge to the privacy budget and the guarantee; of public data all of the run,
-scores against the true graph ("metrics_tested": of the links tested to the end) among it
+edges.csv: the learned graph (a CPDAG). Below a "direction_confidence" of {shown} an edge is
+undirected. A pair that was not fully tested is "untested"
+graph.*: the fully tested edges, for other tools: {formats}
+result.json: every charge to the privacy budget and the guarantee. For public data the whole run,
+with scores ("metrics_tested": of the fully tested edges)
 {report}: the report
 """
 
@@ -63,7 +64,7 @@ found = json.loads(json.dumps(result_dict(Request.from_json(settings).run())))
 
 for a, b in found["skeleton"]:
     print(a, "?" if [a, b] in found["untested"] else "-", b)
-for name in ("fingerprint", "cpdag", "untested", "ci_tests_by_order", "metrics", "status", "spent"):
+for name in ("fingerprint", "cpdag", "untested", "ci_tests_by_order", "counts", "status", "proven"):
     if found[name] != expected[name]:
         sys.exit(f"{name} differs: {found[name]} instead of {expected[name]}")
 print("The same edges and numbers as in the file.")

@@ -14,7 +14,7 @@ from engine.graphs.picture import stroke
 from engine.graphs.weighed_colliders import SHOWN
 from engine.percent import percent
 from engine.studies.scenes import kept_scene, kept_scenes
-from engine.summary import NOTHING
+from engine.words.run import NOTHING
 from pages.draw import PALETTES, typeset
 from pages.draw.links import Picture
 from pages.draw.price import said
@@ -89,7 +89,7 @@ def _content(brief: Brief, kind: str) -> dict[str, Any]:
         ],
         "note": brief.note,
         "price": [
-            {"links": step.found, "wrong": step.invented, "words": said(step)}
+            {"links": step.found, "wrong": step.false_positives, "words": said(step)}
             for step in brief.steps
         ],
         "lost": brief.lost or brief.took,
@@ -97,7 +97,7 @@ def _content(brief: Brief, kind: str) -> dict[str, Any]:
         "promise": brief.promise.sentence,
         "guesses": "No guarantee: an attacker may be right 100 of 100 times"
         if brief.promise.level == NOTHING
-        else f"Attacker right: at most {brief.promise.right} of 100",
+        else f"Attacker right: at most {brief.promise.attacker_success} of 100",
         "terms": brief.promise.terms,
         "nobody": brief.promise.level == NOTHING,
         "red": PALETTES["light"].prices[NOTHING],

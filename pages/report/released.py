@@ -29,7 +29,7 @@ def shown_of(_release: Release, seal: str) -> Shown:
         algorithm=release.algorithm,
         params=params,
         seed=None,
-        simulation=False,
+        seed_known=False,
         public=False,
         dataset=release.name,
         fingerprint=digest(release),

@@ -87,7 +87,7 @@ def sure(result: RunResult, made: Sequence[Repetition], of: int) -> str:
         return "Each repetition gives the same graph, because no noise is drawn."
     if not made:
         return ""
-    wrong = usual([r.counts.invented for r in made])
+    wrong = usual([r.counts.false_positives for r in made])
     so_far = "" if len(made) >= of else f" These are {len(made)} of {of} repetitions."
     return (
         f"At ε = {number(epsilon)}, {usually(made)}, and {wrong.inside} of {wrong.of} have "
@@ -144,15 +144,15 @@ def details(data: Dataset, result: RunResult) -> list[str]:
     said, counts, m = [], result.counts, result.metrics_tested
     # Not of a person's own data: their truth file is no released fact.
     if data.public and counts is not None and m is not None and counts.found:
-        links, right = text.count(counts.found, "true link"), counts.right
+        links, right = text.count(counts.found, "true link"), counts.correct
         said.append(
             f"Of the {links} found, {right} {'has' if right == 1 else 'have'} the arrow, or the "
             f"plain line, that such data allow (skeleton F1 {m.skeleton_f1:.2f}, directed F1 "
             f"{m.directed_f1:.2f}, SHD {m.shd})."
         )
-    if result.ledger.cap is not None and not result.ledger.undefended:
-        if result.spent.delta > 0:
-            failing = f"The promise may fail with probability δ = {number(result.spent.delta)}."
+    if result.ledger.cap is not None and not result.ledger.no_guarantee_reasons:
+        if result.proven.delta > 0:
+            failing = f"The guarantee has a slack of δ = {number(result.proven.delta)}."
             said.append(together(failing))
         said.append(text.RESEARCH_TOOL)
     return said

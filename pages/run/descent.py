@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import streamlit as st
 
 from engine import RunResult
-from engine.score.learned import ScoreDiagnostics
+from engine.diagnostics import Descent
+from engine.words.run import CLAIMED, GUARANTEED
 from pages.draw import charts
 from pages.draw.charts import Axis, Curve, curves
 from pages.shell.words import UNITS, number
@@ -15,20 +16,9 @@ from pages.shell.words import UNITS, number
 _TINY = 1e-16  # h(W) of an acyclic graph, on a log axis
 
 
-def iterations(result: RunResult) -> int:
-    """How many iterations the run made."""
-    found = _of(result)
-    return max(len(found.h), len(found.epsilon))
-
-
-def _of(result: RunResult) -> ScoreDiagnostics:
-    assert isinstance(result.diagnostics, ScoreDiagnostics)
-    return result.diagnostics
-
-
-def progress(result: RunResult, key: str, height: int) -> None:
+def progress(found: Descent, key: str, height: int) -> None:
     """Objective and h(W) by iteration."""
-    h, objective = _of(result).h, _of(result).objective
+    h, objective = found.h, found.objective
     st.markdown(
         f"**{'Objective and h(W)' if len(objective) else 'h(W)'} by iteration**",
         help="h(W) measures cycles: it is 0 when the weights have none.",
@@ -61,10 +51,10 @@ def _count(values: Sequence[float]) -> list[int]:
     return list(range(1, len(values) + 1))
 
 
-def epsilons(result: RunResult, key: str, height: int) -> None:
-    """What each iteration was charged."""
+def epsilons(found: Descent, result: RunResult, key: str, height: int) -> None:
+    """Draw the charge of each iteration."""
     st.markdown("**ε by iteration**")
-    spent = _of(result).epsilon
+    spent = found.epsilon
     if not len(spent):
         st.caption("No ε: the data are read without noise." if result.claimed is None else "None.")
         return
@@ -74,7 +64,7 @@ def epsilons(result: RunResult, key: str, height: int) -> None:
             "was released, and costs nothing."
         )
         return
-    title = "ε, planned share" if result.ledger.cap is not None else "ε, as the paper counts"
+    title = f"{GUARANTEED if result.ledger.cap is not None else CLAIMED}, share"
     ends = (0.0, 1.15 * max(map(float, spent)))
     line = Curve(name="ε", x=_count(spent), y=list(map(float, spent)), mode="lines", style=0)
     figure = curves([line], Axis("Iteration"), Axis(title, ends=ends), height=height)
@@ -89,9 +79,8 @@ def epsilons(result: RunResult, key: str, height: int) -> None:
     )
 
 
-def thresholds(result: RunResult) -> None:
-    """The threshold that made the graph; apart from it, what only the truth could tell."""
-    found = _of(result)
+def thresholds(found: Descent) -> None:
+    """State the threshold that made the graph, and apart from it the one that needs the truth."""
     st.caption(
         f"Edge threshold: {number(found.threshold)}. Weaker edges, by weight or by partial "
         "correlation as the settings say, are not in the graph."
@@ -99,7 +88,7 @@ def thresholds(result: RunResult) -> None:
     if found.oracle is None:
         return
     with st.container(border=True, key="oracle"):
-        st.markdown("**Uses the truth; not part of a release**")
+        st.markdown("**Uses the ground truth; not part of a release**")
         f1, at = found.oracle.f1, found.oracle.threshold
         st.markdown(
             f"The best threshold on the weights would be {number(at)}, with a skeleton F1 of "

@@ -1,15 +1,13 @@
-"""What a run cost: what is claimed, what can be proven, and every charge."""
+"""Show the privacy of a run: its claimed and proven ε, and every charge."""
 
 from __future__ import annotations
-
-import math
 
 import pandas as pd
 import streamlit as st
 
-from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.percent import percent
 from engine.result import RunResult
+from engine.words.run import CLAIMED, GUARANTEED, PROVEN, stated
 from pages.draw import show
 from pages.shell import words as text
 from pages.shell.words import UNITS, number
@@ -25,17 +23,16 @@ Tile = tuple[str, str, str]
 
 
 def privacy_sentence(result: RunResult) -> None:
-    """What the price on top means, in words."""
-    if result.ledger.undefended:
+    """Explain the pill at the top in a sentence or two."""
+    if reasons := result.ledger.no_guarantee_reasons:
         words = (
-            f"No guarantee: {'; '.join(result.ledger.undefended)}. Noise was drawn as the settings "
-            "say, but what it protects cannot be stated."
+            f"No guarantee: {'; '.join(reasons)}. The run added noise as set, but proves nothing."
         )
     elif (cap := result.ledger.cap) is not None:
         words = (
-            f"Strict: the guarantee (ε = {number(cap.epsilon)}, δ = {number(result.spent.delta)}) "
-            "was fixed before the run and holds for the whole of it, however much of the budget "
-            f"was used. {text.RESEARCH_TOOL}"
+            f"{stated(GUARANTEED, cap.epsilon)}, δ = {number(result.proven.delta)}. It was fixed "
+            "before the run and stays the same even if budget is unused. "
+            f"{text.RESEARCH_TOOL}"
         )
     elif result.claimed is not None:
         words = _published(result)
@@ -45,53 +42,46 @@ def privacy_sentence(result: RunResult) -> None:
 
 
 def _published(result: RunResult) -> str:
-    claimed, spent = result.claimed, result.spent.epsilon
-    assert claimed is not None
-    able = "nothing can be proven for this run"
-    if math.isfinite(spent):
-        able = f"what can be proven for this very run is {number(spent)}"
-    stated = number(claimed.epsilon) if math.isfinite(claimed.epsilon) else "a sum without limit"
+    assert result.claimed is not None
     return (
-        f"Published: the paper states {stated}; {able}, because the sensitivity it assumes does "
-        "not bound every dataset. Neither number is a guarantee fixed in advance; for one, choose "
+        f"{stated(CLAIMED, result.claimed.epsilon)}, as the paper composes it. "
+        f"{stated(PROVEN, result.proven.epsilon)}, because the sensitivity that the paper assumes "
+        "does not bound every dataset. Neither is a guarantee fixed in advance. For one, choose "
         "Strict."
     )
 
 
 def privacy_tiles(result: RunResult) -> list[Tile]:
     """(title, value, help) of what a run cost, for experts."""
-    ledger, spent, claimed = result.ledger, result.spent, result.claimed
+    ledger, spent, claimed = result.ledger, result.proven, result.claimed
     charges = ("Charges", f"{len(ledger):,}", "Lines of the ledger: how often noise was paid for.")
-    defended = ("Proven total ε", number(spent.epsilon), "At sensitivities that hold always.")
-    if ledger.undefended or (ledger.cap is None and claimed is None):
-        return [defended, charges]
+    proven = (PROVEN, number(spent.epsilon), "Computed with proven sensitivities.")
+    if ledger.no_guarantee_reasons or (ledger.cap is None and claimed is None):
+        return [proven, charges]
     if ledger.cap is None:
         assert claimed is not None
         paper = f"As the paper composes it, with δ = {number(claimed.delta)}."
-        return [("Paper's total ε", number(claimed.epsilon), paper), defended, charges]
+        return [(CLAIMED, number(claimed.epsilon), paper), proven, charges]
     unit = UNITS[ledger.method]
-    left = ledger.left if ledger.left > 1e-9 * ledger.limit else 0.0  # rounding is not a budget
+    left = (
+        ledger.remaining if ledger.remaining > 1e-9 * ledger.limit else 0.0
+    )  # rounding is not a budget
     counted = f"In all {number(ledger.limit)}, as {_COUNTED[ledger.method]}."
     capped = number(ledger.cap.epsilon)
     return [
-        ("Guaranteed total ε", capped, f"With δ = {number(spent.delta)}. A cap."),
+        (GUARANTEED, capped, f"With δ = {number(spent.delta)}. A cap."),
         (
             f"Budget used ({unit})",
             f"{number(ledger.used)} · {percent(ledger.used / ledger.limit)}",
-            f"{counted} A meter reading, not a smaller guarantee.",
+            f"{counted} The guarantee stays the same even if budget is unused.",
         ),
-        (f"Budget left ({unit})", number(left), "What the cap would still admit."),
+        (f"Remaining ({unit})", number(left), "Budget not used by this run."),
     ]
-
-
-def _released(result: RunResult) -> tuple[tuple[int, ...], ...]:
-    found = result.diagnostics
-    return found.released_tables if isinstance(found, MarginalDiagnostics) else ()
 
 
 def released_view(result: RunResult) -> None:
     """The tables that were released, where a run releases tables."""
-    released = _released(result)
+    released = result.diagnostics.tables()
     if not released:
         return
     sizes = {len(t): 0 for t in released}
@@ -107,7 +97,7 @@ def released_view(result: RunResult) -> None:
 
 def released_table(result: RunResult) -> pd.DataFrame:
     """One row a released table, those of most variables first."""
-    tables = sorted(_released(result), key=lambda t: -len(t))
+    tables = sorted(result.diagnostics.tables(), key=lambda t: -len(t))
     rows = [(len(t), ", ".join(result.names[i] for i in t)) for t in tables]
     return pd.DataFrame(rows, columns=["Variables in it", "Table"])
 
@@ -115,9 +105,9 @@ def released_table(result: RunResult) -> pd.DataFrame:
 def sum_words(result: RunResult) -> str:
     """How the charges and the guarantee on top of the page belong together; empty without a cap."""
     ledger = result.ledger
-    if ledger.undefended or (cap := ledger.cap) is None:
+    if ledger.no_guarantee_reasons or (cap := ledger.cap) is None:
         return ""
-    unit, delta = UNITS[ledger.method], number(result.spent.delta)
+    unit, delta = UNITS[ledger.method], number(result.proven.delta)
     said = (
         f"In {unit} the charges add up to {number(ledger.used)} of {number(ledger.limit)}, "
         f"the cap (ε = {number(cap.epsilon)}, δ = {delta})"

@@ -8,9 +8,8 @@ import streamlit as st
 
 from engine import RunResult
 from engine.data.spreadsheets import table_csv
-from engine.score.learned import ScoreDiagnostics
 from engine.studies.detectability import Shape
-from engine.summary import together
+from engine.words.run import together
 from pages.draw import price, show
 from pages.forms import count_line
 from pages.run import descent, ledger, trace
@@ -18,15 +17,15 @@ from pages.shell import export
 from pages.shell import words as text
 from pages.shell.own import costs_of
 from pages.shell.runs import Shown, steps_before
-from pages.shell.words import theme
+from pages.shell.words import number, share, theme
 
 
 def tabs(run: Shown) -> None:
     """Only the tab that is open is drawn."""
     views = {
         "Scores and cost": lambda: scores_view(run),
-        "Where the links go": lambda: price_view(run),
-        "Why did this edge go?": lambda: trace.why_view(run.data, run.result, key="run"),
+        "Where edges are lost": lambda: price_view(run),
+        "Why was this edge removed?": lambda: trace.why_view(run.data, run.result, key="run"),
         "Edge table": lambda: edges_view(run),
         "Ledger": lambda: ledger.ledger_view(run.result),
         "Download and share": lambda: downloads(run),
@@ -42,14 +41,14 @@ def scores_view(run: Shown) -> None:
     """Scores against the truth if there is one, what the run took, and what its price means."""
     result = run.result
     tiles(score_tiles(result) + cost_tiles(result) + ledger.privacy_tiles(result))
-    if result.untested and (whole := result.metrics) is not None:
+    if result.untested and (whole := result.metrics_all) is not None:
         st.caption(
-            "These count the links tested to the end. With the others as links: recall "
-            f"{whole.recall:.2f}, precision {whole.precision:.2f}, skeleton F1 "
+            "Computed on fully tested edges. Counting partly tested pairs as edges: recall "
+            f"{whole.recall:.2f}, precision {share(whole.precision)}, skeleton F1 "
             f"{whole.skeleton_f1:.2f}, directed F1 {whole.directed_f1:.2f}, SHD {whole.shd}."
         )
-    if isinstance(result.diagnostics, ScoreDiagnostics):
-        descent.thresholds(result)
+    if (found := result.diagnostics.descent()) is not None:
+        descent.thresholds(found)
     said = result.summary()
     for words in filter(None, (said.ended, said.directions, said.order)):
         st.caption(words)
@@ -72,12 +71,15 @@ def score_tiles(result: RunResult) -> list[ledger.Tile]:
     m, counts = result.metrics_tested, result.counts
     if m is None or counts is None:
         return []
-    precision = f"{m.precision:.2f}" if counts.learned else "–"
     return [
-        ("Recall", f"{m.recall:.2f}", "Share of the true links that were learned."),
-        ("Precision", precision, "Share of the learned links that are true ones."),
-        ("Skeleton F1", f"{m.skeleton_f1:.2f}", "Of links, whatever their direction."),
-        ("Directed F1", f"{m.directed_f1:.2f}", "A link counts only if its mark is right too."),
+        ("Recall", f"{m.recall:.2f}", "Share of the true edges that were learned."),
+        ("Precision", share(m.precision), "Share of the learned edges that are true."),
+        ("Skeleton F1", f"{m.skeleton_f1:.2f}", "Counts edges, whatever their direction."),
+        (
+            "Directed F1",
+            f"{m.directed_f1:.2f}",
+            "Edges with the right direction.",
+        ),
         ("SHD", f"{m.shd}", "Pairs whose edge is missing, extra or wrongly oriented."),
     ]
 
@@ -85,10 +87,12 @@ def score_tiles(result: RunResult) -> list[ledger.Tile]:
 def cost_tiles(result: RunResult) -> list[ledger.Tile]:
     """What the run took; the time that private rows take is shown to nobody."""
     steps = ("CI tests", f"{result.ci_tests:,}", "Conditional independence tests made.")
-    if isinstance(result.diagnostics, ScoreDiagnostics):
-        steps = ("Iterations", f"{descent.iterations(result):,}", "Steps of the optimisation.")
+    facts = [
+        (f.name, f"{number(f.value)} {f.unit}".strip(), f.help) for f in result.diagnostics.facts()
+    ]
     clock = ("Seconds", text.number(result.seconds, 2), "From the start to the end.")
-    return [steps, clock] if result.public else [steps]
+    tests = [steps] if result.ci_tests_by_order else []
+    return [*tests, *facts, *([clock] if result.public else [])]
 
 
 def price_view(run: Shown) -> None:
@@ -111,8 +115,8 @@ def price_of(run: Shown) -> list[price.Step]:
 
 def own_data_costs(run: Shown) -> None:
     """What all of this session's runs on the person's data add up to."""
-    for reason in run.result.ledger.undefended:
-        st.warning(f"Nothing can be proven: {text.plain(reason)}.")
+    for reason in run.result.ledger.no_guarantee_reasons:
+        st.warning(f"No guarantee: {text.plain(reason)}.")
     costs = list(costs_of(run.data).values())
     runs = text.count(len(costs), "run")
     st.caption(f"This session: {runs} on these data, together {together(costs)}.")
@@ -160,7 +164,7 @@ def downloads(run: Shown) -> None:
     if data.public:
         st.caption(
             "The address of this page holds these settings and reproduces the run. Trace and JSON "
-            "hold raw values marked 'simulation only'."
+            "hold raw values, which exist for public benchmark data only."
         )
     else:
         st.caption("The address of this page holds the settings, never your data or the seed.")

@@ -66,16 +66,16 @@ def headline(run: Shown) -> None:
 
 
 def known_words(result: RunResult) -> str:
-    """What of its arrows was known before."""
+    """Say how many directions background knowledge fixes."""
     assert result.known is not None
-    turned, links = result.known.settled(result.matrix)
-    said = f"What is known settles {turned} of {text.count(links, 'direction')} by itself"
+    turned, links = result.known.fixed(result.matrix)
+    said = f"Background knowledge fixes {turned} of {text.count(links, 'direction')}"
     alone = result.knowledge_alone
-    if alone is None or result.metrics is None:
-        return f"{said}: those arrows are no findings."
+    if alone is None or result.metrics_all is None:
+        return f"{said}. Those are assumptions, not findings."
     return (
-        f"{said}. Directed F1 {result.metrics.directed_f1:.2f}; with the same links and no arrows "
-        f"but those, {alone.directed_f1:.2f}: the difference is what the data said."
+        f"{said}. Directed F1 is {result.metrics_all.directed_f1:.2f}. With only those directions "
+        f"it is {alone.directed_f1:.2f}: the difference comes from the data."
     )
 
 

@@ -7,10 +7,11 @@ import streamlit as st
 
 from engine import InputError
 from engine.data.spreadsheets import table_csv
-from engine.graphs.links import MARKS, LinkClass
+from engine.graphs.links import FOUND, MARKS, LinkClass
 from engine.graphs.metrics import Scores
 from engine.registry import ALGORITHMS, algorithm
 from engine.request import Request
+from engine.words.run import CLAIMED, GUARANTEED, PROVEN, epsilon_name, stated
 from pages.draw import show
 from pages.draw.graphs import LARGE, draw_graph
 from pages.draw.links import found_links, weighted
@@ -58,9 +59,13 @@ def _epsilon(run: Shown) -> float | None:
 
 
 def title(run: Shown) -> str:
-    """The algorithm with its ε."""
-    epsilon, name = _epsilon(run), ALGORITHMS[run.result.algorithm].title
-    return name if epsilon is None else f"{name}, ε = {text.number(epsilon)}"
+    """The algorithm with the ε that is set for it."""
+    epsilon, chosen = _epsilon(run), ALGORITHMS[run.result.algorithm]
+    if epsilon is None:
+        return chosen.title
+    return (
+        f"{chosen.title}, {stated(epsilon_name(chosen.epsilon_unit, run.result.params), epsilon)}"
+    )
 
 
 def pins_view(run: Shown) -> None:
@@ -125,16 +130,17 @@ def _counted(run: Shown, count: Count) -> dict[str, str]:
     kinds = dict.fromkeys(LinkClass, 0)
     for kind in result.classes.values():
         kinds[kind] += 1
-    known = {} if result.known is None else {"Known arrows alone": result.knowledge_alone}
+    known = {} if result.known is None else {"Fixed directions only": result.knowledge_alone}
     return {
         **{name: _score(m, field) for name, field in text.SCORES.items()},
         **{name: _score(scores, "directed_f1") for name, scores in known.items()},
-        "True links found": f"{counts.found:,} of {counts.true:,}" if counts else "–",
+        FOUND.word: f"{counts.found:,} of {counts.true:,}" if counts else "–",
         **{MARKS[kind].word: f"{n:,}" if counts else "–" for kind, n in kinds.items()},
         "False on independent columns": _cell(count),
         "CI tests": f"{result.ci_tests:,}",
-        "Paper's total ε": text.number(result.claimed.epsilon) if result.claimed else "–",
-        "Proven total ε": text.number(result.spent.epsilon),
+        CLAIMED: text.number(result.claimed.epsilon) if result.claimed else "–",
+        GUARANTEED: text.number(result.guaranteed_epsilon),
+        PROVEN: text.number(result.proven.epsilon),
     }
 
 

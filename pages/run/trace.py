@@ -12,8 +12,7 @@ from engine.context import Step
 from engine.graphs.cpdag import Adjacency
 from engine.graphs.links import MARKS, LinkClass
 from engine.registry import algorithm
-from engine.score.learned import ScoreDiagnostics
-from engine.search.diagnostics import SearchDiagnostics
+from engine.words.steps import on_shown_scale
 from pages.draw import show
 from pages.draw.links import ARROW, strengths
 from pages.shell import words as text
@@ -37,18 +36,23 @@ def steps_table(steps: list[Step] | tuple[Step, ...]) -> pd.DataFrame:
             "Step": step.index + 1,
             "Pair": f"{step.x} – {step.y}" if step.x is not None else "",
             "Order": step.order,
-            "Given": ", ".join(step.given) or "∅",
+            "Conditioning set": _set(step),
             "Phase": step.kind,
             "Noisy value": step.value,
             "Threshold": step.threshold,
             "Decision": step.decision,
             "Why": step.reason,
-            "ε so far": step.spent,
+            "ε so far": step.budget_used,
             **{f"{k.capitalize()}{SIMULATION_ONLY}": _cell(v) for k, v in _internal(step)},
         }
-        for step in map(text.as_shown, steps)
+        for step in map(on_shown_scale, steps)
     ]
     return pd.DataFrame(rows)
+
+
+def _set(step: Step) -> str:
+    """Return the conditioning set in braces: {age, smoke}, or ∅."""
+    return f"{{{', '.join(step.conditioning_set)}}}" if step.conditioning_set else "∅"
 
 
 def _internal(step: Step) -> list[tuple[str, object]]:
@@ -109,8 +113,6 @@ def node_view(result: RunResult) -> None:
 
 def nodes_table(result: RunResult) -> pd.DataFrame:
     """One row a node and order: its edges, how many went, which."""
-    found = result.diagnostics
-    rounds = found.node_rounds if isinstance(found, SearchDiagnostics) else ()
     return pd.DataFrame(
         {
             "Order": r.order,
@@ -122,14 +124,19 @@ def nodes_table(result: RunResult) -> pd.DataFrame:
                 for other, given in r.deleted
             ),
         }
-        for r in rounds
+        for r in result.diagnostics.rounds()
     )
 
 
 def _pairs(data: Dataset, kinds: Mapping[Pair, LinkClass]) -> list[Pair]:
     """All pairs: missed and extra edges first, then the other edges, then the rest."""
-    rank = [LinkClass.MISSED, LinkClass.FALSE_POSITIVE, LinkClass.REVERSED, LinkClass.UNIDENTIFIED]
-    rank += [LinkClass.LINE, LinkClass.FOUND, LinkClass.UNTESTED]
+    rank = [
+        LinkClass.MISSED,
+        LinkClass.FALSE_POSITIVE,
+        LinkClass.REVERSED,
+        LinkClass.NOT_IDENTIFIABLE,
+    ]
+    rank += [LinkClass.UNDIRECTED, LinkClass.CORRECT, LinkClass.UNTESTED]
     every = [(a, b) for i, a in enumerate(data.names) for b in data.names[i + 1 :]]
     return sorted(every, key=lambda p: rank.index(kinds[p]) if p in kinds else len(rank))
 
@@ -144,23 +151,22 @@ def _reason(pair: Pair, steps: list[Step], result: RunResult) -> str:
     name = f"**{plain(pair[0])} – {plain(pair[1])}**"
     last = steps[-1] if steps else None
     if frozenset(pair) not in result.skeleton and last is not None:
-        given = f"given {plain(', '.join(last.given))}" if last.given else "given nothing"
-        why = plain(text.as_shown(last).reason)
-        return f"{name} went at order {last.order}, {given}, because {why}."
+        why = plain(last.reason)
+        return f"{name} was removed at order {last.order} given {plain(_set(last))}, because {why}."
     if last is None:
         state = "was kept" if frozenset(pair) in result.skeleton else "is not in the result"
         sentence = f"{name} {state}; no step of the run is about this pair alone."
         return sentence + _strength_words(pair, result)
     tested = f"none of its {text.count(len(steps), 'step')} found the two independent"
     if result.status == "complete":
-        return f"{name} stayed: {tested}."
-    return f"{name} stayed: {tested} before the run ended early."
+        return f"{name} was kept: {tested}."
+    return f"{name} was kept: {tested} before the run ended early."
 
 
 def _strength_words(pair: Pair, result: RunResult) -> str:
     """The weights of a score-based run in both directions."""
-    found = result.diagnostics
-    if not isinstance(found, ScoreDiagnostics):
+    found = result.diagnostics.descent()
+    if found is None:
         return ""
     weights = found.weights
     i, j = (result.names.index(name) for name in pair)
@@ -178,7 +184,7 @@ def _notes(steps: list[Step], result: RunResult) -> None:
     if any(step.internal for step in steps):
         notes.append("Columns marked ⚠ hold raw values, shown on public data only.")
     if result.ledger.cap is not None and algorithm(result.algorithm).private:
-        notes.append("'ε so far' is a meter reading; the guarantee is the total.")
+        notes.append("'ε so far' is the budget used; the guarantee is the total.")
     st.caption(" ".join(notes))
 
 

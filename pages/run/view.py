@@ -9,10 +9,9 @@ import pandas as pd
 import streamlit as st
 
 from engine import RunResult
-from engine.marginals.diagnostics import MarginalDiagnostics
+from engine.diagnostics import Allocation
 from engine.registry import algorithm
-from engine.score.learned import ScoreDiagnostics
-from engine.search.diagnostics import Allocation
+from engine.words.run import CLAIMED, PROVEN, epsilon_name
 from pages import worker
 from pages.draw import palette, style_of
 from pages.draw.charts import Axis, Curve, Group, bars, curves, figure, grouped
@@ -34,7 +33,7 @@ def outcome(run: Shown) -> None:
     charts(run)
     if PINS.get():
         _pins().pins_view(run)
-    if getattr(run.result.diagnostics, "released", None) is not None:
+    if run.result.diagnostics.effects() is not None:
         from pages.draw.effect import how_much  # what comes with tables that were released
 
         how_much(run.result, "run")
@@ -66,13 +65,13 @@ def charts(run: Shown) -> None:
     """F1 over ε with this run, CI tests by order and budget by order, in one row."""
     result = run.result
     columns = st.columns(3, gap="medium")
-    if isinstance(result.diagnostics, ScoreDiagnostics):
-        from pages.run import descent  # what follows a score
+    if (found := result.diagnostics.descent()) is not None:
+        from pages.run import descent  # the charts of a score-based run
 
         with columns[1]:
-            descent.progress(result, "run", HEIGHT)
+            descent.progress(found, "run", HEIGHT)
         with columns[2]:
-            descent.epsilons(result, "run", HEIGHT)
+            descent.epsilons(found, result, "run", HEIGHT)
     else:
         with columns[1]:
             tests_chart(result)
@@ -101,6 +100,7 @@ def curve_of(run: Shown) -> Task | None:
 def _f1_chart(run: Shown, task: Task) -> None:
     points: list[tuple[float, float, float, float]] = sorted(task.parts)
     here, scores = float(run.request.params["epsilon"]), run.result.metrics_tested
+    unit = algorithm(run.result.algorithm).epsilon_unit
     assert scores is not None
     line = Curve(
         name=algorithm(run.result.algorithm).title,
@@ -113,7 +113,7 @@ def _f1_chart(run: Shown, task: Task) -> None:
     ends = min(worker.EPSILONS[0], here), max(worker.EPSILONS[-1], here)
     drawn = curves(
         [line] if points else [],
-        Axis("ε", log=True, ends=ends),
+        Axis(epsilon_name(unit, run.result.params), log=True, ends=ends),
         Axis("Skeleton F1", ends=(0.0, 1.05)),
         height=HEIGHT,
         here=(here, scores.skeleton_f1, "You are here"),
@@ -138,7 +138,7 @@ def tests_chart(result: RunResult) -> None:
 def charged(result: RunResult) -> tuple[dict[str, float] | dict[int, float], str]:
     """What was charged, by what a run of its kind pays for, and the word for that."""
     ledger = result.ledger
-    if isinstance(result.diagnostics, MarginalDiagnostics):
+    if result.diagnostics.tables():
         return ledger.by_label(), "release"
     if result.ci_tests_by_order:
         return ledger.by_order(), "order"
@@ -149,7 +149,7 @@ def budget_chart(result: RunResult) -> None:
     """Bars of what each order was charged: the share of the cap, or the proven ε."""
     spent, word = charged(result)
     st.markdown(f"**Budget by {word}**")
-    found: Allocation | None = getattr(result.diagnostics, "allocation", None)
+    found = result.diagnostics.plan()
     if found is not None and found.planned:
         _plan_chart(found, result)
         return
@@ -163,7 +163,7 @@ def budget_chart(result: RunResult) -> None:
         list(spent),
         values,
         x_title=word.capitalize(),
-        y_title=f"Share of the cap in {unit} (%)" if capped else f"Defended {unit}",
+        y_title=f"Share of the cap in {unit} (%)" if capped else PROVEN,
         words=[f"{v:.0f} %" if capped else number(v) for v in values],
         height=HEIGHT,
         top=min(118.0, max(values) * 1.3) if capped else None,
@@ -172,11 +172,11 @@ def budget_chart(result: RunResult) -> None:
 
 
 def plan_table(found: Allocation) -> pd.DataFrame:
-    """CURATE's budget of every order: as planned at the start, at its turn, and as spent; or 0."""
+    """Return CURATE's budget per order: planned at the start and at its turn, and charged."""
     views = {
         "Planned at the start": found.at_the_start(),
         "Planned at its turn": found.at_its_turn(),
-        "Spent": found.paid(),
+        "Charged": found.paid(),
     }
     orders = sorted(set().union(*views.values()))
     budgets = {
@@ -195,10 +195,10 @@ def _plan_chart(found: Allocation, result: RunResult) -> None:
         table["Order"].tolist(),
         [Group(name, table[name].tolist(), colour, fill) for name, colour, fill in looks],
         x_title="Order",
-        y_title=f"Budget ({found.unit}{', as the paper counts' if result.claimed else ''})",
+        y_title=CLAIMED if result.claimed else f"Budget ({found.unit})",
         height=HEIGHT,
     )
-    figure(drawn, key="run-budget", alt="Budget planned and spent at each order")
+    figure(drawn, key="run-budget", alt="Budget planned and charged at each order")
     if table["Order"].tolist() == [0]:
         st.caption("The plan gives order 0 all budget, so no conditional CI test ran.")
 

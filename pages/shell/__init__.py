@@ -125,7 +125,7 @@ def _lead(page: PageEntry) -> None:
 
 # The header ------------------------------------------------------------------------------------
 
-SIMULATION = "Simulation on public data"
+PUBLIC = "Public benchmark data"
 OWN_DATA = "Your own data: every rerun spends ε, and F1 against a truth is not private"
 
 
@@ -133,13 +133,12 @@ def show_strip(title: str, data: Dataset, result: RunResult | None = None) -> No
     """The page's heading with what is on screen; without a result, the dataset alone."""
     cells = [("Dataset", text.dataset_title(data), f"n = {data.n:,}")]
     if result is not None:
-        epsilon, kind = text.guarantee_label(result)
         cells += [
             ("Algorithm", algorithm(result.algorithm).title, ""),
-            ("ε", epsilon, kind),
+            *text.epsilon_cells(result),
             ("Noise seed", f"{result.seed}" if data.public else "secret", ""),
         ]
-    badge = SIMULATION if data.public else OWN_DATA
+    badge = PUBLIC if data.public else OWN_DATA
     st.html(_html(state.page() or title, cells, badge, own=not data.public))
 
 

@@ -117,7 +117,7 @@ def begun(request: Request, name: str = TASK, wait: float | None = None) -> Task
 
         def ended(task: Task) -> None:
             if task.result is not None:
-                settle(task.result.spent)
+                settle(task.result.proven)
             elif task.error is not None:  # refused, or stopped, before anything was drawn
                 settle(None)
 
@@ -193,8 +193,8 @@ def settle() -> None:
 
 def decided(result: RunResult) -> bool:
     """Whether a stopped run got far enough for its graph to say anything."""
-    weights = getattr(result.diagnostics, "weights", None)
-    return result.ci_tests > 0 or (weights is not None and bool((weights != 0).any()))
+    found = result.diagnostics.descent()
+    return result.ci_tests > 0 or (found is not None and bool((found.weights != 0).any()))
 
 
 def shown(now: Request) -> Shown | None:

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import html
-import math
 import re
-from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
 from engine import Dataset
-from engine.context import Step
 from engine.data.simulated import parse_name
 from engine.graphs import metrics
 from engine.percent import count as count
 from engine.percent import number as number
+from engine.registry import algorithm
 from engine.result import RunResult
 from engine.statistics.registry import STATISTICS
+from engine.words.run import CLAIMED, GUARANTEED, PROVEN, epsilon_name
 
 # What a ledger counts in, by its method.
 UNITS = {"basic": "ε", "zcdp": "ρ", "gdp": "μ²/2", "rdp": "Rényi ε"}
@@ -40,40 +39,11 @@ LABELS = {
 
 # What the pages call the scores against a truth, and the fields of Scores they are.
 SCORES = {title[0].upper() + title[1:]: field for field, title in metrics.SCORES.items()}
-NOTHING = "nothing"  # what can be proven where no finite ε holds
 
 RESEARCH_TOOL = (
     "Neighbours differ in one replaced record; their number, columns and levels count as public. A "
     "research tool: its noise is not hardened against floating-point attacks."
 )
-
-
-_TURNED = re.compile(r"the noisy −\|z\| (\S+) is (not above|above) the threshold (\S+)")
-
-
-def as_shown(step: Step) -> Step:
-    """The step on the one scale that every page has: |z|, and a link goes below T.
-
-    The engine compares −|z|, so that a high value looks independent on every scale; a threshold
-    below 0 tells which scale a step is on, for no p-value lies there.
-    """
-    if step.threshold is None or not step.threshold < 0:
-        return step
-    return replace(
-        step,
-        value=None if step.value is None else -step.value,
-        threshold=-step.threshold,
-        reason=_TURNED.sub(_turned, step.reason),
-        internal=None
-        if step.internal is None
-        else {k: -v if isinstance(v, float) else v for k, v in step.internal.items()},
-    )
-
-
-def _turned(found: re.Match[str]) -> str:
-    value, how, threshold = found.groups()
-    side = {"above": "below", "not above": "not below"}[how]
-    return f"the noisy |z| {-float(value):.4g} is {side} the threshold {-float(threshold):.4g}"
 
 
 def label(value: Any) -> str:
@@ -119,17 +89,31 @@ def plain(text: str) -> str:
     return _MARKS.sub(r"\\\g<0>", _FOUND.sub("\\g<0>\u2060", " ".join(text.split())))
 
 
-def guarantee_label(result: RunResult) -> tuple[str, str]:
-    """(ε as a short text, what guarantee it carries) for a finished run."""
-    epsilon = getattr(result.params, "epsilon", None)
+def epsilon_cells(result: RunResult) -> list[tuple[str, str, str]]:
+    """(name, value, note) of every ε that a finished run has."""
+    ledger, epsilon = result.ledger, getattr(result.params, "epsilon", None)
     if epsilon is None:
-        return "none", "no privacy: noise-free run"
-    if result.ledger.undefended:
-        return number(epsilon), "nothing can be proven"
-    if result.ledger.cap is not None:
-        return number(result.ledger.cap.epsilon), f"strict total, δ = {number(result.spent.delta)}"
-    able = number(result.spent.epsilon) if math.isfinite(result.spent.epsilon) else NOTHING
-    return number(epsilon), f"published; proven: {able}"
+        return [("Privacy", "none", "noise-free run")]
+    if ledger.no_guarantee_reasons:
+        return [("ε", number(epsilon), "no guarantee")]
+    proven = result.proven
+    if ledger.cap is not None:
+        note = f"for the whole run, δ = {number(proven.delta)}"
+        return [(GUARANTEED, number(proven.epsilon), note)]
+    chosen = algorithm(result.algorithm)
+    cells = [(PROVEN, number(proven.epsilon), f"δ = {number(proven.delta)}")]
+    if result.claimed is not None:
+        cells.insert(0, (CLAIMED, number(result.claimed.epsilon), "as the paper states"))
+    if chosen.epsilon_unit:
+        cells.insert(
+            0, (epsilon_name(chosen.epsilon_unit, result.params), number(epsilon), "published")
+        )
+    return cells
+
+
+def share(value: float | None) -> str:
+    """A score between 0 and 1 with two digits; a dash where it is not defined."""
+    return "–" if value is None else f"{value:.2f}"
 
 
 def theme() -> str:

@@ -54,18 +54,18 @@ export function classOf(truth, causal, state) {
   if (state === UNTESTED) return "untested";
   if (truth === ABSENT) return state === ABSENT ? "none" : "false_positive";
   if (state === ABSENT) return "missed";
-  if (state === truth) return "found";
-  if (state === LINE) return "line";
-  return truth === LINE && state === causal ? "unidentified" : "reversed";
+  if (state === truth) return "correct";
+  if (state === LINE) return "undirected";
+  return truth === LINE && state === causal ? "not_identifiable" : "reversed";
 }
 
 /** What is counted of one frame: the one rule. @param {Model} m @returns {Count} */
 export function count(m, states) {
-  const c = {none: 0, found: 0, unidentified: 0, line: 0, reversed: 0, false_positive: 0, missed: 0, untested: 0};
+  const c = {none: 0, found: 0, correct: 0, not_identifiable: 0, undirected: 0, reversed: 0, false_positive: 0, missed: 0, untested: 0};
   for (let p = 0; p < states.length; p++) {
     c[classOf(m.truth[p], m.causal[p], states[p])]++;
   }
-  c.found += c.unidentified + c.line + c.reversed;
+  c.found = c.correct + c.not_identifiable + c.undirected + c.reversed;
   return c;
 }
 

@@ -72,7 +72,7 @@ export class Scene extends Picture {
           el("span", {}, "nobody recognisable"), p.value, el("span", {}, "everything exact"))), this.hundred.node), p.buttons, this.legend()),
       el("div", {class: "side"}, p.sentence, p.live,
         el("h2", {}, "Every draw of the noise"), el("div", {class: "sheet"}, canvas),
-        el("h2", {}, "Where the links go"), p.steps, p.hint));
+        el("h2", {}, "Where links are lost"), p.steps, p.hint));
     this.root.onkeydown = (e) => this.key(e);
     this.watch(() => this.layOut());
   }
@@ -104,6 +104,7 @@ export class Scene extends Picture {
   legend() {
     const list = el("ul", {class: "legend"});
     for (const [kind, {word, marker}] of Object.entries(marks)) {
+      if (kind === "found") continue; // the headline's count, which these classes split
       const svg = add("svg", {viewBox: "0 0 40 14", "aria-hidden": "true"});
       const g = add("g", {class: `link ${kind}`}, svg);
       add("path", {d: "M0 7H40", class: kind === "missed" ? "shadow" : "wire"}, g);
@@ -220,7 +221,7 @@ export class Scene extends Picture {
     if (value("untested")) bits.push(", ", said("untested"));
     if (ghost) bits.push(`, on average over ${all.length} draws`);
     else if (!exact) bits.push(` in draw ${state.draw + 1} of ${all.length}`);
-    const turned = ["reversed", "line", "unidentified"].filter(value);
+    const turned = ["reversed", "undirected", "not_identifiable"].filter(value);
     turned.forEach((kind, k) => bits.push(k === 0 ? ". Of those found: " : k < turned.length - 1 ? ", " : " and ", said(kind)));
     bits.push(exact ? `. ${this.given.noPromise}` :
       `. ${this.given.promise.replace("{right}", guesses(model.epsilons[state.at]))}`);

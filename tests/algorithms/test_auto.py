@@ -43,7 +43,7 @@ def test_it_is_the_chosen_algorithms_run(name, n, key):
     values = {"epsilon": 0.9, "delta": 1e-5, "seed": 3, "knowledge": known}
     found, alone = run("auto", data, **values), run(key, data, **values)
     assert told(found) == told(alone)
-    assert found.spent == Guarantee(0.9, 1e-5)
+    assert found.proven == Guarantee(0.9, 1e-5)
     assert alone.diagnostics.chosen == ""
 
 

@@ -74,7 +74,7 @@ def test_strict_cap(increment, epsilon):
     used = sum(c.rho for c in result.ledger)
     assert used <= rho_budget(epsilon, 1e-6) * (1 + 1e-9)
     assert used == pytest.approx(rho_budget(epsilon, 1e-6), rel=1e-6)
-    assert (result.spent.epsilon, result.spent.delta) == (epsilon, 1e-6)
+    assert (result.proven.epsilon, result.proven.delta) == (epsilon, 1e-6)
     assert result.claimed is None
     # rho follows epsilon_k^2
     plan = np.square(result.diagnostics.planned_epsilon)

@@ -79,7 +79,7 @@ def test_charge_is_the_whole_cap_and_no_more(epsilon, delta, encoding):
     assert [c.label for c in paid] == [*before, "Gram matrix"]
     assert sum(c.event.epsilon for c in paid) == pytest.approx(epsilon)
     assert (1 - 1e-3) * delta <= sum(c.event.delta for c in paid) <= delta
-    assert session.ledger.defended == params.total
+    assert session.ledger.proven == params.total
     with pytest.raises(BudgetExhausted):
         session.ledger.charge(AnalyticGaussianEvent(1.0, 1e9, 1e-3 * epsilon))
 

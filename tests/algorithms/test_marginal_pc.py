@@ -114,7 +114,7 @@ def test_arrows_have_probabilities():
         result.skeleton
     )
     assert all(0.4 < p <= 1 for p in told.edge_confidence.values())
-    arrows = told.arrow_confidence
+    arrows = told.direction_confidence
     linked = {frozenset((data.names[i], data.names[j])) for i, j in arrows}
     assert linked == result.skeleton
     assert len(arrows) == 2 * len(linked)
@@ -124,7 +124,7 @@ def test_arrows_have_probabilities():
     assert all(arrows[i, j] > arrows[j, i] for i, j in drawn)
     voted = run("marginal_pc", data, epsilon=5.0, seed=1, orientation="majority")
     assert voted.skeleton == result.skeleton
-    assert not voted.diagnostics.arrow_confidence
+    assert not voted.diagnostics.direction_confidence
 
 
 def test_without_noise_directions_meet_those_of_pc():
@@ -134,7 +134,7 @@ def test_without_noise_directions_meet_those_of_pc():
     plain = run("pc", data, statistic="g2", **options)
     ours = run("marginal_pc", data, epsilon=1e7, max_order=2, trace=False)
     assert (plain.matrix == ours.matrix).all()
-    assert ours.metrics.directed_f1 == 1.0
+    assert ours.metrics_all.directed_f1 == 1.0
 
 
 def test_a_deleted_link_comes_back_at_no_cost():

@@ -121,8 +121,8 @@ def score(name, seed):
 def test_diagnostics_trace_and_guarantee():
     data = load_dataset("asia", n=20_000)
     result = run("notears", data)
-    assert result.metrics.skeleton_f1 >= 0.8
-    assert result.spent.epsilon == np.inf
+    assert result.metrics_all.skeleton_f1 >= 0.8
+    assert result.proven.epsilon == np.inf
     assert result.diagnostics.weights.shape == (8, 8)
     assert result.diagnostics.h[-1] <= 1e-5
     assert len(result.diagnostics.objective) == sum(s.kind == "solve" for s in result.steps)

@@ -16,7 +16,11 @@ def test_what_passes_a_sieve_and_nothing_else_is_examined():
         passed = before.kind == "sieve" and before.decision == "passed"
         assert (step.kind == "examine") == passed
         if passed:
-            assert (step.x, step.y, step.given) == (before.x, before.y, before.given)
+            assert (step.x, step.y, step.conditioning_set) == (
+                before.x,
+                before.y,
+                before.conditioning_set,
+            )
     gone = [s for s in result.steps if s.kind == "examine" and s.decision == "independent"]
     assert len(gone) == 28 - len(result.skeleton)
     assert result.ci_tests == sum(s.kind in ("sieve", "examine") for s in result.steps)

@@ -89,7 +89,7 @@ def test_noleaks_chooses_its_threshold_with_the_truth_and_claims_a_share():
     values = {"guarantee": "published", "epsilon": 0.1, "delta": 1e-4}
     text, program = (run("noleaks", data, form=form, **values) for form in ("text", "program"))
     best = program.diagnostics.oracle
-    assert program.metrics.skeleton_f1 == best.f1
+    assert program.metrics_all.skeleton_f1 == best.f1
     assert program.diagnostics.threshold == best.threshold != text.diagnostics.threshold == 0.3
     assert program.claimed.epsilon == len(program.diagnostics.epsilon) * 0.1 * 5_000 / 20_000
     assert text.claimed.epsilon == pytest.approx(len(text.diagnostics.epsilon) * 0.1)
@@ -130,11 +130,11 @@ def test_one_rule_says_what_pairs_that_curate_never_asks_about_mean(capsys):
     result = run("curate_pc", load_dataset("asia", n=100_000), seed=1, **values)
     assert result.ci_tests == 28
     assert result.status == "budget_exhausted"
-    assert result.metrics.skeleton_f1 == result.metrics_tested.skeleton_f1 > 0.5
+    assert result.metrics_all.skeleton_f1 == result.metrics_tested.skeleton_f1 > 0.5
     assert np.array_equal(result.displayed_cpdag, result.matrix)
     flags = "--dataset asia --n 100000 --algorithm curate_pc --seed 1 --guarantee published"
     assert main(["run", *flags.split(), "--epsilon", "5", "--delta", "1e-12"]) == 0
     printed = capsys.readouterr().out
-    assert f"skeleton F1 {result.metrics.skeleton_f1:.3f}" in printed
+    assert f"skeleton F1 {result.metrics_all.skeleton_f1:.3f}" in printed
     assert printed.count("skeleton F1") == 1
     assert "no conditional CI test ran" in printed

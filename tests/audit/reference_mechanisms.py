@@ -141,13 +141,13 @@ def _round(session: RunContext, epsilon: float) -> AboveThreshold:
 def _compare(session: RunContext, run: AboveThreshold, data: Dataset, most: int) -> None:
     for _ in range(most):
         above = run.above(ones(data))
-        session.emit("count", "above" if above else "below", reason="a noisy comparison")
+        session.emit("count", "above" if above else "below", code="a noisy comparison")
         if above:
             break
 
 
 def _show(session: RunContext, value: float) -> None:
-    session.emit("count", "released", reason="a count was released with noise", value=value)
+    session.emit("count", "released", code="a count was released with noise", value=value)
 
 
 Work = Callable[[Dataset, Any, RunContext], None]

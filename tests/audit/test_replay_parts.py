@@ -92,7 +92,7 @@ def run_of(*labels, steps=(), edges=0, left=""):
 
 def test_each_difference_is_one_sentence():
     session = RunContext(None, Ledger(), ("x", "y"))
-    session.emit("test", "independent", reason="why")
+    session.emit("test", "independent", code="why")
     same, steps = run_of("a", "b"), tuple(session.steps)
     for other, said in (
         (run_of("a", "b"), []),

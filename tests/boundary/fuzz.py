@@ -252,9 +252,9 @@ def same_results(key: str, one: Dataset, other: Dataset, found: Found, **values:
         second, again = forced(key, other, answers, **values)
     except Diverged as error:
         second, again = None, []
-        if math.isfinite(first.spent.epsilon):
+        if math.isfinite(first.proven.epsilon):
             return [f"{key}: {error}"]
-    claims = [r for r in (first, second) if r is not None and math.isfinite(r.spent.epsilon)]
+    claims = [r for r in (first, second) if r is not None and math.isfinite(r.proven.epsilon)]
     found.counts["runs that claim a finite ε" if claims else "runs that claim nothing"] += 1
     if second is None or not (claims or one.declared or other.declared):
         return []

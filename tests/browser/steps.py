@@ -183,7 +183,7 @@ def numbers(page: Page) -> dict[str, float]:
     found = re.match(r"([\d.]+) of (\d+) true links found, (no|[\d.]+) false positives?", text)
     assert found, text
     values = (float(n.replace("no", "0")) for n in found.groups())
-    return dict(zip(("found", "of", "invented"), values, strict=True))
+    return dict(zip(("found", "of", "false_positives"), values, strict=True))
 
 
 def scene_agrees(page: Page, network: str) -> None:
@@ -194,7 +194,8 @@ def scene_agrees(page: Page, network: str) -> None:
     data = load_dataset(network, n=kept["rows"])
     counts = run(shown["algorithm"], data, seed=shown["draw"], **asked).counts
     assert counts is not None
-    assert numbers(page) == {"found": counts.found, "of": counts.true, "invented": counts.invented}
+    wrong = counts.false_positives
+    assert numbers(page) == {"found": counts.found, "of": counts.true, "false_positives": wrong}
 
 
 def enter(page: Page, key: str, value: str) -> None:

@@ -117,7 +117,7 @@ def test_a_long_run_is_stopped_and_leaves_the_page_alive(page, screenshots):
     page.screenshot(path=screenshots / "run_progress.png")
     cancel.click()
     page.locator('[class*="-stop-bar"]').wait_for(state="detached")
-    page.get_by_text("Stopped").wait_for()
+    page.get_by_text("Cancelled.").wait_for()
     page.screenshot(path=screenshots / "run_cancelled.png")
     steps.enter(page, "run-n", "1000")
     page.get_by_text(WAITS).first.wait_for()  # what was never run to its end is not begun unasked

@@ -46,8 +46,11 @@ def test_a_hand_on_the_dial(page, screenshots):
         ".map((g) => g.getAttribute('class'))"
     )
     kinds = [line.split()[1] for line in lines]
-    assert kinds.count("false_positive") == shown["invented"]
-    assert sum(k in ("found", "unidentified", "line", "reversed") for k in kinds) == shown["found"]
+    assert kinds.count("false_positive") == shown["false_positives"]
+    assert (
+        sum(k in ("correct", "not_identifiable", "undirected", "reversed") for k in kinds)
+        == shown["found"]
+    )
     page.keyboard.press("g")
     steps.settle(page)
     steps.addressed(page, "ghost")

@@ -127,7 +127,7 @@ def test_a_draft_is_marked_until_it_is_stated(at_desk, desk):
     assert "300 rows" in shown
     run = "run --csv table.csv --schema draft.json --algorithm marginal_pc --epsilon 1"
     said = at_desk(run)
-    assert "Nothing can be proven" in said
+    assert "No guarantee" in said
     assert "epsilon inf" not in said
     text = (desk / "draft.json").read_text().replace(',\n   "declared": false', "")
     (desk / "stated.json").write_text(text)

@@ -33,11 +33,11 @@ def test_what_is_known_comes_from_a_file(capsys, tmp_path):
     printed = stdout_json(capsys, *argv, "--json")
     assert printed["knowledge"]["tiers"] == [["Pollution", "Smoker"], ["Cancer"],
                                              ["Dyspnoea", "Xray"]]  # fmt: skip
-    settled, edges = printed["knowledge"]["settled"], printed["cpdag"]
-    assert settled["directions"] == sum([b, a] not in edges for a, b in edges)
-    assert printed["knowledge"]["alone"]["skeleton_f1"] == printed["metrics"]["skeleton_f1"]
+    fixed, edges = printed["knowledge"]["fixed"], printed["cpdag"]
+    assert fixed["directions"] == sum([b, a] not in edges for a, b in edges)
+    assert printed["knowledge"]["alone"]["skeleton_f1"] == printed["metrics_all"]["skeleton_f1"]
     assert main(argv) == 0
-    said = f"what is known settles {settled['directions']} of {settled['links']} directions"
+    said = f"background knowledge fixes {fixed['directions']} of {fixed['edges']} directions"
     assert said in capsys.readouterr().out
     known.write_text('{"format": "dp-causal-explorer/knowledge", "version": 1, "roots": ["xray"]}')
     assert main(argv) == 2
@@ -49,8 +49,8 @@ def test_own_data(capsys):
     printed = stdout_json(
         capsys, "run", "--csv", str(csv), "--truth", str(truth), "--algorithm", "pc", "--json"
     )
-    assert printed["metrics"]["recall"] > 0
-    assert printed["spent"]["epsilon"] == "inf"
+    assert printed["metrics_all"]["recall"] > 0
+    assert printed["proven"]["epsilon"] == "inf"
     assert all(step["internal"] is None for step in printed["steps"])  # never for own data
 
 

@@ -20,7 +20,7 @@ def test_sweep_prints_one_object_a_run(capsys, tmp_path):
     assert len(runs) == 2 * 2 + 2
     assert {r["params"].get("epsilon") for r in runs} == {0.5, 5.0, None}
     metrics = {"skeleton_f1", "directed_f1", "precision", "recall", "shd"}
-    assert runs[0]["metrics"].keys() == metrics
+    assert runs[0]["metrics_all"].keys() == metrics
     assert printed.err == ""
     with ResultStore(out) as store:
         assert len(store) == len(runs)

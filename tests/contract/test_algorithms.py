@@ -49,7 +49,7 @@ def seen(result):
         repr(sorted((sorted(k), list(map(sorted, v))) for k, v in result.separating_sets.items())),
         result.status,
         repr(result.claimed),
-        repr(result.spent),
+        repr(result.proven),
     )
 
 
@@ -124,13 +124,15 @@ def check_result(result, data, key):
     assert all(isinstance(p, frozenset) and len(p) == 2 for p in result.skeleton)
     assert set(result.cpdag.nodes) == set(data.names)
     assert {frozenset(e) for e in result.cpdag.edges} == result.skeleton
-    assert (result.metrics is None) == (data.truth is None)
-    if result.metrics is not None:
-        for name in ("skeleton_f1", "directed_f1", "precision", "recall"):
-            assert 0 <= getattr(result.metrics, name) <= 1
+    assert (result.metrics_all is None) == (data.truth is None)
+    if result.metrics_all is not None:
+        for name in ("skeleton_f1", "directed_f1", "recall"):
+            assert 0 <= getattr(result.metrics_all, name) <= 1
+        assert (result.metrics_all.precision is None) == (not result.skeleton)
+        assert 0 <= (result.metrics_all.precision or 0) <= 1
     assert sum(result.ci_tests_by_order) == result.ci_tests
-    assert result.spent.epsilon >= 0
-    assert 0 <= result.spent.delta <= 1
+    assert result.proven.epsilon >= 0
+    assert 0 <= result.proven.delta <= 1
     assert [s.index for s in result.steps] == list(range(len(result.steps)))
     assert result.status in STATUSES
     for pair, sets in result.separating_sets.items():
@@ -152,7 +154,7 @@ def test_defaults_run(key, sample):
     assert silent.steps == ()
     assert seen(silent)[:4] == seen(result)[:4]
     assert seen(silent)[5:] == seen(result)[5:]
-    assert result.spent.epsilon == math.inf or ALGORITHMS[key].private
+    assert result.proven.epsilon == math.inf or ALGORITHMS[key].private
 
 
 @pytest.mark.parametrize(("key", "guarantee"), CASES)
@@ -176,7 +178,7 @@ def test_the_trace_carries_the_whole_ledger_and_its_reasons(key, guarantee, samp
     result = run(key, sample, seed=2, on_step=heard.append, **options)
     assert [c for step in result.steps for c in step.charges] == list(result.ledger)
     assert tuple(heard) == result.steps
-    spent = [step.spent for step in result.steps]
+    spent = [step.budget_used for step in result.steps]
     assert spent == sorted(spent)
     for step in result.steps:
         if step.x is not None:
@@ -185,15 +187,15 @@ def test_the_trace_carries_the_whole_ledger_and_its_reasons(key, guarantee, samp
             assert not step.reason.endswith(".")
     if guarantee == "strict":
         assert result.claimed is None
-        assert result.spent.epsilon == 1.0
-        assert result.spent.delta <= result.params.as_dict()["delta"]
+        assert result.proven.epsilon == 1.0
+        assert result.proven.delta <= result.params.as_dict()["delta"]
         assert spent[-1] <= 1.0 + 1e-6
     elif guarantee == "published":
         assert result.claimed is not None
         assert result.ledger.cap is None
     if guarantee == "strict" and key in PARENT:  # no value without a charge, and none asked twice
         released = [s for s in result.steps if s.value is not None and s.x is not None]
-        assert len({(s.x, s.y, s.given) for s in released}) == len(released)
+        assert len({(s.x, s.y, s.conditioning_set) for s in released}) == len(released)
         assert all(s.charges for s in released)
     # Raw values ride along for public data only.
     own = run(key, dataclasses.replace(sample, public=False), seed=2, **options)
@@ -237,7 +239,7 @@ def test_strict_budget_is_never_exceeded(key):
         total = total_of(result.ledger)
         assert total.epsilon <= epsilon * (1 + 1e-6)
         assert total.delta <= delta * (1 + 1e-6)
-        assert result.spent.epsilon in (0.0, epsilon)
+        assert result.proven.epsilon in (0.0, epsilon)
         check_result(result, data, key)
 
 
@@ -273,7 +275,7 @@ def test_the_budget_does_run_out():
     assert ended
     for result in ended:
         check_result(result, asia, "priv_pc")
-        assert result.ledger.left < result.ledger.limit
+        assert result.ledger.remaining < result.ledger.limit
         assert [c for step in result.steps for c in step.charges] == list(result.ledger)
 
 
@@ -369,7 +371,7 @@ def test_odd_data(key, options, what):
         return
     result = run(key, data, seed=3, **options)
     check_result(result, data, key)
-    assert result.metrics is None
+    assert result.metrics_all is None
     if options.get("guarantee") == "strict":
         assert total_of(result.ledger).epsilon <= 1 + 1e-6
     if key == "pc" and what == "all rows alike":

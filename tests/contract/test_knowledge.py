@@ -52,7 +52,7 @@ def test_no_result_contradicts_what_is_known(key, guarantee, known):
     # A link that may point one way only does, unless a cycle of such links leaves it open.
     assert (arrows | ~on.fixed_arrows(found.matrix | found.matrix.T)).all()
     assert found.knowledge == known
-    assert found.knowledge_alone.skeleton_f1 == found.metrics.skeleton_f1
+    assert found.knowledge_alone.skeleton_f1 == found.metrics_all.skeleton_f1
 
 
 @pytest.mark.parametrize(("key", "guarantee"), CASES)
@@ -62,7 +62,9 @@ def test_no_question_is_asked_that_knowledge_answers(key, guarantee):
     for step in found.steps:
         if step.x is None or step.y is None:
             continue
-        x, y, *given = (found.names.index(name) for name in (step.x, step.y, *step.given))
+        x, y, *given = (
+            found.names.index(name) for name in (step.x, step.y, *step.conditioning_set)
+        )
         assert not on.apart[x, y] or on.telling[x, y]
         assert not on.linked[x, y]
         assert all(on.may_separate(z, x, y) for z in given)
@@ -78,9 +80,9 @@ def test_nothing_known_changes_nothing(key, guarantee):
 @pytest.mark.parametrize("key", [key for key, g in CASES if g == "strict"])
 def test_a_strict_guarantee_is_the_same_with_knowledge(key):
     free, found = ran(key, "strict"), ran(key, "strict", knowledge=KNOWN)
-    assert found.spent == free.spent
+    assert found.proven == free.proven
     assert found.ledger.method == free.ledger.method
-    assert found.ledger.used_epsilon <= found.spent.epsilon
+    assert found.ledger.used_epsilon <= found.proven.epsilon
 
 
 @pytest.mark.parametrize(("key", "guarantee"), CASES)
@@ -126,7 +128,7 @@ def test_arrows_that_are_known_are_told_as_sure():
     told = Known(KNOWN, found.names).fixed_arrows(found.matrix | found.matrix.T)
     diagnostics = found.diagnostics
     assert told.any()
-    for (i, j), share in diagnostics.arrow_confidence.items():
+    for (i, j), share in diagnostics.direction_confidence.items():
         if told[i, j] or told[j, i]:
             assert share == told[i, j]
         else:

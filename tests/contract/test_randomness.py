@@ -81,7 +81,9 @@ def outcome(run, data, params, ledger, doors):
     """All that a run gives: graph, tests, trace."""
     session = RunContext(doors, ledger, data.names)
     found = run(data, params, session)
-    steps = [(s.kind, s.x, s.y, s.given, s.value, s.decision, s.reason) for s in session.steps]
+    steps = [
+        (s.kind, s.x, s.y, s.conditioning_set, s.value, s.decision, s.reason) for s in session.steps
+    ]
     return found.matrix.tolist(), found.ci_tests_by_order, repr(steps)
 
 

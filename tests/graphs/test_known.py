@@ -75,7 +75,7 @@ def test_with_the_oracle_pc_finds_the_true_mpdag(name, use, stable):
     free = run("pc", data, statistic="oracle", stable=stable, max_order=8)
     found = run("pc", data, statistic="oracle", stable=stable, max_order=8, knowledge=known)
     assert (found.matrix == truth_cpdag(data.truth, data.names, known)).all()
-    assert found.metrics.directed_f1 == 1.0
+    assert found.metrics_all.directed_f1 == 1.0
     assert (found.ci_tests < free.ci_tests) == (use == "full")
 
 
@@ -88,7 +88,7 @@ def test_a_pair_that_is_known_to_be_apart_costs_no_arrow(key, use):
     values = {} if key == "pc" else {"epsilon": 100.0}
     free = run(key, data, seed=1, **values)
     found = run(key, data, seed=1, knowledge=Knowledge(forbidden=apart, use=use), **values)
-    assert free.metrics.directed_f1 == found.metrics.directed_f1 > 0.8
+    assert free.metrics_all.directed_f1 == found.metrics_all.directed_f1 > 0.8
 
 
 def test_a_pair_that_is_known_to_be_apart_is_asked_about_where_a_direction_rests_on_it():
@@ -104,7 +104,7 @@ def test_a_pair_that_is_known_to_be_apart_is_asked_about_where_a_direction_rests
         found = run("pc", data, statistic="oracle", max_order=3, knowledge=known)
         asked = {frozenset((step.x, step.y)) for step in found.steps if step.kind == "test"}
         assert (frozenset(both[0]) in asked) == asks
-        assert known.leaves or found.metrics.directed_f1 == 1.0
+        assert known.leaves or found.metrics_all.directed_f1 == 1.0
 
 
 def test_chains_turn_only_what_is_free():
@@ -143,8 +143,8 @@ def test_settled_counts_directions():
     data = load_dataset("asia", n=100)
     skeleton = matrix_of(data.truth, data.names)
     whole = Known(tiers_of("asia", 8), data.names)
-    assert whole.settled(skeleton) == (8, 8)
-    assert Known(Knowledge(roots=["smoke"]), data.names).settled(skeleton) == (2, 8)
+    assert whole.fixed(skeleton) == (8, 8)
+    assert Known(Knowledge(roots=["smoke"]), data.names).fixed(skeleton) == (2, 8)
     assert known_of(None, data.names) is known_of(Knowledge(), data.names) is None
 
 

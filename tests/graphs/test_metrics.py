@@ -23,9 +23,9 @@ def test_a_mixed_result():
     assert m.shd == 4
     assert classify(learned, TRUTH) == {
         (0, 1): LinkClass.FALSE_POSITIVE,
-        (0, 2): LinkClass.FOUND,
+        (0, 2): LinkClass.CORRECT,
         (1, 2): LinkClass.REVERSED,
-        (2, 3): LinkClass.LINE,
+        (2, 3): LinkClass.UNDIRECTED,
         (3, 4): LinkClass.MISSED,
     }
 
@@ -36,33 +36,40 @@ def test_perfect_and_empty():
     assert m.shd == 0
     none = np.zeros((5, 5), bool)
     m = compare(none, TRUTH)
-    assert (m.skeleton_f1, m.recall, m.precision, m.shd) == (0, 0, 1, 4)
+    assert (m.skeleton_f1, m.recall, m.precision, m.shd) == (0, 0, None, 4)
     m = compare(none, none)
-    assert m.skeleton_f1 == m.directed_f1 == m.precision == m.recall == 1
+    assert m.skeleton_f1 == m.directed_f1 == m.recall == 1
+    assert m.precision is None
 
 
-def test_a_pair_is_counted_once_and_what_is_not_tested_is_neither_found_nor_invented():
+def test_a_pair_is_counted_once_and_what_is_not_tested_is_neither_found_nor_false():
     # 0 -> 2 right; 2 -> 1 turned; 2 -> 3 open and true; 0 - 1 open and false; 3 - 4 missed; 1 - 4
-    # invented
+    # false
     learned = graph(5, "0>2", "2>1", "2>3", "0>1", "1-4")
     classes = classify(learned, TRUTH, untested={(2, 3), (0, 1)})
     counts = count(classes, TRUTH)
-    kinds = {"reversed": 1, "lines": 0, "claimed": 0, "invented": 1, "missed": 1}
-    assert counts == Counts(true=4, found=2, untested=2, untested_true=1, **kinds)
+    kinds = {"correct": 1, "reversed": 1, "undirected": 0, "not_identifiable": 0, "missed": 1}
+    assert counts == Counts(true=4, found=2, untested=2, false_positives=1, **kinds)
+    assert counts.true_untested == 1
     scores = counts.scores
     assert (scores.precision, scores.recall) == (2 / 3, 2 / 4)
     assert scores.skeleton_f1 == pytest.approx(2 * 2 / (3 + 4))
     assert scores.directed_f1 == pytest.approx(2 * 1 / (3 + 4))
-    assert scores.shd == 4  # 1 - 2 turned, 1 - 4 invented, 3 - 4 missed, 2 - 3 not tested
+    assert scores.shd == 4  # 1 - 2 turned, 1 - 4 false, 3 - 4 missed, 2 - 3 not tested
     # As the graph stands, every pair in it is a link.
     assert (compare(learned, TRUTH).recall, compare(learned, TRUTH).precision) == (3 / 4, 3 / 5)
 
 
-def test_a_claimed_direction_is_found_and_not_turned():
+def test_a_direction_that_is_not_identifiable_is_found_and_not_turned():
     dag = graph(5, "0>2", "1>2", "2>3", "3>4")
     learned = graph(5, "0>2", "1>2", "2>3", "3>4")
     counts = count(classify(learned, TRUTH, dag=dag), TRUTH)
-    assert (counts.found, counts.reversed, counts.lines, counts.claimed) == (4, 0, 0, 1)
+    assert (counts.found, counts.reversed, counts.undirected, counts.not_identifiable) == (
+        4,
+        0,
+        0,
+        1,
+    )
     assert counts.scores.directed_f1 == compare(learned, TRUTH).directed_f1 == 3 / 4
 
 
@@ -72,13 +79,13 @@ def test_a_claimed_direction_is_found_and_not_turned():
 )
 def test_one_count_of_a_run_and_scores_with_and_without_what_was_not_tested(key, values):
     early = run(key, load_dataset("child", n=5000), **values)
-    counts, tested, whole = early.counts, early.metrics_tested, early.metrics
+    counts, tested, whole = early.counts, early.metrics_tested, early.metrics_all
     assert early.status == "budget_exhausted"
     assert counts.untested == len(early.untested) > 0
     assert counts.learned + counts.untested == len(early.skeleton)
     assert counts.true == 25
     assert tested.recall == counts.found / 25
-    assert whole.recall == (counts.found + counts.untested_true) / 25 > tested.recall
+    assert whole.recall == (counts.found + counts.true_untested) / 25 > tested.recall
     assert int(early.tested.sum()) < int(early.matrix.sum())
     assert not any(early.tested[i, j] or early.tested[j, i] for i, j in early.untested)
 
@@ -86,7 +93,7 @@ def test_one_count_of_a_run_and_scores_with_and_without_what_was_not_tested(key,
 def test_where_all_was_tested_the_two_scores_are_one():
     for network in ("asia", "survey"):
         result = run("pc", load_dataset(network, n=5000))
-        assert result.metrics_tested == result.metrics is not None
+        assert result.metrics_tested == result.metrics_all is not None
         assert (result.tested == result.matrix).all()
 
 

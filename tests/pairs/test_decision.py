@@ -62,8 +62,8 @@ def test_published_totals(values, claimed, spent):
     data = simulate_pair("cubic", n=1000)
     result = run("anm", data, **{**PUBLISHED, **values})
     assert result.claimed == Guarantee(*claimed)
-    assert result.spent.epsilon == pytest.approx(spent[0])
-    assert result.spent.delta == pytest.approx(spent[1])
+    assert result.proven.epsilon == pytest.approx(spent[0])
+    assert result.proven.delta == pytest.approx(spent[1])
 
 
 @pytest.mark.parametrize("release", ["vote", "difference", "scores"])
@@ -76,7 +76,7 @@ def test_strict_totals(release, score, protect):
     )
     assert result.ledger.used <= 0.7 * (1 + 1e-9)
     assert sum(c.event.delta for c in result.ledger) <= 1e-5 * (1 + 1e-9)
-    assert result.spent.epsilon == 0.7
+    assert result.proven.epsilon == 0.7
 
 
 @pytest.mark.parametrize("score", ["spearman", "kendall", "hsic", "root_hsic"])
@@ -140,7 +140,7 @@ def rate(n=1000, **values):
         for seed in range(3):
             data = simulate_pair(mechanism, "gaussian", n=n, seed=10 * i + seed)
             result = run("anm", data, seed=seed, trace=False, **values)
-            right.append(result.metrics.directed_f1)
+            right.append(result.metrics_all.directed_f1)
     return float(np.mean(right))
 
 

@@ -122,7 +122,7 @@ def test_whatever_is_charged_the_cap_holds(charges, cap, method, rate):
     # Elsewhere the cap's own delta is the method's.
     assert method == "basic" or all(mechanisms_table.delta_of(event) == 0 for event in kept)
     assert ledger.used_epsilon <= cap * (1 + 1e-8)
-    assert ledger.defended.epsilon in (0, cap)
+    assert ledger.proven.epsilon in (0, cap)
 
 
 @dataclass(frozen=True)
@@ -205,7 +205,7 @@ def test_adaptive_adversaries_cannot_overspend_delta(name, rate):
                 refused += 1
         total = math.fsum(mechanisms_table.delta_of(c.event) for c in ledger)
         assert total <= cap.delta * (1 + 1e-9)
-        assert ledger.defended.delta == cap.delta
+        assert ledger.proven.delta == cap.delta
         largest = max(largest, total / cap.delta)
     assert largest > 0.9  # the attempts are real
     assert refused > 100

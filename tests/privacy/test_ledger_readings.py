@@ -36,11 +36,11 @@ def test_a_ledger_reads_in_its_unit(method, make, costs, most, defended):
     assert ledger.most == pytest.approx(most)
     assert ledger.limit == pytest.approx(most, rel=1e-11)
     assert ledger.limit < most
-    assert ledger.left == pytest.approx(most - total)
+    assert ledger.remaining == pytest.approx(most - total)
     assert ledger.by_order() == {0: pytest.approx(first), 1: pytest.approx(second)}
     assert ledger.by_iteration() == {5: pytest.approx(second)}
     assert ledger.by_label() == {"a": pytest.approx(total)}
-    assert ledger.defended == defended
+    assert ledger.proven == defended
     if method == "basic":
         assert ledger.used_epsilon == pytest.approx(total)
     else:  # what is exact for Gaussian noise lies below zCDP's conversion
@@ -89,26 +89,26 @@ def test_a_run_on_a_sample_may_cost_what_the_cap_says_of_all_rows(method):
 def test_nothing_is_left_of_a_budget_that_is_spent():
     ledger = Ledger(Guarantee(1.0, 1e-6))
     ledger.charge(LaplaceEvent(1.0, 1.0))
-    assert ledger.left == 0  # and not minus a hair
+    assert ledger.remaining == 0  # and not minus a hair
     with pytest.raises(BudgetExhausted):
         ledger.charge(LaplaceEvent(1e-300, 1.0))
 
 
 def test_without_a_cap_there_is_no_limit():
     ledger = Ledger(delta=1e-5)
-    assert ledger.most == ledger.limit == ledger.left == math.inf
-    assert ledger.defended == Guarantee(0.0, 0.0)
+    assert ledger.most == ledger.limit == ledger.remaining == math.inf
+    assert ledger.proven == Guarantee(0.0, 0.0)
     assert ledger.affords(UndefendedEvent("anything"))
     ledger.charge(LaplaceEvent(0.3, 1.0))
-    assert ledger.defended == Guarantee(0.3, 0.0)  # cheaper than by rho
+    assert ledger.proven == Guarantee(0.3, 0.0)  # cheaper than by rho
     assert ledger.used_epsilon == 0.3
     ledger.charge(StableEvent(0.1, 1e-7))
-    assert ledger.defended == Guarantee(pytest.approx(0.4), pytest.approx(1e-7))
+    assert ledger.proven == Guarantee(pytest.approx(0.4), pytest.approx(1e-7))
     for _ in range(300):
         ledger.charge(LaplaceEvent(0.1, 1.0))
     rho = 0.3**2 / 2 + 301 * 0.1**2 / 2
     by_rho = rho_to_epsilon(rho, 1e-5)
-    assert ledger.defended == Guarantee(pytest.approx(by_rho), pytest.approx(1e-5 + 1e-7))
+    assert ledger.proven == Guarantee(pytest.approx(by_rho), pytest.approx(1e-5 + 1e-7))
     assert ledger.used_epsilon == pytest.approx(by_rho)
     assert Ledger().delta == 0
     assert Ledger(Guarantee(1.0, 1e-4), delta=1e-2).delta == 1e-4
@@ -118,8 +118,8 @@ def test_what_is_void_stays_void():
     ledger = paid()
     ledger.void("the seed is known")
     ledger.void("and the schema was read")
-    assert ledger.undefended == ("the seed is known", "and the schema was read")
-    assert ledger.defended == Guarantee(math.inf, 0.0)
+    assert ledger.no_guarantee_reasons == ("the seed is known", "and the schema was read")
+    assert ledger.proven == Guarantee(math.inf, 0.0)
     assert len(ledger) == 4
     assert ledger[2].label == "no guarantee"
     assert ledger[2].event == UndefendedEvent("the seed is known")

@@ -146,8 +146,8 @@ def test_own_data_get_secret_noise_without_being_asked(own, key):
     one, other = (run(key, own, epsilon=1.0) for _ in range(2))
     assert one.seed is None
     assert [repr(s) for s in one.steps] != [repr(s) for s in other.steps]
-    assert one.spent.epsilon == 1.0
-    assert not one.simulation
+    assert one.proven.epsilon == 1.0
+    assert not one.seed_known
 
 
 def test_public_data_keep_seed_0():
@@ -156,14 +156,14 @@ def test_public_data_keep_seed_0():
 
 
 @pytest.mark.parametrize("key", PRIVATE)
-def test_a_given_seed_makes_a_simulation(own, key):
+def test_a_given_seed_is_known(own, key):
     result = run(key, own, seed=7)
-    assert result.simulation
-    assert math.isinf(result.spent.epsilon)
-    assert result_dict(result)["simulation"] is True
+    assert result.seed_known
+    assert math.isinf(result.proven.epsilon)
+    assert result_dict(result)["seed_known"] is True
     assert result_dict(result)["seed"] is None
-    assert "simulation" in summary(result)
-    assert not run(key, load_dataset("cancer", n=200), seed=7, trace=False).simulation
+    assert "the seed was given" in summary(result)
+    assert not run(key, load_dataset("cancer", n=200), seed=7, trace=False).seed_known
 
 
 @pytest.mark.fresh
@@ -178,9 +178,9 @@ def test_the_command_line_uses_no_known_seed(capsys, files, own):
     assert '"seconds": null' in study
     assert own.fingerprint[:12] not in study + json.dumps(one)
     seeded = json.loads(printed(capsys, *argv, "--seed", "3"))
-    assert seeded["simulation"]
+    assert seeded["seed_known"]
     assert seeded["seed"] is None
-    assert seeded["spent"]["epsilon"] == "inf"
+    assert seeded["proven"]["epsilon"] == "inf"
 
 
 # 4. The schema -----------------------------------------------------------------------------
@@ -189,8 +189,8 @@ def test_the_command_line_uses_no_known_seed(capsys, files, own):
 @pytest.mark.parametrize("key", PRIVATE)
 def test_without_a_declared_schema_nothing_is_defended(key):
     found = run(key, read_table(table()))
-    assert math.isinf(found.spent.epsilon)
-    assert any("schema" in reason for reason in found.ledger.undefended)
+    assert math.isinf(found.proven.epsilon)
+    assert any("schema" in reason for reason in found.ledger.no_guarantee_reasons)
     assert "schema" in summary(found)
 
 
@@ -200,17 +200,17 @@ def test_bounds_that_were_read_are_no_schema():
     raw = f"x,y\n{rows}\n".encode()
     found, stated = read_pair(raw), read_pair(raw, ((-9.0, 9.0), (-99.0, 99.0)))
     for release in ("scores", "vote"):
-        assert run("anm", stated, release=release).spent.epsilon == 1.0
-        assert math.isinf(run("anm", found, release=release).spent.epsilon)
-        assert math.isinf(run("anm", stated, release=release, seed=1).spent.epsilon)
+        assert run("anm", stated, release=release).proven.epsilon == 1.0
+        assert math.isinf(run("anm", found, release=release).proven.epsilon)
+        assert math.isinf(run("anm", stated, release=release, seed=1).proven.epsilon)
 
 
 def test_codes_without_levels_are_no_schema(own):
     data = Dataset.from_codes(own.codes)
     assert not data.declared
     assert any("levels" in note for note in data.notes)
-    assert math.isinf(run("svt_pc", data).spent.epsilon)
-    assert run("svt_pc", own).spent.epsilon == 1.0
+    assert math.isinf(run("svt_pc", data).proven.epsilon)
+    assert run("svt_pc", own).proven.epsilon == 1.0
 
 
 def rows_of(data):

@@ -39,7 +39,7 @@ def test_what_is_known_is_in_the_file_and_the_graph_follows_from_both(paid):
     assert ("smoke", "bronc") in arrows
     assert all(KNOWN.allows(a, b) for a, b in arrows)
     said = confidence_words(release)
-    turned, links = Known(KNOWN, release.names).settled(release.matrix)
+    turned, links = Known(KNOWN, release.names).fixed(release.matrix)
     assert 0 < turned <= len(arrows)
     assert f"settles {turned} of {links} directions by itself" in said
     assert said in to_html(release).replace("&#x27;", "'")

@@ -296,7 +296,7 @@ def test_findings_are_told_by_name_once_a_pair():
     matrix[1, 0] = matrix[1, 2] = matrix[2, 1] = True
     known = MarginalDiagnostics(
         edge_confidence={(0, 1): 0.75, (1, 2): 0.5},
-        arrow_confidence={(0, 1): 0.125, (1, 0): 0.625, (1, 2): 0.25, (2, 1): 0.375},
+        direction_confidence={(0, 1): 0.125, (1, 0): 0.625, (1, 2): 0.25, (2, 1): 0.375},
         released_tables=((0, 1), (2,)),
     )
     found = findings(Outcome(matrix=matrix, diagnostics=known), ("z", "y", "x"))
@@ -306,7 +306,7 @@ def test_findings_are_told_by_name_once_a_pair():
         "arrows": (("z", "y", 0.125, 0.625), ("y", "x", 0.25, 0.375)),
         "tables": (("z", "y"), ("x",)),
     }
-    voted = Outcome(matrix=matrix, diagnostics=replace(known, arrow_confidence={}))
+    voted = Outcome(matrix=matrix, diagnostics=replace(known, direction_confidence={}))
     assert findings(voted, ("z", "y", "x"))["arrows"] == ()
 
 

@@ -255,7 +255,7 @@ def test_the_twin_follows_the_release(book):
     for pair in strong:
         assert there[pair] * here[pair] > 0
         assert abs(there[pair] - here[pair]) < 0.2
-    assert run("pc", made).metrics is not None
+    assert run("pc", made).metrics_all is not None
 
 
 # Replay, command line ----------------------------------------------------------------------

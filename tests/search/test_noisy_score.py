@@ -104,7 +104,7 @@ def test_what_a_pair_without_a_set_cannot_tell_counts_as_dependent():
     assert NoisyScore(data, params, "z").of(q) == -math.sqrt(9 * 2 / 4)
 
 
-@pytest.mark.parametrize(("perturbed", "name"), [("p", "noisy p-value"), ("z", "noisy −|z|")])
+@pytest.mark.parametrize(("perturbed", "name"), [("p", "noisy p-value"), ("z", "noisy |z|")])
 def test_a_query_is_seen_by_its_own_statistic_on_the_rows_that_were_drawn(perturbed, name):
     """All rows and a sample of 300; a released value is named and compared as what it is."""
     score, paying = NoisyScore(ASIA, PrivPCParameters(), perturbed), session(50.0)
@@ -120,7 +120,8 @@ def test_a_query_is_seen_by_its_own_statistic_on_the_rows_that_were_drawn(pertur
         noisy, exact = score.release(paying, q, 20.0, label="test")
         found = score.conclude(paying, "test", q, noisy, exact)
         assert found == (noisy > score.cutoff())
-        assert paying.steps[-1].reason.startswith(f"the {name} {noisy:.4g} is ")
+        shown = -noisy if perturbed == "z" else noisy
+        assert paying.steps[-1].reason.startswith(f"the {name} {shown:.4g} is ")
     bound = 0.1 if perturbed == "p" else norm.ppf(0.1)
     assert score.cutoff() == pytest.approx(bound)
     if perturbed == "z":

@@ -25,9 +25,9 @@ def test_oracle_recovers_the_cpdag(name, stable):
     """
     data = load_dataset(name, n=50)
     result = run("pc", data, statistic="oracle", max_order=50, stable=stable, trace=False)
-    assert result.metrics.shd == 0
-    assert result.metrics.directed_f1 == result.metrics.skeleton_f1 == 1
-    assert result.spent.epsilon == 0
+    assert result.metrics_all.shd == 0
+    assert result.metrics_all.directed_f1 == result.metrics_all.skeleton_f1 == 1
+    assert result.proven.epsilon == 0
     assert data.truth is not None
     for pair, sets in result.separating_sets.items():
         x, y = pair

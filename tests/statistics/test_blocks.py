@@ -182,7 +182,7 @@ def test_what_is_charged():
     assert {c.event.sensitivity for c in strict.ledger} == {1.0}
     published = run("curate_pc", data, statistic="g2", guarantee="published")
     assert {type(c.event) for c in published.ledger} == {SmoothEvent}
-    assert 0 < published.spent.delta < 1
+    assert 0 < published.proven.delta < 1
     # A sparse vector with noise of a scale of its own a query: nothing is defended.
     vector = run("svt_pc", data, statistic="g2", guarantee="published")
-    assert math.isinf(vector.spent.epsilon)
+    assert math.isinf(vector.proven.epsilon)

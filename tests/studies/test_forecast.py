@@ -301,10 +301,10 @@ def test_a_forecast_counts_as_a_run_does():
     for result in runs:
         counts, scores = result.counts, result.metrics_tested
         told = forecast.numbers_of(result)
-        shown = counts.found + counts.invented
-        assert told[:3] == (counts.true, counts.found, counts.invented)
+        shown = counts.found + counts.false_positives
+        assert told[:3] == (counts.true, counts.found, counts.false_positives)
         assert told[3:6] == (scores.skeleton_f1, scores.directed_f1, scores.shd)
-        assert told[6:] == (counts.invented / max(1, shown), shown)
+        assert told[6:] == (counts.false_positives / max(1, shown), shown)
     assert counts.scores.directed_f1 != scores.directed_f1
 
 

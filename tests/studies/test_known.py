@@ -29,7 +29,7 @@ def test_every_run_of_a_study_uses_it():
     (cell,) = sweep(ASIA, "marginal_pc", FIXED, [3], knowledge="four tiers")
     same = run("marginal_pc", ASIA, seed=3, knowledge=SETS["four tiers"], **FIXED)
     assert {frozenset(pair) for pair in cell.skeleton} == same.skeleton
-    assert cell.metrics == same.metrics
+    assert cell.metrics_all == same.metrics_all
 
 
 def test_a_store_keeps_what_knew_more_apart(tmp_path):

@@ -38,7 +38,7 @@ def test_a_point_is_the_middle_and_the_ends_of_its_repetitions():
     outcomes = [
         SimpleNamespace(
             counts=SimpleNamespace(
-                found=k, invented=2 * k, scores=SimpleNamespace(skeleton_f1=k / 20)
+                found=k, false_positives=2 * k, scores=SimpleNamespace(skeleton_f1=k / 20)
             )
         )
         for k in range(21)

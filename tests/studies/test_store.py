@@ -30,7 +30,7 @@ def test_round_trip_is_exact(tmp_path, results):
         assert sorted(r.fixed() for r in store.results()) == sorted(r.fixed() for r in results)
         assert len(store) == len(results)
     infinite = next(r for r in results if r.algorithm == "pc")
-    assert infinite.spent.epsilon == math.inf
+    assert infinite.proven.epsilon == math.inf
     assert infinite.claimed is None
     handed = read_study(study_file(results), "s.db")
     assert sorted(handed, key=BY_KEY) == sorted(results, key=BY_KEY)

@@ -36,7 +36,7 @@ def test_the_table_has_one_row_a_run(results):
     same = next(
         r for r in results if r.algorithm == "priv_pc" and r.values["epsilon"] == 1 and r.seed == 0
     )
-    assert row["skeleton_f1"] == same.metrics.skeleton_f1
+    assert row["skeleton_f1"] == same.metrics_all.skeleton_f1
     assert row["edges"] == len(same.skeleton)
     assert row["claimed_epsilon"] == same.claimed.epsilon
 
@@ -50,24 +50,24 @@ def test_scores_of_the_tested_links_are_those_of_a_run():
     [cell] = sweep(data, "priv_pc", CHILD, 1)
     alone = run("priv_pc", data, seed=0, **CHILD)
     assert alone.untested
-    assert alone.metrics is not None
+    assert alone.metrics_all is not None
     assert {frozenset(pair) for pair in cell.skeleton} == alone.skeleton
     assert cell.ci_tests_by_order == alone.ci_tests_by_order
-    assert cell.spent == alone.spent
+    assert cell.proven == alone.proven
     assert cell.metrics_tested == alone.metrics_tested
     assert cell.counts == alone.counts
-    assert cell.metrics == alone.metrics
+    assert cell.metrics_all == alone.metrics_all
     assert cell.untested == tuple(map(tuple, result_dict(alone)["untested"]))
     ours, single = cell.as_dict(), result_dict(alone)
     assert ours["metrics_tested"] == single["metrics_tested"]
     assert ours["untested"] == single["untested"]
-    assert all(ours["metrics"][k] == single["metrics"][k] for k in ours["metrics"])
+    assert all(ours["metrics_all"][k] == single["metrics_all"][k] for k in ours["metrics_all"])
     row = frame([cell]).iloc[0]
     assert row["tested_skeleton_f1"] == alone.metrics_tested.skeleton_f1 != row["skeleton_f1"]
     assert row["untested"] == len(alone.untested)
     [shown] = summary(frame([cell])).to_dict("records")
     assert shown["skeleton F1"] == alone.metrics_tested.skeleton_f1
-    assert shown["F1, all as links"] == alone.metrics.skeleton_f1
+    assert shown["F1, all as links"] == alone.metrics_all.skeleton_f1
     found = edge_stability([cell])
     assert len(found) == len(alone.skeleton) - len(alone.untested)
 
@@ -97,9 +97,9 @@ def test_bands_are_quantiles_over_the_seeds(results):
 
 
 def test_without_a_true_graph_links_are_counted(results):
-    found = [replace(result, metrics=None, metrics_tested=None) for result in results]
+    found = [replace(result, metrics_all=None, metrics_tested=None) for result in results]
     shown = summary(frame(found))
-    assert {"links", "tests", "defended"} < {*shown}
+    assert {"links", "tests", "proven"} < {*shown}
     assert not {*SCORES.values(), "low", "high"} & {*shown}
     assert shown["runs"].sum() == len(results)
 

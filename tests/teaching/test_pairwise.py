@@ -26,6 +26,6 @@ def test_the_probability_is_the_share_of_runs():
         said, right = [found[way].chance(EPSILON) for found in ways], []
         for seed in range(80):
             result = run("anm", data, seed=seed, epsilon=EPSILON, trace=False, **values)
-            right.append(result.metrics.directed_f1)
+            right.append(result.metrics_all.directed_f1)
         assert abs(np.mean(right) - np.mean(said)) < 3 * np.sqrt(0.25 / len(right))
         assert abs(np.mean(said) - 0.5) > 0.02  # it says something

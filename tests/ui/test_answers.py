@@ -147,7 +147,7 @@ def test_a_link_to_a_long_run_shows_what_is_known(open_app, file, monkeypatch):
     monkeypatch.setattr(runs, "QUICK", 0.0)
     monkeypatch.setattr("engine.request.run", None)
     again = open_app("run", **address(app))
-    assert "Guaranteed: ε = 3" in told(again, "html")
+    assert "Guaranteed ε = 3" in told(again, "html")
     other = open_app("run", **{**address(app), "seed": "1"})
     assert "Nothing has been run on this dataset" in told(other, "info")
 

@@ -72,8 +72,8 @@ def test_what_is_in_it_belongs_to_the_run():
     assert {frozenset((r["source"], r["target"])) for r in rows} == result.skeleton
     record = json.loads(files["result.json"])
     assert len(record["ledger"]) == len(result.ledger)
-    assert record["spent"] == {"epsilon": 2.0, "delta": 1e-6}
-    assert record["metrics"]["skeleton_f1"] == result.metrics.skeleton_f1
+    assert record["proven"] == {"epsilon": 2.0, "delta": 1e-6}
+    assert record["metrics_all"]["skeleton_f1"] == result.metrics_all.skeleton_f1
     assert json.loads(files["settings.json"])["seed"] == 0
     assert {"graph.dot", "graph.graphml", "graph.dagitty.txt", "graph.tetrad.txt"} <= set(files)
     assert files["a.svg"] == "<svg/>"
@@ -87,15 +87,16 @@ def test_an_arrow_in_doubt_is_a_line_in_every_file_and_both_confidences_stand_be
     matrix[0, 1] = matrix[2, 1] = matrix[2, 3] = matrix[3, 2] = True
     arrows = {(0, 1): 0.6, (1, 0): 0.0, (2, 1): 0.59, (1, 2): 0.2, (2, 3): 0.125, (3, 2): 0.1}
     known = MarginalDiagnostics(
-        edge_confidence={(0, 1): 0.7, (1, 2): 0.998, (2, 3): 1.0}, arrow_confidence=arrows
+        edge_confidence={(0, 1): 0.7, (1, 2): 0.998, (2, 3): 1.0}, direction_confidence=arrows
     )
     result = replace(run("marginal_pc", data), matrix=matrix, diagnostics=known)
     a, b, c, d, _ = data.names
-    assert result_dict(result)["doubted"] == [[c, b]]
+    assert result_dict(result)["low_confidence"] == [[c, b]]
     files = files_of(bundle(Request(Source("cancer", 500)), data, result, {}))
+    shown = ["source", "target", "edge_confidence", "direction_confidence", "class"]
     header, *rows = csv.reader(io.StringIO(files["edges.csv"]))
-    assert header == ["source", "target", "link", "arrow", "class"]
-    assert sorted(rows) == sorted(
+    assert header == [*shown, "link", "arrow"]
+    assert sorted(row[:5] for row in rows) == sorted(
         [
             [a, b, "0.7", "0.6", "directed"],
             [c, b, "0.998", "0.59", "undirected"],
@@ -110,8 +111,8 @@ def test_an_arrow_in_doubt_is_a_line_in_every_file_and_both_confidences_stand_be
     printed = summary(result).splitlines()
     lines = [(a, "->", b), (min(b, c), "--", max(b, c)), (min(c, d), "--", max(c, d))]
     assert printed[1:4] == [f"  {x} {m} {y}" for x, m, y in sorted(lines)]
-    assert printed[4] == "  1 of these -- are arrows less sure than 60 %"
-    assert "less sure than\n60 % is undirected" in files["README.txt"]
+    assert printed[4] == "  1 undirected edge (--) with direction confidence below 60 %"
+    assert "of 60 % an edge is\nundirected" in files["README.txt"]
 
 
 def test_own_data_leave_no_seed_score_time_or_fingerprint():
@@ -124,5 +125,6 @@ def test_own_data_leave_no_seed_score_time_or_fingerprint():
     whole = "\n".join(files.values())
     hidden = ("81925417", data.fingerprint, data.name, f"{own.seconds}", "skeleton_f1")
     assert not [word for word in hidden if word in whole]
-    assert set(json.loads(files["result.json"])) == {"spent", "claimed", "undefended", "ledger"}
+    paid = {"claimed", "proven", "guaranteed_epsilon", "no_guarantee_reasons", "ledger"}
+    assert set(json.loads(files["result.json"])) == paid
     assert not any(name.endswith(".py") for name in files)

@@ -20,11 +20,11 @@ from pages.shell import export
 from pages.shell import words as text
 
 NUMBERS = (0, 1, 0.0174689, 35.7128, 148.4, 1892.2, 1e-6, 2.5e9, math.inf, None, -0.286)
-SHOWN = "0 1 0.0175 35.7 148 1,892 1e-6 2.5e9 nothing – -0.286"
+SHOWN = "0 1 0.0175 35.7 148 1,892 10⁻⁶ 2.5·10⁹ no_bound – -0.286"
 
 
 def test_numbers_and_words():
-    assert " ".join(map(text.number, NUMBERS)) == SHOWN
+    assert " ".join(text.number(n).replace(" ", "_") for n in NUMBERS) == SHOWN
     assert text.number(148.4, 2) == "148"  # few digits never turn into exponents
     kept = together("At ε = 3: 82 % of 7; T = .1, m = best")
     assert kept == "At ε\xa0=\xa03: 82\xa0% of 7; T\xa0=\xa0.1, m = best"
@@ -91,7 +91,7 @@ def test_the_record_of_a_run_is_json_with_its_seed_on_public_data_only():
     for data, seed in ((public, 11), (own, None)):
         record = json.loads(export.as_json(export.run_record(data, run("pc", data, seed=11), {})))
         assert record["seed"] == seed
-        assert record["spent"]["epsilon"] == "inf"
+        assert record["proven"]["epsilon"] == "inf"
         internal = [step["internal"] for step in record["steps"]]
         assert all(internal) if data.public else not any(internal)
 
@@ -109,9 +109,9 @@ def test_no_table_writes_none_or_infinity(monkeypatch):
     )
     show.table(frame, alt="x", columns={"numbers": {"label": "n", "help": "why"}})
     shown = sent["frame"]
-    assert shown["floats"].tolist()[:2] == ["nothing", "1,235"]
+    assert shown["floats"].tolist()[:2] == ["no bound", "1,235"]
     assert pd.isna(shown["floats"][2])
-    assert shown["mixed"].tolist()[:2] == ["nothing", "a"]
+    assert shown["mixed"].tolist()[:2] == ["no bound", "a"]
     assert shown.isna().sum().tolist() == [1, 1, 1, 1]
     assert shown["numbers"].tolist()[::2] == [0.12345, 2.0]  # the browser rounds: it can sort
     assert sent["placeholder"] == "–"

@@ -95,7 +95,7 @@ def test_runs_on_own_data_add_up_with_secret_noise(app):
     for _ in range(2):
         press(app, "run")
         result = app.session_state["shown"][True].result
-        assert (result.seed, result.spent.epsilon) == (None, 1)
+        assert (result.seed, result.proven.epsilon) == (None, 1)
         found.add(repr(result.steps))
     assert len(found) == 2
     assert "2 runs on these data, together ε = 2" in told(app, "caption")

@@ -33,8 +33,8 @@ RUNS = {
     "nodes": {**CANCER, "algorithm": "em_pc"},
     "auto": {**CANCER, "algorithm": "auto"},
 }
-TABS = ("Scores and cost", "Where the links go", "Why did this edge go?", "Edge table", "Ledger",
-        "Download and share")  # fmt: skip
+TABS = ("Scores and cost", "Where edges are lost", "Why was this edge removed?", "Edge table",
+        "Ledger", "Download and share")  # fmt: skip
 SLOW = {"published", "none", "nodes", "auto", "once", "now"}  # not between two edits
 TEXT = (".csv", ".json", ".txt", ".dot", ".graphml", ".mmd", ".dag", ".svg")
 

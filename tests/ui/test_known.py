@@ -74,12 +74,12 @@ def test_a_run_that_knows_says_what_it_knew(open_app):
     result = app.session_state["shown"][False].result
     assert result.knowledge == SETS["four tiers"]
     assert any("What is known: four tiers" in b.label for b in app.button)
-    said = next(c.value for c in app.caption if "by itself" in c.value)
-    turned, links = result.known.settled(result.matrix)
-    assert said.startswith(f"What is known settles {turned} of {links} directions by itself.")
-    assert f"{result.knowledge_alone.directed_f1:.2f}: the difference is what the data" in said
+    said = next(c.value for c in app.caption if "knowledge fixes" in c.value)
+    turned, links = result.known.fixed(result.matrix)
+    assert said.startswith(f"Background knowledge fixes {turned} of {links} directions.")
+    assert f"{result.knowledge_alone.directed_f1:.2f}: the difference comes from the data" in said
     views = [g.proto.help for g in app.get("button_group")]
-    assert any("as far as data, and what is known, can tell" in said for said in views)
+    assert any("that data and background knowledge identify" in said for said in views)
     # Another dataset knows nothing of it.
     app.selectbox(key="run-network").set_value("cancer").run()
     assert any("What is known: nothing" in b.label for b in app.button)

@@ -21,7 +21,7 @@ from engine.score.learned import ScoreDiagnostics
 from engine.studies.plan import BANDS, Band, Forecast
 from engine.studies.price import PriceStep
 from engine.studies.repeat import Point
-from engine.summary import together
+from engine.words.run import together
 from pages.draw import charts
 from pages.draw.links import entries, strengths, weighted
 from pages.draw.price import price_html, steps_of
@@ -47,20 +47,24 @@ def paid(*epsilons, cap=8.0, void=()):
     return found
 
 
-STRICT = "Strict: the guarantee (ε = 8, δ = 0) was fixed before the run"
+STRICT = "Guaranteed ε = 8, δ = 0. It was fixed before the run"
 # Ledger, what the paper claims -> tiles, how the sentence begins, how the charges make the cap.
 PRICES = {
     "strict, but for rounding": (
-        *(paid(8.0 * (1 - 5e-10)), None, ["Budget used (ε) 8 · 100 %", "Budget left (ε) 0"]),
+        *(paid(8.0 * (1 - 5e-10)), None, ["Budget used (ε) 8 · 100 %", "Remaining (ε) 0"]),
         *(STRICT, "In ε the charges add up to 8 of 8"),
     ),
     "published, without end": (
-        *(paid(3.0, cap=0), Guarantee(math.inf, 0.0), ["Proven total ε 3", "Charges 1"]),
-        *("Published: the paper states a sum without limit; what can be proven for", ""),
+        *(
+            paid(3.0, cap=0),
+            Guarantee(math.inf, 0.0),
+            ["Claimed ε no bound", "Proven ε 3", "Charges 1"],
+        ),
+        *("Claimed ε: no bound, as the paper composes it. Proven ε = 3, because", ""),
     ),
     "void": (
-        *(paid(1.0, void=("no schema", "a read bound")), None, ["Proven total ε nothing"]),
-        *("No guarantee: no schema; a read bound. Noise was drawn", ""),
+        *(paid(1.0, void=("no schema", "a read bound")), None, ["Proven ε no bound"]),
+        *("No guarantee: no schema; a read bound. The run added noise", ""),
     ),
 }
 
@@ -82,8 +86,8 @@ def test_what_a_run_cost(name, monkeypatch):
 
 def test_runs_on_the_same_rows_cost_their_sum():
     costs = [Guarantee(1.0, 1e-6), Guarantee(0.5, 2e-6), Guarantee(2.0, 0.0)]
-    assert together(costs).startswith("ε = 3.5, δ = 3e-6 (")
-    assert together([*costs, Guarantee(math.inf, 0.0)]).startswith("without any bound")
+    assert together(costs).startswith("ε = 3.5, δ = 3·10⁻⁶ (")
+    assert together([*costs, Guarantee(math.inf, 0.0)]).startswith("no bound on ε")
 
 
 def test_a_count_has_its_noun_in_the_right_number():
@@ -114,7 +118,7 @@ def test_a_negative_weight_is_told_with_its_sign_and_drawn_by_its_size():
 
 
 def marginal(edges, arrows):
-    known = MarginalDiagnostics(edge_confidence=edges, arrow_confidence=arrows)
+    known = MarginalDiagnostics(edge_confidence=edges, direction_confidence=arrows)
     return replace(run("marginal_pc", CANCER), diagnostics=known)
 
 
@@ -211,11 +215,11 @@ def test_steps_before_the_noise_are_counts_of_pairs():
     wanted = [len(exact.skeleton & true.keys()), len(exact.skeleton - true.keys())]
     invented = len(EARLY.skeleton - EARLY.untested_pairs - true.keys())
     assert [s.found for s in steps] == [len(true), wanted[0], found]
-    assert [s.invented for s in steps] == [0, wanted[1], invented]
+    assert [s.false_positives for s in steps] == [0, wanted[1], invented]
     assert [s.untested for s in steps] == [0, 0, len(EARLY.untested)]
-    most = max(s.found + s.invented for s in steps)
+    most = max(s.found + s.false_positives for s in steps)
     widths = re.findall(r"<i style=\"width:([\d.e+]+)%", price_html(steps, "light"))
-    bars = [n for s in steps for n in (s.found, s.invented) if n]
+    bars = [n for s in steps for n in (s.found, s.false_positives) if n]
     assert [float(w) for w in widths] == pytest.approx([100 * n / most for n in bars], rel=0.01)
     heights = brief.levels(len(true), [PriceStep("best", "g2", exact.counts)])
     assert [height for height, _ in heights] == [len(true), wanted[0]]
@@ -232,7 +236,7 @@ def test_own_data_are_promised_a_cap_where_all_is_declared(
     values = {"epsilon": 3.0, "delta": 1e-5, "guarantee": guarantee}
     told = promised("priv_pc", values, own)
     assert told == (Guarantee(3.0, 1e-5) if capped and declared else Guarantee(math.inf, 0.0))
-    spent = run("priv_pc", own, **values).spent.epsilon
+    spent = run("priv_pc", own, **values).proven.epsilon
     assert spent == (3.0 if capped and declared else math.inf) or not capped
 
 

@@ -306,7 +306,7 @@ def test_a_promise_that_protects_nobody_is_red_and_says_so(key, values):
         assert part.split("</figure>")[0].count(f'fill="{red}"') == 200  # a hundred, all of them
         assert f"color:{red}" in part
         top = view.body(brief(shown, theme), theme, inline=True).split("<figure>")[0]
-        assert "No promise: this protects nobody" in top
+        assert "No guarantee: " in top
 
 
 def test_why_a_pair_was_not_tested_to_the_end_is_told():
@@ -328,5 +328,5 @@ def test_a_run_without_privacy_says_so_and_has_the_steps_of_the_run_page_and_no_
     made = brief(shown)
     assert made.curve is None
     assert made.headline.startswith("Without privacy: ")
-    assert "The data were read as they are" in made.promise.sentence
+    assert "the data were read without noise" in made.promise.sentence
     assert len(made.steps) == 2 + len(price_steps(shown.data, "pc", shown.result.params)) == 4

@@ -236,7 +236,7 @@ def test_a_link_brings_the_same_run(app, open_app):
     press(app, "run")
     again = open_app(**address(app))
     assert "Sachs" in told(again, "html")
-    assert metrics(app).keys() >= {"Skeleton F1", TESTS, "Budget left (ρ)"}
+    assert metrics(app).keys() >= {"Skeleton F1", TESTS, "Remaining (ρ)"}
     assert {**metrics(again), "Seconds": ""} == {**metrics(app), "Seconds": ""}
     assert again.number_input(key="run-seed").value == 7
     assert again.number_input(key="param-epsilon").value == 10.0
@@ -326,7 +326,7 @@ def test_a_long_run_is_watched_and_stopped_and_may_fail(app, slow):
     finish(app)
     found = metrics(app)
     assert found[TESTS] == str(run("priv_pc", ASIA, seed=901).ci_tests)
-    assert "Stopped" not in told(app, "html")
+    assert "Cancelled" not in told(app, "html")
 
     slow.fails = True
     start(app, slow, 903)
@@ -340,12 +340,12 @@ def test_a_long_run_is_watched_and_stopped_and_may_fail(app, slow):
     start(app, slow, 902)
     press(app, "run-stop")
     finish(app)
-    assert "Stopped early" in told(app, "html")
+    assert "Cancelled." in told(app, "html")
     assert app.session_state["shown"][False].result.status == "cancelled"
     slow.go.set()
     press(app, "run")
     finish(app)
-    assert "Stopped" not in told(app, "html")  # what was stopped is not kept as finished
+    assert "Cancelled" not in told(app, "html")  # what was stopped is not kept as finished
     assert app.session_state["shown"][False].result.status != "cancelled"
 
 

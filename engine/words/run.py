@@ -1,7 +1,6 @@
-"""What a run amounts to: counts and sentences, each made once.
+"""Put a run into counts and sentences, each made once.
 
-Pages, files, slides, the terminal and notebooks print these: two of them that speak of one run
-cannot disagree.
+Pages, files, slides, the terminal and notebooks print these, so they cannot disagree about a run.
 """
 
 from __future__ import annotations
@@ -9,37 +8,47 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from engine.graphs.links import MARKS, LinkClass
-from engine.graphs.metrics import Counts
-from engine.params import Parameters
+from engine.graphs.links import FOUND, MARKS, LinkClass
 from engine.percent import number
-from engine.privacy.accounting import Guarantee
-from engine.privacy.ledger import Ledger
+from engine.renamed import Renamed
 
+if TYPE_CHECKING:
+    from engine.graphs.metrics import Counts
+    from engine.params import Parameters
+    from engine.privacy.accounting import Guarantee
+    from engine.privacy.ledger import Ledger
+
+# The four ε of a run. A setting's ε is one of them, or pays for one test or round of many.
+GUARANTEED, CLAIMED, PROVEN = "Guaranteed ε", "Claimed ε", "Proven ε"
+PER = "ε per {unit}"
 FINE, DOUBTFUL, NOTHING = "fine", "doubtful", "nothing"
 _WEAK, _NO_USE = 10.0, 30.0  # above these ε hardly protects (e^10 odds), and nobody (e^30)
 _CLOSE = 1.01  # a proven total this near the claimed one is the same number
 PROMISE = (
-    "Whoever sees this result, knows everybody else's row and has to guess which of two rows one "
-    "person had is right at most {right} times in 100; a coin is right 50 times."
+    "An attacker who knows all other rows and must guess which of two equally likely rows a "
+    "person has is right at most {right} times in 100."
 )
-NO_PROMISE = "No promise: this protects nobody."
+NO_PROMISE = "No guarantee: {why}."
+UNPROTECTED = "the data were read without noise"
 
 
 @dataclass(frozen=True)
 class Promise:
-    """What protects those in the data.
+    """The protection of the people in the data.
 
-    Of 100 guesses between two rows that one person may have had, ``right`` are right at most; all
-    of them where nothing is promised. ``level`` says how well it holds ("fine", "doubtful",
-    "nothing"), ``terms`` what it is in the field's terms.
+    An attacker who guesses between two rows that a person may have is right in at most
+    ``attacker_success`` of 100 guesses: in all of them where there is no guarantee. ``level`` says
+    how strong the protection is ("fine", "doubtful", "nothing"); ``terms`` states the ε.
     """
 
     level: str
-    right: int
+    attacker_success: int
     sentence: str
     terms: str
+
+    right = Renamed("attacker_success")
 
 
 @dataclass(frozen=True)
@@ -113,18 +122,18 @@ def links_words(counts: Counts | None, shown: int) -> str:
     """How many links there are, and how many of them are true."""
     if counts is None:
         return f"{MARKS[None].counted(shown)} found; the true links are not known."
-    found = MARKS[LinkClass.FOUND].counted(counts.found, counts.true)
-    return f"{found}, {MARKS[LinkClass.FALSE_POSITIVE].counted(counts.invented)}."
+    found = FOUND.counted(counts.found, counts.true)
+    return f"{found}, {MARKS[LinkClass.FALSE_POSITIVE].counted(counts.false_positives)}."
 
 
 def arrows_words(counts: Counts | None) -> str:
-    """What is wrong with the directions of the links found; empty for nothing."""
+    """Name the wrong and open directions of the edges found; empty if there are none."""
     if counts is None:
         return ""
     kinds = {
         LinkClass.REVERSED: counts.reversed,
-        LinkClass.LINE: counts.lines,
-        LinkClass.UNIDENTIFIED: counts.claimed,
+        LinkClass.UNDIRECTED: counts.undirected,
+        LinkClass.NOT_IDENTIFIABLE: counts.not_identifiable,
     }
     said = listed([MARKS[kind].counted(n) for kind, n in kinds.items() if n])
     return f"Of those found: {said}." if said else ""
@@ -139,12 +148,11 @@ def directions_words(contradicted: int) -> str:
 
 
 def together(costs: Sequence[Guarantee]) -> str:
-    """What runs on the same rows cost in all, or that nothing bounds it."""
+    """Return the total (ε, δ) of runs on the same rows by basic composition."""
     epsilon, delta = sum(c.epsilon for c in costs), sum(c.delta for c in costs)
     if math.isinf(epsilon):
-        return "without any bound: for one of them at least nothing can be proven"
-    said = f"ε = {number(epsilon)}, δ = {number(delta)}"
-    return f"{said} (basic composition of what can be proven)"
+        return "no bound on ε, because at least one run has no guarantee"
+    return f"ε = {number(epsilon)}, δ = {number(delta)} (proven, by basic composition)"
 
 
 def listed(parts: Sequence[str]) -> str:
@@ -156,24 +164,24 @@ def _untested(pairs: int, counts: Counts | None) -> str:
     """What is said of pairs not tested to the end, if there are any."""
     if not pairs:
         return ""
-    true = "" if counts is None else f" ({counts.untested_true:,} of them true links)"
+    true = "" if counts is None else f" ({counts.true_untested:,} of them true links)"
     return f"{MARKS[LinkClass.UNTESTED].counted(pairs)}{true}."
 
 
 def _start(params: Parameters, ledger: Ledger, promised: Promise) -> str:
-    """What stands before the counts: they never go without what protects those in the data."""
+    """Begin the headline with the protection, which the counts never go without."""
     if getattr(params, "epsilon", None) is None:
         return "Without privacy"
     nobody = promised.level == NOTHING
-    if ledger.cap is None and not ledger.undefended:
-        return "As published, which protects nobody" if nobody else "As published"
-    return "With noise that protects nobody" if nobody else "With this privacy"
+    if ledger.cap is None and not ledger.no_guarantee_reasons:
+        return "As published, without a guarantee" if nobody else "As published"
+    return "With noise but without a guarantee" if nobody else "With this privacy"
 
 
 def _ended(status: str, ledger: Ledger, *, tested: bool) -> str:
-    """Why the run ended before its end; empty if it did not."""
+    """Say why the run ended early; empty if it is complete."""
     if status == "cancelled":
-        return "Stopped early."
+        return "Cancelled."
     if status != "budget_exhausted":
         return ""
     last = max(ledger.by_order(), default=0)
@@ -183,43 +191,56 @@ def _ended(status: str, ledger: Ledger, *, tested: bool) -> str:
             return f"The plan gave order 0 the whole budget: no conditional CI test ran. {rest}"
         return f"The plan left no budget after order {last}. {rest}"
     at = f"{'order' if tested else 'iteration'} {last}"
-    return f"The budget ran out at {at}: raise ε, or lower the largest order."
+    return f"Budget exhausted at {at}: raise ε or lower the largest order."
 
 
 # Privacy in words -------------------------------------------------------------------------
 
 
+def stated(name: str, epsilon: float) -> str:
+    """Return an ε under its name: "Claimed ε = 3", or "Proven ε: no bound"."""
+    return f"{name} = {number(epsilon)}" if math.isfinite(epsilon) else f"{name}: no bound"
+
+
+def epsilon_name(unit: str, params: Parameters) -> str:
+    """Return the name of a setting's ε; ``unit`` is its algorithm's ``epsilon_unit``."""
+    if getattr(params, "guarantee", None) != "published":
+        return GUARANTEED
+    return PER.format(unit=unit) if unit else CLAIMED
+
+
+def proven_name(ledger: Ledger) -> str:
+    """Return the name of the ε that is proven for a run: a cap guarantees it in advance."""
+    return PROVEN if ledger.cap is None or ledger.no_guarantee_reasons else GUARANTEED
+
+
 def price(params: Parameters, ledger: Ledger, claimed: Guarantee | None) -> tuple[str, str]:
-    """(how well the price holds: "fine", "doubtful" or "nothing", the price in words)."""
-    cap, spent = ledger.cap, ledger.defended.epsilon
-    if ledger.undefended:
-        return NOTHING, "Nothing can be proven"
+    """Return how strong the protection is ("fine", "doubtful", "nothing") and its ε in words."""
+    cap, proven = ledger.cap, ledger.proven.epsilon
+    if ledger.no_guarantee_reasons:
+        return NOTHING, "No guarantee"
     if cap is not None:
-        words = f"Guaranteed: ε = {number(cap.epsilon)} for the whole run"
+        words = f"{stated(GUARANTEED, cap.epsilon)} for the whole run"
         if cap.epsilon > _NO_USE:
             return NOTHING, f"{words}, too large to protect anyone"
         return (FINE if cap.epsilon <= _WEAK else DOUBTFUL), words
     if claimed is None and getattr(params, "epsilon", None) is None:
-        return NOTHING, "No privacy: nothing can be proven"
-    said = "Nothing claimed" if claimed is None else f"Claimed ε = {number(claimed.epsilon)}"
-    endless = claimed is not None and not math.isfinite(claimed.epsilon)
-    if endless:
-        said = "The paper's sum has no limit"
-    if not math.isfinite(spent):
-        return NOTHING, f"{said}; nothing can be proven"
-    if claimed is not None and not endless and spent <= min(_WEAK, claimed.epsilon * _CLOSE):
-        return FINE, f"{said}, and it can be proven"
-    able = f"{said}; what can be proven is ε = {number(spent)}"
-    return (NOTHING, f"{able}, which protects nobody") if spent > _NO_USE else (DOUBTFUL, able)
+        return NOTHING, "No privacy"
+    terms = stated(PROVEN, proven)
+    if claimed is not None:
+        terms = f"{stated(CLAIMED, claimed.epsilon)}; {terms}"
+        if proven <= min(_WEAK, claimed.epsilon * _CLOSE):
+            return FINE, terms
+    return (NOTHING if proven > _NO_USE else DOUBTFUL), terms
 
 
 def promise(params: Parameters, ledger: Ledger, claimed: Guarantee | None) -> Promise:
-    """What the epsilon promises, in odds; or that it promises nothing, and protects nobody."""
+    """Return the attacker's success that the ε allows, or why there is no guarantee."""
     level, terms = price(params, ledger, claimed)
     if level == NOTHING:
-        return Promise(level, 100, f"{NO_PROMISE} {_why(params, ledger)}", terms)
-    cap, able = ledger.cap, ledger.defended.epsilon
-    right = guesses(able if cap is None else cap.epsilon)
+        return Promise(level, 100, NO_PROMISE.format(why=_why(params, ledger)), terms)
+    cap, proven = ledger.cap, ledger.proven.epsilon
+    right = guesses(proven if cap is None else cap.epsilon)
     return Promise(level, right, PROMISE.format(right=right), terms)
 
 
@@ -232,10 +253,11 @@ def guesses(epsilon: float) -> int:
 
 
 def _why(params: Parameters, ledger: Ledger) -> str:
-    if ledger.undefended:
-        return f"Why: {'; '.join(ledger.undefended)}."
+    if ledger.no_guarantee_reasons:
+        return "; ".join(ledger.no_guarantee_reasons)
     if getattr(params, "epsilon", None) is None:
-        return "The data were read as they are."
-    if not math.isfinite(ledger.defended.epsilon):
-        return "For this run no finite ε can be proven."
-    return f"The ε that can be proven, {number(ledger.defended.epsilon)}, is too large."
+        return UNPROTECTED
+    proven = ledger.proven.epsilon
+    if not math.isfinite(proven):
+        return "no finite ε is proven for this run"
+    return f"ε = {number(proven)} is too large to protect anyone"

@@ -1,0 +1,1 @@
+"""The English of results, made once for pages, command line and files."""
