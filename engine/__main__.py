@@ -100,24 +100,26 @@ def main(argv: Sequence[str]) -> int:
     except InputError as error:
         print(" ".join(str(error).split()), file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
-        return _stopped()
+    except KeyboardInterrupt as pressed:
+        return _stopped(pressed)
     except BrokenPipeError:
         sys.stderr.close()
     except OSError as error:  # a full disk, a folder that cannot be written to
         where = f"{error.filename}: " if error.filename else ""
         print(f"{where}{error.strerror or error}; give another place.", file=sys.stderr)
         return 2
-    except Exception:
+    except Exception as error:
         if interrupted():  # other people's code turned the interrupt into another error
-            return _stopped()
+            return _stopped(error)
         raise
     return 0
 
 
-def _stopped() -> int:
+def _stopped(error: BaseException) -> int:
+    """Print the note of a release about its charge, else the usual sentence."""
     ignore_signals()
-    print(STOPPED, file=sys.stderr)
+    notes = getattr(error, "__notes__", None)
+    print(" ".join(["Stopped.", *notes]) if notes else STOPPED, file=sys.stderr)
     return INTERRUPTED
 
 

@@ -5,7 +5,7 @@ import math
 import re
 from contextlib import nullcontext
 from dataclasses import replace
-from functools import partial
+from functools import partial, partialmethod
 from pathlib import Path
 
 import numpy as np
@@ -292,19 +292,23 @@ def test_the_commands(typed, monkeypatch):
     monkeypatch.setattr("engine.cli.release.ignore_signals", lambda: None)
     keep, budget = Budgets.keep, Budgets()
 
-    def kept_and_pressed(*args):
-        keep(*args)
-        raise KeyboardInterrupt
+    def kept_and_pressed(book, error, *args):
+        keep(book, *args)
+        raise error
+
+    monkeypatch.setattr("engine.__main__.interrupted", lambda: True)
+    monkeypatch.setattr("engine.__main__.ignore_signals", lambda: None)
 
     for charges, place, instead in (
         (1, "cli.release.own_table", pressed),
         (1, "cli.release.watched", asked_to_stop),
         (2, "cli.release.save", pressed),
-        (3, "release.budget.Budgets.keep", kept_and_pressed),
+        (3, "release.budget.Budgets.keep", partialmethod(kept_and_pressed, KeyboardInterrupt())),
+        (4, "release.budget.Budgets.keep", partialmethod(kept_and_pressed, RuntimeError("panic"))),
     ):
         with monkeypatch.context() as patch:
             patch.setattr(f"engine.{place}", instead)
-            found = typed(f"{RELEASE} second.json")
+            found = typed(f"{RELEASE} second.json --epsilon 0.5")
         assert found.status == 130  # Ctrl-C
         made = budget.show("ward")
         assert len(made.charges) == charges
