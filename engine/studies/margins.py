@@ -48,9 +48,9 @@ def margins(
 
     Args:
         data: A bundled network's rows, at most ``MOST_COLUMNS`` columns.
-        epsilon: Of the whole run.
+        epsilon: The privacy budget of each run.
         guarantee: "strict" or "published".
-        objective: What is scored: "skeleton_f1" or "directed_f1", of the links tested to the end.
+        objective: The score: "skeleton_f1" or "directed_f1", of the links tested to the end.
         thresholds: Places of T, rising.
         betas: Places of both margins, rising.
         draws: Runs of each setting, seeds 0, 1, ...

@@ -465,13 +465,13 @@ def plan(
             whole request, which states rows, links and strength.
         rows: How many records there are; the schema's number where it states one.
         epsilon: Strict totals to try.
-        delta: Of every total.
+        delta: The δ of each run.
         algorithms: Keys; all with a strict guarantee unless given.
         links: How many links are expected; about 1.2 for each column unless given.
         strength: How strong they are, 1 as in the bundled networks, .5 half as strong.
         draws: Networks to simulate.
         empty: Tables of independent columns, a forecast (0: none).
-        seed: Of the simulation.
+        seed: The seed of the simulation.
         target: A skeleton F1 that is wanted.
         question: The effect that a release will be asked for; the schema's own, if it has one. Its
             forecast is the width of its interval.

@@ -299,11 +299,11 @@ def tune(
         key: An algorithm.
         datasets: Names or public datasets with a true graph; the score is the mean over them.
         fixed: Parameters that stay as they are, such as epsilon.
-        names: Of the parameters to search over; none: all with their own range.
+        names: The parameters to search over; none: all with their own range.
         runs: How many runs it may take, without those of the report.
         objective: "skeleton_f1" or "directed_f1", of the links tested to the end.
         held_out: Other data, on which the result is reported.
-        seed: Of the candidates.
+        seed: The seed of the candidates.
         stop: A ``threading.Event``, or a function that says whether to stop. The
             search then ends without a choice.
         on_progress: Called after each run, with the share that is done and a phrase.

@@ -46,7 +46,8 @@ def batch_view(d: Draft) -> None:
         return
     if task.problem:
         st.error(text.plain(task.problem), icon=":material/error:")
-    (made, total), done = task.about, len(task.parts)
+    (datasets, made), done = task.args, len(task.parts)
+    total = len(datasets)
     said = f"{'' if done == total else 'Stopped: '}{done} of {total} pairs, one split each."
     if made != setting_of(d) or task.title != which:
         said += (
@@ -58,8 +59,7 @@ def batch_view(d: Draft) -> None:
 
 
 def _begin(d: Draft, what: str) -> None:
-    datasets, setting = batch_pairs(), setting_of(d)
-    start(BATCH, what, pictures, datasets, setting, about=(setting, len(datasets)), wait=0.0)
+    start(BATCH, what, pictures, batch_pairs(), setting_of(d), wait=0.0)
 
 
 def _table(task: Task, d: Draft) -> None:

@@ -90,7 +90,7 @@ def released() -> tuple[Release, Dataset] | None:
     """The last release of this session, and the data it was made of."""
     done = find(RELEASE)
     if done is not None and done.result is not None:
-        _RELEASED.put((done.result, done.about[0]))
+        _RELEASED.put((done.result, done.args[0]))
     return _RELEASED.get()
 
 

@@ -7,7 +7,6 @@ import math
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import streamlit as st
 
@@ -109,7 +108,6 @@ def begun(request: Request, name: str = TASK, wait: float | None = None) -> Task
     data = data_for(request.source)
     title = f"{algorithm(request.algorithm).title} on {text.plain(text.dataset_title(data))}"
     call = name, title, search, request, data
-    about: dict[str, Any] = {"about": (request, data), "wait": wait}
     if request.seed is None:
         from pages.shell.own import on_meter
 
@@ -121,10 +119,10 @@ def begun(request: Request, name: str = TASK, wait: float | None = None) -> Task
             elif task.error is not None:  # refused, or stopped, before anything was drawn
                 settle(None)
 
-        return start(*call, ended=ended, line=RUNS, **about)
+        return start(*call, ended=ended, line=RUNS, wait=wait)
     # A page that is loaded again goes on with its own run.
     here = data.d <= SMALL and size(data) < LARGE
-    return start(*call, key=request.key, keep=True, here=here, line=RUNS, **about)
+    return start(*call, key=request.key, keep=True, here=here, line=RUNS, wait=wait)
 
 
 def steps_before(run: Shown) -> tuple[PriceStep, ...]:
@@ -141,7 +139,7 @@ def steps_before(run: Shown) -> tuple[PriceStep, ...]:
 def compute(request: Request) -> Shown:
     """Run to the end, or look the same run up; raise InputError."""
     task = begun(request, "computed")
-    of, data = task.about
+    of, data = task.args
     return Shown(of, data, task.outcome())
 
 
@@ -151,7 +149,7 @@ def freeze(request: Request) -> None:
     A run that takes longer than a moment goes on as :func:`job`, in the place of one before.
     """
     before = job()
-    if before is not None and before.about[0] == request:
+    if before is not None and before.args[0] == request:
         return
     drop(TASK)
     FAILED.put(None)
@@ -166,7 +164,7 @@ def job() -> Task | None:
     """The run that goes on in this session, if any; on a file that has gone it ends."""
     settle()
     going = find(TASK)
-    if going is not None and not in_force(going.about[1]):
+    if going is not None and not in_force(going.args[1]):
         drop(TASK)
         going = None
     return going
@@ -177,7 +175,7 @@ def settle() -> None:
     done = find(TASK)
     if done is None or not done.done:
         return
-    (request, data), result = done.about, done.result
+    (request, data), result = done.args, done.result
     drop(TASK)
     if result is None:
         FAILED.put((request, done.problem))

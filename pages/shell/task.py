@@ -67,7 +67,7 @@ class Task:
     ended: Callable[[Task], object] = lambda task: None  # called in the task's thread
     patience: float = PATIENCE
     grace: float = GRACE
-    about: Any = None  # what the page wants to find again
+    about: Any = None  # for the page, where the arguments do not say it
     here: bool = False  # done in the server itself, in a line for such: for less than a moment
     share: float | None = None
     phrase: str = ""
@@ -88,6 +88,11 @@ class Task:
         self.line = HERE if self.here else self.line
 
     @property
+    def args(self) -> tuple[Any, ...]:
+        """The arguments of its work but for the monitor."""
+        return self.call[1]
+
+    @property
     def done(self) -> bool:
         """Whether it has ended."""
         return self._over.is_set()
@@ -101,7 +106,7 @@ class Task:
 
     def _admitted(self) -> bool:
         """Whether its turn has come, and there is memory for it or nothing else at work."""
-        taken = 0 if self.here else worker.memory(*self.call[1])
+        taken = 0 if self.here else worker.memory(*self.args)
         with _door:
             room = MEMORY - sum(task.taken for task in _working)
             if self.line.tasks.index(self) >= self.line.most or (_working and taken > room):

@@ -56,7 +56,7 @@ def page(pressed: bool) -> None:
     if found is not None and found.problem:
         st.error(text.plain(found.problem))
     elif found is not None and found.result.forecasts:
-        old = found.call[1] != asked
+        old = found.args != asked
         with of_form("study-plan", "The form has changed: press Simulate.", old=old):
             plan_view(found.result)
             if stated(file.schema).knowledge:

@@ -51,7 +51,7 @@ def expanders(found: task.Task | None, data: Dataset, aim: Aim) -> None:
     if aim.request.algorithm == CURATE and data.d <= MOST_COLUMNS:
         kinds.append(("CURATE's margins", "drag_pan", partial(_margins, data, aim)))
     if found is not None and found.done and (results := results_of(found)):
-        of: Aim = found.call[1][1]
+        of: Aim = found.args[1]
         truth = data.truth if of.request.source.name == data.name else None
         kinds += [
             ("CI tests, and tests by order", "checklist", partial(_tests, results)),
@@ -73,7 +73,7 @@ def expanders(found: task.Task | None, data: Dataset, aim: Aim) -> None:
 def best_of(aim: Aim) -> Answer | None:
     """Which ε the best setting needs, where it was searched for this very question."""
     found = task.find(BEST)
-    if found is None or not found.complete or found.call[1][1].search != aim.search:
+    if found is None or not found.complete or found.args[1].search != aim.search:
         return None
     answer: Answer | None = found.result[1]
     return answer
@@ -104,7 +104,7 @@ def best(where: work.Where, aim: Aim) -> None:
         st.error(text.plain(found.problem))
         return
     tuned, answer = found.result
-    of, then, at, _ = found.call[1]
+    of, then, at, _ = found.args
     mine = then.search == aim.search and (isinstance(where, Dataset) or of == where)
     title = f"{TITLES[tuned.key]} at ε = {at:g}"
     with of_form("study-tuned", f"This search belongs to another form: {title}.", old=not mine):
@@ -150,7 +150,7 @@ def _map_view(found: task.Task, data: Dataset, titles: Mapping[str, str]) -> Non
     from engine.studies.summary import frame
 
     results = results_of(found)
-    _, key, grid, _ = found.call[1]
+    _, key, grid, _ = found.args
     x, y = (name for name, some in grid.items() if isinstance(some, list))
     if found.problem or not results:
         st.caption(text.plain(found.problem or "Nothing yet."))
@@ -196,7 +196,7 @@ def _margins(data: Dataset, aim: Aim) -> None:
     found = task.watch(MARGINS)
     if found is None or found.result is None:
         return
-    (of, paid, _, objective), at = found.call[1], _HAND.get()
+    (of, paid, _, objective), at = found.args, _HAND.get()
     places = [THRESHOLDS.index(at["threshold"]), *(BETAS.index(at[b]) for b in ("beta1", "beta2"))]
     content = digested({**found.result, "what": OBJECTIVES[objective]})
     mount("margins", {**content, "at": places}, "tune-margins", frame=_rested)

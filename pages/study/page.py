@@ -34,7 +34,7 @@ def main() -> None:
         return
     aim = aim_of(now)
     found = _answer(aim, begin=pressed)
-    if found is not None and found.call[1][1].request.source.name != now.source.name:
+    if found is not None and found.args[1].request.source.name != now.source.name:
         task.watch(NAME)  # another dataset's answer is not shown under this one's name
         found = None
     if found is None:
@@ -72,7 +72,7 @@ def _answer(aim: work.Aim, *, begin: bool) -> task.Task | None:
 
 def _show(found: task.Task) -> None:
     """The answer so far, grey where it is another form's."""
-    then, now = found.call[1][1], aim_of(drafted())
+    then, now = found.args[1], aim_of(drafted())
     old = then.runs != now.runs
     aim: work.Aim = then if old else now
     results = results_of(found)

@@ -219,7 +219,7 @@ def begin(
     title = f"a release charged to “{text.plain(name)}”"
     call = data, schema, dict(values), name, sign
     options: dict[str, Any] = {"line": RUNS, "patience": PATIENCE, "grace": math.inf}
-    start(RELEASE, title, release, *call, about=(data, name), **options)
+    start(RELEASE, title, release, *call, **options)
 
 
 def going() -> bool:
@@ -251,7 +251,7 @@ def problem(task: Task) -> str:
     if CHARGED not in task.parts:
         return f"{task.problem} Nothing was charged."
     return (
-        f"{task.problem} The charge to “{task.about[1]}” stays, since noise may have been drawn. "
+        f"{task.problem} The charge to “{task.args[3]}” stays, since noise may have been drawn. "
         "Resume finishes the release without another charge."
     )
 
@@ -271,7 +271,7 @@ def ended() -> None:
     One that was made of a file before is paid for: it stays, folded away under its own words.
     """
     task, found = find(RELEASE), released()
-    if task is not None and (why := problem(task)) and in_force(task.about[0]):
+    if task is not None and (why := problem(task)) and in_force(task.args[0]):
         (st.warning if task.stopping else st.error)(text.plain(why))
     if found is None:
         return
