@@ -302,7 +302,7 @@ def _thickness(result: RunResult, made: Sequence[Repetition]) -> str:
 
 
 def _untold(data: Dataset, result: RunResult) -> str:
-    """What the drawing leaves open: pairs that were not tested, arrows in doubt."""
+    """Say in words what no line shows: pairs that were not tested, arrows in doubt."""
     lines, waiting = len(doubtful(result)), len(result.untested)
     said = "" if _known(data) else "An arrow or a line is a link that was found. "
     if waiting and not _known(data):
@@ -361,7 +361,7 @@ def _graph(
 
 
 def _steps(run: Shown, repeats: Repeats | None) -> list[Step]:
-    """From all links to those of this run: what the method loses before any noise, then it.
+    """From all links to those of this run: first the losses of the method without noise, then those of the noise.
 
     The repetitions count the steps; without noise nothing is repeated.
     """

@@ -67,7 +67,7 @@ def slides(brief: Brief) -> bytes:
 
 
 def _content(brief: Brief, kind: str) -> dict[str, Any]:
-    """What the template ``kind``, "page" or "slides", is given: words and pictures, JSON types."""
+    """Return words and pictures in JSON types for the template ``kind``, "page" or "slides"."""
     heading = brief.heading
     return {
         "kind": kind,

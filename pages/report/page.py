@@ -45,7 +45,7 @@ def main() -> None:
     # Another run's numbers must not be shown next to one that goes on.
     heading(lambda: _strip(run if job is None else None), key="report")
     if not presenting():
-        with st.container(key="notes"):  # apart from what is looked at again: it is typed into
+        with st.container(key="notes"):  # apart from the part that is drawn again: it is typed into
             fields(typed, run if job is None else None)
     if job is not None:
         bar(runs.TASK)
@@ -75,7 +75,7 @@ def _strip(run: runs.Shown | None) -> None:
 
 
 def typed_lines(own: bool) -> Draft:
-    """What is typed now, or what a link has; a question about a person's own data is theirs."""
+    """Return the typed lines, or those of a link; a question about a person's own data is theirs."""
     return kept("report_own", defaults(Heading)) if own else state.of(Heading, f"{PAGE}.")
 
 
@@ -127,7 +127,7 @@ def _choose(form: Draft, pair: tuple[str, str]) -> None:
 
 
 def _counting(run: runs.Shown) -> list[Task]:
-    """What is counted for the page."""
+    """Return the tasks that count for the page."""
     found = repeats.repeats_of(run)
     counted = [None if found is None else found.task, nothing_for(run)]
     return [task for task in counted if task is not None]

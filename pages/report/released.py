@@ -19,7 +19,7 @@ from pages.shell.runs import Shown
 
 @st.cache_resource(max_entries=4, show_spinner="Reading the released tables …")
 def shown_of(_release: Release, seal: str) -> Shown:
-    """Return what a report shows; the release is checked first. ``seal`` is its digest."""
+    """Return a release as a run, checked first. ``seal`` is its digest."""
     release = _release
     outcome = checked(release).outcome
     params = MarginalPCParameters.build(release.params)

@@ -82,7 +82,7 @@ def _legend(brief: Brief, theme: str) -> str:
 
 
 def _steps(brief: Brief, theme: str) -> str:
-    """The steps from all links to what is shown, as bars."""
+    """The steps from all links to those of the run, as bars."""
     if not brief.steps:
         return ""
     return f"<h3>{price.TITLE}</h3>{price.price_html(brief.steps, theme)}"

@@ -159,7 +159,7 @@ def details(data: Dataset, result: RunResult) -> list[str]:
 
 
 def _origin(data: Dataset) -> str:
-    """What public rows were drawn from."""
+    """Name the source of public rows."""
     what = (
         "a simulated linear model" if data.name.startswith(f"{SEM}:") else "the published network"
     )
@@ -167,7 +167,7 @@ def _origin(data: Dataset) -> str:
 
 
 def limits(data: Dataset, result: RunResult, nothing: Invented | None = None) -> list[str]:
-    """What the page does not show; ``nothing``: false positives under independence."""
+    """List the limits of the page; ``nothing``: false positives under independence."""
     said = []
     if data.public:
         said.append(
