@@ -361,7 +361,7 @@ def _graph(
 
 
 def _steps(run: Shown, repeats: Repeats | None) -> list[Step]:
-    """From all links to those of this run: first the losses of the method without noise, then those of the noise.
+    """Count the links that the method loses without noise, then those that the noise takes.
 
     The repetitions count the steps; without noise nothing is repeated.
     """
