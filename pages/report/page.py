@@ -75,7 +75,7 @@ def _strip(run: runs.Shown | None) -> None:
 
 
 def typed_lines(own: bool) -> Draft:
-    """Return the typed lines, or those of a link; a question about a person's own data is theirs."""
+    """Return the typed lines, or those of a link; no link has lines about own data."""
     return kept("report_own", defaults(Heading)) if own else state.of(Heading, f"{PAGE}.")
 
 
