@@ -116,7 +116,7 @@ def test_the_command(tmp_path, capsys):
     assert main(asked) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["direction"] == "altitude->warmth"
-    assert found["spent"] == {"epsilon": 1.0, "delta": 0.0}
+    assert found["proven"] == {"epsilon": 1.0, "delta": 0.0}
     assert 0.5 <= found["probability"] <= 1
     assert len(found["scores"]) == 1
     assert "seed" not in found  # noise that can be drawn again hides nothing

@@ -87,7 +87,7 @@ def test_runs_on_own_data_add_up_with_secret_noise(app):
     assert "CI tests" in metrics(app)
     assert len(app.get("iframe")) == 1
     assert not any("simulation only" in c for d in app.dataframe for c in d.value.columns)
-    assert "1 run on these data, together without any bound" in told(app, "caption")
+    assert "1 run on these data, together no bound on ε" in told(app, "caption")
     assert "the schema was found" in told(app, "warning")
     own_table(app, SURVEY, words_schema(SURVEY), page="run")
     app.session_state["own_costs"].clear()
