@@ -33,6 +33,14 @@ MODEL = ("sem_graph", "sem_nodes", "sem_edges", "sem_noise")  # in the order of 
 Words = dict[str, str]
 
 
+def usual_algorithm(own: bool) -> str:
+    """Return the algorithm's key where none is named.
+
+    On a table of one's ``own`` it is the one that shows next to no edge where there is none.
+    """
+    return "marginal_pc" if own else "priv_pc"
+
+
 @dataclass(frozen=True)
 class Source:
     """Where rows come from: a name that ``load_dataset`` knows, how many, and the data seed.
@@ -177,7 +185,7 @@ class Request:
         if name == SEM:
             name = ":".join([SEM, *(words.get(part, "") for part in MODEL)])
         n, sample = (_whole(words, word, at) for word, at in (("n", start.n), ("sample", 0)))
-        key = words.get("algorithm", "priv_pc")
+        key = words.get("algorithm", usual_algorithm(name == OWN))
         specs = algorithm(key).params.specs()
         params = {s.name: s.parse(words[s.name]) for s in specs if s.name in words}
         known = known_from(words.get(f"{name}-known", ""), name)

@@ -206,7 +206,7 @@ ALGORITHM = Algorithm(
     ours=True,
     reference="ours",
     summary="Measures how all variables vary together once, with noise; NOTEARS then fits to "
-    "that for free.",
+    "that for free. On columns of levels a third of its arrows on true edges point the wrong way.",
     ledger=ledger,
     parent="notears",
 )

@@ -16,8 +16,8 @@ from engine.errors import InputError, show
 from engine.graphs.known import READY
 from engine.knowledge import Knowledge, load_knowledge
 from engine.params import Spec, number
-from engine.registry import algorithm, declared
-from engine.request import Request, Source
+from engine.registry import ALGORITHMS, algorithm, declared
+from engine.request import Request, Source, usual_algorithm
 from engine.studies.trial import Said, ready_name, stated
 
 
@@ -274,16 +274,25 @@ def values(args: argparse.Namespace, specs: Sequence[Spec]) -> dict[str, Any]:
     return {spec.name: spec.parse(texts[spec.name]) for spec in specs if spec.name in texts}
 
 
+USUAL = (
+    f"{', '.join(ALGORITHMS)} (default {usual_algorithm(True)} with --csv, "
+    f"else {usual_algorithm(False)})"
+)
+
+
 def chosen_algorithms(
     prog: str, argv: Sequence[str], *, many: bool = False
 ) -> tuple[list[str], list[Spec]]:
     """The algorithms that ``--algorithm`` names, read first: they declare the other flags.
 
+    Where it is not given, the usual one for a bundled network or for a table of one's own.
     InputError for several, unless ``many``.
     """
     first = Parser(prog=prog, add_help=False, example="")
-    first.add_argument("--algorithm", default="priv_pc")
-    named = parts(first.parse_known_args(argv)[0].algorithm, "--algorithm")
+    first.add_argument("--algorithm")
+    first.add_argument("--csv")
+    said = first.parse_known_args(argv)[0]
+    named = parts(said.algorithm or usual_algorithm(said.csv is not None), "--algorithm")
     if len(named) > 1 and not many:
         raise InputError(f"{prog} takes one algorithm; engine sweep takes several.")
     keys = [algorithm(key).key for key in named]

@@ -11,6 +11,7 @@ from typing import Any
 
 from engine.algorithm import Algorithm
 from engine.cli.flags import (
+    USUAL,
     Parser,
     add_dataset_flags,
     add_json_flag,
@@ -44,7 +45,7 @@ def run_command(argv: Sequence[str]) -> int:
         example="run --csv table.csv --schema schema.json --algorithm marginal_pc --epsilon 1",
     )
     add_dataset_flags(parser)
-    parser.add_argument("--algorithm", default="priv_pc", help=", ".join(ALGORITHMS))
+    parser.add_argument("--algorithm", help=USUAL)
     add_run_flags(parser)
     add_knowledge_flag(parser, ready=True)
     add_parameter_flags(parser, specs)

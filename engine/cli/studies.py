@@ -10,6 +10,7 @@ from operator import attrgetter
 from typing import Any
 
 from engine.cli.flags import (
+    USUAL,
     Parser,
     add_dataset_flags,
     add_json_flag,
@@ -25,7 +26,6 @@ from engine.cli.flags import (
 from engine.cli.interrupts import ending, watched
 from engine.params import Spec
 from engine.percent import count
-from engine.registry import ALGORITHMS
 from engine.studies.detectability import Shape, unworkable
 from engine.studies.study import sweep
 from engine.studies.trial import TrialResult, knowing
@@ -59,7 +59,7 @@ def _sweep_parser(specs: Sequence[Spec]) -> Parser:
         "--seeds 2 --out study.db",
     )
     add_dataset_flags(parser, many=True)
-    parser.add_argument("--algorithm", default="priv_pc", help=", ".join(ALGORITHMS))
+    parser.add_argument("--algorithm", help=USUAL)
     parser.add_argument("--seeds", type=int, help="how many seeds, from 0 on (default: 5)")
     parser.add_argument(
         "--out",

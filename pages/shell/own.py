@@ -18,7 +18,7 @@ from engine.data.schema import Schema
 from engine.knowledge import MOST_BYTES
 from engine.privacy.accounting import Guarantee
 from engine.registry import algorithm
-from engine.request import OWN
+from engine.request import OWN, usual_algorithm
 from pages import mode, worker
 from pages.shell import words as text
 from pages.shell.settings import OWN_DATA, OWN_FILE, OWN_PROBLEM, OwnFile, draft
@@ -108,8 +108,11 @@ def begin(file: OwnFile, schema: Schema | Upload | None) -> None:
     OWN_PROBLEM.put(f"{file.upload.name} is being read.")
     read(TASK, worker.table, file.upload, file.truth, schema, about=file)
     settle()
-    if find(TASK) is not None or OWN_PROBLEM.get() is None:
-        draft()["data"] = OWN
+    form = draft()
+    if form["data"] != OWN and (find(TASK) is not None or OWN_PROBLEM.get() is None):
+        if form["algorithm"] == usual_algorithm(False):
+            form["algorithm"] = usual_algorithm(True)
+        form["data"] = OWN
 
 
 def settle() -> None:

@@ -46,6 +46,8 @@ def test_what_is_known_comes_from_a_file(capsys, tmp_path):
 
 def test_own_data(capsys):
     csv, truth = SAMPLES / "asia_2000.csv", SAMPLES / "asia_edges.csv"
+    for rows, usual in ((f"--csv={csv}", "marginal_pc"), ("--dataset=asia", "priv_pc")):
+        assert stdout_json(capsys, "run", rows, "--n=2000", "--json")["algorithm"] == usual
     printed = stdout_json(
         capsys, "run", "--csv", str(csv), "--truth", str(truth), "--algorithm", "pc", "--json"
     )
