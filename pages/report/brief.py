@@ -14,7 +14,7 @@ import numpy as np
 from engine import Dataset, InputError, RunResult
 from engine.data.networks import NETWORKS
 from engine.effects.effect import Effect, effect_of
-from engine.effects.plausible import plausible
+from engine.effects.plausible import Plausible, plausible
 from engine.graphs.layout import scale_of
 from engine.graphs.links import FOUND, MARKS, LinkClass
 from engine.graphs.paths import Path
@@ -241,11 +241,16 @@ def _found(
     options: tuple[tuple[str, Any], ...],
 ) -> Effect:
     found: Any = result.diagnostics
-    dags = plausible(found, result.matrix, result.known)
     return effect_of(
-        found.released, names, found.levels, dags, cause, outcome, corrected=found.answers,
-        **dict(options),
+        found.released, names, found.levels, _graphs(result), cause, outcome,
+        corrected=found.answers, **dict(options),
     )  # fmt: skip
+
+
+@lru_cache(maxsize=4)  # of many columns they take seconds, and every pair asks for the same
+def _graphs(result: RunResult) -> Plausible:
+    found: Any = result.diagnostics
+    return plausible(found, result.matrix, result.known)
 
 
 def _effect_notes(effect: Effect, data: Dataset, cause: str, outcome: str) -> list[str]:

@@ -136,7 +136,9 @@ def _counting(run: runs.Shown) -> list[Task]:
 def _content(run: runs.Shown, typed: Draft, *, packed: bool) -> None:
     found = repeats.repeats_of(run)
     lines = Heading.build(typed)
-    view.show(brief_of(run, found, lines, theme()), found, theme())
+    with st.spinner("Estimating the effect …"):
+        brief = brief_of(run, found, lines, theme())
+    view.show(brief, found, theme())
     if not presenting():
         with st.container(key="notes-files"):
             files.files_view(run, found, lines, packed=packed)

@@ -221,9 +221,23 @@ def test_what_is_shown_before_the_end_says_how_much_of_it_there_is(monkeypatch):
     assert "7 of 12 repetitions" in made.sure
     assert "0 of 3 points are drawn" in made.curve_note
     assert "7 repetitions have it" in made.note
+    assert made.further == (made.sure, made.took, made.promise.sentence)
     answered = brief_of(shown, Repeats(Task("", (), parts=parts[:8])),
                         Heading(question="Does smoking cause lung cancer?"), "light")  # fmt: skip
     assert "of 7 repetitions so far" in answered.answer
+
+
+def test_repetitions_of_the_same_answer_are_counted():
+    """Two of three have the run's own graph; one has no edge, and another answer."""
+    shown = shown_of("asia", "marginal_pc", 20_000, epsilon=1.0)
+    own, counts = shown.result.displayed_cpdag, shown.result.counts
+    made = [Repetition(counts, graph, frozenset()) for graph in (own, own, own & False)]
+    work_of = Repeats(Task("", (), parts=made))
+    for question in ("Does lung cancer cause an X-ray shadow?", "Does xray act on lung?"):
+        found = brief_of(shown, work_of, Heading(question=question), "light")
+        assert ", in 2 of 3 repetitions so far." in found.answer
+        assert found.same == "2 of 3 repetitions so far give this answer"
+        assert found.further[0] == found.effect
 
 
 def test_a_link_is_as_thick_as_it_is_stable():
