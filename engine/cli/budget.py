@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from engine.cli.flags import Parser, add_json_flag
+from engine.percent import number
 from engine.release.budget import Budget, Budgets
 
 
@@ -65,7 +66,9 @@ def _lines(budget: Budget, kept: Mapping[str, str], closed: str | None) -> str:
     for c in budget.charges:
         where = f"kept as {kept[c.id]}" if c.id in kept else "nothing kept"
         where = "cut short; engine release --resume ends it" if c.id in waiting else where
-        lines.append(f"  {c.at} UTC  ε {c.epsilon:f}  δ {c.delta:.3g}  {c.what}  {where}")
+        lines.append(
+            f"  {c.at} UTC  ε {c.epsilon:f}  δ {number(float(c.delta))}  {c.what}  {where}"
+        )
     if kept:
         lines.append("  write one out again: python -m engine release --again ID --out FILE")
     return "\n".join(lines)

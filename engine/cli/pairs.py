@@ -11,6 +11,7 @@ from engine.data.networks import load_dataset
 from engine.data.pairs import read_pair
 from engine.errors import InputError
 from engine.pairs.decision import Decision
+from engine.percent import number
 from engine.result import RunResult
 from engine.runner import run
 from engine.serialise import plain
@@ -84,7 +85,7 @@ def decision_dict(result: RunResult, decision: Decision, notes: Sequence[str]) -
 
 def sentence(result: RunResult, decision: Decision) -> str:
     """The decision in plain words."""
-    spent = f"epsilon {result.proven.epsilon:.4g}, delta {result.proven.delta:.3g}"
+    spent = f"ε = {number(result.proven.epsilon)}, δ = {number(result.proven.delta)}"
     if decision.direction is None:
         return f"Nothing was released: the data are too close to a change. Spent: {spent}."
     cause, effect = result.names if decision.forward else result.names[::-1]

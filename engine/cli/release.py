@@ -25,7 +25,7 @@ from engine.data.schema import load_schema
 from engine.errors import InputError
 from engine.monitor import Cancelled
 from engine.params import Spec
-from engine.percent import count
+from engine.percent import count, number
 from engine.registry import algorithm
 from engine.release.budget import Budgets
 from engine.release.door import load, opened
@@ -77,7 +77,7 @@ def _handed_out(paid: BudgetedRelease, budget: Budget, out: Path) -> None:
     said = repr(budget)[1:-1].removeprefix("Budget ")
     print(
         f"{out} and {page_of(out)}: {count(len(found.confidence), 'edge')}, "
-        f"ε = {found.total.epsilon:g}, δ = {found.total.delta:.3g}; budget {said}."
+        f"ε = {found.total.epsilon:g}, δ = {number(found.total.delta)}; budget {said}."
     )
     print(doubt_words(found))
     if found.schema.question is not None:

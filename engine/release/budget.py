@@ -44,6 +44,7 @@ from typing import Any
 from engine.errors import InputError, did_you_mean, show
 from engine.params import number
 from engine.percent import count
+from engine.percent import number as shown
 from engine.privacy.accounting import Guarantee
 from engine.privacy.sources import Released
 from engine.release.checking import Request
@@ -152,14 +153,15 @@ class Budget:
     @property
     def remaining(self) -> str:
         """What is left, in words: epsilon, delta, and how many releases like the last."""
-        left, total = self.left, (self.epsilon.normalize(), float(self.delta))
-        said = f"ε {left[0]:f} of {total[0]:f} left, δ {float(left[1]):.3g} of {total[1]:.3g}"
+        left, total = self.left, self.epsilon.normalize()
+        deltas = f"δ {shown(float(left[1]))} of {shown(float(self.delta))}"
+        said = f"ε {left[0]:f} of {total:f} left, {deltas}"
         if not self.charges:
             return said
         last = self.charges[-1]
         pairs = ((left[0], last.epsilon), (left[1], last.delta))
         more = count(min(int(have // one) for have, one in pairs if one), "more release")
-        return f"{said}: {more} of ε = {last.epsilon:f}, δ = {float(last.delta):.3g}"
+        return f"{said}: {more} of ε = {last.epsilon:f}, δ = {shown(float(last.delta))}"
 
 
 class Budgets:

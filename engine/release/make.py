@@ -318,7 +318,7 @@ class Budget:
         >>> place = Path(tempfile.mkdtemp()) / "budgets.db"
         >>> ward = Budget("ward-7", epsilon=3, delta=1e-5, path=place)
         >>> ward
-        <Budget 'ward-7': ε 3 of 3 left, δ 1e-05 of 1e-05>
+        <Budget 'ward-7': ε 3 of 3 left, δ 10⁻⁵ of 10⁻⁵>
         >>> Budget("ward-7", path=place).left
         Guarantee(epsilon=3.0, delta=1e-05)
     """

@@ -433,7 +433,7 @@ class Plan:
 
 
 def _band(band: Band, digits: int) -> str:
-    return f"{band.median:.{digits}f} ({band.low:.{digits}f}–{band.high:.{digits}f})"
+    return f"{band.median:.{digits}f} ({band.low:.{digits}f} to {band.high:.{digits}f})"
 
 
 @renamed(on_step="on_progress")

@@ -172,7 +172,7 @@ def _logarithmic(spec: Spec, values: Draft, key: str) -> None:
     powers = range(middle - _DECADES, middle + _DECADES + 1)
     points = [float(f"{digit}e{power}") for power in powers for digit in (1, 2, 5)][:-2]
     grid = sorted({value, *(p for p in points if _fits(spec, p))})
-    options = {"options": grid, "format_func": "{:.10g}".format, "help": spec.help}
+    options = {"options": grid, "format_func": text.number, "help": spec.help}
     low, high = ENDS.get(spec.name, ("low", "high"))
     with st.container(gap="xxsmall"):
         placed(st.select_slider, spec.title, value, keep, key=key, **options)

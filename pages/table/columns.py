@@ -200,7 +200,7 @@ def _turned(many: int) -> list[int]:
     starts = list(range(0, many, cards.A_PAGE))
     if len(starts) < 2:
         return starts
-    said = lambda s: f"{s + 1}–{min(s + cards.A_PAGE, many)}"  # noqa: E731
+    said = lambda s: f"{s + 1} to {min(s + cards.A_PAGE, many)}"  # noqa: E731
     options: dict[str, Any] = {"default": 0, "required": True, "key": "cards-turn"}
     return [int(st.segmented_control("Columns", starts, format_func=said, **options) or 0)]
 

@@ -26,7 +26,7 @@ def exact(data: Dataset) -> None:
     tiles = {
         "Rows": f"{data.n:,}",
         "Columns": f"{data.d}",
-        "Levels a column": f"{few}" if few == many else f"{few}–{many}",
+        "Levels a column": f"{few}" if few == many else f"{few} to {many}",
         "True edges": edges,
     }
     for place, (title, value) in zip(st.columns(len(tiles)), tiles.items(), strict=True):
