@@ -34,6 +34,7 @@ DOC, MARK = (
     Path(__file__).resolve().parent.parent / "research" / "marginal_pc.md",
     "benchmarks.calibration",
 )
+PICTURE = DOC.parent / "pictures" / "calibration.svg"
 SIZES = (5, 8, 12, 20)  # nodes
 DENSITY = 1.2  # edges a node, as many as the prior odds expect
 ROWS, EPSILONS = (3_000, 20_000, 100_000), (0.1, 1.0)
@@ -129,6 +130,28 @@ def table(kept: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def draw(kept: dict[str, Any]) -> None:
+    """Draw what was told against what was right, links beside arrows, into ``PICTURE``."""
+    from matplotlib import pyplot, rc_context
+
+    look = {"svg.hashsalt": "calibration", "svg.fonttype": "none", "font.size": 8}
+    with rc_context(look):
+        figure, axes = pyplot.subplots(1, 2, figsize=(7, 3.2), sharey=True, layout="constrained")
+        for axis, what in zip(axes, ("links", "arrows"), strict=True):
+            axis.plot([0, 1], [0, 1], color="0.6", linewidth=1)
+            cells = [cell for cell in kept["cells"] if cell["what"] == what]
+            for cell, mark in zip(cells, "osDo^v", strict=True):
+                some = [r for r in cell["ranges"] if r["count"] > FEWEST]
+                told, right, error = ([r[k] for r in some] for k in ("told", "right", "error"))
+                label = f"n = {cell['rows']:,}, ε = {cell['epsilon']:g}"
+                axis.errorbar(told, right, error, fmt=f"{mark}:", markersize=4, label=label)
+            axis.set(title=what.capitalize(), xlabel="Confidence that was told")
+        axes[0].set_ylabel("Share that was right")
+        axes[1].legend(frameon=False)
+        figure.savefig(PICTURE, metadata={"Date": None})
+        pyplot.close(figure)
+
+
 class Share(float):
     """A share of the chains with the arguments of confidence.of_arrows it came in."""
 
@@ -191,7 +214,9 @@ def main() -> None:
         found += claims([k], FRESH)
         kept = {"networks": k + 1, "cells": list(ranges(found))}
         KEPT.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
-    put(DOC, MARK, table(json.loads(KEPT.read_text(encoding="utf-8"))))
+    answers = json.loads(KEPT.read_text(encoding="utf-8"))
+    put(DOC, MARK, table(answers))
+    draw(answers)
 
 
 def ranges(found: list[Claim]) -> Iterator[dict[str, Any]]:
