@@ -134,8 +134,7 @@ def draw(kept: dict[str, Any]) -> None:
     """Draw what was told against what was right, links beside arrows, into ``PICTURE``."""
     from matplotlib import pyplot, rc_context
 
-    look = {"svg.hashsalt": "calibration", "svg.fonttype": "none", "font.size": 8}
-    with rc_context(look):
+    with rc_context({"svg.hashsalt": "calibration", "svg.fonttype": "none", "font.size": 8}):
         figure, axes = pyplot.subplots(1, 2, figsize=(7, 3.2), sharey=True, layout="constrained")
         for axis, what in zip(axes, ("links", "arrows"), strict=True):
             axis.plot([0, 1], [0, 1], color="0.6", linewidth=1)
