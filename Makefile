@@ -62,7 +62,8 @@ $(DOCS_STAMP): requirements/docs.txt
 	@$(PYTHON) scripts/install.py $(DOCS) requirements/docs.txt
 	@touch $@
 
-docs: $(DOCS_STAMP)
+docs: setup $(DOCS_STAMP)
+	$(PY) -m scripts.examples
 	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/python -m mkdocs build --strict
 	$(MAKE) story STORY=site/story
 	@echo "Open site/index.html; it needs no server and no network."

@@ -1,7 +1,7 @@
 """The tables that docs copy from the code: python -m scripts.parameter_tables [--write].
 
-Parameters in research/algorithms come from the algorithms' declarations, the public API in
-docs/reference/python from docstrings; a test compares the pages with them.
+The settings in docs/reference/algorithms.md come from the algorithms' declarations, the public API
+in docs/reference/python from docstrings; a test compares the pages with them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ REFERENCE = ROOT / "docs" / "reference" / "python"
 
 
 def values(spec: Spec) -> str:
-    """What a parameter may be, in a few words."""
+    """The values that a setting may have, in a few words."""
     if spec.choices:
         return ", ".join(f"`{choice}`" for choice in spec.choices)
     words = [f"`{word}`" for word in spec.words]
@@ -32,11 +32,17 @@ def values(spec: Spec) -> str:
     return ", ".join(words) or {"bool": "true, false"}.get(spec.kind, "text")
 
 
-def table(key: str) -> str:
-    """The parameters of one algorithm as Markdown."""
-    lines = ["| parameter | default | values | meaning |", "|---|---|---|---|"]
-    for spec in ALGORITHMS[key].params.specs():
-        cells = (f"`{spec.name}`", f"`{spec.default}`", values(spec), f"{spec.title}. {spec.help}")
+def table() -> str:
+    """The settings of all algorithms as Markdown: one row for each meaning that a name has."""
+    used: dict[tuple[str, ...], list[tuple[str, str]]] = {}
+    for key, algorithm in ALGORITHMS.items():
+        for spec in algorithm.params.specs():
+            what = (spec.name, values(spec), f"{spec.title}. {spec.help}")
+            used.setdefault(what, []).append((key, f"`{spec.default}`"))
+    lines = ["| setting | algorithms | default | values | meaning |", "|---|---|---|---|---|"]
+    for (name, allowed, meaning), users in sorted(used.items(), key=lambda row: row[0][0]):
+        keys, defaults = (list(dict.fromkeys(part)) for part in zip(*users, strict=True))
+        cells = (f"`{name}`", ", ".join(keys), " or ".join(defaults), allowed, meaning)
         lines.append(f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |")
     return "\n".join(lines)
 
@@ -55,11 +61,8 @@ def api() -> str:
 
 def pages() -> Iterator[tuple[Path, str]]:
     """Each page with a table, and its text as it has to be."""
-    tables = [
-        (ROOT / "research" / "algorithms" / f"{key}.md", f"parameters {key}", table(key))
-        for key in ALGORITHMS
-    ]
-    for page, mark, rows in (*tables, (REFERENCE / "index.md", "api", api())):
+    settings = (ROOT / "docs" / "reference" / "algorithms.md", "parameters", table())
+    for page, mark, rows in (settings, (REFERENCE / "index.md", "api", api())):
         text = page.read_text(encoding="utf-8")
         head, rest = text.split(f"<!-- {mark} -->\n")
         end = f"<!-- {mark} ends -->"

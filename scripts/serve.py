@@ -1,7 +1,7 @@
 """Start the dashboard: ``python scripts/serve.py [--trusted] [--token] [streamlit options]``.
 
 A server is its one user's own, on this machine, unless DP_CAUSAL_EXPLORER_PUBLIC=1 makes it public
-(docs/how-to/host.md). One that is neither needs ``--trusted``.
+(docs/guide/host.md). One that is neither needs ``--trusted``.
 """
 
 from __future__ import annotations

@@ -1,16 +1,17 @@
 """Pages of the documents' site that are kept as something else (a hook of mkdocs, see mkdocs.yml).
 
-The notebooks in docs/notebooks are Python with ``# %%`` between cells and ``# %% [markdown]``
-before text, so that the tests can run them. CONTRIBUTING.md, CHANGELOG.md and research/ stand
-where a repository has them: in the site they are pages without an entry in the menu.
+The examples in docs/examples are shown with the outputs that ``python -m scripts.examples`` got.
+CONTRIBUTING.md, CHANGELOG.md and research/ stand where a repository has them: in the site they are
+pages without an entry in the menu.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
@@ -18,36 +19,42 @@ if TYPE_CHECKING:
     from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).resolve().parents[1]
-NOTEBOOKS = ROOT / "docs" / "notebooks"
 TOP = ("CONTRIBUTING.md", "CHANGELOG.md")
 # From a page in docs/ to the top and from research/ into docs/: the site has all in one folder.
 UP = re.compile(r"\]\(\.\./((?:\.\./)*)(research/[^)]*|CONTRIBUTING\.md|CHANGELOG\.md)")
 DOWN = re.compile(r"\]\(((?:\.\./)*)(?:docs/|(?=CONTRIBUTING\.md|CHANGELOG\.md))")
 
-
-def cells(text: str) -> Iterator[tuple[str, str]]:
-    """("markdown" or "python", content) of each cell of a percent script, in order."""
-    parts = re.split(r"(?m)^# %%(.*)\n", text)
-    for mark, body in zip(parts[1::2], parts[2::2], strict=True):
-        if "[markdown]" in mark:
-            yield "markdown", re.sub(r"(?m)^# ?", "", body).strip()
-        elif body.strip():
-            yield "python", body.strip()
+# What a frame brings of its own, where the site's style holds.
+FRAME = re.compile(r"(?s)<style.*?</style>| border=\"1\"| class=\"dataframe\"")
 
 
-def page_of(notebook: Path) -> str:
-    """A notebook as a page: its text, and its code in blocks."""
-    text = notebook.read_text(encoding="utf-8")
-    shown = [
-        body if kind == "markdown" else f"```python\n{body}\n```" for kind, body in cells(text)
-    ]
-    where = f"\n\nThis page is `docs/notebooks/{notebook.name}`; the tests run it."
-    return "\n\n".join(shown) + where + "\n"
+def page_of(notebook: dict[str, Any], name: str) -> str:
+    """An executed example as a page: its text, its code, its outputs, its file to download."""
+    title, *parts = (part for cell in notebook["cells"] for part in _parts(cell))
+    file = f"[Download this page as a notebook]({name}.ipynb)"
+    return "\n\n".join((title, *parts, f"{file}. Its outputs were made when this site was built."))
+
+
+def _parts(cell: dict[str, Any]) -> Iterator[str]:
+    """The text of one cell; of code a block, and each output."""
+    if cell["cell_type"] == "markdown":
+        yield cell["source"]
+        return
+    yield f"```python\n{cell['source']}\n```"
+    for shown in cell["outputs"]:
+        data = shown.get("data", {})
+        rich = data.get("image/svg+xml") or data.get("text/html")
+        if rich:
+            plain = re.sub(r"\s*\n\s*", " ", FRAME.sub("", rich))
+            yield f"<div>{plain}</div>"
+        else:
+            yield f"```text\n{shown.get('text') or data['text/plain']}\n```"
 
 
 def of_the_site(text: str, inside: bool) -> str:
     """A document with links of the site; ``inside`` is true for a page in docs/."""
     text = UP.sub(r"](\1\2", text) if inside else DOWN.sub(r"](\1", text)
+    text = re.sub(r"\]\(([^):]*examples/)?(\w+)\.py\)", r"](\1\2.md)", text)
     return re.sub(r"\]\(((?:\.\./)*)(CONTRIBUTING|CHANGELOG)\.md", _lower, text)
 
 
@@ -59,9 +66,11 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Called by mkdocs once it has listed the folder."""
     from mkdocs.structure.files import File
 
-    for path in sorted(NOTEBOOKS.glob("*.py")):
-        page = of_the_site(page_of(path), inside=True)
-        files.append(File.generated(config, f"tutorial/{path.stem}.md", content=page))
+    for path in sorted((ROOT / ".examples").glob("*.ipynb")):
+        text = path.read_text(encoding="utf-8")
+        page = of_the_site(page_of(json.loads(text), path.stem), inside=True)
+        files.append(File.generated(config, f"examples/{path.stem}.md", content=page))
+        files.append(File.generated(config, f"examples/{path.name}", content=text))
     research = (path for path in sorted((ROOT / "research").rglob("*")) if path.is_file())
     for path in (*research, *(ROOT / name for name in TOP)):
         place = str(path.relative_to(ROOT))

@@ -47,7 +47,7 @@ def test_only_the_public_server_is_reached_from_elsewhere():
 def test_variables_in_documents_are_the_programs_own():
     paths = [*(ROOT / "engine").rglob("*.py"), *(ROOT / "pages").rglob("*.py")]
     code = "".join(path.read_text(encoding="utf-8") for path in paths)
-    for place in ("deploy/Containerfile", "deploy/compose.yaml", "docs/how-to/host.md"):
+    for place in ("deploy/Containerfile", "deploy/compose.yaml", "docs/guide/host.md"):
         named = set(re.findall(r"DP_CAUSAL_EXPLORER_\w+", (ROOT / place).read_text("utf-8")))
         assert named
         assert all(f'"{name}"' in code for name in named), (place, named)

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.test_notebooks import NOTEBOOKS, fewer
+from scripts.examples import EXAMPLES
+from tests.docs.test_examples import fewer
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -79,7 +80,7 @@ print(json.dumps([engine.__file__, *said]))
 
 def test_what_people_run_runs_anywhere(installed, tmp_path):
     """In another folder, with the wheel's files alone on the path of Python."""
-    (tmp_path / "own_table.py").write_text(fewer((NOTEBOOKS / "own_table.py").read_text()))
+    (tmp_path / "own_table.py").write_text(fewer((EXAMPLES / "own_table.py").read_text()))
     snippets = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
     names = [f"snippet{k}.py" for k in range(len(snippets))]
     for name, snippet in zip(names, snippets, strict=True):

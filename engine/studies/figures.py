@@ -91,6 +91,10 @@ class Figure:
     caption: str
     data: pd.DataFrame
 
+    def _repr_svg_(self) -> str | None:
+        """Show the figure in a notebook, if it is SVG."""
+        return self.content.decode() if self.content.startswith(b"<svg") else None
+
     def files(self, path: Path) -> dict[Path, bytes]:
         """Return the figure, its caption (.txt) and its numbers (.csv), by their paths."""
         caption, numbers = f"{self.caption}\n".encode(), table_csv(self.data).encode()

@@ -142,7 +142,7 @@ STEPS = (
         "What if it were your people? What now?",
         "How many people, and how much may one of them show? Below are real runs on so many rows "
         "of this network. Then plan with your own columns.",
-        "docs/how-to/own_data.md; the page My data.",
+        "docs/guide/my-data.md; the page My data.",
         now_view,
         rows=people_asked,
     ),

@@ -33,7 +33,7 @@ SHORT = 0.7  # seconds that a page waits for a task before it draws the progress
 STOPPING = 0.8  # seconds that a page waits for a stop
 EVERY = 1.0  # seconds between two looks of a page
 LONG = 3  # long tasks at once
-MEMORY = 2_000_000_000  # bytes of all processes at work, for all visitors: see docs/how-to/host.md
+MEMORY = 2_000_000_000  # bytes of all processes at work, for all visitors: see docs/guide/host.md
 _KEPT = 64  # results of tasks that sessions share
 ENDED = "The process that did the work ended, perhaps for lack of memory; start it again."
 

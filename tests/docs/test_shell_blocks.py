@@ -1,4 +1,4 @@
-"""The commands of README, tutorial and how-tos work as written, in order, from an empty folder.
+"""The commands of README, start, teach and guide work as written, in order, from an empty folder.
 
 Run are the lines of blocks in ``sh`` and of blocks without a language, but not ``make``, which
 installs and serves.
@@ -18,7 +18,8 @@ from engine.__main__ import main
 from engine.release.checking import attack_release
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "tutorial").glob("*.md")),
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "start").glob("*.md")),
+         *sorted((ROOT / "docs" / "guide").glob("*.md")),
          *sorted((ROOT / "docs" / "how-to").glob("*.md"))]  # fmt: skip
 ENGINE = (".venv/bin/python -m engine ", "engine ")
 # Fewer rows, runs and draws than a reader asks for.

@@ -1,9 +1,10 @@
 # %% [markdown]
-# # A table of your own, from frame to release
+# # Your own table: release it and answer a question
 #
-# A guarantee for people's records needs three things that a benchmark does not: facts that are public and
-# stated beforehand (the schema), a total that outlives this session (the budget), and noise that nobody can
-# draw again (the release). The table of this page is simulated, and treated as if it were not.
+# Does smoking cause cough? This page takes a table from a data frame to a file that a recipient can check. A
+# guarantee for people needs three things that a benchmark does not: public facts about the columns (the schema), a
+# total that outlives this session (the budget) and noise that nobody can draw again (the release). The table is
+# simulated, and treated as if it were private.
 
 # %%
 import tempfile
@@ -33,8 +34,8 @@ frame.head(3)
 # %% [markdown]
 # ## The schema
 #
-# Columns, their levels in order, cut points of numbers: what you know without looking at the rows. A draft looks
-# at them, and is marked: nothing is proven about a table read by it until you state it.
+# A schema has the columns, their levels in order and the cut points of numbers. You know them without looking at the
+# rows. A draft looks at the rows, so a run with a draft has no guarantee until you declare its columns.
 
 # %%
 from engine import Schema, run
@@ -54,9 +55,9 @@ schema.save(folder / "schema.json")
 schema.levels
 
 # %% [markdown]
-# ## What will it buy?
+# ## The forecast
 #
-# A forecast reads the schema and the number of rows, never a row, and so costs nothing.
+# A forecast reads the schema and the number of rows and no row, so it costs no ε.
 
 # %%
 from engine import plan
@@ -66,8 +67,7 @@ plan(schema, rows=3_000, epsilon=[0.1, 1, 3], algorithms="marginal_pc", draws=5)
 # %% [markdown]
 # ## A run
 #
-# What is shown of a run holds no row and no exact number: the graph, how often such links are real, what is
-# proven. `on_step` sees each decision, `stop` (an event or a function) ends a run with what it has.
+# A run shows the graph, the confidence of each edge and the guarantee. It shows no row and no exact number.
 
 # %%
 ours = run("marginal_pc", frame, schema=schema, epsilon=1)

@@ -1,9 +1,9 @@
 # %% [markdown]
-# # A new algorithm
+# # Your own algorithm
 #
-# PC that flips a coin. Each question is answered "independent" or "dependent" by the exponential mechanism:
-# the further the statistic lies from its threshold, the surer the answer. About forty lines; the PC loop, the
-# statistic, its sensitivity, the budget and the trace exist already.
+# PC that flips a biased coin. The exponential mechanism answers each CI test with "independent" or "dependent": the
+# further the test statistic is from its threshold, the more probable is the right answer. The algorithm needs about
+# forty lines, because the PC loop, the statistic, its sensitivity, the budget and the trace exist already.
 
 # %%
 from dataclasses import dataclass
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from engine import load_dataset
 from engine.algorithm import Algorithm
 from engine.context import RunContext
+from engine.graphs.edges import edge_frame, edges, svg
 from engine.params import param
 from engine.privacy import mechanisms
 from engine.privacy.accounting import Guarantee
@@ -20,9 +21,14 @@ from engine.search.noisy_score import NoisyScore, PrivateParameters
 from engine.search.pc import pc
 from engine.search.skeleton import TestByTest
 
+data = load_dataset("asia", n=100_000)
+data.to_frame().head(3)
+
 # %% [markdown]
-# **Parameters.** One frozen dataclass is the validation, the form on the page and the flag on the command
-# line. ε, δ, threshold and the rest are inherited.
+# ## Parameters
+#
+# One frozen dataclass gives the validation, the form on the page and the flags of the command line. ε, δ, the
+# threshold and the rest are inherited.
 
 
 # %%
@@ -36,9 +42,11 @@ class CoinPCParameters(PrivateParameters):
 
 
 # %% [markdown]
-# **The rule.** `independent` is all that a rule by tests defines. `NoisyScore` gives a number that is high where
-# the pair looks independent, and how far one record can move it. The mechanism charges the ledger before it
-# draws; what does not fit raises, and the run ends with what it has.
+# ## The rule
+#
+# The rule defines one method, `independent`. `NoisyScore` gives a number that is high where the pair looks
+# independent, and its sensitivity. The mechanism charges the ledger before it draws. A charge over the cap raises,
+# and the run keeps its partial result.
 
 
 # %%
@@ -66,7 +74,9 @@ class CoinPC(TestByTest):
 
 
 # %% [markdown]
-# **The declaration.** The ledger's cap follows from public facts alone.
+# ## The declaration
+#
+# The ledger's cap follows from public facts only.
 
 
 # %%
@@ -90,24 +100,29 @@ COIN_PC = Algorithm(
 )
 
 # %% [markdown]
-# **A run.** Outside the registry a run context is put together by hand; `engine.run` does the same.
+# ## A run
+#
+# `engine.run` builds a run context for registered algorithms. Here we build it by hand.
 
 # %%
-data = load_dataset("asia", n=100_000)
 params = CoinPCParameters.build({"epsilon": 20.0})
 context = RunContext(Randomness(0), COIN_PC.ledger(data, params), names=data.names)
 outcome = COIN_PC.run(data, params, context)
-links = int(outcome.matrix.any(axis=0).sum())
-print(outcome.status, outcome.ci_tests_by_order, "spent", round(context.ledger.used_epsilon, 2))
-
-# %% [markdown]
-# The cap held: no more than ε = 20 was spent, whatever the answers were.
+learned = edges(data.names, outcome.matrix)
+svg(data.names, learned, "The graph that coin PC learned from asia")
 
 # %%
+edge_frame(learned)
+
+# %% [markdown]
+# The cap held: the run used at most ε = 20.
+
+# %%
+print(outcome.status, outcome.ci_tests_by_order, "used", round(context.ledger.used_epsilon, 2))
 assert context.ledger.used_epsilon <= 20
 assert outcome.status in ("complete", "budget_exhausted")
 
 # %% [markdown]
-# To make it one of the project's own, put these parts into `engine/algorithms/coin_pc.py`, call the declaration
-# `ALGORITHM` and add the key to `engine/registry.py`. The form, the flags, sweeps and the contract suite
-# follow: see [Contributing](../../CONTRIBUTING.md).
+# To add it to the project, put these parts into `engine/algorithms/coin_pc.py`, call the declaration `ALGORITHM` and
+# add the key to `engine/registry.py`. Form, flags, studies and the contract tests follow:
+# [Contributing](../../CONTRIBUTING.md).
