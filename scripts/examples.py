@@ -40,11 +40,11 @@ def cells(text: str) -> Iterator[tuple[str, str]]:
 def executed(text: str, name: str) -> dict[str, Any]:
     """Run the cells of an example in order and return it as a notebook (nbformat 4).
 
-    A cell's outputs are what it prints and the value of its last expression. The example runs in a
+    A cell outputs its print and the value of its last expression. The example runs in a
     new folder, with its own file of budgets.
     """
     module = ModuleType(name)
-    made = []
+    made: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder, _alone(folder):
         sys.modules[name] = module  # dataclasses look their module up
         try:
@@ -78,7 +78,7 @@ def _alone(folder: str) -> Iterator[None]:
 
 
 def _outputs(body: str, where: str, scope: dict[str, Any]) -> list[dict[str, Any]]:
-    """Run one cell; return what it shows."""
+    """Run one cell and return its outputs."""
     tree = ast.parse(body, where)
     last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
     said, value = io.StringIO(), None

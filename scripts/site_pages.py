@@ -24,7 +24,7 @@ TOP = ("CONTRIBUTING.md", "CHANGELOG.md")
 UP = re.compile(r"\]\(\.\./((?:\.\./)*)(research/[^)]*|CONTRIBUTING\.md|CHANGELOG\.md)")
 DOWN = re.compile(r"\]\(((?:\.\./)*)(?:docs/|(?=CONTRIBUTING\.md|CHANGELOG\.md))")
 
-# What a frame brings of its own, where the site's style holds.
+# The style that pandas adds to a frame: the site has another.
 FRAME = re.compile(r"(?s)<style.*?</style>| border=\"1\"| class=\"dataframe\"")
 
 

@@ -24,7 +24,8 @@ def test_an_example_shows_a_table_first_and_a_picture(path):
     shown = [one for cell in made["cells"] for one in cell.get("outputs", ())]
     assert "text/html" in shown[0]["data"] or "image/svg+xml" in shown[0]["data"]
     kinds = "".join(text for one in shown for text in one.get("data", {}).values())
-    assert "<table" in kinds and "<svg" in kinds
+    assert "<table" in kinds
+    assert "<svg" in kinds
     page = page_of(json.loads(json.dumps(made)), path.stem)
     assert page.startswith("# ")
     assert page.count("```python\n") == sum(k == "code" for k, _ in cells(path.read_text("utf-8")))

@@ -54,12 +54,23 @@ def test_every_document_that_is_cited_is_there():
     assert gone == []
 
 
+def test_every_link_leads_somewhere_in_the_repository():
+    """In the site ``make docs`` looks: a link to a page there is none of ends the build."""
+    dead = [
+        f"{path.relative_to(ROOT)}: {link}"
+        for path in [*PAGES, *TOP, *(ROOT / "docs" / "examples").glob("*.py")]
+        for link in re.findall(r"\]\(([^)#\s]+)", path.read_text(encoding="utf-8"))
+        if "://" not in link and not (path.parent / link).exists()
+    ]
+    assert dead == []
+
+
 def test_every_page_is_in_the_navigation():
     menu = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").split("\nnav:\n")[1]
     here = {
         str(path.relative_to(ROOT / "docs")) for path in PAGES if path.is_relative_to(ROOT / "docs")
     }
-    assert here <= set(re.findall(r"- (\S+\.md)$", menu, re.M))
+    assert here <= set(re.findall(r"(\S+\.md)$", menu, re.M))
 
 
 def test_the_readme_lists_every_algorithm():

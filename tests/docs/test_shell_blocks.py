@@ -1,4 +1,4 @@
-"""The commands of README, start, teach and guide work as written, in order, from an empty folder.
+"""The commands of the documents work as written, in order, from an empty folder.
 
 Run are the lines of blocks in ``sh`` and of blocks without a language, but not ``make``, which
 installs and serves.
@@ -18,10 +18,12 @@ from engine.__main__ import main
 from engine.release.checking import attack_release
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "start").glob("*.md")),
-         *sorted((ROOT / "docs" / "guide").glob("*.md")),
-         *sorted((ROOT / "docs" / "how-to").glob("*.md"))]  # fmt: skip
-ENGINE = (".venv/bin/python -m engine ", "engine ")
+FOLDERS = ("start", "teach", "guide", "reference")
+PAGES = [
+    ROOT / "README.md",
+    *sorted(page for name in FOLDERS for page in (ROOT / "docs" / name).glob("*.md")),
+]
+ENGINE = "engine "
 # Fewer rows, runs and draws than a reader asks for.
 CHEAP = {
     "--seeds 20": "--seeds 2 --n 500",
