@@ -65,4 +65,4 @@ plan(schema, rows=3_000, epsilon=[0.1, 0.3, 1, 3], algorithms="marginal_pc", dra
 # %% [markdown]
 # Read the interval of F1 first. Where it is wide, the forecast cannot decide, and more draws do not help: networks
 # of this shape differ that much. Then choose the smallest ε whose lower end you accept.
-# [Choosing ε](../guide/choose-epsilon.md) lists the further questions.
+# [Choose ε](../guide/choose-epsilon.md) lists the further questions.
