@@ -73,11 +73,11 @@ class Statistic:
         return self.reads_data and not self.bounded
 
     def score(self, table: ArrayLike, variant: str = "published") -> Score:
-        """The statistic of a table of counts, high where x and y look dependent, and its p."""
+        """Score a table of counts: its statistic, high where x and y look dependent, and its p."""
         raise TypeError(f"{type(self).__name__} must define score().")
 
     def untested(self, table: Counts, block: Counts, count: int) -> NDArray[np.float64]:
-        """The p-values of blocks in which no stratum can test the query, shape (count,).
+        """Return the p-values of blocks in which no stratum can test the query, shape (count,).
 
         A column that is constant in the whole block shows no dependence: p is the largest there is.
         If both columns vary, but in no stratum together, nothing can be concluded: p is NaN. Most
@@ -91,7 +91,7 @@ class Statistic:
         return np.where(varies, math.nan, self.largest_p)
 
     def without_test(self, table: Counts) -> Score:
-        """The score of a table that no stratum can test."""
+        """Return the score of a table that no stratum can test."""
         p = float(self.untested(table, np.zeros(len(table), np.int64), 1)[0])
         return UNTESTABLE if math.isnan(p) else Score(0.0, p, 0)
 
@@ -106,7 +106,7 @@ class Statistic:
         return (self.chi_square(score) - (score.dof or 1) * math.log(n)) / 2
 
     def chi_square(self, score: Score) -> float:
-        """The statistic on the scale of chi-square, with ``score.dof`` or one degree of freedom."""
+        """Put the statistic on chi-square's scale, of ``score.dof`` or one degree of freedom."""
         return score.statistic
 
     def block_p_values(self, table: Counts, block: Counts, count: int) -> NDArray[np.float64]:
@@ -122,16 +122,16 @@ class Statistic:
         return math.inf
 
     def largest(self, n: int) -> float:
-        """The range: what the published |statistic| on n rows never exceeds; for bounded ones."""
+        """Return what the published |statistic| on n rows never exceeds; for bounded ones."""
         return math.inf
 
     def published_sensitivity(self, n: int, strata: int | None) -> float:
-        """What the paper calibrates to on n rows; ``strata`` is None without a conditioning set."""
+        """Return the paper's, on n rows; ``strata`` is None without a conditioning set."""
         return math.inf
 
 
 def checked(table: ArrayLike, variant: str) -> Counts:
-    """The table as (strata, levels of a, levels of b).
+    """Return the table as (strata, levels of a, levels of b).
 
     InputError for any other shape, and for what are no whole numbers of at least 0.
     """
@@ -174,11 +174,11 @@ class RankStatistic(Statistic):
         raise TypeError(f"{type(self).__name__} must define sums().")
 
     def weight(self, n: int) -> float:
-        """The inverse variance of the statistic on n > 1 rows, which strict z are divided by."""
+        """Return the statistic's inverse variance on n > 1 rows, which strict z are divided by."""
         raise TypeError(f"{type(self).__name__} must define weight().")
 
     def z(self, table: ArrayLike, variant: str) -> float:
-        """The z-score, positive for concordance; NaN where untestable."""
+        """Return the z-score, positive for concordance; NaN where untestable."""
         counts = checked(table, variant)
         strict = variant == "strict"
         numerator, weight = self.sums(counts, strict)
@@ -214,7 +214,7 @@ class RankStatistic(Statistic):
 
 @lru_cache(maxsize=256)  # asked for with every query of a search, for a few values
 def critical_z(threshold: float) -> float:
-    """The |z| at which a one-sided normal p equals ``threshold``: 0 from 1/2 on, inf at 0."""
+    """Return the |z| whose one-sided normal p is ``threshold``: 0 from 1/2 on, inf at 0."""
     if threshold >= 0.5:
         return 0.0
     return float(-ndtri(threshold))
@@ -240,7 +240,7 @@ class QueryScores:
         self._pairs: dict[tuple[int, int], Known[Score]] = {}  # those that this run has met
 
     def full(self, q: Query) -> Score:
-        """The query's score on all rows."""
+        """Return the query's score on all rows."""
         pair, given = q[:2], q[2]
         known = self._pairs.get(pair)
         if known is None:
@@ -252,11 +252,11 @@ class QueryScores:
         return found
 
     def compute(self, q: Query) -> Score:
-        """The query's score on all rows, which somebody else keeps."""
+        """Return the query's score on all rows, which somebody else keeps."""
         return self._compute(self.store.count, q)
 
     def on(self, rows: Rows, q: Query) -> Score:
-        """The query's score on a subsample."""
+        """Return the query's score on a subsample."""
         return self.full(q) if rows is self.store.rows else self._compute(rows.table, q)
 
     def _compute(self, count: Count, q: Query) -> Score:

@@ -28,12 +28,12 @@ MIN_BLOCKS = 11
 
 
 def default_blocks(n: int) -> int:
-    """An odd number of blocks for n rows: n / BLOCK_ROWS, but at least ``MIN_BLOCKS``."""
+    """Return an odd number of blocks for n rows: n / BLOCK_ROWS, but at least ``MIN_BLOCKS``."""
     return odd(max(MIN_BLOCKS, n // BLOCK_ROWS))
 
 
 def odd(blocks: int) -> int:
-    """The number itself if odd, else the next one."""
+    """Return the number itself if odd, else the next one."""
     return blocks + 1 - blocks % 2
 
 
@@ -74,7 +74,7 @@ class Blocks:
     def _tables(
         self, x: int, y: int, given: tuple[int, ...]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Counts of shape (strata of all blocks, levels x, levels y), and each stratum's block."""
+        """Return counts (strata of all blocks, levels x, levels y), and each stratum's block."""
         sizes = self.rows.cardinalities
         dealt = (len(sizes) - 1, *given)
         strata = math.prod(sizes[c] for c in given)
@@ -91,7 +91,7 @@ def votes(p_values: NDArray[np.float64], threshold: float) -> int:
 
 
 def smooth_sensitivity_of_median(p_values: NDArray[np.float64], beta: float) -> float:
-    """The beta-smooth sensitivity of the median of values in [0, 1] (Nissim et al. 2007, 3.1).
+    """Return the beta-smooth sensitivity of a median in [0, 1] (Nissim et al. 2007, 3.1).
 
     max over k of e^(-k beta) max over t = 0..k+1 of x_(m+t) - x_(m+t-k-1), the sorted values
     continued by 0 and 1. The preprint prints epsilon for beta; this is the form that holds.

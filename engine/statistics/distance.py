@@ -96,7 +96,7 @@ def _step(x, known):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _steps(counts, up, down, known):  # type: ignore[no-untyped-def]
-    """What xlogx gains by one more (``up``) and had lost by one less (``down``), entry by entry."""
+    """Fill in what xlogx gains by one more (``up``) and had lost by one less (``down``)."""
     for i in range(counts.size):
         up[i] = _step(counts[i], known)
         down[i] = _step(counts[i] - 1, known) if counts[i] > 0 else 0.0
@@ -104,7 +104,7 @@ def _steps(counts, up, down, known):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _moves(table, s, sign, rows, columns, gain, cell, known):  # type: ignore[no-untyped-def]
-    """The stratum's best removal, addition and move of one record inside it; returns its G2.
+    """Find the stratum's best removal, addition and move of one record inside it; returns its G2.
 
     ``gain[s]`` and ``cell[s]`` hold them: (removal, addition, move) and (from, to, from, to).
     """

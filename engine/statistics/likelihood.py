@@ -62,7 +62,7 @@ class Likelihood(Statistic):
     pearson: bool
 
     def score(self, table: ArrayLike, variant: str = "published") -> Score:
-        """The sum over the strata; both variants are the same."""
+        """Return the sum over the strata; both variants are the same."""
         counts = checked(table, variant)
         one_group = np.zeros(len(counts), np.int64)
         values, freedom = likelihood_sums(counts, one_group, 1, self.pearson)
@@ -95,7 +95,7 @@ class LikelihoodRatio(Likelihood):
         return changed if independent else -changed
 
     def records_to_remove(self, table: Counts, alpha: float, limit: int) -> int:
-        """The same in the authors' program, which removes records and counts all levels' freedom.
+        """Return it by the authors' program, which removes records and counts all levels' freedom.
 
         Examples:
             >>> G2.records_to_remove(np.array([[[30, 3], [2, 35]]]), 0.1, 70)

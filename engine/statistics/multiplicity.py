@@ -11,7 +11,7 @@ FALSE_SHARE = 0.2
 
 
 def step_up(p: NDArray[np.float64], share: float = FALSE_SHARE) -> float:
-    """The largest p-value that is not taken for chance, of (m,) p-values (0 where none is).
+    """Return the largest p-value that is not taken for chance, of (m,) p-values (0 where none is).
 
     Benjamini and Hochberg (1995): the k-th smallest for the largest k at which it is at most
     ``share`` k / m. Where nothing is there, any is found with probability ``share``, and the mean

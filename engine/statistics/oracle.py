@@ -56,7 +56,7 @@ class Oracle(Statistic):
     reads_data = False
 
     def scorer(self, data: Dataset, variant: str) -> Scorer:
-        """The graph's answers; InputError where the true graph is not known."""
+        """Give the graph's answers; InputError where the true graph is not known."""
         if data.truth is None:
             raise InputError(
                 "The oracle test needs the true graph: give an edge list, or choose another test."
