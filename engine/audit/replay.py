@@ -168,7 +168,7 @@ def differences(first: Transcript, second: Transcript) -> list[str]:
     hidden = [getattr(one.outcome, "diagnostics", None) for one in (first, second)]
     # Effects and files are made of what a result's own line leaves out.
     if "the result differs" not in faults and _fields(hidden[0]) != _fields(hidden[1]):
-        faults.append("what the result holds but does not show differs")
+        faults.append("hidden contents of the result differ")
     return faults
 
 

@@ -58,7 +58,7 @@ ORDER = ", ".join(NETWORKS)
 
 
 def program_count(result: RunResult, d: int) -> float:
-    """Return what the authors' program prints as its number of tests.
+    """Return the number of tests that the authors' program prints.
 
     It counts deletions and answers between the margins, from the first order on, and adds up the
     counts after every order that it enters: the last is the one in which nothing is left to ask.
@@ -144,7 +144,7 @@ def _conditional(work: Work) -> Row:
 
 
 def _program_counts(work: Work, values: dict[str, Any]) -> pd.DataFrame:
-    """One row per run of the program's form at its own δ′, with what it prints."""
+    """One row per run of the program's form at its δ′, with the number it prints."""
     values = {**values, "delta": PROGRAM_DELTA, "form": PROGRAM, "trace": False}
     counts = []
     for name, seed in product(NETWORKS, range(work.seeds or 20)):
@@ -204,7 +204,7 @@ def curate_table7(work: Work) -> list[Row]:
         rows.append(
             Row("CURATE table 7", f"CURATE takes less time than {ALGORITHMS[other].title}",
                 f"on {theirs} of 6", f"on {len(quicker)} of 6: {', '.join(quicker) or 'none'}",
-                "CURATE at a total of 1, the others at ε = 0.1 a round; the paper gives no ε.",
+                "CURATE at a total of 1, the others at ε = 0.1 per round; the paper gives no ε.",
                 "=" if len(quicker) == theirs else "≠")
         )  # fmt: skip
     return rows

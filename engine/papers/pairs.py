@@ -31,7 +31,7 @@ NO_NOISE = 1e7  # the largest epsilon there is: its noise is below the scores' r
 PAIR_ROWS = 7_800  # the paper's ten pairs have 7,713 to 7,862
 SPLITS = 10
 PUBLISHED = {"guarantee": "published", "release": "scores", "protect": "test"}
-# What is compared at one strict total. The vote hides every row, the others the test half's.
+# Ways compared at one guaranteed epsilon. The vote hides every row, the others the test half's.
 FORMS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("two scores", {"release": "scores", "protect": "test", "score": list(papers.PAIRS_TABLE2)}),
     ("one difference", {"release": "difference", "protect": "test", "score": ["root_hsic"]}),

@@ -120,8 +120,8 @@ def _claims(runs: dict[str, pd.DataFrame]) -> list[Row]:
         Row("Priv-PC figure 1", "EM-PC does not", "always",
             f"it does on {_names(reached['em_pc'])}",
             "EM-PC tests with G² and the others with Kendall's τ, so that it converges to another "
-            f"graph. Against the truth it ends ahead of Priv-PC on {_names(ahead)}. The paper's "
-            "reason, that drawing the number of deletions limits it, is not what is seen. Its α "
+            f"graph. Against the truth it ends ahead of Priv-PC on {_names(ahead)}. The paper "
+            "explains this by the drawn number of deletions; our runs do not show it. Its α "
             "is .01 here and .10 in the program.", "†"),
         Row("Priv-PC figure 1", "EM-PC leads at small ε (claimed 1)", "yes",
             f"on {_names(leads)} of those with a curve there",
@@ -136,7 +136,7 @@ def _claims(runs: dict[str, pd.DataFrame]) -> list[Row]:
 
 
 def figure1_forms(work: Work) -> list[Row]:
-    """Figure 1 in both forms: scores at three totals, and at epsilon = 1 a round."""
+    """Figure 1 in both forms: scores at three totals, and at epsilon = 1 per round."""
     rows, every = [], []
     reasons = {
         "svt_pc": "The program adds Lap(8S/ε) to a query, Algorithm 5 says Lap(4S/ε).",
@@ -159,14 +159,14 @@ def figure1_forms(work: Work) -> list[Row]:
         for column, words in (("f1", "skeleton F1 vs truth"),
                               ("arcs_list", "arcs vs the authors' list")):  # fmt: skip
             found = {form: by_network(table, column, NETWORKS) for form, table in one.items()}
-            what = f"{ALGORITHMS[key].title}, {words} at ε = 1 a round, {seeds} seeds: {ORDER}"
+            what = f"{ALGORITHMS[key].title}, {words} at ε = 1 per round, {seeds} seeds: {ORDER}"
             rows.append(_both(what, found, reasons[key]))
     write_curves(work, "figure1", pd.concat(every), NETWORKS, "Priv-PC figure 1: mean F1")
     return rows
 
 
 def table2(work: Work) -> list[Row]:
-    """Table 2: seconds of one run at epsilon = 1 a round."""
+    """Table 2: seconds of one run at epsilon = 1 per round."""
     rows, ours = [], {}
     for (key, subsample), printed in papers.TABLE2.items():
         values = {**PRIV_PC, "epsilon": 1.0, **({"subsample": subsample} if subsample else {})}
@@ -208,7 +208,7 @@ def _counts(
 
 
 def table3(work: Work) -> list[Row]:
-    """Table 3: number of independence tests at epsilon = 1 a round."""
+    """Table 3: number of independence tests at epsilon = 1 per round."""
     rows, means = [], {}
     for key, printed in papers.TABLE3.items():
         runs = {
@@ -216,7 +216,7 @@ def table3(work: Work) -> list[Row]:
             for form in (TEXT, PROGRAM)
         }
         what = (
-            f"{ALGORITHMS[key].title}, tests at ε = 1 a round, {runs[TEXT]['seed'].nunique()} "
+            f"{ALGORITHMS[key].title}, tests at ε = 1 per round, {runs[TEXT]['seed'].nunique()} "
             f"seeds: {ORDER}"
         )
         reason = (

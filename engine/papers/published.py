@@ -1,4 +1,4 @@
-"""What the papers printed, with which ``reproduce`` compares our numbers.
+"""Printed numbers of the papers, which ``reproduce`` compares with ours.
 
 Priv-PC: Wang, Pang, Song, NeurIPS 2020. CURATE: Bhattacharjee and Tandon 2024. Curves that exist
 only as pictures (Priv-PC figure 1, CURATE figures 3 and 4) have no numbers here.
@@ -12,7 +12,7 @@ import math
 PRIV_PC_NETWORKS = ("earthquake", "cancer", "asia", "survey", "sachs", "child", "alarm")
 CURATE_NETWORKS = ("cancer", "earthquake", "survey", "asia", "sachs", "child")
 
-# What both programs score against: their own lists of links, cause>effect or undirected (--).
+# Links that both programs score against, cause>effect or undirected (--).
 AUTHORS_LISTS = {
     "earthquake": "Burglary>Alarm Earthquake>Alarm Alarm>JohnCalls Alarm>MaryCalls",
     "cancer": "Pollution>Cancer Smoker>Cancer Cancer>Xray Dyspnoea>Cancer",
@@ -45,7 +45,7 @@ AUTHORS_LISTS = {
     ),
 }
 
-# Priv-PC table 2: seconds of one run at epsilon = 1 a round. Key: algorithm, subsample.
+# Priv-PC table 2: seconds of one run at epsilon = 1 per round. Key: algorithm, subsample.
 TABLE2 = {
     ("em_pc", ""): (176.04, 64.62, 531.80, 68.13, 4858.42, 25140.67, 10601.33),
     ("svt_pc", ""): (3.38, 2.94, 10.06, 1.21, 4.29, 32.85, 71.23),

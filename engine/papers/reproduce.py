@@ -1,7 +1,7 @@
 """``python -m engine reproduce NAME --out DIR``: the papers' tables and figures, with our numbers.
 
 Every reproduction runs the published forms at the paper's settings, and keeps its runs, its figures
-and its rows of the one table in the folder; ``table`` writes that table from what is there.
+and its rows of the one table in the folder; ``table`` writes the table from the runs in the folder.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def reproduce(name: str, work: Work) -> list[Path]:
 
 
 def page(measured: Mapping[str, Measured], n: int) -> str:
-    """Write the page of what was measured."""
+    """Write the page of the measured runs."""
     truths = {name: network(name, 2) for name in AUTHORS_LISTS}
     perfect = {
         name: arc_f1(reference_of("pc", data.truth, data.names, None), authors_list(name))

@@ -16,7 +16,7 @@ MARKS = {
     "=": "as the paper says, within the error or 5 %",
     "≈": "within 25 %",
     "≠": "differs",
-    "†": "we depart from the text, or the text from what holds: the reason says how",
+    "†": "our number departs from the text, or the text does not hold: the reason says how",
     "?": "the paper prints no number to compare with",
 }
 HEAD = """# The papers, reproduced
@@ -26,23 +26,23 @@ and Tandon 2024. Kusner: Kusner, Sun, Sridharan and Weinberger 2016.
 
 Each section's heading is the command that measured its rows: `engine reproduce NAME --out DIR`.
 Figures are written as SVG and every run into `DIR/runs.db`, so that an interrupted reproduction
-resumes. `engine reproduce table --out DIR` writes this page from what was measured there. The
+resumes. `engine reproduce table --out DIR` writes this page from the runs in that folder. The
 sections that state a time take {seconds} of one core together, on a computer that had other work.
 Runs that two sections share count twice.
 
 All runs are *published* ones at the paper's settings, on n = {n:,} rows drawn from each network
-with seed 0. **program** is what the authors' public program does (`--form program`), with which the
-printed numbers were made; **text** is what the paper's text says (`--form text`). The difference is
+with seed 0. **program** follows the authors' public program (`--form program`), which made the
+printed numbers; **text** follows the paper's text (`--form text`). The difference is
 the program's, or the text's where there is no program column.
 
 **vs PC** scores against the output of non-private PC (Kendall's τ at the same T), which the papers
 call ground truth; **vs truth** against the true graph, whose CPDAG is all that data can tell.
 *Skeleton F1* counts links; *arcs* is F1 of a CPDAG's arcs, where an undirected edge counts as two.
-**The authors' list** is what both programs score arcs against: lists of their own, which lack true
-links (Asia has 6 of 8, Survey 4 of 6, Sachs 13 of 17, Child 21 of 25, Alarm 35 of 46) and have
+**The authors' list** holds the arcs that both programs score against. It lacks true
+links (Asia has 6 of 8, Survey 4 of 6, Sachs 13 of 17, Child 21 of 25, Alarm 35 of 46) and has
 false ones (Sachs 1, Child 4, Alarm 8). The true graph's CPDAG scores {perfect}
-against them ({networks}). **Claimed ε** is the paper's total for a run,
-**proven ε** what our ledger can prove for it
+against it ({networks}). **Claimed ε** is the total that the paper states,
+**proven ε** the total that our ledger proves
 ([privacy](theory/privacy.md)). ± is the largest standard error of a mean in the cell.
 Numbers of several networks are in the order {orders}.
 
@@ -56,9 +56,9 @@ ORDERS = {
 
 @dataclass(frozen=True)
 class Row:
-    """One statement: where it is, what it is about, the paper's and our numbers or words.
+    """One statement: its place, its subject, the paper's and our numbers or words.
 
-    ``text`` is what the text of the paper gives, ``program`` what the authors' program does, where
+    ``text`` follows the text of the paper, ``program`` the authors' program, where
     a run has both forms. ``error`` and ``program_error`` are the largest standard errors of the
     two. ``mark`` is worked out from the differences where it is not given.
     """
@@ -161,9 +161,9 @@ def load(folder: Path, names: Iterable[str]) -> dict[str, Measured]:
 
 
 def document(measured: Mapping[str, Measured], n: int, perfect: Mapping[str, float]) -> str:
-    """Write the page: what the numbers are, the marks, and a section per command.
+    """Write the page: the meaning of the numbers, the marks, and a section per command.
 
-    ``perfect`` is what each network's true CPDAG scores against the authors' list.
+    ``perfect`` has the score of each network's true CPDAG against the authors' list.
     """
     legend = "".join(f"- **{mark}** {words}\n" for mark, words in MARKS.items())
     head = HEAD.format(

@@ -73,7 +73,7 @@ def _priv_pc() -> list[Row]:
     programmed = PrivPCParameters.build({"guarantee": "published", "form": "program"})
     where = f"α = {gap:g}, t = {tweak:g}, ε = 1, m = {M:,}"
     return [
-        Row("Priv-PC Theorem 1", "ε of sieve and examine together, ε = 1 a round",
+        Row("Priv-PC Theorem 1", "ε of sieve and examine together, ε = 1 per round",
             [1.0], [math.log1p((math.expm1(inner)) * M / N) + 0.5],
             "Holds for replaced records under a sensitivity that holds; the published one is not "
             "global, so that the proven ε of a run is larger.", "†"),
@@ -89,8 +89,8 @@ def _priv_pc() -> list[Row]:
             program=[programmed.rows_in_sieve(1.0, N) / N]),
         Row("Priv-PC Theorem 3", "constant of conditional Kendall's z", [4.5], [three],
             "Published runs calibrate to the authors' 6/√n (on p .00757 instead of .00568 at n = "
-            "100,000): 9/2 needs strata of at least c₁ rows, which the text does not give, and 6 "
-            "is what holds without a set.", "†"),
+            "100,000): 9/2 needs strata of at least c₁ rows, which the text does not give; "
+            "without a set, 6 holds.", "†"),
         Row("Priv-PC Definition 5", "τ of two independent fair binary columns, ties discordant",
             "0, as its test takes it", [_tau_with_ties([25, 25, 25, 25])],
             "Definition 5, and Kusner's, call every pair that is not concordant discordant, ties "
@@ -104,7 +104,8 @@ def _priv_pc() -> list[Row]:
             f"{seven:.4g}", "A formula here. It is not global either: one record moved p by .45.",
             "†"),
         Row("Priv-PC Theorem 8", "Spearman's ρ, n = 100,000", [30 / N], [6 / (N + 1)],
-            "Valid, five times what one replaced record can do; published runs take it.", "†"),
+            "Valid, but five times the influence of one replaced record; published runs take it.",
+            "†"),
         Row("Priv-PC Theorem 9", "conditional Spearman, 8 strata, 40 rows",
             [31 * math.sqrt(8 / 32)], [_largest_spearman_change(8)],
             "31 is the text's typical constant. The bound holds: measured by all replacements of "
@@ -189,7 +190,7 @@ def _curate() -> list[Row]:
     return [
         Row("CURATE Lemma 1", "type I at T = .05, β = .2, ε = 1, c = 0: e^(−Tβε/Δ)/2",
             [lemma1(1.0, 0.05, kendall_p_bound(N), c1=0, c2=0)[0]], [rate],
-            "c₁ and c₂ are left open by the paper; 1, the safe value, is the default here."),
+            "The paper does not fix c₁ and c₂; 1, the safe value, is the default here."),
         Row("CURATE eq. 16", "sensitivity of p times √n, nᵢ = 2", "any nᵢ", [kendall_p_bound(1)],
             "The program takes nᵢ = 2, the largest value, and leaves out eq. 16's √2. It does not "
             "bound p at any nᵢ.", "†", program=[kendall_p_bound(1) / math.sqrt(2)]),
@@ -199,8 +200,8 @@ def _curate() -> list[Row]:
             "the exponential form is conservative. Eq. 19 drops a '1 +' for ε₀ > 1, restored here.",
             "=" if max(totals) <= 1 + 1e-9 else "≠"),
         Row("CURATE Algorithm 1", "δ′ an order", "10⁻¹²", "δ, an order's in published mode",
-            "Orders' δ′ add up in what a run claims. The stop at δ_Total, 10⁻¹⁰ in the program, is "
-            "left out: at 10⁻¹⁴ an order no run reaches it.", program="10⁻¹⁴"),
+            "The claimed δ of a run is the sum over its orders. The stop at δ_Total, 10⁻¹⁰ in the "
+            "program, is left out: at 10⁻¹⁴ an order no run reaches it.", program="10⁻¹⁴"),
         Row("CURATE Algorithm 1", "orders of tests", "0 to d − 2", "0 to ⌊log₂ n⌋ − 5 = 11",
             "The cap is that of Priv-PC's code, in no text: a test of order 12 has 4,096 strata or "
             "more. Child's last order would be 18. The field 'largest order' lifts it.", "†"),
@@ -239,7 +240,7 @@ def _kusner() -> list[Row]:
             f"chance is {at_e:.2g}.", "†"),
         Row("Kusner Theorem 4 (2)", "right direction, margin 1, noise 1",
             [iqr_direction_probability(1.0, 1.0)], [float(four)],
-            "The last sign of γ is printed as +; − is what the decision compares."),
+            "The last sign of γ is printed as +; the decision compares with −."),
         Row("Kusner §4.3, Corollary 3.21", "total of three IQRs at δ′ = 10⁻⁶ for ε′ = .9", [0.9],
             [advanced_total(3, each, 1e-6).epsilon],
             f"Valid, and of no use: it allows {each:.3g} each, plain addition .3.", "†"),

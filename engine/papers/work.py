@@ -31,7 +31,7 @@ from engine.studies.study import sweep
 from engine.studies.trial import TrialResult
 
 PER_ROUND = ("em_pc", "svt_pc", "priv_pc")  # published epsilon is that of one round
-# What the ε axes show. The paper's runs from 1 to 100; totals of the largest ε a round reach 1e16.
+# Ranges of the ε axes. The paper's is 1 to 100; totals of the largest ε per round reach 1e16.
 TOTAL_RANGE = {"claimed": (0.1, 1e3), "spent": (1.0, 1e6)}
 NAN = math.nan
 Values = dict[str, Any]
@@ -158,7 +158,7 @@ def measured(r: TrialResult, data: Dataset, threshold: float) -> Values:
     return found
 
 
-# What is read off runs ---------------------------------------------------------------------
+# Numbers from runs ------------------------------------------------------------------------
 
 
 def by_network(
@@ -175,7 +175,7 @@ def at_claimed(
 ) -> tuple[list[float], float]:
     """On each network the mean curve's value at a claimed total, and the largest standard error.
 
-    NaN outside what was measured; the error is read off its own curve in the same way.
+    NaN outside the measured range; the error is read off its own curve in the same way.
     """
     found = []
     for name in networks:
@@ -199,7 +199,7 @@ def with_deviation(table: pd.DataFrame, total: float, column: str, networks: Seq
 
 
 def at_total(curve: pd.DataFrame, total: float, column: str) -> float:
-    """Interpolate a curve at a total, linear in log epsilon; NaN outside what was measured."""
+    """Interpolate a curve at a total, linear in log epsilon; NaN outside the measured range."""
     points = curve[["claimed", column]].dropna().sort_values("claimed")
     points = points[np.isfinite(points["claimed"]) & (points["claimed"] > 0)]
     near = 1.001  # CURATE spends its total up to rounding

@@ -100,7 +100,10 @@ def ended(task: Task) -> None:
         return
     view.attacked(line, "audit-ended")
     if line.replayed is not None:
-        st.markdown("**Replay.** How far one person moved each input, of what was paid for:")
+        st.markdown(
+            "**Replay.** How far one person moved each input, as a share of the charged "
+            "sensitivity:"
+        )
         view.ratio_bars(view.replay_ratios([line]), key="audit-ended-replay")
     st.button("Back to the finished example", key="audit-back", on_click=drop, args=(TASK,))
 

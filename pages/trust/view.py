@@ -110,7 +110,7 @@ def ratio_bars(ratios: Mapping[str, float], *, key: str) -> None:
         "showlegend": False,
         "shapes": [upright(1, dash="dash", color=palette().bars[0])],
         "xaxis": {
-            "title": {"text": "Largest change /<br>what was paid for"},  # narrow on a phone
+            "title": {"text": "Largest change /<br>charged sensitivity"},  # narrow on a phone
             "range": [0, max(1.04, *sizes)],
         },
         "yaxis": {"automargin": True},
@@ -216,8 +216,8 @@ def _ended(task: Task) -> None:
     ratio_bars(found.ratios, key="audit-release-bars")
     strong = sum(ratio > HALF for ratio in found.ratios.values())
     st.caption(
-        "How far one person moved each answer's exact input, of what the file says was paid for; "
-        f"at most 1. A charge of half that size would have been found in {strong} of "
-        f"{text.count(len(found.ratios), 'answer')}. The attack ends after {SECONDS:.0f} seconds "
-        "with what it has tried. Not refuted is not proved."
+        "How far one person moved each answer's exact input, as a share of the sensitivity that "
+        "the file charges; at most 1. A charge of half that size would have been found in "
+        f"{strong} of {text.count(len(found.ratios), 'answer')}. The attack ends after "
+        f"{SECONDS:.0f} seconds with the pairs tried so far. Not refuted is not proved."
     )
