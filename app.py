@@ -11,6 +11,7 @@ else:
     import streamlit as st
     from starlette.middleware import Middleware
 
-    from pages.gate import Gate, announced
+    from pages.gate import Gate, announced, shortened
 
-    app = st.App(__file__, middleware=[Middleware(Gate)], lifespan=announced)
+    gate = [Middleware(Gate)]
+    app = st.App(__file__, middleware=gate, lifespan=announced, routes=shortened())

@@ -16,9 +16,11 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import streamlit as st
+from starlette.convertors import StringConvertor, register_url_convertor
 from starlette.datastructures import MutableHeaders
-from starlette.requests import HTTPConnection
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from pages import mode
@@ -133,6 +135,20 @@ def _base() -> str:
     """The path under which the app is served, without a closing slash."""
     path = str(st.get_option("server.baseUrlPath")).strip("/")
     return f"/{path}" if path else ""
+
+
+class _Code(StringConvertor):
+    regex = "[A-Za-z]{4}"
+
+
+def shortened() -> list[Route]:
+    """The short address of a class's room: /j and its four letters."""
+    register_url_convertor("room", _Code())
+    return [Route(f"{_base()}/j{{code:room}}", _joined)]
+
+
+async def _joined(request: Request) -> Response:
+    return RedirectResponse(f"learn?room={request.path_params['code']}", 303, _UNKEPT)
 
 
 @asynccontextmanager

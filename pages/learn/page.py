@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.learn import class_mode
+from pages.learn.phone import ballot
 from pages.learn.search import played_run, search_view
 from pages.learn.steps import BY_KEY, WAY, show_step
 from pages.learn.tour import draft, settings, tour, ways
+from pages.learn.wall import PHONE, door, led, wall
 from pages.shell import heading, show_strip
 from pages.shell.settings import bundled
 
 
 def main() -> None:
     """The page, top to bottom."""
-    if code := st.query_params.get(class_mode.NAME):
-        class_mode.ballot(code)
+    if code := st.query_params.get(PHONE):
+        ballot(code)
+        return
+    if led():
+        wall()
         return
     step = BY_KEY[draft()["step"]]
     now, other = tour(), played_run() if step.view is search_view else None
@@ -24,7 +28,11 @@ def main() -> None:
         mine = (bundled(now.data, step.rows(now), 0),)
         show_strip("Learn", *(mine if other is None else (other.data, other.result)))
 
-    heading(strip, key="learn", more=lambda: settings(of_screen=other is None))
+    def more() -> None:
+        settings(of_screen=other is None)
+        door()
+
+    heading(strip, key="learn", more=more)
     ways({s.key: s.short for s in WAY}, step.under or step.key)
     show_step(step, now)
 

@@ -1,73 +1,135 @@
-"""Rooms in which a class bets together: in the server's memory, for an hour, without a name."""
+"""Rooms in which a class votes: in the server's memory, for an hour, without a name."""
 
 from __future__ import annotations
 
+import csv
+import io
 import secrets
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from engine.errors import InputError
-from engine.teaching.neighbours import NeighbourTest, moves
+from engine.teaching.classroom import PICKS, Lesson
+from engine.teaching.neighbours import guess_bound
 
 HOUR = 3600.0  # seconds that a room lasts
 MOST_ROOMS = 50
-MOST_VOTES = 200  # in a room
-_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ"  # no I and no O: they are read as digits
+MOST_VOTERS = 200  # in a room
+LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ"  # no I and no O: they are read as digits
+GAMES = {
+    "links": "Which links survive?",
+    "person": "Was this person in?",
+    "price": "How much would you pay?",
+}
+Choice = tuple[int, ...]  # links, or one table (A is 0), or the place of one ε
 
 
 @dataclass
-class Room:
-    """One output at a time, and what the class bets on it: A (0) or B (1).
+class Question:
+    """One question, one vote for each voter, and when its answer was shown (seconds)."""
 
-    ``votes`` holds one vote a browser, under a number that nothing else knows. ``rounds`` are the
-    finished ones: (right votes, votes).
-    """
-
-    code: str
-    pair: NeighbourTest
-    born: float
+    number: int
+    game: str
+    epsilon: float
     which: int = 0
     value: float = 0.0
-    shown: bool = False
-    number: int = 0
-    votes: dict[str, int] = field(default_factory=dict)
-    rounds: list[tuple[int, int]] = field(default_factory=list)
+    votes: dict[str, Choice] = field(default_factory=dict)
+    shown: float | None = None
 
-    @cached_property
-    def tables(self) -> tuple[list[list[int]], ...]:
-        """Counts of A and B by the levels of the two columns."""
-        pair = self.pair.pair
-        return tuple(moves(d, self.pair.q).table[0].tolist() for d in (pair.data, pair.other))
+    def counts(self) -> Counter[int]:
+        """Votes for each option."""
+        return Counter(option for choice in list(self.votes.values()) for option in choice)
 
-    def deal(self) -> None:
-        """Toss the coin and draw the next output: a release like any other."""
-        self.which = secrets.randbelow(2)
-        self.value = self.pair.drawn(self.which, secrets.randbelow(2**63))
-        self.votes, self.shown, self.number = {}, False, self.number + 1
 
-    def vote(self, voter: str, guess: int) -> None:
-        """Take a vote, or change it; not once the answer is shown, nor where the room is full."""
-        if not self.shown and (voter in self.votes or len(self.votes) < MOST_VOTES):
-            self.votes[voter] = guess
+class Room:
+    """Questions of one class. ``code`` admits phones, ``key`` admits walls, which lead the class.
 
-    def show(self) -> None:
-        """The answer: this round is over."""
-        if not self.shown:
-            self.shown = True
-            right = sum(guess == self.which for guess in self.votes.values())
-            self.rounds.append((right, len(self.votes)))
+    Every call that changes a room names the number of its question, so that a second wall or a slow
+    phone cannot change the next one.
+    """
 
-    def counts(self) -> tuple[int, int]:
-        """Votes for A and for B."""
-        votes = list(self.votes.values())
-        return votes.count(0), votes.count(1)
+    def __init__(self, code: str, lesson: Lesson, clock: Callable[[], float] = time.monotonic):
+        self.code, self.key, self.lesson = code, secrets.token_hex(8), lesson
+        self.clock, self.born = clock, clock()
+        self.voters: set[str] = set()
+        self.questions: list[Question] = []
+        self._lock = threading.Lock()
+        self.ask("links", 0, lesson.pair.epsilon)
 
-    def score(self) -> tuple[int, int]:
-        """(right votes, votes) of all finished rounds."""
-        return sum(r for r, _ in self.rounds), sum(n for _, n in self.rounds)
+    @property
+    def now(self) -> Question:
+        """The question that the class sees."""
+        return self.questions[-1]
+
+    def ask(self, game: str, after: int, epsilon: float) -> None:
+        """Ask the next question, after that number; of the person at this ε."""
+        with self._lock:
+            if after == len(self.questions):
+                asked = Question(after + 1, game, epsilon)
+                if game == "person":
+                    asked.which = secrets.randbelow(2)
+                    pair = self.lesson.pair.at(epsilon)
+                    asked.value = pair.drawn(asked.which, secrets.randbelow(2**63))
+                self.questions.append(asked)
+
+    def join(self, voter: str) -> bool:
+        """Admit a voter, at any time; False where the room is full."""
+        with self._lock:
+            if len(self.voters) < MOST_VOTERS:
+                self.voters.add(voter)
+            return voter in self.voters
+
+    def vote(self, voter: str, number: int, choice: Choice) -> None:
+        """Take or change a vote, unless it is late or no choice of the question."""
+        with self._lock:
+            now, options = self.now, self.options()
+            size = min(PICKS, options) if now.game == "links" else 1
+            fits = len(choice) == len(set(choice)) == size and set(choice) <= set(range(options))
+            if voter in self.voters and number == now.number and now.shown is None and fits:
+                now.votes[voter] = tuple(sorted(choice))
+
+    def options(self) -> int:
+        """How many options the question has."""
+        lesson = self.lesson
+        sizes = {"links": len(lesson.links), "person": 2, "price": len(lesson.scene["epsilons"])}
+        return sizes[self.now.game]
+
+    def show(self, number: int) -> None:
+        """Show the answer: no vote is taken after it."""
+        with self._lock:
+            if number == self.now.number and self.now.shown is None:
+                self.now.shown = self.clock()
+
+    def score(self) -> tuple[int, list[float]]:
+        """Outputs of which most voters named the table, and each output's bound; a tie is none."""
+        right, chances = 0, []
+        for one in self.questions:
+            a, b = one.counts()[0], one.counts()[1]
+            if one.game == "person" and one.shown is not None and a != b:
+                right += (b > a) == one.which
+                chances.append(guess_bound(one.epsilon))
+        return right, chances
+
+    def table(self, named: Callable[[Question, int], str]) -> str:
+        """Every option of every question that was shown, with its votes, as CSV."""
+        out = io.StringIO()
+        write = csv.writer(out, lineterminator="\n").writerow
+        write(("question", "game", "epsilon", "option", "votes", "voters", "right"))
+        for one in self.questions:
+            if one.shown is None:
+                continue
+            counts, lost = one.counts(), set(self.lesson.lost)
+            every = range(len(self.lesson.links)) if one.game == "links" else range(2)
+            for option in sorted(counts) if one.game == "price" else every:
+                right = {"links": option in lost, "person": option == one.which}.get(one.game)
+                said = "" if right is None else "yes" if right else "no"
+                at = one.epsilon if one.game == "person" else ""
+                row = one.number, GAMES[one.game], at, named(one, option), counts[option]
+                write((*row, len(one.votes), said))
+        return out.getvalue()
 
 
 class Rooms:
@@ -76,27 +138,27 @@ class Rooms:
     def __init__(self, clock: Callable[[], float] = time.monotonic):
         self._clock, self._rooms, self._lock = clock, dict[str, Room](), threading.Lock()
 
-    def open(self, pair: NeighbourTest) -> Room:
-        """A new room with its first output; InputError where there are too many."""
+    def open(self, lesson: Lesson) -> Room:
+        """Open a room with its first question; InputError where there are too many."""
         with self._lock:
             self._sweep()
             if len(self._rooms) >= MOST_ROOMS:
-                raise InputError(f"{MOST_ROOMS} rooms are open; one is free again within the hour.")
-            code = self._fresh()
-            room = self._rooms[code] = Room(code, pair, self._clock())
-        room.deal()
+                raise InputError(f"{MOST_ROOMS} rooms are open; one is free again within an hour.")
+            room = Room(self._fresh(), lesson, self._clock)
+            self._rooms[room.code] = room
         return room
 
-    def find(self, code: str) -> Room | None:
-        """The room of this code, if it is still there."""
+    def find(self, word: str) -> Room | None:
+        """The room of this code or key, if it is still there."""
         with self._lock:
             self._sweep()
-            return self._rooms.get(code.strip().upper())
+            led = (room for room in self._rooms.values() if room.key == word)
+            return self._rooms.get(word.strip().upper()) or next(led, None)
 
-    def close(self, code: str) -> None:
+    def close(self, room: Room) -> None:
         """Forget a room."""
         with self._lock:
-            self._rooms.pop(code, None)
+            self._rooms.pop(room.code, None)
 
     def _sweep(self) -> None:
         now = self._clock()
@@ -105,6 +167,6 @@ class Rooms:
 
     def _fresh(self) -> str:
         while True:
-            code = "".join(secrets.choice(_LETTERS) for _ in range(4))
+            code = "".join(secrets.choice(LETTERS) for _ in range(4))
             if code not in self._rooms:
                 return code

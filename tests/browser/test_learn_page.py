@@ -200,29 +200,57 @@ def test_presenter_mode_cuts_nothing(page):
     page.set_viewport_size(steps.SIZE)
 
 
-def test_a_class_votes_at_one_address(page, new_page, screenshots):
-    steps.go(page, "/learn?step=person&data=cancer")
-    page.get_by_role("button", name="The test, and a class").click()
-    page.get_by_role("button", name="Open a room for a class").click()
-    page.get_by_text("Bet at").wait_for()
-    address = re.search(r"Bet at \S+(/learn\?room=\w{4})", page.locator(".stMain").inner_text())
-    assert address
-    phone = new_page
-    phone.set_viewport_size(steps.NARROW)
-    phone.goto(address[1])
-    phone.get_by_role("button", name="B", exact=True).click()
-    phone.get_by_text("You say B").wait_for()
-    phone.screenshot(path=screenshots / "learn_phone.png")
-    assert steps.serious(phone) == []
-    page.keyboard.press("Escape")
-    page.get_by_role("button", name="Show the answer").click()
-    page.get_by_text(re.compile(r"Right so far: [01] of 1")).wait_for()
-    phone.get_by_text("It came from").wait_for()  # without a touch
-    page.screenshot(path=screenshots / "learn_class.png")
-    page.get_by_role("button", name="The test, and a class").click()
-    page.get_by_role("button", name="Close the room").click()
-    phone.get_by_text("no such room").wait_for()
-    page.keyboard.press("Escape")
+def test_a_wall_and_three_phones_survive_reloads(browser, app_server, screenshots):
+    def opened(address, size):
+        context = browser.new_context(base_url=app_server, viewport=size)  # a storage per phone
+        page = context.new_page()
+        page.goto(address)
+        return page
+
+    wall = opened("/learn?step=person&data=cancer", DESK)
+    wall.get_by_role("button", name="Teach a class").click()
+    where = wall.get_by_text("To try the room now, open").inner_text()
+    [code] = re.findall(r"/j(\w{4}) ", where)
+    wall.wait_for_url(re.compile("wall="))
+    phones = [opened(f"/j{code.lower()}", steps.NARROW) for _ in range(3)]
+    for phone in phones:
+        for name in ("Polluted air", "Smoking → Lung", "X-ray"):
+            phone.get_by_role("button", name=name).click()
+        phone.get_by_role("button", name="Vote", exact=True).click()
+        phone.get_by_text("You chose").wait_for()
+    phones[0].screenshot(path=screenshots / "learn_phone.png")
+    assert steps.serious(phones[0]) == []
+    for page in (wall, phones[0]):
+        page.reload()
+    phones[0].get_by_text("You chose").wait_for()
+    wall.get_by_text("3 are in, 3 have voted").wait_for()
+    wall.get_by_role("button", name="Show the answer").click()
+    wall.get_by_text("choices were right").wait_for()
+    wall.screenshot(path=screenshots / "learn_wall_links.png")
+    wall.get_by_role("radio", name="Was this person in?").click()
+    wall.get_by_role("button", name="Ask it").click()
+    for phone, name in zip(phones, "ABB", strict=True):
+        phone.get_by_role("button", name=name, exact=True).click()
+        phone.get_by_text(f"You chose {name}").wait_for()
+    phones[1].reload()
+    phones[1].get_by_role("button", name="B", exact=True).click()  # no second vote
+    wall.get_by_text("3 are in, 3 have voted").wait_for()
+    wall.get_by_role("button", name="Show the answer").click()
+    wall.get_by_text("luck explains").wait_for()
+    phones[0].get_by_text("It came from").wait_for()  # without a touch
+    wall.screenshot(path=screenshots / "learn_wall_person.png")
+    wall.get_by_role("radio", name="How much would you pay?").click()
+    wall.get_by_role("button", name="Ask it").click()
+    phones[0].get_by_role("button", name="Vote", exact=True).click()
+    wall.get_by_text("3 are in, 1 have voted").wait_for()
+    wall.get_by_role("button", name="Show the answer").click()
+    wall.get_by_text("median is").wait_for()
+    wall.screenshot(path=screenshots / "learn_wall_price.png")
+    assert steps.serious(wall) == []
+    wall.get_by_role("button", name="Close the room").click()
+    phones[0].get_by_text("the server was restarted").wait_for()
+    for page in (wall, *phones):
+        page.context.close()
 
 
 def test_a_threshold_in_the_hand_moves_the_charts(page, screenshots):

@@ -1,92 +1,191 @@
-"""A class bets together: rooms, the phone's page, the wall, and thirty who vote at once."""
+"""A class votes: rooms under every order of events, the phone's page, and the wall."""
+
+import csv
+import io
 
 import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from engine import InputError
-from engine.percent import percent
+from engine.teaching.classroom import LOW, luck
 from engine.teaching.neighbours import guess_bound, moves
-from pages.learn import class_mode, rooms
-from pages.learn.rooms import Rooms
-from pages.learn.tour import neighbours_of
-from tests.ui.steps import press, told
+from pages.learn import rooms, wall
+from pages.learn.games import lesson_of, link_names
+from pages.learn.rooms import GAMES, Rooms
+from tests.ui.steps import address, press, told
 
-PAIR = neighbours_of("cancer", "Smoker", "Cancer").at(2.0)
+LESSON = lesson_of("cancer")
+VOTERS = st.sampled_from("abcde")
+CHOICES = st.lists(st.integers(-1, 40), min_size=1, max_size=4).map(tuple)
 
 
-def test_a_room_counts_each_voter_once_until_the_answer_is_shown():
-    room = Rooms().open(PAIR)
-    room.which = 1
-    for voter, guess in (("a", 0), ("b", 1), ("a", 1), ("c", 0)):
-        room.vote(voter, guess)
-    assert room.counts() == (1, 2)
-    room.show()
-    room.vote("d", 1)
-    room.show()
-    assert room.counts() == (1, 2)
-    assert room.score() == (2, 3)
-    before = room.number
-    room.deal()
-    assert (room.counts(), room.shown, room.number) == ((0, 0), False, before + 1)
-    assert room.score() == (2, 3)
+class ClassModel(RuleBasedStateMachine):
+    """A room beside a plain account of what phones and walls sent."""
+
+    def __init__(self):
+        super().__init__()
+        self.time = 0.0
+        self.every = Rooms(lambda: self.time)
+        self.room, self.other = self.every.open(LESSON), self.every.open(LESSON)
+        self.joined, self.sent, self.shown = set(), [{}], [False]
+
+    @rule(voter=VOTERS)
+    def join(self, voter):
+        self.every.find(self.room.code.lower()).join(voter)  # late, or again after a reload
+        self.joined.add(voter)
+
+    @rule(voter=VOTERS, choice=CHOICES, late=st.booleans())
+    def vote(self, voter, choice, late):
+        now = self.room.now
+        self.room.vote(voter, now.number - late, choice)
+        picks, options = {"links": (3, 4), "person": (1, 2), "price": (1, 40)}[now.game]
+        whole = len(set(choice)) == len(choice) == picks and set(choice) <= set(range(options))
+        if whole and not late and not self.shown[-1] and voter in self.joined:
+            self.sent[-1][voter] = tuple(sorted(choice))
+
+    @rule(stale=st.booleans())
+    def reveal(self, stale):
+        self.room.show(self.room.now.number - stale)  # a second wall that is behind
+        self.shown[-1] |= not stale
+
+    @rule(game=st.sampled_from(list(GAMES)), stale=st.booleans())
+    def ask(self, game, stale):
+        self.room.ask(game, self.room.now.number - stale, 1.0)
+        if not stale:
+            self.sent.append({})
+            self.shown.append(False)
+
+    @rule(voter=VOTERS)
+    def wrong_room(self, voter):
+        self.other.vote(voter, self.room.now.number, (0, 1, 2))
+        assert self.every.find("QQQQ") is None or "QQQQ" in {self.room.code, self.other.code}
+
+    @invariant()
+    def votes_are_what_phones_sent(self):
+        seen = self.every.find(self.room.key)  # a wall that reloads
+        assert [one.votes for one in seen.questions] == self.sent
+        assert [one.shown is not None for one in seen.questions] == self.shown
+        assert seen.voters == self.joined
+        assert not self.other.now.votes
+        right, chances = seen.score()
+        assert 0 <= right <= len(chances) <= sum(self.shown)
+        table = list(csv.DictReader(io.StringIO(seen.table(lambda one, option: str(option)))))
+        cast = sum(
+            len(v)
+            for sent, on in zip(self.sent, self.shown, strict=True)
+            if on
+            for v in sent.values()
+        )
+        assert sum(int(row["votes"]) for row in table) == cast
+
+
+TestRooms = ClassModel.TestCase
+TestRooms.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)
 
 
 def test_rooms_are_bounded_and_gone_after_an_hour():
     now = [0.0]
     every = Rooms(lambda: now[0])
-    room = every.open(PAIR)
-    for k in range(rooms.MOST_VOTES + 5):
-        room.vote(f"{k}", 0)
-    assert sum(room.counts()) == rooms.MOST_VOTES
+    room = every.open(LESSON)
+    admitted = [room.join(f"{k}") for k in range(rooms.MOST_VOTERS + 5)]
+    assert sum(admitted) == len(room.voters) == rooms.MOST_VOTERS
     now[0] = 1.0
-    codes = {every.open(PAIR).code for _ in range(rooms.MOST_ROOMS - 1)}
+    codes = {every.open(LESSON).code for _ in range(rooms.MOST_ROOMS - 1)}
     assert len(codes | {room.code}) == rooms.MOST_ROOMS
     with pytest.raises(InputError, match="rooms are open"):
-        every.open(PAIR)
-    assert every.find(room.code.lower()) is room
+        every.open(LESSON)
     now[0] = rooms.HOUR
-    assert every.find(room.code) is None
-    assert every.open(PAIR).code
+    assert every.find(room.code) is every.find(room.key) is None
+    assert every.open(LESSON).code
     now[0] = 2 * rooms.HOUR + 1
     assert not any(every.find(code) for code in codes)
 
 
 def test_outputs_are_the_engines_releases_of_either_table():
-    room, middle = Rooms().open(PAIR), sum(PAIR.exact) / 2
-    drawn = []
-    for _ in range(400):
-        room.deal()
-        drawn.append((room.which, room.value))
+    room, pair = Rooms().open(LESSON), LESSON.pair
+    for number in range(1, 401):
+        room.ask("person", number, 2.0)
+    drawn = [(one.which, one.value) for one in room.questions[1:]]
     assert {which for which, _ in drawn} == {0, 1}
-    scale = moves(PAIR.pair.data, PAIR.q).sensitivity / PAIR.epsilon
-    spread = sum(abs(value - PAIR.exact[which]) for which, value in drawn) / len(drawn)
+    scale = moves(pair.pair.data, pair.q).sensitivity / 2.0
+    spread = sum(abs(value - pair.exact[which]) for which, value in drawn) / len(drawn)
     assert spread == pytest.approx(scale, rel=0.25)  # 5 standard errors of 400 draws
-    assert abs(sum(value for _, value in drawn) / 400 - middle) < 5 * scale
 
 
-def test_a_phone_votes_and_the_wall_shows_it(open_app):
-    class_mode.rooms.clear()
-    wall = open_app("learn", step="person", network="cancer")
-    press(wall, "learn-room-open")
-    (code,) = class_mode.rooms()._rooms
-    room = class_mode.rooms().find(code)
-    assert f"?room={code}" in told(wall)
-    phones = [open_app("learn", room=code) for _ in range(2)]
-    for phone, guess in zip(phones, "AB", strict=True):
-        assert "step" not in phone.query_params
-        press(phone, f"ballot-{guess}")
-        assert f"You say **{guess}**" in told(phone)
-    assert room.counts() == (1, 1)
-    wall.run()
-    assert told(wall).count(">1</b>") == 2
-    press(wall, "learn-room-show")
-    assert "Right so far: 1 of 2 (50 %)" in told(wall)
-    assert percent(guess_bound(room.pair.epsilon), 1) in told(wall)
-    for phone, guess in enumerate(phones):
-        guess.run()
-        assert ("You were right." in told(guess)) == (phone == room.which)
-        assert all(b.disabled for b in guess.button)
-    press(wall, "learn-room-next")
-    assert room.counts() == (0, 0)
-    press(wall, "learn-room-close")
-    phones[0].run()
-    assert "no such room" in phones[0].info[0].value
+def test_luck_is_the_middle_nine_tenths_of_all_classes():
+    bound = guess_bound(1.0)
+    assert luck([bound] * 6) == (3, 6)
+    assert luck([bound]) == (0, 1)
+    assert luck([0.5] * 20) == (6, 14)
+    assert luck([1.0, 0.0]) == (1, 1)
+
+
+def test_lost_links_are_those_that_most_draws_lack():
+    for network in ("asia", "cancer"):
+        lesson = lesson_of(network)
+        limits = [lesson.limits[k] for k in lesson.lost]
+        assert limits == sorted(limits, reverse=True)
+        kept = set(range(len(lesson.links))) - set(lesson.lost)
+        assert min(limits) > LOW >= max(lesson.limits[k] for k in kept)
+    assert link_names(lesson)[0] == "Polluted air → Lung cancer"
+
+
+def test_a_class_plays_three_games_and_every_screen_may_reload(open_app, monkeypatch):
+    wall.rooms.clear()
+    first = open_app("learn", step="person", data="cancer")
+    press(first, "learn-room-open")
+    (room,) = wall.rooms()._rooms.values()
+    assert "Phones cannot reach this server" in told(first)
+    assert "DP_CAUSAL_EXPLORER_PUBLIC=1" in first.code[0].value
+    assert address(first)["wall"] == room.key
+    monkeypatch.setenv("DP_CAUSAL_EXPLORER_PUBLIC", "1")
+    second = open_app("learn", wall=room.key)  # a reload, or another wall
+    assert f"/j{room.code}" in told(second)
+
+    def phone(voter):
+        app = open_app("learn", room=room.code.lower())
+        assert "Joining" in told(app)
+        app.session_state["learn_voter"] = voter
+        return app.run()
+
+    phones = [phone("a"), phone("b")]
+    assert room.voters == {"a", "b"}
+    phones[0].pills[0].set_value([0, 1]).run()
+    assert "Choose 1 more." in told(phones[0])
+    phones[0].pills[0].set_value([0, 1, 2]).run()
+    press(phones[0], "ballot-1-vote")
+    assert room.now.votes == {"a": (0, 1, 2)}
+    second.run()
+    assert "<b>2</b> are in, <b>1</b> have voted" in told(second)
+    assert "lost below" not in told(second)
+    press(second, "learn-room-show")
+    room.now.shown -= 60
+    assert "2 of 3 choices were right" in told(second.run())
+    assert "lost below ε" in told(first.run())
+
+    room.ask("person", 1, 1.0)
+    again = phone("a")  # reloaded
+    press(again, "ballot-2-A")
+    press(phones[1].run(), "ballot-2-A")
+    press(again.run(), "ballot-2-B")
+    press(phones[1], "ballot-2-B")
+    assert room.now.votes == {"a": (1,), "b": (1,)}
+    assert "(the right table)" not in told(second.run())
+    press(second, "learn-room-show")
+    right = int(room.now.which == 1)
+    assert f"<b>{right} of 1</b> outputs" in told(second)
+    assert "luck explains 0 to 1 right answers" in told(second)
+    assert ("You were right." in told(phones[1].run())) == bool(right)
+
+    room.ask("price", 2, 1.0)
+    for at, one in zip((10, 20), (again, phones[1]), strict=True):
+        one.run()
+        one.select_slider[0].set_value(at).run()
+        press(one, "ballot-3-vote")
+    press(second.run(), "learn-room-show")
+    assert f"median is <b>ε = {LESSON.scene['epsilons'][10]:g}</b>" in told(second)
+    press(second, "learn-room-close")
+    assert "was restarted" in told(phones[1].run())
+    assert "Open a new room" in {b.label for b in first.run().button}

@@ -1,0 +1,194 @@
+"""The wall of a class: how to join, the question, the votes once the answer is shown."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+from urllib.parse import urlsplit
+
+import segno
+import streamlit as st
+
+from engine.errors import InputError
+from pages import mode
+from pages.learn import games
+from pages.learn.rooms import GAMES, Room, Rooms
+from pages.learn.tour import tour
+from pages.shell import state
+from pages.shell.state import Place
+from pages.shell.words import plain, safe
+
+PHONE, WALL = "room", "wall"  # in the address
+LOOK = 1.0  # seconds between two looks
+GONE = "is not open: it was closed, its hour is over, or the server was restarted."
+EPSILONS = (0.1, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
+RESTART = "DP_CAUSAL_EXPLORER_PUBLIC=1 .venv/bin/python scripts/serve.py --server.address 0.0.0.0"
+_KEY: Place[str | None] = Place("learn_wall")  # None until the address was read
+_BARE = (
+    '[data-testid="stHeader"], [data-testid="stToolbar"], [data-testid="stSidebar"] '
+    "{display: none !important} .stMainBlockContainer {padding: 1rem 2rem !important}"
+)
+
+
+@st.cache_resource(show_spinner=False)
+def rooms() -> Rooms:
+    """The server's rooms: public data, and votes without names."""
+    return Rooms()
+
+
+def led() -> bool:
+    """Whether this session shows a wall: it opened the room, or its address names one."""
+    if _KEY.get() is None:
+        _KEY.put(st.query_params.get(WALL, ""))
+    return bool(_KEY.get())
+
+
+def door() -> None:
+    """A button that opens a room for a class on the tour's network."""
+    st.button("Teach a class", key="learn-room-open", icon=":material/groups:", on_click=_open)
+
+
+def _open() -> None:
+    try:
+        _KEY.put(rooms().open(games.lesson_of(tour().data)).key)
+    except InputError as error:
+        st.toast(str(error))
+
+
+def _close(room: Room) -> None:
+    rooms().close(room)
+    _KEY.put("")
+
+
+def wall() -> None:
+    """The room of this session or address, live."""
+    key = _KEY.get() or ""
+    state.note(WALL, key)
+    st.html(f"<style>{_BARE}</style>")
+
+    @st.fragment(run_every=LOOK)
+    def look() -> None:
+        if (room := rooms().find(key)) is not None:
+            _screen(room)
+            return
+        st.info(f"This room {GONE} Open a new room, and give the class its code.")
+        with st.container(horizontal=True):
+            _turn("Open a new room", "learn-room-open", _open)
+            _turn("Back to Learn", "learn-room-close", lambda: _KEY.put(""))
+
+    look()
+
+
+def _turn(title: str, key: str, act: Callable[[], None]) -> None:
+    """A button that changes the whole page; a callback would run the fragment only."""
+    if st.button(title, key=key, type="tertiary"):
+        act()
+        st.rerun()
+
+
+def _screen(room: Room) -> None:
+    now = room.now
+    question, scan = st.columns([3, 1], gap="large")
+    with question:
+        st.html(
+            f'<h1 style="font-size:1.7rem;margin:0;padding:0">{GAMES[now.game]}</h1>'
+            f'<p style="font-size:1.1rem;margin:0"><b>{len(room.voters)}</b> are in, '
+            f"<b>{len(now.votes)}</b> have voted on question {now.number}.</p>"
+        )
+        _controls(room)
+        st.html(games.asked(room))
+        if drawn := games.picture(room):
+            st.html(drawn)
+        if now.shown is not None and (said := games.answer(room)):
+            st.html(said)
+    with scan:
+        _joining(room)
+
+
+def _controls(room: Room) -> None:
+    now = room.now
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        if now.shown is None:
+            show = "Show the answer"
+            st.button(
+                show, key="learn-room-show", type="primary", on_click=room.show, args=(now.number,)
+            )
+        game = st.segmented_control(
+            "Next question",
+            list(GAMES),
+            default=now.game,
+            format_func=GAMES.__getitem__,
+            key=f"learn-room-game-{now.number}",
+            required=True,
+        )
+        epsilon = now.epsilon
+        if game == "person":
+            at = min(EPSILONS, key=lambda e: abs(e - now.epsilon))
+            epsilon = st.select_slider(
+                "ε of the output", EPSILONS, value=at, key=f"learn-room-epsilon-{now.number}"
+            )
+        args = game, now.number, epsilon
+        st.button("Ask it", key="learn-room-next", on_click=room.ask, args=args)
+        st.download_button(
+            "Results as CSV",
+            room.table(lambda one, option: games.named(room, one, option)),
+            f"room-{room.code}.csv",
+            "text/csv",
+            key="learn-room-csv",
+            type="tertiary",
+        )
+        _turn("Close the room", "learn-room-close", lambda: _close(room))
+
+
+def _joining(room: Room) -> None:
+    """The address and its QR code; where no phone can reach the server, why, and the command."""
+    where = f"{_site()}/j{room.code}"
+    if not _reached():
+        st.warning(
+            "Phones cannot reach this server, so there is no code to scan: it answers to this "
+            "computer only. Stop it, and start it in public mode, which takes no private data:"
+        )
+        st.code(RESTART, language=None, wrap_lines=True)
+        st.caption(f"To try the room now, open {plain(where)} in another browser window.")
+        return
+    code = segno.make(where).svg_data_uri(border=2, dark="#000", light="#fff")
+    st.html(
+        f'<img alt="QR code of {safe(where)}" src="{code}" style="width:100%;max-width:22rem">'
+        f'<p style="font-size:1.5rem;margin:0;overflow-wrap:anywhere">Join at <b>'
+        f"{safe(where.partition('://')[2])}</b></p>"
+    )
+    st.text_input(
+        "Address for phones",
+        key="learn-room-address",
+        placeholder=_site(),
+        help="The address at which phones reach this computer, if it is another one.",
+    )
+
+
+def _reached() -> bool:
+    """Whether phones can reach the server: it answers to other computers, and is bound to them."""
+    bound = str(st.get_option("server.address") or "0.0.0.0")
+    return (mode.public() or mode.trusted()) and not mode.local(bound)
+
+
+def _site() -> str:
+    """The app's address for phones: typed, else the browser's, else this computer's own."""
+    typed = str(st.session_state.get("learn-room-address", "")).strip().rstrip("/")
+    if typed:
+        return typed if "://" in typed else f"http://{typed}"
+    here = urlsplit(st.context.url or "http://localhost:8501")
+    host = here.hostname or "localhost"
+    if mode.local(host) and _reached():
+        host = _own_address() or host
+    base = str(st.get_option("server.baseUrlPath")).strip("/")
+    port = f":{here.port}" if here.port else ""
+    return f"{here.scheme}://{host}{port}{f'/{base}' if base else ''}"
+
+
+def _own_address() -> str:
+    """This computer's address on its network, empty where it has none; nothing is sent."""
+    with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect(("192.0.2.1", 9))
+        return str(probe.getsockname()[0])
+    return ""
