@@ -14,9 +14,9 @@ from engine.graphs.picture import Inks, Link, Svg, graph_svg, sheet, tag
 from engine.percent import number, percent
 from engine.story.modules import layouts, plain_names
 from engine.studies.scenes import kept_scene
-from engine.summary import guesses
 from engine.teaching.classroom import LOW, PICKS, Lesson, luck
 from engine.teaching.neighbours import moves
+from engine.words.run import guesses
 from pages.draw import ink
 from pages.learn.rooms import Question, Room
 from pages.learn.tour import neighbours_of
@@ -194,7 +194,7 @@ def _graph(lesson: Lesson, gone: Sequence[int], alt: str) -> Svg:
     arrows = [(named[i], named[j]) for i, j in lesson.links]
     at = layouts(tuple(named), tuple(sorted(arrows)))["wide"]["at"]
     links = [
-        Link(a, b, True, LinkClass.MISSED if k in gone else LinkClass.FOUND)
+        Link(a, b, True, LinkClass.MISSED if k in gone else LinkClass.CORRECT)
         for k, (a, b) in enumerate(arrows)
     ]
     places = dict(zip(named, map(tuple, at), strict=True))

@@ -82,7 +82,7 @@ def _paper(room: Room, voter: str) -> None:
         if now.game == "person":
             right = "" if mine is None else " You were right." if mine == (now.which,) else ""
             st.markdown(f"It came from **{TABLES[now.which]}**.{right}")
-        st.markdown("The answer is on the wall.")
+        st.markdown("Look at the projector for the answer.")
     st.caption("One vote per browser, deleted within an hour.")
 
 
