@@ -14,7 +14,7 @@ class WorkerError(InputError):
 
 def connect(address: str, timeout: float) -> tuple[Any, list[str]]:
     """(client, its workers' names); InputError where nothing answers or there is no worker."""
-    need("distributed", "cluster")
+    need("distributed")
     from distributed import Client  # here: it takes half a second to load
 
     # It tells of a lost connection in forty lines; we say it in one (:func:`present`).

@@ -1,5 +1,6 @@
 """Errors a person can act on, and how names are written in them and in other tools' files."""
 
+import shlex
 import sys
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
@@ -36,19 +37,24 @@ class DataError(InputError):
     """
 
 
-def need(package: str, extra: str) -> None:
-    """InputError where a package is not installed that only some ways of use need.
+def need(package: str) -> None:
+    """Check that an optional package is installed.
 
-    ``extra`` is the word in brackets that installs it: ``pip install dp-causal-explorer[release]``.
+    InputError names the command that installs it in this environment, however that was made: pip
+    if it is there, else uv. It names the package, never this project, which no index holds.
     """
+    if not _there(package):
+        python = shlex.quote(sys.executable)
+        pip = f"{python} -m pip install" if _there("pip") else f"uv pip install --python {python}"
+        raise InputError(f"Package {package} is missing. Install it with: {pip} {package}")
+
+
+def _there(package: str) -> bool:
+    """Return whether a package can be imported."""
     try:
-        found = sys.modules.get(package) or find_spec(package)
+        return bool(sys.modules.get(package) or find_spec(package))
     except (ImportError, ValueError):  # None in its place among the modules
-        found = None
-    if found is None:
-        raise InputError(
-            f"This needs the package {package}: pip install dp-causal-explorer[{extra}]."
-        )
+        return False
 
 
 _LONGEST = 60  # characters

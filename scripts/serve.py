@@ -1,4 +1,6 @@
-"""Start the dashboard: ``python scripts/serve.py [--trusted] [--token] [streamlit options]``.
+"""Start the dashboard: ``dp-causal-explorer [--trusted] [--token] [streamlit options]``.
+
+In the repository: ``python scripts/serve.py``, with the same options.
 
 A server is its one user's own, on this machine, unless DP_CAUSAL_EXPLORER_PUBLIC=1 makes it public
 (docs/guide/host.md). One that is neither needs ``--trusted``.
@@ -24,6 +26,7 @@ from pages import mode  # noqa: E402
 # their caches belong to Streamlit's runtime, which is not there yet.
 LIBRARIES = ("pandas", "pyarrow", "plotly.graph_objs._bar", "engine")
 OURS = ("--trusted", "--token")  # words that are not Streamlit's
+HELP = ("-h", "--help", "-V", "--version")  # the command line's
 OPEN = "A public server answers everybody: start it without --token."
 REFUSED = (
     "Others could reach this server at {}. Every visitor of a server that is not public can use "
@@ -36,15 +39,21 @@ WARNING = (
 )
 
 
-def address(words: list[str]) -> str:
-    """Where Streamlit will listen; "" is everywhere."""
+def named(words: list[str]) -> str | None:
+    """Return the address that the options name; "" is everywhere, None is no such option."""
     for k, word in reversed(list(enumerate(words))):  # the last one counts
         name, equals, value = word.partition("=")
         if name == "--server.address":
             return value if equals else "".join(words[k + 1 : k + 2])
+    return None
+
+
+def usual() -> str:
+    """Return the address where none is named: the environment's or the settings', else local."""
     import streamlit as st
 
-    return str(st.get_option("server.address") or "")
+    stated = os.environ.get("STREAMLIT_SERVER_ADDRESS") or st.get_option("server.address")
+    return str(stated or "localhost")
 
 
 def words_for(words: list[str]) -> list[str]:
@@ -52,7 +61,9 @@ def words_for(words: list[str]) -> list[str]:
     ours, words = {*OURS} & {*words}, [word for word in words if word not in OURS]
     os.environ[mode.TRUSTED] = str(int("--trusted" in ours))
     os.environ[mode.TOKEN] = secrets.token_urlsafe(24) if "--token" in ours else ""
-    host = address(words)
+    if (host := named(words)) is None:
+        host = usual()
+        words = [*words, "--server.address", host]  # said aloud, whichever folder this starts in
     if mode.public():
         if "--token" in ours:
             raise SystemExit(OPEN)
@@ -98,9 +109,22 @@ def main() -> None:
     logging.disable(logging.WARNING)  # that there is no session
     st.navigation([lambda: None], position="hidden")
     logging.disable(logging.NOTSET)
+    # Streamlit reads its settings again with those of app.py; it would ask for a restart.
+    logging.getLogger("streamlit.config").addFilter(lambda told: "[server]" not in str(told.msg))
     Thread(target=prepare, daemon=True, name="prepare").start()
     sys.argv = ["streamlit", "run", str(ROOT / "app.py"), *words]
     cli.main()
+
+
+def script() -> int:
+    """Run the command ``dp-causal-explorer``: the command line if a subcommand follows."""
+    first = sys.argv[1:2]
+    if first and (first[0] in HELP or not first[0].startswith("-")):
+        from engine.__main__ import script as command_line
+
+        return command_line()
+    main()
+    return 0
 
 
 if __name__ == "__main__":

@@ -20,18 +20,21 @@ import pytest
 
 ROOT, STRAIGHT = Path(__file__).resolve().parents[1], urllib.request.ProxyHandler({})
 # A fresh server knows every page by its address.
-SERVE = f"""import runpy, sys
-sys.path.insert(0, {str(ROOT)!r})
-%s
-sys.argv[0] = {str(ROOT / "scripts" / "serve.py")!r}
+SERVE = """import runpy, sys
+sys.path.insert(0, {root!r})
+{before}
+sys.argv[0] = {root!r} + "/scripts/serve.py"
 runpy.run_path(sys.argv[0], run_name="__main__")"""
 
 
 @contextmanager
-def served(folder: Path, before: str = "", *words: str, **environment: str) -> Iterator[str]:
-    """The app on a free port of this machine, ready; its log and its number stand in the folder.
+def served(
+    folder: Path, before: str = "", *words: str, root: Path = ROOT, **environment: str
+) -> Iterator[str]:
+    """Serve the app on a free port of this machine; its log and its number stand in the folder.
 
-    ``before`` is code that the server runs first, and ``words`` are more of its command line.
+    ``before`` is code that the server runs first, ``words`` are more of its command line, and
+    ``root`` is the folder of the app: the repository's or an installed one.
     """
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -41,7 +44,7 @@ def served(folder: Path, before: str = "", *words: str, **environment: str) -> I
     with (folder / "log").open("wb") as log:
         # A session of its own, so that the server and all it started end together.
         server = subprocess.Popen(
-            [sys.executable, "-c", SERVE % before, *at, *words],
+            [sys.executable, "-c", SERVE.format(root=str(root), before=before), *at, *words],
             cwd=folder,
             env={**os.environ, **environment},
             stdin=subprocess.DEVNULL,

@@ -1,18 +1,15 @@
 """What messages share: a value quoted on one line and not too long; a package that is missing."""
 
-import re
 import sys
-import tempfile
 import tomllib
 from pathlib import Path
 
 import pytest
 
-from engine import InputError, load_dataset, sweep
+from engine import InputError, sweep
 from engine.errors import show
-from engine.release.budget import Budgets
-from engine.studies.figures import chart
-from tests.release.samples import declared, make
+
+PROJECT = Path(__file__).resolve().parent.parent / "pyproject.toml"
 
 
 @pytest.mark.parametrize(
@@ -31,37 +28,15 @@ def test_a_value_is_quoted_on_one_line(value, shown):
     assert show(value) == shown
 
 
-@pytest.mark.parametrize(
-    ("package", "extra", "use"),
-    [
-        ("opendp", "release", lambda: _release()),
-        ("distributed", "cluster", lambda: list(sweep("asia", "pc", executor="tcp://127.0.0.1:1"))),
-        ("matplotlib", "figures", lambda: chart([], "nothing")),
-    ],
-)
-def test_a_package_that_few_need_is_asked_for_in_one_sentence(package, extra, use, monkeypatch):
-    monkeypatch.setitem(sys.modules, package, None)  # as if it were not installed
-    with pytest.raises(InputError, match=rf"{package}: pip install dp-causal-explorer\[{extra}\]"):
-        use()
-
-
-def _release():
-    rows = load_dataset("cancer", n=1_000)
-    with tempfile.TemporaryDirectory() as folder:
-        budgets = Budgets(Path(folder) / "budgets.db")
-        try:
-            make(budgets, rows, declared(rows))
-        finally:
-            assert not budgets.show("asia").charges  # nothing was charged for it
-
-
-def test_each_extra_is_declared():
-    root = Path(__file__).resolve().parent.parent
-    declared = tomllib.loads((root / "pyproject.toml").read_text())["project"]
-    extras = declared["optional-dependencies"]
-    code = "".join(path.read_text() for path in (root / "engine").rglob("*.py"))
-    asked = re.findall(r'need\("(\w+)", "(\w+)"\)', code)
-    assert len(set(asked)) == 3
-    for package, extra in asked:
-        assert any(line.startswith(f"{package}>=") for line in extras[extra])
-        assert not any(line.startswith(f"{package}>=") for line in declared["dependencies"])
+@pytest.mark.parametrize("pip", [True, False])
+def test_a_missing_package_is_named_with_a_command_that_installs_it(pip, monkeypatch):
+    """Never with this project's name: no index holds it, so a stranger could register it."""
+    for name in ("distributed", *([] if pip else ["pip"])):
+        monkeypatch.setitem(sys.modules, name, None)  # as if it were not installed
+    with pytest.raises(InputError) as caught:
+        list(sweep("asia", "pc", executor="tcp://127.0.0.1:1"))
+    way = f"{sys.executable} -m pip" if pip else "uv pip"
+    assert f"Install it with: {way} install " in str(caught.value)
+    assert str(caught.value).endswith(" distributed")
+    extras = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    assert [one.partition(">")[0] for one in extras["cluster"]] == ["distributed"]

@@ -324,6 +324,28 @@ def test_this_machine_needs_none(monkeypatch, host):
     assert serve.words_for(["--server.address", host]) == ["--server.address", host]
 
 
+def test_without_an_address_the_server_is_this_machines_in_any_folder(monkeypatch):
+    monkeypatch.setenv(mode.TRUSTED, "0")
+    monkeypatch.setattr("streamlit.get_option", lambda name: None)  # no settings in the folder
+    assert serve.words_for([]) == ["--server.address", "localhost"]
+    monkeypatch.setenv("STREAMLIT_SERVER_ADDRESS", "0.0.0.0")  # Streamlit would take it
+    with pytest.raises(SystemExit, match="Start it with --trusted"):
+        serve.words_for([])
+
+
+def test_one_command_starts_the_dashboard_and_the_command_line(monkeypatch, capsys):
+    monkeypatch.setattr(serve, "main", lambda: print("dashboard"))
+    for words, said in (
+        ([], "dashboard"),
+        (["--server.port", "8502"], "dashboard"),
+        (["--version"], "dp-causal-explorer "),
+        (["algorithms"], "priv_pc"),
+    ):
+        monkeypatch.setattr(serve.sys, "argv", ["dp-causal-explorer", *words])
+        assert serve.script() == 0
+        assert said in capsys.readouterr().out
+
+
 def test_nothing_of_streamlit_is_patched():
     """Of undocumented modules those that research/decisions/streamlit.md names; none is changed."""
     named = (ROOT / "research" / "decisions" / "streamlit.md").read_text(encoding="utf-8")

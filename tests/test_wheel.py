@@ -1,5 +1,6 @@
-"""An installed wheel works from any folder: the networks are in it, and so is every package."""
+"""An installed wheel works from any folder: engine, networks, dashboard and both commands."""
 
+import asyncio
 import json
 import os
 import re
@@ -11,8 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.visitor import Visitor
 from scripts.examples import EXAMPLES
 from tests.docs.test_examples import fewer
+from tests.serving import knock, served
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -23,10 +26,10 @@ def installed(tmp_path_factory):
     folder = tmp_path_factory.mktemp("wheel")
     # From a copy of what a wheel is made of: a build leaves folders behind where it runs.
     source = folder / "source"
-    for part in ("engine", "sample_data", "static"):
+    for part in ("engine", "pages", "sample_data", "scripts", "static", ".streamlit"):
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(ROOT / part, source / part, ignore=ignored)
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in ("app.py", "pyproject.toml", "README.md", "LICENSE"):
         (source / name).write_bytes((ROOT / name).read_bytes())
     build = "from setuptools import build_meta; print(build_meta.build_wheel('.'))"
     said = subprocess.check_output([sys.executable, "-c", build], cwd=source, text=True)
@@ -60,6 +63,35 @@ def test_every_package_is_in_the_wheel(installed):
         names = {path.relative_to(here) for path in here.rglob(f"*.{kind}")}
         assert {path.relative_to(there) for path in there.rglob(f"*.{kind}")} == names != set()
     assert (installed / "engine" / "py.typed").is_file()  # type checkers read the annotations
+    pages = [path for path in (ROOT / "pages").rglob("*.*") if "__pycache__" not in path.parts]
+    for path in pages:
+        assert (installed / "dp_causal_explorer" / path.relative_to(ROOT)).is_file(), path
+
+
+def test_two_names_stand_in_an_environment(installed):
+    """Names like ``pages`` or ``scripts`` would hide, or be hidden by, those of other packages."""
+    tops = {path.name for path in installed.iterdir() if not path.name.endswith(".dist-info")}
+    assert tops == {"engine", "dp_causal_explorer"}
+    [listed] = installed.glob("*.dist-info/entry_points.txt")
+    commands = dict(re.findall(r"(?m)^(\S+) = (\S+)$", listed.read_text()))
+    assert commands.keys() == {"engine", "dp-causal-explorer"}
+    for target in commands.values():
+        module, _, function = target.partition(":")
+        source = installed / f"{module.replace('.', '/')}.py"
+        assert f"def {function}(" in source.read_text()
+
+
+async def _opened(url):
+    async with Visitor(url, "run", "data=cancer&n=1000") as visitor:
+        await visitor.until(lambda v: any("Cancer" in text for text in v.texts("html")))
+
+
+def test_the_dashboard_is_served_from_a_wheel(installed, tmp_path):
+    paths = {"PYTHONPATH": str(installed), "DP_CAUSAL_EXPLORER_ANSWERS": ""}
+    with served(tmp_path, root=installed / "dp_causal_explorer", **paths) as url:
+        assert knock(url, "/app/static/vis/vis-network.min.js")[0] == 200  # by its own settings
+        asyncio.run(_opened(url))
+    assert "Traceback" not in (tmp_path / "log").read_text()
 
 
 # What people run: a command, a page's browser modules, a notebook, and README's snippets.

@@ -27,7 +27,7 @@ from engine.algorithms.marginal_pc import MarginalPCParameters
 from engine.data.dataset import Dataset
 from engine.data.schema import Schema
 from engine.effects.effect import Effect, current_options
-from engine.errors import InputError, cut, need, show
+from engine.errors import InputError, cut, show
 from engine.graphs.edges import annotated, edge_frame
 from engine.graphs.formats import FORMATS
 from engine.knowledge import Knowledge
@@ -534,7 +534,6 @@ def _declared(data: Any, schema: Schema | None, monitor: Monitor) -> Dataset:
             f"What {cut(', '.join(schema.waiting))} can hold was found in the data and is not "
             "public: declare it (schema.declare), or leave the column out (schema.keep)."
         )
-    need("opendp", "release")
     from engine.data.reading import as_dataset  # whoever reads a release needs none
 
     try:

@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 from engine.data.spreadsheets import table_csv
-from engine.errors import InputError, need
+from engine.errors import InputError
 from engine.registry import ALGORITHMS
 from engine.studies.summary import bands, varied
 from engine.words.run import CLAIMED, PROVEN, listed
@@ -115,7 +115,6 @@ def draw(
     """
     if kind not in KINDS:
         raise InputError(f"A figure is {', '.join(KINDS)}; {kind!r} is not.")
-    need("matplotlib", "figures")
     from matplotlib import rc_context  # here: who draws nothing need not wait for it
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as Canvas
@@ -157,7 +156,6 @@ _META = re.compile(r"<metadata>.*?</metadata>|<style.*?</style>", re.DOTALL)
 
 def inline(panel: Panel, alt: str, ink: str = "#000000", paper: str = "#ffffff") -> str:
     """Draw a chart as an SVG element, without what names an address or styles other parts."""
-    need("matplotlib", "figures")
     from matplotlib import rc_context
 
     words = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")

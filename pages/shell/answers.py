@@ -23,6 +23,7 @@ from typing import Any
 
 from platformdirs import user_cache_path
 
+import engine
 from engine.data.networks import SAMPLE_DATA
 
 VARIABLE = "DP_CAUSAL_EXPLORER_ANSWERS"  # another file; "" keeps nothing
@@ -48,8 +49,8 @@ def place() -> Path | None:
 @cache
 def code() -> str:
     """Return a digest of code, networks and libraries: of whatever answers, apart from the key."""
-    root = Path(__file__).resolve().parents[2]
-    files = [*root.glob("engine/**/*.py"), *root.glob("pages/**/work*.py")]
+    folders = (Path(engine.__file__).parent, "**/*.py"), (Path(__file__).parents[1], "**/work*.py")
+    files = [path for folder, names in folders for path in folder.glob(names)]
     digest = hashlib.sha256()
     for path in sorted([*files, *(SAMPLE_DATA / "networks").glob("*.json")]):
         digest.update(path.read_bytes())
