@@ -49,11 +49,11 @@ def noise_view(now: Tour) -> None:
         x, y = pair_of(now, "Which pair", "tub – dysp", "learn-pair")
         test = noisy_test(now.dataset, query(now.dataset, x, y), EACH)
         st.markdown(
-            f"Kendall's τ between **{plain(now.titles[x])}** and **{plain(now.titles[y])}** gives "
-            f"|z| = **{number(test.exact)}**; the threshold is T = {number(test.level)}. One "
-            f"person can move |z| by at most {number(test.sensitivity)} (the sensitivity), and the "
-            "noise has that scale divided by ε. Drag the score, or ε: how many dots fall on the "
-            "other side?"
+            f"The link between **{plain(now.titles[x])}** and **{plain(now.titles[y])}** has "
+            f"strength **{number(test.exact)}** (the test statistic, Kendall's). Below the "
+            f"threshold T = {number(test.level)} it goes. One person can change the strength by at "
+            f"most {number(test.sensitivity)} (the sensitivity). The noise has that scale divided "
+            "by ε. Drag the strength, or ε: how many dots fall on the other side?"
         )
     with right:
         names = ("level", "sensitivity", "epsilon")
@@ -81,8 +81,8 @@ def bound_view(now: Tour) -> None:
         st.markdown(
             "At first one column is constant in the large stratum, so the published test skips "
             "those rows. **Drag the record** to x = 1 there: now they all count. It moves p by "
-            f"**{number(change)}**, **{number(change / claimed)} times** what the noise was made "
-            f"for. The **strict** form counts every stratum always: its proved bound is "
+            f"**{number(change)}**, **{number(change / claimed)} times** the change that the "
+            f"noise covers. The **strict** form counts every stratum always: its proved bound is "
             f"{number(found.bound)}."
         )
         st.caption(" · ".join(f"{name}: {number(v)}" for name, v in found.claims.items()))

@@ -286,7 +286,7 @@ def score(room: Room) -> str:
     low, high = luck(chances)
     spread = f"{low}" if low == high else f"{low} to {high}"
     return (
-        f"The class was right on <b>{right} of {len(chances)}</b> outputs. In the long run nobody "
-        f"is right more than {percent(mean, 1)} of the time. After {len(chances)}, luck explains "
-        f"{spread} right answers in 9 of 10 classes."
+        f"The class was right on <b>{right} of {len(chances)}</b> outputs. In the long run the "
+        f"best guesser is right {percent(mean, 1)} of the time. After {len(chances)}, luck "
+        f"explains {spread} right answers in 9 of 10 classes."
     )

@@ -14,7 +14,7 @@ from pages.draw.scene import given, mount
 from pages.learn.search import gallery, perfect
 from pages.learn.tour import Tour, draft
 
-WAITING = "Before any coin is spent: what perfect tests would find. Runs are made …"
+WAITING = "Before any coin is spent: the links that perfect tests find. Runs are made …"
 ONCE = "marginal_pc"  # what spends once
 
 

@@ -50,7 +50,7 @@ def now_view(now: Tour) -> None:
         _said(_outcomes(now.data, people, epsilon), people, epsilon)
         _price_of_a_question(now, people, epsilon)
         query, icon = {"data": OWN, "plan.rows": f"{people}"}, ":material/arrow_forward:"
-        title, page = "Plan with my own columns", "pages/study/page.py"
+        title, page = "Forecast with my own columns", "pages/study/page.py"
         st.page_link(page, label=title, icon=icon, query_params=query)
     with right:
         every = [_outcomes(now.data, n, epsilon) for n in PEOPLE]

@@ -7,7 +7,7 @@ import streamlit as st
 from pages.learn.phone import ballot
 from pages.learn.search import played_run, search_view
 from pages.learn.steps import BY_KEY, WAY, show_step
-from pages.learn.tour import draft, settings, tour, ways
+from pages.learn.tour import OLD, draft, settings, tour, ways
 from pages.learn.wall import PHONE, door, led, wall
 from pages.shell import heading, show_strip
 from pages.shell.settings import bundled
@@ -21,6 +21,8 @@ def main() -> None:
     if led():
         wall()
         return
+    if now_called := OLD.get(draft()["step"]):
+        draft()["step"] = now_called
     step = BY_KEY[draft()["step"]]
     now, other = tour(), played_run() if step.view is search_view else None
 

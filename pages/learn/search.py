@@ -84,7 +84,7 @@ def search_view(now: Tour) -> None:
     """PC, played back."""
     shown = on_screen()
     chosen = st.segmented_control(
-        "Whose tests",
+        "Tests by",
         [PERFECT, EXACT, PRIVATE, *([SHOWN] if shown is not None else [])],
         default=PERFECT,
         required=True,
@@ -158,7 +158,7 @@ def _outcome(data: Dataset, result: RunResult, chosen: str) -> str:
         said += f"{result.summary().promise.terms}."
         return f"{text.plain(said)} {ends}"
     total = text.number(float(result.params.as_dict()["epsilon"]))
-    early = " The budget ran out before the last test." if result.untested else ""
+    early = " The budget was exhausted before the last test." if result.untested else ""
     return f"Priv-PC with ε = {total} for the whole run (strict).{early} {ends}"
 
 
@@ -215,7 +215,7 @@ def _tally(outcomes: list[Counts]) -> None:
     st.caption(
         "The data never change. Only the noise does. "
         + (
-            f"In {early} of them the budget ran out; pairs left open are grey dots."
+            f"In {early} of them the budget was exhausted; pairs not fully tested are grey dots."
             if early
             else ""
         )

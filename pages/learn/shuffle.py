@@ -38,7 +38,7 @@ def shuffle_view(now: Tour) -> None:
     drawn = [(_title(key, r), found_links(r)) for key, r in latest.items()]
     left, right = st.columns([3, 2], gap="large")
     with left:
-        gallery(now, drawn, across=2, alt="What each algorithm sees")
+        gallery(now, drawn, across=2, alt="Links that each algorithm sees")
     with right:
         st.markdown(_answer(counts, guessed) if now.shuffles else _BEFORE)
         show.table(_table(before, counts), alt="Links before and after the shuffle, by algorithm")
@@ -69,7 +69,7 @@ def _guess(now: Tour) -> list[str]:
             icon=":material/shuffle:",
             disabled=(not now.shuffles and not guessed) or now.shuffles >= MOST_SHUFFLES,
             on_click=_shuffle,
-            help="Say first what you expect.",
+            help="Guess first.",
         )
     return list(guessed)
 

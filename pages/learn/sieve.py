@@ -55,8 +55,8 @@ def sieve_view(now: Tour) -> None:
     asked, examined = (sum(s.kind == kind for s in result.steps) for kind in ("sieve", "examine"))
     st.markdown(
         f"Priv-PC's run at ε = {now.epsilon:g} asked **{asked:,}** questions. The sieve alone "
-        f"answered **{asked - examined:,}**; **{examined:,}** were examined. Answering each on its "
-        f"own would split ε {asked:,} times; here each “perhaps independent” takes one share."
+        f"answered **{asked - examined:,}**; **{examined:,}** were examined. A separate answer for "
+        f"each would split ε {asked:,} times; here each “perhaps independent” takes one share."
     )
     with st.expander("The sieve's test", key="learn-theorem"):
         parameters([s for s in Fields.specs() if s.name in _TYPED], d, key="sieve")

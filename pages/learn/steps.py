@@ -40,18 +40,18 @@ class Step:
 
 STEPS = (
     Step(
-        "truth",
-        "What causes what",
-        "What we want to find: which thing causes which",
-        "Each box is recorded about every person; an arrow says that one thing acts on another. "
-        "Reverse an arrow: would the data look different? Some arrows never show it.",
+        "cause",
+        "Cause",
+        "The goal: find which thing causes which",
+        "Each box is recorded about every person. An arrow points from cause to effect. Reverse an "
+        "arrow: would the data look different? For some arrows they would not.",
         "Priv-PC, section 2.2; Verma and Pearl 1990.",
         truth_view,
     ),
     Step(
         "search",
         "Search",
-        "How the search works: begin with every link, take away what a test explains",
+        "The search: begin with every link, then remove links by tests",
         "A test asks: do these two still go together once others are known? If not, the link goes. "
         "Order 0 conditions on nothing, order 1 on one variable, and so on.",
         "Priv-PC, appendix A, Algorithm 3; Spirtes, Glymour and Scheines.",
@@ -60,16 +60,17 @@ STEPS = (
     Step(
         "noise",
         "Noise",
-        "What privacy does to one test",
-        "A private run sees each test's number with noise, wide enough to hide any one person. Far "
-        "from the threshold nothing changes. Near it, noise decides. Lower ε: the dots spread.",
+        "Noise on one test",
+        "A private run sees the strength of each link with noise. The noise is wide enough to hide "
+        "any one person. Far from the threshold nothing changes. Near it, noise decides. Lower ε: "
+        "the dots spread.",
         "Priv-PC, sections 2.1 and 3.3; research/theory/privacy_proofs.md.",
         noise_view,
     ),
     Step(
         "draws",
         "Draw again",
-        "The same data, other noise: not an error bar, but another graph",
+        "Same data, new noise: a different graph each time",
         "Each picture is one private run. A real analyst gets one of them, and cannot know which.",
         "Priv-PC, section 4 repeats every run for the same reason.",
         draws_view,
@@ -78,10 +79,10 @@ STEPS = (
     Step(
         "person",
         "One person",
-        "The promise: replace one person, and nobody can tell",
-        "Change one person's answer. A coin picks one of the two tables, a noisy output comes out, "
-        "and you bet. Differential privacy limits how often anyone can be right. Here are "
-        f"{PEOPLE:,} people, so that each is a dot.",
+        "The promise: replace one person, and the output hardly changes",
+        "Change one person's answer. A coin picks one of the two tables, and its noisy output is "
+        "released. Guess the table. Differential privacy limits how often anyone can be right. "
+        f"Each dot is one of {PEOPLE:,} people.",
         "Priv-PC, section 2.1, Definition 1; the limit e^ε / (1 + e^ε): Wasserman and Zhou 2010.",
         person_view,
         rows=lambda now: PEOPLE,
@@ -95,7 +96,7 @@ STEPS = (
         "size m of the sample.",
         "Priv-PC, section 3.1, Algorithm 1 and Theorem 2; section 3.2 on the sample's size m.",
         sieve_view,
-        under="once",
+        under="budget",
     ),
     Step(
         "orders",
@@ -105,11 +106,11 @@ STEPS = (
         "threshold. CURATE plans its budget by order before it begins.",
         "CURATE, section III-A, Algorithm 1, Lemmas 1 and 2.",
         orders_view,
-        under="once",
+        under="budget",
     ),
     Step(
         "bound",
-        "A bound fails",
+        "Broken bound",
         "One record that a published bound does not cover",
         "Noise hides a person only if the sensitivity is right. These two tables differ in one "
         "record; the numbers are computed now, by the functions that run the tests.",
@@ -117,12 +118,12 @@ STEPS = (
         bound_view,
     ),
     Step(
-        "once",
-        "Money",
-        "Money: the same total, spent in three ways",
-        "ε is a purse of 100 coins. Priv-PC pays for each “perhaps independent”; CURATE pays for "
-        "every test, more at the beginning; Marginal PC buys noisy tables once, and its tests read "
-        "no more data. Uses the same data and noise as Explore.",
+        "budget",
+        "Budget",
+        "The privacy budget: the same total, spent in three ways",
+        "The budget ε is 100 coins. Priv-PC pays for each “perhaps independent”. CURATE pays for "
+        "every test, and more at the beginning. Marginal PC pays once for noisy tables, and its "
+        "tests read only those. Uses the same data and noise as Explore.",
         "Priv-PC, sections 2.1 and 3.1; CURATE, section III-A; research/theory/marginal_pc.md.",
         money_view,
         rows=money_rows,
@@ -132,16 +133,16 @@ STEPS = (
         "Shuffle",
         "Shuffle: no link is left. Who still sees one?",
         "Real data come without their true graph, so false positives cannot be counted. But every "
-        "column can be shuffled by itself: what does each algorithm find then? Guess first.",
+        "column can be shuffled separately: what does each algorithm find then? Guess first.",
         "research/theory/privacy_audit.md; such a count stands with every ε here.",
         shuffle_view,
     ),
     Step(
-        "now",
-        "What now",
-        "What if it were your people? What now?",
-        "How many people, and how much may one of them show? Below are real runs on so many rows "
-        "of this network. Then plan with your own columns.",
+        "study",
+        "Your study",
+        "Your study: how many people, and which ε?",
+        "Choose the number of people and ε. Ten runs on as many rows of this network show the "
+        "result. Then forecast it for your own columns.",
         "docs/guide/my-data.md; the page My data.",
         now_view,
         rows=people_asked,

@@ -21,9 +21,10 @@ from pages.shell.state import Draft
 NETWORKS = ("asia", "cancer", "earthquake", "survey")
 # In their order; what each says and shows is in pages/learn/steps.py.
 STEPS = (
-    *("truth", "search", "noise", "draws", "person", "sieve", "orders", "bound", "once"),
-    *("shuffle", "now"),
+    *("cause", "search", "noise", "draws", "person", "sieve", "orders", "bound", "budget"),
+    *("shuffle", "study"),
 )
+OLD = {"truth": "cause", "once": "budget", "now": "study"}  # steps in addresses of version 0.3
 ROWS = 20_000
 EPSILONS = (0.01, 20.0)  # another page's is taken to the nearer end
 PEOPLE = 1_000  # of the crowd: dots that a hand can still choose among
@@ -36,7 +37,7 @@ class Tour(Parameters):
     """The step, which network the tour is about, the total ε of its private runs, their seed, and
     how often its columns were shuffled."""
 
-    step: str = param("truth", "Step", choices=STEPS)
+    step: str = param("cause", "Step", choices=(*STEPS, *OLD))
     data: str = param("asia", "Network", choices=NETWORKS)
     epsilon: float = param(
         1.0,

@@ -65,9 +65,9 @@ export class Arrows extends Picture {
     const many = kind === CYCLE ? 0 : given.changed[kind], free = this.reversible.filter(Boolean).length;
     const say = (...parts) => this.said.replaceChildren(...parts);
     if (this.either) say(strong("found", `${free} of ${given.arrows.length} arrows`), " may point either way: drawn as plain lines. For each of them there is a graph with that arrow reversed that answers every question to the data alike. The others are settled by the data.");
-    else if (!mask) say(this.turned ? "Back to the truth. " : "Click an arrow to reverse it. ", `Data answer questions: do these two go together, once others are known? Here there are ${of}. How many answers would change?`);
+    else if (!mask) say(this.turned ? "This is the true graph again. " : "Click an arrow to reverse it. ", `Data answer questions: do these two go together, once others are known? Here there are ${of}. How many answers would change?`);
     else if (kind === CYCLE) say(strong("false_positive", "These arrows go round in a circle"), ": then a thing would be its own cause. Reverse another arrow.");
-    else if (!many) say(strong("found", `None of ${of} answers would change. `), "No data, however many, can tell this graph from the true one: what is reversed may point either way.");
+    else if (!many) say(strong("found", `None of ${of} answers would change. `), "No data, however many, can tell this graph from the true one: a reversed arrow may point either way.");
     else say(strong("false_positive", `${many.toLocaleString("en")} of ${of} answers would change`), ": data can tell this graph from the true one. For example:");
     const t = given.titles, shown = this.either || !mask || kind === CYCLE ? [] : given.examples[kind];
     this.list.replaceChildren(...shown.map(([x, y, held, independent]) => el("li", {},

@@ -74,7 +74,7 @@ export class Dots extends Picture {
     pen.setLineDash([]);
     if (small) return;
     pen.textAlign = "right";
-    pen.fillText(view.free === view.links ? "all of them, as without privacy" : "without privacy",
+    pen.fillText(view.free === view.links ? "all links (no privacy)" : "no privacy",
       x(view.free) + (view.free === view.links ? 12 : 0), 14);
   }
 }

@@ -20,6 +20,6 @@ export class Hundred {
     if (seen === this.seen) return;
     this.seen = seen;
     this.figures.forEach((figure, k) => figure.setAttribute("class", k >= right ? "" : exact ? "none" : k < CHANCE ? "chance" : "lit"));
-    this.said.textContent = exact ? "Nobody is protected." : `At most ${right} of 100 guesses about one person are right; a coin gets 50.`;
+    this.said.textContent = exact ? "Nobody is protected." : `At most ${right} of 100 guesses about a person are right (chance: 50).`;
   }
 }

@@ -83,7 +83,7 @@ export class Margins extends Picture {
       this.stand(name, count, `${WORDS[name]} = ${value}`);
     }
     this.root.dataset.state = JSON.stringify({...now, score: mean, coins: this.plan.map((row) => row[3])});
-    this.said.replaceChildren(...(first ? [`Of 100 coins the plan lays `, el("b", {class: "found"}, short(first[3])), ` on order 0, ε = ${short(first[2])} a test: a deletion is lost with at most ${percent(bound(first[4], first[2]))}, a wrong one made with at most ${percent(bound(first[5], first[2]))}. `] : ["The total allows no plan here. "]),
+    this.said.replaceChildren(...(first ? [`The budget allocation puts `, el("b", {class: "found"}, short(first[3])), ` of 100 coins on order 0, ε = ${short(first[2])} per test: a deletion is lost with at most ${percent(bound(first[4], first[2]))}, a wrong one made with at most ${percent(bound(first[5], first[2]))}. `] : ["The total allows no plan here. "]),
       `${given.what} `, el("b", {}, `${mean.toFixed(2)} ± ${error.toFixed(2)}`), ` over ${this.scores.length} draws; the default setting has ${average(given.default).toFixed(2)} ± ${spread(given.default).toFixed(2)}.`);
     this.paintChart();
     this.paintBars();

@@ -137,7 +137,7 @@ export class Money extends Picture {
     const coins = el("b", {}, `${figure(paid)} of 100 coins`);
     if (over) {
       const c = count(this.model, frame(this.model, column.key, this.at, this.given.draw));
-      const end = run.ended ? [] : [el("b", {class: "untested"}, ` The purse was empty: ${counted("untested", c.untested)}.`)];
+      const end = run.ended ? [] : [el("b", {class: "untested"}, ` The budget was exhausted: ${counted("untested", c.untested)}.`)];
       return [coins, ` for ${done} answers: `, el("b", {class: "found"}, counted("found", c.found, this.model.links)), ", ", el("b", {class: "false_positive"}, counted("false_positive", c.false_positive)), ".", ...end];
     }
     if (this.t < 0) return run.bought.length ? [coins, " go for noisy tables of counts, before any question is asked."] : [coins, ". The questions have not begun."];
@@ -154,8 +154,8 @@ export class Money extends Picture {
     const finds = others.every((key) => of(once, "found") >= of(key, "found"));
     const honest = others.every((key) => of(once, "false_positive") <= of(key, "false_positive"));
     this.outcome = finds ? honest ? "once" : "more" : honest ? "less" : "lost";
-    const end = {once: "Spending once wins here.", more: "Spending once finds most here, but it invents more than one of the others: it does not win.",
-      less: "Spending once invents least here, but it does not find most.", lost: "Spending once does not win here: another finds more and invents less."}[this.outcome];
+    const end = {once: "Spending once wins here.", more: "Spending once finds most here, but another method has fewer false positives: it does not win.",
+      less: "Spending once has the fewest false positives here, but it does not find most.", lost: "Spending once does not win here: another method finds more, with fewer false positives."}[this.outcome];
     this.root.dataset.state = JSON.stringify({epsilon: this.model.epsilons[this.at], outcome: this.outcome});
     const said = `Over ${all[once].length} draws, on average: ${parts.join("; ")}, of ${this.model.links} true links. `;
     if (this.spoken === said) return;

@@ -40,7 +40,7 @@ export class Noise extends Picture {
   }
 
   build() {
-    this.canvas = el("canvas", {class: "noise", tabindex: 0, role: "slider", "aria-label": "The score |z|: drag it, or use the arrow keys"});
+    this.canvas = el("canvas", {class: "noise", tabindex: 0, role: "slider", "aria-label": "The strength of the link: drag it, or use the arrow keys"});
     this.eps = range("epsilon of this test", {min: -3, max: 1, step: 0.02,
       oninput: () => { this.epsilon = 10 ** Number(this.eps.value); this.restart(); }});
     this.said = el("p", {class: "sentence"});
@@ -151,6 +151,6 @@ export class Noise extends Picture {
     pen.fillStyle = ink("--st-primary-color");
     pen.beginPath(); pen.arc(at, box.floor, 9, 0, 7); pen.fill();
     pen.fillStyle = text;
-    pen.fillText(`|z| = ${short(this.score)}: drag it`, Math.min(box.w - 80, Math.max(80, at)), 16);
+    pen.fillText(`strength ${short(this.score)}: drag it`, Math.min(box.w - 80, Math.max(80, at)), 16);
   }
 }

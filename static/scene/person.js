@@ -23,7 +23,7 @@ export class Person extends Picture {
     this.root.className = "scene person";
     const canvas = (label) => el("canvas", label ? {role: "img", "aria-label": label} : {"aria-hidden": "true"});
     this.crowd = el("canvas", {class: "crowd", tabindex: 0, role: "application", "aria-label": "The crowd: choose a person with the arrow keys, Enter changes their answer"});
-    this.outputs = canvas("What may come out of A and of B");
+    this.outputs = canvas("Probable outputs of A and of B");
     this.scores = canvas("The share of right guesses");
     this.said = el("p", {class: "sentence", "aria-live": "polite"});
     this.choices = el("div", {class: "buttons"});
@@ -121,10 +121,10 @@ export class Person extends Picture {
       say(`Person ${this.who + 1}: ${this.cellName(own)}. Change the answer to:`);
       offer(...given.moved[own].map((z, cell) => z === null ? "" : button(this.cellName(cell), () => this.change(cell))));
     } else if (this.out === null) {
-      say("Two tables now, ", name(0), " and ", name(1), ": they differ in one person. A coin picks one, and its score goes out with noise on it.");
+      say("Two tables now, ", name(0), " and ", name(1), ": they differ in one person. A coin picks one. The strength of the link in it (the test statistic) is released with noise.");
       offer(button("Release one output", () => this.release(), true), this.manyButton());
     } else if (this.last === null) {
-      say("Out came ", el("b", {}, `|z| = ${short(this.out)}`), ". From which table? Bet.");
+      say("The noisy strength is ", el("b", {}, short(this.out)), ". Which table did it come from?");
       offer(...NAMES.map((n, k) => button(`It was ${n}`, () => this.bet(k), true)));
     } else {
       say(el("b", {class: this.last ? "found" : "false_positive"}, this.last ? "Right" : "Wrong"), `: ${short(this.out)} came from `, name(this.which), `. At this ε ${NAMES[this.likelier(this.out)]} makes it likelier, as the curves show.`);
@@ -143,7 +143,7 @@ export class Person extends Picture {
     const one = (which) => {
       const score = which ? (this.apart ? this.scoresOf[1] : z) : z, changed = (cell) => this.apart && (cell === own || cell === this.target);
       const count = (r, c) => { const cell = r * b + c; return table[r][c] + (which && this.apart ? (cell === this.target) - (cell === own) : 0); };
-      return el("table", {}, el("caption", {}, `${NAMES[which]}: |z| = ${score.toPrecision(5)}`),
+      return el("table", {}, el("caption", {}, `${NAMES[which]}: strength ${score.toPrecision(5)}`),
         el("thead", {}, el("tr", {}, el("th", {}, `${titles[0]} ↓  ${titles[1]} →`), ...levels[1].map((l) => el("th", {}, l)))),
         el("tbody", {}, ...levels[0].map((l, r) => el("tr", {}, el("th", {}, l), ...levels[1].map((_, c) => el("td", {class: changed(r * b + c) ? "here" : ""}, String(count(r, c))))))));
     };
@@ -154,8 +154,8 @@ export class Person extends Picture {
     const right = this.guesses.filter(Boolean).length, of = this.guesses.length, pct = (x) => `${(100 * x).toFixed(1)}\u00a0%`;
     this.value.textContent = `ε = ${short(this.epsilon)}`;
     this.eps.value = String(Math.log10(this.epsilon));
-    const best = this.apart ? ` Best possible on these two: ${pct(this.best)}.` : "";
-    this.tally.textContent = `${of ? `Right: ${right} of ${of}, ${pct(right / of)}.` : "No bet yet."}${best} The wall at this ε: ${pct(wall(this.epsilon))}. A coin: 50 %.`;
+    const best = this.apart ? ` On these two tables: ${pct(this.best)}.` : "";
+    this.tally.textContent = `${of ? `Right: ${right} of ${of}, ${pct(right / of)}.` : "No guess yet."}${best} Best possible at this ε: ${pct(wall(this.epsilon))}. Chance: 50 %.`;
     this.root.dataset.state = JSON.stringify({who: this.who, target: this.target, epsilon: this.epsilon, right, of, wall: wall(this.epsilon),
       ...(this.apart ? {best: this.best, scores: this.scoresOf, scale: this.scale} : {})});
   }
@@ -230,7 +230,7 @@ export class Person extends Picture {
     };
     line(0.5, "50 %", [4, 4], ink("--st-text-color"));
     if (this.apart) line(this.best, "", [2, 3], ink("--found"));
-    line(wall(this.epsilon), "wall", [], ink("--false_positive"));
+    line(wall(this.epsilon), "best", [], ink("--false_positive"));
     let right = 0;
     this.guesses.forEach((hit, k) => {
       right += hit;

@@ -21,7 +21,7 @@ export class Plan extends Picture {
   build() {
     this.root.className = "scene plan-scene";
     this.canvas = el("canvas", {class: "noise", role: "img"});
-    const rows = this.rows({one: "Margin beta 1: how far from T deletions are told apart", two: "Margin beta 2: how far from T edges to keep are told apart"},
+    const rows = this.rows({one: "Margin beta 1: removed edges lie this far from T", two: "Margin beta 2: kept edges lie this far from T"},
       (name) => { this.hand = name; this.wait(true); this.draw(); });
     this.said = el("p", {class: "sentence", "aria-live": "polite"});
     this.root.replaceChildren(el("div", {class: "main"}, this.canvas, el("div", {class: "panel dials"}, ...rows), this.said));

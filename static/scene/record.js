@@ -1,4 +1,4 @@
-// One record to move from cell to cell: the published p flies, the strict |z| hardly stirs.
+// One record to move from cell to cell: the published p flies, the strict strength hardly stirs.
 import {Picture, add, el, held, keyed} from "./dom.js";
 import {short} from "./noise.js";
 
@@ -30,7 +30,7 @@ export class RecordMove extends Picture {
     this.root.replaceChildren(el("div", {class: "main"}, svg, this.said));
     this.cells = this.given.places.map((p) => this.cell(p));
     this.needles = {p: this.gauge(gauges[0], "published p", 0, 0.5, this.start.p, this.given.claim),
-      z: this.gauge(gauges[1], "strict |z|", 0, Math.max(1, ...this.given.places.map((p) => p.z)) * 1.25, this.start.z, this.given.bound)};
+      z: this.gauge(gauges[1], "strict strength", 0, Math.max(1, ...this.given.places.map((p) => p.z)) * 1.25, this.start.z, this.given.bound)};
     this.dot = add("circle", {r: 13, class: "grab"}, svg);
     held(svg, (e) => this.follow(e), () => this.draw());
     keyed(svg, {ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1}, (by) => {
@@ -94,18 +94,18 @@ export class RecordMove extends Picture {
       needle.value.setAttribute("y", Math.abs(at - needle.y(this.start[name])) < 18 ? at - this.way.lift : at + 5);
       needle.value.textContent = short(v);
     }
-    this.svg.setAttribute("aria-valuetext", `p ${short(place.p)}, strict |z| ${short(place.z)}`);
+    this.svg.setAttribute("aria-valuetext", `p ${short(place.p)}, strict strength ${short(place.z)}`);
     this.said.replaceChildren(...(place === this.start ? this.resting() : this.moved(place)));
   }
 
   resting() {
-    return ["The record is where it was: the published p is ", el("b", {}, short(this.start.p)), ", the strict |z| ", el("b", {}, short(this.start.z)), "."];
+    return ["The record has not moved: the published p is ", el("b", {}, short(this.start.p)), ", the strict strength ", el("b", {}, short(this.start.z)), "."];
   }
 
   moved(place) {
-    const {start, needles, given} = this, out = (needle, v) => needle.inside(v) ? "inside its fence" : "outside its fence";
+    const {start, needles, given} = this, out = (needle, v) => needle.inside(v) ? "inside its bound" : "outside its bound";
     return ["The record moved the published p from ", el("b", {}, short(start.p)), " to ",
-      el("b", {class: needles.p.inside(place.p) ? "found" : "false_positive"}, short(place.p)), `: ${out(needles.p, place.p)}, which is ${short(given.claim)} to either side. The strict |z| went from `,
+      el("b", {class: needles.p.inside(place.p) ? "found" : "false_positive"}, short(place.p)), `: ${out(needles.p, place.p)}, which is ${short(given.claim)} to either side. The strict strength went from `,
       el("b", {}, short(start.z)), " to ", el("b", {class: "found"}, short(place.z)), `: ${out(needles.z, place.z)} of ${short(given.bound)}.`];
   }
 }

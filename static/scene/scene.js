@@ -69,7 +69,7 @@ export class Scene extends Picture {
       el("div", {class: "top"}, el("h2", {class: "question"}, this.given.question), p.about),
       el("div", {class: "main"}, p.methods, el("div", {class: "stage"}, this.graph.svg), p.table,
         el("div", {class: "panel priced"}, el("div", {class: "turns"}, this.dial, el("div", {class: "ends"},
-          el("span", {}, "nobody recognisable"), p.value, el("span", {}, "everything exact"))), this.hundred.node), p.buttons, this.legend()),
+          el("span", {}, "strong privacy"), p.value, el("span", {}, "no privacy"))), this.hundred.node), p.buttons, this.legend()),
       el("div", {class: "side"}, p.sentence, p.live,
         el("h2", {}, "Every draw of the noise"), el("div", {class: "sheet"}, canvas),
         el("h2", {}, "Where links are lost"), p.steps, p.hint));
@@ -88,15 +88,15 @@ export class Scene extends Picture {
   }
 
   buttons() {
-    const shake = el("button", {class: "shake"}, "Shake: another draw");
+    const shake = el("button", {class: "shake"}, "Draw new noise");
     shake.addEventListener("pointerdown", () => { this.shake(); this.held = setInterval(() => this.shake(), HOLD); });
     const let_go = () => { clearInterval(this.held); this.rest(); };
     ["pointerup", "pointerleave", "pointercancel"].forEach((name) => shake.addEventListener(name, let_go));
     shake.addEventListener("click", (e) => { if (e.detail === 0) { this.shake(); this.rest(); } });
-    const ghost = el("button", {class: "ghost", "aria-pressed": "false", onclick: () => this.ghost()}, "Ghost: all draws at once");
+    const ghost = el("button", {class: "ghost", "aria-pressed": "false", onclick: () => this.ghost()}, "Overlay all draws");
     const table = el("button", {"aria-pressed": "false", class: "as-table", onclick: () => { this.table = !this.table; this.draw(); }}, "As a table");
     const row = el("div", {class: "buttons"}, shake, ghost, table);
-    if (this.hooks.yours) row.append(el("button", {class: "yours", onclick: () => this.hooks.yours(this.frame())}, "Make it yours →"));
+    if (this.hooks.yours) row.append(el("button", {class: "yours", onclick: () => this.hooks.yours(this.frame())}, "Open in Run →"));
     return row;
   }
 
@@ -222,7 +222,7 @@ export class Scene extends Picture {
     if (ghost) bits.push(`, on average over ${all.length} draws`);
     else if (!exact) bits.push(` in draw ${state.draw + 1} of ${all.length}`);
     const turned = ["reversed", "undirected", "not_identifiable"].filter(value);
-    turned.forEach((kind, k) => bits.push(k === 0 ? ". Of those found: " : k < turned.length - 1 ? ", " : " and ", said(kind)));
+    turned.forEach((kind, k) => bits.push(k === 0 ? ". Among the links found: " : k < turned.length - 1 ? ", " : " and ", said(kind)));
     bits.push(exact ? `. ${this.given.noPromise}` :
       `. ${this.given.promise.replace("{right}", guesses(model.epsilons[state.at]))}`);
     parts.sentence.replaceChildren(...bits);
@@ -238,7 +238,7 @@ export class Scene extends Picture {
 
   hint() {
     const {model, state, lit, parts, exact} = this;
-    if (lit === null) { parts.hint.textContent = exact || this.table ? "" : "Point at a link: how many draws hold it, and below which ε it is lost."; return; }
+    if (lit === null) { parts.hint.textContent = exact || this.table ? "" : "Point at a link to see how often it is found and the ε below which it is lost."; return; }
     const [i, j] = model.pairs[lit], t = this.given.titles, s = share(model, state.method, state.at, lit);
     const real = model.truth[lit] !== ABSENT, from = drowns(model, state.method, lit);
     const back = model.causal[lit] === 3, name = real ? `${t[back ? j : i]} → ${t[back ? i : j]}` : `${t[i]} – ${t[j]} (no such link)`;

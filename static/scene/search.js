@@ -169,7 +169,7 @@ export class Search extends Picture {
 
   words(b, end, told, gone) {
     const {parts, given} = this, t = given.titles, whole = this.pairs.length;
-    parts.title.textContent = b ? `Order ${b[ORDER]}: ${b[GIVEN].length ? `${b[GIVEN].length} held still` : "nothing held still"}` : end ? "Directions" : "Before the first test";
+    parts.title.textContent = b ? `Order ${b[ORDER]}: ${b[GIVEN].length ? `${b[GIVEN].length} in the conditioning set` : "no condition"}` : end ? "Directions" : "Before the first test";
     parts.question.textContent = b ? `Do ${t[b[X]]} and ${t[b[Y]]} still go together${b[GIVEN].length ? ` once we know ${b[GIVEN].map((g) => t[g]).join(", ")}` : ""}?` :
       end ? "Where two links meet in the middle of a pair that was separated without it, both point there." : "Every pair is linked. Each test may take one link away; none comes back.";
     parts.bets.hidden = !this.ask.checked;
@@ -183,7 +183,7 @@ export class Search extends Picture {
     const open = given.end.filter((s) => s === UNTESTED).length, left = given.end.filter((s) => s !== ABSENT && s !== UNTESTED).length;
     const score = this.guesses[1] ? ` · you: ${this.guesses[0]} of ${this.guesses[1]}` : "";
     parts.count.textContent = `Step ${Math.min(this.at, given.beats.length)} of ${given.beats.length} · ` +
-      (end ? `${left} links left${open ? ` · ${open} pairs not tested to the end` : ""}` : `${whole - gone} links left`) + score;
+      (end ? `${left} links left${open ? ` · ${open} pairs not fully tested` : ""}` : `${whole - gone} links left`) + score;
     this.graph.svg.setAttribute("aria-label", `${parts.question.textContent} ${answer}`);
     this.slider.value = String(this.at);
     this.slider.setAttribute("aria-valuetext", parts.count.textContent);

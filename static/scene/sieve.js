@@ -63,7 +63,7 @@ export class Sieve extends Picture {
     const {given} = this;
     if (!this.canvas.clientWidth) return;
     const sample = given.samples[this.m];
-    this.stand("t", given.thresholds.length, `T = ${given.thresholds[this.t]}${given.scale === "z" ? `, |z| ${short(this.level)}` : ""}`);
+    this.stand("t", given.thresholds.length, `T = ${given.thresholds[this.t]}${given.scale === "z" ? `, strength ${short(this.level)}` : ""}`);
     this.stand("w", given.tweaks.length, `t = ${given.tweaks[this.w]}`);
     this.stand("m", given.samples.length, `m = ${sample.m.toLocaleString("en")}${sample.best ? ", the best" : ""}`);
     const found = this.known.map((k) => {
@@ -75,7 +75,7 @@ export class Sieve extends Picture {
     const passed = found.filter((f) => f.passes).length;
     this.root.dataset.state = JSON.stringify({t: given.thresholds[this.t], w: given.tweaks[this.w], m: sample.m, level: this.level, lowered: this.lowered, passed, lost, vain, of: found.length});
     this.said.replaceChildren("With this noise ", el("b", {}, `${passed} of ${found.length}`), " queries pass the sieve and are examined: ",
-      el("b", {class: "false_positive"}, `${vain} in vain`), " (they look dependent), while ", el("b", {class: "reversed"}, `${lost}`),
+      el("b", {class: "false_positive"}, `${vain} needlessly`), " (they look dependent), while ", el("b", {class: "reversed"}, `${lost}`),
       ` that look independent ${lost === 1 ? "is" : "are"} lost. Noise: s.d. ${short(sample.sd)}.`);
     this.paint(found);
   }

@@ -43,7 +43,7 @@ TITLES = {step.key: step.title for step in WAY}
 def test_ten_minutes_from_the_opening_to_the_coins(new_page, screenshots):
     page = new_page  # a side menu that was opened before lies over a narrow one
     page.set_viewport_size(DESK)
-    page.goto("/learn?step=truth&data=asia")
+    page.goto("/learn?step=cause&data=asia")
 
     # 1: arrows, and how many answers a turned one changes.
     told = page.locator(".arrows .told")
@@ -109,7 +109,7 @@ def test_ten_minutes_from_the_opening_to_the_coins(new_page, screenshots):
     assert said.inner_text().split(".")[0] == before
     page.screenshot(path=screenshots / "learn_noise.png")
 
-    # 4: a person. The bet, the wall, a thousand guesses.
+    # 4: a person. A guess, the bound, a thousand guesses.
     on(page, TITLES["person"])
     page.get_by_role("button", name="Take the one who matters most").press("Enter")
     shows = steps.state(page, "person")
@@ -140,31 +140,31 @@ def test_ten_minutes_from_the_opening_to_the_coins(new_page, screenshots):
     on(page, TITLES["bound"])
     said, record = page.locator(".record-scene .sentence"), page.locator(".record:not(.below)")
     said.get_by_text("1.58e-6").first.wait_for()
-    assert "The record is where it was" in said.inner_text()
+    assert "The record has not moved" in said.inner_text()
     box = record.bounding_box()
     assert box
     unit = box["width"] / 860
     carry(page, (box["x"] + 168 * unit, box["x"] + 330 * unit), box["y"] + 217 * unit)
     text = said.inner_text()
-    assert "to 0.452: outside its fence" in text
-    assert "|z| went from 0.126" in text
-    assert text.rstrip().endswith("inside its fence of 0.0268.")
+    assert "to 0.452: outside its bound" in text
+    assert "strength went from 0.126" in text
+    assert text.rstrip().endswith("inside its bound of 0.0268.")
     page.screenshot(path=screenshots / "learn_bound.png")
     record.press("ArrowLeft")
     assert said.inner_text() != text
 
     # 6: the coins.
-    on(page, TITLES["once"])
+    on(page, TITLES["budget"])
     page.locator(".money .said b").first.wait_for()
     for key in ("Home", "ArrowRight"):
         page.locator(".money .dial").press(key)
     assert steps.state(page, "money")["epsilon"] == 0.0119
     ways = page.locator(".money .way").all_inner_texts()
-    # Coins, found, false positives, and whether the purse was empty: the engine's runs at this ε.
+    # Coins, found, false positives, and whether the budget ended: the engine's runs at this ε.
     spent = [(100, "1", "no", True), (48.5, "2", "1", False), (100, "6", "3", False)]
     for words, wanted in zip(ways, spent, strict=True):
         coins, *links = re.search(_SPENT, words).groups()
-        assert (float(coins), *links, "The purse was empty" in words) == wanted
+        assert (float(coins), *links, "The budget was exhausted" in words) == wanted
     steps.settle(page)
     page.screenshot(path=screenshots / "learn_money.png")
     page.wait_for_url(re.compile("epsilon=0[.]0119"))  # the dial tells it at rest
@@ -177,7 +177,7 @@ def test_ten_minutes_from_the_opening_to_the_coins(new_page, screenshots):
     page.get_by_text("The questions have not begun").first.wait_for()
     assert steps.serious(page) == []
     on(page, TITLES["shuffle"])
-    on(page, TITLES["now"])
+    on(page, TITLES["study"])
     assert page.locator(steps.BROKEN).count() == 0
     assert page.blocked == []
 

@@ -113,7 +113,7 @@ def test_keyboard_typing_and_the_way_to_run(page):
     page.get_by_text("Priv-PC", exact=True).click()
     steps.settle(page)
     shown, said = steps.state(page), steps.numbers(page)
-    page.get_by_role("button", name="Make it yours").click()
+    page.get_by_role("button", name="Open in Run").click()
     page.get_by_text("Priv-PC").first.wait_for()
     steps.settle(page)
     steps.addressed(page, "/run")

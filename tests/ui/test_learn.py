@@ -22,6 +22,8 @@ def test_the_way_through_the_tour(open_app):
     steps = (WAY[1].key, WAY[2].key, "draws", WAY[3].key, WAY[2].key)  # an aside goes on, too
     for button, step in zip(presses, steps, strict=True):
         assert address(press(app, button))["step"] == step
+    app = open_app("learn", step="once")  # an address of version 0.3
+    assert address(app)["step"] == "budget"
     app = open_app("learn", step="nonsense", epsilon="-3", data="<b>")
     assert address(app).get("step", STEPS[0].key) == STEPS[0].key
     assert not app.exception
@@ -66,7 +68,7 @@ def test_what_if_counts_real_runs_and_leads_to_a_plan(open_app):
     price = next(m.value for m in app.markdown if "will be known to" in m.value)
     told_of = f"of Smoking on the chance of Lung cancer will be known to about ± {100 * half:.1f}"
     assert told_of in price
-    (link,) = [link.proto for link in app.get("page_link") if "Plan with" in link.proto.label]
+    (link,) = [link.proto for link in app.get("page_link") if "Forecast with" in link.proto.label]
     assert "plan.rows=1000" in link.query_string
     app = open_app("choose-epsilon", data="own", **{"plan.rows": "1000"})
     assert app.number_input(key="plan-rows").value == 1_000
