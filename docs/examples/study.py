@@ -21,7 +21,7 @@ question = {
 }
 results = list(sweep(**question, store=folder / "study.db"))
 table = frame(results)
-drawn = figure(table, kind="svg", rows={"cancer": 100_000})
+drawn = figure(table, kind="svg", columns=2, rows={"cancer": 100_000})
 drawn
 
 # %%

@@ -33,7 +33,7 @@ from engine.studies.tune import which_epsilon
 answer = which_epsilon(
     "asia", "marginal_pc", target=0.8, epsilons=[0.01, 0.03, 0.1, 0.3, 1, 3], seeds=5
 )
-figure(frame(answer.results), kind="svg", rows={"asia": answer.rows})
+figure(frame(answer.results), kind="svg", columns=2, rows={"asia": answer.rows})
 
 # %%
 print(answer.sentence)

@@ -1,6 +1,8 @@
 """The examples of the documents run, and show tables and pictures."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
@@ -30,6 +32,18 @@ def test_an_example_shows_a_table_first_and_a_picture(path):
     assert page.startswith("# ")
     assert page.count("```python\n") == sum(k == "code" for k, _ in cells(path.read_text("utf-8")))
     assert f"({path.stem}.ipynb)" in page
+
+
+@pytest.mark.parametrize("page", ["start/first-run", "understand/strict-published", "guide/schema"])
+def test_the_python_of_a_page_runs(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = "name,levels,cuts,other\nsmoker,no|yes,,no\nage,,40|65,\n"
+    Path("dictionary.csv").write_text(lines, encoding="utf-8")
+    text = (EXAMPLES.parent / f"{page}.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"(?ms)^```python\n(.*?)^```$", text)
+    assert blocks
+    for block in blocks:
+        exec(compile(fewer(block), page, "exec"), {})
 
 
 def test_there_are_six():
