@@ -119,7 +119,7 @@ def reliability(said: Told) -> list[dict[str, float]]:
 
 def table(kept: dict[str, Any]) -> str:
     """The ranges of more than FEWEST links or arrows."""
-    lines = [f"| {kept['networks']} networks | rows | ε | told / right (number) |"]
+    lines = [f"| {kept['networks']} networks | rows | ε | stated / right (number) |"]
     lines.append("|---|---|---|---|")
     for cell in kept["cells"]:
         some = [r for r in cell["ranges"] if r["count"] > FEWEST]
@@ -144,7 +144,7 @@ def draw(kept: dict[str, Any]) -> None:
                 told, right, error = ([r[k] for r in some] for k in ("told", "right", "error"))
                 label = f"n = {cell['rows']:,}, ε = {cell['epsilon']:g}"
                 axis.errorbar(told, right, error, fmt=f"{mark}:", markersize=4, label=label)
-            axis.set(title=what.capitalize(), xlabel="Confidence that was told")
+            axis.set(title=what.capitalize(), xlabel="Stated confidence")
         axes[0].set_ylabel("Share that was right")
         axes[1].legend(frameon=False)
         figure.savefig(PICTURE, metadata={"Date": None})

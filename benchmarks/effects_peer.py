@@ -86,7 +86,7 @@ def main() -> None:
     """Write rows, or ask DoWhy about them."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=Path, help="write rows and our estimates")
-    parser.add_argument("--ask", type=Path, help="let DoWhy answer about what was written")
+    parser.add_argument("--ask", type=Path, help="let DoWhy answer from the written tables")
     parser.add_argument("--n", type=int, default=20_000)
     options = parser.parse_args()
     if options.rows is not None:

@@ -95,7 +95,7 @@ def until(process: subprocess.Popen[bytes], ready: Callable[[], bool], seconds: 
     end = time.monotonic() + seconds
     while not ready():
         if process.poll() is not None or time.monotonic() > end:
-            raise SystemExit(f"What was started ended, or took more than {seconds:g} s.")
+            raise SystemExit(f"The server ended, or took more than {seconds:g} s to start.")
         time.sleep(0.02)
 
 
@@ -266,7 +266,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Many sessions, many runs")
     parser.add_argument("--sessions", type=int, default=20, help="visitors without a browser")
     parser.add_argument("--seconds", type=float, default=120.0)
-    parser.add_argument("--rest", type=float, default=5.0, help="seconds a person looks at it")
+    parser.add_argument("--rest", type=float, default=5.0, help="seconds between steps of a visit")
     parser.add_argument("--links", type=int, default=24, help="to large datasets")
     parser.add_argument("--runs", type=int, default=500)
     parser.add_argument("--repeats", type=int, default=1, help="soaks, for their spread")

@@ -58,7 +58,7 @@ class Question:
         if not isinstance(self.outcome_level, str | None):
             object.__setattr__(self, "outcome_level", _texts(self.outcome_level, "outcome_level"))
         if not isinstance(self.mean, bool) or (self.mean and self.values is not None):
-            raise InputError("A question's mean is true or false, and without values of its own.")
+            raise InputError("A question's mean is true or false, and takes no separate values.")
         if self.mean and self.outcome_level is not None:
             raise InputError("A question counts levels or compares means, not both.")
         if self.values is not None:

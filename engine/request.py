@@ -318,7 +318,9 @@ def known_from(word: str, name: str) -> Knowledge | None:
     if word in sets:
         return sets[word]
     if not word.startswith("{"):
-        raise InputError(f"What is known is one of {', '.join(sets)}, or the JSON of its file.")
+        raise InputError(
+            f"Background knowledge is one of {', '.join(sets)}, or the JSON of its file."
+        )
     known = load_knowledge(word.encode())
     if name in NETWORKS:
         check_names(known, load_network(name).names)

@@ -185,7 +185,8 @@ def _stated(chosen: Algorithm, data: Dataset, knowledge: Knowledge | None) -> Kn
         knowledge = data.schema.knowledge
     if knowledge and chosen.columns is not None:
         raise InputError(
-            f"{chosen.title} asks which of two columns is the cause; what is known would answer it."
+            f"{chosen.title} asks which of two columns is the cause; background knowledge would "
+            "decide it."
         )
     if knowledge is not None:
         check_names(knowledge, data.names)

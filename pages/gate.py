@@ -28,7 +28,7 @@ from pages import mode
 TWICE = "A request names one Host and at most one Origin."
 NO_HOST = "The Host of this request is not a name or an address, with or without a port."
 PROXIED = (
-    "This server answers browsers of its own machine only, and this request came through a proxy. "
+    "This server answers only browsers on its machine, and this request came through a proxy. "
     "If every visitor of the proxy may use all its budgets, start the server with --trusted."
 )
 ELSEWHERE = (

@@ -21,8 +21,8 @@ if TYPE_CHECKING:  # the server asks for its mode before anything large is impor
 PUBLIC, TRUSTED = "DP_CAUSAL_EXPLORER_PUBLIC", "DP_CAUSAL_EXPLORER_TRUSTED"  # "1": it is
 TOKEN = "DP_CAUSAL_EXPLORER_TOKEN"  # what every request has to show, where it is not ""
 OFF = (
-    "This is a public demo: it takes no files and has no budgets. For your own table start your "
-    "own server, on your own machine, with one command in a copy of this project: make app."
+    "This is a public demo: it takes no files and has no budgets. For your own table start a "
+    "server on your machine, with one command in a copy of this project: make app."
 )
 
 

@@ -146,7 +146,7 @@ def amplification() -> None:
 
 SECTIONS: tuple[tuple[str, Callable[[], None]], ...] = (
     ("Kendall's published p-value", kendall),
-    ("What that costs in one release", published_noise),
+    ("Cost in one release", published_noise),
     ("Spearman's published statistic", spearman),
     ("CURATE's sensitivity constant", curate_constant),
     ("EM-PC's greedy distance", greedy_distance),

@@ -35,7 +35,7 @@ REFUSED = (
 )
 WARNING = (
     "Every visitor who reaches {} is trusted: they see and spend all budgets of this server's "
-    "user, and read the releases and studies. Let nobody else reach it."
+    "user, and read the releases and studies. Allow no other network access to it."
 )
 
 

@@ -47,7 +47,7 @@ class AnmParameters(PrivateBudget):
     release: str = param(
         "auto",
         choices=("auto", VOTE, DIFFERENCE, TWO_SCORES),
-        title="What is released",
+        title="Released value",
         help="Two noisy scores as in the paper, one noisy difference of them, or one noisy margin "
         "of a vote over blocks of rows. 'auto' is the vote if strict, two scores if published.",
     )
@@ -56,7 +56,7 @@ class AnmParameters(PrivateBudget):
         kind="choice",
         choices=(BOTH, TEST, TRAINING),
         title="Protected half",
-        help="Whose record the noise hides: those of the test half, of the training half, or all. "
+        help="Records that the noise hides: those of the test half, of the training half, or all. "
         "A half that is not protected is taken as public, so your own data need both.",
         when=SCORED,
     )

@@ -39,7 +39,7 @@ class CurateNotearsParameters(NoisyDescentParameters):
         choices=INCREMENTS,
         title="Increment",
         help="How ε_k changes over I gradients: ε₀^(1+k/I), which falls when ε₀ < 1; ε₀(1+k/I); "
-        "ε₀e^(k/I). 'rising' (ours) is ε₀·10^(k/I), which rises whatever ε₀.",
+        "ε₀e^(k/I). 'rising' (ours) is ε₀·10^(k/I), which rises for every ε₀.",
     )
     initial: float | str = param(
         "auto",

@@ -56,8 +56,8 @@ class EMPCParameters(TwoForms):
         default="auto",
         choices=("auto", G2.key, *BOUNDED, ORACLE.key),
         help="'auto' is G² in published mode, as in the paper, and Kendall's τ in strict mode: the "
-        "number of records that flip a G² test is searched for greedily, and nothing bounds how "
-        "much one record changes what the search finds.",
+        "number of records that flip a G² test is searched for greedily, and no bound "
+        "is known for one record's influence on that search.",
     )
     rounds: int | str = param(
         "auto",

@@ -57,7 +57,7 @@ class GramParameters(PrivateBudget, CovarianceParameters):
         title="Caution",
         help="How many standard deviations of the known noise are added to the penalty and to the "
         "edge threshold. 0 adds nothing. Where the threshold is 'auto', columns are joined only if "
-        "their covariance is more than chance among all pairs, whatever the caution.",
+        "their covariance exceeds chance among all pairs, at any caution.",
     )
 
     def ball(self, data: Dataset) -> float:

@@ -36,7 +36,7 @@ class PCParameters(SearchParameters):
         help="Majority: a middle node is a collider if it lies in fewer than half of the sets that "
         "separated its neighbours. Strongest: all triples are weighed against each other by how "
         "clearly they were tested, and an arrow is drawn where its probability exceeds 0.4. Better "
-        "with G² than with a rank test, which can miss what a collider opens.",
+        "with G² than with a rank test, which can miss a dependence that a collider opens.",
     )
 
 

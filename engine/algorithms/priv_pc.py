@@ -55,7 +55,7 @@ class PrivPCParameters(NoisyTestParameters, TwoForms):
         tuned=(0.0, 0.1),
         title="Threshold tweak t",
         help="The sieve compares with T − t: fewer independent pairs are lost in it, more "
-        "dependent ones are examined in vain. At most T.",
+        "dependent ones are examined needlessly. At most T.",
     )
     subsample: int | str = param(
         "best",

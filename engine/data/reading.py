@@ -110,7 +110,7 @@ def read(
     for one in unforeseen:
         if one.to is None:  # nobody said what it counts as
             raise DataError(
-                f'Column {one}; say in the schema what they count as: "other": one of its levels '
+                f'Column {one}; declare in the schema how they count: "other": one of its levels '
                 f'(or "{LEVEL}", of a numeric column, for a separate level).'
             )
     return Dataset(
@@ -154,8 +154,8 @@ def _notes(schema: Schema) -> tuple[str, ...]:
     more = len(schema.waiting) - 5
     listed = ", ".join(schema.waiting[:5]) + (f" and {more} more" if more > 0 else "")
     return (
-        f"What {listed} can hold was found in the data and is not declared: no guarantee is given "
-        "until it is.",
+        f"The levels of {listed} were found in the data and are not declared: declare them to have "
+        "a guarantee.",
         *(f"Column {remark}." for remark in schema.remarks),
     )
 

@@ -23,7 +23,7 @@ PROJECTED = (
 )
 CORRECTED = (
     "The estimate is doubly robust: the release spent a share of its budget on one number per "
-    "adjustment set that corrects what the tables cannot show."
+    "adjustment set, which corrects the estimate from the tables."
 )
 NARROW = 0.05  # probability that the outcome causes the cause from which on the sentence says so
 

@@ -41,7 +41,7 @@ class PrivateBudget(Parameters):
         title="Guarantee",
         help="Strict: sensitivities that hold and a total (ε, δ) that is never exceeded, for "
         "replace-one neighbours. Published: the paper's pseudo-code and constants, with the "
-        "paper's total next to what can be proven.",
+        "Claimed ε next to the Proven ε.",
     )
 
     @property

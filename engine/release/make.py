@@ -531,7 +531,7 @@ def _declared(data: Any, schema: Schema | None, monitor: Monitor) -> Dataset:
     """Read the table by its declared schema; InputError, before anything is read, if it waits."""
     if isinstance(schema, Schema) and schema.waiting:
         raise InputError(
-            f"What {cut(', '.join(schema.waiting))} can hold was found in the data and is not "
+            f"The levels of {cut(', '.join(schema.waiting))} were found in the data and are not "
             "public: declare it (schema.declare), or leave the column out (schema.keep)."
         )
     from engine.data.reading import as_dataset  # whoever reads a release needs none

@@ -85,7 +85,7 @@ def public_key(text: str) -> str:
         raise InputError("A public key is 64 hexadecimal digits; see python -m engine key.")
     height = int.from_bytes(bytes.fromhex(found), "little") % 2**255  # without the sign of x
     if height % _PRIME in _SMALL:
-        raise InputError("That public key is a point of small order, with which anything verifies.")
+        raise InputError("This public key is a point of small order, which verifies any signature.")
     return found
 
 

@@ -47,7 +47,7 @@ class LinearParameters(Parameters):
         tuned=(0.001, 0.5),
         title="ℓ1 penalty λ",
         help="Weight of the sum of |W|. 'auto' is 0.01 for discrete columns in [−1, 1], and "
-        "NOTEARS' 0.1 for numeric columns in their own units and for published modes.",
+        "NOTEARS' 0.1 for unscaled numeric columns and for published modes.",
     )
     threshold: float | str = param(
         "auto",

@@ -166,7 +166,7 @@ def remedies(rows: int, columns: int, epsilon: float, delta: float = 1e-6) -> st
 
     Examples:
         >>> remedies(10_000, 20, 0.1)[:75]
-        'What would show a graph: ε = 0.5, at most 4 columns or 14 such tables combi'
+        'A graph needs ε = 0.5, at most 4 columns or 14 such tables combi'
     """
     least = smallest_correlation(rows, columns, epsilon, delta)
     wanted = GRAPH if least > GRAPH else least / 2  # where links are weaker than usual
@@ -183,7 +183,7 @@ def remedies(rows: int, columns: int, epsilon: float, delta: float = 1e-6) -> st
     ways += [f"{max(2, math.ceil((least / wanted) ** 2)):,} such tables combined"]
     said = f"{', '.join(ways[:-1])} or {ways[-1]}" if ways[1:] else ways[0]
     alone = "" if larger else " A larger ε does not suffice with so few rows."
-    return f"What would show a graph: {said}.{alone} Background knowledge helps and costs no ε."
+    return f"A graph needs {said}.{alone} Background knowledge helps and costs no ε."
 
 
 def unworkable(

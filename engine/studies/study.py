@@ -52,7 +52,7 @@ MOST_LOST = 3  # times that workers may end in one study
 _MET_MOST = 8  # datasets that a worker keeps; their tables have one bound of memory together
 _WATCH = 0.5
 _POLL = 0.1  # between two looks for a stop
-_KEPT = "what was finished is kept, and the same command goes on from there"
+_KEPT = "finished runs are kept, and the same command continues from there"
 # What loky and distributed raise where a worker has gone, by name: neither need be imported.
 _GONE = ("TerminatedWorkerError", "BrokenProcessPool", "KilledWorker", "CancelledError")
 

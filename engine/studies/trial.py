@@ -283,7 +283,7 @@ def knowing(data: Dataset, said: Said) -> Dataset:
     schema = data.schema
     if schema is None:
         if not data.public:
-            raise InputError("What is known is part of a schema: declare one first.")
+            raise InputError("Background knowledge is part of a schema: declare one first.")
         named = zip(data.names, data.levels, strict=True)
         schema = Schema(tuple(Column(name=n, type="ordered", levels=some) for n, some in named))
     return replace(data, schema=replace(schema, knowledge=said))
@@ -292,7 +292,7 @@ def knowing(data: Dataset, said: Said) -> Dataset:
 def stated(data: Dataset, name: str) -> Knowledge:
     """Return the ready set of this name, cut from the data's true graph; raise InputError."""
     if (word := ready_name(name)) is None:
-        raise InputError(f"What is known is one of {', '.join(READY)}, not {show(name)}.")
+        raise InputError(f"Background knowledge is one of {', '.join(READY)}, not {show(name)}.")
     if data.truth is None:
         raise InputError(f"There is no true graph of {data.name} to cut {word} from.")
     return ready_sets(data.truth)[word]

@@ -133,7 +133,9 @@ def epsilon_meaning(algorithm: Algorithm, values: Mapping[str, Any], n: int | No
         return "ε must be a number above 0."
     if values.get("guarantee") == "published":
         pays = algorithm.epsilon_pays
-        what = f"{CLAIMED}, the paper's total" if pays == WHOLE_RUN else f"ε for {pays}"
+        what = (
+            f"{CLAIMED}, the total that the paper states" if pays == WHOLE_RUN else f"ε for {pays}"
+        )
         said = f"Published: {what}. The result shows the proven ε."
     else:
         said = "Guaranteed for the whole run: the attacker is right at most "
@@ -155,7 +157,7 @@ def known_button(key: str) -> None:
         return
     known = drafted_known(source)
     if st.button(
-        f"What is known: {known_label(data, known)}",
+        f"Background knowledge: {known_label(data, known)}",
         key=f"{key}-known",
         icon=":material/account_tree:",
         width="stretch",
@@ -167,9 +169,9 @@ def known_button(key: str) -> None:
 
 
 def known_label(data: Dataset, known: Knowledge | None) -> str:
-    """What is known in two or three words."""
+    """Name background knowledge in two or three words."""
     if not known:
-        return "nothing"
+        return "none"
     arrows = len(known.forbidden) + len(known.required)
     for name, found in ({} if data.truth is None else ready_sets(data.truth)).items():
         if found.tiers == known.tiers and not arrows:

@@ -23,7 +23,7 @@ from pages.shell.task import OPEN
 
 _BOARD, _PROBLEM = "known-board", "known-problem"
 _USES = {
-    FULL: "Say what is asked, too: fewer questions, but a false tier costs links",
+    FULL: "Tests and directions: fewer tests, but a false tier costs links",
     ORIENTS: "Only turn links: a false tier costs none, but gets as many arrows wrong",
 }
 # Marginal PC at ε = 1 (research/knowledge.md): of 100 arrows on true links, so many point
@@ -40,7 +40,7 @@ PUBLIC = (
 )
 
 
-@st.dialog("What is known", width="large", on_dismiss="rerun")
+@st.dialog("Background knowledge", width="large", on_dismiss="rerun")
 def known_dialog(data: Dataset) -> None:
     """What is known of a dataset with these columns, as the form has it."""
     OPEN.put(True)

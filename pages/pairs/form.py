@@ -49,10 +49,10 @@ class Fields(Parameters):
         1.0, "Total ε", among=tuple(EPSILONS), help="Strict: two scores get half of it each."
     )
     release: str = param(
-        "vote", "What is released", choices=("vote", "difference", "scores"), help=PROTECTS
+        "vote", "Released value", choices=("vote", "difference", "scores"), help=PROTECTS
     )
     ridge: float = param(
-        0.001, "Ridge λ", low=1e-6, high=1.0, help="Of the kernel ridge regression."
+        0.001, "Ridge λ", low=1e-6, high=1.0, help="Penalty of the kernel ridge regression."
     )
     width: float = param(0.3, "Width of the fit's kernel", low=0.1, high=5.0)
     score_width: float = param(0.2, "Width of HSIC's kernels", low=0.01, high=5.0)

@@ -140,7 +140,11 @@ def decision_view(result: RunResult, data: Dataset, exact: Picture | None, d: Dr
             st.columns(4),
             (
                 ("Released", released, _RELEASED[found.release]),
-                ("Noise scale", text.number(found.scale), "Of the Laplace noise on each number."),
+                (
+                    "Noise scale",
+                    text.number(found.scale),
+                    "Scale of the Laplace noise on each number.",
+                ),
                 (
                     "Noise did not decide",
                     percent(found.probability),

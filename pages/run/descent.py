@@ -60,8 +60,8 @@ def epsilons(found: Descent, result: RunResult, key: str, height: int) -> None:
         return
     if len(spent) == 1:
         st.caption(
-            f"One release took all of ε = {number(float(spent[0]))}. Every iteration works on what "
-            "was released, and costs nothing."
+            f"One release took all of ε = {number(float(spent[0]))}. Every iteration reuses the "
+            "released values and costs no ε."
         )
         return
     title = f"{GUARANTEED if result.ledger.cap is not None else CLAIMED}, share"

@@ -74,7 +74,7 @@ def score_tiles(result: RunResult) -> list[ledger.Tile]:
     return [
         ("Recall", f"{m.recall:.2f}", "Share of the true edges that were learned."),
         ("Precision", share(m.precision), "Share of the learned edges that are true."),
-        ("Skeleton F1", f"{m.skeleton_f1:.2f}", "Counts edges, whatever their direction."),
+        ("Skeleton F1", f"{m.skeleton_f1:.2f}", "Counts edges in either direction."),
         (
             "Directed F1",
             f"{m.directed_f1:.2f}",

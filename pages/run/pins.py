@@ -185,7 +185,7 @@ def _settings(run: Shown) -> dict[str, str]:
     source, shown = run.request.source, run.request.params
     out = {"Dataset": run.data.name, "Rows n": f"{run.data.n:,}"}
     out |= {} if source.own else {"Data seed": f"{source.seed}"}
-    out["What is known"] = known_label(run.data, run.result.knowledge)
+    out["Background knowledge"] = known_label(run.data, run.result.knowledge)
     for spec in algorithm(run.result.algorithm).params.specs():
         if spec.name in shown:
             value = shown[spec.name]

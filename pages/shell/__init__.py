@@ -97,7 +97,8 @@ def main() -> None:
     page.run()
     if refused := state.refused():
         said.error(
-            text.plain(f"Of the link is not shown: {' '.join(refused)}"), icon=":material/link_off:"
+            text.plain(f"Part of this link was ignored: {' '.join(refused)}"),
+            icon=":material/link_off:",
         )
     state.finish(page.url_path, [path for known in PAGES for path in (known.address, *known.old)])
     state.mark()
@@ -213,7 +214,7 @@ const seen = () => {
   const ink = getComputedStyle(document.querySelector(".stApp")).backgroundColor.match(/\\d+/g);
   return ink.slice(0, 3).reduce((sum, part) => sum + Number(part), 0) < 384 ? "dark" : "light";
 };
-// A table takes every Tab to walk through its cells; arrows do that. Tab goes on to what follows.
+// A table uses Tab to move between its cells; arrows do that. Tab goes to the next control.
 // What a button has folded out stands at the page's end: Tab goes from the button into it.
 const tab = (e) => {
   if (e.key !== "Tab" || !e.target.closest) { return; }

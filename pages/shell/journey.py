@@ -38,9 +38,9 @@ class Stage:
 
 STAGES = (
     Stage("Table", "table", "table", "Upload a table"),
-    Stage("Columns", "table", "columns", "State what its columns can hold"),
-    Stage("What is known", "table", "known", "Look at what counts as known"),
-    Stage("Plan", "study", "plan", "See what a budget will buy"),
+    Stage("Columns", "table", "columns", "Declare its columns"),
+    Stage("Background knowledge", "table", "known", "Check the background knowledge"),
+    Stage("Plan", "study", "plan", "Forecast the result"),
     Stage("Budget", "table", "budget", "Declare a budget"),
     Stage("Release", "table", "release", "Release the graph, once"),
     Stage("Share", "table", "share", "Hand it out"),

@@ -30,8 +30,8 @@ STOPPED = "Stopped before the table was read; upload it again to read it."
 LIMITS = (
     "A table with a header line: CSV (UTF-8, or UTF-16 with its mark; comma, semicolon, tab or "
     f"pipe), gzip or not, Parquet, Arrow or Excel. At most {MOST_COLUMNS:,} columns; each used one "
-    f"has at most {MAX_LEVELS} levels, numbers are cut into some. Columns that can be no levels "
-    "are left out, and an empty cell is a level of its own. The file stays in this session."
+    f"has at most {MAX_LEVELS} levels, numbers are cut into intervals. Other columns are "
+    "left out, and an empty cell is a separate level. The file stays in this session."
 )
 KINDS = ("csv", "tsv", "txt", "gz", "parquet", "arrow", "feather", "xlsx", "xls")
 TASK = "reading"
@@ -60,8 +60,8 @@ def upload(*, key: str) -> None:
         type=["json"],
         key=f"{key}-schema",
         max_upload_size=MOST_BYTES // 1_000_000,
-        help="What is public about the columns; without it no guarantee is given. The step Columns "
-        "writes one.",
+        help="Public facts about the columns; without them no guarantee is given. The step Columns "
+        "writes such a file.",
         **took,
     )
     if find(TASK) is not None:

@@ -32,7 +32,7 @@ MAX_SEM_CELLS = 20_000_000  # numeric values of a simulated model, 8 bytes each
 _ROWS = "Fixes which rows are drawn (of a model its graph, too). The noise has its own seed."
 _NOISE = "Fixes every draw of noise: the run can be repeated."
 _SHAPES = "Erdős–Rényi: every edge is equally likely. Scale-free: a few nodes have many."
-_OWN_TERM = "Of each variable's own term, with variance 1; weights are ±0.5 to ±2."
+_OWN_TERM = "Distribution of each variable's noise term, with variance 1; weights are ±0.5 to ±2."
 _EDGES = "Scale-free: rounded to a whole number for each node."
 
 
@@ -54,7 +54,7 @@ class Visit(Parameters):
     seed: int = param(0, "Noise seed", low=0, high=MOST_SEED, help=_NOISE)
 
 
-FACTS = (Spec(name="known", kind="text", default="", title="What is known", high=20_000),)
+FACTS = (Spec(name="known", kind="text", default="", title="Background knowledge", high=20_000),)
 VISIT = {spec.name: spec for spec in Visit.specs()}
 
 

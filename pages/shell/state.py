@@ -362,4 +362,4 @@ def mark() -> None:
     if st.session_state.get(MARK) != count:
         st.session_state[MARK] = count
     with st.container(key="answered"):
-        st.text_input("What the browser has seen", key=MARK, label_visibility="collapsed")
+        st.text_input("Seen by the browser", key=MARK, label_visibility="collapsed")

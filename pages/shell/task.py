@@ -434,6 +434,6 @@ def progress(task: Task, *, key: str) -> None:
             on_click=task.stop,
             args=(STOPPING,),
             disabled=task.stopping,
-            help="Stops it and keeps what was finished until then.",
+            help="Stops the work and keeps its finished parts.",
             width=140,
         )

@@ -26,8 +26,8 @@ NAME = "study-plan"
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
 NETWORKS, RELEASE = ON = ("Random networks of these columns", "Synthetic tables of your release")
 ABOUT = (
-    "What each algorithm will find at each ε, from public facts alone: the columns and their "
-    "levels, the number of rows, and what you expect of the links. No row is read."
+    "Forecast for each algorithm at each ε, from public facts only: the columns and their "
+    "levels, the number of rows, and the links that you expect. No row is read."
 )
 
 
@@ -40,7 +40,7 @@ def page(pressed: bool) -> None:
     file = own_file()
     if file is None or file.schema is None:
         st.info(
-            "State what the columns of your table can hold first: a forecast follows from that.",
+            "Declare the columns of your table first: a forecast needs their levels.",
             icon=":material/table:",
         )
         journey.onward(here)
@@ -60,11 +60,13 @@ def page(pressed: bool) -> None:
         with of_form("study-plan", "The form has changed: press Simulate.", old=old):
             plan_view(found.result)
             if stated(file.schema).knowledge:
-                st.caption("Without what you state of the causes, which settles directions, too.")
+                st.caption(
+                    "Computed without your background knowledge, which would fix more directions."
+                )
         journey.done("plan")
     elif found is None:
         st.info(
-            "Simulate, at the side, says what a release of this table will show; nothing is read."
+            "Press Simulate in the sidebar to forecast a release of this table. No row is read."
         )
     with st.expander("Best setting", icon=":material/tune:"):
         _best(asked[0], asked[-1])

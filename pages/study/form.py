@@ -30,7 +30,7 @@ class Fields(Parameters):
 
     target: float = param(TARGET, "Target", low=0.3, high=1.0, step=0.05)
     objective: str = param(
-        "skeleton_f1", "Score", choices=tuple(OBJECTIVES), help="Of the links tested to the end."
+        "skeleton_f1", "Score", choices=tuple(OBJECTIVES), help="Computed on fully tested edges."
     )
     seeds: int = param(
         SEEDS, "Seeds", among=(5, 10, 20, 50), help="Runs at each of 17 values of ε."

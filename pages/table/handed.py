@@ -80,12 +80,12 @@ def follows(releases: Sequence[Release], key: str) -> None:
     title, place = "Apply knowledge of the causes afterwards", f"{key}-afterwards"
     with st.container(key=place) if several else st.expander(title, key=place):
         known = st.file_uploader(
-            "What is known of the causes (JSON, or Tetrad's)" + ", if anything" * several,
+            "Background knowledge (JSON, or Tetrad's)" + ", if anything" * several,
             type=["json", "txt", "prior"],
             key=f"{key}-knowledge",
             max_upload_size=MOST_BYTES // 1_000_000,
-            help="The dialog “What is known” saves such a file. It takes the place of what the "
-            "release states.",
+            help="The dialog “Background knowledge” saves such a file. It replaces the knowledge "
+            "in the release.",
         )
         if known is None and not several:
             st.caption("Arrows, effects and synthetic rows then follow from it, too. " + FREE)

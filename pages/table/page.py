@@ -15,8 +15,8 @@ from pages.table import columns, handed, join, pay, rows
 from pages.table.columns import unforeseen
 
 DOOR = (
-    "From a file to a private graph: drop a table, say what its columns can hold, see what a "
-    "budget will buy, release once."
+    "From a file to a private graph: drop a table, declare its columns, forecast the result, "
+    "release once."
 )
 RELEASE = (
     "A release is charged to your budget before any noise is drawn, takes its noise from the "
@@ -24,9 +24,7 @@ RELEASE = (
 )
 # The one way to numbers of private rows that nobody has paid for.
 EXACT = "Show exact numbers of your own data (not private)"
-EXACT_HELP = (
-    "What follows is calculated from your rows without noise. Sharing it breaks any guarantee."
-)
+EXACT_HELP = "These numbers come from your rows without noise. Sharing them breaks any guarantee."
 PUBLIC = "Another dataset: yours again, or a public one"
 
 

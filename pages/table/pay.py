@@ -68,9 +68,7 @@ def budgets() -> list[Budget]:
         _table(found)
         again(found)
     with st.expander("Declare a budget", expanded=not found):
-        st.caption(
-            "For all records that you call by one name, whatever file they come in. " + FOR_EVER
-        )
+        st.caption("Covers all records under one name, in any file. " + FOR_EVER)
         d = kept("budget_new", state.defaults(Declared))
         form.parameters(Declared.specs(), d, key="new")
         st.button("Declare", key="new-budget", on_click=_declare, args=(d,))

@@ -164,7 +164,7 @@ def test_a_table_means_the_same_on_the_page_the_command_line_and_in_python(
         ways[f"python, {path.suffix}"] = partial(by_python, path, schema)
     for way, read in ways.items():
         if case.counts is None:
-            with pytest.raises(InputError, match="say in the schema what they count as"):
+            with pytest.raises(InputError, match="declare in the schema how they count"):
                 read()
             continue
         data = read()

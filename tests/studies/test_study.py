@@ -120,7 +120,7 @@ def test_a_dask_cluster_gives_the_same_rows_and_its_end_is_one_sentence(cluster,
     next(slow)
     caplog.clear()
     cluster.sync(cluster.scheduler.close)
-    with pytest.raises(InputError, match=r"^The Dask scheduler .* the same command goes on"):
+    with pytest.raises(InputError, match=r"^The Dask scheduler .* the same command continues"):
         list(slow)
     assert _rows(store) >= 1
     assert not [r for r in caplog.records if r.name == "distributed.client"]

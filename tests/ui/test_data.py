@@ -335,7 +335,7 @@ def test_a_card_says_what_is_no_number_counts_as():
     level, low, high = found
     assert level[-1] == low[0] - high[0] == high[-1] - low[-1] == GAPS
     drafts["age"]["gaps"] = cards.REFUSE
-    with pytest.raises(InputError, match="say in the schema what they count as"):
+    with pytest.raises(InputError, match="declare in the schema how they count"):
         read_table(with_gaps(), cards.schema_of(drafts, dialect))
 
 

@@ -46,7 +46,7 @@ def test_ready_sets_are_true_and_settle_more_and_more():
 def test_the_buttons_words():
     tiers = Knowledge(tiers=[["asia"], ["smoke"]], required=[("tub", "lung")])
     stated = (None, SETS["four tiers"], tiers, Knowledge(roots=["asia"]))
-    said = ["nothing", "four tiers", "2 tiers, 1 arrow", "a little"]
+    said = ["none", "four tiers", "2 tiers, 1 arrow", "a little"]
     assert [known_label(ASIA, one) for one in stated] == said
 
 
@@ -73,7 +73,7 @@ def test_a_run_that_knows_says_what_it_knew(open_app):
     app = open_app("run", **MARGINAL, **{"asia-known": "four-tiers"})
     result = app.session_state["shown"][False].result
     assert result.knowledge == SETS["four tiers"]
-    assert any("What is known: four tiers" in b.label for b in app.button)
+    assert any("Background knowledge: four tiers" in b.label for b in app.button)
     said = next(c.value for c in app.caption if "knowledge fixes" in c.value)
     turned, links = result.known.fixed(result.matrix)
     assert said.startswith(f"Background knowledge fixes {turned} of {links} directions.")
@@ -82,7 +82,7 @@ def test_a_run_that_knows_says_what_it_knew(open_app):
     assert any("that data and background knowledge identify" in said for said in views)
     # Another dataset knows nothing of it.
     app.selectbox(key="run-network").set_value("cancer").run()
-    assert any("What is known: nothing" in b.label for b in app.button)
+    assert any("Background knowledge: none" in b.label for b in app.button)
     assert not app.exception
 
 

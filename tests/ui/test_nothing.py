@@ -10,7 +10,7 @@ from engine.studies.detectability import Invented, Shape
 from pages.forms import shape_of
 from pages.learn.shuffle import ALGORITHMS, NONE, links_of
 from pages.shell import task
-from pages.worker import false_links
+from pages.worker import Reporter, false_links
 from tests.ui.steps import address, press, told
 
 QUICK = {"data": "asia", "n": "3000", "algorithm": "em_pc", "epsilon": "0.3"}
@@ -45,7 +45,7 @@ def test_a_count_comes_in_the_background(open_app, monkeypatch):
 
 def test_a_count_that_takes_too_long_is_of_fewer_tables(monkeypatch):
     monkeypatch.setattr("pages.worker.COUNTED", 0.5)
-    found = false_links(lambda: False, "em_pc", Shape((2,) * 3, 500), {"epsilon": 1.0}, 100_000)
+    found = false_links(Reporter(), "em_pc", Shape((2,) * 3, 500), {"epsilon": 1.0}, 100_000)
     assert 0 < len(found.counts) < 100_000
 
 

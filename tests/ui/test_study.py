@@ -161,7 +161,7 @@ def test_an_algorithm_without_an_epsilon_is_refused(open_app):
 
 def test_ones_own_table_is_forecast_from_its_schema(open_app):
     app = open_app("choose-epsilon", data="own")
-    assert "State what the columns" in told(app)
+    assert "Declare the columns of your table" in told(app)
 
 
 def test_an_answer_while_it_runs_is_of_what_there_is():
