@@ -114,7 +114,7 @@ def test_a_dask_cluster_gives_the_same_rows_and_its_end_is_one_sentence(cluster,
     os.kill(cluster.workers[0].pid, signal.SIGKILL)
     assert _fixed([first, *results]) == _fixed(sweep(*study))
 
-    # Without a scheduler: the same command goes on.
+    # Without a scheduler: the same command continues.
     store, address = tmp_path / "s.db", cluster.scheduler_address
     slow = sweep("asia", "noleaks", {"gradients": 1000}, 200, store=store, executor=address)
     next(slow)
