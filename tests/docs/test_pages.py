@@ -73,6 +73,24 @@ def test_every_page_is_in_the_navigation():
     assert here <= set(re.findall(r"(\S+\.md)$", menu, re.M))
 
 
+def test_a_label_in_italics_stands_on_a_page():
+    """Names of pages, buttons and panels, as the documents have them."""
+    shown = [
+        path
+        for folder in ("pages", "static/scene", "engine")
+        for path in (ROOT / folder).rglob("*")
+    ]
+    texts = [p.read_text("utf-8") for p in shown if p.suffix in (".py", ".js", ".typ")]
+    screen = "\n".join(texts)
+    label = re.compile(r"(?<![*\w])\*([A-Z][^*\n]*(?:\n[^*\n]+)?)\*(?!\*)")
+    wrong = []
+    for path in (ROOT / "docs").rglob("*.md"):
+        prose = re.sub(r"(?ms)^```.*?^```|\*\*[^*]*\*\*", "", path.read_text(encoding="utf-8"))
+        named = [" ".join(found.split()) for found in label.findall(prose)]
+        wrong += [f"{path.relative_to(ROOT)}: {name}" for name in named if name not in screen]
+    assert wrong == []
+
+
 def test_the_readme_lists_every_algorithm():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     table = text.split("<!-- algorithms -->")[1].split("<!-- /algorithms -->")[0]
