@@ -3,7 +3,7 @@
 #
 # Does smoking cause cough? This page takes a table from a data frame to a file that a recipient can check. A
 # guarantee for people needs three things that a benchmark does not: public facts about the columns (the schema), a
-# total that outlives this session (the budget) and noise that nobody can draw again (the release). The table is
+# total that outlives this session (the budget) and secret noise that is drawn once (the release). The table is
 # simulated, and treated as if it were private.
 
 # %%
@@ -101,9 +101,9 @@ print("\n".join(asked.width.sentences))
 # %% [markdown]
 # ## The budget and the release
 #
-# A name and a total (ε, δ) for these records, whatever file they come in, kept in your data folder, where the
-# *My data* and the command line find it too. It is charged before any noise is drawn; noise comes from the
-# operating system and has no seed.
+# A budget is a name and a total (ε, δ) for these people. It is stored in your data folder, where *My data* and the
+# command line find it, too. A release is charged before any noise is drawn. Its noise comes from the operating system
+# and has no seed.
 
 # %%
 from engine import Budget
@@ -113,7 +113,7 @@ paid
 
 # %% [markdown]
 # A share of the budget went to the question, so its interval is narrower than without it. In this simulation the
-# truth is 50 of 100. Other effects can be asked afterwards, from the same file.
+# true difference is 50 of 100. Other effects can be asked afterwards, from the same file.
 
 # %%
 print(paid.answer())
@@ -123,11 +123,11 @@ paid.save(folder / "clinic.json")
 Budget("clinic")
 
 # %% [markdown]
-# ## The reader
+# ## The recipient
 #
-# `load_release` verifies the file: digest, signature, and that the graph follows from the numbers. `check` returns a bound
-# on how probable numbers this good are if their noise was drawn. That noise was drawn, and from which records, no file can prove. A synthetic
-# table has the released dependences and no record of anybody. Neither costs anything.
+# `load_release` verifies the digest, the signature, and that the graph follows from the numbers. `check` returns a bound
+# on the probability of numbers this good if noise was drawn. No file can prove that noise was drawn, or from which records. A
+# synthetic table has the released dependences, and no row is a person's. Both are free.
 
 # %%
 from engine import load_release
@@ -137,8 +137,8 @@ print("doubt", received.check())
 print(received.synthetic(5).to_frame())
 
 # %% [markdown]
-# What is known of the causes can be applied afterwards, and releases of other people under the same schema
-# combined; both are free. If each person is in one release only, they have that release's (ε, δ). No file can show this.
+# Background knowledge can be applied afterwards, and releases of other people under the same schema can be
+# combined. Both are free. If each person is in one release only, they have that release's (ε, δ). No file can show this.
 
 # %%
 from engine import combine
@@ -184,14 +184,14 @@ PrivateGraph(epsilon=1, schema=schema).fit(frame).edges_
 # The same on the command line:
 #
 # ```
-# python -m engine schema draft clinic.csv > schema.json
-# python -m engine schema check schema.json --csv clinic.csv
-# python -m engine plan --schema schema.json --rows 3000 --epsilon 0.3,1,3 --cause smoke --outcome cough \
+# engine schema draft clinic.csv > schema.json
+# engine schema check schema.json --csv clinic.csv
+# engine plan --schema schema.json --rows 3000 --epsilon 0.3,1,3 --cause smoke --outcome cough \
 #     --before age --after stage
-# python -m engine budget new clinic --epsilon 3 --delta 1e-5
-# python -m engine release --csv clinic.csv --schema schema.json --budget clinic --epsilon 1 --out release.json \
+# engine budget new clinic --epsilon 3 --delta 1e-5
+# engine release --csv clinic.csv --schema schema.json --budget clinic --epsilon 1 --out release.json \
 #     --cause smoke --outcome cough --before age --after stage
-# python -m engine effect release.json
-# python -m engine check release.json
-# python -m engine synthetic release.json --rows 3000
+# engine effect release.json
+# engine check release.json
+# engine synthetic release.json --rows 3000
 # ```

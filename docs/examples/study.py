@@ -46,7 +46,7 @@ smallest_epsilons(table, 0.8)
 # %% [markdown]
 # ## Continue a study
 #
-# The same study reads its file and runs only what is missing. Here nothing is missing.
+# The same study reads its file and runs only the missing repetitions. Here none is missing.
 
 # %%
 again = list(sweep(**question, store=folder / "study.db"))

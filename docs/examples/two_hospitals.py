@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Two hospitals, one graph
 #
-# Two hospitals record the same eight columns about different patients. Each releases its own table, and nobody sees the
-# rows of the other. The two files give one graph. If each person is in one table only, combining costs no privacy.
+# Two hospitals record the same eight columns about different patients. Each releases its own table, and no row leaves
+# its hospital. The two files give one graph. If each person is in one table only, combining costs no privacy.
 
 # %%
 from engine import Budget, Schema, combine, load_dataset

@@ -2,7 +2,7 @@
 # # Which ε is large enough?
 #
 # Two questions decide: how well a person must be protected, and from which ε on the graph is useful. This page
-# answers the second one for a benchmark network and for a table that nobody has read yet. It takes three minutes.
+# answers the second one for a benchmark network and for a table that is still unread. It takes a minute.
 
 # %%
 import math
@@ -42,7 +42,7 @@ print(answer.sentence)
 # Five seeds are few. The page *Choose ε* and `engine sweep --target` try 17 values of ε with 20 seeds each and add a
 # 90 % interval.
 #
-# ## A table that nobody has read
+# ## An unread table
 #
 # A forecast uses public facts only: the declared columns and the number of rows. It simulates networks of that
 # shape, so it costs no ε. Here are five columns about 3,000 people.

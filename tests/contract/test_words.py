@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from scripts.examples import cells
+
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = tomllib.loads((Path(__file__).parent / "words.toml").read_text(encoding="utf-8"))
 PATTERNS = [
@@ -86,6 +88,9 @@ def _texts(folder):
             shown, notes = (_python if path.suffix == ".py" else _script)(path)
             yield "screen", path, shown
             yield "code", path, notes
+            if path.parent.name == "examples":  # of the documents: its text is a page
+                told = [body for kind, body in cells(path.read_text("utf-8")) if kind == "markdown"]
+                yield "docs", path, [CODE.sub(" ", "\n\n".join(told))]
         elif path.suffix == ".md":
             yield "docs", path, [CODE.sub(" ", path.read_text(encoding="utf-8"))]
 
