@@ -39,10 +39,12 @@ def table() -> str:
         for spec in algorithm.params.specs():
             what = (spec.name, values(spec), f"{spec.title}. {spec.help}")
             used.setdefault(what, []).append((key, f"`{spec.default}`"))
+    private = [key for (name, *_), users in used.items() if name == "epsilon" for key, _ in users]
     lines = ["| setting | algorithms | default | values | meaning |", "|---|---|---|---|---|"]
     for (name, allowed, meaning), users in sorted(used.items(), key=lambda row: row[0][0]):
         keys, defaults = (list(dict.fromkeys(part)) for part in zip(*users, strict=True))
-        cells = (f"`{name}`", ", ".join(keys), " or ".join(defaults), allowed, meaning)
+        who = "all with ε" if keys == private else ", ".join(keys)
+        cells = (f"`{name}`", who, " or ".join(defaults), allowed, meaning)
         lines.append(f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |")
     return "\n".join(lines)
 

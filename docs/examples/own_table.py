@@ -181,17 +181,4 @@ from engine import PrivateGraph
 PrivateGraph(epsilon=1, schema=schema).fit(frame).edges_
 
 # %% [markdown]
-# The same on the command line:
-#
-# ```
-# engine schema draft clinic.csv > schema.json
-# engine schema check schema.json --csv clinic.csv
-# engine plan --schema schema.json --rows 3000 --epsilon 0.3,1,3 --cause smoke --outcome cough \
-#     --before age --after stage
-# engine budget new clinic --epsilon 3 --delta 1e-5
-# engine release --csv clinic.csv --schema schema.json --budget clinic --epsilon 1 --out release.json \
-#     --cause smoke --outcome cough --before age --after stage
-# engine effect release.json
-# engine check release.json
-# engine synthetic release.json --rows 3000
-# ```
+# The same steps as commands: [Your own data](../guide/my-data.md#on-the-command-line).
