@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.graphs.cpdag import DIRECTED, UNDIRECTED, Adjacency, edges_of
-from engine.graphs.layout import place, scale_of
 from engine.graphs.links import LinkClass
-from engine.graphs.picture import Link, Svg, graph_svg
+from engine.graphs.picture import Svg, graph_svg
+from engine.graphs.view import Link, view
 from engine.graphs.weighed_colliders import SHOWN
 from engine.percent import probability
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 UNTESTED = "untested"
 LOW_CONFIDENCE, CONTRADICTED = "low_confidence", "contradicted"  # notes on an undirected edge
-_WIDTH, _GAP = 640.0, 56.0  # of a picture, and between its boxes: room for probabilities
 Pair = tuple[int, int]
 _NONE: Mapping[Pair, float] = {}
 _NO_OUTCOMES: Mapping[Pair, LinkClass] = {}
@@ -93,11 +92,7 @@ def edge_frame(found: Sequence[Edge]) -> pd.DataFrame:
 
 def svg(names: Sequence[str], found: Sequence[Edge], alt: str) -> Svg:
     """The graph in the colour of the text around it, links' probabilities at their lines."""
-    graph = nx.empty_graph(names, nx.DiGraph)
-    graph.add_edges_from((edge.source, edge.target) for edge in found)
-    height = min(520.0, 140 + 34.0 * len(names))
-    scale = scale_of(2 * len(names), _WIDTH, height)
-    at = place(graph, scale * _WIDTH, scale * height, gap=_GAP)
+    arrows = [(edge.source, edge.target) for edge in found]
     links = [
         Link(
             edge.source,
@@ -109,7 +104,7 @@ def svg(names: Sequence[str], found: Sequence[Edge], alt: str) -> Svg:
         )
         for edge in found
     ]
-    return graph_svg(names, links, at, alt=alt)
+    return graph_svg(view(names, links, arrows, labelled=True), alt=alt)
 
 
 # For networkx ---------------------------------------------------------------------------

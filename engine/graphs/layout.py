@@ -1,4 +1,4 @@
-"""Where the nodes of a graph go: in layers where they fit, else spread by path length.
+"""Place the nodes of a graph, in layers where they fit, and lead lines around their boxes.
 
 Units are pixels of the frame at zoom 1, origin at its centre, y downwards.
 """
@@ -6,7 +6,6 @@ Units are pixels of the frame at zoom 1, origin at its centre, y downwards.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from itertools import combinations
 
 import networkx as nx
@@ -15,80 +14,83 @@ from numpy.typing import ArrayLike, NDArray
 
 Point = tuple[float, float]
 Curve = tuple[Point, Point, Point]  # start, middle and end of a quadratic curve
-NODE_HEIGHT = 30.0
+Points = NDArray[np.float64]
 GAP = 14.0
 _LAYERED = 20  # larger graphs have too many edges that pass a layer
 _NODE_AREA = 11_000.0  # square units for a node of a spread: Alarm's 37 fit without overlaps
 _SWEEPS = 24
 _PUSHES = 400
 _SWEEPS_OF_STRESS = 80
-_ALONG = np.linspace(0.06, 0.94, 23)  # where a line is looked at
+_STEP, _ROOM = 8.0, 4.5  # between looks along a line, and around a box: none is cut unseen
+_SLIGHT = 0.3
+_BOWS = [0.0, *(bow * side for bow in (0.15, 0.3, 0.45, 0.6, 0.8, 1.0) for side in (1, -1))]
 
 
-def box_width(label: str) -> float:
-    """Width of a node's box around its label, in a sans-serif of 14 pixels."""
-    return 18 + sum(9.6 if c.isupper() else 4.5 if c in "iljt.,|1 " else 7.8 for c in label)
-
-
-def place(graph: nx.DiGraph, width: float, height: float, gap: float = GAP) -> dict[str, Point]:
-    """Positions of all nodes in a frame of the given size.
+def place(graph: nx.DiGraph, sizes: Points, frame: Point, gap: float = GAP) -> Points:
+    """Place the nodes 0 to d - 1, whose boxes have the given (d, 2) ``sizes``, in a frame.
 
     Layers, causes above effects, for a small, sparse acyclic graph with layers that fit the frame;
     otherwise a spread in which distance follows path length and boxes keep a ``gap``.
     """
     if len(graph) < 2:
-        return dict.fromkeys(graph, (0.0, 0.0))
+        return np.zeros((len(graph), 2))
+    (width, height), (widths, heights) = frame, sizes.T
     sparse = graph.number_of_edges() <= 1.3 * len(graph)
     if len(graph) <= _LAYERED and sparse and nx.is_directed_acyclic_graph(graph):
         layers = _layers(graph)
-        widest = max(sum(box_width(name) + GAP for name in row) for row in layers)
-        if widest <= width and len(layers) * 50 <= height:
-            return _in_layers(graph, layers, width, height)
-    return _spread(graph, width, height, gap)
+        widest = max(sum(widths[row] + GAP) for row in layers)
+        if widest <= width and len(layers) * (max(heights) + 20) <= height:
+            return _in_layers(graph, layers, widths, frame)
+    return _spread(graph, sizes, frame, gap)
 
 
-def frame_height(nodes: int) -> int:
-    """Height of the frame in pixels, by the number of nodes."""
-    return int(min(1100, max(400, 300 + 10 * nodes)))
-
-
-def scale_of(nodes: int, width: float, height: float) -> float:
+def scale_of(nodes: int, frame: Point) -> float:
     """By how much a frame has to grow for so many nodes to fit; 1 at least."""
-    return max(1.0, math.sqrt(nodes * _NODE_AREA / (height * width)))
+    return max(1.0, math.sqrt(nodes * _NODE_AREA / (frame[0] * frame[1])))
 
 
-# What a drawing asks -----------------------------------------------------------------------
+# Lines around boxes ------------------------------------------------------------------------
 
 
-_BOWS = [bow * side for bow in (0.15, 0.25, 0.35, 0.45, 0.6, 0.8, 1.0) for side in (1, -1)]
+def bows(at: Points, sizes: Points, pairs: ArrayLike) -> tuple[Points, NDArray[np.int_]]:
+    """Bow each pair's line until it is clear, and count the boxes that it still crosses.
 
-
-def flattest(a: str, b: str, positions: Mapping[str, Point]) -> float:
-    """The bow of a line from a to b: 0 is straight, else the least that crosses fewest boxes.
-
-    Above 0 it is clockwise.
+    A line goes from ``pairs[:, 0]`` to ``pairs[:, 1]``. 0 is straight, above 0 is clockwise. A line
+    that no bow clears takes the least of the slight bows that cross the fewest boxes.
     """
-    start, end = positions[a], positions[b]
-    others = [(*at, box_width(name)) for name, at in positions.items() if name not in (a, b)]
-    boxes = np.array(others).reshape(-1, 3)  # middle and width of each
-    half = np.column_stack([boxes[:, 2], np.full(len(boxes), NODE_HEIGHT)]) / 2 + 3
-    best, fewest = 0.0, math.inf
-    for bow in (0.0, *_BOWS):
-        points = along((start, via(start, end, bow), end), _ALONG)[0]
-        near = np.abs(points - boxes[:, None, :2]) < half[:, None]
-        if (found := int(near.all(axis=2).any(axis=1).sum())) < fewest:
-            best, fewest = bow, found
-        if not fewest:
+    ends = np.asarray(pairs, dtype=int).reshape(-1, 2)
+    best, fewest = np.zeros(len(ends)), np.full(len(ends), len(at))
+    left = np.arange(len(ends))
+    for bow in _BOWS:
+        a, b = ends[left].T
+        curves = np.array([at[a], via(at[a], at[b], bow), at[b]])
+        crossed = _crossed(curves, at, sizes)
+        crossed[np.arange(len(left)), a] = crossed[np.arange(len(left)), b] = False
+        found = crossed.sum(axis=1)
+        better = (found < fewest[left]) & ((abs(bow) <= _SLIGHT) | (found == 0))
+        best[left[better]], fewest[left[better]] = bow, found[better]
+        left = left[fewest[left] > 0]
+        if not len(left):
             break
-    return best
+    return best, fewest
 
 
-def via(start: Point, end: Point, bow: float) -> Point:
-    """The middle point of the quadratic curve, where vis-network puts it."""
-    (ax, ay), (bx, by) = start, end
-    angle = math.atan2(ay - by, bx - ax) + (bow * 0.5 + 0.5) * math.pi
-    reach = (abs(bow) * 0.5 + 0.5) * math.hypot(bx - ax, by - ay)
-    return ax + reach * math.sin(angle), ay + reach * math.cos(angle)
+def _crossed(curves: Points, at: Points, sizes: Points) -> NDArray[np.bool_]:
+    """Which boxes (columns) each of the (3, n, 2) curves (rows) touches."""
+    start, middle, end = curves
+    lengths = np.hypot(*(middle - start).T) + np.hypot(*(end - middle).T)
+    t = np.linspace(0, 1, 2 + int(max(lengths, default=0.0) / _STEP))[:, None, None]
+    points = (1 - t) ** 2 * start + 2 * t * (1 - t) * middle + t**2 * end
+    half = (sizes / 2 + _ROOM).T
+    inside = [abs(points[..., k, None] - at[:, k]) < half[k] for k in (0, 1)]
+    return np.asarray((inside[0] & inside[1]).any(axis=0))
+
+
+def via(start: Points, end: Points, bow: float | Points) -> Points:
+    """The middle points (n, 2) of quadratic curves, where vis-network puts them."""
+    turn, share = (np.asarray(bow) + 1) * (math.pi / 2), (abs(np.asarray(bow)) + 1) / 2
+    (dx, dy), sin, cos = (end - start).T, np.sin(turn), np.cos(turn)
+    return np.asarray(start + (share * np.array([dx * sin - dy * cos, dx * cos + dy * sin])).T)
 
 
 def along(curve: Curve, shares: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
@@ -101,9 +103,9 @@ def along(curve: Curve, shares: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
 # Layers ---------------------------------------------------------------------------------
 
 
-def _layers(graph: nx.DiGraph) -> list[list[str]]:
+def _layers(graph: nx.DiGraph) -> list[list[int]]:
     """The nodes by the longest path that ends at them; one without causes next to its effects."""
-    level: dict[str, int] = {}
+    level: dict[int, int] = {}
     for k, row in enumerate(nx.topological_generations(graph)):
         level.update(dict.fromkeys(row, k))
     for node, causes in graph.in_degree():
@@ -112,43 +114,41 @@ def _layers(graph: nx.DiGraph) -> list[list[str]]:
     return [[n for n in level if level[n] == k] for k in range(max(level.values()) + 1)]
 
 
-def _in_layers(
-    graph: nx.DiGraph, layers: list[list[str]], width: float, height: float
-) -> dict[str, Point]:
+def _in_layers(graph: nx.DiGraph, layers: list[list[int]], widths: Points, frame: Point) -> Points:
     """Give every layer a height, and its nodes places near their neighbours' mean.
 
     They start where :func:`_least_stress` puts them, so that few lines cross.
     """
+    width, height = frame
     step = min(height / len(layers), 130.0)
-    names = list(graph)
-    x = dict(zip(names, _least_stress(_joined(graph), names)[:, 0].tolist(), strict=True))
+    x = _least_stress(_joined(graph))[:, 0]
     for _ in range(_SWEEPS):
         for row in (*layers, *reversed(layers)):
-            near = {n: [x[m] for m in nx.all_neighbors(graph, n)] or [x[n]] for n in row}
-            wanted = {n: sum(places) / len(places) for n, places in near.items()}
+            near = {n: x[[*nx.all_neighbors(graph, n)] or [n]] for n in row}
+            wanted = {n: math.fsum(places) / len(places) for n, places in near.items()}
             row.sort(key=wanted.__getitem__)
-            x.update(_packed(row, [wanted[n] for n in row], width))
-    low, high = min(x.values()), max(x.values())
+            x[row] = _packed(widths[row].tolist(), [wanted[n] for n in row], width)
+    low, high = min(x), max(x)
     stretch = min(3.0, max(1.0, 0.72 * width / (high - low))) if high > low else 1.0
-    middle, top = (low + high) / 2, -step * (len(layers) - 1) / 2
-    y = {name: top + k * step for k, row in enumerate(layers) for name in row}
-    return {name: ((x[name] - middle) * stretch, y[name]) for name in names}
+    y, top = np.zeros(len(graph)), -step * (len(layers) - 1) / 2
+    for k, row in enumerate(layers):
+        y[row] = top + k * step
+    return np.column_stack([(x - (low + high) / 2) * stretch, y])
 
 
-def _packed(row: list[str], wanted: list[float], width: float) -> dict[str, float]:
+def _packed(widths: list[float], wanted: list[float], width: float) -> Points:
     """Places in the row's order, near those wanted, boxes apart, inside the frame."""
 
-    def pushed(row: list[str], wanted: list[float]) -> list[float]:
+    def pushed(widths: list[float], wanted: list[float]) -> list[float]:
         """As far left as is wanted, and as the frame and those before leave room."""
         places, edge = [], -width / 2
-        for half, want in zip((box_width(node) / 2 for node in row), wanted, strict=True):
-            places.append(max(want, edge + half))
-            edge = places[-1] + half + GAP
+        for wide, want in zip(widths, wanted, strict=True):
+            places.append(max(want, edge + wide / 2))
+            edge = places[-1] + wide / 2 + GAP
         return places
 
-    left = pushed(row, wanted)
-    right = pushed(row[::-1], [-want for want in wanted[::-1]])[::-1]  # the same from the right
-    return {node: (a - b) / 2 for node, a, b in zip(row, left, right, strict=True)}
+    right = pushed(widths[::-1], [-want for want in wanted[::-1]])[::-1]  # the same from the right
+    return (np.array(pushed(widths, wanted)) - right) / 2
 
 
 # Spread ---------------------------------------------------------------------------------
@@ -162,22 +162,21 @@ def _joined(graph: nx.DiGraph) -> nx.Graph:
     return loose
 
 
-def _spread(graph: nx.DiGraph, width: float, height: float, gap: float) -> dict[str, Point]:
-    names = list(graph)
-    turned = _long_side_down(_least_stress(_joined(graph), names), wide=width > height)
-    rooms = width - 110, height - NODE_HEIGHT
+def _spread(graph: nx.DiGraph, sizes: Points, frame: Point, gap: float) -> Points:
+    turned = _long_side_down(_least_stress(_joined(graph)), wide=frame[0] > frame[1])
+    rooms = np.array(frame) - [110, max(sizes[:, 1])]
     at = np.stack([_evened(u) * room for u, room in zip(turned, rooms, strict=True)], 1).tolist()
-    sizes = [(box_width(name) + gap, NODE_HEIGHT + gap) for name in names]
-    _push_apart(at, sizes, (width, height))
-    return {name: (x, y) for name, (x, y) in zip(names, at, strict=True)}
+    _push_apart(at, (sizes + gap).tolist(), frame)
+    return np.array(at)
 
 
-def _least_stress(graph: nx.Graph, names: list[str]) -> NDArray[np.float64]:
+def _least_stress(graph: nx.Graph) -> Points:
     """Points (n, 2) at distances near the path lengths, by stress majorization, one at a time.
 
     Gansner, Koren and North (2004), section 2.3, weights 1/d². Sums are rounded once (``fsum``):
     the same on every machine, as a release's page has to be.
     """
+    names = range(len(graph))
     paths = nx.floyd_warshall_numpy(graph, names)
     weights = 1 / (paths + np.diag([np.inf] * len(names))) ** 2  # none for a node itself
     turns = [2 * math.pi * k / len(names) for k in range(len(names))]
@@ -192,7 +191,7 @@ def _least_stress(graph: nx.Graph, names: list[str]) -> NDArray[np.float64]:
     return at
 
 
-def _long_side_down(points: NDArray[np.float64], *, wide: bool) -> list[NDArray[np.float64]]:
+def _long_side_down(points: Points, *, wide: bool) -> list[Points]:
     """Both coordinates (n,), turned so that the main axis follows the frame's longer side."""
     x, y = (values - math.fsum(values) / len(values) for values in points.T)
     turn = math.atan2(2 * math.fsum(x * y), math.fsum(x * x - y * y)) / 2
@@ -201,14 +200,14 @@ def _long_side_down(points: NDArray[np.float64], *, wide: bool) -> list[NDArray[
     return [main, other] if wide else [other, main]
 
 
-def _evened(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _evened(values: Points) -> Points:
     """Values brought to [-1/2, 1/2], half way to equal distances, so that the frame is filled."""
     rank = values.argsort(kind="stable").argsort() / max(1, len(values) - 1)
     span = np.ptp(values) or 1.0
     return np.asarray(((values - values.min()) / span + rank) / 2 - 0.5)
 
 
-def _push_apart(at: list[list[float]], sizes: list[Point], frame_size: Point) -> None:
+def _push_apart(at: list[list[float]], sizes: list[list[float]], frame_size: Point) -> None:
     """Move overlapping boxes apart, along the axis on which they overlap least."""
     for _ in range(_PUSHES):
         moved = False

@@ -6,18 +6,18 @@ No script, nothing loaded from elsewhere; a name is text, whatever it holds.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
 
 import numpy as np
 
-from engine.graphs.layout import NODE_HEIGHT, Curve, Point, along, box_width, flattest, via
+from engine.graphs.layout import Curve, Point, along
 from engine.graphs.links import MARKS, LinkClass, Mark
+from engine.graphs.view import Box, Edge, GraphView
 
 FONT = "'Source Sans 3', 'Source Sans Pro', 'DejaVu Sans', system-ui, sans-serif"
-_EDGE = 12.0  # around a graph
 _LETTER, _TALL = 3.1, 6.0  # half of a label's width by letters, and of its height
 _PLACES = (0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78)  # of a label along its line, the best first
 
@@ -27,24 +27,6 @@ class Svg(str):
 
     def _repr_svg_(self) -> str:
         return str(self)
-
-
-@dataclass(frozen=True)
-class Link:
-    """One edge to draw: ``arrow`` a -> b, else undirected; ``kind`` None is a plain edge.
-
-    ``width`` None is the class's own; ``label`` stands at the line and ``note`` under the pointer,
-    both never a person's text.
-    """
-
-    a: str
-    b: str
-    arrow: bool
-    kind: LinkClass | None = None
-    width: float | None = None
-    opacity: float = 1.0
-    note: str = ""
-    label: str = ""
 
 
 @dataclass(frozen=True)
@@ -104,28 +86,17 @@ def stroke(kind: LinkClass, theme: str) -> Svg:
     return sheet(body, (0, 0, 42, 14), alt="")
 
 
-def graph_svg(
-    names: Sequence[str],
-    links: Sequence[Link],
-    positions: Mapping[str, Point],
-    *,
-    alt: str,
-    inks: Inks | None = None,
-) -> Svg:
-    """The graph at the given positions, every name in its box, every line in its class's mark."""
+def graph_svg(shown: GraphView, *, alt: str, inks: Inks | None = None) -> Svg:
+    """Draw a graph: every label in its box, every line in its class's mark."""
     inks = inks or Inks()
-    curves = [_curve(link, positions) for link in links]
-    points = [point for c in curves for point in along(c, np.linspace(0, 1, 21))[0].tolist()]
-    room = max(map(box_width, names)) / 2 + _EDGE, NODE_HEIGHT / 2 + _EDGE
-    # A line that bends outwards is inside, too, and so is its label.
-    nodes, dots = np.array([positions[n] for n in names]), np.array([*points, positions[names[0]]])
-    low = np.minimum(nodes.min(axis=0) - room, dots.min(axis=0) - 2 * _EDGE)
-    high = np.maximum(nodes.max(axis=0) + room, dots.max(axis=0) + 2 * _EDGE)
-    body = "".join(_line(k, c, inks) for k, c in zip(links, curves, strict=True))
-    boxes = [(*positions[n], _wide(n) / 2 + 2, NODE_HEIGHT / 2 + 2, 100.0) for n in names]
-    body += _labels(links, curves, [*boxes, *((x, y, 0.0, 0.0, 1.0) for x, y in points)], inks)
-    body += "".join(_node(name, positions[name], inks) for name in names)
-    return sheet(body, (*low, *(high - low)), alt=alt, paper=inks.paper)
+    points = [
+        p for edge in shown.edges for p in along(edge.curve, np.linspace(0, 1, 21))[0].tolist()
+    ]
+    body = "".join(_line(edge, inks) for edge in shown.edges)
+    sides = [(*b.at, b.size[0] / 2 + 2, b.size[1] / 2 + 2, 100.0) for b in shown.boxes.values()]
+    body += _labels(shown.edges, [*sides, *((x, y, 0.0, 0.0, 1.0) for x, y in points)], inks)
+    body += "".join(_node(box, inks) for box in shown.boxes.values())
+    return sheet(body, shown.frame, alt=alt, paper=inks.paper)
 
 
 def people_svg(lit: int, chance: str, beyond: str, edge: str, *, across: int = 10, alt: str) -> Svg:
@@ -140,42 +111,24 @@ def people_svg(lit: int, chance: str, beyond: str, edge: str, *, across: int = 1
     return sheet(body, (0, 0, across * wide, 100 / across * tall), alt=alt)
 
 
-def _node(name: str, at: Point, inks: Inks) -> str:
-    width, (x, y) = _wide(name), at
-    box = tag(
+def _node(box: Box, inks: Inks) -> str:
+    (x, y), (width, height) = box.at, box.size
+    drawn = tag(
         "rect",
-        **{"x": x - width / 2, "y": y - NODE_HEIGHT / 2, "width": width, "height": NODE_HEIGHT},
+        **{"x": x - width / 2, "y": y - height / 2, "width": width, "height": height},
         **{"rx": 8, "fill": inks.paper or "none", "stroke": inks.font, "stroke_width": 1.4},
     )
     words = {"text_anchor": "middle", "font_size": 13, "font_weight": 600, "fill": inks.font}
-    return box + tag("text", escape(" ".join(name.split())), x=float(x), y=y + 5.0, **words)
+    for k, line in enumerate(box.lines):
+        down = y + 5.0 + 17.0 * (k - (len(box.lines) - 1) / 2)
+        drawn += tag("text", escape(line), x=x, y=down, **words)
+    return drawn if box.lines == (box.name,) else tag("g", tag("title", escape(box.name)) + drawn)
 
 
-def _wide(name: str) -> float:
-    """Width of a box, with room for the bold letters of any machine's font."""
-    return box_width(name) + 8.0
-
-
-def _curve(link: Link, positions: Mapping[str, Point]) -> Curve:
-    """From box to box; one that would pass through another box bends around it."""
-    bend = via(positions[link.a], positions[link.b], flattest(link.a, link.b, positions))
-    return _clipped(link.a, bend, positions), bend, _clipped(link.b, bend, positions)
-
-
-def _clipped(name: str, towards: Point, positions: Mapping[str, Point]) -> Point:
-    """Where a line that leaves towards a point leaves the box, with a little room."""
-    x, y = positions[name]
-    dx, dy = towards[0] - x, towards[1] - y
-    across = (_wide(name) / 2 + 3) / abs(dx) if dx else math.inf
-    down = (NODE_HEIGHT / 2 + 3) / abs(dy) if dy else math.inf
-    share = min(across, down, 1.0)
-    return x + share * dx, y + share * dy
-
-
-def _line(link: Link, curve: Curve, inks: Inks) -> str:
+def _line(edge: Edge, inks: Inks) -> str:
+    link, ((ax, ay), (mx, my), tip) = edge.link, edge.curve
     mark = MARKS[link.kind]
     width = float(mark.width if link.width is None else link.width)
-    (ax, ay), (mx, my), tip = curve
     angle = math.atan2(tip[1] - my, tip[0] - mx)
     size = 8.0 + 1.7 * width
     # The line ends inside the head: a thick one would show at the sides of its tip.
@@ -216,18 +169,14 @@ def _polygon(points: Sequence[Point]) -> str:
     return "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points) + "Z"
 
 
-def _labels(
-    links: Sequence[Link], curves: Sequence[Curve], taken: list[tuple[float, ...]], inks: Inks
-) -> str:
+def _labels(edges: Sequence[Edge], taken: list[tuple[float, ...]], inks: Inks) -> str:
     """The labels, each at its own line where it touches least: no box and no label if it can.
 
     ``taken`` has middle and half sizes of what is in the way, and how much it is: boxes, points of
     lines, and labels, which are added.
     """
     drawn = ""
-    for link, curve in zip(links, curves, strict=True):
-        if not link.label:
-            continue
+    for link, curve in ((edge.link, edge.curve) for edge in edges if edge.link.label):
         half = np.array([_LETTER * len(link.label) + 1, _TALL])
         spots, there = _beside(curve, half), np.array(taken)
         near = (abs(spots[:, None] - there[:, :2]) < there[:, 2:4] + half).all(axis=2)

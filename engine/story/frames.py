@@ -17,7 +17,8 @@ from engine.data.networks import load_dataset
 from engine.effects.width import width
 from engine.effects.words import of_hundred
 from engine.graphs.links import LinkClass
-from engine.graphs.picture import Inks, Link, Svg, graph_svg, people_svg, sheet, tag
+from engine.graphs.picture import Inks, Svg, graph_svg, people_svg, sheet, tag
+from engine.graphs.view import Link, view
 from engine.marginals.citest import NoisyTests
 from engine.privacy.ledger import Ledger
 from engine.question import SHARE
@@ -218,7 +219,6 @@ def _hospitals(given: dict[str, Any]) -> tuple[Stills, dict[str, Any]]:
 def _graph(given: dict[str, Any], states: np.ndarray[Any, Any], alt: str) -> Svg:
     """Every pair as dark as the share of the draws (rows) that hold it, with its usual arrow."""
     titles, scene = given["titles"], given["scene"]
-    layout = given["layouts"]["wide"]
     links = []
     for p, (i, j) in enumerate(combinations(range(len(titles)), 2)):
         forth, back = (states[:, p] == FORTH).sum(), (states[:, p] == BACK).sum()
@@ -229,8 +229,9 @@ def _graph(given: dict[str, Any], states: np.ndarray[Any, Any], alt: str) -> Svg
         kind = LinkClass.CORRECT if scene["truth"][p] else LinkClass.FALSE_POSITIVE
         arrow = 2 * max(forth, back) > share * len(states)
         links.append(Link(titles[a], titles[b], bool(arrow), kind, opacity=share))
-    positions = dict(zip(titles, map(tuple, layout["at"]), strict=True))
-    return graph_svg(titles, links, positions, alt=alt, inks=Inks("light", "#1a2230", "#ffffff"))
+    arrows = [(titles[i], titles[j]) for i, j in scene["arrows"]]
+    shown = view(titles, links, arrows)
+    return graph_svg(shown, alt=alt, inks=Inks("light", "#1a2230", "#ffffff"))
 
 
 def _pile(test: NoisyTest) -> Svg:

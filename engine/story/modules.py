@@ -7,19 +7,19 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
+from itertools import combinations
 from typing import Any
-
-import networkx as nx
 
 from engine.data.dataset import Dataset
 from engine.data.networks import SAMPLE_DATA, folder
 from engine.graphs.cpdag import matrix_of
 from engine.graphs.known import truth_cpdag
-from engine.graphs.layout import box_width, place, scale_of
+from engine.graphs.links import LinkClass
+from engine.graphs.view import FRAME, NARROW, Link, view
 from engine.studies.scenes import pair_states
 
 BROWSER = folder("browser", "static/scene")  # modules and style sheets of moving pictures
-_FRAMES = {"wide": (760, 400), "narrow": (400, 460), "small": (440, 240)}
+_FRAMES = {"wide": FRAME, "narrow": NARROW}
 _IMPORT = re.compile(r'(?m)^import (\{.*\}) from "\./(\w+)\.js";\n')
 _EXPORT = re.compile(r"(?m)^export ((?:async )?(?:function|class|const) .*)")
 
@@ -99,22 +99,26 @@ def graph_content(data: Dataset) -> dict[str, Any]:
 
 @lru_cache(maxsize=16)  # a scene that is still being drawn is asked for every few seconds
 def layouts(titles: tuple[str, ...], arrows: tuple[tuple[str, str], ...]) -> dict[str, Any]:
-    """Place the boxes in every frame."""
-    graph = nx.DiGraph()
-    graph.add_nodes_from(titles)
-    graph.add_edges_from(arrows)
-    return {name: layout(graph, *size) for name, size in _FRAMES.items()}
+    """Lay the graph out in every frame: boxes, the bow of each pair's line, and what holds them.
+
+    ``bows`` go by (i, j), i < j, as pairs do; a line bows from i.
+    """
+    return {name: _layout(titles, arrows, size) for name, size in _FRAMES.items()}
 
 
-def layout(graph: nx.DiGraph, width: float, height: float) -> dict[str, Any]:
-    """Places of the boxes in a frame that holds them, larger for many, and how wide they are."""
-    scale = scale_of(len(graph), width, height)
-    at = place(graph, width * scale - 20, height * scale - 40)
-    widths = [box_width(name) + 8 for name in graph]
-    wide = 2 * max(abs(at[n][0]) + w / 2 for n, w in zip(graph, widths, strict=True)) + 12
-    tall = 2 * max(abs(at[n][1]) for n in graph) + 60
+def _layout(
+    titles: tuple[str, ...], arrows: tuple[tuple[str, str], ...], size: tuple[float, float]
+) -> dict[str, Any]:
+    true = {frozenset(pair) for pair in arrows}
+    links = [
+        Link(a, b, False, None if {a, b} in true else LinkClass.UNTESTED)
+        for a, b in combinations(titles, 2)
+    ]
+    shown = view(titles, links, arrows, frame=size)
     return {
-        "at": [list(at[n]) for n in graph],
-        "widths": widths,
-        "size": [max(wide, width * 0.6), tall],
+        "at": [list(box.at) for box in shown.boxes.values()],
+        "sizes": [list(box.size) for box in shown.boxes.values()],
+        "lines": [list(box.lines) for box in shown.boxes.values()],
+        "bows": [edge.bow for edge in shown.edges],
+        "frame": list(shown.frame),
     }

@@ -9,16 +9,16 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-import networkx as nx
 import numpy as np
 
-from engine import RunResult
+from engine import Dataset, RunResult
 from engine.graphs.cpdag import Adjacency
-from engine.graphs.layout import Point
 from engine.graphs.links import MARKS, LinkClass
-from engine.graphs.picture import Inks, Link, graph_svg, people_svg, stroke
+from engine.graphs.picture import Inks, graph_svg, people_svg, stroke
+from engine.graphs.view import MOST_UNTESTED, GraphView, Link, view
 from engine.graphs.weighed_colliders import SHOWN
 from engine.percent import percent, probability
+from engine.story.modules import plain_names
 from engine.words.run import FINE, NOTHING
 from pages.draw import PALETTES
 from pages.shell import words as text
@@ -45,11 +45,40 @@ def links_of(
     return links
 
 
-def found_links(result: RunResult, *, waiting: bool = False, missed: bool = False) -> list[Link]:
+def graph_view(
+    data: Dataset, links: Sequence[Link], result: RunResult | None, names: Sequence[str] = ()
+) -> GraphView:
+    """The picture of a dataset's links, laid out by the truth, or without one by the result.
+
+    ``names`` are the columns that are drawn, all by default.
+    """
+    names, titles = names or data.names, titles_of(data)
+    if data.truth is not None:
+        arrows = list(data.truth.edges)
+    else:
+        assert result is not None
+        arrows = [(link.a, link.b) for link in links_of(result.matrix, data.names)]
+    there = set(names)
+    drawn = [(a, b) for a, b in arrows if {a, b} <= there]
+    return view(names, links, drawn, titles=titles)
+
+
+def titles_of(data: Dataset) -> dict[str, str]:
+    """The columns' names, and the same in plain words where a bundled network has them."""
+    plain = plain_names(data.name, data.names) if data.public else data.names
+    return dict(zip(data.names, plain, strict=True))
+
+
+def few_untested(result: RunResult) -> bool:
+    """Whether the pairs that are not fully tested are few enough to be drawn unasked."""
+    return len(result.untested) <= MOST_UNTESTED
+
+
+def found_links(result: RunResult, *, waiting: bool = False, missed: bool = True) -> list[Link]:
     """The learned links with what became of them, as every picture draws them.
 
     Pairs not tested to the end are there only if ``waiting``, and never have an arrow; ``missed``
-    adds the true links that are not in the result. An arrow in doubt is a line.
+    has the true links that are not in the result. An arrow in doubt is a line.
     """
     kinds = result.classes or dict.fromkeys(result.untested, LinkClass.UNTESTED)
     shown = result.tested
@@ -75,14 +104,6 @@ def doubtful(result: RunResult) -> set[tuple[str, str]]:
 def describe(what: str, names: Sequence[str], links: Sequence[Link]) -> str:
     """The frame's name for screen readers."""
     return f"{what}: {text.count(len(names), 'node')}, {text.count(len(links), 'edge')}"
-
-
-def as_digraph(names: Sequence[str], matrix: Adjacency) -> nx.DiGraph:
-    """A directed graph for a layout: undirected edges run in column order."""
-    graph = nx.DiGraph()
-    graph.add_nodes_from(names)
-    graph.add_edges_from((link.a, link.b) for link in links_of(matrix, names))
-    return graph
 
 
 # How strong an edge is: its weight, or the probability that it is real given the noise ----------
@@ -262,17 +283,10 @@ class Picture:
         return f'<img alt="{text.safe(self.alt)}" src="data:image/svg+xml;base64,{coded}">'
 
 
-def graph_picture(
-    names: Sequence[str],
-    links: Sequence[Link],
-    positions: Mapping[str, Point],
-    *,
-    alt: str,
-    theme: str = "light",
-) -> Picture:
-    """The graph at the given positions in the theme's colours."""
+def graph_picture(shown: GraphView, *, alt: str, theme: str = "light") -> Picture:
+    """The graph in the theme's colours."""
     inks = Inks(theme, PALETTES[theme].font, PALETTES[theme].background)
-    return Picture(graph_svg(names, links, positions, alt=alt, inks=inks), alt)
+    return Picture(graph_svg(shown, alt=alt, inks=inks), alt)
 
 
 @lru_cache(maxsize=32)

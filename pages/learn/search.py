@@ -13,7 +13,7 @@ import streamlit as st
 from engine import Dataset, RunResult
 from engine.graphs.links import MARKS, LinkClass
 from engine.graphs.metrics import Counts
-from engine.graphs.picture import Link
+from engine.graphs.view import Link
 from engine.registry import algorithm
 from engine.story.modules import digested, graph_content
 from engine.studies.scenes import ABSENT, BACK, FORTH, LINE, UNTESTED
@@ -21,8 +21,7 @@ from engine.teaching.replay import scenes
 from engine.words.run import links_words
 from pages.draw import charts, palette
 from pages.draw.charts import bars
-from pages.draw.graphs import positions
-from pages.draw.links import ENTRY, found_links, graph_picture, sample
+from pages.draw.links import ENTRY, few_untested, found_links, graph_picture, graph_view, sample
 from pages.draw.scene import mount
 from pages.learn.tour import Tour, shown_run
 from pages.shell import runs
@@ -55,16 +54,11 @@ def gallery(now: Tour, graphs: Graphs, *, across: int, alt: str) -> None:
     One has its names in letters that can be read from the last row; for those of several there is
     no room, and they have none.
     """
-    truth, titles = now.dataset.truth, now.titles
-    assert truth is not None
-    names = tuple(titles[name] for name in now.dataset.names)
-    arrows = tuple(sorted((titles[a], titles[b]) for a, b in truth.edges))
-    at = positions(names, arrows, 460, 232)  # in less than this lines would pass behind boxes
+    every = graph_view(now.dataset, [link for _, links in graphs for link in links], None)
     drawn, box = "", palette().border
     style = f"<style>text{{display:none}}rect[rx]{{fill:{box}}}</style>"
     for title, links in graphs:
-        named = [replace(link, a=titles[link.a], b=titles[link.b]) for link in links]
-        picture = graph_picture(names, named, at, alt=title, theme=theme())
+        picture = graph_picture(every.showing(links), alt=title, theme=theme())
         if len(graphs) > 1:
             picture = replace(picture, svg=picture.svg.replace(">", f">{style}", 1))
         drawn += f"<figure><figcaption>{text.safe(title)}</figcaption>{picture.image}</figure>"
@@ -126,7 +120,7 @@ def _end(result: RunResult) -> list[int]:
     """What became of each pair, as every picture draws it: an arrow in doubt is a line."""
     states = dict.fromkeys(combinations(range(len(result.names)), 2), ABSENT)
     column = {name: k for k, name in enumerate(result.names)}
-    for link in found_links(result):
+    for link in found_links(result, missed=False):
         a, b = column[link.a], column[link.b]
         states[min(a, b), max(a, b)] = (FORTH if a < b else BACK) if link.arrow else LINE
     return list((states | dict.fromkeys(result.untested, UNTESTED)).values())
@@ -177,7 +171,7 @@ def draws_view(now: Tour) -> None:
     latest = list(zip(map(_title, range(count), outcomes), runs, strict=True))[-DRAWS:]
     left, right = st.columns([3, 1], gap="medium")
     with left:
-        drawn = [(title, found_links(r, waiting=True, missed=True)) for title, r in latest]
+        drawn = [(title, found_links(r, waiting=few_untested(r))) for title, r in latest]
         gallery(now, drawn, across=3, alt=f"The last {DRAWS} draws")
         st.html(classes_key(drawn))
     with right:

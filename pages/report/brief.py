@@ -8,39 +8,37 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-import networkx as nx
 import numpy as np
 
 from engine import Dataset, InputError, RunResult
 from engine.data.networks import NETWORKS
 from engine.effects.effect import Effect, effect_of
 from engine.effects.plausible import Plausible, plausible
-from engine.graphs.layout import scale_of
 from engine.graphs.links import FOUND, MARKS, LinkClass
 from engine.graphs.paths import Path
-from engine.graphs.picture import Link
+from engine.graphs.view import Link
 from engine.graphs.weighed_colliders import SHOWN
 from engine.params import Parameters, param
 from engine.percent import percent
 from engine.registry import TITLES, algorithm
-from engine.story.modules import plain_names
 from engine.studies.figures import Panel, Series
 from engine.studies.price import PriceStep
 from engine.words.run import NOTHING, Promise, epsilon_name
 from pages.draw import PALETTES
 from pages.draw.effect import true_effect
-from pages.draw.graphs import positions
 from pages.draw.links import (
     Entry,
     Picture,
-    as_digraph,
     curve_picture,
     describe,
     doubtful,
     entries,
+    few_untested,
     found_links,
     graph_picture,
+    graph_view,
     people_picture,
+    titles_of,
     weighted,
 )
 from pages.draw.price import Step, reference_lines, steps_of
@@ -52,7 +50,6 @@ from pages.report.work import Repetition
 from pages.shell import words as text
 from pages.shell.runs import Shown, steps_before
 
-_FRAME = 420.0, 260.0  # of a graph, half as wide as a page on a desk
 _LARGE, _MOST = 20, 10  # columns of a graph that a slide holds, and of the part of a larger one
 _THIN, _THICK = 1.4, 7.0  # of a link that no repetition has, and of one that all have
 
@@ -169,7 +166,7 @@ def brief_of(run: Shown, repeats: Repeats | None, heading: Heading, theme: str) 
         promise=promise,
         graph=_graph(data, result, shown, theme),
         part=_part(path, asked, data, result, shown, theme) if path and asked else None,
-        legend=entries(result, waiting=True) if _known(data) else (),
+        legend=entries(result, waiting=few_untested(result)) if _known(data) else (),
         note=" ".join(filter(None, (_thickness(result, made), _untold(data, result)))),
         same=f"{share} give this answer" if share else words.usually(made) if made else "",
         steps=steps,
@@ -268,9 +265,9 @@ def links(data: Dataset, result: RunResult) -> list[Link]:
 
     On own data the links are plain, because nobody knows.
     """
+    drawn = found_links(result, waiting=few_untested(result), missed=_known(data))
     if _known(data):
-        return found_links(result, waiting=True, missed=True)
-    drawn = found_links(result, waiting=True)
+        return drawn
     return [k if k.kind is LinkClass.UNTESTED else replace(k, kind=None) for k in drawn]
 
 
@@ -321,12 +318,6 @@ def _untold(data: Dataset, result: RunResult) -> str:
     return said.strip()
 
 
-def titles_of(data: Dataset) -> dict[str, str]:
-    """The columns' names, and the same in plain words where a bundled network has them."""
-    plain = plain_names(data.name, data.names) if data.public else data.names
-    return dict(zip(data.names, plain, strict=True))
-
-
 def _part(
     path: Path,
     asked: tuple[str, str],
@@ -352,14 +343,9 @@ def _graph(
     part: Sequence[str] | None = None,
 ) -> Picture:
     """The graph, or a part of its columns, under the plain names that bundled networks have."""
-    titles = titles_of(data)
-    drawn = [replace(k, a=titles[k.a], b=titles[k.b]) for k in shown]
-    names = tuple(titles[name] for name in part or data.names)
-    graph = nx.relabel_nodes(data.truth or as_digraph(data.names, result.matrix), titles)
-    scale = scale_of(3 * len(names) // 2, *_FRAME)  # plain names are longer
-    arrows = tuple(sorted(graph.subgraph(names).edges))
-    at = positions(names, arrows, scale * _FRAME[0], scale * _FRAME[1])
-    return graph_picture(names, drawn, at, alt=describe("Learned graph", names, drawn), theme=theme)
+    graph = graph_view(data, shown, result, part or ())
+    alt = describe("Learned graph", part or data.names, shown)
+    return graph_picture(graph, alt=alt, theme=theme)
 
 
 # Price and curve ----------------------------------------------------------------------------

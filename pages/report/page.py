@@ -5,10 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from engine.release.file import digest
+from pages.draw.links import titles_of
 from pages.forms import nothing_for
 from pages.report import files, repeats, view
 from pages.report.asked import examples
-from pages.report.brief import Heading, asked_of, brief_of, titles_of
+from pages.report.brief import Heading, asked_of, brief_of
 from pages.shell import drafted_strip, heading, journey, presenting, runs, show_strip, state
 from pages.shell import words as text
 from pages.shell.form import parameters, placed

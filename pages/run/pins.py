@@ -13,8 +13,8 @@ from engine.registry import ALGORITHMS, algorithm
 from engine.request import Request
 from engine.words.run import CLAIMED, GUARANTEED, PROVEN, epsilon_name, stated
 from pages.draw import show
-from pages.draw.graphs import LARGE, draw_graph
-from pages.draw.links import found_links, weighted
+from pages.draw.graphs import draw_graph
+from pages.draw.links import few_untested, found_links, graph_view, weighted
 from pages.forms import Count, counted, known_label, nothing_for, watch_counts
 from pages.run.form import MOST, PINS, laid_over
 from pages.shell import words as text
@@ -101,8 +101,8 @@ def _graph(run: Shown, k: int) -> None:
         st.markdown(f"**{LETTERS[k]} · {text.plain(title(run))}**")
         st.button("Unpin", key=f"unpin-{k}", on_click=pins().__delitem__, args=(k,))
     data, result = run.data, run.result
-    links = found_links(result, waiting=data.d <= LARGE, missed=True)
-    draw_graph(f"{LETTERS[k]}: {title(run)}", data, weighted(links, result), result)
+    links = weighted(found_links(result, waiting=few_untested(result)), result)
+    draw_graph(f"{LETTERS[k]}: {title(run)}", graph_view(data, links, result))
     st.caption(text.plain(result.summary().found))
 
 

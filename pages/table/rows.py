@@ -9,10 +9,11 @@ import streamlit as st
 from engine import Dataset
 from engine.data.networks import NETWORKS, SAMPLE_DATA, load_network
 from engine.data.spreadsheets import table_csv
-from engine.graphs.picture import Link
+from engine.graphs.view import Link
 from pages.draw import charts, show
 from pages.draw.charts import bars
 from pages.draw.graphs import draw_graph
+from pages.draw.links import graph_view
 from pages.shell import export
 from pages.shell import words as text
 
@@ -49,7 +50,7 @@ def exact(data: Dataset) -> None:
     if data.truth is not None:
         st.markdown("**True graph**")
         links = [Link(a, b, True) for a, b in sorted(data.truth.edges)]
-        draw_graph("True graph", data, links, None, wide=True)
+        draw_graph("True graph", graph_view(data, links, None))
     rows = data.to_frame().head(PREVIEW_ROWS)
     show.table(rows, alt="First rows", most=300)
     st.caption(f"The first {len(rows):,} of {data.n:,} rows.")

@@ -2,23 +2,30 @@
 import {add, marks} from "./dom.js";
 import {ABSENT, BACK, FORTH, LINE, UNTESTED, classOf, frame, share} from "./model.js";
 
-const HIGH = 30;
-const LETTER = 14, READ = 20;  // units of the picture; CSS pixels
+const DOWN = 17;  // units of the picture between two lines of a label
 const PHONE = 480;  // CSS pixels of a graph, below which its boxes stand above each other
 const MANY = 100;  // pairs, from which on lines do not fade: so many at once would take longer than a frame
 
-/** Where a line towards (x, y) leaves the box around c. */
-function edge(c, half, x, y) {
-  const dx = x - c[0], dy = y - c[1];
-  const scale = Math.min(half[0] / (Math.abs(dx) || 1e-9), half[1] / (Math.abs(dy) || 1e-9));
-  return [c[0] + dx * scale, c[1] + dy * scale];
+/** A curve through a, bend and b at its share t. */
+const point = (a, bend, b, t) => [0, 1].map((k) => (1 - t) ** 2 * a[k] + 2 * t * (1 - t) * bend[k] + t * t * b[k]);
+
+/** The share of a curve at which it has left the box around its start. */
+function outside(a, bend, b, half) {
+  let low = 0, high = 1;
+  for (let n = 0; n < 12; n++) {
+    const t = (low + high) / 2, [x, y] = point(a, bend, b, t);
+    if (Math.abs(x - a[0]) < half[0] && Math.abs(y - a[1]) < half[1]) low = t; else high = t;
+  }
+  return high;
 }
 
-/** Ends and bend of a pair's line that bows by a share of its length. */
+/** Ends and bend of a pair's line from box to box, which bows as engine/graphs/layout.py has it. */
 function route(a, b, halfA, halfB, bow) {
-  const mid = [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2];
-  const bend = [mid[0] - (b[1] - a[1]) * bow, mid[1] + (b[0] - a[0]) * bow];
-  return {from: edge(a, halfA, ...bend), to: edge(b, halfB, ...bend), bend};
+  const dx = b[0] - a[0], dy = b[1] - a[1], turn = (bow + 1) * Math.PI / 2, share = (Math.abs(bow) + 1) / 2;
+  const bend = [a[0] + share * (dx * Math.sin(turn) - dy * Math.cos(turn)), a[1] + share * (dx * Math.cos(turn) + dy * Math.sin(turn))];
+  const s = outside(a, bend, b, halfA), t = 1 - outside(b, bend, a, halfB);
+  return {from: point(a, bend, b, s), to: point(a, bend, b, t),
+    bend: [0, 1].map((k) => (1 - s) * (1 - t) * a[k] + (s * (1 - t) + t * (1 - s)) * bend[k] + s * t * b[k])};
 }
 
 /** A triangle whose tip is at ``tip``, coming from ``from``. */
@@ -34,14 +41,6 @@ export function sign(marker, [x, y]) {
   return marker === "diamond" ? `M${x} ${y - 8}L${x + 8} ${y}L${x} ${y + 8}L${x - 8} ${y}Z` : "";
 }
 
-/** Of the places for the boxes those with letters that can be read from the last row, or with the largest there are. */
-function fitting(layouts, svg, narrow) {
-  if (narrow && svg.clientWidth < PHONE) return layouts.narrow;
-  const high = parseFloat(getComputedStyle(svg).maxHeight) || Infinity;
-  const letters = ({size}) => LETTER * Math.min(svg.clientWidth / size[0], high / size[1]);
-  return letters(layouts.wide) >= READ || letters(layouts.wide) >= letters(layouts.small) ? layouts.wide : layouts.small;
-}
-
 export class Graph {
   /** @param {Record<string, any>} attributes of the picture @param {(pair: number | null) => void} hovered */
   constructor(attributes, hovered = () => {}) {
@@ -52,41 +51,40 @@ export class Graph {
   }
 
   /** Boxes where they fit best; whether they are laid anew. */
-  fit(model, {titles, layouts}, narrow) {
-    const layout = fitting(layouts, this.svg, narrow);
+  fit(model, {layouts}, narrow) {
+    const layout = narrow && this.svg.clientWidth < PHONE ? layouts.narrow : layouts.wide;
     if (layout === this.layout && model === this.model) return false;
-    this.lay(model, titles, layout);
+    this.lay(model, layout);
     return true;
   }
 
   /** Boxes in their places; lines come when a draw first has them. */
-  lay(model, titles, layout) {
+  lay(model, layout) {
     this.model = model;
     this.layout = layout;
     this.lines.clear();
     this.many = model.pairs.length > MANY;
     this.svg.classList.toggle("many", this.many);
     this.svg.replaceChildren();
-    const [w, h] = layout.size;
-    this.svg.setAttribute("viewBox", `${-w / 2} ${-h / 2} ${w} ${h}`);
+    this.svg.setAttribute("viewBox", layout.frame.join(" "));
     this.back = add("g", {}, this.svg);
     this.wires = add("g", {}, this.svg);
-    this.half = titles.map((_, k) => [layout.widths[k] / 2, HIGH / 2]);
-    titles.forEach((title, k) => this.box(title, k));
+    this.half = layout.sizes.map(([w, h]) => [w / 2, h / 2]);
+    layout.lines.forEach((lines, k) => this.box(lines, k));
     model.truth.forEach((t, p) => { if (t !== ABSENT) this.line(p); });
   }
 
-  box(title, k) {
+  box(lines, k) {
     const [x, y] = this.layout.at[k], [w, h] = this.half[k];
     const g = add("g", {class: "box"}, this.svg);
     add("rect", {x: x - w, y: y - h, width: 2 * w, height: 2 * h, rx: 8}, g);
-    add("text", {x, y: y + 5}, g, title);
+    lines.forEach((line, n) => add("text", {x, y: y + 5 + DOWN * (n - (lines.length - 1) / 2)}, g, line));
   }
 
-  /** The way of a pair's line: true links are straight, others bow out of their way. */
+  /** The way of a pair's line around the boxes. */
   route(p, more = 0) {
-    const [i, j] = this.model.pairs[p], bow = this.model.truth[p] !== ABSENT ? 0 : p % 2 ? 0.16 : -0.16;
-    return route(this.layout.at[i], this.layout.at[j], this.half[i], this.half[j], bow + more);
+    const [i, j] = this.model.pairs[p];
+    return route(this.layout.at[i], this.layout.at[j], this.half[i], this.half[j], this.layout.bows[p] + more);
   }
 
   /** Let a line bow by so much more. */

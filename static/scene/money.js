@@ -43,7 +43,7 @@ export class Money extends Picture {
     const graph = new Graph({"aria-hidden": "true", class: "mini"}), purse = el("canvas", {class: "purse", "aria-hidden": "true"});
     const canvas = el("canvas", {"aria-hidden": "true"}), said = el("p", {class: "said"});
     const title = this.model.methods.find((m) => m.key === key).title;
-    graph.lay(this.model, this.given.titles, this.given.layouts.small);
+    graph.lay(this.model, this.given.layouts.wide);
     const choose = el("button", {}, `${title}: ${this.given.ways[key]}`), several = this.keys.length > 1;
     return {key, title, graph, purse, said, choose, dots: new Dots(canvas),
       node: el("div", {class: "way", onclick: () => { this.shown = key; this.draw(); }}, el("h2", {}, choose),

@@ -10,7 +10,8 @@ import pytest
 
 from engine import RunResult, load_dataset, read_table, run
 from engine.graphs.links import MARKS, LinkClass
-from engine.graphs.picture import Link, stroke
+from engine.graphs.picture import stroke
+from engine.graphs.view import Link, view
 from engine.story.modules import plainly, words
 from pages.draw import links, scene, show
 from pages.draw.charts import Axis, bars, curves
@@ -38,8 +39,7 @@ def test_numbers_and_words():
 def test_a_graph_page_loads_nothing_from_elsewhere():
     c = "</script><img src=x>"  # a column's name ends no script
     drawn = [Link("a", "b", True, LinkClass.FALSE_POSITIVE), Link("b", c, False)]
-    at = {"a": (0.0, 0.0), "b": (50.0, 50.0), c: (0.0, 100.0)}
-    page = render_graph(["a", "b", c], drawn, at, height=300)
+    page = render_graph(view(["a", "b", c], drawn, [("a", "b")]))
     assert not re.search(r"<(link|img|iframe)\b", page)
     assert page.count("</script>") == 2
     sources = re.findall(r"<(?:script|link|img)\b[^>]*(?:src|href)=[\"']?([^\"' >]+)", page)

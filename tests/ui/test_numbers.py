@@ -12,7 +12,7 @@ import pytest
 from engine import Dataset, load_dataset, run
 from engine.graphs.cpdag import digraph_of
 from engine.graphs.links import LinkClass
-from engine.graphs.picture import Link
+from engine.graphs.view import Link
 from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.privacy.accounting import Guarantee
 from engine.privacy.events import LaplaceEvent
