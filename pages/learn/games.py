@@ -10,9 +10,10 @@ from statistics import median_low
 import streamlit as st
 
 from engine.graphs.links import LinkClass
-from engine.graphs.picture import Inks, Link, Svg, graph_svg, sheet, tag
+from engine.graphs.picture import Inks, Svg, graph_svg, sheet, tag
+from engine.graphs.view import Link, view
 from engine.percent import number, percent
-from engine.story.modules import layouts, plain_names
+from engine.story.modules import plain_names
 from engine.studies.scenes import kept_scene
 from engine.teaching.classroom import LOW, PICKS, Lesson, luck
 from engine.teaching.neighbours import moves
@@ -192,13 +193,11 @@ def _graph(lesson: Lesson, gone: Sequence[int], alt: str) -> Svg:
     """The true graph; lost links as missed."""
     named = titles(lesson)
     arrows = [(named[i], named[j]) for i, j in lesson.links]
-    at = layouts(tuple(named), tuple(sorted(arrows)))["wide"]["at"]
     links = [
         Link(a, b, True, LinkClass.MISSED if k in gone else LinkClass.CORRECT)
         for k, (a, b) in enumerate(arrows)
     ]
-    places = dict(zip(named, map(tuple, at), strict=True))
-    return graph_svg(named, links, places, alt=alt, inks=Inks(theme()))
+    return graph_svg(view(named, links, arrows), alt=alt, inks=Inks(theme()))
 
 
 def _histogram(room: Room, alt: str) -> Svg:

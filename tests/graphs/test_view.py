@@ -121,9 +121,10 @@ def test_page_files_and_scene_draw_the_same_graph(name, algorithm, params):
         x, y, width, height = map(float, rect)
         assert [x + width / 2, y + height / 2] == pytest.approx([node["x"], node["y"]], abs=0.2)
         assert np.multiply(at, scale) == pytest.approx([node["x"], node["y"]], abs=0.2)
-        boxes = [width, height], [
-            node[f"{k}Constraint"]["minimum"] + 2 * side for k, side in MARGINS.items()
-        ]
+        boxes = (
+            [width, height],
+            [node[f"{k}Constraint"]["minimum"] + 2 * side for k, side in MARGINS.items()],
+        )
         assert all(box == pytest.approx(size, abs=0.1) for box in boxes)
         assert node["label"].split("\n") == lines
         assert all(f">{line}</text>" in svg for line in lines)
