@@ -65,6 +65,7 @@ $(DOCS_STAMP): requirements/docs.txt
 docs: setup $(DOCS_STAMP)
 	$(PY) -m scripts.examples
 	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/python -m mkdocs build --strict
+	@! command -v node >/dev/null || node scripts/site_search.cjs
 	$(MAKE) story STORY=site/story
 	@echo "Open site/index.html; it needs no server and no network."
 
