@@ -1,4 +1,4 @@
-"""Command line: ``python -m engine WORD ...``; bad input gives exit status 2 and one line."""
+"""Command line: ``engine SUBCOMMAND ...``; bad input gives exit status 2 and one line."""
 
 from __future__ import annotations
 
@@ -19,34 +19,43 @@ from engine.cli.interrupts import (
     interrupted,
     modules_are_read,
 )
-from engine.errors import InputError, did_you_mean
+from engine.errors import InputError, no_subcommand
 from engine.version import __version__
 
-# Module of engine.cli -> its words, each a function WORD_command; imported when a word is used.
-_MODULES = {
-    "run": ("run", "algorithms", "warm"),
-    "pairs": ("pairs",),
-    "studies": ("sweep",),
-    "tune": ("tune",),
-    "figures": ("figure", "merge", "table"),
-    "scene": ("scene",),
-    "story": ("story",),
-    "plan": ("plan",),
-    "audit": ("audit",),
-    "new": ("new",),
-    "schema": ("schema",),
-    "budget": ("budget",),
-    "release": ("release", "combine", "synthetic"),
-    "check": ("check", "key"),
-    "effect": ("effect",),
-    "reproduce": ("reproduce",),
+# Task -> its subcommands, each with the module of engine.cli that has its function
+# SUBCOMMAND_command. A module is imported when its subcommand is used.
+TASKS = {
+    "learn a graph": {"run": "run", "algorithms": "run", "pairs": "pairs"},
+    "compare algorithms and settings": {
+        "sweep": "studies",
+        "tune": "tune",
+        "figure": "figures",
+        "merge": "figures",
+        "table": "figures",
+    },
+    "release a graph of your own table": {
+        "new": "new",
+        "schema": "schema",
+        "plan": "plan",
+        "budget": "budget",
+        "release": "release",
+        "key": "check",
+    },
+    "use a release": {
+        "check": "check",
+        "effect": "effect",
+        "synthetic": "release",
+        "combine": "release",
+    },
+    "test the claims": {"audit": "audit", "reproduce": "reproduce"},
+    "teach, and prepare": {"story": "story", "scene": "scene", "warm": "run"},
 }
-COMMANDS = {word: f"engine.cli.{home}" for home, words in _MODULES.items() for word in words}
+COMMANDS = {word: f"engine.cli.{home}" for words in TASKS.values() for word, home in words.items()}
 STOPPED = "Stopped; finished runs of a study are kept."
 
 
 def command(word: str) -> Callable[[Sequence[str]], int | None]:
-    """The function that a word stands for."""
+    """Return the function of a subcommand."""
     found: Callable[[Sequence[str]], int | None]
     found = getattr(import_module(COMMANDS[word]), f"{word.replace('-', '_')}_command")
     return found
@@ -60,16 +69,30 @@ EXAMPLES = (
 
 
 def help_text() -> str:
-    """What each word does, and three examples; no word's module is imported for it."""
+    """Return the subcommands by task, the default algorithm and three examples.
+
+    No subcommand's module is imported for it.
+    """
+    from engine.request import usual_algorithm  # here: it loads every algorithm
+
     width = max(map(len, COMMANDS))
-    lines = ["usage: python -m engine WORD ... (each word has its own --help) | --version", ""]
-    lines += [f"  {word:{width}}  {_sentence(word)}" for word in COMMANDS]
-    lines += ["", "examples:", *(f"  python -m engine {example}" for example in EXAMPLES)]
+    lines = ["usage: engine SUBCOMMAND [--help] | --version"]
+    for task, words in TASKS.items():
+        lines += ["", f"{task}:", *(f"  {word:{width}}  {_sentence(word)}" for word in words)]
+    lines += [
+        "",
+        f"default algorithm: {usual_algorithm(True)} for your own table (--csv), "
+        f"{usual_algorithm(False)} for a bundled network (--dataset)",
+        "dashboard: dp-causal-explorer without a subcommand",
+        "",
+        "examples:",
+        *(f"  engine {example}" for example in EXAMPLES),
+    ]
     return "\n".join(lines)
 
 
 def _sentence(word: str) -> str:
-    """The first sentence of a word's docstring, read from its file."""
+    """Return the first line of a subcommand's docstring, read from its file."""
     spec, name = find_spec(COMMANDS[word]), f"{word.replace('-', '_')}_command"
     assert spec is not None
     tree = ast.parse(Path(str(spec.origin)).read_text(encoding="utf-8"))
@@ -87,11 +110,7 @@ def main(argv: Sequence[str]) -> int:
             print(f"dp-causal-explorer {__version__}")
             return 0
         if not argv or argv[0] not in COMMANDS:
-            hint = did_you_mean(argv[0], COMMANDS) if argv else ""
-            raise InputError(
-                f"Say what to do: python -m engine {' | '.join(COMMANDS)}; --help says what each "
-                f"does.{hint}"
-            )
+            raise InputError(no_subcommand("engine", argv, COMMANDS))
         if engine.PASSING:
             print(compiled.NOTE, file=sys.stderr)
         with modules_are_read(STOPPED):
@@ -124,9 +143,9 @@ def _stopped(error: BaseException) -> int:
 
 
 def script() -> int:
-    """The command ``engine`` of an installed package."""
+    """Run the command ``engine`` of an installed package."""
     end_on_signals()
-    if isinstance(sys.stdout, TextIOWrapper):  # a terminal without an ε must not end what is paid
+    if isinstance(sys.stdout, TextIOWrapper):  # a terminal without an ε must not end a release
         sys.stdout.reconfigure(errors="backslashreplace")
     return main(sys.argv[1:])
 

@@ -65,7 +65,7 @@ NOT_IN_TETRAD = " \u00a0,;"  # characters that Tetrad's text of a graph allows i
 
 
 def portable(names: Sequence[str], forbidden: str = "", instead: str = "_") -> list[str]:
-    """The names on one line each, without forbidden characters, still all different.
+    """Return the names on one line each, without forbidden characters, still all different.
 
     Control characters become spaces: no format here keeps them.
     """
@@ -105,8 +105,17 @@ def show(value: object) -> str:
 
 
 def cut(words: str) -> str:
-    """The words, or the beginning of many."""
+    """Return the words, or the beginning of a long text."""
     return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1]}…"
+
+
+def no_subcommand(command: str, given: Sequence[str], options: Iterable[str]) -> str:
+    """Say that a command's first word is missing, or none of its subcommands."""
+    options = list(options)
+    known = f"choose one of {', '.join(options)}; see {command} --help."
+    if not given:
+        return f"Missing subcommand: {known}"
+    return f"{command} has no {show(given[0])}: {known}{did_you_mean(given[0], options)}"
 
 
 def did_you_mean(word: object, options: Iterable[str]) -> str:

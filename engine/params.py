@@ -80,7 +80,10 @@ class Spec:
         if self.kind == "choice":
             if value not in self.choices:
                 known = ", ".join(self.choices)
-                raise ParameterError(f"{self.name} must be one of {known}; {show(value)} is not.")
+                raise ParameterError(
+                    f"{self.name} must be one of {known}; {show(value)} is not."
+                    f"{did_you_mean(value, self.choices)}"
+                )
             return str(value)
         if self.kind == "many":
             return self._check_many(value)

@@ -1,1 +1,1 @@
-"""The command line: ``python -m engine`` and what each of its words does."""
+"""The command line: ``engine`` and its subcommands."""

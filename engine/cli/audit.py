@@ -26,13 +26,15 @@ def audit_command(argv: Sequence[str]) -> int:
     parser.add_argument(
         "--release",
         metavar="FILE",
-        help="attack a release file: its answers, forced upon neighbours of its settings",
+        help="audit a release file by transcript replay on neighbouring datasets",
     )
     parser.add_argument("--algorithm", help="one algorithm (default: all)")
     parser.add_argument(
         "--runs", type=at_least(4), default=RUNS, help="runs on each of two neighbours"
     )
-    parser.add_argument("--out", metavar="FILE", help="keep lines here; what is there is reused")
+    parser.add_argument(
+        "--out", metavar="FILE", help="the file of results: it keeps them, and reuses those it has"
+    )
     add_json_flag(parser, "print one JSON array")
     args = parser.parse_args(argv)
     if args.release is not None:
@@ -72,9 +74,9 @@ def _attack_release(path: str, as_json: bool) -> int:
 
 
 def attack_words(found: Finding) -> list[str]:
-    """Say what each answer of a release showed, and the verdict."""
+    """Describe the replay of each measurement of a release, and the verdict."""
     lines = [
-        f"{name}: moved by at most {ratio:.4f} of what was charged; a charge of half the "
+        f"{name}: moved by at most {ratio:.4f} of its charge; a charge of half the "
         f"sensitivity would {'' if ratio > HALF else 'NOT '}have been found"
         for name, ratio in found.ratios.items()
     ]
@@ -84,9 +86,9 @@ def attack_words(found: Finding) -> list[str]:
 def table(results: Sequence[CaseResult]) -> str:
     """For the terminal."""
     if not results:
-        return "Nothing was finished."
+        return "No audit finished."
     heads = ("algorithm", "claim", "neighbours", "claimed ε", "measured ε ≥", "replay ≤ 1", "")
-    rows = [(*heads, "planted")]
+    rows = [(*heads, "injected")]
     for one in results:
         replayed = "–" if one.replayed is None else f"{one.replayed.largest:.3f}"
         planted = "" if one.power is None else one.power.words
@@ -95,8 +97,8 @@ def table(results: Sequence[CaseResult]) -> str:
     drawn = aligned(rows)
     note = (
         "measured: 99 % lower bound from runs alone. replay: largest change of a mechanism's exact "
-        "input over the sensitivity it paid for. planted: the smallest fault, in times of ε, that "
-        "the same attack finds in a copy that draws too little noise. What refutes nothing proves "
+        "input over the sensitivity it paid for. injected: the smallest fault, in times of ε, that "
+        "the same attack finds in a copy that draws too little noise. A failed attack proves "
         "nothing."
     )
     return "\n".join([*drawn, note])

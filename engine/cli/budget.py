@@ -1,4 +1,4 @@
-"""``python -m engine budget new | show | recount``: totals that outlive a session."""
+"""``engine budget new | show | recount``: totals that outlive a session."""
 
 from __future__ import annotations
 
@@ -11,35 +11,39 @@ from engine.release.budget import Budget, Budgets
 
 
 def budget_command(argv: Sequence[str]) -> None:
-    """Declare a budget, or look at one or all; nothing takes a charge back."""
+    """Create a budget (new) or show the remaining ε (show); no charge is ever taken back."""
     parser = Parser(
-        description="Declare a total (new), show what remains of one budget or all (show), or "
-        "charge the kept releases that an older copy lacks (recount). Each has its --help.",
+        description="Create budgets and show the remaining ε. Each subcommand has a --help.",
         example="budget show",
     )
-    words = parser.add_subparsers(dest="word", required=True)
+    words = parser.add_subparsers(dest="word", metavar="SUBCOMMAND")
     new = words.add_parser(
         "new",
-        description="Declare a total for the records that a name stands for, once and for all.",
+        help="create a budget: a total for one table, which never changes",
+        description="Create a budget: a total for one table, which never changes.",
         example="budget new ward-8 --epsilon 3 --delta 1e-5",
     )
-    new.add_argument("name", help="what you call these records")
+    new.add_argument("name", help="a name for the table")
     new.add_argument(
         "--epsilon", required=True, help="the total ε over all releases, never changed"
     )
     new.add_argument("--delta", default="1e-6", help="the total δ (default %(default)s)")
     show = words.add_parser(
-        "show", description="What was charged, and what is left.", example="budget show ward-7"
+        "show",
+        help="show charges and the remaining budget",
+        description="Show the total, every charge and the remaining budget.",
+        example="budget show ward-7",
     )
     show.add_argument("name", nargs="?", help="one budget (default: all)")
     add_json_flag(show, "print one JSON array")
     recount = words.add_parser(
         "recount",
-        description="Charge the kept releases of a budget that an older copy of the budgets lacks. "
-        "Put the newest copy back instead if you have it.",
+        help="charge the saved releases that an older copy of the budgets lacks",
+        description="Charge the saved releases that an older copy of the budgets lacks. If you "
+        "have the newest copy, put that back instead.",
         example="budget recount ward-7",
     )
-    recount.add_argument("name", help="the budget that is closed")
+    recount.add_argument("name", help="the closed budget")
     args, book = parser.parse_args(argv), Budgets()
     if args.word == "new":
         found = [book.new(args.name, args.epsilon, args.delta)]
@@ -64,13 +68,13 @@ def _lines(budget: Budget, kept: Mapping[str, str], closed: str | None) -> str:
     if budget.rows is not None:
         lines.append(f"  of {budget.rows:,} records: {', '.join(budget.columns)}")
     for c in budget.charges:
-        where = f"kept as {kept[c.id]}" if c.id in kept else "nothing kept"
-        where = "cut short; engine release --resume ends it" if c.id in waiting else where
+        where = f"saved as {kept[c.id]}" if c.id in kept else "nothing saved"
+        where = "interrupted; engine release --resume ends it" if c.id in waiting else where
         lines.append(
             f"  {c.at} UTC  ε {c.epsilon:f}  δ {number(float(c.delta))}  {c.what}  {where}"
         )
     if kept:
-        lines.append("  write one out again: python -m engine release --again ID --out FILE")
+        lines.append("  export a saved release again: engine release --again ID --out FILE")
     return "\n".join(lines)
 
 

@@ -1,4 +1,4 @@
-"""``python -m engine check | key``: what a release file shows of itself, and who signed it."""
+"""``engine check | key``: whether a release is consistent, and who signed it."""
 
 from __future__ import annotations
 
@@ -16,21 +16,23 @@ _MOST_PAGE = 50_000_000
 
 
 def check_command(argv: Sequence[str]) -> None:
-    """Say whether a release is consistent, and who signed it; neither needs the data."""
+    """Check a release file for consistency and its signature; this needs no data."""
     parser = Parser(
-        description="Is a release file consistent? What only its maker can know, it cannot show.",
+        description="Check a release file for consistency. It cannot prove that noise was added.",
         example="check release.json",
     )
     parser.add_argument("file", help="the release, a JSON file")
     parser.add_argument(
-        "--key", metavar="PUBLICKEY", help="its maker's: 64 hexadecimal digits, or a file of them"
+        "--key",
+        metavar="PUBLICKEY",
+        help="signer's public key: 64 hexadecimal digits, or a file with them",
     )
     parser.add_argument("--page", metavar="FILE", help="the page (HTML) that came with it")
     parser.add_argument(
         "--seconds",
         type=float,
         default=SECONDS,
-        help="its timeout in seconds (default %(default)g)",
+        help="timeout in seconds (default %(default)g)",
     )
     add_json_flag(parser)
     args = parser.parse_args(argv)
@@ -61,9 +63,9 @@ def _record(release: Release, doubt: float, key: str | None, page: bool) -> dict
 
 
 def key_command(argv: Sequence[str]) -> None:
-    """Print this person's public key, for readers; a key is made on first use."""
+    """Print your public key for recipients; a key is made on first use."""
     parser = Parser(
-        description="Your public key, to be given to readers.",
+        description="Print your public key. Give it to recipients by another way than the release.",
         example="key",
     )
     parser.parse_args(argv)

@@ -1,4 +1,4 @@
-"""``python -m engine effect``: the effect of one column on another, from a release's file."""
+"""``engine effect``: the effect of one column on another, from a release's file."""
 
 from __future__ import annotations
 

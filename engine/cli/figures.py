@@ -1,4 +1,4 @@
-"""``python -m engine figure | merge | table``."""
+"""``engine figure | merge | table``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from engine.studies.trial import TrialResult
 
 
 def _runs(path: str) -> list[TrialResult]:
-    """A study's runs; InputError where there is none."""
+    """Return a study's runs; InputError if there is no such file."""
     if not Path(path).is_file():
         raise InputError(f"There is no study {path}.")
     with ResultStore(path) as store:
@@ -24,15 +24,19 @@ def _runs(path: str) -> list[TrialResult]:
 
 
 def figure_command(argv: Sequence[str]) -> int:
-    """A study's curves as a file for a paper, with its caption and its numbers."""
+    """Draw a study's curves as a file for a paper, with its caption and its numbers."""
     parser = Parser(
         example="figure curves.db --out curves.pdf",
         description="Draw a study's curves for a paper: PDF, SVG or PNG by the ending of --out.",
     )
-    parser.add_argument("study", metavar="FILE", help="results that engine sweep --out kept")
-    parser.add_argument("--y", default="tested_skeleton_f1", help=", ".join(QUANTITIES))
-    parser.add_argument("--algorithm", help="with commas (default: all)")
-    parser.add_argument("--columns", type=int, default=1, help="of the paper: 1 or 2")
+    parser.add_argument("study", metavar="FILE", help="a study, written by engine sweep --out")
+    parser.add_argument(
+        "--y", default="tested_skeleton_f1", help=f"the quantity: {', '.join(QUANTITIES)}"
+    )
+    parser.add_argument("--algorithm", help="algorithms, separated by commas (default: all)")
+    parser.add_argument(
+        "--columns", type=int, default=1, help="width in columns of the paper: 1 or 2"
+    )
     parser.add_argument("--n", type=int, help="rows of the data, for the caption")
     parser.add_argument("--out", required=True, metavar="FILE", help="curves.pdf, .svg or .png")
     args = parser.parse_args(argv)
@@ -43,7 +47,7 @@ def figure_command(argv: Sequence[str]) -> int:
     if args.algorithm is not None:
         table = table[table["algorithm"].isin(parts(args.algorithm, "--algorithm"))]
     if table.empty:
-        raise InputError(f"{args.study} holds no such run.")
+        raise InputError(f"{args.study} has no run of this algorithm.")
     rows = {} if args.n is None else dict.fromkeys(table["dataset"], args.n)
     how: Any = {"kind": out.suffix.lstrip(".").lower(), "columns": args.columns, "rows": rows}
     files = figure(table, args.y, **how).files(out)
@@ -57,14 +61,16 @@ def figure_command(argv: Sequence[str]) -> int:
 
 
 def merge_command(argv: Sequence[str]) -> int:
-    """Two studies or more as one file; two results of one run are refused."""
+    """Merge studies into one file; two results of one run are refused."""
     parser = Parser(example="merge curves.db more.db --out both.db",
                     description="Put the runs of several studies into one file.")  # fmt: skip
-    parser.add_argument("studies", nargs="+", metavar="FILE", help="two files or more")
-    parser.add_argument("--out", required=True, metavar="FILE", help="a file that is not there yet")
+    parser.add_argument("studies", nargs="+", metavar="FILE", help="two or more studies")
+    parser.add_argument("--out", required=True, metavar="FILE", help="a new file")
     args = parser.parse_args(argv)
     if len(args.studies) < 2 or Path(args.out).exists():
-        raise InputError(f"Give two studies or more, and a file that is not there; {args.out} is.")
+        raise InputError(
+            f"Give two or more studies, and a new file for --out, which {args.out} must be."
+        )
     runs = {run.key: run for path in args.studies for run in _runs(path)}
     for path in args.studies:
         if any(run.fixed() != replace(runs[run.key], dataset=run.dataset).fixed()
@@ -77,10 +83,10 @@ def merge_command(argv: Sequence[str]) -> int:
 
 
 def table_command(argv: Sequence[str]) -> int:
-    """A study's runs as a table: Parquet for pandas and DuckDB, or CSV."""
+    """Write a study's runs as a table: Parquet for pandas and DuckDB, or CSV."""
     parser = Parser(example="table curves.db --out runs.parquet",
-                    description="Write one row a run.")  # fmt: skip
-    parser.add_argument("study", metavar="FILE", help="results that engine sweep --out kept")
+                    description="Write one row per run.")  # fmt: skip
+    parser.add_argument("study", metavar="FILE", help="a study, written by engine sweep --out")
     parser.add_argument("--out", required=True, metavar="FILE", help="runs.parquet or runs.csv")
     args = parser.parse_args(argv)
     out = Path(args.out)

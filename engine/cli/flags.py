@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import textwrap
 from collections.abc import Callable, Sequence
@@ -12,7 +13,7 @@ from typing import Any, NoReturn
 from engine.data.dataset import Dataset
 from engine.data.networks import NETWORKS, load_dataset
 from engine.data.schema import Schema, load_schema
-from engine.errors import InputError, show
+from engine.errors import InputError, did_you_mean, no_subcommand, show
 from engine.graphs.known import READY
 from engine.knowledge import Knowledge, load_knowledge
 from engine.params import Spec, number
@@ -20,39 +21,64 @@ from engine.registry import ALGORITHMS, algorithm, declared
 from engine.request import Request, Source, usual_algorithm
 from engine.studies.trial import Said, ready_name, stated
 
+HELP = ("-h", "--help")
+# Kind of a parameter -> the value that its flag takes, as help shows it.
+VALUES = {"bool": "true|false", "choice": "NAME", "many": "NAMES", "text": "TEXT"}
+
 
 class Parser(argparse.ArgumentParser):
     """An argument parser with one-line error messages and an example at the end of its help.
 
-    ``example`` is a command that works, without ``python -m engine``; its first word is the
-    parser's, unless ``prog`` says otherwise.
+    ``example`` is a command that works, without ``engine``. Its first word is the parser's, unless
+    ``prog`` says otherwise.
     """
+
+    _given: Sequence[str] = ()
+    _words: Any = None  # the parsers of subcommands, by name
 
     def __init__(self, *, example: str, description: str | None = None, **more: Any):
         super().__init__(
             formatter_class=argparse.RawDescriptionHelpFormatter,
             description=None if description is None else textwrap.fill(description, 78),
-            epilog=f"example:\n  python -m engine {example}",
+            epilog=f"example:\n  engine {example}",
             **{"prog": f"engine {example.partition(' ')[0]}", "allow_abbrev": False, **more},
         )
         for kind in (int, float):  # the flags of these types
             self.register("type", kind, partial(number, kind=kind))
 
+    def add_subparsers(self, **options: Any) -> Any:
+        """Add subcommands; the first word has to be one of them."""
+        self._words = super().add_subparsers(**options)
+        return self._words
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse as argparse does; check the subcommand first, and keep the words for errors."""
+        self._given = list(args)
+        if self._words is not None and (not args or args[0] not in (*self._words.choices, *HELP)):
+            raise InputError(no_subcommand(self.prog, args, self._words.choices))
+        return super().parse_known_args(args, namespace)
+
     def error(self, message: str) -> NoReturn:
-        """Raise InputError in the place of printing a usage text."""
+        """Raise InputError in the place of printing a usage text; a typo gets the nearest flag."""
+        if self._words is not None:  # the flags are those of a subcommand
+            self._words.choices[self._given[0]].error(message)
         if message.endswith("expected one argument"):
             message += " (one with a minus sign in front follows an equals sign: --bounds=-3,3)"
-        raise InputError(f"{message[0].upper()}{message[1:]}; see python -m {self.prog} --help.")
+        known = re.findall(r"(?<!\S)--\w[\w-]*", self.format_help())
+        flags = (word.partition("=")[0] for word in self._given if word.startswith("--"))
+        strange = next((flag for flag in flags if flag not in known), None)
+        hint = "" if strange is None else did_you_mean(strange, known)
+        raise InputError(f"{message[0].upper()}{message[1:]}; see {self.prog} --help.{hint}")
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """A table's rows as lines for a terminal, each column as wide as its widest cell."""
+    """Return a table's rows as lines for a terminal, each column as wide as its widest cell."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
 
 
 def at_least(low: int) -> Callable[[str], int]:
-    """The type of a flag that takes whole numbers from ``low`` on."""
+    """Return the type of a flag that takes whole numbers from ``low`` on."""
 
     def whole(text: str) -> int:
         if (found := number(text, int)) < low:
@@ -63,12 +89,12 @@ def at_least(low: int) -> Callable[[str], int]:
 
 
 def numbers(text: str) -> list[float]:
-    """The type of a flag that takes numbers with commas."""
+    """Parse the value of a flag that takes numbers with commas."""
     return [number(part.strip(), float) for part in text.split(",")]
 
 
 def parts(text: str, flag: str) -> list[str]:
-    """The values of a flag that takes a list; InputError where one of them is empty."""
+    """Return the values of a flag that takes a list; InputError if one of them is empty."""
     found = [part.strip() for part in text.split(",")]
     if not all(found):
         raise InputError(f"{flag} takes values separated by commas; one of {text!r} is empty.")
@@ -76,22 +102,24 @@ def parts(text: str, flag: str) -> list[str]:
 
 
 def add_dataset_flags(parser: argparse.ArgumentParser, *, many: bool = False) -> None:
-    """Which data: bundled networks (several with commas if ``many``), or a person's own file."""
-    what = "bundled networks, with commas" if many else "a bundled network"
+    """Add the flags that name the data: bundled networks (a list if ``many``), or your own file."""
+    what = "bundled networks, separated by commas" if many else "a bundled network"
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument("--dataset", help=f"{what}: {', '.join(NETWORKS)}")
-    parser.add_argument("--n", type=int, default=100_000, help="rows to sample from a network")
-    parser.add_argument("--data-seed", type=int, default=0, help="seed of the sample")
+    parser.add_argument(
+        "--n", type=int, default=100_000, help="rows to sample from a network (default %(default)s)"
+    )
+    parser.add_argument("--data-seed", type=int, default=0, help="seed of the sample (default 0)")
     add_table_flags(parser, which)
     parser.add_argument(
         "--truth",
         metavar="FILE",
-        help="its true edges: two columns, from and to, or Tetrad's graph",
+        help="true edges of your own data: two columns, from and to, or Tetrad's graph",
     )
 
 
 def add_table_flags(parser: argparse.ArgumentParser, which: Any = None, **needs: Any) -> None:
-    """A person's own table, its schema, and agreeing to what cells count as that match no level.
+    """Add the flags of your own table, its schema, and the consent to unmatched values.
 
     ``which`` is a group of flags of which one names the table; ``needs`` says whether they must be
     given.
@@ -105,8 +133,8 @@ def add_table_flags(parser: argparse.ArgumentParser, which: Any = None, **needs:
     parser.add_argument(
         "--query",
         metavar="SQL",
-        help="what to read of a database file: one row for each record, since its rows are what a "
-        "guarantee protects",
+        help="the query that reads a database file: one row per record, since the guarantee "
+        "protects rows",
     )
     add_join_flag(parser)
     parser.add_argument("--csv-encoding", help="utf-8, utf-16 or latin-1")
@@ -114,13 +142,13 @@ def add_table_flags(parser: argparse.ArgumentParser, which: Any = None, **needs:
         "--schema",
         metavar="FILE",
         **needs,
-        help="its declared schema; without it nothing is proven",
+        help="declared schema; without one, runs have no guarantee",
     )
     parser.add_argument(
         "--accept-unforeseen",
         action="store_true",
-        help="go on where more than 5 %% of a column's cells match no level and count as an "
-        "answer; what they are is said on standard error",
+        help="go on although more than 5 %% of a column's cells match no level and count as an "
+        "answer; standard error lists them",
     )
 
 
@@ -146,30 +174,30 @@ def joined(table: Any, args: argparse.Namespace) -> Any:
 
 
 def add_run_flags(parser: argparse.ArgumentParser) -> None:
-    """The seed of one run, and how its result is printed."""
+    """Add the seed of one run, and the flag for JSON."""
     parser.add_argument(
         "--seed",
         type=int,
-        help="seed of every draw (default 0); with --csv the noise is secret, and a given seed "
-        "makes the run a simulation without any guarantee",
+        help="noise seed (default 0); with --csv the noise is secret, and a run with a given seed "
+        "has no guarantee",
     )
     add_json_flag(parser)
 
 
 def add_knowledge_flag(parser: argparse.ArgumentParser, *, ready: bool = False) -> None:
-    """What is known of the causes; ``ready``: a set that is true of a bundled network, too."""
+    """Add background knowledge; ``ready``: also by the name of a set for bundled networks."""
     words = [name.replace(" ", "-") for name in READY]
     parser.add_argument(
         "--knowledge",
         metavar="FILE",
-        help="what is known of the causes, a public fact: tiers, forbidden and required arrows, as "
-        "JSON or as Tetrad writes them"
-        + (f"; or what is true of each network: {', '.join(words)}" if ready else ""),
+        help="background knowledge, which is public: tiers, forbidden and required edges, as JSON "
+        "or as Tetrad writes them"
+        + (f"; or a true set for each network: {', '.join(words)}" if ready else ""),
     )
 
 
 def known(args: argparse.Namespace) -> Knowledge | None:
-    """What --knowledge states: a file's content, or the JSON itself."""
+    """Return the background knowledge of --knowledge: a file, or the JSON text."""
     word = args.knowledge
     if word is None:
         return None
@@ -177,7 +205,7 @@ def known(args: argparse.Namespace) -> Knowledge | None:
 
 
 def said(args: argparse.Namespace) -> Said:
-    """What --knowledge says: of each dataset, a ready set's name, or what the file holds."""
+    """Return the value of --knowledge for a study: a ready set's name, or the file's content."""
     return ready_name(args.knowledge or "") or known(args)
 
 
@@ -192,27 +220,29 @@ def requested(args: argparse.Namespace, key: str, specs: Sequence[Spec], data: D
 
 
 def add_json_flag(parser: argparse.ArgumentParser, what: str = "print one JSON object") -> None:
-    """JSON in the place of words."""
+    """Add the flag that prints JSON in the place of words."""
     parser.add_argument("--json", action="store_true", help=what)
 
 
 def datasets(args: argparse.Namespace) -> list[Dataset]:
-    """The data that the flags name; InputError where they do not fit together."""
+    """Return the data that the flags name; InputError if they do not fit together."""
     if args.csv is not None:
         schema = None if args.schema is None else load_schema(args.schema)
         return [own_table(args, schema, truth=args.truth)]
     for name in ("schema", "query", "join", "truth"):
         if getattr(args, name) is not None:
-            raise InputError(f"--{name} belongs to --csv: a bundled network brings its own facts.")
+            raise InputError(
+                f"--{name} can only be used with --csv: a bundled network has its own."
+            )
     names = parts(args.dataset, "--dataset")
     return [load_dataset(name, n=args.n, seed=args.data_seed) for name in names]
 
 
 def own_table(args: argparse.Namespace, schema: Schema | None, **options: Any) -> Dataset:
-    """A person's table; what matches no level is said on standard error before anything is charged.
+    """Read your own table; standard error lists unmatched values before anything is charged.
 
-    ``options`` are those of the reader. InputError where much of it counts as an answer and nobody
-    has agreed.
+    ``options`` are those of the reader. InputError if many unmatched values count as an answer and
+    the flag of consent is not given.
     """
     from engine.data.reading import read
 
@@ -228,19 +258,19 @@ def own_table(args: argparse.Namespace, schema: Schema | None, **options: Any) -
 
 
 def tell_unforeseen(data: Dataset) -> None:
-    """The cells that match no level, on standard error: for the table's owner alone."""
+    """List unmatched values on standard error, for the table's owner only."""
     rows = [
         (u.column, f"{u.cells:,}", u.share, u.look if u.empty else show(u.look), u.to or "")
         for u in data.unforeseen_cells
     ]
     if rows:
-        print("Cells that match no level (exact, for your eyes alone):", file=sys.stderr)
+        print("Cells that match no level (exact numbers, keep them private):", file=sys.stderr)
         heads = ("column", "cells", "share", "look like", "count as")
         print("\n".join(aligned([heads, *rows])), file=sys.stderr)
 
 
 def dataset(args: argparse.Namespace) -> Dataset:
-    """The one dataset that the flags name."""
+    """Return the one dataset that the flags name."""
     found = datasets(args)
     if len(found) > 1:
         raise InputError("--dataset takes one name here; engine sweep takes several.")
@@ -250,42 +280,45 @@ def dataset(args: argparse.Namespace) -> Dataset:
 def add_parameter_flags(
     parser: argparse.ArgumentParser, specs: Sequence[Spec], *, many: bool = False
 ) -> None:
-    """One flag for each declared parameter, in either spelling; a list of values if ``many``."""
+    """Add one flag per declared parameter, in either spelling; it takes a list if ``many``."""
     for spec in specs:
         flags = dict.fromkeys((f"--{spec.name}", f"--{spec.name.replace('_', '-')}"))
         what = ", ".join(spec.choices) or spec.bounds() + "".join(f' or "{w}"' for w in spec.words)
+        what = "true or false" if spec.kind == "bool" else what
+        value = VALUES.get(spec.kind, "NUMBER")
+        usual = str(spec.default).lower() if spec.kind == "bool" else spec.default
         parser.add_argument(
             *flags,
             dest=f"param_{spec.name}",
-            metavar=spec.kind.upper() + (",..." if many else ""),
-            help=f"{spec.help} ({what}; default {spec.default})".replace("%", "%%"),
+            metavar=f"{value},{value},..." if many else value,
+            help=f"{spec.help} ({what}; default {usual})".replace("%", "%%"),
         )
 
 
 def given(args: argparse.Namespace, specs: Sequence[Spec]) -> dict[str, str]:
-    """Name -> text of the parameters given as flags."""
+    """Return name -> text of the parameters given as flags."""
     texts = {spec.name: getattr(args, f"param_{spec.name}") for spec in specs}
     return {name: text for name, text in texts.items() if text is not None}
 
 
 def values(args: argparse.Namespace, specs: Sequence[Spec]) -> dict[str, Any]:
-    """Name -> parsed value of the parameters given as flags."""
+    """Return name -> parsed value of the parameters given as flags."""
     texts = given(args, specs)
     return {spec.name: spec.parse(texts[spec.name]) for spec in specs if spec.name in texts}
 
 
 USUAL = (
     f"{', '.join(ALGORITHMS)} (default {usual_algorithm(True)} with --csv, "
-    f"else {usual_algorithm(False)})"
+    f"else {usual_algorithm(False)}); engine algorithms describes each"
 )
 
 
 def chosen_algorithms(
     prog: str, argv: Sequence[str], *, many: bool = False
 ) -> tuple[list[str], list[Spec]]:
-    """The algorithms that ``--algorithm`` names, read first: they declare the other flags.
+    """Read the algorithms that ``--algorithm`` names, since they declare the other flags.
 
-    Where it is not given, the usual one for a bundled network or for a table of one's own.
+    Without it: the default for a bundled network or for your own table.
     InputError for several, unless ``many``.
     """
     first = Parser(prog=prog, add_help=False, example="")

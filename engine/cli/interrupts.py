@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: the first asks for a stop that keeps what is finished, the second ends."""
+"""Ctrl-C and SIGTERM: the first asks for a stop that keeps finished work, the second ends."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ EVERY = 10.0  # seconds between two lines of progress where standard error is no
 INTERRUPTED = 130  # the exit status of a program that Ctrl-C ended
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _broken: list[int] = []
-_reading: list[str] = []  # what a signal says while modules are read
+_reading: list[str] = []  # the line of a signal while modules are read
 
 
 class Interrupt(KeyboardInterrupt):
     """A KeyboardInterrupt that Python does not take for its own.
 
-    Where a plain one leaves exec() (which dataclasses are made with), Python notes it and ends
-    itself by SIGINT at the end, whatever status was asked for.
+    If a plain one leaves exec() (which makes dataclasses), Python ends itself by SIGINT at the end
+    and ignores the exit status.
     """
 
 
 def end_on_signals() -> None:
-    """From here on SIGTERM ends the program as Ctrl-C does: with a KeyboardInterrupt."""
+    """Let SIGTERM end the program as Ctrl-C does: with a KeyboardInterrupt."""
     for number in _SIGNALS:
         signal.signal(number, _interrupt)
 
 
 def interrupted() -> bool:
-    """Whether a signal has broken into the program: what it raised may have been swallowed."""
+    """Return whether a signal has interrupted the program; its exception may be swallowed."""
     return bool(_broken)
 
 
 def ignore_signals() -> None:
-    """The program is ending: a further Ctrl-C must not break into what it still says.
+    """Ignore further signals while the program ends and prints its last lines.
 
-    Nor does a library's thread that was cut off say anything.
+    A library's interrupted thread prints nothing either.
     """
     for number in _SIGNALS:
         signal.signal(number, signal.SIG_IGN)
@@ -59,8 +59,9 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 @contextmanager
 def modules_are_read(said: str) -> Iterator[None]:
-    """Until it has modules to work with, a program ends at once, and says so: nothing is begun yet,
-    and compiled code that an interrupt breaks into while it imports would print a traceback.
+    """End the program at once, with a line, if a signal comes while modules are read.
+
+    Nothing has begun yet, and an interrupt inside compiled code would print a traceback.
     """
     _reading.append(said)
     try:
@@ -116,5 +117,5 @@ def ending(monitor: Monitor, out: str | None) -> int:
     if not monitor.stopped():
         return 0
     where = f" in {out}" if out else ""
-    print(f"Stopped; what was finished is kept{where}.", file=sys.stderr)
+    print(f"Stopped; finished runs are kept{where}.", file=sys.stderr)
     return INTERRUPTED

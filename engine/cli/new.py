@@ -1,4 +1,4 @@
-"""``python -m engine new``: a private folder for work on your own table."""
+"""``engine new``: a private folder for work on your own table."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ table, the schema that you declare, and your releases. Put the table here, for e
 ```
 
 Correct `draft.json`: write `"declared": true` for each column that you know from elsewhere, and
-save it as `schema.json`. Then check it, forecast what a release finds, create a budget and release:
+save it as `schema.json`. Then check it, forecast the result of a release, create a budget and release:
 
 ```sh
 {python} -m engine schema check schema.json --csv table.csv

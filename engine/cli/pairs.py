@@ -1,4 +1,4 @@
-"""``python -m engine pairs``: which of two columns causes the other."""
+"""``engine pairs``: which of two columns causes the other."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ KEY = "anm"
 
 
 def pairs_command(argv: Sequence[str]) -> None:
-    """Say which of two columns causes the other; with --json the numbers."""
+    """Decide which of two columns causes the other; with --json the numbers."""
     specs = AnmParameters.specs()
     parser = Parser(
-        description="Which of two columns causes the other, with differential privacy.",
+        description="Decide which of two columns causes the other, with differential privacy.",
         example="pairs --csv pair.csv --bounds=-3,3,-3,12 --epsilon 1",
     )
     which = parser.add_mutually_exclusive_group(required=True)
@@ -32,12 +32,16 @@ def pairs_command(argv: Sequence[str]) -> None:
         "--bounds",
         type=low_high,
         metavar="LOW,HIGH,LOW,HIGH",
-        help="lowest and highest value of each column, as public facts: a strict guarantee needs "
-        "them; values outside are cut off",
+        help="declared lowest and highest value of each column, which are public: a strict "
+        "guarantee needs them; values outside are clipped",
     )
-    which.add_argument("--dataset", help="a simulated pair in its place, e.g. pair:cubic:uniform")
-    parser.add_argument("--n", type=int, default=1_000, help="rows to simulate")
-    parser.add_argument("--data-seed", type=int, default=0, help="seed of the simulation")
+    which.add_argument("--dataset", help="a simulated pair instead, e.g. pair:cubic:uniform")
+    parser.add_argument(
+        "--n", type=int, default=1_000, help="rows to simulate (default %(default)s)"
+    )
+    parser.add_argument(
+        "--data-seed", type=int, default=0, help="seed of the simulation (default 0)"
+    )
     add_run_flags(parser)
     add_parameter_flags(parser, specs)
     args = parser.parse_args(argv)
@@ -45,7 +49,7 @@ def pairs_command(argv: Sequence[str]) -> None:
     if args.csv is not None:
         if args.bounds is None and AnmParameters.build(asked).strict:
             raise InputError(
-                "State each column's lowest and highest value with --bounds LOW,HIGH,LOW,HIGH: "
+                "Declare each column's lowest and highest value with --bounds LOW,HIGH,LOW,HIGH: "
                 "bounds read from the data would break the strict guarantee."
             )
         data = read_pair(args.csv, args.bounds)
@@ -61,13 +65,13 @@ def pairs_command(argv: Sequence[str]) -> None:
 
 
 def low_high(text: str) -> tuple[tuple[float, float], tuple[float, float]]:
-    """The type of --bounds: low and high of either column."""
+    """Parse the value of --bounds: low and high of either column."""
     a, b, c, d = numbers(text)
     return (a, b), (c, d)
 
 
 def decision_dict(result: RunResult, decision: Decision, notes: Sequence[str]) -> dict[str, object]:
-    """The decision and what it cost, JSON-ready."""
+    """Return the decision and its cost, JSON-ready."""
     return {
         "direction": decision.direction,
         "scores": list(decision.scores),
@@ -84,14 +88,14 @@ def decision_dict(result: RunResult, decision: Decision, notes: Sequence[str]) -
 
 
 def sentence(result: RunResult, decision: Decision) -> str:
-    """The decision in plain words."""
+    """Say the decision in plain words."""
     spent = f"ε = {number(result.proven.epsilon)}, δ = {number(result.proven.delta)}"
     if decision.direction is None:
-        return f"Nothing was released: the data are too close to a change. Spent: {spent}."
+        return f"Nothing was released: the data are too close to a change. Proven {spent}."
     cause, effect = result.names if decision.forward else result.names[::-1]
     return (
-        f"If the model holds, {cause} explains {effect} rather than the other way round; noise of "
-        f"this size turns such a decision in {100 * (1 - decision.probability):.0f} of 100 cases. "
-        "That counts noise, not truth: on real pairs the model itself is right little more often "
-        f"than a coin (research/theory/pairs.md). Spent: {spent}."
+        f"If the model holds, {cause} explains {effect}, not the reverse. Noise of this size "
+        f"reverses such a decision in {100 * (1 - decision.probability):.0f} of 100 cases. This "
+        "counts noise only: on real pairs the model itself is right little more often than a coin "
+        f"(research/theory/pairs.md). Proven {spent}."
     )

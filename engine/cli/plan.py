@@ -1,4 +1,4 @@
-"""``python -m engine plan``."""
+"""``engine plan``."""
 
 from __future__ import annotations
 
@@ -15,24 +15,50 @@ from engine.studies.plan import DENSITY, DRAWS, TARGET, plan
 
 
 def plan_command(argv: Sequence[str]) -> int:
-    """Say what a budget will buy, from public facts alone; a table or one JSON object."""
+    """Forecast the result of a release from public facts; a table or one JSON object."""
     parser = Parser(
-        description="Simulate networks of a schema: what each algorithm will find at each epsilon.",
+        description="Forecast the edges that each algorithm finds at each epsilon, on simulated "
+        "networks of a schema. It reads no data.",
         example="plan --schema schema.json --rows 3000 --epsilon 0.3,3 --algorithm marginal_pc "
         "--draws 3",
     )
-    parser.add_argument("--schema", required=True, metavar="FILE", help="columns and their levels")
-    parser.add_argument("--rows", type=int, required=True, help="how many rows there are")
-    parser.add_argument("--epsilon", type=numbers, default="0.1,1,3", help="totals, with commas")
-    parser.add_argument("--delta", type=float, default=1e-6, help="failure probability")
-    parser.add_argument("--links", type=int, help=f"you expect (default: {DENSITY:g} a column)")
     parser.add_argument(
-        "--strength", type=float, default=1.0, help="of the links: 1 as in the bundled networks"
+        "--schema", required=True, metavar="FILE", help="the declared columns and their levels"
     )
-    parser.add_argument("--algorithm", help="with commas (default: all that are strict)")
-    parser.add_argument("--draws", type=at_least(2), default=DRAWS, help="simulated networks")
-    parser.add_argument("--seed", type=at_least(0), default=0, help="seed of the simulation")
-    parser.add_argument("--target", type=float, default=TARGET, help="a skeleton F1 to reach")
+    parser.add_argument("--rows", type=int, required=True, help="number of rows in the table")
+    parser.add_argument(
+        "--epsilon",
+        type=numbers,
+        default="0.1,1,3",
+        help="total ε, separated by commas (default %(default)s)",
+    )
+    parser.add_argument(
+        "--delta", type=float, default=1e-6, help="δ, far below 1/n (default %(default)g)"
+    )
+    parser.add_argument(
+        "--links", type=int, help=f"expected number of edges (default: {DENSITY:g} per column)"
+    )
+    parser.add_argument(
+        "--strength",
+        type=float,
+        default=1.0,
+        help="strength of the edges; 1 is that of the bundled networks (default 1)",
+    )
+    parser.add_argument(
+        "--algorithm", help="algorithms, separated by commas (default: all strict ones)"
+    )
+    parser.add_argument(
+        "--draws", type=at_least(2), default=DRAWS, help="simulated networks (default %(default)s)"
+    )
+    parser.add_argument(
+        "--seed", type=at_least(0), default=0, help="seed of the simulation (default 0)"
+    )
+    parser.add_argument(
+        "--target",
+        type=float,
+        default=TARGET,
+        help="the skeleton F1 to reach (default %(default)s)",
+    )
     add_question_flags(parser)
     parser.add_argument(
         "--shares", type=numbers, metavar="P,P",
@@ -55,5 +81,7 @@ def _shares(given: list[float] | None) -> tuple[float, float] | None:
     if given is None:
         return None
     if len(given) != 2:
-        raise InputError("--shares takes two numbers: of the cause's level and of its reference.")
+        raise InputError(
+            "--shares takes two numbers: the share of the cause's level and that of its reference."
+        )
     return given[0], given[1]

@@ -11,9 +11,9 @@ from engine.question import SHARE, Question, order_of_time
 
 
 def add_question_flags(parser: argparse.ArgumentParser) -> None:
-    """Add a cause, an outcome, and what is known about them, to a command that spends."""
+    """Add a cause, an outcome and their order of time to a command that charges."""
     group = parser.add_argument_group(
-        "question", "what the release is for: a share of the budget goes to this effect"
+        "question", "the effect that the release is made for: it gets a share of the budget"
     )
     group.add_argument("--cause", metavar="COLUMN", help="column that is set")
     group.add_argument("--outcome", metavar="COLUMN", help="outcome column")

@@ -1,4 +1,4 @@
-"""``python -m engine release | combine | synthetic``: spend once, hand out a file, use it."""
+"""``engine release | combine | synthetic``: charge once, share a file, use it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from engine.release.synthetic import LABEL, MOST_ROWS, synthetic_csv
 
 
 def release_command(argv: Sequence[str]) -> int:
-    """Charge a budget, release once, write the JSON file and its page; Ctrl-C stops it."""
+    """Charge a budget and write one release: a JSON file and its page."""
     again = any(word.partition("=")[0] == "--again" for word in argv)
     specs = algorithm(ALGORITHM).params.specs()
     args = _parser(specs, again).parse_args(argv)
@@ -84,42 +84,45 @@ def _handed_out(paid: BudgetedRelease, budget: Budget, out: Path) -> None:
         print(paid.answer().sentence)
     if found.signature is not None:
         print(f"Signed with the key {found.signature.public_key}.")
-    print(f"Kept as {paid.kept}: python -m engine release --again {paid.kept} --out FILE.")
+    print(f"Saved as {paid.kept}; export again: engine release --again {paid.kept} --out FILE.")
 
 
 def _parser(specs: Sequence[Spec], again: bool) -> Parser:
-    """Its flags; a release that is written out ``again`` needs none of those that make one."""
+    """Return the parser; a release that is exported ``again`` needs no flags of a table."""
     parser = Parser(
-        description="Spend part of a budget on one file that can be handed out.",
+        description="Charge a budget and write one release, a file that you can share. "
+        "Ctrl-C stops it.",
         example="release --csv table.csv --schema schema.json --budget ward-7 --epsilon 1 "
         "--out release.json",
     )
     if not again:
         add_table_flags(parser, required=True)
         add_knowledge_flag(parser)
-        parser.add_argument("--budget", metavar="NAME", required=True, help="the budget that pays")
+        parser.add_argument(
+            "--budget", metavar="NAME", required=True, help="the budget that is charged"
+        )
         add_question_flags(parser)
         add_parameter_flags(parser, specs)
     ended = parser.add_mutually_exclusive_group()
     ended.add_argument(
         "--resume",
         action="store_true",
-        help="end the last release that was charged and cut short, of the same data, for free",
+        help="resume an interrupted release of the same data; no new charge",
     )
-    ended.add_argument("--again", metavar="ID", help="write a kept release out again, for free")
+    ended.add_argument("--again", metavar="ID", help="export a saved release again; no new charge")
     _add_out_flags(parser)
     return parser
 
 
 def _add_out_flags(parser: Parser) -> None:
-    parser.add_argument("--out", metavar="FILE", required=True, help="the JSON file, a new one")
+    parser.add_argument("--out", metavar="FILE", required=True, help="a new JSON file")
     parser.add_argument(
         "--sign", action="store_true", help="sign file and page with your key (engine key)"
     )
 
 
 def _again(args: Namespace, out: Path) -> int:
-    """Write a release that is kept out again; nothing is charged."""
+    """Export a saved release again; nothing is charged."""
     kept, text, page = Budgets().get(args.again)
     if args.sign:
         found = signed(opened(text.encode())[0], own_key())
@@ -142,14 +145,14 @@ def _write(text: str, page: str, out: Path, kept: str | None) -> None:
 def combine_command(argv: Sequence[str]) -> None:
     """Combine releases of different people under one schema into one file."""
     parser = Parser(
-        description="Releases of different people under one schema as one, for free.",
+        description="Combine releases of different people under one schema; this costs no ε.",
         example="combine ward-7.json ward-8.json --out all.json",
     )
     parser.add_argument("files", nargs="+", help="the releases, JSON files")
     parser.add_argument(
         "--different-people",
         action="store_true",
-        help="declare that each person is in one release only, though two look alike",
+        help="declare that each person is in one release only, although two look alike",
     )
     add_knowledge_flag(parser)
     _add_out_flags(parser)
@@ -166,7 +169,7 @@ def combine_command(argv: Sequence[str]) -> None:
 
 
 def setting(text: str) -> tuple[str, str]:
-    """The type of --do: a column and its level."""
+    """Parse the value of --do: a column and its level."""
     name, level = text.split("=", 1)
     return name, level
 
@@ -181,7 +184,7 @@ def synthetic_command(argv: Sequence[str]) -> None:
     parser.add_argument(
         "--rows",
         type=at_least(2),
-        help=f"how many (default: as many as the records, at most {MOST_ROWS:,})",
+        help=f"number of rows (default: as many as the release's records, at most {MOST_ROWS:,})",
     )
     parser.add_argument(
         "--seed", type=at_least(0), default=0, help="fixes the rows; need not be secret"

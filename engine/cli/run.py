@@ -1,4 +1,4 @@
-"""``python -m engine run | algorithms | warm``."""
+"""``engine run | algorithms | warm``."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def run_command(argv: Sequence[str]) -> int:
 
 
 def summary(result: RunResult) -> str:
-    """A run in a few lines for the terminal."""
+    """Summarise a run in a few lines for the terminal."""
     lines = [f"{ALGORITHMS[result.algorithm].title} on {result.dataset}: {result.status}"]
     arcs = set(digraph_of(result.displayed_cpdag, result.names).edges)
     for a, b in sorted(arcs):
@@ -121,12 +121,12 @@ def epsilons(result: RunResult) -> list[str]:
 
 
 def algorithms_command(argv: Sequence[str]) -> None:
-    """List every algorithm; with --json its parameters, defaults and bounds too."""
+    """List every algorithm; with --json also its parameters, defaults and bounds."""
     parser = Parser(
-        description="Every algorithm and its parameters.",
+        description="List every algorithm; with --json also its parameters.",
         example="algorithms",
     )
-    add_json_flag(parser, "parameters, defaults and bounds too")
+    add_json_flag(parser, "print parameters, defaults and bounds as JSON")
     if parser.parse_args(argv).json:
         print(json.dumps([algorithm_dict(a) for a in ALGORITHMS.values()]))
         return
@@ -135,8 +135,10 @@ def algorithms_command(argv: Sequence[str]) -> None:
 
 
 def warm_command(argv: Sequence[str]) -> int:
-    """Compile every kernel once, so that numba's disk cache spares users the wait."""
-    parser = Parser(description="Fill numba's compile cache.", example="warm")
+    """Compile every counting loop once, so that no later run waits for it."""
+    parser = Parser(
+        description="Compile every counting loop once, into numba's cache on disk.", example="warm"
+    )
     parser.parse_args(argv)
     networks, pairs = load_dataset("asia", n=300), load_dataset("pair:cubic:uniform", n=200)
     with interruptible() as monitor:  # the compiler bears no interrupt: between kernels only
@@ -155,7 +157,7 @@ def warm_command(argv: Sequence[str]) -> int:
 
 
 def _kernels(chosen: Algorithm) -> Iterator[dict[str, Any]]:
-    """Every choice that may need other kernels: guarantee, form, statistic, score."""
+    """Yield every choice that may need other kernels: guarantee, form, statistic, score."""
     choices = {s.name: [v for v in s.choices if v != "auto"] for s in chosen.params.specs()}
     names = [name for name in ("guarantee", "form", "statistic", "score") if name in choices]
     for chosen_values in product(*(choices[name] for name in names)):

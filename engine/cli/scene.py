@@ -1,4 +1,4 @@
-"""``python -m engine scene``."""
+"""``engine scene``."""
 
 from __future__ import annotations
 

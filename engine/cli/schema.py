@@ -1,4 +1,4 @@
-"""``python -m engine schema draft | check``: what is public about a table."""
+"""``engine schema draft | check``: the public facts of a table's columns."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ CROWDED = 0.9  # a level that holds more of the rows leaves little to learn from
 def schema_command(argv: Sequence[str]) -> int:
     """Draft or check the public facts of a table's columns."""
     parser = Parser(
-        description="Draft a schema from a table (draft), or look at one (check); each has a "
-        "--help.",
+        description="Draft or check a schema. Each subcommand has a --help.",
         example="schema draft table.csv",
     )
-    words = parser.add_subparsers(dest="word", required=True)
+    words = parser.add_subparsers(dest="word", metavar="SUBCOMMAND")
     draft = words.add_parser(
         "draft",
-        description="Propose a schema from the rows of a table, on standard output. What is found "
-        'in the rows is not public: each column says "declared": false until you write true, '
-        "because you know the column from elsewhere.",
+        help="propose a schema from the rows of a table",
+        description="Propose a schema from the rows of a table, on standard output. It is inferred "
+        'from your data and not public: each column has "declared": false. Write true for a column '
+        "that you know from elsewhere.",
         example="schema draft table.csv",
     )
     draft.add_argument("table", help="CSV, Parquet, Arrow, Excel, SQLite or DuckDB")
@@ -43,20 +43,21 @@ def schema_command(argv: Sequence[str]) -> int:
         action="append",
         default=[],
         metavar="CODE",
-        help="a code such as -9 that any column reads as an empty cell; may be repeated",
+        help="a code such as -9 that stands for a missing value in any column; may be repeated",
     )
     check = words.add_parser(
         "check",
-        description="Look at a schema: its columns and levels, and what nobody has declared yet. "
-        "With a table, whether that is read by it, and where nearly all rows fall into one level: "
-        "exact facts of your rows, for your eyes alone.",
+        help="print a schema, and check a table with it",
+        description="Print a schema: its columns and levels, and which are not declared yet. With "
+        "a table, also check that the schema reads it, and print columns with nearly all rows in "
+        "one level. These are exact facts about your rows: keep them private.",
         example="schema check schema.json --csv table.csv",
     )
     check.add_argument("schema", help="the JSON file")
-    check.add_argument("--csv", metavar="FILE", help="a table to read by it")
+    check.add_argument("--csv", metavar="FILE", help="a table to check it with")
     for one in (draft, check):
         one.add_argument("--csv-encoding", help="utf-8, utf-16 or latin-1")
-        one.add_argument("--query", metavar="SQL", help="what to read of a database file")
+        one.add_argument("--query", metavar="SQL", help="the query that reads a database file")
         add_join_flag(one)
     args = parser.parse_args(argv)
     try:
@@ -76,8 +77,8 @@ def _draft(args: argparse.Namespace) -> None:
     for remark in found.remarks:
         print(f"{remark}.".replace("?.", "?"), file=sys.stderr)
     print(
-        f"{len(found.columns)} columns, found in the rows and not public: correct them, and write "
-        '"declared": true where you know them from elsewhere.',
+        f"{len(found.columns)} columns, inferred from your data (not public): correct them, and "
+        'write "declared": true for each column that you know from elsewhere.',
         file=sys.stderr,
     )
 
@@ -95,34 +96,34 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def _words(schema: Schema) -> list[str]:
-    people = "" if schema.person is None else f", one row a person ({schema.person.id})"
+    people = "" if schema.person is None else f", one row per person ({schema.person.id})"
     head = f"{len(schema.columns)} columns{people}:"
     waiting = ", ".join(schema.waiting)
     last = (
         f"Not declared yet: {waiting}. Runs with this schema have no guarantee."
         if waiting
-        else "All columns are declared: strict runs by it have a proven guarantee."
+        else "All columns are declared: strict runs with this schema have a proven guarantee."
     )
     return [head, indent(str(schema), "  "), last]
 
 
 def _on_table(data: Dataset, schema: Schema, found: Sequence[Found]) -> list[str]:
-    lines = [f"The table is read by it: {data.n:,} {schema.what}."]
+    lines = [f"The schema reads the table: {data.n:,} {schema.what}."]
     for j, (name, labels) in enumerate(zip(data.names, data.levels, strict=True)):
         counts = np.bincount(data.codes[:, j], data.weights, len(labels))
         most = int(counts.argmax())
         share = counts[most] / data.n
         if share > CROWDED:
             lines.append(
-                f"  {name}: {percent(share)} are in one level, {labels[most]}; cut it where it "
-                "differs."
+                f"  {name}: {percent(share)} of rows have the level {labels[most]}, so this column "
+                "carries little information; choose other cuts or levels."
             )
     for one in found if schema.person is None else ():
         if one.name in schema.names and "rows" in one.hint + one.why_out:
             lines.append(
-                f"  {one.name}: one value has {one.repeats:,} rows; if it says who a row is of, "
-                "declare the person."
+                f"  {one.name}: one value has {one.repeats:,} rows; if it identifies a person, "
+                "declare it as the person column."
             )
     if len(lines) > 1:
-        lines.append("Those are exact facts of your rows, for your eyes alone.")
+        lines.append("These are exact facts about your rows: keep them private.")
     return lines

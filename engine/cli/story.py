@@ -1,4 +1,4 @@
-"""``python -m engine story``."""
+"""``engine story``."""
 
 from __future__ import annotations
 

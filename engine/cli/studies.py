@@ -1,4 +1,4 @@
-"""``python -m engine sweep | reproduce``."""
+"""``engine sweep``."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from engine.words.run import together
 
 
 def where_flags(parser: argparse.ArgumentParser, workers: int) -> None:
-    """Where runs are made."""
+    """Add the flags that say where runs are made."""
     parser.add_argument(
         "--workers",
         type=at_least(1),
         default=workers,
-        help="processes (1: this one alone; default %(default)s)",
+        help="worker processes; 1 uses this process only (default %(default)s)",
     )
     parser.add_argument(
         "--scheduler",
@@ -54,24 +54,25 @@ def where_flags(parser: argparse.ArgumentParser, workers: int) -> None:
 
 def _sweep_parser(specs: Sequence[Spec]) -> Parser:
     parser = Parser(
-        description="Run datasets x algorithms x parameters x seeds; lists with commas.",
+        description="Run every combination of datasets, algorithms, parameters and seeds. Each of "
+        "these flags takes a list with commas, as in --epsilon 0.5,1,2.",
         example="sweep --dataset cancer --n 2000 --algorithm priv_pc,marginal_pc --epsilon 1,10 "
         "--seeds 2 --out study.db",
     )
     add_dataset_flags(parser, many=True)
     parser.add_argument("--algorithm", help=USUAL)
-    parser.add_argument("--seeds", type=int, help="how many seeds, from 0 on (default: 5)")
+    parser.add_argument("--seeds", type=int, help="number of seeds, from 0 on (default 5)")
     parser.add_argument(
         "--out",
         metavar="FILE",
-        help="keep results here; what is there is reused (your own table is run again)",
+        help="the study: it keeps results, and reuses those it has (your own table is run again)",
     )
     parser.add_argument(
         "--target",
         type=float,
-        help="which epsilon reaches this skeleton F1? (20 seeds, 17 epsilons)",
+        help="find the epsilon that reaches this skeleton F1 (20 seeds, 17 epsilons)",
     )
-    add_json_flag(parser, "print one JSON array, one object a run")
+    add_json_flag(parser, "print one JSON array, one object per run")
     where_flags(parser, workers=1)
     add_knowledge_flag(parser, ready=True)
     add_parameter_flags(parser, specs, many=True)
@@ -120,7 +121,7 @@ def sweep_command(argv: Sequence[str]) -> int:
 def _print_answers(
     results: Sequence[TrialResult], rows: Mapping[str, int], args: argparse.Namespace
 ) -> None:
-    """Which epsilon each dataset, algorithm and setting needs."""
+    """Print which epsilon each dataset, algorithm and setting needs."""
     from engine.studies.tune import answer_of
 
     groups: dict[tuple[str, str, str], list[TrialResult]] = {}
@@ -146,7 +147,7 @@ def _as_json(results: Sequence[TrialResult]) -> str:
 
 def _as_table(results: Sequence[TrialResult]) -> str:
     if not results:
-        return "Nothing was finished."
+        return "No run finished."
     from engine.studies.summary import frame, summary  # here: it loads pandas
 
     table = summary(frame(results))

@@ -1,4 +1,4 @@
-"""``python -m engine tune``."""
+"""``engine tune``."""
 
 from __future__ import annotations
 
@@ -34,28 +34,46 @@ from engine.studies.tune import FRESH, OBJECTIVES, SEEDS, Tuned, halves, tune, w
 def _parser(specs: Sequence[Spec]) -> Parser:
     parser = Parser(
         example="tune --dataset cancer --n 500 --epsilon 1 --over tweak --runs 20",
-        description="Search for an algorithm's best parameters; flags of parameters fix them.",
+        description="Search for an algorithm's best parameters. The flag of a parameter fixes it.",
     )
-    parser.add_argument("--algorithm", default="priv_pc", help="one algorithm")
+    parser.add_argument(
+        "--algorithm", default="priv_pc", help="one algorithm (default %(default)s)"
+    )
     which = parser.add_mutually_exclusive_group(required=True)
-    which.add_argument("--dataset", help=f"with commas: {', '.join(NETWORKS)}")
+    which.add_argument(
+        "--dataset", help=f"bundled networks, separated by commas: {', '.join(NETWORKS)}"
+    )
     which.add_argument(
         "--schema", metavar="FILE", help="search on random networks of this schema instead"
     )
     which.add_argument(
         "--release", metavar="FILE", help="search on synthetic rows of this release instead"
     )
-    parser.add_argument("--held-out", help="networks to report the result on, not searched on")
-    parser.add_argument("--n", type=int, default=100_000, help="rows to sample from each")
-    parser.add_argument("--data-seed", type=int, default=0, help="seed of the samples")
-    parser.add_argument("--over", help="parameters to search over (default: all with a range)")
-    parser.add_argument("--runs", type=int, default=200, help="of the search, at most")
-    parser.add_argument("--objective", default="skeleton_f1", help=", ".join(OBJECTIVES))
+    parser.add_argument("--held-out", help="other networks, on which the result is reported")
     parser.add_argument(
-        "--target", type=float, help="also: which epsilon reaches this, at both settings"
+        "--n", type=int, default=100_000, help="rows to sample from each (default %(default)s)"
     )
-    parser.add_argument("--search-seed", type=int, default=0, help="seed of what is tried")
-    parser.add_argument("--out", metavar="FILE", help="keep runs here; what is there is reused")
+    parser.add_argument("--data-seed", type=int, default=0, help="seed of the samples")
+    parser.add_argument(
+        "--over", help="parameters to search, separated by commas (default: all with a range)"
+    )
+    parser.add_argument(
+        "--runs", type=int, default=200, help="at most this many runs (default %(default)s)"
+    )
+    parser.add_argument(
+        "--objective",
+        default="skeleton_f1",
+        help=f"the score: {', '.join(OBJECTIVES)} (default %(default)s)",
+    )
+    parser.add_argument(
+        "--target",
+        type=float,
+        help="also find the epsilon that reaches this score, at both settings",
+    )
+    parser.add_argument("--search-seed", type=int, default=0, help="random seed of the search")
+    parser.add_argument(
+        "--out", metavar="FILE", help="the study: it keeps runs, and reuses those it has"
+    )
     where_flags(parser, workers=1)
     add_knowledge_flag(parser, ready=True)
     add_json_flag(parser)
@@ -64,7 +82,7 @@ def _parser(specs: Sequence[Spec]) -> Parser:
 
 
 def tune_command(argv: Sequence[str]) -> int:
-    """The best setting at an epsilon, and with a target the epsilon it needs."""
+    """Find the best setting at an epsilon, and with a target the epsilon it needs."""
     (key,), specs = chosen_algorithms("engine tune", argv)
     args = _parser(specs).parse_args(argv)
     fixed = {s.name: "strict" for s in specs if s.name == "guarantee"} | values(args, specs)
@@ -89,18 +107,22 @@ def tune_command(argv: Sequence[str]) -> int:
         more = {name: answer.as_dict() for name, answer in answers.items()}
         print(json.dumps(as_dict(found) | ({"answers": more} if more else {})))
     else:
-        luck = "" if math.isnan(found.gap) else f"It looked {found.gap:+.3f} better than it is. "
+        luck = (
+            ""
+            if math.isnan(found.gap)
+            else f"The search scored {found.gap:+.3f} more than fresh runs. "
+        )
         first = [answer.sentence for answer in answers.values()]
         print(*first, f"{key}: {found.sentence}", f"{luck}{found.runs} runs.", sep="\n")
     return ending(monitor, args.out)
 
 
 def _data(args: Any) -> tuple[list[Dataset], list[Dataset]]:
-    """What is searched on, and what the result is reported on."""
+    """Return the data of the search, and the data on which the result is reported."""
     if args.held_out is not None and args.dataset is None:
         raise InputError(
-            "--held-out goes with --dataset: of a schema or a release one half of the tables is "
-            "searched on, and the result is reported on the other."
+            "--held-out can only be used with --dataset. With a schema or a release, half of the "
+            "tables are searched, and the result is reported on the other half."
         )
     if args.schema is not None:
         schema = load_schema(args.schema)
@@ -117,7 +139,7 @@ def _data(args: Any) -> tuple[list[Dataset], list[Dataset]]:
 
 
 def as_dict(found: Tuned) -> dict[str, Any]:
-    """What was found, for JSON, which has no word for what is no number."""
+    """Return the result for JSON, with null for values that are not a number."""
     names = ("chosen", "fresh", "default", "gap", "better", "runs", "whole")
     content = {"algorithm": found.key, "fixed": found.fixed, "params": found.params}
     kept = plain({**content, **{name: getattr(found, name) for name in names}})

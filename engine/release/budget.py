@@ -336,9 +336,7 @@ class Budgets:
         all_ = self._files("*")
         found = [path for path in all_ if wanted in (path.stem, path.stem.partition("-")[0])]
         if len(found) != 1:
-            raise InputError(
-                f"There is no release {show(wanted)}; python -m engine budget show lists them."
-            )
+            raise InputError(f"There is no release {show(wanted)}; engine budget show lists them.")
         path = found[0]
         try:
             return path.stem, path.read_text("utf-8"), path.with_suffix(".html").read_text("utf-8")
@@ -386,7 +384,7 @@ class Budgets:
         return (
             f"Budget {name!r} is closed: the release {stems[0]}{many} is kept, but {self.path} "
             "has no charge for it and so is an older copy. Put the newest copy back, or charge "
-            f"what is kept: python -m engine budget recount {shlex.quote(name)}. Never put back an "
+            f"what is kept: engine budget recount {shlex.quote(name)}. Never put back an "
             "older copy of the kept releases as well, because then ε is granted twice."
         )
 
@@ -396,7 +394,7 @@ class Budgets:
         if create:
             private_folder(self.path.parent)
         elif not self.path.exists():
-            raise InputError("There is no budget yet; make one with python -m engine budget new.")
+            raise InputError("There is no budget yet; make one with engine budget new.")
         try:
             with closing(sqlite3.connect(self.path, BUSY_SECONDS, isolation_level=None)) as found:
                 found.execute("PRAGMA synchronous = EXTRA")

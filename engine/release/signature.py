@@ -82,7 +82,7 @@ def public_key(text: str) -> str:
     """Return a public key from 64 hexadecimal digits; InputError for anything else."""
     found = text.strip().lower()
     if not re.fullmatch("[0-9a-f]{64}", found):
-        raise InputError("A public key is 64 hexadecimal digits; see python -m engine key.")
+        raise InputError("A public key is 64 hexadecimal digits; see engine key.")
     height = int.from_bytes(bytes.fromhex(found), "little") % 2**255  # without the sign of x
     if height % _PRIME in _SMALL:
         raise InputError("This public key is a point of small order, which verifies any signature.")

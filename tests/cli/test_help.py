@@ -93,19 +93,49 @@ def test_help_says_what_each_word_does(capsys):
         [line] = [one for one in shown.splitlines() if one.startswith(f"  {word} ")]
         assert line.rstrip().endswith("."), line
         assert "`" not in line
-    assert shown.count("\n  python -m engine ") == len(EXAMPLES) == 3
+    assert shown.count("\n  engine ") == len(EXAMPLES) == 3
+    assert "default algorithm: marginal_pc for your own table" in shown
+
+
+@pytest.mark.parametrize(
+    ("line", "near"),
+    [
+        ("runn", "run"),
+        ("budget nwe", "new"),
+        ("budget new x --epsilon 1 --detla 2", "--delta"),
+        ("run --dataset asia --epsilom 1", "--epsilon"),
+        ("release --cvs table.csv", "--csv"),  # before flags that are missing, too
+        ("schema check schema.json --cvs=table.csv", "--csv"),
+        ("run --dataset asia --statistic kendal", "kendall"),
+        ("run --dataset asai", "asia"),
+    ],
+)
+def test_a_typo_gets_the_nearest_word(line, near, capsys):
+    assert main(line.split()) == 2
+    assert capsys.readouterr().err.rstrip().endswith(f"Did you mean '{near}'?")
+
+
+def test_flags_show_the_values_they_take(helped):
+    said = " ".join(" ".join(helped(("sweep",))).split())
+    for shown in (
+        "--epsilon NUMBER,NUMBER,...",
+        "--stable true|false,true|false,...",
+        "(true or false; default false)",
+        "marginal_pc with --csv, else priv_pc",
+    ):
+        assert shown in said
 
 
 @pytest.mark.parametrize("path", [*PATHS, ("budget",)], ids=" ".join)
 def test_every_help_ends_with_an_example(path, helped):
     *_, head, example = helped(path)
     assert head == "example:"
-    assert example.split()[:4] == ["python", "-m", "engine", path[0]]
+    assert example.split()[:2] == ["engine", path[0]]
 
 
 @pytest.mark.parametrize("path", [path for path in PATHS if path not in ELSEWHERE], ids=" ".join)
 def test_the_example_of_every_help_runs(path, helped, at_desk, desk):
-    example = helped(path)[-1].removeprefix("  python -m engine ")
+    example = helped(path)[-1].removeprefix("  engine ")
     if path == ("release",):  # the desk has its file already, and none is overwritten
         example = example.replace("release.json", "second.json")
     assert at_desk(example).strip() or "--out" in example
@@ -144,4 +174,4 @@ def test_a_level_that_holds_nearly_all_rows_is_told_to_its_owner(at_desk, desk):
         head = {"format": "dp-causal-explorer/schema", "version": 1}
         (desk / "tail.json").write_text(json.dumps(head | {"columns": columns}))
         shown = at_desk("schema check tail.json --csv tail.csv")
-        assert ("visits: 100 % are in one level" in shown) == crowded
+        assert ("visits: 100 % of rows have the level" in shown) == crowded

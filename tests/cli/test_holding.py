@@ -96,7 +96,7 @@ def test_a_sweep_is_stopped(tmp_path):
         time.sleep(0.02)
     os.killpg(process.pid, signal.SIGINT)
     status, said, out = ended(process)
-    assert (status, said) == (130, f"Stopped; what was finished is kept in {path}.\n")
+    assert (status, said) == (130, f"Stopped; finished runs are kept in {path}.\n")
     assert out.startswith("dataset")
     assert 2 <= rows(path) < 400
 

@@ -1,4 +1,4 @@
-"""python -m engine sweep and reproduce."""
+"""engine sweep and reproduce."""
 
 import json
 

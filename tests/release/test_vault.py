@@ -252,7 +252,7 @@ def test_signed_checked_kept_and_written_again(typed):
     assert typed(f"{RELEASE} r.json --sign").status == 0
     (budget,) = json.loads(typed("budget show --json").out)
     (charge,) = budget["charges"]
-    assert f"kept as {charge['release']}" in typed("budget show").out
+    assert f"saved as {charge['release']}" in typed("budget show").out
     assert typed(f"release --again {charge['release']} --out again.json").status == 0
     for end in ("json", "html"):
         assert Path(f"again.{end}").read_bytes() == Path(f"r.{end}").read_bytes()

@@ -163,7 +163,7 @@ def test_what_does_not_fit_is_one_line(argv, capsys):
     assert main(["tune", *argv]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
     assert main(["tune", "--schema", "any.json", "--held-out", "asia"]) == 2
-    assert capsys.readouterr().err.startswith("--held-out goes with --dataset")
+    assert capsys.readouterr().err.startswith("--held-out can only be used with --dataset")
 
 
 def test_the_command_answers_before_it_searches(capsys):
