@@ -252,7 +252,7 @@ def test_a_default_delta_is_a_share_of_the_budget_s(book):
         found = make(book, **ASKED)
         assert found.total == Guarantee(1.0, 3.33e-6)
         plural = "release" if left == 1 else "releases"
-        said = f"{left} more {plural} of ε = 1, δ = 3.33e-06"
+        said = f"{left} more {plural} of ε = 1, δ = 3.33·10⁻⁶"
         assert book.show("ward").remaining.endswith(said)
     assert book.show("ward").share(100.0) == 1e-5
 
