@@ -11,6 +11,8 @@ import pytest
 
 import engine
 from engine import statistics, theory
+from engine.serialise import result_dict
+from engine.studies.summary import frame
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted((ROOT / "docs" / "reference" / "python").glob("*.md"))
@@ -108,3 +110,17 @@ def test_every_public_function_of_the_engine_has_a_docstring():
         if not ast.get_docstring(node)
     ]
     assert without == []
+
+
+def _section(name):
+    text = (ROOT / "docs/reference/files.md").read_text(encoding="utf-8")
+    return set(re.findall(r"`(\w+)`", text.split(f"## {name}\n")[1].split("\n## ")[0]))
+
+
+def test_every_key_of_a_run_and_every_column_of_a_study_is_listed():
+    data = engine.load_dataset("cancer", n=500)
+    result = engine.run("marginal_pc", data, epsilon=1.0, seed=0)
+    assert set(result_dict(result)) <= _section("The result of a run")
+    (trial,) = engine.sweep(data, "priv_pc", {"epsilon": 1.0}, 1)
+    columns = set(frame([trial]).columns)
+    assert columns - set(trial.values) <= _section("Columns of a study")
