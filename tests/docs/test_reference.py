@@ -11,6 +11,7 @@ import pytest
 
 import engine
 from engine import statistics, theory
+from engine.__main__ import COMMANDS
 from engine.serialise import result_dict
 from engine.studies.summary import frame
 
@@ -124,3 +125,9 @@ def test_every_key_of_a_run_and_every_column_of_a_study_is_listed():
     (trial,) = engine.sweep(data, "priv_pc", {"epsilon": 1.0}, 1)
     columns = set(frame([trial]).columns)
     assert columns - set(trial.values) <= _section("Columns of a study")
+
+
+def test_every_subcommand_is_listed():
+    text = (ROOT / "docs/reference/cli.md").read_text(encoding="utf-8")
+    listed = text.split("| task | subcommand |")[1].split("\n\n")[0]
+    assert set(COMMANDS) <= set(re.findall(r"`(\w+)`", listed))
