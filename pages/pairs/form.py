@@ -215,7 +215,7 @@ def released(d: Draft, data: Dataset) -> RunResult:
     request = Request(Source.of(data), "anm", {**values, **protects}, seed)
     if data.public:
         return request.run(data)
-    settle = on_meter("anm", request.params, data)
+    settle = on_meter(request, data)
     result = request.run(data)
     settle(result.proven)
     return result

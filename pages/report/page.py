@@ -14,7 +14,7 @@ from pages.shell import drafted_strip, heading, journey, presenting, runs, show_
 from pages.shell import words as text
 from pages.shell.form import parameters, placed
 from pages.shell.settings import drafted
-from pages.shell.state import Draft, defaults, kept
+from pages.shell.state import Draft, kept
 from pages.shell.task import Task, bar, look_again
 from pages.shell.words import theme
 
@@ -25,9 +25,7 @@ EVERY = 2.5  # seconds between two looks at running repetitions
 def main() -> None:
     """The page, top to bottom."""
     now = drafted()
-    if runs.by_itself(now):
-        runs.freeze(now)
-    job, run = runs.job(), runs.shown(now)
+    job, run = runs.answer(now)
     release = None
     if now.source.own and run is None and job is None:
         release = journey.released() if journey.is_done("release") else None
@@ -40,7 +38,6 @@ def main() -> None:
 
         run = shown_of(release[0], digest(release[0]))
     typed = typed_lines(now.source.own)
-    runs.write_link(now)
     if not presenting():
         journey.bar(journey.at("report"))
     # Another run's numbers must not be shown next to one that goes on.
@@ -55,7 +52,7 @@ def main() -> None:
     if not runs.tell_refusal() and old:
         runs.changed(run, now)
         if not now.source.own:  # where a press costs ε, and its settings are not in sight
-            st.button(runs.when(now), key="report-run", on_click=runs.freeze, args=(now,))
+            st.button(runs.label(now), key="report-run", on_click=runs.begin, args=(now,))
     if run is None:
         return
     found = repeats.repeats_of(run)
@@ -77,7 +74,7 @@ def _strip(run: runs.Shown | None) -> None:
 
 def typed_lines(own: bool) -> Draft:
     """Return the typed lines, or those of a link; no link has lines about own data."""
-    return kept("report_own", defaults(Heading)) if own else state.of(Heading, f"{PAGE}.")
+    return kept("report_own", Heading().as_dict()) if own else state.of(Heading, f"{PAGE}.")
 
 
 def fields(form: Draft, run: runs.Shown | None) -> None:

@@ -21,12 +21,9 @@ def main() -> None:
     with st.sidebar:
         if settings_form():
             with st.spinner("Running …", show_time=True):
-                runs.freeze(drafted())
+                runs.begin(drafted())
     now = drafted()
-    if runs.by_itself(now):
-        runs.freeze(now)
-    job, run = runs.job(), runs.shown(now)
-    runs.write_link(now)
+    job, run = runs.answer(now)
     if run is not None:
         prepare(run.data, run.result)  # else a new headline would stand over the graphs before it
         show_strip("Run", run.data, run.result)

@@ -95,7 +95,7 @@ def main() -> None:
     watch_theme()
     said = st.empty()
     page.run()
-    if refused := state.refused():
+    if refused := state.visit().refused:
         said.error(
             text.plain(f"Part of this link was ignored: {' '.join(refused)}"),
             icon=":material/link_off:",
@@ -140,7 +140,7 @@ def show_strip(title: str, data: Dataset, result: RunResult | None = None) -> No
             ("Noise seed", f"{result.seed}" if data.public else "secret", ""),
         ]
     badge = PUBLIC if data.public else OWN_DATA
-    st.html(_html(state.page() or title, cells, badge, own=not data.public))
+    st.html(_html(state.visit().page or title, cells, badge, own=not data.public))
 
 
 def drafted_strip(title: str) -> Dataset | None:
@@ -148,7 +148,7 @@ def drafted_strip(title: str) -> Dataset | None:
     try:
         data = data_for(drafted_source())
     except InputError as error:
-        st.title(state.page() or title, anchor=False)
+        st.title(state.visit().page or title, anchor=False)
         st.info(text.plain(str(error)), icon=":material/upload_file:")
         return None
     show_strip(title, data)

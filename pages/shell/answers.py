@@ -1,9 +1,9 @@
-"""Answers on public data that outlive a session and its server, by key, in one file.
+"""Answers on public data that outlive a session and its server: a file for each key, in one folder.
 
 Runs and studies on public data are deterministic. What they gave is kept in the cache of the
 server's user, in a folder that nobody else reads: it is unpickled. A key holds a digest of the code
-that answers, so another version finds nothing of before. The file is bounded; what was asked for
-least recently goes first. A file that is damaged or locked is no answer, and never an error.
+that answers, so another version finds nothing of before. The folder is bounded; what was asked for
+least recently goes first. A file that is damaged is no answer, and never an error.
 """
 
 from __future__ import annotations
@@ -11,14 +11,12 @@ from __future__ import annotations
 import hashlib
 import os
 import pickle
-import sqlite3
-import time
 import zlib
-from collections.abc import Callable
-from contextlib import closing
+from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 from platformdirs import user_cache_path
@@ -26,23 +24,15 @@ from platformdirs import user_cache_path
 import engine
 from engine.data.networks import SAMPLE_DATA
 
-VARIABLE = "DP_CAUSAL_EXPLORER_ANSWERS"  # another file; "" keeps nothing
+VARIABLE = "DP_CAUSAL_EXPLORER_ANSWERS"  # another folder; "" keeps nothing
 MOST, LARGEST = 200_000_000, 20_000_000  # bytes of all answers, and of one
-WAIT = 1.0  # seconds for another process that writes
-_TABLE = (
-    "CREATE TABLE IF NOT EXISTS answers"
-    " (key TEXT PRIMARY KEY, used REAL NOT NULL, content BLOB NOT NULL)"
-)
-_MAKE_ROOM = """DELETE FROM answers WHERE key IN (SELECT key FROM
-    (SELECT key, sum(length(content)) OVER (ORDER BY used DESC, key) AS held FROM answers)
-    WHERE held > ?)"""
 
 
 def place() -> Path | None:
-    """Return the file; None where nothing is kept."""
+    """Return the folder; None where nothing is kept."""
     named = os.environ.get(VARIABLE)
     if named is None:
-        return user_cache_path("dp-causal-explorer", appauthor=False) / "private" / "answers.db"
+        return user_cache_path("dp-causal-explorer", appauthor=False) / "answers"
     return Path(named) if named else None
 
 
@@ -60,27 +50,22 @@ def code() -> str:
 
 def has(key: object) -> bool:
     """Return whether there is an answer."""
-    asked = "SELECT 1 FROM answers WHERE key = ?", [_name(key)]
-    return bool(_ask(lambda file: file.execute(*asked).fetchone()))
+    file = _file(key)
+    return file is not None and file.exists()
 
 
 def get(key: object) -> Any:
     """Return what was put under the key; None where nothing is."""
-    name = [_name(key)]
-
-    def read(file: sqlite3.Connection) -> Any:
-        found = file.execute("SELECT content FROM answers WHERE key = ?", name).fetchone()
-        if found is None:
-            return None
-        try:
-            answer = pickle.loads(zlib.decompress(found[0]))
-        except Exception:  # a damaged pickle may raise anything
-            file.execute("DELETE FROM answers WHERE key = ?", name)
-            return None
-        file.execute("UPDATE answers SET used = ? WHERE key = ?", [time.time(), *name])
-        return answer
-
-    return _ask(read)
+    file = _file(key)
+    if file is None or not file.exists():
+        return None
+    try:
+        answer = pickle.loads(zlib.decompress(file.read_bytes()))
+        os.utime(file)
+    except Exception:  # a damaged pickle may raise anything
+        file.unlink(missing_ok=True)
+        return None
+    return answer
 
 
 def packed(answer: Any) -> bytes:
@@ -90,46 +75,33 @@ def packed(answer: Any) -> bytes:
 
 def put(key: object, content: bytes) -> None:
     """Keep a packed answer; those that were used least recently make room for it."""
-    row: list[Any] = [_name(key), time.time(), zlib.compress(content, 1)]
+    file, content = _file(key), zlib.compress(content, 1) if content else b""
+    if file is None or not 0 < len(content) <= LARGEST:
+        return
+    with suppress(OSError):  # no room, or another process has made some
+        with NamedTemporaryFile(dir=file.parent, suffix=_ENDING, delete=False) as part:
+            part.write(content)
+        os.replace(part.name, file)  # nobody reads half of it
+        held = 0
+        answers = [(one.stat(), one) for one in file.parent.glob(f"*{_ENDING}")]
+        for facts, one in sorted(answers, key=lambda each: each[0].st_mtime_ns, reverse=True):
+            if (held := held + facts.st_size) > MOST:
+                one.unlink()
 
-    def write(file: sqlite3.Connection) -> None:
-        file.execute("REPLACE INTO answers VALUES (?, ?, ?)", row)
-        file.execute(_MAKE_ROOM, [MOST])
 
-    if content and len(row[-1]) <= LARGEST:
-        _ask(write)
+_ENDING = ".answer"
 
 
-def _name(key: object) -> str:
-    return hashlib.sha256(repr((code(), key)).encode()).hexdigest()
-
-
-def _ask(do: Callable[[sqlite3.Connection], Any]) -> Any:
-    """Do it in one transaction; None where the file cannot be used."""
-    path = place()
+def _file(key: object) -> Path | None:
+    """Return a key's file; None where the folder cannot be used, or is not its owner's alone."""
+    folder = place()
+    if folder is None:
+        return None
     try:
-        if path is None or not _private(path.parent):
-            return None
-        with closing(sqlite3.connect(path, timeout=WAIT)) as file:
-            for line in ("PRAGMA journal_mode = WAL", "PRAGMA synchronous = NORMAL", _TABLE):
-                file.execute(line)
-            with file:
-                return do(file)
-    except sqlite3.OperationalError:  # locked, or no room
-        return None
-    except sqlite3.DatabaseError:  # damaged, or no file of ours: it begins again
-        assert path is not None
-        for end in ("", "-wal", "-shm"):
-            Path(f"{path}{end}").unlink(missing_ok=True)
-        return None
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        facts = folder.stat()
     except OSError:
         return None
-
-
-def _private(folder: Path) -> bool:
-    """Return whether the folder is there, and its owner's alone."""
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    state = folder.stat()
-    if not hasattr(os, "getuid"):
-        return True
-    return state.st_uid == os.getuid() and not state.st_mode & 0o077
+    if hasattr(os, "getuid") and (facts.st_uid != os.getuid() or facts.st_mode & 0o077):
+        return None
+    return folder / f"{hashlib.sha256(repr((code(), key)).encode()).hexdigest()}{_ENDING}"

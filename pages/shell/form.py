@@ -65,18 +65,19 @@ def _start(widget: Widget, value: Any, options: Mapping[str, Any]) -> dict[str, 
     A new value is lost where another run begins before it was sent; a widget that is drawn without
     it would begin with its least number or first choice, and the browser would send that back.
     """
+    kind = widget.__name__
     if "options" in options:
         choices = list(options["options"])
-        if widget is st.multiselect:
+        if kind == "multiselect":
             most = options.get("max_selections") or len(choices)
             fitting = set(value) <= set(choices) and len(value) <= most
             return {"default": value} if fitting else {}
         if value not in choices:
             return {}
-        if widget in (st.selectbox, st.radio):
+        if kind in ("selectbox", "radio"):
             return {"index": choices.index(value)}
-        return {"value" if widget is st.select_slider else "default": value}
-    if widget not in (st.number_input, st.slider) or value is None:
+        return {"value" if kind == "select_slider" else "default": value}
+    if kind not in ("number_input", "slider") or value is None:
         return {"value": value}
     whole = isinstance(options.get("step"), int)
     if whole and not isinstance(value, int):

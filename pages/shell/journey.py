@@ -15,7 +15,7 @@ from engine import Dataset, InputError
 from engine.params import Parameters, param
 from pages import mode
 from pages.shell import state
-from pages.shell.settings import drafted_source, own_data, own_file
+from pages.shell.settings import OWN_DATA, OWN_FILE, drafted_source
 from pages.shell.state import Place
 from pages.shell.task import find
 
@@ -68,13 +68,13 @@ class Guess(Parameters):
 
 def done(word: str) -> None:
     """A step is done for the file in force."""
-    if (file := own_file()) is not None:
+    if (file := OWN_FILE.get()) is not None:
         _DONE.get()[word] = file.identity
 
 
 def is_done(word: str) -> bool:
     """Whether a step is done: some follow from the table itself, the others were said to be."""
-    file, data = own_file(), own_data()
+    file, data = OWN_FILE.get(), OWN_DATA.get()
     if word == "table":
         return file is not None and (data is not None or file.schema is not None)
     if word == "columns":
@@ -99,16 +99,16 @@ def keep(here: Stage) -> None:
 
     A link to the page that is open leaves its address.
     """
-    if not state.opened() and _SHOWN.get() != here.word:
+    if not state.visit().opened and _SHOWN.get() != here.word:
         st.query_params[NAME] = here.word
     _SHOWN.put(here.word)
-    state.note(NAME, here.word)
+    state.visit().words[NAME] = here.word
 
 
 def at(page: str) -> Stage:
     """The step that the address names; of a page that is opened without one, its first open one."""
     mine = [stage for stage in STAGES if stage.page == page]
-    named = st.query_params.get(NAME) or ("" if state.opened() else _SHOWN.get())
+    named = st.query_params.get(NAME) or ("" if state.visit().opened else _SHOWN.get())
     for stage in mine:
         if stage.word == named:
             return stage

@@ -18,12 +18,12 @@ from engine.data.schema import Schema
 from engine.knowledge import MOST_BYTES
 from engine.privacy.accounting import Guarantee
 from engine.registry import algorithm
-from engine.request import OWN, usual_algorithm
+from engine.request import OWN, Request, usual_algorithm
 from pages import mode, worker
 from pages.shell import words as text
 from pages.shell.settings import OWN_DATA, OWN_FILE, OWN_PROBLEM, OwnFile, draft
 from pages.shell.state import Place, kept
-from pages.shell.task import RUNS, Task, bar, drop, find, start
+from pages.shell.task import HERE, RUNS, Task, bar, drop, find, start
 from pages.worker import Upload
 
 STOPPED = "Stopped before the table was read; upload it again to read it."
@@ -73,9 +73,8 @@ def upload(*, key: str) -> None:
 def read(name: str, function: Callable[..., Any], file: Upload, *args: Any, about: Any) -> Task:
     """Begin to read a file, in the session's place of that name; a small one is read at once."""
     title, here = f"the reading of {text.plain(file.name)}", not worker.large(file, *args)
-    options: dict[str, Any] = {"about": about, "patience": 0.0, "line": RUNS, "here": here}
-    wait = 60.0 if here else None
-    task = start(name, title, function, file, *args, wait=wait, **options)
+    options: dict[str, Any] = {"line": HERE, "wait": 60.0} if here else {"line": RUNS}
+    task = start(name, title, function, file, *args, about=about, patience=0.0, **options)
     task.phrase = f"{len(file.raw) / 1e6:.0f} MB"
     return task
 
@@ -154,12 +153,10 @@ def costs_of(data: Dataset) -> Meter:
     return OWN_COSTS.get().setdefault(data.name, {})
 
 
-def on_meter(
-    key: str, params: Mapping[str, Any], data: Dataset
-) -> Callable[[Guarantee | None], None]:
+def on_meter(request: Request, data: Dataset) -> Callable[[Guarantee | None], None]:
     """Put a run on the meter, before it begins; what is returned settles it: None for no cost."""
     meter, cost = costs_of(data), object()
-    meter[cost] = promised(key, params, data)
+    meter[cost] = promised(request.algorithm, request.params, data)
 
     def settle(spent: Guarantee | None) -> None:
         del meter[cost]

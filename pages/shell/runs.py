@@ -1,4 +1,4 @@
-"""Runs: a draft is frozen when it is run. And what a setting makes of tables that hold nothing."""
+"""The run of a request: when it begins, whether it goes on, its answer, and why there is none."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from engine.request import Request
 from engine.studies.price import PriceStep, price_steps
 from pages.shell import state
 from pages.shell import words as text
-from pages.shell.settings import check_rows, data_for, drafted, in_force, own_data
+from pages.shell.settings import OWN_DATA, check_rows, data_for, drafted, in_force
 from pages.shell.state import Place
-from pages.shell.task import RUNS, Task, drop, find, known, shared, start
+from pages.shell.task import HERE, RUNS, Task, drop, find, known, shared, start
 from pages.worker import LARGE, plain, search, size
 
 
@@ -44,8 +44,8 @@ _MOST_MEASURED = 1_000
 SMALL = 12  # columns; a search on so few takes less than the way to a process
 
 
-def seconds(now: Request) -> float | None:
-    """Seconds that a request takes, infinite for many; None where nobody has measured it.
+def seconds(now: Request) -> float:
+    """Return the seconds that a request takes: infinite for many, NaN where nobody measured it.
 
     The kept measurements are of the defaults, and of any setting where columns are few; of others
     the last run on this server is.
@@ -56,7 +56,7 @@ def seconds(now: Request) -> float | None:
     kind = f"{now.algorithm} {now.params.get('guarantee', '')}".strip()
     kept = measured().get(name, {})
     if kind not in kept or not (plain or len(load_network(name).names) <= SMALL):
-        return _MEASURED.get(now.family.key)
+        return _MEASURED.get(now.family.key, math.nan)
     return math.inf if (found := kept[kind]) is None else found * max(1.0, now.source.n / ROWS)
 
 
@@ -67,51 +67,52 @@ def measured() -> dict[str, dict[str, float | None]]:
     return found
 
 
-def by_itself(now: Request) -> bool:
-    """Whether a request is run without a press: it is known, refused, or takes below a second.
+def answer(now: Request) -> tuple[Task | None, Shown | None]:
+    """Return the run that goes on and the answer on screen; the address names the request.
 
-    Never on own data, where a run is spent, nor where this very request was tried.
+    A run begins without a press where its answer is known, it is refused, or takes below a second.
+    On own data, where a run is spent, none does, nor where this very request was tried.
     """
+    state.visit().request = {} if now == Request() else now.to_words()
     run = shown(now)
-    if refusal() is not None or (run is not None and run.request == now):
-        return False
+    if refusal() is None and (run is None or run.request != now) and _automatic(now):
+        begin(now)
+    return job(), shown(now)
+
+
+def _automatic(now: Request) -> bool:
     if now.source.own:
-        return own_data() is None  # which is refused
-    took = seconds(now)
-    return known(now.key) or _refused(now) or (took is not None and took < QUICK)
-
-
-def _refused(now: Request) -> bool:
+        return OWN_DATA.get() is None  # which is refused
     try:
         check_rows(now.source)
         algorithm(now.algorithm).params.build(now.params)
     except InputError:
         return True
-    return False
+    return known(now.key) or seconds(now) < QUICK
 
 
-def when(now: Request) -> str:
-    """What the button says: whether the request is run by itself, or how long it takes."""
-    took = None if now.source.own else seconds(now)
-    if took is None:
+def label(now: Request) -> str:
+    """Return what the button says: whether the request is run by itself, or how long it takes."""
+    took = math.nan if now.source.own else seconds(now)
+    if math.isnan(took):
         return "Run"
     if took < QUICK:
         return "Run (automatic)"
     return "Run (long)" if math.isinf(took) else f"Run (about {took:.0f} s)"
 
 
-def begun(request: Request, name: str = TASK, wait: float | None = None) -> Task:
+def _start(request: Request, place: str) -> Task:
     """Return a task for the run, begun unless its result is known; raise InputError.
 
     A run on own data draws secret noise and is on their meter from before it begins.
     """
     data = data_for(request.source)
     title = f"{algorithm(request.algorithm).title} on {text.plain(text.dataset_title(data))}"
-    call = name, title, search, request, data
+    call = place, title, search, request, data
     if request.seed is None:
         from pages.shell.own import on_meter
 
-        settle = on_meter(request.algorithm, request.params, data)
+        settle = on_meter(request, data)
 
         def ended(task: Task) -> None:
             if task.result is not None:
@@ -119,10 +120,10 @@ def begun(request: Request, name: str = TASK, wait: float | None = None) -> Task
             elif task.error is not None:  # refused, or stopped, before anything was drawn
                 settle(None)
 
-        return start(*call, ended=ended, line=RUNS, wait=wait)
+        return start(*call, ended=ended, line=RUNS)
     # A page that is loaded again goes on with its own run.
-    here = data.d <= SMALL and size(data) < LARGE
-    return start(*call, key=request.key, keep=True, here=here, line=RUNS, wait=wait)
+    line = HERE if data.d <= SMALL and size(data) < LARGE else RUNS
+    return start(*call, key=request.key, keep=True, line=line)
 
 
 def steps_before(run: Shown) -> tuple[PriceStep, ...]:
@@ -130,56 +131,49 @@ def steps_before(run: Shown) -> tuple[PriceStep, ...]:
     data, of = run.data, run.request
     call = "searches without noise", plain, price_steps, data, of.algorithm, run.result.params
     with suppress(InputError):
-        found: tuple[PriceStep, ...]
-        found = shared(("price", of.key), *call, here=size(data) < LARGE, line=RUNS).outcome()
+        line = HERE if size(data) < LARGE else RUNS
+        found: tuple[PriceStep, ...] = shared(("price", of.key), *call, line=line).outcome()
         return found
     return ()
 
 
 def compute(request: Request) -> Shown:
     """Run to the end, or look the same run up; raise InputError."""
-    task = begun(request, "computed")
-    of, data = task.args
-    return Shown(of, data, task.outcome())
+    task = _start(request, "computed")
+    return Shown(request, task.args[1], task.outcome())
 
 
-def freeze(request: Request) -> None:
+def begin(request: Request) -> None:
     """Run the request and show the result; on bad input keep what was there, with the reason.
 
     A run that takes longer than a moment goes on as :func:`job`, in the place of one before.
     """
-    before = job()
-    if before is not None and before.args[0] == request:
+    going = job()
+    if going is not None and going.args[0] == request:
         return
     drop(TASK)
     FAILED.put(None)
     try:
-        begun(request)
+        _start(request, TASK)
     except InputError as error:
         FAILED.put((request, str(error)))
-    settle()
 
 
 def job() -> Task | None:
-    """The run that goes on in this session, if any; on a file that has gone it ends."""
-    settle()
-    going = find(TASK)
-    if going is not None and not in_force(going.args[1]):
-        drop(TASK)
-        going = None
-    return going
+    """Return the run that goes on in this session, if any; keep what came of one that has ended.
 
-
-def settle() -> None:
-    """Show what came of a run that has ended meanwhile."""
-    done = find(TASK)
-    if done is None or not done.done:
-        return
-    (request, data), result = done.args, done.result
+    One on a file that has gone ends.
+    """
+    task = find(TASK)
+    if task is None or (not task.done and in_force(task.args[1])):
+        return task
     drop(TASK)
+    (request, data), result = task.args, task.result
+    if not task.done:
+        return None
     if result is None:
-        FAILED.put((request, done.problem))
-    elif result.status == "cancelled" and not decided(result):
+        FAILED.put((request, task.problem))
+    elif result.status == "cancelled" and not _says_anything(result):
         FAILED.put((request, STOPPED))
     else:
         SHOWN.get()[request.source.own] = Shown(request, data, result)
@@ -187,9 +181,10 @@ def settle() -> None:
             _MEASURED[request.family.key] = result.seconds
             while len(_MEASURED) > _MOST_MEASURED:
                 del _MEASURED[next(iter(_MEASURED))]
+    return None
 
 
-def decided(result: RunResult) -> bool:
+def _says_anything(result: RunResult) -> bool:
     """Whether a stopped run got far enough for its graph to say anything."""
     found = result.diagnostics.descent()
     return result.ci_tests > 0 or (found is not None and bool((found.weights != 0).any()))
@@ -197,7 +192,7 @@ def decided(result: RunResult) -> bool:
 
 def shown(now: Request) -> Shown | None:
     """The answer on screen: the last one on the form's dataset; None where there is none."""
-    settle()
+    job()
     run = SHOWN.get().get(now.source.own)
     ours = run is not None and run.request.source.name == now.source.name and in_force(run.data)
     return run if ours else None
@@ -228,11 +223,6 @@ def tell_refusal() -> bool:
     return problem is not None
 
 
-def write_link(now: Request) -> None:
-    """Have the address name the request, unless it is the default."""
-    state.show({} if now == Request() else now.to_words())
-
-
 def changed(run: Shown | None, now: Request) -> None:
     """Say that the form's request waits for a press, and whose answer is on screen."""
     if run is None:
@@ -240,27 +230,25 @@ def changed(run: Shown | None, now: Request) -> None:
         here = "on this table yet" if own else "on this dataset at these settings"
         st.info(f"Nothing has been run {here}: press Run.", icon=":material/play_circle:")
     else:
-        of = text.plain(", ".join(_other(run.request, now)))
+        of = text.plain(", ".join(_difference(run.request, now)))
         st.warning(f"Settings changed – press Run. Below is: {of}.", icon=":material/update:")
 
 
-def _other(then: Request, now: Request) -> list[str]:
-    """What of one request is not the other's, in words."""
-    said = [algorithm(then.algorithm).title]
+def _difference(then: Request, now: Request) -> list[str]:
+    """Return the algorithm of one request, and what else of it is not the other's, in words."""
+    found, other = _facts(then), _facts(now)
+    words = [f"{name} {value}" for name, value in found.items() if other.get(name, value) != value]
     if then.source.own and then.source != now.source:
-        said.append("on an earlier reading of the table")
-    elif then.source.n != now.source.n:
-        said.append(f"n = {then.source.n:,}")
-    if then.source.seed != now.source.seed:
-        said.append(f"data seed {then.source.seed}")
-    for spec in algorithm(then.algorithm).params.specs():
-        value = then.params.get(spec.name)
-        if value is not None and value != now.params.get(spec.name, value):
-            name = "ε =" if spec.name == "epsilon" else spec.title
-            exact = isinstance(value, float)
-            said.append(f"{name} {text.number(value) if exact else text.label(value)}")
-    if then.seed != now.seed:
-        said.append(f"noise seed {then.seed}")
+        words.insert(0, "on an earlier reading of the table")
     if then.knowledge != now.knowledge:
-        said.append("other background knowledge")
-    return said
+        words.append("other background knowledge")
+    return [algorithm(then.algorithm).title, *words]
+
+
+def _facts(of: Request) -> dict[str, str]:
+    found = {"n =": f"{of.source.n:,}", "data seed": f"{of.source.seed}"}
+    for spec in algorithm(of.algorithm).params.specs():
+        if (value := of.params.get(spec.name)) is not None:
+            words = text.number(value) if isinstance(value, float) else text.label(value)
+            found["ε =" if spec.name == "epsilon" else spec.title] = words
+    return {**found, "noise seed": f"{of.seed}"}

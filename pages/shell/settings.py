@@ -91,7 +91,7 @@ def drafted_source() -> Source:
     form = draft()
     name = form["data"]
     if name == OWN:
-        data = own_data()
+        data = OWN_DATA.get()
         return Source(OWN, 0, 0, data.identity if data is not None else "")
     if name == SEM:
         name = ":".join([SEM, *(f"{form[part]}" for part in MODEL)])
@@ -113,7 +113,7 @@ def facts_of(source: Source) -> Draft:
 def drafted_known(source: Source) -> Knowledge | None:
     """What the form says is known of this dataset; of own data the schema may say it."""
     if source.own:
-        data = own_data()
+        data = OWN_DATA.get()
         said = None if data is None or data.schema is None else data.schema.knowledge
         return _OWN_KNOWN.get().get(source.identity, said)
     with suppress(InputError):
@@ -167,24 +167,14 @@ class OwnFile:
         )
 
 
-OWN_DATA: Place[Dataset | None] = Place("own_data")
-OWN_FILE: Place[OwnFile | None] = Place("own_file")
+OWN_DATA: Place[Dataset | None] = Place("own_data")  # the person's own data of this session
+OWN_FILE: Place[OwnFile | None] = Place("own_file")  # the file behind them, read or not
 OWN_PROBLEM: Place[str | None] = Place("own_problem")  # why the file could not be read
-
-
-def own_data() -> Dataset | None:
-    """The person's own data of this session."""
-    return OWN_DATA.get()
-
-
-def own_file() -> OwnFile | None:
-    """The file behind the person's own data, whether it could be read yet or not."""
-    return OWN_FILE.get()
 
 
 def in_force(data: Dataset) -> bool:
     """Whether the data are public, or were read from the file that was uploaded last."""
-    file = own_file()
+    file = OWN_FILE.get()
     return data.public or (file is not None and data.identity in file.readings)
 
 
@@ -193,7 +183,7 @@ def data_for(source: Source) -> Dataset:
     if not source.own:
         check_rows(source)
         return bundled(source.name, source.n, source.seed)
-    if (data := own_data()) is not None:
+    if (data := OWN_DATA.get()) is not None:
         return data
     if mode.public():
         raise InputError(mode.OFF)

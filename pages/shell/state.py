@@ -81,7 +81,7 @@ _HEARD: Place[dict[str, Any]] = Place("state_heard", dict)  # widget -> its valu
 
 
 @dataclass
-class _Visit:
+class Visit:
     """What the controls of a visit hold, and what its address says of them."""
 
     chosen: dict[str, Any] = field(default_factory=dict)  # key -> what differs from a default
@@ -89,14 +89,14 @@ class _Visit:
     words: dict[str, str | None] = field(default_factory=dict)  # of what this look has read
     pages: dict[str, set[str]] = field(default_factory=dict)  # page -> the keys it has read
     refused: list[str] = field(default_factory=list)  # why words of the link are not shown
-    instead: Query | None = None  # what the address names of a request
+    request: Query | None = None  # a whole request, in the place of what the form shows of one
     page: str = ""  # the title of the page that is open
     opened: bool = False  # whether it has just been opened
     written: Query = field(default_factory=dict)  # the address that it was given
     times: int = 0  # how often one was given
 
 
-_VISIT: Place[_Visit] = Place("state", _Visit)
+visit = Place[Visit]("state", Visit).get
 
 
 class Values(MutableMapping[str, Any]):
@@ -106,12 +106,12 @@ class Values(MutableMapping[str, Any]):
         self.specs, self.prefix = {spec.name: spec for spec in specs}, prefix
 
     def __getitem__(self, name: str) -> Any:
-        spec, key, visit = self.specs[name], self._key(name), _VISIT.get()
-        if (word := visit.asked.pop(key, None)) is not None:
+        spec, key, here = self.specs[name], self._key(name), visit()
+        if (word := here.asked.pop(key, None)) is not None:
             _put(key, spec, _parsed(spec, word))
-        value = visit.chosen.get(key, spec.default)
+        value = here.chosen.get(key, spec.default)
         value = value if showable(spec, value) else spec.default
-        visit.words[key] = None if value == spec.default else as_word(value)
+        here.words[key] = None if value == spec.default else as_word(value)
         return value
 
     def __setitem__(self, name: str, value: Any) -> None:
@@ -156,7 +156,7 @@ def showable(spec: Spec, value: Any) -> bool:
 
 
 def _put(key: str, spec: Spec, value: Any) -> None:
-    chosen = _VISIT.get().chosen
+    chosen = visit().chosen
     if value == spec.default:
         chosen.pop(key, None)
     else:
@@ -174,18 +174,8 @@ def _parsed(spec: Spec, word: str) -> Any:
     except ParameterError as error:
         if spec.words:  # it is typed into a field of words, which shows it
             return word
-        _VISIT.get().refused.append(str(error))
+        visit().refused.append(str(error))
         return spec.default
-
-
-def refused() -> list[str]:
-    """Why words of the link that led here are not shown, a sentence each."""
-    return _VISIT.get().refused
-
-
-def defaults(fields: type[Parameters]) -> dict[str, Any]:
-    """Every field at its start."""
-    return {spec.name: spec.default for spec in fields.specs()}
 
 
 def spec_of(fields: type[Parameters], name: str) -> Spec:
@@ -216,39 +206,19 @@ def begin(page: str) -> None:
     if alone() is not None:
         return
     now: Query = st.query_params.to_dict()
-    visit, context = _VISIT.get(), get_script_run_ctx()
-    visit.opened = new = visit.page != page
+    here, context = visit(), get_script_run_ctx()
+    here.opened = new = here.page != page
     went = context is not None and context.is_history_navigation
-    came = (new and (bool(now) or went)) or (went and now != visit.written)
+    came = (new and (bool(now) or went)) or (went and now != here.written)
     if new:
-        visit.page, visit.written = page, {}
+        here.page, here.written = page, {}
     if came:
-        visit.asked.update(now)
-        for key in visit.pages.get(page, set()) - set(now) if went else ():
-            visit.chosen.pop(key, None)
-    visit.words.clear()
-    visit.refused.clear()
-    visit.instead = None
-
-
-def page() -> str:
-    """The title of the page that is open."""
-    return _VISIT.get().page
-
-
-def opened() -> bool:
-    """Whether the page has just been opened."""
-    return _VISIT.get().opened
-
-
-def show(query: Query) -> None:
-    """Have the address name a whole request, in the place of what the form shows of one."""
-    _VISIT.get().instead = query
-
-
-def note(name: str, word: str) -> None:
-    """Have the address hold a word that the page reads by itself."""
-    _VISIT.get().words[name] = word
+        here.asked.update(now)
+        for key in here.pages.get(page, set()) - set(now) if went else ():
+            here.chosen.pop(key, None)
+    here.words.clear()
+    here.refused.clear()
+    here.request = None
 
 
 # The browser may be on another page by then, and draws a component again for other reasons, too.
@@ -273,18 +243,18 @@ def finish(page: str = "", pages: Sequence[str] = ()) -> None:
 
     ``page`` is its path, and ``pages`` are all paths but "".
     """
-    visit = _VISIT.get()
-    read = visit.words
+    here = visit()
+    read = here.words
     if not read:
         return
-    visit.pages.setdefault(visit.page, set()).update(read)
+    here.pages.setdefault(here.page, set()).update(read)
     query = {key: word for key, word in read.items() if word is not None}
-    if visit.instead is not None:
-        query = {k: w for k, w in query.items() if "." in k or k == PRESENT} | visit.instead
+    if here.request is not None:
+        query = {k: w for k, w in query.items() if "." in k or k == PRESENT} | here.request
     now = st.query_params.to_dict()
     query |= {word: now[word] for word in ASIDE if word in now and word not in read}
-    visit.written, visit.times = query, visit.times + 1
-    data = {"query": query, "page": page, "pages": list(pages), "times": visit.times}
+    here.written, here.times = query, here.times + 1
+    data = {"query": query, "page": page, "pages": list(pages), "times": here.times}
     listen("address", _ADDRESS, key="address-state", data=data)
 
 

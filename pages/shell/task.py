@@ -48,7 +48,8 @@ class Line:
         self.tasks: list[Task] = []
 
 
-# Short work does not wait for long work, and what is done here for no process.
+# Short work does not wait for long work. HERE is for less than a moment's work, which the server
+# does itself.
 RUNS, STUDIES, HERE = Line(cpu_count()), Line(LONG), Line(cpu_count())
 _door, _working = threading.Lock(), set["Task"]()
 
@@ -68,7 +69,6 @@ class Task:
     patience: float = PATIENCE
     grace: float = GRACE
     about: Any = None  # for the page, where the arguments do not say it
-    here: bool = False  # done in the server itself, in a line for such: for less than a moment
     share: float | None = None
     phrase: str = ""
     taken: int = 0  # bytes that its process may take, once it works
@@ -83,9 +83,6 @@ class Task:
     _over: threading.Event = field(default_factory=threading.Event)
     _seen: float = field(default_factory=time.monotonic)
     _began: float = field(default_factory=time.monotonic)
-
-    def __post_init__(self) -> None:
-        self.line = HERE if self.here else self.line
 
     @property
     def args(self) -> tuple[Any, ...]:
@@ -106,7 +103,7 @@ class Task:
 
     def _admitted(self) -> bool:
         """Whether its turn has come, and there is memory for it or nothing else at work."""
-        taken = 0 if self.here else worker.memory(*self.args)
+        taken = 0 if self.line is HERE else worker.memory(*self.args)
         with _door:
             room = MEMORY - sum(task.taken for task in _working)
             if self.line.tasks.index(self) >= self.line.most or (_working and taken > room):
@@ -219,7 +216,7 @@ class Task:
         return found is not None
 
     def _perform(self) -> Any:
-        if self.here or not worker.in_use():
+        if self.line is HERE or not worker.in_use():
             fn, args = self.call
             return fn(Reporter(self._progress, self.stopped, self.parts.append), *args)
         process = worker.take()
@@ -355,6 +352,12 @@ def drop(name: str) -> None:
         del st.session_state[f"task-{name}"]
 
 
+_BAR = """<div role="progressbar" aria-label="Running" style="height:6px;border-radius:3px;
+background:rgba(128,140,160,.3);overflow:hidden"><div style="height:6px;width:30%;border-radius:3px;
+background:#2f7fd0;animation:run-bar 1.4s ease-in-out infinite alternate"></div></div>
+<style>@keyframes run-bar{from{margin-left:0}to{margin-left:70%}}</style>"""
+
+
 def watch(
     name: str, more: Callable[[Task], object] = lambda task: None, at: str = ""
 ) -> Task | None:
@@ -376,7 +379,24 @@ def bar(name: str, more: Callable[[Task], object] = lambda task: None, at: str =
     assert task is not None
 
     def draw() -> None:
-        progress(task, key=f"{name}{at}-stop")
+        key = f"{name}{at}-stop"
+        with st.container(key=f"{key}-bar", horizontal=True, vertical_alignment="center"):
+            with st.container():
+                if task.share is None:
+                    st.html(_BAR)
+                else:
+                    st.progress(task.share)
+                st.markdown(task.words())
+            st.button(
+                "Stopping …" if task.stopping else "Cancel",
+                key=key,
+                icon=":material/stop_circle:",
+                on_click=task.stop,
+                args=(STOPPING,),
+                disabled=task.stopping,
+                help="Stops the work and keeps its finished parts.",
+                width=140,
+            )
         more(task)
 
     look_again(lambda: [task], draw, going=True)
@@ -410,30 +430,3 @@ def look_again(
         looked.append(True)
 
     look()
-
-
-_BAR = """<div role="progressbar" aria-label="Running" style="height:6px;border-radius:3px;
-background:rgba(128,140,160,.3);overflow:hidden"><div style="height:6px;width:30%;border-radius:3px;
-background:#2f7fd0;animation:run-bar 1.4s ease-in-out infinite alternate"></div></div>
-<style>@keyframes run-bar{from{margin-left:0}to{margin-left:70%}}</style>"""
-
-
-def progress(task: Task, *, key: str) -> None:
-    """A bar, how far the task is in words, and a button that stops it."""
-    with st.container(key=f"{key}-bar", horizontal=True, vertical_alignment="center"):
-        with st.container():
-            if task.share is None:
-                st.html(_BAR)
-            else:
-                st.progress(task.share)
-            st.markdown(task.words())
-        st.button(
-            "Stopping …" if task.stopping else "Cancel",
-            key=key,
-            icon=":material/stop_circle:",
-            on_click=task.stop,
-            args=(STOPPING,),
-            disabled=task.stopping,
-            help="Stops the work and keeps its finished parts.",
-            width=140,
-        )

@@ -16,7 +16,7 @@ from pages.draw import charts, show, style_of
 from pages.draw.charts import Axis, Curve, curves
 from pages.shell import journey, state, task
 from pages.shell import words as text
-from pages.shell.settings import drafted, in_force, own_file, stated
+from pages.shell.settings import OWN_FILE, drafted, in_force, stated
 from pages.study import work
 from pages.study.form import aim_of, plan_fields
 from pages.study.more import best
@@ -35,9 +35,9 @@ def page(pressed: bool) -> None:
     """The forecast for the declared schema of the user's own table."""
     here = journey.at("study")
     journey.bar(here)
-    st.title(state.page() or "Choose ε", anchor=False)
+    st.title(state.visit().page or "Choose ε", anchor=False)
     st.caption(ABOUT)
-    file = own_file()
+    file = OWN_FILE.get()
     if file is None or file.schema is None:
         st.info(
             "Declare the columns of your table first: a forecast needs their levels.",

@@ -15,10 +15,10 @@ from pages.shell import state
 from pages.shell.form import bound, parameters
 from pages.shell.journey import Guess
 from pages.shell.settings import (
+    OWN_DATA,
     draft,
     drafted,
     drafted_source,
-    own_data,
     parameters_of,
 )
 from pages.study.work import Aim
@@ -103,7 +103,7 @@ def settings_form() -> bool:
 
 def plan_form() -> bool:
     """Controls of a forecast; returns whether it was asked for."""
-    d, data = plan_fields(), own_data()
+    d, data = plan_fields(), OWN_DATA.get()
     new = data is not None and st.session_state.get("plan-of") != data.identity
     if data is not None and new and "plan.rows" not in st.query_params:
         st.session_state["plan-of"], d["rows"] = data.identity, data.n

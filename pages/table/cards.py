@@ -138,7 +138,7 @@ def _card(column: Column) -> Draft:
     """Return the values of a card that says what a column is."""
     kinds = {type_part: kind for kind, type_part in reversed(KINDS.items())}
     kind = kinds.get((column.type, column.part), kinds[column.type, None])
-    card = state.defaults(Card) | {"kind": kind, "levels": " | ".join(column.levels)}
+    card = Card().as_dict() | {"kind": kind, "levels": " | ".join(column.levels)}
     if column.type == "numeric":
         card["cuts"], card["bounds"] = map(_numbers, (column.points(), column.bounds or ()))
         card["gaps"] = {None: REFUSE, LEVEL: OWN_LEVEL}.get(column.other, column.other)  # type: ignore[arg-type]
@@ -164,7 +164,7 @@ def _members(group: Sequence[tuple[str, float]]) -> str:
 
 def _draft(found: Found) -> Draft:
     column = found.column
-    card: Draft = {**state.defaults(Card), "out": True} if column is None else _card(column)
+    card: Draft = {**Card().as_dict(), "out": True} if column is None else _card(column)
     if found.years:
         first, last = found.years
         decades = range(first // 10 * 10 + 10, last + 1, 10) if last - first > 20 else ()

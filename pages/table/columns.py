@@ -21,7 +21,7 @@ from pages.forms import known_button
 from pages.shell import export, journey, own
 from pages.shell import words as text
 from pages.shell.form import bound, placed
-from pages.shell.settings import OWN_PROBLEM, OwnFile, own_data
+from pages.shell.settings import OWN_DATA, OWN_PROBLEM, OwnFile
 from pages.shell.state import Draft, Place, kept
 from pages.shell.task import drop, find, watch
 from pages.table import cards
@@ -47,7 +47,7 @@ _LOOK = "columns"
 
 def builder(file: OwnFile) -> None:
     """Cards and the schema's file."""
-    data = own_data()
+    data = OWN_DATA.get()
     if data is not None and data.declared:
         st.success("This table is read by a declared schema: strict runs have a guarantee.")
     elif data is not None:  # else the page says why the file could not be read
@@ -186,7 +186,7 @@ def _order(known: Draft, force: Schema | None) -> str:
 
 def _rows(file: OwnFile, drafts: dict[str, Draft]) -> int | None:
     """How many rows a workbook has, which does not hold those that are blank at its end."""
-    data, book = own_data(), Path(file.upload.name).suffix.lower() in BOOKS
+    data, book = OWN_DATA.get(), Path(file.upload.name).suffix.lower() in BOOKS
     if data is None or not book or cards.person_of(drafts) is not None:
         return None
     said = (
@@ -207,7 +207,7 @@ def _turned(many: int) -> list[int]:
 
 def known_view(schema: Schema | None) -> None:
     """The facts that every guarantee takes for public, and what the table is compared with."""
-    data = own_data()
+    data = OWN_DATA.get()
     if schema is None or data is None or not data.declared:
         st.info("Declare the columns first.")
         return

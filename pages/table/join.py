@@ -46,8 +46,7 @@ def second(file: OwnFile) -> None:
         for place, name, title, options in zip(
             st.columns(2), ("key", "its"), titles, d["names"], strict=True
         ):
-            with place:
-                form.bound(st.selectbox, title, d, name, key=f"join-{name}", options=options)
+            form.bound(place.selectbox, title, d, name, key=f"join-{name}", options=options)
         st.button("Add the columns", key="join-go", on_click=_add, args=(file, mine, other, d))
         if d["problem"]:
             st.error(text.plain(d["problem"]))

@@ -9,7 +9,7 @@ from pages import mode
 from pages.forms import picker
 from pages.shell import drafted_strip, journey, state
 from pages.shell.own import upload
-from pages.shell.settings import data_for, drafted_source, own_file
+from pages.shell.settings import OWN_FILE, data_for, drafted_source
 from pages.shell.words import plain
 from pages.table import columns, handed, join, pay, rows
 from pages.table.columns import unforeseen
@@ -39,7 +39,7 @@ def main() -> None:
     here = journey.at("table")
     data = drafted_strip("My data")
     journey.bar(here)
-    file = own_file()
+    file = OWN_FILE.get()
     if here.word == "table":
         table(data)
         if file is not None:
@@ -60,7 +60,7 @@ def main() -> None:
 
 def door() -> None:
     """No table yet: a place for one, and below it what else can be done without one."""
-    st.html(f"<h1>{state.page()}</h1>")
+    st.html(f"<h1>{state.visit().page}</h1>")
     st.caption(DOOR)
     upload(key="drop")
     handed.files()

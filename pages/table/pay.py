@@ -24,7 +24,7 @@ from pages.forms import count_line, known_button, warn
 from pages.shell import form, journey, state
 from pages.shell import words as text
 from pages.shell.journey import RELEASE, released
-from pages.shell.settings import in_force, own_file, stated
+from pages.shell.settings import OWN_FILE, in_force, stated
 from pages.shell.state import Draft, Place, kept
 from pages.shell.task import RUNS, Task, bar, find, start
 from pages.table import expected, question, share
@@ -69,7 +69,7 @@ def budgets() -> list[Budget]:
         again(found)
     with st.expander("Declare a budget", expanded=not found):
         st.caption("Covers all records under one name, in any file. " + FOR_EVER)
-        d = kept("budget_new", state.defaults(Declared))
+        d = kept("budget_new", Declared().as_dict())
         form.parameters(Declared.specs(), d, key="new")
         st.button("Declare", key="new-budget", on_click=_declare, args=(d,))
         if problem := _REFUSED.take():
@@ -138,7 +138,7 @@ def again(budgets: Sequence[Budget]) -> None:
 def spend(data: Dataset, book: Sequence[Budget]) -> None:
     """The form of a release."""
     st.markdown(f"**Release by {algorithm(ALGORITHM).title}**")
-    file = own_file()
+    file = OWN_FILE.get()
     if file is None or file.schema is None or not data.declared:
         st.info("Declare the columns of your file first, in the step Columns.")
         return
@@ -155,9 +155,8 @@ def spend(data: Dataset, book: Sequence[Budget]) -> None:
     if d["budget"] not in fitting:
         _paid_by(next(iter(fitting.values())))
     places, title = st.columns(3), "Budget that pays"
-    with places[0]:
-        key = "release-budget"
-        form.bound(st.selectbox, title, d, "budget", key=key, options=list(fitting))
+    key = "release-budget"
+    form.bound(places[0].selectbox, title, d, "budget", key=key, options=list(fitting))
     for place, name, sign in zip(places[1:], ("epsilon", "delta"), "εδ", strict=True):
         spec = state.spec_of(algorithm(ALGORITHM).params, name)
         with place:

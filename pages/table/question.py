@@ -35,10 +35,8 @@ def ask(schema: Schema) -> Schema:
         st.caption(HELP)
         for place, name in zip(st.columns(2), ("cause", "outcome"), strict=True):
             d[name] = d[name] if d[name] in names else NONE
-            with place:
-                form.bound(
-                    st.selectbox, name.capitalize(), d, name, key=f"question-{name}", options=names
-                )
+            key, title = f"question-{name}", name.capitalize()
+            form.bound(place.selectbox, title, d, name, key=key, options=names)
         if NONE in (d["cause"], d["outcome"]):
             return schema
         if d["cause"] == d["outcome"]:
@@ -63,8 +61,7 @@ def _asked(schema: Schema, d: Draft) -> Question:
             ("counted", f"counted of {d['outcome']}", whats, counted))  # fmt: skip
     for place, (name, title, options, start) in zip(st.columns(3), rows, strict=True):
         d[name] = d.get(name, start) if d.get(name) in options else start
-        with place:
-            form.bound(st.selectbox, title, d, name, key=f"question-{name}", options=options)
+        form.bound(place.selectbox, title, d, name, key=f"question-{name}", options=options)
     question = Question(
         cause=d["cause"],
         outcome=d["outcome"],
@@ -86,8 +83,7 @@ def _order(schema: Schema, d: Draft) -> Knowledge | None:
         st.columns(2), (("before", "Before the cause"), ("after", "After the cause")), strict=True
     ):
         d[name] = tuple(column for column in d[name] if column in others)
-        with place:
-            form.bound(st.multiselect, title, d, name, key=f"question-{name}", options=others)
+        form.bound(place.multiselect, title, d, name, key=f"question-{name}", options=others)
     return order_of_time(d["cause"], d["outcome"], d["before"], d["after"])
 
 

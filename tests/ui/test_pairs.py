@@ -8,7 +8,6 @@ import pytest
 
 from engine.pairs.decision import Decision
 from pages.pairs import batch, form, view
-from pages.shell import state
 from pages.shell import words as text
 from tests.ui.steps import press, told
 
@@ -27,7 +26,7 @@ def test_the_votes_gap_is_what_its_probability_is_of(pairs_page, epsilon):
     vote = table.set_index("Release").loc["Vote (every row)"]
     gap = vote["Gap (vote: margin)"]
     turned = math.exp(-abs(gap) / vote["Noise scale"]) / 2
-    truth = form.data_of(state.defaults(form.Fields)).truth
+    truth = form.data_of(form.Fields().as_dict()).truth
     right = [" → ".join(edge) for edge in truth.edges] == [vote["Points to"]]
     assert vote["Right"] == pytest.approx(1 - turned if right else turned, abs=1e-9)
     # The decision that was released, whichever way it points, and what its noise leaves of it.

@@ -14,7 +14,6 @@ from engine.studies.detectability import detectability
 from engine.studies.recommended import recommended, study
 from pages.run import form as run_form
 from pages.shell import runs, settings, task
-from pages.shell.state import defaults
 from tests.test_request import More
 from tests.ui.steps import address, back, behind, metrics, press, told
 
@@ -102,7 +101,7 @@ def test_fields_follow_each_other_and_leave_the_result(app):
 def test_a_press_after_back_leaves_its_run(app, monkeypatch):
     """It ends the page that Back led to before its run is begun."""
     with monkeypatch.context() as patch:
-        patch.setattr(runs, "begun", lambda *_: st.stop())
+        patch.setattr(runs, "_start", lambda *_: st.stop())
         back(app, {"data": "cancer", "n": "2000"})
     app.run()
     assert "Cancer" in told(app, "html")
@@ -139,7 +138,7 @@ def test_the_recommended_setting_is_the_studys(open_app):
     assert found.params
     app.radio(key="param-guarantee").set_value("published").run()
     app.pills(key="presets").set_value("Recommended").run()
-    params = defaults(ALGORITHMS[found.algorithm].params) | app.session_state["state"].chosen
+    params = ALGORITHMS[found.algorithm].params().as_dict() | app.session_state["state"].chosen
     assert {**params, **found.params} == params
     assert (params["epsilon"], params["guarantee"]) == (0.3, "strict")
     tuned, _ = found.elsewhere["earthquake"]

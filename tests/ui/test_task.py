@@ -46,7 +46,7 @@ def until(holds, seconds=20.0):
 
 @pytest.mark.parametrize("here", [True, False])
 def test_a_task_reports_and_keeps_what_it_has_when_it_is_stopped(processes, here):
-    task = begun(listens, here=here)
+    task = begun(listens, line=work.HERE if here else work.STUDIES)
     until(lambda: task.parts)
     assert (task.share, task.phrase) == (0.5, "half")
     assert (task.parts == [os.getpid()]) == here
@@ -54,7 +54,7 @@ def test_a_task_reports_and_keeps_what_it_has_when_it_is_stopped(processes, here
     task.stop(5)
     assert time.monotonic() - since < work.PATIENCE
     assert (task.result, task.problem, task.complete) == ("stopped", "", False)
-    after = begun(listens, 0.0, here=here)  # a stop is for one task alone
+    after = begun(listens, 0.0, line=task.line)  # a stop is for one task alone
     assert after.wait(20)
     assert after.result == "whole"
     assert after.complete
