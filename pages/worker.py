@@ -59,7 +59,6 @@ def _serve(pipe: Any, parent: int) -> None:
             if (call := pipe.recv()) is not None:  # None: a stop that came after the end
                 pipe.send(_answer(pipe, *call))
             del call
-            forget()
 
 
 def _end_with(parent: int) -> None:
@@ -229,30 +228,24 @@ def memory(*args: Any) -> int:
     return ALONE + DRAWN * size(*args)
 
 
-_met: dict[Hashable, Dataset] = {}  # public datasets with all that was counted of them
+_cached: dict[Hashable, Dataset] = {}  # public datasets with all that was counted of them
 
 
-def met(data: Dataset) -> Dataset:
-    """The same data as this process had them before, if it did; of public data it keeps some."""
-    if not data.public:
+def cached(data: Dataset) -> Dataset:
+    """Return the same data as this process had them before; keep small public ones."""
+    if not data.public or size(data) > KEPT:
         return data
-    _met[mark(data)] = found = _met.pop(mark(data), data)
-    while len(_met) > 2:
-        del _met[next(iter(_met))]
+    _cached[mark(data)] = found = _cached.pop(mark(data), data)
+    while len(_cached) > 2 or size(*_cached.values()) > KEPT:
+        del _cached[next(iter(_cached))]
     return found
-
-
-def forget() -> None:
-    """Let go of datasets that are too large to wait for the next task."""
-    while size(*_met.values()) > KEPT:
-        del _met[next(iter(_met))]
 
 
 def search(monitor: Reporter, request: Request, data: Dataset) -> RunResult:
     """Run the request, with a word before a run that compiles first."""
     if seconds := slow(request.algorithm):
         monitor.tell(None, f"preparing it, once, about {seconds} s")
-    return request.run(met(data), **monitor.options)
+    return request.run(cached(data), **monitor.options)
 
 
 def curve(monitor: Reporter, request: Request, data: Dataset) -> bool:
@@ -264,7 +257,7 @@ def curve(monitor: Reporter, request: Request, data: Dataset) -> bool:
     from engine.studies.study import sweep
 
     values, monitor = dict(request.params), monitor.within(CURVE_SECONDS)
-    data = met(knowing(data, request.knowledge))
+    data = cached(knowing(data, request.knowledge))
     for done, epsilon in enumerate(sorted(EPSILONS, key=lambda e: abs(math.log(e))), 1):
         values["epsilon"] = epsilon
         found = list(sweep(data, request.algorithm, values, CURVE_RUNS, stop=monitor.stop))

@@ -11,7 +11,7 @@ KEPT = Path(__file__).parent / "kept"
 # What a clock, a folder of the test or a drawn name says.
 CLOCK = re.compile(
     r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d)?( UTC|Z)?)?|[\d.,]+ (s|ms|CPU-s)( on one core)?\b"
-    r'|(?<="seconds": )[\d.e-]+|(?<=label: Seconds \| body: )[\d.e-]+'
+    r'|(?<="seconds": )[\d.e-]+|(?<=label: Seconds \| body: )[^|]+(?= \|)'
     r'|/tmp/\S*?(?=[^/\s]*[\s"\'.,]|$)'
 )
 # More digits than two machines agree on.

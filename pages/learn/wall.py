@@ -64,7 +64,7 @@ def _close(room: Room) -> None:
 def wall() -> None:
     """The room of this session or address, live."""
     key = _KEY.get() or ""
-    state.note(WALL, key)
+    state.visit().words[WALL] = key
     st.html(f"<style>{_BARE}</style>")
 
     @st.fragment(run_every=LOOK)

@@ -13,7 +13,7 @@ from engine.studies.price import price_steps
 from engine.studies.repeat import around, point
 from engine.studies.study import sweep
 from engine.studies.trial import knowing
-from pages.worker import Reporter, met
+from pages.worker import Reporter, cached
 
 REPETITIONS, PER_POINT, POINTS = 100, 15, 9
 
@@ -32,7 +32,7 @@ def repeat(monitor: Reporter, request: Request, data: Dataset) -> bool:
 
     Returns whether all are there.
     """
-    data, key, values = met(data), request.algorithm, request.params
+    data, key, values = cached(data), request.algorithm, request.params
     monitor.part(price_steps(data, key, algorithm(key).params.build(values)))
     for seed in range(REPETITIONS):
         result = replace(request, seed=seed).run(data, trace=False, stop=monitor.stop)
@@ -40,7 +40,7 @@ def repeat(monitor: Reporter, request: Request, data: Dataset) -> bool:
             return False
         assert result.counts is not None
         monitor.part(Repetition(result.counts, result.displayed_cpdag, frozenset(result.untested)))
-    informed = met(knowing(data, request.knowledge))
+    informed = cached(knowing(data, request.knowledge))
     epsilon = float(values["epsilon"])
     # From the run's own epsilon outwards, so that an early end leaves the middle.
     for at in sorted(around(epsilon, points=POINTS), key=lambda e: max(e / epsilon, epsilon / e)):

@@ -77,7 +77,7 @@ def main() -> None:
     if find("reading") is not None:  # a person's file
         from pages.shell import own
 
-        own.settle()
+        own.collect()
     page = st.navigation(menu(), position="top")
     # First of all: a press ends a script at whatever it sends, and what led here would be lost.
     led = any(page.url_path in known.old for known in PAGES)  # it is left at once

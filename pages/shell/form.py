@@ -12,7 +12,7 @@ from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
 
 from engine.params import ParameterError, Spec, relevant
 from pages.shell import words as text
-from pages.shell.state import Draft, alone, behind, heard, tell, unheard
+from pages.shell.state import Draft, fragments, is_outdated, is_unkept, note_kept, set_widget
 
 Widget = Callable[..., Any]
 
@@ -45,17 +45,17 @@ def placed(
     def changed() -> None:
         # Pieces of a page that look again by the clock run alone, and bring all widgets' values as
         # the browser had them when the clock struck: what the server has set since is no change.
-        pieces = alone()
-        if (pieces is None or home in pieces) and not behind(key):
+        pieces = fragments()
+        if (pieces is None or home in pieces) and not is_outdated(key):
             keep(st.session_state[key])
-            heard(key)
+            note_kept(key)
 
-    if unheard(key):
+    if is_unkept(key):
         changed()
-        value = value if unheard(key) else st.session_state[key]
-    tell(key, value)
+        value = value if is_unkept(key) else st.session_state[key]
+    set_widget(key, value)
     shown = widget(label, key=key, on_change=changed, **_start(widget, value, options), **options)
-    heard(key)
+    note_kept(key)
     return shown
 
 

@@ -46,7 +46,7 @@ def upload(*, key: str) -> None:
         who = "rows" if current.schema is None else current.schema.what
         st.markdown(f"**{text.plain(current.name)}** · {current.n:,} {who}, {current.d} columns")
     title = "Replace the file" if current is not None else "A table: drop a file here"
-    took: dict[str, Any] = {"on_change": take, "args": (key,)}
+    took: dict[str, Any] = {"on_change": receive, "args": (key,)}
     file = st.file_uploader(title, type=list(KINDS), key=f"{key}-file", help=LIMITS, **took)
     st.file_uploader(
         "True edges (optional)",
@@ -79,7 +79,7 @@ def read(name: str, function: Callable[..., Any], file: Upload, *args: Any, abou
     return task
 
 
-def take(key: str) -> None:
+def receive(key: str) -> None:
     """What was uploaded comes into force, whatever comes of reading it: a table with its truth and
     schema, or these of the table that is there. The same bytes, uploaded again, keep what was read
     from them.
@@ -102,11 +102,11 @@ def take(key: str) -> None:
 
 
 def begin(file: OwnFile, schema: Schema | Upload | None) -> None:
-    """Read a table, in the place of what was being read; :func:`settle` keeps what comes of it."""
+    """Read a table, in the place of what was being read; :func:`collect` keeps what comes of it."""
     drop(TASK)
     OWN_PROBLEM.put(f"{file.upload.name} is being read.")
     read(TASK, worker.table, file.upload, file.truth, schema, about=file)
-    settle()
+    collect()
     form = draft()
     if form["data"] != OWN and (find(TASK) is not None or OWN_PROBLEM.get() is None):
         if form["algorithm"] == usual_algorithm(False):
@@ -114,7 +114,7 @@ def begin(file: OwnFile, schema: Schema | Upload | None) -> None:
         form["data"] = OWN
 
 
-def settle() -> None:
+def collect() -> None:
     """Keep what a task has read, or say why it could not; to be called before every page."""
     task = find(TASK)
     if task is None or not task.done:

@@ -203,7 +203,7 @@ def begin(page: str) -> None:
     the browser. There it counts where Back or Forward was pressed, and nowhere else. After those,
     what the page had read and the address does not name is at its default.
     """
-    if alone() is not None:
+    if fragments() is not None:
         return
     now: Query = st.query_params.to_dict()
     here, context = visit(), get_script_run_ctx()
@@ -273,13 +273,13 @@ def listen(name: str, script: str, **options: Any) -> None:
 # it had seen.
 
 
-def alone() -> list[str] | None:
+def fragments() -> list[str] | None:
     """The fragments of the page that run without the rest of it; None where the whole page runs."""
     context = get_script_run_ctx()
     return None if context is None else context.fragment_ids_this_run
 
 
-def tell(key: str, value: Any) -> None:
+def set_widget(key: str, value: Any) -> None:
     """Have a widget show a value. It is set only to what it does not show already: a browser
     takes every update as final, and what was typed since would be lost on a slow connection.
     """
@@ -287,7 +287,7 @@ def tell(key: str, value: Any) -> None:
         _UPDATES.get().pop(key, None)
         st.session_state[key] = value
     elif (shown := st.session_state[key]) != value:
-        if alone() is None:  # only then the mark is drawn
+        if fragments() is None:  # only then the mark is drawn
             at = _TOLD.get()
             updates = _UPDATES.get().setdefault(key, [])
             updates.extend([(at, repr(shown)), (at + 1, repr(value))])
@@ -295,7 +295,7 @@ def tell(key: str, value: Any) -> None:
         st.session_state[key] = value
 
 
-def behind(key: str) -> bool:
+def is_outdated(key: str) -> bool:
     """Whether a widget sends the value of the last update that the browser had seen, or of a
     later one: no user's input. A user's input takes the place of what was seen.
     """
@@ -311,13 +311,13 @@ def behind(key: str) -> bool:
     return False
 
 
-def heard(key: str) -> None:
+def note_kept(key: str) -> None:
     """What the widget shows now is kept."""
     if key in st.session_state:
         _HEARD.get()[key] = st.session_state[key]
 
 
-def unheard(key: str) -> bool:
+def is_unkept(key: str) -> bool:
     """Whether the widget sends a value that nothing has kept.
 
     A press ends the run of the press before it, at any line: also in a callback, or before it.

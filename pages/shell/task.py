@@ -134,7 +134,7 @@ class Task:
     def outcome(self) -> Any:
         """Wait for its end and return its result; raise InputError with its problem."""
         while not self.wait(0.5):
-            self.seen()
+            self.touch()
         if self.problem:
             raise InputError(self.problem)
         return self.result
@@ -154,7 +154,7 @@ class Task:
             self._stop.set()
         return self.stopping
 
-    def seen(self) -> None:
+    def touch(self) -> None:
         """A page asked for it."""
         self._seen = time.monotonic()
 
@@ -288,7 +288,7 @@ def shared(key: Hashable, title: str, fn: Callable[..., Any], *args: Any, **opti
             del _shared[old]
     if new is not None and not new.answered():
         new.begin()
-    task.seen()
+    task.touch()
     task.wait(AT_ONCE)
     return task
 
@@ -422,7 +422,7 @@ def look_again(
         # Not while the page is drawn: a button that was pressed would not be seen by what follows.
         tasks = find() if looked else ()
         for task in tasks:
-            task.seen()
+            task.touch()
         if looked and going and all(task.done for task in tasks) and not OPEN.get():
             st.empty()  # a link that was pressed meanwhile is followed: st.rerun would ask to stay
             st.rerun()

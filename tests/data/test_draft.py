@@ -4,7 +4,6 @@ import sys
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 
 from engine import InputError, Schema
@@ -111,23 +110,6 @@ def test_what_is_left_out_and_what_is_a_code_is_said():
     assert both.missing == (888, "-8")
     assert "apart" not in dict(both.hints).get("mass", "")
     assert "missing" in both.levels[0]
-
-
-def test_an_order_of_categories_comes_from_any_kind_of_table(tmp_path):
-    kind = pd.CategoricalDtype(["calm", "worse", "bad", "worst"], ordered=True)
-    frame = pd.DataFrame({"pain": ["bad", "calm", "worse", "bad"] * 9, "b": [0, 1] * 18})
-    frame["pain"] = frame["pain"].astype(kind)
-    frame.to_parquet(tmp_path / "t.parquet")
-    table = pa.Table.from_pandas(frame)
-    with (
-        pa.OSFile(str(tmp_path / "t.arrow"), "wb") as file,
-        pa.ipc.new_file(file, table.schema) as out,
-    ):
-        out.write_table(table)
-    raw = (tmp_path / "t.parquet").read_bytes()
-    for source in (frame, table, tmp_path / "t.parquet", tmp_path / "t.arrow", raw):
-        draft = Schema.draft(source)
-        assert (draft.levels[0], draft.columns[0].type) == (tuple(kind.categories), "ordered")
 
 
 def test_a_table_without_columns_of_use_says_why():

@@ -235,7 +235,7 @@ def test_each_file_of_a_folder_is_read_by_its_own_types(case, tmp_path):
         assert rows_of(read(folder.parent / "t.csv", schema)) == rows_of(read(folder, schema))
 
 
-def test_a_draft_says_why_it_leaves_columns_out_and_what_they_may_be():
+def test_a_draft_says_why_it_leaves_columns_out_and_what_they_may_be(tmp_path):
     draft = Schema.draft(titanic())
     out = dict(draft.left_out)
     found, _ = columns(
@@ -262,9 +262,13 @@ def test_a_draft_says_why_it_leaves_columns_out_and_what_they_may_be():
     assert "200 characters" in out["q" * 201]
     assert "said: left out, " in str(Schema.draft(texts))
     sizes = pd.Categorical(list("SML") * 40, ["S", "M", "L", "XL"])
-    clothes = Schema.draft(texts.assign(size=sizes, b=sizes.as_ordered()))
-    assert clothes.levels[1:] == (("S", "M", "L", "XL"), ("S", "M", "L"))
-    assert [column.type for column in clothes.columns] == ["ordered", "ordered", "unordered"]
+    clothes = texts.assign(size=sizes, b=sizes.as_ordered())
+    table = pa.Table.from_pandas(clothes)
+    feather.write_feather(table, tmp_path / "t.arrow", compression="uncompressed")
+    for source in (clothes, table, tmp_path / "t.arrow"):
+        draft = Schema.draft(source)
+        assert draft.levels[1:] == (("S", "M", "L", "XL"), ("S", "M", "L"))
+        assert [column.type for column in draft.columns] == ["ordered", "ordered", "unordered"]
 
 
 WORDS = Column(name="a", type="ordered", levels=("no", "yes", "rest"), other="rest")
