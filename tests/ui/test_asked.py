@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from engine import Budget, Knowledge, Question, Schema, load_release, plan
+from engine import Budget, Knowledge, Question, Schema, load_release
 from engine.__main__ import main
+from engine.effects.width import widths
 from engine.release.budget import VARIABLE
 from engine.release.make import BudgetedRelease
 from tests.boundary.alike import Twice
@@ -98,16 +99,18 @@ def test_page_command_and_python_answer_alike(made, open_app, tmp_path, monkeypa
     with twice.visit():
         app = open_app("table", step="release")
         own_table(app, raw.encode(), schema)
-        app.selectbox(key="release-budget").set_value("page").run()
-        app.number_input(key="release-epsilon").set_value(2.0).run()
-        app.number_input(key="release-delta").set_value(1e-6).run()
+        app.selectbox(key="release-budget").set_value("page")
+        app.number_input(key="release-epsilon").set_value(2.0)
+        app.number_input(key="release-delta").set_value(1e-6)
         for name, value in (("cause", asked.cause), ("outcome", asked.outcome)):
-            app.selectbox(key=f"question-{name}").set_value(value).run()
+            app.selectbox(key=f"question-{name}").set_value(value)
+        app.run()
         if asked.mean:
-            app.selectbox(key="question-counted").set_value("the mean, in its unit").run()
+            app.selectbox(key="question-counted").set_value("the mean, in its unit")
         for key, tier in (("before", 0), ("after", 2)) if asked.known else ():
             some = [name for name in asked.known.tiers[tier] if name != asked.outcome]
-            app.multiselect(key=f"question-{key}").set_value(some).run()
+            app.multiselect(key=f"question-{key}").set_value(some)
+        app.run()
         forecast = told(app, "markdown")
         app.checkbox(key="release-sure").set_value(True).run()
         press(app, "release-go")
@@ -137,8 +140,9 @@ def test_page_command_and_python_answer_alike(made, open_app, tmp_path, monkeypa
     assert page.to_json() == paid.answer().to_json()
     assert page.difference.low < truth < page.difference.high
     assert page.in_unit == asked.mean
-    width = plan(schema, rows=ROWS, epsilon=[2], delta=1e-6, draws=2, algorithms="marginal_pc",
-                 question=asked).width.sentences[0]  # fmt: skip
+    question = schema.asked(asked).question
+    width = widths(question, schema.names, schema.levels, rows=ROWS, epsilons=[2], delta=1e-6,
+                   knowledge=schema.knowledge).sentences[0]  # fmt: skip
     assert width in forecast
     assert width in typed("plan --schema s.json --rows 4000 --epsilon 2 --delta 1e-6 --draws 2 "
                           f"--algorithm marginal_pc {line}")  # fmt: skip
