@@ -132,11 +132,9 @@ def _kept() -> Draft:
 
 def _read(name: str, file: Any, function: Callable[..., Any], *args: Any) -> None:
     """Begin to read a file that has not been read in this way; say how far it is."""
-    seen = None if file is None else (file.file_id, args)
-    if file is not None and st.session_state.get(f"{name}-seen") != seen:
-        st.session_state[f"{name}-seen"] = seen
-        upload = Upload(file.name, file.getvalue())
-        own.read(name, function, upload, *args, about=None)
+    asked = None if file is None else (file.file_id, args)
+    if file is not None and ((task := find(name)) is None or task.about != asked):
+        own.read(name, function, Upload(file.name, file.getvalue()), *args, about=asked)
     watch(name)  # what came of it is found by what draws the pair
 
 
