@@ -127,7 +127,7 @@ def comparison(
     What is chosen stands below the graphs, with ``more`` next to it, and the legend. Large graphs
     start overlaid. Many pairs that are not fully tested are drawn when asked for.
     """
-    graphs = st.container(key=f"{key}-graphs")
+    graphs = st.container(key=f"{key}-{'large' if data.d > LARGE else 'graphs'}")
     with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
         view = start = OVERLAY if data.truth is None or data.d > LARGE else CPDAG
         if data.truth is not None:
@@ -140,11 +140,11 @@ def comparison(
             f"Show {count(len(result.untested), 'pair')} not fully tested", key=f"{key}-waiting"
         )
         more()
+        if words := widths(result):
+            number = "The pointer on a line shows the number."
+            st.caption(f"{words.partition(',')[0]}.", help=f"{words} {number}")
     if said_above := [entry._replace(more="") for entry in entries(result, waiting=waiting)]:
         st.html(legend_of(said_above, theme()))
-    if words := widths(result):
-        number = "The pointer on a line shows the number."
-        st.caption(f"{words.partition(',')[0]}.", help=f"{words} {number}")
     found = weighted(found_links(result, waiting=waiting), result)
     shown = graph_view(data, found, result)
     with graphs:

@@ -50,8 +50,9 @@ def headline(run: Shown) -> None:
     said = run.result.summary()
     stopped = run.result.status == "cancelled"  # else the pointer on what was not tested says why
     st.html(
-        '<div role="status" class="headline" style="display:flex;flex-wrap:wrap;'
-        'gap:.35rem 1.2rem;align-items:center"><span style="font-size:1.15rem;font-weight:600" '
+        '<div role="status" class="headline" style="display:flex;flex-wrap:wrap;gap:.2rem 1.2rem;'
+        'align-items:center"><span style="flex:1 1 24rem;font-size:1.1rem;line-height:1.4;'
+        'font-weight:600" '
         f'title="{text.safe(said.ended)}">'
         f"{text.safe(said.headline)}</span>{promise_html(said.promise)}"
         f'<span style="font-size:.9rem">{text.safe(said.ended) if stopped else ""}</span></div>'

@@ -22,7 +22,7 @@ from pages.shell.runs import Shown
 from pages.shell.task import Task, look_again, shared
 from pages.shell.words import UNITS, number
 
-HEIGHT = 250  # pixels of each of the three charts
+HEIGHT = 180  # pixels of each of the three charts
 PATIENCE = 0.3  # seconds that the page waits for the curve before it is drawn
 SEEN = 0.005  # a budget below this share of the largest is no bar that can be seen
 
@@ -64,7 +64,7 @@ def _pin_button(run: Shown) -> None:
 def charts(run: Shown) -> None:
     """F1 over ε with this run, CI tests by order and budget by order, in one row."""
     result = run.result
-    columns = st.columns(3, gap="medium")
+    columns = st.container(key="run-charts").columns(3, gap="medium")
     if (found := result.diagnostics.descent()) is not None:
         from pages.run import descent  # the charts of a score-based run
 
@@ -78,8 +78,8 @@ def charts(run: Shown) -> None:
         with columns[2]:
             budget_chart(result)
     with columns[0]:  # last, for it may be drawn again while runs are made for it
-        st.markdown("**F1 over ε**")
         task = curve_of(run)
+        st.markdown("**F1 over ε**")
         if task is None:
             own = "Not drawn: each run on your own data would spend ε."
             st.caption("No noise and no ε, or no known truth." if run.data.public else own)
@@ -103,7 +103,7 @@ def _f1_chart(run: Shown, task: Task) -> None:
     unit = algorithm(run.result.algorithm).epsilon_unit
     assert scores is not None
     line = Curve(
-        name=algorithm(run.result.algorithm).title,
+        name=f"Median of {worker.CURVE_RUNS} runs",
         x=[epsilon for epsilon, *_ in points],
         y=[middle for *_, middle, _ in points],
         low=[low for _, low, *_ in points],
@@ -118,8 +118,11 @@ def _f1_chart(run: Shown, task: Task) -> None:
         height=HEIGHT,
         here=(here, scores.skeleton_f1, "You are here"),
     )
+    inside = {"x": 1, "y": 0, "xanchor": "right", "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)"}
+    for trace in drawn["data"][:-1]:
+        trace["showlegend"] = False
+    drawn["layout"]["legend"] = inside  # the curve rises, and leaves this corner free
     figure(drawn, key="run-f1", alt="Skeleton F1 over ε at these settings")
-    st.caption(f"Each point: the median of {worker.CURVE_RUNS} runs.")
 
 
 def tests_chart(result: RunResult) -> None:
@@ -131,7 +134,7 @@ def tests_chart(result: RunResult) -> None:
         return
     words = [f"{c:,}" for c in counts]
     orders = range(len(counts))
-    drawn = bars(orders, counts, x_title="Order", y_title="CI tests", words=words, height=HEIGHT)
+    drawn = bars(orders, counts, x_title="Order", y_title="Tests", words=words, height=HEIGHT)
     figure(drawn, key="run-tests", alt="Conditional independence tests at each order")
 
 
@@ -148,6 +151,8 @@ def charged(result: RunResult) -> tuple[dict[str, float] | dict[int, float], str
 def budget_chart(result: RunResult) -> None:
     """Bars of what each order was charged: the share of the cap, or the proven ε."""
     spent, word = charged(result)
+    limit, unit = result.ledger.limit, UNITS[result.ledger.method]
+    capped = math.isfinite(limit)
     st.markdown(f"**Budget by {word}**")
     found = result.diagnostics.plan()
     if found is not None and found.planned:
@@ -156,14 +161,12 @@ def budget_chart(result: RunResult) -> None:
     if not spent or not all(map(math.isfinite, spent.values())):
         st.caption(f"Nothing to show: no finite budget was charged to any {word}.")
         return
-    limit, unit = result.ledger.limit, UNITS[result.ledger.method]
-    capped = math.isfinite(limit)
     values = [v / limit * 100 if capped else v for v in spent.values()]
     drawn = bars(
         list(spent),
         values,
         x_title=word.capitalize(),
-        y_title=f"Share of the cap in {unit} (%)" if capped else PROVEN,
+        y_title=f"Share of {unit} (%)" if capped else PROVEN,
         words=[f"{v:.0f} %" if capped else number(v) for v in values],
         height=HEIGHT,
         top=min(118.0, max(values) * 1.3) if capped else None,
