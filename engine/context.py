@@ -1,4 +1,4 @@
-"""What one run carries along: its random numbers, its ledger, its trace, its stop button."""
+"""The state of one run: its random numbers, its ledger, its trace, its stop button."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _EVERY = 20  # steps between two reports of progress
 class Step:
     """One decision of a run, and why it was taken.
 
-    ``value`` is what was released (None for a sparse-vector answer: its noisy value is never
+    ``value`` is the released number (None for a sparse-vector answer: its noisy value is never
     released), ``threshold`` the public threshold it was compared with. ``decision`` is
     "independent", "dependent" or specific to the algorithm; ``code`` and ``numbers`` say why, and
     ``reason`` does in words, as a clause after "because". ``charges`` are the lines of the ledger
     added since the step before; over a run they add up to the whole ledger, and ``budget_used`` is
-    their total so far, as an epsilon. ``internal`` holds raw and unreleased values, for
-    benchmark data with a public truth only; None otherwise.
+    their total so far, as an epsilon. ``internal`` holds raw and unreleased values, for benchmark
+    data with a public truth only; None otherwise.
     """
 
     index: int
@@ -60,13 +60,12 @@ class Step:
 
 @dataclass
 class RunContext:
-    """The ledger, the doors to chance, the trace and the stop button of one run.
+    """The ledger, the random streams, the trace and the stop button of one run.
 
     ``names`` are the columns' names; ``reveal`` lets raw values into the trace; ``trace=False``
-    keeps no steps (studies). ``known`` is background knowledge and ``question`` what the run is
-    asked, public facts.
-    ``on_step`` sees each step as it happens. A trace keeps ``MOST_STEPS``
-    at most; the charges of later ones are on the step that closes it, so that it still adds up.
+    keeps no steps (studies). ``known`` is background knowledge and ``question`` the run's question,
+    public facts. ``on_step`` sees each step as it happens. A trace keeps ``MOST_STEPS`` at most;
+    the charges of later ones are on the step that closes it, so that it still adds up.
     """
 
     randomness: Randomness
@@ -85,7 +84,7 @@ class RunContext:
 
     @property
     def links_known(self) -> Known | None:
-        """What was stated, if it decides which links there are; None if it only turns them."""
+        """Return the background knowledge if it decides on edges; None if only on directions."""
         return self.known and self.known.on_links
 
     def check(self) -> None:

@@ -34,7 +34,7 @@ Arrow = tuple[str, str]
 
 @dataclass(frozen=True, kw_only=True)
 class Knowledge:
-    """Public facts about what may cause what, by the columns' names.
+    """Public facts about possible causes, by the columns' names.
 
     ``tiers`` are groups in the order of time: nothing in a later one causes anything in an earlier
     one; columns in none are free. ``forbidden`` (a, b): a is no direct cause of b; ``required``:
@@ -143,7 +143,7 @@ class Knowledge:
         return None
 
     def to_json(self) -> dict[str, Any]:
-        """The file's content; what is not stated is left out."""
+        """Return the file's content, without empty fields."""
         stated: dict[str, Any] = {"format": FORMAT, "version": VERSION}
         if self.tiers:
             stated["tiers"] = [list(tier) for tier in self.tiers]
@@ -173,7 +173,7 @@ class Knowledge:
 
 
 def check_names(knowledge: Knowledge, names: Sequence[str]) -> None:
-    """Raise InputError where this is no Knowledge, or it names what is no column of the table."""
+    """Raise InputError where this is no Knowledge, or it names a column that the table lacks."""
     if not isinstance(knowledge, Knowledge):
         raise InputError(f"Background knowledge is a Knowledge(tiers=[…]), not {show(knowledge)}.")
     known = frozenset(names)

@@ -72,7 +72,7 @@ class Question:
             raise InputError("The adjustment set holds neither the cause nor the outcome.")
 
     def __repr__(self) -> str:
-        """Return the call that makes it, without what is left at its default."""
+        """Return the call that makes it, without arguments at their defaults."""
         given = [(f.name, getattr(self, f.name)) for f in fields(self)]
         defaults = {f.name: f.default for f in fields(self)}
         shown = ", ".join(f"{name}={value!r}" for name, value in given if value != defaults[name])

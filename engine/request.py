@@ -1,7 +1,7 @@
-"""What is asked of a run, as one value with one identity.
+"""The request for a run, as one value with one identity.
 
-A request names rows, an algorithm with every parameter that has an effect, a seed, and what is
-known. Pages, command line, files and studies pass it on; it is an address, a command, a program
+A request names rows, an algorithm with every parameter that has an effect, a seed, and background
+knowledge. Pages, command line, files and studies pass it on; it is an address, a command, a program
 and a file's settings. Two requests are equal exactly where their keys are.
 """
 
@@ -80,8 +80,8 @@ class Request:
 
     ``params`` holds a value for each parameter of the algorithm that has an effect, in declared
     order, but no ``Spec.later`` one at its default. Those left out take their defaults. A value
-    that the declaration refuses is kept as it is: the run says what is wrong with it. ``seed`` None
-    means secret noise, as private rows have it. A ``knowledge`` that says nothing is None.
+    that the declaration refuses is kept as it is: the run reports the fault. ``seed`` None means
+    secret noise, as private rows have it. A ``knowledge`` that says nothing is None.
 
     Examples:
         >>> one = Request(Source("cancer", 2_000), "marginal_pc", {"epsilon": 2})
@@ -154,7 +154,7 @@ class Request:
             how: ``stop``, ``on_progress``, ``on_step`` and ``trace`` of :func:`engine.run`.
 
         Raises:
-            InputError: For what does not fit.
+            InputError: For values that do not fit.
         """
         rows = self.source.load() if data is None else data
         known = self.knowledge or Knowledge()  # without one, the rows' schema would be asked
@@ -176,7 +176,7 @@ class Request:
 
     @classmethod
     def from_words(cls, words: Mapping[str, str]) -> Self:
-        """Read an address's words; what is not named is at its default.
+        """Read an address's words; fields that it does not name take their defaults.
 
         Raises:
             InputError: For a word that is no value of its field.
@@ -290,7 +290,8 @@ def _whole(words: Mapping[str, str], name: str, default: int) -> int:
         raise InputError(f"{name} must be a whole number, not {words[name]!r}.") from None
 
 
-# What is known, as one word -------------------------------------------------------------------
+# Background knowledge as one word
+# -------------------------------------------------------------------
 
 
 @cache
@@ -301,13 +302,13 @@ def ready(name: str) -> dict[str, Knowledge]:
 
 
 def word_of(known: Knowledge, name: str) -> str:
-    """Return what is known of these rows as a word: a ready set's, else its JSON."""
+    """Return background knowledge as a word: a ready set's, else its JSON."""
     exact = json.dumps(known.to_json(), separators=(",", ":"), ensure_ascii=False)
     return next((word for word, found in ready(name).items() if found == known), exact)
 
 
 def known_from(word: str, name: str) -> Knowledge | None:
-    """Read what a word says is known of these rows; None where it says nothing.
+    """Read a word of background knowledge about these rows; None for an empty one.
 
     Raises:
         InputError: In one sentence, for another word.

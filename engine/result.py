@@ -41,21 +41,21 @@ class RunResult(Outcome):
     """The graph that one run learned, its privacy, its scores and its steps.
 
     ``proven`` is the (ε, δ) that the ledger proves: the cap in strict mode, the composition of the
-    whole transcript in published mode, inf without noise. ``claimed`` is the paper's own total of
-    the same run, or None. ``separating`` maps a pair of columns to the sets that separated it.
-    ``untested`` are adjacent pairs (i, j), i < j in the columns' order, for which some tests of the
-    order in which the run ended early were not made. ``seconds`` is the run's wall time, ``status``
-    "complete", "budget_exhausted" or "cancelled".
+    whole transcript in published mode, inf without noise. ``claimed`` is the ε that the paper
+    states for the same run, or None. ``separating`` maps a pair of columns to the sets that
+    separated it. ``untested`` are adjacent pairs (i, j), i < j in the columns' order, for which
+    some tests of the order in which the run ended early were not made. ``seconds`` is the run's
+    wall time, ``status`` "complete", "budget_exhausted" or "cancelled".
 
     With a ``truth``, ``classes`` has the class of each pair and ``counts`` their numbers.
     ``metrics_all`` scores the graph with every partly tested pair as an edge, as the papers do;
     ``metrics_tested`` scores the fully tested edges. A complete run has the same scores twice.
     The run is compared with the truth's maximal PDAG under the same background ``knowledge``.
 
-    On private data (``public`` False) the run stores only what was paid for: ``fingerprint`` is a
+    On private data (``public`` False) the run stores only charged results: ``fingerprint`` is a
     random name, ``seconds`` NaN, the noise secret and ``seed`` None. With a given seed
-    ``seed_known`` is true: an attacker who knows the seed can remove the noise, and nothing is
-    proven.
+    ``seed_known`` is true: an attacker who knows the seed can remove the noise, so the run has no
+    guarantee.
 
     Examples:
         >>> from engine import load_dataset, run
@@ -92,7 +92,7 @@ class RunResult(Outcome):
         return self._classes(self.displayed_cpdag)
 
     def _classes(self, matrix: Adjacency) -> Mapping[tuple[int, int], LinkClass]:
-        """The classes of a (d, d) graph; pairs not tested to the end are links in it for this."""
+        """Classify the edges of a (d, d) graph, in which pairs not fully tested count as edges."""
         assert self.truth is not None
         joined = matrix.copy()
         for i, j in self.untested:
@@ -114,20 +114,20 @@ class RunResult(Outcome):
 
     @property
     def reference_cpdag(self) -> Adjacency:
-        """(d, d): what of the truth the graph is held against; only where there is a truth."""
+        """Return the part of the truth that the graph is compared with, (d, d), if any."""
         assert self.truth is not None
         return reference_of(self.algorithm, self.truth, self.names, self.knowledge)
 
     @cached_property
     def known(self) -> Known | None:
-        """What was known, on these columns; None where nothing was."""
+        """Return the background knowledge about these columns, or None."""
         return known_of(self.knowledge, self.names)
 
     @cached_property
     def knowledge_alone(self) -> Scores | None:
-        """Scores of the links found with no arrows but those that knowledge decides.
+        """Return the scores of the found edges with only the directions that knowledge fixes.
 
-        None without a truth or knowledge. ``metrics_all`` exceeds it by what the data contribute.
+        None without a truth or knowledge. ``metrics_all`` exceeds it by the data's contribution.
         """
         if self.truth is None or self.known is None:
             return None
@@ -142,7 +142,7 @@ class RunResult(Outcome):
 
     @cached_property
     def tested(self) -> Adjacency:
-        """The CPDAG's (d, d) matrix without the pairs that were not tested to the end."""
+        """Return the CPDAG's (d, d) matrix without the pairs that were not fully tested."""
         matrix = self.matrix.copy()
         for i, j in self.untested:
             matrix[i, j] = matrix[j, i] = False
@@ -165,14 +165,14 @@ class RunResult(Outcome):
         return matrix
 
     def __repr__(self) -> str:
-        """One line: what ran on what, what it found and what it spent."""
+        """Return one line: the algorithm, the data, the graph and the charges."""
         return (
             f"<RunResult {self.algorithm} on {self.dataset!r}: {len(self.skeleton)} links, "
             f"{self.ci_tests:,} tests, {self.status}, epsilon {self.proven.epsilon:.4g}>"
         )
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: a sentence, the graph, what it guarantees; no row and no score."""
+        """Return a notebook's view: a sentence, the graph, its guarantee; no row and no score."""
         said = self.summary(scored=False)
         title = f"{algorithm(self.algorithm).title} on {self.dataset}: {said.links}"
         return f"<p><b>{escape(title)}</b></p>{self.plot()}<p>{escape(self.guarantee)}</p>"
@@ -190,7 +190,7 @@ class RunResult(Outcome):
 
     @property
     def order_words(self) -> str:
-        """What of the graph depends on the columns' order, in a sentence; empty for nothing."""
+        """Say in a sentence which edges depend on the columns' order; empty for none."""
         if self.order_dependent_edges is None:
             return "Which links are arrows may depend on the columns' order; not so in PC-stable."
         if not self.order_dependent_edges:
@@ -202,7 +202,7 @@ class RunResult(Outcome):
 
     @property
     def guarantee(self) -> str:
-        """What is promised of this run, in a sentence or two."""
+        """Return the guarantee of this run, in a sentence or two."""
         promised = self.summary().promise
         return f"{promised.terms}. {promised.sentence}"
 
@@ -274,7 +274,7 @@ class RunResult(Outcome):
 
     @cached_property
     def untested_pairs(self) -> set[frozenset[str]]:
-        """Pairs that were not tested to the end, by their names."""
+        """Return the pairs that were not fully tested, by their names."""
         return {frozenset((self.names[i], self.names[j])) for i, j in self.untested}
 
     @cached_property
@@ -340,9 +340,9 @@ class RunResult(Outcome):
 def reference_of(
     key: str, truth: nx.DiGraph, names: tuple[str, ...], knowledge: Knowledge | None
 ) -> Adjacency:
-    """What of the truth the algorithm's result is held against.
+    """Return the part of the truth that the algorithm's result is compared with.
 
-    All that data and knowledge can tell: its CPDAG or MPDAG, or all of its arrows.
+    It is the identifiable part: its CPDAG or MPDAG, or all of its arrows.
     """
     if algorithm(key).directs_all:
         return matrix_of(truth, names)

@@ -72,25 +72,25 @@ def run(
         key: An algorithm's key, such as "marginal_pc" (:data:`engine.ALGORITHMS`).
         data: A Dataset (:func:`engine.load_dataset`, :func:`engine.read_table`); or a frame, an
             (n, d) array or the path of a file, which are read first.
-        schema: The declared public facts by which a frame, array or file is read; without one
-            nothing is proven.
+        schema: The declared public facts by which a frame, array or file is read; without one the
+            run has no guarantee.
         seed: Fixes every draw. Without one, public data take 0, and private data a secret one that
-            is never shown; a seed given for private data makes ``seed_known`` true, for which
-            nothing is proven, and so does a schema that was not declared.
+            is never shown; a seed given for private data makes ``seed_known`` true, and the run has
+            no guarantee. The same holds for a schema that was not declared.
         trace: False keeps no steps.
         on_step: Sees each step as it happens.
         stop: A ``threading.Event``, or a function that says whether to stop. The
             result then holds every decision until the stop.
         on_progress: Called after every 20 steps with None, because no run knows its length, and a
             phrase.
-        knowledge: What is known of the causes; without it, what the data's schema states. Public,
-            so the guarantee is the same with it and without.
-        question: What Marginal PC spends a share of its budget on; its ``known`` is the background
-            knowledge. Public.
+        knowledge: Background knowledge about the causes; without it, the schema's. Public, so the
+            guarantee is the same with it and without.
+        question: The effect on which Marginal PC spends a share of its budget; its ``known`` is the
+            background knowledge. Public.
         values: The algorithm's parameters by name, such as ``epsilon=1.0``.
 
     Returns:
-        The graph, its scores where the truth is known, what was spent, and the trace.
+        The graph, its scores where the truth is known, the charges, and the trace.
 
     Raises:
         InputError: In one sentence, for anything that does not fit.
@@ -180,7 +180,7 @@ def _refuse_guesses(chosen: Algorithm, values: Mapping[str, Any]) -> None:
 
 
 def _stated(chosen: Algorithm, data: Dataset, knowledge: Knowledge | None) -> Knowledge | None:
-    """What is known: said here, or in the schema. InputError where it would decide the answer."""
+    """Return the given knowledge or the schema's; InputError if it would decide the answer."""
     if knowledge is None and data.schema is not None and chosen.columns is None:
         knowledge = data.schema.knowledge
     if knowledge and chosen.columns is not None:
@@ -201,7 +201,7 @@ FOUND_SCHEMA = (
 
 
 def _ledger(chosen: Algorithm, data: Dataset, params: Parameters, seed: int | None) -> Ledger:
-    """The algorithm's ledger; without anything to defend where what is around the run leaks."""
+    """Return the algorithm's ledger; it guarantees nothing if the run's surroundings leak."""
     if chosen.ledger is None:
         return Ledger()
     ledger = chosen.ledger(data, params)

@@ -51,7 +51,7 @@ def _key(key: Any) -> str:
 
 
 def charge_dict(charge: Charge) -> dict[str, Any]:
-    """One line of the ledger: what was done, and its costs."""
+    """Return one line of the ledger: the action and its costs."""
     return {
         "label": charge.label,
         "order": charge.order,

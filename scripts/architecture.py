@@ -1,7 +1,7 @@
 """The picture of the layers, from the import contracts in pyproject.toml.
 
 ``python -m scripts.architecture`` writes research/pictures/architecture.svg. A package imports
-those in the rows below its own, and none above; ``make lint`` checks it.
+those in lower rows, and none from higher ones; ``make lint`` checks it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PICTURE = ROOT / "research" / "pictures" / "architecture.svg"
 WIDTH, ROW, GAP, LEFT = 960, 30, 6, 280
 STYLE = 'font-family="system-ui, sans-serif" font-size="13" fill="#1f2933"'
-# What a row is for, by its first package.
+# The purpose of a row, by its first package.
 WORDS = {
     "scene": "one folder a page, none imports another",
     "draw": "graphs, curves, the scene's data",
@@ -56,7 +56,7 @@ def layers() -> list[tuple[str, list[str]]]:
 
 
 def picture() -> str:
-    """The layers as SVG: a row each, its packages as boxes, what they are for at the left."""
+    """Return the layers as SVG: one row per layer, packages as boxes, purpose at the left."""
     parts, y = [], GAP
     for root, packages in layers():
         fill = "#dbe7f5" if root == "pages" else "#e6f2e4"

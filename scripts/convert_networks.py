@@ -2,7 +2,7 @@
 
     python -m scripts.convert_networks FOLDER    # FOLDER holds asia.bif.gz, alarm.bif.gz, ...
 
-Run once; what it wrote is in `sample_data`. It also draws the sample CSV files there.
+It was run once; its output is in `sample_data`. It also draws the sample CSV files there.
 """
 
 import gzip

@@ -35,7 +35,7 @@ def kendall() -> None:
 
 
 def published_noise() -> None:
-    """What an observer of one published release learns about the record above."""
+    """Print the information of one published release about the record above."""
     n, epsilon = 50_000, 1.0
     scale = 2 * p_sensitivity(6 / math.sqrt(n)) / epsilon  # Priv-PC's examine noise
     gap = 0.452

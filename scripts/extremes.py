@@ -92,7 +92,7 @@ def main(runs: int, seed: int = 0, seconds: float = math.inf) -> int:
         key = KEYS[count % len(KEYS)]
         try:
             ended[key, one(rng, key)] += 1
-        except Exception as error:  # what is looked for
+        except Exception as error:  # a finding
             failed += 1
             print(f"{key}: {type(error).__name__}: {error}")
     for (key, how), times in sorted(ended.items()):

@@ -1,8 +1,8 @@
-"""What the test and its bounded form cost before any noise: python -m scripts.form_costs [--write].
+"""The loss by the test and its bounded form without noise: python -m scripts.form_costs [--write].
 
-One line a bundled network: PC without noise finds so many true links and so many false ones,
-with the best test (G2), and with both rank tests as published and in the form of bounded change by
-one record. ``--write`` puts the table into research/theory/privacy_proofs.md; it takes minutes.
+One line per bundled network: PC without noise finds so many true links and so many false ones, with
+the best test (G2), and with both rank tests as published and in the form of bounded change by one
+record. ``--write`` puts the table into research/theory/privacy_proofs.md; it takes minutes.
 """
 
 from __future__ import annotations

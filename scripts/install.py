@@ -24,7 +24,7 @@ def environment() -> dict[str, str]:
     found = dict(os.environ)
     for name, value in configured().items():
         found.setdefault(said.get(name, name), value)
-    # What several indexes hold between them, and no compiled files: Python makes those it uses.
+    # Packages from all indexes together, and no compiled files: Python makes those it uses.
     return found | {"UV_INDEX_STRATEGY": "unsafe-best-match", "UV_NO_PROGRESS": "1"}
 
 
@@ -41,7 +41,7 @@ def configured() -> dict[str, str]:
 
 
 def run(command: list[str], env: dict[str, str] | None = None, quiet: bool = False) -> str:
-    """What a command prints; an empty text where it fails, which ``quiet`` does not tell."""
+    """Return a command's output; an empty text where it fails, without a message if ``quiet``."""
     done = subprocess.run(command, env=env, capture_output=True, text=True)
     if done.returncode and not quiet:
         raise SystemExit(done.stderr.strip() or f"{command[0]} failed.")

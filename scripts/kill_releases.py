@@ -1,8 +1,8 @@
 """Kill -9 releases at random moments: ``python -m scripts.kill_releases [N] [--sequences M]``.
 
 Two processes at once resume each release that was cut short. Prints how many releases are kept and
-how many charges there are: each charge has one. Then runs so many random sequences of what can
-happen to budgets (``tests/release/life.py``) and prints what was done in them.
+how many charges there are: each charge has one. Then it runs so many random sequences of events in
+the life of budgets (``tests/release/life.py``) and prints their actions.
 """
 
 from __future__ import annotations

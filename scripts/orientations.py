@@ -1,8 +1,8 @@
-"""What holds of every orientation: ``python -m scripts.orientations [facts|cycles|worth]``.
+"""Properties of every orientation: ``python -m scripts.orientations [facts|cycles|worth]``.
 
 ``facts``: with the d-separation oracle PC gives the maximal PDAG of truth and facts, for all DAGs
 of up to five nodes and facts that are drawn at random. ``cycles``: no graph of a run has a directed
-cycle. ``worth``: what is true does not lower the directed F1 on data. The tests do a part.
+cycle. ``worth``: true facts do not lower the directed F1 on data. The tests do a part.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MODELS, TIMES, SILENT = 200, 10, 1e7
 BY_ORACLE = ("pc", "priv_pc", "svt_pc", "gauss_pc", "curate_pc", "em_pc")
 KEYS = [key for key, a in ALGORITHMS.items() if a.columns is None and not a.chooses]
 
-# All DAGs, and what is true of one -------------------------------------------------------
+# All DAGs, and true facts about one -------------------------------------------------------
 
 
 def dags_on(links: Adjacency) -> list[Adjacency]:
@@ -66,7 +66,7 @@ def _upper(d: int) -> Iterator[Adjacency]:
 
 
 def equivalent(dag: Adjacency) -> tuple[bytes, bytes]:
-    """What the DAGs of a Markov class share: links and unshielded colliders (Verma and Pearl)."""
+    """Return the common part of a Markov class: edges and unshielded colliders (Verma, Pearl)."""
     links = dag | dag.T
     near = links | np.eye(len(dag), dtype=bool)
     heads = dag[:, None, :] & dag[None, :, :] & ~near[:, :, None]
@@ -150,7 +150,7 @@ def wrong_with_facts(
 
 
 def faults(result: RunResult) -> list[str]:
-    """What is wrong with the returned and the displayed graph; empty for nothing."""
+    """Return the faults of the returned and the displayed graph."""
     found = []
     for kind, graph in (("returned", result.matrix), ("displayed", result.displayed_cpdag)):
         arrows = graph & ~graph.T
@@ -204,7 +204,7 @@ def extensible(graph: Adjacency) -> bool:
     return True
 
 
-# What true facts are worth on data -------------------------------------------------------
+# The gain from true facts on data -------------------------------------------------------
 
 
 def gains(models: int, keys: Sequence[str]) -> dict[tuple[str, str], list[float]]:
@@ -232,7 +232,7 @@ def gains(models: int, keys: Sequence[str]) -> dict[tuple[str, str], list[float]
 
 
 def main(argv: Sequence[str]) -> int:
-    """Print what was tried, and what is wrong; 1 if something is."""
+    """Print the attempts and the faults; return 1 if there is a fault."""
     bad = 0
     if not argv or "facts" in argv:
         for d in (2, 3, 4, 5):

@@ -40,7 +40,7 @@ def write(folder: Path) -> None:
 
 
 def read(folder: Path) -> None:
-    """What both make of the files; raises AssertionError where it is another graph."""
+    """Read the files with both; raise AssertionError where one reads another graph."""
     import pandas as pd
     from dowhy import CausalModel
     from pgmpy.base import DAG

@@ -1,4 +1,4 @@
-"""What every algorithm answers on a fixed grid: ``python -m scripts.results [--write]``.
+"""The answers of every algorithm on a fixed grid: ``python -m scripts.results [--write]``.
 
 Without ``--write`` it computes all runs again and says which differ from the kept file. A change
 that is meant to leave results alone must leave this silent.
@@ -36,7 +36,7 @@ Line = dict[str, Any]
 
 
 def grid() -> Iterator[Line]:
-    """What each line of the file asks for: algorithm, dataset, n, seed, values."""
+    """Yield the question of each line of the file: algorithm, dataset, n, seed, values."""
     for key, algorithm in ALGORITHMS.items():
         if algorithm.chooses:
             continue
@@ -55,7 +55,7 @@ def ask(key: str, name: str, n: int, seed: int, values: Line) -> Line:
 
 
 def answer(question: Line) -> Line:
-    """The question with what the run answers; the ledger and the trace as digests."""
+    """Return the question with the run's answer; the ledger and the trace as digests."""
     data = load_dataset(question["dataset"], n=question["n"], seed=0)
     result = run(question["algorithm"], data, seed=question["seed"], **question["values"])
     ledger = [charge_dict(charge) for charge in result.ledger]
@@ -76,7 +76,7 @@ def answer(question: Line) -> Line:
 
 
 def answers(questions: Sequence[Line]) -> list[Line]:
-    """What runs answer in a process that rounds as every x86-64 processor can."""
+    """Return the answers of runs in a process that rounds as every x86-64 processor can."""
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-m", "scripts.results", CHILD],
         cwd=ROOT,

@@ -22,8 +22,8 @@ sys.path.insert(0, str(ROOT))
 
 from pages import mode  # noqa: E402
 
-# What the first page waits for; each takes a tenth of a second or more. None of our own pages:
-# their caches belong to Streamlit's runtime, which is not there yet.
+# The imports that the first page waits for; each takes a tenth of a second or more. They include no
+# page of this project: pages' caches belong to Streamlit's runtime, which is not there yet.
 LIBRARIES = ("pandas", "pyarrow", "plotly.graph_objs._bar", "engine")
 OURS = ("--trusted", "--token")  # words that are not Streamlit's
 HELP = ("-h", "--help", "-V", "--version")  # the command line's
@@ -67,7 +67,7 @@ def words_for(words: list[str]) -> list[str]:
     if mode.public():
         if "--token" in ours:
             raise SystemExit(OPEN)
-        # Below zero no upload is small enough, whatever its headers say.
+        # Below zero no upload is small enough, with any headers.
         return [*words, "--server.maxUploadSize", "-1"]
     if "--token" in ours:  # the address that is printed has it
         words = [*words, "--logger.hideWelcomeMessage", "true"]
@@ -79,7 +79,7 @@ def words_for(words: list[str]) -> list[str]:
 
 
 def prepare() -> None:
-    """While the server starts and the browser loads its scripts: what the first pages need."""
+    """Import the first pages' needs while the server starts and the browser loads its scripts."""
     from pages import worker
 
     for name in LIBRARIES:
@@ -97,7 +97,7 @@ def main() -> None:
     import resource
 
     words = words_for(sys.argv[1:])
-    os.umask(0o077)  # what is written here is its owner's alone
+    os.umask(0o077)  # only their owner can read files written here
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # there are rows in the memory
     # To print its address, Streamlit would ask a server of the internet for it.
     os.environ.setdefault("STREAMLIT_BROWSER_SERVER_ADDRESS", "localhost")

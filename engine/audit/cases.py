@@ -1,4 +1,4 @@
-"""What an audit tries, one case each: every private algorithm, as strict and as published."""
+"""The cases of an audit: every private algorithm, strict and published."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ KEEPS_THE_PAIR = {"threshold": 0.5, "beta1": 0.0}
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """One case of an audit: what is run, how, and on which two neighbours."""
+    """One case of an audit: the algorithm, its settings, and the two neighbours."""
 
     kind: str
     algorithm: Algorithm
@@ -76,7 +76,7 @@ def _settings(one: Algorithm, guarantee: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Power:
-    """What the same attack finds of faults that are planted in the same algorithm.
+    """The power of an attack: the faults it finds among those injected into the algorithm.
 
     ``tried``: (k, lower bound on epsilon) where mechanisms drew 1/k of their noise, with as many
     runs; up to the first k with a bound above the claim. ``replay``: whether the replays see half
@@ -106,9 +106,9 @@ class Power:
 
 @dataclass(frozen=True)
 class CaseResult:
-    """What was found about one case; ``replayed`` where a strict guarantee is promised.
+    """The findings about one case; ``replayed`` where the run has a strict guarantee.
 
-    ``growth`` are the looks on the way: (runs a side, lower bound on epsilon).
+    ``growth`` are the intermediate results: (runs per side, lower bound on epsilon).
     """
 
     algorithm: str

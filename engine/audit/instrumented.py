@@ -1,9 +1,9 @@
-"""Randomness that records every answer of a run, and can give out another run's answers instead.
+"""Randomness that records every answer of a run, and can return another run's answers instead.
 
 Recorded are the noise as it was drawn, each mechanism's exact input and the charge that the answer
 rests on. From these the answer is computed again, so that noise which is not the one that was
-charged shows in a single run. A fault can be planted in any algorithm: mechanisms then draw a share
-of the noise that they charge, and leak so many times more.
+charged shows in a single run. A fault can be injected into any algorithm: its mechanisms then draw
+a share of the noise that they charge for, and leak correspondingly more.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Draw:
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """One answer of a mechanism: its charge, its exact input, what it drew and what it gave out.
+    """One answer of a mechanism: its charge, exact input, noise and released value.
 
     ``noisy`` is the input with the noise on it: the answer itself where that is a number.
     """
@@ -64,7 +64,7 @@ class Answer:
 
 @dataclass
 class InstrumentedGenerator:
-    """A generator of noise that draws a ``share`` of every scale, and records what it gives."""
+    """A generator of noise that draws a ``share`` of every scale, and records its output."""
 
     generator: Any
     share: float = 1.0

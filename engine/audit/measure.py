@@ -1,4 +1,4 @@
-"""A lower bound on epsilon from runs on two neighbours alone: no knowledge of what is inside.
+"""A lower bound on epsilon from runs on two neighbours alone, as black boxes.
 
 (epsilon, delta) promises P(event on one side) <= e^epsilon P(event on the other) + delta for every
 event. A quarter of the runs chooses an event; on the others it is counted, and Clopper-Pearson
@@ -34,11 +34,11 @@ CUTS = 25  # thresholds tried along a direction
 BEST_SINGLE = 12  # single outputs tried as a direction, those that differ most
 
 
-# What a run lets out ------------------------------------------------------------------
+# The output of a run ------------------------------------------------------------------
 
 
 def outputs(outcome: Outcome, session: RunContext) -> Features:
-    """Every number and every decision that a run gives out, by what it is about."""
+    """Return every number and every decision that a run releases, by its subject."""
     found: Features = {}
     for step in session.steps:
         about = (step.kind, step.x, step.y, step.conditioning_set)
@@ -120,10 +120,10 @@ def choose(a: Array, b: Array, delta: float) -> tuple[Array, float, bool] | None
 
 @dataclass(frozen=True)
 class Measured:
-    """What the runs so far show: ``epsilon`` is at least this, at ``delta``, with 99 %.
+    """The result of the runs so far: ``epsilon`` is at least this, at ``delta``, with 99 %.
 
-    ``claimed`` is the largest epsilon that a run stated; ``hits`` are how often the event happened
-    on either side among ``counted`` runs a side that did not choose it.
+    ``claimed`` is the largest epsilon that a run claims; ``hits`` are how often the event happened
+    on either side among ``counted`` runs per side that did not choose it.
     """
 
     epsilon: float
@@ -143,8 +143,8 @@ class Measured:
 class Trial:
     """Runs of one algorithm on two neighbours; ``extend`` adds runs, ``measured`` reads them off.
 
-    ``share`` is that of the noise that is drawn: below 1 a planted fault. Every run has a seed of
-    its own: no noise is shared, neither between the sides nor the runs.
+    ``share`` is the drawn share of the noise: below 1 an injected fault. Every run has a separate
+    seed: no noise is shared, neither between the sides nor the runs.
     """
 
     algorithm: Algorithm

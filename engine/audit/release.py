@@ -1,10 +1,10 @@
 """A replay of a finished release: its answers, forced on neighbours of its settings.
 
-A release says what was asked, of which schema and how many rows, and what was answered. Whatever
-the records were, an algorithm that follows from its answers takes the same course on any others. So
-its answers are forced on pairs of tables that differ in one record: charges and results must be the
-same, and no mechanism's exact input may move by more than the sensitivity that the file states. The
-tables that this very release chose are attacked (its triples, too), without its data.
+A release names its request, its schema, its number of rows and its answers. For any records, an
+algorithm that depends on its answers alone takes the same course. So its answers are forced on
+pairs of tables that differ in one record: charges and results must be the same, and no mechanism's
+exact input may move by more than the sensitivity in the file. The tables that this very release
+chose are attacked (its triples, too), without its data.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ def attack(
     """Climb, for each answer, to the two records that move its exact input furthest.
 
     ``schema`` is any table of the release's columns and levels with its number of rows;
-    ``known_by`` are the rules for what is known by which it was made. The ratios of the finding are
-    by the charges' labels, the answer's number in front.
+    ``known_by`` are the rules for background knowledge by which it was made. The ratios of the
+    finding are by the charges' labels, the answer's number in front.
     """
     rng = np.random.default_rng(seed)
     levels = np.array(schema.cardinalities)

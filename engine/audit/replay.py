@@ -1,10 +1,10 @@
 """Transcript replay: one run's answers, forced upon a neighbouring dataset.
 
-A run is private if what it gives out depends on the data through its mechanisms' answers alone,
-and no mechanism's input moves by more than it paid for. Both can be seen on a single pair of
-neighbours: run on one, force its answers on the other, and everything else (which question comes
-next, what is charged, the trace, the result) must be the same. Many runs say little about a sparse
-vector, as its negative answers hardly differ; this says at once where it leaks.
+A run is private if its output depends on the data through its mechanisms' answers alone, and no
+mechanism's input moves by more than its charge covers. Both can be seen on a single pair of
+neighbours: run on one, force its answers on the other, and everything else (the next question, the
+charges, the trace, the result) must be the same. Many runs say little about a sparse vector, as its
+negative answers hardly differ; a replay shows at once where it leaks.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def transcript(
 
 @dataclass(frozen=True)
 class Finding:
-    """What replays have shown: per mechanism its largest change over what it paid for.
+    """The findings of replays: for each mechanism its largest change over the charged one.
 
     ``ratios`` maps a charge's label to the largest |change of the exact input| / charged
     sensitivity; private is at most 1. ``faults`` are sentences, empty if nothing is wrong.
@@ -166,7 +166,7 @@ def differences(first: Transcript, second: Transcript) -> list[str]:
     }
     faults = [said for said, (a, b) in pairs.items() if _written(a) != _written(b)]
     hidden = [getattr(one.outcome, "diagnostics", None) for one in (first, second)]
-    # Effects and files are made of what a result's own line leaves out.
+    # Effects and files use fields that a result's line leaves out.
     if "the result differs" not in faults and _fields(hidden[0]) != _fields(hidden[1]):
         faults.append("hidden contents of the result differ")
     return faults

@@ -4,7 +4,7 @@ Murakonda, Shokri and Theodorakopoulos (AISTATS 2021). The attacker has the rele
 tables, the population's own tables, and a record, and asks whether the record was in the data. The
 strongest statistic is the record's likelihood under the release over that in the population. Their
 limit: with C free parameters and n records, z of the power less z of the false positives is at most
-about sqrt(C / n). Differential privacy limits the power whatever the attack.
+about sqrt(C / n). Differential privacy limits the power of every attack.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ def _among(cell: str, codes: Sequence[Any], decimal: str) -> str:
 class Cell:
     """One column's cells in SQL: as they are stored, as text, as numbers.
 
-    Of a column of numbers (``typed``) they are at hand. ``decimal`` is the table's decimal sign.
+    A column of numbers (``typed``) has them already. ``decimal`` is the table's decimal sign.
     """
 
     stored: str
@@ -71,7 +71,7 @@ class Cell:
     def of(
         cls, table: Relation, name: str, part: str | None = None, missing: Sequence[Any] = ()
     ) -> Cell:
-        """Of a table's column; ``part`` of its dates in their place where it is named.
+        """Return the cells of a table's column; if ``part`` is named, that part of its dates.
 
         A cell that is one of the codes ``missing``, as text or as a number, is empty.
         """
@@ -86,7 +86,7 @@ class Cell:
         if part is not None:
             date = once(bare("z"), moment("x", table.dialect.date))
             stored = once(stored, f"coalesce(CAST({part}({date}) AS VARCHAR), z)", "z")
-        long = bool(missing) or part is not None  # such SQL stands once in what is made of it
+        long = bool(missing) or part is not None  # such SQL stands once in the text built from it
         text = once(stored, bare("w"), "w") if long else bare(stored)
         typed = part is None and _NUMBERS.match(kind) is not None
         read = once(text, number("x", sign))

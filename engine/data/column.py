@@ -1,4 +1,4 @@
-"""One column's public facts, the person that a row is of, and how text is written."""
+"""One column's public facts, the column that names persons, and the dialect of text."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ GAP_LEVELS = (MISSING_LEVEL, "no answer", "gap")  # levels that are there for em
 TAKES = ("first", "last", "any", "most", "sum", "count")
 ADDED = ("sum", "count")  # numbers made of all rows, cut afterwards
 DELIMITERS = (",", ";", "\t", "|")
-# Of dates, next to ISO 8601.
+# Formats of dates, in addition to ISO 8601.
 DATES = ("%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d")
 PARTS = ("year", "month")  # of a date, which is then a number
 _NAMED = f"name is text of 1 to {MOST_TEXT} characters"
@@ -41,13 +41,13 @@ class Column:
     ``type`` "ordered" or "unordered": ``levels`` in their order (of an unordered column it is only
     a listing; rank tests still use it). "numeric": ``cuts``, a value on a cut point belonging to
     the level above it; or ``bounds`` (lowest, highest) cut into ``bins`` of equal width, values
-    outside clipped to them. ``other`` is what a cell counts as that matches no level: one of the
-    levels; of a numeric column a number, or "level" for a separate level, the last. Without it a
-    table with such a cell is refused. ``missing`` are codes, texts or numbers, that are read as
-    empty cells; without it those of the schema. ``part`` "year" or "month" reads a date as that
-    number. ``take`` is how a person's rows become one (:data:`TAKES`), where the schema names
-    persons. ``declared`` False marks facts that were found in the data and that nobody declared: no
-    guarantee is given for what they read.
+    outside clipped to them. ``other`` replaces a cell that matches no level: one of the levels; in
+    a numeric column a number, or "level" for a separate level, the last. Without it a table with
+    such a cell is refused. ``missing`` are codes, texts or numbers, that are read as empty cells;
+    without it those of the schema. ``part`` "year" or "month" reads a date as that number. ``take``
+    is how a person's rows become one (:data:`TAKES`), where the schema names persons. ``declared``
+    False marks facts that were inferred from the data and not declared: a run on them has no
+    guarantee.
 
     ``groups`` merges levels: by a group's name its levels, or the share that each has of the group
     (synthetic rows are drawn by it). The groups are then the column's levels, before those that are
@@ -323,7 +323,7 @@ def repeated(names: Sequence[str]) -> str:
     return next(name for i, name in enumerate(names) if name in names[:i])
 
 
-# What a reader and a table share -------------------------------------------------------------
+# Shared by a reader and a table -------------------------------------------------------------
 
 ASKED = 0.05  # of a column's cells: more that count as an answer are a question
 
@@ -347,7 +347,7 @@ class Unforeseen:
 
     @property
     def asks(self) -> bool:
-        """Whether they are so many, and count as an answer, that somebody has to agree."""
+        """Return whether they are so many, and count as an answer, that the user has to agree."""
         return not self.foreseen and self.cells > ASKED * self.of
 
     @property
@@ -357,7 +357,7 @@ class Unforeseen:
 
     @property
     def look(self) -> str:
-        """What they look like: for their owner."""
+        """Describe them, for their owner."""
         return "(empty)" if self.empty else ", ".join(self.looks)
 
     def __str__(self) -> str:

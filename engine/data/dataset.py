@@ -48,16 +48,16 @@ class Dataset:
     names   d distinct column names.
     levels  per column, its labels in code order, which is the ordinal order.
     values  (n, d) floats of numeric data, read-only, of which the codes are the bins; else None.
-    bounds  per column of numeric data, the stated (lowest, highest) value, a public fact: methods
+    bounds  per column of numeric data, the declared (lowest, highest) value, a public fact: methods
             that read the values clip them to it.
     truth   acyclic graph over exactly the column names (kept as a frozen copy).
     public  true for benchmark data, of which raw statistics may be shown in traces.
-    schema  what a person stated of the whole table as public facts, if every record was read by it
-            and by nothing else; None where any choice was found in the data. Its names and levels
-            are the dataset's. Only then is the dataset ``declared``.
-    notes   what was done to the data on reading, one sentence each.
-    unforeseen_cells  what matched no level on reading, for the rows' owner alone; a frame of it is
-            ``unforeseen``. It is in no result, file or log.
+    schema  the public facts that the user declared for the whole table, if every record was read by
+            it alone; None where any choice was found in the data. Its names and levels are the
+            dataset's. Only then is the dataset ``declared``.
+    notes   changes to the data on reading, one sentence each.
+    unforeseen_cells  cells that matched no level on reading, for the rows' owner alone; a frame of
+        them is ``unforeseen``. They are in no result, file or log.
 
     Raises InputError where these do not fit together.
 
@@ -132,7 +132,7 @@ class Dataset:
         object.__setattr__(self, name, frozen(packed))
 
     def __repr__(self) -> str:
-        """One line that holds no row: what is printed in a shell ends up in logs."""
+        """Return one line that holds no row: the output of a shell ends up in logs."""
         kind = "public" if self.public else f"private, {'' if self.declared else 'un'}declared"
         return f"<Dataset {self.name!r}: {self.n:,} rows, {self.d} columns, {kind}>"
 
@@ -178,7 +178,8 @@ class Dataset:
     def fingerprint(self) -> str:
         """SHA-256 of the content: codes, names, levels, values, true edges (not the name).
 
-        And what the schema states of the causes: a run on the same rows knowing more is another.
+        It includes the schema's background knowledge: with other knowledge the same rows give
+        another run.
         """
         edges = None if self.truth is None else sorted(map(list, self.truth.edges))
         header = [list(self.codes.shape), self.names, self.levels, edges]
@@ -198,9 +199,9 @@ class Dataset:
 
     @cached_property
     def identity(self) -> str:
-        """What outputs and caches call these rows: the fingerprint of public ones, else random.
+        """Return these rows' name in outputs and caches: public ones' fingerprint, else random.
 
-        A digest of private rows would tell whoever knows all of them but one what the last one is.
+        A digest of private rows would reveal the last row to an attacker who knows all others.
         """
         return self.fingerprint if self.public else f"{OWN}{uuid.uuid4().hex}"
 
@@ -295,7 +296,7 @@ class Dataset:
         return pd.DataFrame(rows, columns=["column", "cells", "share", "looks like", "counts as"])
 
     def row_codes(self, first: int | None = None) -> np.ndarray:
-        """Codes of all rows, or of the first ones, one line a row: what weights spare elsewhere."""
+        """Return the codes of all rows, or of the first ones, one line per row, without weights."""
         if self.weights is None:
             return self.codes[:first]
         rows = np.arange(self.n if first is None else min(first, self.n))

@@ -1,4 +1,4 @@
-"""What the rows of a table look like, to propose a schema: exact facts, for their owner alone.
+"""Summarise the rows of a table to propose a schema: exact facts, for their owner alone.
 
 It must not leave the machine, and it is not declared. A person examines it and declares the schema
 from other knowledge than these rows.
@@ -34,7 +34,7 @@ from engine.monitor import QUIET, Monitor
 FEW = 10  # numbers with at most so many values are levels
 PARTS = 5  # levels that more of them are proposed to be cut into, by as many of the rows each
 SLACK = 1 / (4 * PARTS)  # by which a part may differ, so that a cut has few digits
-OWN = 1 / 3  # a value with so large a share of the rows is a level of its own
+OWN = 1 / 3  # a value with so large a share of the rows is a separate level
 ODD = 20  # different words that may stand among numbers
 _FORMATS = (None, *DATES)
 _AT_ONCE = 8  # columns whose texts are counted by one pass, and held at once
@@ -53,10 +53,10 @@ class Found:
     """One column as found: how many values it has, how many cells are empty, and what to declare.
 
     ``column`` is proposed, not declared: "ordered" levels (few numbers, or categories that the
-    table orders), "unordered" ones (few words), or numbers and cut points. Of an id, a date (of
-    these ``years``, in the format ``date``), free text and a constant there is none, and
-    ``why_out`` says why, and what to do. ``hint`` says what else to look at, ``repeats`` how many
-    rows the most frequent value has.
+    table orders), "unordered" ones (few words), or numbers and cut points. It is None for an id, a
+    date (which has ``years``, in the format ``date``), free text and a constant; ``why_out`` gives
+    the reason and a remedy. ``hint`` names other things to check, ``repeats`` how many rows the
+    most frequent value has.
     """
 
     name: str
@@ -78,7 +78,7 @@ def survey(
     monitor: Monitor = QUIET,
     **said: str | None,
 ) -> tuple[tuple[Found, ...], Dialect]:
-    """Every column with a name, and how text is written; DataError for what is no table.
+    """Return every column with a name, and the dialect of text; DataError without a table.
 
     ``missing`` are codes that stand for no answer in any column.
     """
@@ -124,7 +124,7 @@ def _decimal_commas(table: Relation) -> bool:
 
 
 class _Facts(NamedTuple):
-    """What one pass over a table says of a column's texts, by the place of the column."""
+    """The facts from one pass over a table about a column's texts, by the place of the column."""
 
     place: int
     held: int  # cells that are not empty
@@ -325,9 +325,9 @@ def _numbered(values: Sequence[float], decimal: str) -> tuple[str, ...]:
 
 
 def _cuts(values: np.ndarray, counts: np.ndarray, whole: bool) -> tuple[float, ...]:
-    """Cut points, each with as few digits as tell the values next to it apart.
+    """Return cut points, each with the fewest digits that separate the values next to it.
 
-    A value of many rows is a level of its own; the others are cut into parts of about as many rows.
+    A value with many rows is a separate level; the others are cut into parts of about as many rows.
     """
     own = np.flatnonzero(counts >= OWN * counts.sum())
     rest = counts.astype(float)

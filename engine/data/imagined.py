@@ -1,4 +1,4 @@
-"""Random discrete Bayesian networks over a given schema: what data of it might look like.
+"""Random discrete Bayesian networks over a given schema: examples of its possible data.
 
 Real networks mix kinds of nodes, and so do these: probability tables drawn from a Dirichlet
 distribution, effects that need no more than one cause (noisy-or), and copies of the parents with a
@@ -23,7 +23,7 @@ Levels = Sequence[Sequence[str]]
 
 MOST_PARENTS = 3
 MOST_BORROWED = 4  # parents of a node with a borrowed table
-LEAST_LEAN = 0.3  # what a node weighs as a child for which no parents were drawn
+LEAST_LEAN = 0.3  # weight of a node as a child for which no parents were drawn
 TABLES, NOISY_OR = 0.6, 0.2  # shares of two kinds of nodes with parents; the rest are copies
 RARE = 0.2  # share of rare causes among nodes without parents
 
@@ -146,7 +146,7 @@ def table_like(like: Network, shape: Sequence[int], size: int, rng: Generator) -
         like: The network.
         shape: Levels of the parents.
         size: Levels of the node itself.
-        rng: What is drawn.
+        rng: The generator of all draws.
 
     Returns:
         (parents' configurations, size) probabilities, the last parent fastest; rows sum to 1.

@@ -1,7 +1,7 @@
-"""What a cell means, and the one projection that makes weighted rows of a table.
+"""Turn cells into codes, and a table into weighted rows by one projection.
 
-A schema becomes one SELECT, which DuckDB runs over a source (:mod:`engine.data.sources`). What a
-cell means is a function of that cell and of the schema, one SQL expression a column:
+A schema becomes one SELECT, which DuckDB runs over a source (:mod:`engine.data.sources`). The code
+of a cell is a function of that cell and of the schema, one SQL expression per column:
 
 1. blanks around it mean nothing;
 2. the exact text of a level; else
@@ -36,14 +36,14 @@ _SHOWN = 5  # of a column's cells that match no level
 _MOST = 9e12  # beyond it a row's number counts as that in a person's sum
 
 
-# What a cell means ----------------------------------------------------------------------------
+# The code of a cell ----------------------------------------------------------------------------
 
 
 def code(column: Column, cell: Cell, unit: int = 1, rest: int | None = None) -> str:
     """Return the SQL of a cell's code; ``rest`` (or K, and K + 1 if empty) for a cell of no level.
 
-    The exact text of a level, or a number, is looked at first: what follows is for the other cells.
-    Codes are counted in ``unit``.
+    The exact text of a level, or a number, is tried first; the further rules are for the other
+    cells. Codes are counted in ``unit``.
     """
     when = partial(_when, unit)
     none = f"WHEN {empty('x')} THEN {(column.size + 1) * unit} ELSE {column.size * unit}"
@@ -86,8 +86,8 @@ def project(
 ) -> tuple[Weighted, tuple[Unforeseen, ...]]:
     """Return the table's weighted rows, and the cells that matched no level.
 
-    With a ``person`` a row is a person's. Who reads refuses what matched no level of a column that
-    states no ``other``.
+    With a ``person`` each row is one person. The caller refuses cells that matched no level if
+    their column declares no ``other``.
     """
     read = [column for column in columns if column.take != "count"]
     there = (c for c in columns if c in read or c.name in table.places)  # rows need no column
@@ -115,7 +115,7 @@ def _counted(
     """Return the distinct rows of a source in order, and how often each occurs.
 
     A term is the SQL of a column's code. Rows are grouped by whole numbers in which codes stand one
-    after the other; each has bits for the levels of any column, and two for what has no level.
+    after the other; each has bits for the levels of any column, and two for cells without a level.
     """
     bits = max((column.size + 1 for column in columns), default=1).bit_length()
     per = 63 // bits
@@ -156,11 +156,11 @@ def _unforeseen(
 def _persons(
     table: Relation, columns: Sequence[Column], person: Person, cells: dict[str, Cell]
 ) -> tuple[Weighted, tuple[Unforeseen, ...]]:
-    """One row a person: a function of that person's rows alone, whatever their order.
+    """Return one row per person: a function of that person's rows alone, in any order.
 
-    A tie in the order counts as its lowest level, as does one between the most frequent. In the
-    place of a sum or count stands the highest interval that a row names by its label: such a table
-    was made of levels. A row without an id is no person's, and is reported.
+    A tie in the order counts as its lowest level, as does one between the most frequent. If rows
+    name intervals by their labels, because the table was made of levels, the highest one replaces a
+    sum or count. A row without an id belongs to no person, and is reported.
     """
     owner = Cell.of(table, person.id)
     small = f"isfinite({owner.number}) AND abs({owner.number}) < 9007199254740992"

@@ -135,7 +135,7 @@ def load_dataset(name: str, n: int = 100_000, seed: int = 0) -> Dataset:
             er or sf, nodes, edges, and gaussian, exponential or gumbel noise),
             "pair:cubic:uniform" two columns, cause and effect.
         n: Rows, from 2 to 10,000,000.
-        seed: Of the sample; the same name, n and seed give the same rows.
+        seed: The seed of the sample; the same name, n and seed give the same rows.
 
     Returns:
         Codes (n, d), the levels they stand for, and the true graph.

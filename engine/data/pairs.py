@@ -3,9 +3,9 @@
 A simulated pair is an additive-noise model: a cause on [-1, 1], a mechanism, independent noise. Its
 bounds are the model's, public facts that no row enters.
 
-The Tuebingen cause-effect pairs (Mooij et al. 2016) are not part of this program: the terms under
-which others may pass them on are not stated (research/theory/pairs.md).
-:func:`read_tuebingen` reads a copy that you name.
+The Tuebingen cause-effect pairs (Mooij et al. 2016) are not part of this program: their source
+gives no terms for redistribution (research/theory/pairs.md). :func:`read_tuebingen` reads a copy
+that you name.
 """
 
 from __future__ import annotations
@@ -185,7 +185,7 @@ def read_tuebingen(source: str | Path | IO[bytes]) -> tuple[Dataset, ...]:
             bounds = [(float(c.min()), float(c.max())) for c in columns]
             name = f"tuebingen:{row['SampleID']}"
             found.append(_known(columns, bounds, len(found) % 2 > 0, name, _TUEBINGEN))
-    except Exception:  # another zip, or this one damaged: whatever reading it may raise
+    except Exception:  # another zip, or this one damaged: reading it may raise any error
         what = show(str(source)) if isinstance(source, str | Path) else "The file"
         raise DataError(f"{what} is not the cdt 0.6.0 wheel; {WHERE}.") from None
     if not found:

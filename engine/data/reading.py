@@ -1,4 +1,4 @@
-"""Read a table, in whatever form people have it, as discrete data."""
+"""Read a table, in any common form, as discrete data."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ def read_table(
             which finds them in the rows, and no guarantee is given.
         stop: A ``threading.Event``, or a function that says whether to stop.
         on_progress: A function of a share and a phrase, called from another thread.
-        options: ``truth``, a path or bytes: text with one edge a line, ``from,to`` or
-            ``from -> to``, or Tetrad's text of a graph; ``name``, what the dataset is called, the
-            file's name by default; ``encoding`` ("utf-8", "utf-16" or "latin-1"), ``delimiter`` or
-            ``decimal``, where the schema's dialect does not say it; ``query``, SQL on a database
-            file, which without it has one table.
+        options: ``truth``, a path or bytes: text with one edge per line, ``from,to`` or ``from ->
+            to``, or Tetrad's text of a graph; ``name``, the dataset's name, by default the file's;
+            ``encoding`` ("utf-8", "utf-16" or "latin-1"), ``delimiter`` or ``decimal``, where the
+            schema's dialect does not say it; ``query``, SQL on a database file, which without it
+            has one table.
 
     Returns:
         A private dataset of d columns: distinct rows of codes, and how often each occurs.
@@ -108,7 +108,7 @@ def read(
     if schema.rows not in (None, n):
         raise DataError(f"{label} has {n:,} {schema.what} but the schema states {schema.rows:,}.")
     for one in unforeseen:
-        if one.to is None:  # nobody said what it counts as
+        if one.to is None:  # no replacement is declared
             raise DataError(
                 f'Column {one}; declare in the schema how they count: "other": one of its levels '
                 f'(or "{LEVEL}", of a numeric column, for a separate level).'

@@ -1,9 +1,9 @@
-"""A declared schema: what a person states about a table as public facts, kept in a JSON file.
+"""A declared schema: the public facts that a user declares about a table, kept in a JSON file.
 
 A guarantee is about a record's values; the schema counts as public, so it must not be read off the
-records. A column that the schema does not name is not read. What a cell means is a function of that
-cell and of the schema (:mod:`engine.data.intake`); a cell that matches no level counts as the
-column's ``other``, and where none is stated such a table is refused.
+records. A column that the schema does not name is not read. The code of a cell is a function of
+that cell and of the schema (:mod:`engine.data.intake`); a cell that matches no level counts as the
+column's ``other``. If none is declared, such a table is refused.
 """
 
 from __future__ import annotations
@@ -63,14 +63,14 @@ class _Named(type):
 
 @dataclass(frozen=True)
 class Schema(metaclass=_Named):
-    """The columns used, in order, and the public number of rows where it is stated.
+    """The columns used, in order, and the public number of rows where it is declared.
 
     With a ``person`` a record is a person, not a row: every column says how a person's rows become
-    one, and ``rows`` is the number of persons. ``knowledge`` is what is declared of the columns'
-    causes, ``dialect`` how text is written, ``missing`` the codes that are read as empty cells in
-    each column without codes of its own, ``question`` what a release spends a share of its budget
-    on. ``left_out``, of a draft, says of columns that it has not why, and what they might be;
-    ``hints`` says what to look at in others. Raises InputError for fewer than two columns, a name
+    one, and ``rows`` is the number of persons. ``knowledge`` is the declared background knowledge,
+    ``dialect`` the dialect of text, ``missing`` the codes that are read as empty cells in each
+    column without separate codes, ``question`` the effect on which a release spends a share of its
+    budget. In a draft, ``left_out`` maps each omitted column to the reason and a possible use;
+    ``hints`` names points to check in others. Raises InputError for fewer than two columns, a name
     that occurs twice, rows below 2, rules for persons that do not fit together, or knowledge or a
     question of a column that there is not.
 
@@ -173,9 +173,9 @@ class Schema(metaclass=_Named):
     ) -> Schema:
         """Propose a schema from the rows, to be declared column by column; it is not public.
 
-        Its columns are marked as not declared, and nothing is proven of what they read. Columns
-        that can be no levels (ids, dates, free text, one value only) are left out; ``left_out``
-        says why, and what to do.
+        Its columns are marked as not declared, so runs on them have no guarantee. Columns that
+        cannot have levels (ids, dates, free text, one value only) are left out; ``left_out`` gives
+        the reason and a remedy.
 
         Args:
             source: A frame or a file, as for :func:`engine.read_table`.
@@ -188,7 +188,7 @@ class Schema(metaclass=_Named):
             A schema with the levels found in all rows, and cut points.
 
         Raises:
-            InputError: In one sentence for a table that is none, or without two columns of use.
+            InputError: In one sentence for a source that is no table, or lacks two usable columns.
 
         Examples:
             >>> import pandas as pd
@@ -224,10 +224,10 @@ class Schema(metaclass=_Named):
         return self.declare(*as_found, **facts)
 
     def declare(self, *as_found: str, **facts: Any) -> Schema:
-        """Declare some columns from what is known of the world, and not of the rows.
+        """Declare some columns from knowledge about the world, and not from the rows.
 
-        A column's level for missing values, and what else counts as it, stay unless ``other`` is
-        given again. A column that the draft left out is taken in by its facts.
+        A column's level for missing values, and the cells that count as it, stay unless ``other``
+        is given again. A column that the draft left out is taken in by its facts.
 
         Args:
             as_found: Columns with facts that are right as they stand.
@@ -297,7 +297,7 @@ class Schema(metaclass=_Named):
 
     @property
     def what(self) -> str:
-        """What a record is called: "rows" or "persons"."""
+        """Return the word for records: "rows" or "persons"."""
         return "rows" if self.person is None else "persons"
 
     @property
@@ -366,11 +366,11 @@ def _wrong_person(column: Column, person: Person | None) -> str | None:
     return None
 
 
-# From what a person says to columns -----------------------------------------------------------
+# From a user's facts to columns -----------------------------------------------------------
 
 
 def _facts(name: str, said: Any) -> dict[str, Any]:
-    """Fields of a column from what a person says of it: levels, or fields."""
+    """Return the fields of a column from a user's facts: levels, or fields."""
     facts = dict(said) if isinstance(said, Mapping) else {"levels": said}
     if isinstance(facts.get("levels", ()), str | int | float | set | None):
         raise InputError(f"Declare {show(name)} by a list of its levels, or fields such as cuts.")

@@ -1,8 +1,8 @@
 """Simulated linear structural equation models with a known graph (NOTEARS, section 5).
 
 Graphs are Erdos-Renyi or scale-free, weights uniform in +-[0.5, 2], noise Gaussian, exponential or
-Gumbel with variance 1 and mean 0. Bounds are stated by the model: so many of its standard
-deviations about 0, a public fact that no row of the sample enters.
+Gumbel with variance 1 and mean 0. The model declares the bounds: so many of its standard deviations
+about 0, a public fact that no row of the sample enters.
 """
 
 from __future__ import annotations

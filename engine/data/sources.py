@@ -116,11 +116,11 @@ def opened(
     least: int | None = None,
     monitor: Monitor = QUIET,
 ) -> Iterator[Relation]:
-    """Open a table as a relation of DuckDB; its faults are a DataError in our own words.
+    """Open a table as a relation of DuckDB; its faults are a DataError without DuckDB's text.
 
-    ``least`` is the number of rows, 0 where a schema does not state it: a workbook does not store
-    those that are blank at its end. Another thread tells the ``monitor`` how far a query is.
-    Raises Cancelled where the monitor stops one.
+    ``least`` is the number of rows, 0 where a schema does not declare it: a workbook does not store
+    blank rows at its end. Another thread reports a query's progress to the ``monitor``. Raises
+    Cancelled where the monitor stops one.
     """
     import duckdb  # here: it takes a tenth of a second to load
 
@@ -380,7 +380,7 @@ def bare(cell: str) -> str:
 def written(cell: str, kind: str, decimal: str) -> str:
     """Return the SQL of a cell's text, numbers written as those of a text file would be.
 
-    A whole number has no point, whatever the type of its column, which other cells may decide.
+    A whole number has no point, for any type of its column, which other cells may decide.
     """
     if kind == "VARCHAR":
         return cell
@@ -395,7 +395,7 @@ def _columns(many: int) -> str:
 
 
 def _places(paths: Iterable[Path]) -> str:
-    """Paths as DuckDB takes them, without what a glob would read into a name."""
+    """Return paths as DuckDB takes them, with names that no glob misreads."""
     bare = (quoted(re.sub(r"([*?[])", r"[\1]", str(path))) for path in paths)
     return f"[{', '.join(bare)}]"
 
@@ -553,8 +553,9 @@ def _check_lines(file: IO[bytes], wrong: bytes, label: str) -> bool:
 def _check_closed(file: IO[bytes], delimiter: bytes, label: str) -> None:
     """Refuse a file that ends inside a quoted cell: DuckDB leaves such a record out (parallel).
 
-    Of each run of quotation marks the odd one counts. At the start of a cell it opens the cell, or
-    closes an open one; anywhere else it closes one or is text, so that none is open behind it.
+    In each run of quotation marks only the odd one counts. At the start of a cell it opens the
+    cell, or closes an open one; anywhere else it closes one or is text, so that none is open behind
+    it.
     """
     file.seek(0)
     line, opened = 1, 0  # the line that the chunk begins with, and that of an open cell
@@ -626,7 +627,7 @@ def _worded(frame: Any, word: Word) -> Any:
     if getattr(frame, "columns", None) is None:
         raise DataError("A single column is no table; give a frame of two columns or more.")
     out = frame.reset_index(drop=True)
-    out.columns = range(len(out.columns))  # Arrow refuses two of one name in its own words
+    out.columns = range(len(out.columns))  # Arrow's refusal of equal names is unclear
     for place, kind in enumerate(out.dtypes):
         if str(kind).partition("[")[0] in _WORDED:
             out[place] = out[place].astype(object).map(word).astype("string")

@@ -1,1 +1,1 @@
-"""What follows from a release: the effect of setting one variable on another, for free."""
+"""Estimate the effect of setting one variable on another from a release, for free."""

@@ -1,7 +1,7 @@
 """Which variables to adjust for in a DAG: the set that leaves least noise, or the cause's parents.
 
-Of all valid sets the parents of the variables between cause and effect, without what the cause
-acts on, are optimal (Henckel, Perković and Maathuis 2022).
+Among all valid sets, the parents of the variables between cause and effect, without the cause's
+effects, are optimal (Henckel, Perković and Maathuis 2022).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ SETS = (OPTIMAL, PARENTS)
 def adjustment_set(
     dag: Adjacency, ways: Adjacency, x: int, y: int, sets: str = OPTIMAL
 ) -> tuple[int, ...]:
-    """What to adjust for to have the effect of x on y, in column order.
+    """Return the adjustment set for the effect of x on y, in column order.
 
     ``dag`` (d, d), in which y is no ancestor of x; ``ways`` [i, j] whether a directed path leads
     from i to j. Without a path from x to y it is x's parents, and adjusting for them gives 0.

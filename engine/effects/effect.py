@@ -177,7 +177,7 @@ def _answers(
     wanted: Sequence[tuple[Set, Set]],
     ready: Mapping[Set, Estimate],
 ) -> tuple[list[Estimate], str | None]:
-    """The estimate of each wanted set, or a sentence that says why there are no numbers."""
+    """Return the estimate for each wanted set, or a sentence that says why there is none."""
     x, mine = asked.cause, levels[asked.cause]
     lost = hidden(moments, x)
     if unseen := [mine[at] for at in (asked.level, asked.reference) if lost[at]]:
@@ -233,7 +233,7 @@ def _unseen(
     levels: Sequence[Sequence[str]],
     columns: Sequence[int],
 ) -> Iterator[str]:
-    """A sentence for each level that the noise hides."""
+    """Return a sentence for each level that the noise hides."""
     for i in sorted(columns):
         for level, lost in zip(levels[i], hidden(moments, i).tolist(), strict=True):
             if lost:

@@ -86,10 +86,10 @@ class Contrast:
 class Estimate:
     """The means of a contrast, adjusted for a set.
 
-    ``means`` (r_x,) has the mean under do(x = j), nan for a level that cannot be told from others;
-    ``noise`` and ``sampling`` (r_x, r_x) are their covariances. ``difference`` may lie beyond what
-    a difference can be: an interval that only seems narrow once it is cut says nothing. ``method``
-    is ``LEVELS`` or ``PROJECTION``; ``folded`` says whether rare levels were merged.
+    ``means`` (r_x,) has the mean under do(x = j), nan for a level that cannot be distinguished from
+    others; ``noise`` and ``sampling`` (r_x, r_x) are their covariances. ``difference`` may lie
+    outside the possible range: cutting it first would make the interval look narrower than it is.
+    ``method`` is ``LEVELS`` or ``PROJECTION``; ``folded`` says whether rare levels were merged.
     """
 
     asked: Contrast
@@ -102,7 +102,7 @@ class Estimate:
     difference: Interval
 
     def mean(self, level: int) -> Interval:
-        """Return the mean under do(x = level), cut to what the outcome's values allow."""
+        """Return the mean under do(x = level), cut to the range of the outcome's values."""
         value = float(self.means[level])
         spread = Z95 * math.sqrt(self.noise[level, level] + self.sampling[level, level])
         least, most = min(self.asked.values), max(self.asked.values)
@@ -119,8 +119,8 @@ def estimate(
 ) -> Estimate | None:
     """Estimate a contrast adjusted for a set; None where the released tables cannot be solved.
 
-    That is where the noise leaves the adjusted variables' second moments no covariance matrix.
-    Not for sets of :func:`too_many_cells`.
+    They cannot be solved if the noisy second moments of the adjusted variables are no covariance
+    matrix. Not for sets of :func:`too_many_cells`.
     """
     chosen = tuple(adjusted)
     if chosen and moments.knows(asked.cause, asked.outcome, *chosen):
@@ -140,7 +140,7 @@ def hidden(m: Moments, v: int) -> np.ndarray:
 def groups(m: Moments, v: int, kept: Sequence[int] = ()) -> np.ndarray:
     """Return the group (r,) of each level: a hidden one joins its nearest neighbour.
 
-    ``kept`` are levels with a group of their own whatever their share.
+    ``kept`` are levels with a separate group for any share.
     """
     clear = ~hidden(m, v)
     clear[list(kept)] = True
@@ -275,7 +275,7 @@ class _Projection:
     def _slopes(self, u: Array, b: Array, v: Array, shifted: bool = False) -> Slopes:
         """How u' (C v - G b), over the columns of u, moves with every released tensor's entries.
 
-        ``shifted`` adds how the adjusted variables' means move what is averaged over them.
+        ``shifted`` adds the influence of the adjusted variables' means on the averages over them.
         """
         m, y, k = self.moments, self.asked.outcome, u.shape[1]
         found = [(m.variance(y), np.outer(v, u[0]))]

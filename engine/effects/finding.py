@@ -48,7 +48,7 @@ class Finding:
 
     @property
     def risks(self) -> dict[str, Interval] | None:
-        """:meth:`risk` of each level of the cause that can be told; None where it is refused."""
+        """Return :meth:`risk` of each distinguishable cause level; None where it is refused."""
         if self.refusal is not None:
             return None
         clear = np.isfinite([answer.means for answer in self.answers]).all(axis=0)
@@ -71,7 +71,7 @@ class Finding:
 
     @property
     def cut(self) -> bool:
-        """Whether an estimate lay outside what the outcome's values allow."""
+        """Return whether an estimate lay outside the range of the outcome's values."""
         found = [a.means[[self.asked.level, self.asked.reference]] for a in self.answers]
         least, most = min(self.asked.values), max(self.asked.values)
         return any(bool(((means < least) | (means > most)).any()) for means in found)

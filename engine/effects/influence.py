@@ -2,10 +2,10 @@
 
 From released tables one can fit the joint table of a cause x, an outcome y and an adjustment set,
 and from that table the effect and the influence of one record in each cell: the doubly robust
-(AIPW) influence function. The mean influence of the private records is what the fit is wrong by,
-to first order. It is one number, whose sensitivity under replace-one is the range of the influence
-over all cells of the schema, whether records are there or not. Where few records have a level, its
-weight is capped, and the interval allows for what the cap leaves.
+(AIPW) influence function. The mean influence of the private records is the fit's error, to first
+order. It is one number, whose sensitivity under replace-one is the range of the influence over all
+cells of the schema, whether records are there or not. Where few records have a level, its weight is
+capped, and the interval allows for the remaining error.
 
 Influences are rounded to a grid, so that sums are exact and a file verifies on every machine.
 Source: Robins, Rotnitzky and Zhao (1994); the one-step estimator of Chernozhukov et al. (2018).
@@ -59,8 +59,8 @@ class Influence:
     """A fitted effect and the influence (x, *adjusted, y) of one record in each cell.
 
     The influence is ``steps`` times ``unit``. ``value`` is the effect by the fitted table,
-    ``variance`` what the noise of the fit, the cap and the sample leave once the mean influence is
-    known.
+    ``variance`` the remaining variance, from the noise of the fit, the cap and the sample, once the
+    mean influence is known.
     """
 
     asked: Contrast

@@ -1,4 +1,4 @@
-"""What a release that knows its question spends on it: tables, then one number per set.
+"""Plan the share of a release that answers its question: tables, then one number per set.
 
 The sets that plausible graphs adjust for are found from the releases before; everything that is
 asked follows from these and from public facts, so the parts compose adaptively.
@@ -124,8 +124,8 @@ def planned_numbers(
 ) -> Numbers | None:
     """Return the numbers to ask, one per set; None where a level of the cause is hidden.
 
-    Of the sets that plausible graphs adjust for each is asked, or the parents where its cells are
-    too many; None, too, where a graph has neither.
+    It asks each set that plausible graphs adjust for, or the parents where the set has too many
+    cells. Returns None, too, where a graph has neither.
     """
     contrast = asked.contrast
     if hidden(m, contrast.cause)[[contrast.level, contrast.reference]].any():

@@ -9,9 +9,9 @@ slope that makes arrows' confidences frequencies (:mod:`engine.marginals.confide
 
     P(DAG) proportional to exp( slope * evidence(DAG) ).
 
-Tables of few columns have all their DAGs listed, wider ones are sampled by the chains that gave
-the arrows their probabilities. DAGs in which a column of a later tier is an ancestor of one of an
-earlier tier are left out. Nothing is spent: all of it follows from what was released.
+Tables of few columns have all their DAGs listed, wider ones are sampled by the chains that gave the
+arrows their probabilities. DAGs in which a column of a later tier is an ancestor of one of an
+earlier tier are left out. This costs no ε, because it reads released numbers only.
 """
 
 from __future__ import annotations
@@ -57,19 +57,19 @@ class Plausible:
 
     @cached_property
     def joined(self) -> Adjacency:
-        """[i, j]: whether links lead from i to j, whatever their directions."""
+        """Return [i, j]: whether edges of any direction lead from i to j."""
         return reachable(self.dags[0] | self.dags[0].T)
 
 
 def plausible(found: MarginalDiagnostics, graph: Adjacency, known: Known | None) -> Plausible:
-    """The DAGs on a learned graph's links, by the evidence that a run kept.
+    """Return the DAGs on a learned graph's edges, by the evidence that a run kept.
 
     Args:
         found: The run's diagnostics, with the released tables.
         graph: The learned (d, d) graph. Where directions were voted, and so left no evidence, its
             own colliders are taken as nearly sure.
-        known: What was stated of the causes, which every DAG respects: of the tiers also that no
-            path leads back in time, whichever columns it passes.
+        known: The background knowledge, which every DAG respects: no path leads from a later tier
+            to an earlier one, through any columns.
     """
     assert found.released is not None
     skeleton, evidence = graph | graph.T, found.evidence

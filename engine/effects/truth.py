@@ -26,10 +26,10 @@ def interventional(name: str, cause: str, effect: str) -> Array:
 
 
 def joint(network: Network, keep: Sequence[int], cut: Sequence[int] = ()) -> Array:
-    """The joint table of the kept columns; of cut ones, which are set, only their levels stand.
+    """Return the joint table of the kept columns; cut ones, which are set, have only their levels.
 
-    Variable elimination (Koller and Friedman 2009, chapter 9): what is not an ancestor is left
-    out, and the variable that makes the smallest table goes first.
+    Variable elimination (Koller and Friedman 2009, chapter 9): a variable that is not an ancestor
+    is left out, and the variable that makes the smallest table goes first.
     """
     position = {name: i for i, name in enumerate(network.names)}
     dag = network.dag()
@@ -61,7 +61,7 @@ def _cost(factors: Sequence[Factor], variable: int, sizes: Sequence[int]) -> int
 
 
 def _product(factors: Sequence[Factor], keep: tuple[int, ...]) -> Array:
-    """The factors multiplied and added up over what is not kept."""
+    """Multiply the factors and add up over all variables that are not kept."""
     names = sorted({k for scope, _ in factors for k in scope} | set(keep))
     at = {k: i for i, k in enumerate(names)}
     arguments: list[object] = []

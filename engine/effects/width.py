@@ -28,7 +28,7 @@ from engine.question import Question
 NOISE, SAMPLING = 1.3, 0.2
 RANDOMISED, NAMED = "randomised", "named set"
 KEPT = {RANDOMISED: 1.09, NAMED: 1.9}  # nine of ten intervals are at most so many times as wide
-ASSUMED = 3.7  # instead, where the shares of the cause's levels are not stated
+ASSUMED = 3.7  # instead, where the shares of the cause's levels are not declared
 
 
 @dataclass(frozen=True)
@@ -133,12 +133,13 @@ def widths(
     """Forecast a question's widths from a schema's columns and levels.
 
     Args:
-        question: Cause, outcome and what is known; its own knowledge comes first.
+        question: Cause, outcome and background knowledge, which takes precedence over
+            ``knowledge``.
         names: The columns' names.
         levels: Each column's levels.
         rows: Number of records.
         epsilons: Totals to try.
-        delta: Of every total.
+        delta: The δ of every total.
         knowledge: The schema's background knowledge.
         shares: The shares of the cause's level and of its reference, if they are public.
 

@@ -62,7 +62,7 @@ def sentence(found: Finding) -> str:
 
 
 def _condition(found: Finding) -> str:
-    """Say what holds if the outcome is among the causes of the cause, where that may be."""
+    """Return the condition that applies if the outcome may be a cause of the cause."""
     if found.reverse < NARROW:
         return ""
     return (
@@ -151,7 +151,7 @@ def always_reversed(cause: str, outcome: str) -> str:
 
 
 def hidden_level(name: str, level: str) -> str:
-    """Say that a level's count cannot be told from none."""
+    """Say that a level's count cannot be distinguished from zero."""
     return f"The noise is larger than the count of {name} = {level}."
 
 

@@ -31,18 +31,18 @@ def edges_of(matrix: Adjacency) -> Iterator[tuple[int, int, str]]:
 
 
 def matrix_of(graph: nx.DiGraph, names: Sequence[str]) -> Adjacency:
-    """The (d, d) boolean matrix of a DiGraph, in the order of ``names``."""
+    """Return the (d, d) boolean matrix of a DiGraph, in the order of ``names``."""
     whole = nx.compose(nx.empty_graph(names, nx.DiGraph), graph)  # a column may have no edge
     return np.asarray(nx.to_numpy_array(whole, names, dtype=bool, weight=None))
 
 
 def digraph_of(matrix: Adjacency, names: Sequence[str]) -> nx.DiGraph:
-    """A DiGraph on ``names``; an undirected edge is both directions."""
+    """Return a DiGraph on ``names``; an undirected edge is both directions."""
     return nx.from_numpy_array(matrix, create_using=nx.DiGraph, edge_attr=None, nodelist=names)
 
 
 def pairs_of(matrix: Adjacency, names: Sequence[str]) -> set[frozenset[str]]:
-    """The skeleton of a matrix as unordered pairs of names."""
+    """Return the skeleton of a matrix as unordered pairs of names."""
     return {frozenset(edge) for edge in digraph_of(matrix, names).edges}
 
 

@@ -64,7 +64,7 @@ def climbed(
     addable: Adjacency,
     known: Known | None = None,
 ) -> Adjacency:
-    """The DAG (d, d) from ``start`` up where no step of :func:`neighbours` raises the value."""
+    """Climb from ``start`` to a DAG (d, d) whose value no step of :func:`neighbours` raises."""
     best, reached = start, value(start)
     while True:
         found = [(value(dag), dag) for dag in neighbours(best, addable, known)]
@@ -77,7 +77,7 @@ def climbed(
 def neighbours(
     dag: Adjacency, addable: Adjacency, known: Known | None = None
 ) -> Iterator[Adjacency]:
-    """The DAGs with a link less, a link turned, or a link more of those that are ``addable``.
+    """List the DAGs with one edge removed, reversed, or added from those that are ``addable``.
 
     None takes a link away that is required, or adds or turns an arrow that is barred.
     """

@@ -91,7 +91,7 @@ def edge_frame(found: Sequence[Edge]) -> pd.DataFrame:
 
 
 def svg(names: Sequence[str], found: Sequence[Edge], alt: str) -> Svg:
-    """The graph in the colour of the text around it, links' probabilities at their lines."""
+    """Draw the graph in the colour of the text around it, with probabilities at its edges."""
     arrows = [(edge.source, edge.target) for edge in found]
     links = [
         Link(

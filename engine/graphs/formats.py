@@ -23,7 +23,7 @@ def _quoted(names: Sequence[str]) -> list[str]:
 
 
 def _lines(ids: Sequence[str], matrix: Adjacency, arrow: str, line: str) -> list[str]:
-    """A line of text for each edge: names are put into ``arrow``, or ``line`` without direction."""
+    """Write a line for each edge: names are put into ``arrow``, or ``line`` if undirected."""
     form = {DIRECTED: arrow, UNDIRECTED: line}
     return [form[kind].format(ids[i], ids[j]) for i, j, kind in edges_of(matrix)]
 
@@ -36,7 +36,7 @@ def dot(names: Sequence[str], matrix: Adjacency) -> str:
 
 
 def dagitty(names: Sequence[str], matrix: Adjacency) -> str:
-    """The text of a dagitty graph: "dag" if every edge has a direction, else "pdag"."""
+    """Write a dagitty graph: "dag" if every edge has a direction, else "pdag"."""
     ids = _quoted(names)
     head = "pdag {" if (matrix & matrix.T).any() else "dag {"
     lines = _lines(ids, matrix, "  {} -> {}", "  {} -- {}")
@@ -67,7 +67,7 @@ def mermaid(names: Sequence[str], matrix: Adjacency) -> str:
 
 
 class Format(NamedTuple):
-    """A kind of file: what it is for, the end of its name, and what writes it."""
+    """A kind of file: its use, the end of its name, and the function that writes it."""
 
     title: str
     extension: str

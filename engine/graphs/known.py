@@ -1,4 +1,4 @@
-"""What is known, for the columns of one table: what may cause, separate, and be turned.
+"""Background knowledge about one table: possible causes, separators and directions.
 
 A (d, d) matrix ``barred[i, j]`` says that column i is no direct cause of column j. Everything here
 is a function of public facts and of graphs; no row is looked at.
@@ -42,7 +42,7 @@ class Known:
 
     @property
     def on_links(self) -> Known | None:
-        """What decides which links there are: None where it is used for directions only."""
+        """Return the knowledge that decides on edges: None where it is used for directions only."""
         return None if self.knowledge.use == ORIENTS else self
 
     @cached_property
@@ -72,12 +72,12 @@ class Known:
     def may_separate(self, z: int, x: int, y: int) -> bool:
         """Whether z may be in a set that is asked about x and y.
 
-        What separates a pair is among the ancestors of one of them.
+        A pair's separating set is among the ancestors of the two.
         """
         return bool(self.may_precede[z, x] or self.may_precede[z, y])
 
     def fixed_arrows(self, skeleton: Adjacency) -> Adjacency:
-        """The arrows on a symmetric skeleton that knowledge alone decides.
+        """Return the arrows on a symmetric skeleton that knowledge alone decides.
 
         Links that knowledge and the skeleton together would close to a cycle are left out, but
         those that are required.
@@ -86,17 +86,17 @@ class Known:
         return np.asarray(arrows & (self.required | ~reachable(arrows).T))
 
     def joined(self, skeleton: Adjacency) -> Adjacency:
-        """A skeleton with the required links, and without those barred in both directions."""
+        """Return a skeleton with the required edges, without those barred both ways."""
         return (skeleton | self.linked) & ~self.apart
 
     def turned(self, skeleton: Adjacency) -> Adjacency:
-        """The skeleton with the arrows that knowledge alone decides."""
+        """Return the skeleton with the arrows that knowledge alone decides."""
         graph = skeleton.copy()
         graph[self.fixed_arrows(skeleton).T] = False
         return graph
 
     def orienter(self, skeleton: Adjacency) -> Orienter:
-        """What draws the skeleton's arrows, these first."""
+        """Return an :class:`Orienter` of the skeleton that has drawn the known arrows."""
         return Orienter(skeleton, self)
 
     def fixed(self, skeleton: Adjacency) -> tuple[int, int]:
@@ -125,7 +125,7 @@ def ready_sets(truth: nx.DiGraph) -> dict[str, Knowledge]:
 
 
 def known_of(knowledge: Knowledge | None, names: Sequence[str]) -> Known | None:
-    """The knowledge on these columns; None where nothing is known. InputError for other names."""
+    """Return the knowledge about these columns, or None without any; InputError for other names."""
     return Known(knowledge, names) if knowledge else None
 
 
@@ -136,7 +136,7 @@ KnownBy = Callable[[Knowledge | None, Sequence[str]], Known | None]  # known_of,
 def truth_cpdag(
     truth: nx.DiGraph, names: tuple[str, ...], knowledge: Knowledge | None = None
 ) -> Adjacency:
-    """What data and knowledge can tell of the true graph at best, columns in order of ``names``."""
+    """Return the identifiable part of the true graph, given knowledge, in order of ``names``."""
     matrix = mpdag_of_dag(matrix_of(truth, names), known_of(knowledge, names))
     matrix.flags.writeable = False  # kept for every later run on the same data
     return matrix

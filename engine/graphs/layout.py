@@ -87,7 +87,7 @@ def _crossed(curves: Points, at: Points, sizes: Points) -> NDArray[np.bool_]:
 
 
 def via(start: Points, end: Points, bow: float | Points) -> Points:
-    """The middle points (n, 2) of quadratic curves, where vis-network puts them."""
+    """Return the middle points (n, 2) of quadratic curves, where vis-network puts them."""
     turn, share = (np.asarray(bow) + 1) * (math.pi / 2), (abs(np.asarray(bow)) + 1) / 2
     (dx, dy), sin, cos = (end - start).T, np.sin(turn), np.cos(turn)
     return np.asarray(start + (share * np.array([dx * sin - dy * cos, dx * cos + dy * sin])).T)
@@ -104,7 +104,7 @@ def along(curve: Curve, shares: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _layers(graph: nx.DiGraph) -> list[list[int]]:
-    """The nodes by the longest path that ends at them; one without causes next to its effects."""
+    """Sort nodes by the longest path that ends there; one without causes next to its effects."""
     level: dict[int, int] = {}
     for k, row in enumerate(nx.topological_generations(graph)):
         level.update(dict.fromkeys(row, k))
@@ -155,7 +155,7 @@ def _packed(widths: list[float], wanted: list[float], width: float) -> Points:
 
 
 def _joined(graph: nx.DiGraph) -> nx.Graph:
-    """The graph without directions, invisible edges between its parts: one layout holds them."""
+    """Return the undirected graph, invisible edges between its parts: one layout holds them."""
     loose = graph.to_undirected()
     parts = sorted(nx.connected_components(loose), key=len, reverse=True)
     loose.add_edges_from((min(parts[0]), min(part)) for part in parts[1:])

@@ -42,11 +42,11 @@ class Mark:
     marker: str | None = None
 
     def ink(self, theme: str) -> str:
-        """The colour in the theme "light" or "dark"."""
+        """Return the colour in the theme "light" or "dark"."""
         return self.dark if theme == "dark" else self.light
 
     def counted(self, n: int, of: int = 0) -> str:
-        """The class counted, as a part of a sentence."""
+        """Return the class counted, as a part of a sentence."""
         words = self.said.replace("[s]", "" if (of or n) == 1 else "s")
         return words.format(n=f"{n:,}" if n else "no" if "{of}" not in words else "0", of=f"{of:,}")
 
@@ -82,7 +82,7 @@ FOUND = Mark("Found", "{n} of {of} true link[s] found", *_BLUE, width=3.0)
 
 
 def marks_data(theme: str) -> dict[str, dict[str, Any]]:
-    """Return the table with :data:`FOUND` in JSON types, for what the browser draws itself."""
+    """Return the table with :data:`FOUND` in JSON types, for the browser's drawings."""
     same = ("word", "said", "width", "marker")
     named = {"found": FOUND} | {kind.value: MARKS[kind] for kind in LinkClass}
     return {

@@ -18,8 +18,9 @@ from engine.graphs.cpdag import Adjacency
 from engine.graphs.links import LinkClass
 from engine.renamed import Renamed
 
-# What a table or chart says of a result: a causal graph is its arrows, so the skeleton's score
-# never stands alone. Fields of Scores and their names; the first two are shares, SHD is a count.
+# The scores of a result in tables and charts: a causal graph is its directed edges, so the
+# skeleton's score is never shown alone. Fields of Scores and their names; the first two are shares,
+# SHD is a count.
 SCORES = {"skeleton_f1": "skeleton F1", "directed_f1": "directed F1", "shd": "SHD"}
 
 
@@ -43,8 +44,8 @@ class Scores:
 class Counts:
     """Confusion counts over the pairs that are adjacent in the truth or in the learned graph.
 
-    ``true`` edges of the truth, ``found`` of them whatever their mark: ``correct`` with the mark of
-    the truth's CPDAG, ``reversed`` with another direction, ``undirected`` where the truth has a
+    ``true`` edges of the truth, ``found`` of them with any mark: ``correct`` with the mark of the
+    truth's CPDAG, ``reversed`` with another direction, ``undirected`` where the truth has a
     direction, ``not_identifiable`` with the right direction where the CPDAG leaves it open.
     ``untested`` pairs were not fully tested.
     """
@@ -102,7 +103,7 @@ def classify(
 
     With the causal graph's own matrix ``dag`` an arrow that it has, and that its CPDAG leaves open,
     is NOT_IDENTIFIABLE: right, but no method can know it from such data. ``untested`` pairs that
-    are adjacent in ``learned`` are UNTESTED, whatever the truth says about them.
+    are adjacent in ``learned`` are UNTESTED, also if the truth has them.
     """
     classes: dict[tuple[int, int], LinkClass] = {}
     either = learned | learned.T | truth | truth.T
@@ -126,7 +127,7 @@ def classify(
 
 
 def count(classes: Mapping[tuple[int, int], LinkClass], truth: Adjacency) -> Counts:
-    """The pairs of :func:`classify` counted; ``truth`` (d, d) as it was given there."""
+    """Count the pairs of :func:`classify`; ``truth`` (d, d) as it was given there."""
     of = Counter(classes.values())
     split = ("correct", "reversed", "undirected", "not_identifiable")  # of those found
     return Counts(

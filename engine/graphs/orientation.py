@@ -12,7 +12,7 @@ A line that is one of these in the end is contradicted. It follows that
 - no directed cycle is drawn, so that lines can be turned along any order of the columns that agrees
   with the arrows: the graph has an acyclic extension that keeps every arrow;
 - of arrows that contradict each other an earlier stage wins, so that every required one is kept,
-  and within a stage none does, whatever the order of the columns;
+  and within a stage none does, for any order of the columns;
 - where nothing contradicts, the graph is the one that the textbook's rules give.
 """
 
@@ -39,7 +39,7 @@ class Oriented(NamedTuple):
 
 
 class Facts(Protocol):
-    """What is known of the columns, as :class:`engine.graphs.known.Known` has it; all (d, d)."""
+    """Background knowledge as :class:`engine.graphs.known.Known` has it; all (d, d)."""
 
     required: Adjacency
     barred: Adjacency
@@ -47,7 +47,7 @@ class Facts(Protocol):
     earlier: Adjacency
 
     def orienter(self, skeleton: Adjacency) -> Orienter:
-        """What draws the skeleton's arrows."""
+        """Return an :class:`Orienter` of the skeleton."""
 
 
 class Orienter:
@@ -88,7 +88,7 @@ class Orienter:
             self.draw(wanted & (arrows == strength))
 
     def close(self, untested: Adjacency | None = None) -> None:
-        """Draw what follows by Meek's rules, round by round, until nothing does.
+        """Draw the arrows that follow by Meek's rules, round by round, until none does.
 
         ``untested`` as for :func:`meek_rules`.
         """
@@ -97,7 +97,7 @@ class Orienter:
 
     @property
     def result(self) -> Oriented:
-        """What is drawn."""
+        """Return the drawn graph."""
         lines = self.graph & self.graph.T & (self._both | self._on_cycle)
         pairs = np.argwhere(np.triu(lines)).tolist()
         return Oriented(self.graph, frozenset((i, j) for i, j in pairs))
@@ -110,9 +110,10 @@ def by_sets(
 
     ``skeleton`` symmetric (d, d). ``separating`` maps a pair to the sets found to separate it; z in
     x - z - y is a collider if it lies in fewer than half of them, and none if in exactly half
-    (majority rule of Colombo and Maathuis 2014; with one set, the textbook rule). Of a pair without
-    a set, which was known to be apart and not asked about, nobody knows whether z is a collider: no
-    arrow rests on such a triple. A collider that would turn an arrow that is known is none.
+    (majority rule of Colombo and Maathuis 2014; with one set, the textbook rule). If a pair has no
+    set, because it was known to be apart and not asked about, it is unknown whether z is a
+    collider: no arrow rests on such a triple. A collider that would reverse a known arrow is not
+    used.
     """
     drawn = _orienter(skeleton, known)
     heads, untested, graph = np.zeros_like(skeleton), apart_of(skeleton), drawn.graph
@@ -140,9 +141,9 @@ def by_strength(
 
 
 def by_dag(dag: Adjacency, known: Facts | None = None) -> Oriented:
-    """The links of a DAG, turned by what is known, by the DAG's colliders and by Meek's rules.
+    """Orient a DAG's edges by background knowledge, by the DAG's colliders and by Meek's rules.
 
-    Where the DAG respects what is known, this is :func:`mpdag_of_dag`.
+    Where the DAG agrees with the knowledge, this is :func:`mpdag_of_dag`.
     """
     drawn = Orienter(dag | dag.T, known)
     drawn.draw(_heads(dag))
@@ -167,11 +168,11 @@ def mpdag_of_dag(dag: Adjacency, known: Facts | None = None) -> Adjacency:
 
 
 def _heads(dag: Adjacency) -> Adjacency:
-    """The arrows into a node that has another parent apart from their tail."""
+    """Return the arrows into a node that has another parent apart from their tail."""
     return dag & product(apart_of(dag), dag)
 
 
-# Meek's rules, and what they are made of ---------------------------------------------------
+# Meek's rules and their parts ---------------------------------------------------
 
 
 def meek_rules(graph: Adjacency, untested: Adjacency | None = None) -> Adjacency:
@@ -216,5 +217,5 @@ def reachable(arrows: Adjacency) -> Adjacency:
 
 
 def product(a: Adjacency, b: Adjacency) -> Adjacency:
-    """The Boolean matrix product, by BLAS: counts stay far below where float32 rounds to 0."""
+    """Return the Boolean product, by BLAS: counts stay far below where float32 rounds to 0."""
     return np.asarray(a.astype(np.float32) @ b.astype(np.float32) > 0)

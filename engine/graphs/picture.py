@@ -1,6 +1,6 @@
 """The one still picture of a graph: SVG text for notebooks, releases, reports and files.
 
-No script, nothing loaded from elsewhere; a name is text, whatever it holds.
+The SVG has no script and loads nothing from elsewhere; every name is escaped as text.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ class Inks:
     paper: str | None = None
 
     def of(self, mark: Mark) -> str:
-        """The colour of a class of links."""
+        """Return the colour of a class of edges."""
         return self.font if self.theme is None else mark.ink(self.theme)
 
 
 def tag(name: str, content: str = "", /, **attributes: Any) -> str:
-    """An element; underscores in attributes' names are hyphens, and None leaves one out."""
+    """Write an element; underscores in attributes' names are hyphens, and None leaves one out."""
     said = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{_value(value)}"'
         for key, value in attributes.items()
@@ -61,7 +61,7 @@ def _value(value: Any) -> str:
 def sheet(
     body: str, view: tuple[float, float, float, float], *, alt: str, paper: str | None = None
 ) -> Svg:
-    """The picture of a body that lies in ``view``: left, top, width and height."""
+    """Wrap a body that lies in ``view`` (left, top, width and height) as a picture."""
     left, top, width, height = map(float, view)
     whole = {"width": width, "height": height}
     back = tag("rect", x=left, y=top, **whole, fill=paper) if paper else ""
@@ -81,7 +81,7 @@ def sheet(
 
 
 def stroke(kind: LinkClass, theme: str) -> Svg:
-    """A piece of a class's line with its sign, as a legend shows it."""
+    """Draw a piece of a class's line with its sign, as a legend shows it."""
     body = _path("M0 7H42", MARKS[kind], Inks(theme)) + _sign((21, 7), MARKS[kind], Inks(theme))
     return sheet(body, (0, 0, 42, 14), alt="")
 
@@ -100,7 +100,7 @@ def graph_svg(shown: GraphView, *, alt: str, inks: Inks | None = None) -> Svg:
 
 
 def people_svg(lit: int, chance: str, beyond: str, edge: str, *, across: int = 10, alt: str) -> Svg:
-    """A hundred figures, ``across`` in a row: chance's fifty, those beyond, the rest empty."""
+    """Draw a hundred icons, ``across`` in a row: chance's fifty, those beyond, the rest empty."""
     wide, tall, body = 22.0, 27.0, ""
     for k in range(100):
         x, y = (k % across + 0.5) * wide, (k // across) * tall
@@ -155,7 +155,7 @@ def _path(d: str, mark: Mark, inks: Inks, width: float | None = None) -> str:
 
 
 def _sign(at: Point, mark: Mark, inks: Inks, size: float = 6.0) -> str:
-    """The sign of a class on its line, where it has one."""
+    """Draw the sign of a class on its line, where it has one."""
     (x, y), far = at, 1.3 * size
     if mark.marker is None:
         return ""
@@ -170,10 +170,10 @@ def _polygon(points: Sequence[Point]) -> str:
 
 
 def _labels(edges: Sequence[Edge], taken: list[tuple[float, ...]], inks: Inks) -> str:
-    """The labels, each at its own line where it touches least: no box and no label if it can.
+    """Place each label at its line where it touches least: no box and no label if it can.
 
-    ``taken`` has middle and half sizes of what is in the way, and how much it is: boxes, points of
-    lines, and labels, which are added.
+    ``taken`` has the middle, half sizes and weight of each obstacle: boxes, points of lines, and
+    labels, which are added.
     """
     drawn = ""
     for link, curve in ((edge.link, edge.curve) for edge in edges if edge.link.label):

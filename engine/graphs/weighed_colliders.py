@@ -37,7 +37,7 @@ ORIENTATIONS = (MAJORITY, STRONGEST)
 
 Triple = tuple[int, int, int]  # a, z, b with a < b: a - z - b, and a, b not joined
 Evidence = Callable[[int, int, tuple[int, ...]], float]
-# What directions follow from: the log odds of colliders, or the log evidence of each class.
+# The evidence for directions: the log odds of colliders, or the log evidence of each class.
 DirectionEvidence = Mapping[Triple, float] | tuple[float, ...]
 
 # No triple is surer than e^10 to 1: its evidence rests on approximations, and three sure ones may
@@ -48,9 +48,9 @@ MOST_LOG_ODDS = 10.0
 MOST_INDEPENDENCE = 5.0
 # An edge has three marks: an arrow is drawn that is more probable than this, and than its reverse.
 EARNED = 0.4
-# Pictures, tables and files show an arrow that is less probable than this as a plain line. Of the
-# arrows on true links of Child (n = 5,000, epsilon = 1, 12 draws) 37 of 180 point the wrong way,
-# and 3 of the 53 that are above it.
+# Pictures, tables and files show an arrow that is less probable than this as a plain line. On true
+# edges of Child (n = 5,000, epsilon = 1, 12 draws) 37 of 180 arrows point the wrong way, and 3 of
+# the 53 above this limit.
 SHOWN = 0.6
 MOST_SETS = 400  # of a pair, smallest first: hubs have too many
 TEMPERATURES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
@@ -63,11 +63,10 @@ START = 2013  # of the chains' numbers: a public sequence, the same for every ru
 class Orientation(NamedTuple):
     """``cpdag`` (d, d) boolean; ``arrows`` (d, d), ``arrows[i, j]`` the probability of i -> j.
 
-    What is missing of ``arrows[i, j] + arrows[j, i]`` to 1 is the probability that the edge can be
-    turned without changing what the data say. ``contradicted`` are the lines (i, j), i < j, whose
-    arrow would close a cycle with surer ones. ``evidence`` is what all of it follows from.
-    ``probable`` are the DAGs that the chains met most often, at most ``MOST_PROBABLE``, and how
-    often each.
+    The difference of ``arrows[i, j] + arrows[j, i]`` from 1 is the probability that the data do not
+    identify the edge's direction. ``contradicted`` are the lines (i, j), i < j, whose arrow would
+    close a cycle with surer ones. ``evidence`` is the evidence for all of it. ``probable`` are the
+    DAGs that the chains met most often, at most ``MOST_PROBABLE``, and how often each.
     """
 
     cpdag: Adjacency
@@ -88,9 +87,9 @@ def unshielded(skeleton: Adjacency) -> Iterator[Triple]:
 def separators(
     skeleton: Adjacency, a: int, b: int, largest: int, known: Known | None = None
 ) -> list[tuple[int, ...]]:
-    """Sets of up to ``largest`` neighbours of a, or of b, smallest first, at most ``MOST_SETS``.
+    """List sets of up to ``largest`` neighbours of a or b, smallest first, at most ``MOST_SETS``.
 
-    What is known keeps them to what may be an ancestor of a or b.
+    Background knowledge restricts them to possible ancestors of a or b.
     """
     others = [z for z in range(len(skeleton)) if z not in (a, b)]
     if known is not None and (links_known := known.on_links):
@@ -132,13 +131,12 @@ def _log_mean_exp(values: Sequence[float]) -> float:
 def orient(
     skeleton: Adjacency, weights: Mapping[Triple, float], known: Known | None = None
 ) -> Orientation:
-    """Arrows with a probability above ``EARNED``, and every arrow's probability.
+    """Return the arrows with a probability above ``EARNED``, and every arrow's probability.
 
     ``skeleton`` (d, d) symmetric; ``weights`` as :func:`collider_weights` gives them. Arrows are
     drawn by :func:`engine.graphs.orientation.by_strength`, those that are known first, and the
-    chains turn the others alone. What the columns are
-    called and where they stand makes no difference: the order of the nodes is found first, and
-    nodes that are alike share their arrows' mean.
+    chains turn the others alone. The columns' names and order make no difference: the order of the
+    nodes is found first, and nodes that are alike share their arrows' mean.
     """
     ranks = _own_ranks(skeleton, weights)
     order = np.argsort(ranks, kind="stable")
@@ -215,7 +213,7 @@ def _columns(weights: Mapping[Triple, float]) -> NDArray[np.int64]:
 def sampled_dags(
     skeleton: Adjacency, weights: Mapping[Triple, float], known: Known | None = None
 ) -> list[tuple[Adjacency, int]]:
-    """The DAGs on the skeleton that the chains met, and how often each.
+    """Return the DAGs on the skeleton that the chains met, and how often each.
 
     None has a path to an earlier tier, unless all have: links and knowledge contradict each other.
     """
@@ -249,7 +247,7 @@ def sampled_dags(
 
 @kernel()
 def _next(numbers):  # type: ignore[no-untyped-def]
-    """The next of a fixed sequence of numbers in [0, 1): SplitMix64 (Steele, Lea, Flood 2014)."""
+    """Return the next of a fixed sequence in [0, 1): SplitMix64 (Steele, Lea, Flood 2014)."""
     numbers[0] += np.uint64(0x9E3779B97F4A7C15)
     z = numbers[0]
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -1,7 +1,7 @@
 """A conditional independence test on noisy contrast tensors; its null accounts for the noise.
 
-Regress the contrasts u of x and y on features phi of the conditioning set S, and look at what is
-left in common:
+Regress the contrasts u of x and y on features phi of the conditioning set S, and examine the
+remaining covariance:
 
     R = E[u_x u_y^T] - E[u_x phi^T] E[phi phi^T]^-1 E[phi u_y^T].
 
@@ -67,9 +67,9 @@ class NoisyTests:
 
     ``leaks=False`` leaves the allowance for products out, where no triples are to be chosen;
     ``check`` is asked now and then, and may raise. ``before`` are the tests on the same moments
-    before tensors of three columns and more were added: what they computed and none of those enters
-    is kept. ``whole`` says that where a test's whole table is known, a separate dependence in
-    every cell counts too (:mod:`engine.marginals.strata`).
+    before tensors of three columns and more were added: their results are kept unless one of those
+    tensors enters. ``whole`` says that where a test's whole table is known, a separate dependence
+    in every cell counts too (:mod:`engine.marginals.strata`).
     """
 
     def __init__(
@@ -266,7 +266,7 @@ class NoisyTests:
         return self._designs[given]
 
     def _design(self, given: Block, blocks: list[Block]) -> Design:
-        """(features, probabilities) of the cells of S under what the released tensors give."""
+        """Return (features, probabilities) of the cells of S that the released tensors give."""
         m = self.moments
         cards = [m.cardinalities[s] for s in given]
         grid = np.indices(cards).reshape(len(given), math.prod(cards))

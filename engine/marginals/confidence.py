@@ -1,10 +1,10 @@
-"""What a run's own evidence is worth: frequencies of links and arrows on random networks.
+"""Confidence from a run's evidence: frequencies of edges and directions on random networks.
 
 A posterior probability rests on approximations, and a link is asked about many times: the least of
-many numbers is too small, and sets that see nothing leave it too large. So what is reported is how
-often links and arrows with such evidence were real on random networks (benchmarks/calibration.py
-fits the constants and shows what they are worth on networks that they were not fitted on). The
-rules read released numbers and public facts alone.
+many numbers is too small, and sets that see nothing leave it too large. So a confidence reports how
+often edges and directions with such evidence were real on random networks
+(benchmarks/calibration.py fits the constants and shows their error on other networks). The rules
+read released numbers and public facts alone.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ FREQUENCY = (0.0, 0.44, 0.47, 0.56, 0.64, 0.75, 0.77, 0.87, 0.89, 0.935, 0.97, 0
 
 RESTORED = 0.7  # how often a link that came back was real (engine/marginals/repair.py)
 
-# Of the three marks of a real link, log odds of each are SLOPE log(share + LEAST_SHARE): the shares
-# of the chains, flatter where little is seen. That a mark was drawn, after Meek's rules, says more.
+# A real edge has three possible marks, with log odds SLOPE log(share + LEAST_SHARE): the shares of
+# the chains, flatter where little is seen. A mark that was drawn, after Meek's rules, counts more.
 LEAST_SHARE = 0.0395
 SLOPE, SLOPE_BY_NOISE = 0.687, -0.290
 DRAWN = 0.536  # for the arrow that was drawn

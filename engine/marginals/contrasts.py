@@ -1,4 +1,4 @@
-"""Contrasts of count tables: what is released instead of whole tables.
+"""Contrasts of count tables, released instead of whole tables.
 
 A variable with r levels has r - 1 orthonormal Helmert contrasts H (r, r-1), all orthogonal to the
 constant. A set A of variables has the *contrast tensor*

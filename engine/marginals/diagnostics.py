@@ -1,4 +1,4 @@
-"""What a run that releases tables reports in addition to its graph."""
+"""The report of a run that releases tables, in addition to its graph."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class MarginalDiagnostics(Diagnostics):
     """``edge_confidence``: columns (i, j), i < j -> how often such a link is real.
 
     ``direction_confidence``: columns (i, j) -> how often there is an arrow from i to j, for every
-    edge in both directions, if the link is real; what is missing of their sum to 1 is how often
-    there is neither. Empty where the directions were voted. Both are frequencies on random networks
-    (:mod:`engine.marginals.confidence`).
-    ``released_tables`` names the columns of each table that was released, ``released`` holds them
-    with the variance of their noise, and ``levels`` what the columns' levels are called in them.
-    ``evidence`` is what the directions follow from. ``answers`` are the estimates
-    (:class:`engine.effects.estimate.Estimate`) of the run's question by adjustment set.
+    edge in both directions, if the link is real; the rest of their sum to 1 is how often there is
+    neither. Empty where the directions were voted. Both are frequencies on random networks
+    (:mod:`engine.marginals.confidence`). ``released_tables`` names the columns of each table that
+    was released, ``released`` holds them with the variance of their noise, and ``levels`` the names
+    of the columns' levels in them. ``evidence`` is the evidence for the directions. ``answers`` are
+    the estimates (:class:`engine.effects.estimate.Estimate`) of the run's question by adjustment
+    set.
     """
 
     edge_confidence: Mapping[tuple[int, int], float] = field(default_factory=dict)
@@ -55,6 +55,6 @@ class MarginalDiagnostics(Diagnostics):
         return self.released_tables
 
     def low_confidence(self, cpdag: Adjacency) -> frozenset[tuple[int, int]]:
-        """Return the graph's arrows with a confidence below the limit of what is drawn."""
+        """Return the graph's arrows with a confidence below the limit for drawing."""
         known = self.direction_confidence.items()
         return frozenset((i, j) for (i, j), p in known if p < SHOWN and cpdag[i, j] > cpdag[j, i])

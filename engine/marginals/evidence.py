@@ -1,8 +1,8 @@
 """The evidence for a DAG in noisy tensors of all orders: a likelihood that knows the noise.
 
-What was released is t = C p + sampling + noise, p the distribution over all cells and C the
-contrasts: normal about C p with covariance D + C (diag p - p p^T) C^T / n, D the noise that is
-stated. A DAG says p = prod_i theta_i(x_i | parents). With theta fitted, its evidence is
+The released numbers are t = C p + sampling + noise, p the distribution over all cells and C the
+contrasts: normal about C p with covariance D + C (diag p - p p^T) C^T / n, D the declared noise. A
+    DAG says p = prod_i theta_i(x_i | parents). With theta fitted, its evidence is
 
     log likelihood + log mean over c of det(1 + c I)^(-1/2),
 
@@ -48,7 +48,7 @@ class Family(NamedTuple):
 
 
 class Fit(NamedTuple):
-    """Tables of all nodes: their logs, the cells' distribution, what is left of t, and the loss."""
+    """Tables of all nodes: their logs, the cells' distribution, the residual of t, and the loss."""
 
     logs: list[Array]
     p: Array
@@ -57,7 +57,7 @@ class Fit(NamedTuple):
 
 
 class Evidence:
-    """Of every DAG on the columns of these moments, which hold the tensors of all orders."""
+    """The evidence for each DAG on the columns of these moments, with tensors of all orders."""
 
     def __init__(self, moments: Moments, check: Check = lambda: None):
         self._cards, self._n, self._check = moments.cardinalities, moments.n, check

@@ -16,9 +16,9 @@ from engine.compiled import kernel
 FLOOR = 1e-5  # a variance below it is none
 POSITIVE = 1e-6  # share of the homoscedastic covariance that keeps the null's invertible
 MANY = 9  # directions of R from which on a test does without eigenvectors
-CLEAR = 3.0  # nor is one within this many deviations of its own noise, nor a product's effect
+CLEAR = 3.0  # nor is one within this many deviations of the noise, nor a product's effect
 
-# Types of what goes together: see :func:`tests` and :func:`_gathered`.
+# Types of values that are passed together: see :func:`tests` and :func:`_gathered`.
 _M, _V = "f8[:,::1]", "f8[::1]"
 _MOMENTS, _CELLS = f"{_M}, {_M}, {_M}", f"{_M}, {_V}, {_M}, {_M}"
 _RELEASED = f"{_V}, {_M}, i8[::1], {_V}, {_M}"
@@ -210,8 +210,8 @@ def _residual(r, vx, vy, fx, fy, gram, ridge, bx, by, ex, ey):  # type: ignore[n
 def _conditional_variances(phi, b, h):  # type: ignore[no-untyped-def]
     """(cells, r * r): covariance of a variable's contrasts h in every cell, flat.
 
-    Where their mean is m, its levels have p = 1/r + h m; the mean is what the features of a cell
-    predict, phi (cells, features) times b.
+    Where their mean is m, its levels have p = 1/r + h m; the mean is the prediction from the
+    features of a cell, phi (cells, features) times b.
     """
     levels, size = h.shape
     shares = _tcrossprod(_product(phi, b), h)
@@ -274,7 +274,7 @@ def _noise(bx, by, ends, direct, noise_x, noise_y, more_x, more_y, cross):  # ty
 
     R's noise is sum over features A, B of b_xA' N_AB b_yB with x's and y's own contrasts as
     features of coefficient -1; the N are independent, of variance ``noise_x[A]`` for the tensor of
-    A and x, ``more_x`` times that along what is left of x, ``cross[A, B]`` for that of A and B.
+    A and x, ``more_x`` times that along the residual of x, ``cross[A, B]`` for that of A and B.
     """
     a, b = bx.shape[1], by.shape[1]
     gx, gy = _block_grams(bx, ends), _block_grams(by, ends)
@@ -325,9 +325,9 @@ def _positive(v, noise):  # type: ignore[no-untyped-def]
     """v's eigenvalues are held above a floor; returns v with those below it set to zero.
 
     A residual variance of nothing leaves nothing to test: it must not look like evidence. Second,
-    by what factor noise is larger along what is left: directions that noisy numbers told from
-    others lean to where that noise went, by up to noise / eigenvalue for each of the others. Twice,
-    as both variables' lean adds up.
+    the factor by which noise is larger along the rest: directions that noisy numbers separate lean
+    towards that noise, by up to noise / eigenvalue for each of the others. Twice, as both
+    variables' lean adds up.
     """
     floor = FLOOR + CLEAR * noise
     vectors = v.copy()
@@ -469,9 +469,9 @@ def _test(moments, features, direct, cells, project, numbers, effects, out):  # 
 
     ``moments`` E[u_x u_y^T], E[u_x u_x^T], E[u_y u_y^T]; ``features`` as :func:`_gathered` gives
     them; ``direct`` the noise variance of the pair's own tensor; ``cells`` features and probability
-    of the cells of S, and both variables' contrasts; ``numbers`` rows, leak and ridge. What
-    products of S might carry from x to y is taken to be as much as S carries additively; ``leak``
-    is the share of the products whose triples have not been released.
+    of the cells of S, and both variables' contrasts; ``numbers`` rows, leak and ridge. Products of
+    S are assumed to carry as much from x to y as S carries additively; ``leak`` is the share of the
+    products whose triples have not been released.
     """
     r, vx, vy = moments
     fx, fy, gram, ends, noise_x, noise_y, cross, typical = features

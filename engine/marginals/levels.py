@@ -16,7 +16,7 @@ from engine.tables.store import store_of
 def check_levels(schema: Schema, *types: str) -> None:
     """Raise InputError where a column of these ``types`` (or any) has too many levels.
 
-    Merging neighbours would join levels that nobody said are alike.
+    Merging neighbours would join levels that the user did not declare alike.
     """
     for column in schema.columns:
         if column.size > MOST_RELEASED and (not types or column.type in types):

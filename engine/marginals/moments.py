@@ -1,4 +1,4 @@
-"""What has been released: noisy contrast tensors with the variance of their noise."""
+"""The released numbers: noisy contrast tensors with the variance of their noise."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Moments:
         return len(self.cardinalities)
 
     def _settle_margin(self, i: int) -> None:
-        """Make the diagonal block what follows from the margin.
+        """Compute the diagonal block from the margin.
 
         The margin stays as it was released, also where a rare level's share is below 0: a product
         of margins has the mean and the noise that a test takes it to have only if neither is moved.
@@ -126,7 +126,7 @@ class Moments:
         return self.noise_higher[_key(variables)]
 
     def add(self, variables: Key, value: Array, variance: float) -> None:
-        """Average a new release of a tensor with what is known, by inverse variance."""
+        """Average a new release of a tensor with the earlier estimate, by inverse variance."""
         self.heard.append(Heard(variables, value, variance))
         if len(variables) == 1:
             self._add_margin(*variables, value, variance)
@@ -270,10 +270,10 @@ def release_triples(
     rho: float,
     most: float = math.inf,
 ) -> bool:
-    """Release the named triples' tensors for ``rho``; False, and nothing spent, if too noisy.
+    """Release the named triples' tensors for ``rho``; False, and no charge, if too noisy.
 
-    That is where the noise of an entry over n would have a standard deviation of ``most`` or more;
-    or where they are too many for a file (:func:`holdable`).
+    They are too noisy if the noise of an entry over n would have a standard deviation of ``most``
+    or more. The same holds for too many for a file (:func:`holdable`).
     """
     if not holdable(moments, triples):
         return False
@@ -288,9 +288,9 @@ def release_triples(
 def release_tables(
     session: RunContext, store: Store, moments: Moments, tables: Sequence[Key], rho: float
 ) -> bool:
-    """Release what the whole tables of these columns lack; False, and nothing spent, if nothing.
+    """Release the missing tensors of these columns' whole table; False, and no charge, if none.
 
-    Or if that is too much for a file (:func:`holdable`).
+    Return False, too, if that is too much for a file (:func:`holdable`).
     """
     lacking = {key for columns in tables for key in subsets(columns, 3) if not moments.has(*key)}
     names = sorted(lacking, key=lambda key: (len(key), key))

@@ -87,7 +87,7 @@ class _Held:
     def take(self, v: int) -> list[Part]:
         """Take the functions of a variable, which all others forget with it.
 
-        Their maximum is a function of the same others: nobody else is parted by it.
+        Their maximum is a function of the same others: it separates no other variables.
         """
         bucket = self._of.pop(v)
         for number, (scope, _) in bucket.items():
@@ -115,8 +115,8 @@ def largest_sum(
     comes first, ties by number, so that the result is the same everywhere.
 
     ``other`` gives another upper bound. It is asked when exactness is lost, and the smaller one is
-    the result. The mean of what is left, over all values of the variables, rises with every step
-    and ends as the result: once it is above the other bound, nothing is left to find.
+    the result. The mean of the remaining sum, over all values of the variables, rises with every
+    step and ends as the result: once it is above the other bound, the search ends.
     """
     held, total, mean, exact, ceiling = _Held(), 0.0, 0.0, True, math.inf
     for part in parts:
@@ -211,7 +211,7 @@ def all_pairs_change(cardinalities: Sequence[int], one_way: float) -> float:
 def hidden(cardinalities: Sequence[int], n: int, total: Guarantee) -> float:
     """Return the correlation of two columns of two even levels that is as large as its noise.
 
-    Of one release of all pairs that has the whole budget: 2 sigma / n.
+    It is 2 sigma / n for one release of all pairs that has the whole budget.
 
     Args:
         cardinalities: Each column's number of levels.

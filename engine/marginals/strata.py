@@ -1,12 +1,12 @@
 """The evidence for dependence in the whole noisy table of x, y and S, stratum by stratum.
 
-Where the tensors of all subsets of {x, y} and S have been released, what x and y have in common is
+Where the tensors of all subsets of {x, y} and S have been released, the covariance of x and y is
 known in every cell s of S:
 
     D_s = E[u_x u_y^T; s] - E[u_x; s] E[u_y; s]^T / P(s).
 
-Under independence every D_s has mean zero, whatever x and y owe to S, and a dependence that has one
-sign in some cells and the other in others does not cancel.
+Under independence every D_s has mean zero, however x and y depend on S, and a dependence that has
+one sign in some cells and the other in others does not cancel.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FEWEST = 5.0  # records that a stratum is to have
 
 @dataclass(frozen=True)
 class Table:
-    """What is known of x and y in each of the C cells of S, and the variance of its noise.
+    """Released means of x and y in each of the C cells of S, and the variance of their noise.
 
     ``value`` (C, r_x, r_y): means of 1_s times the constant (index 0) or a contrast of x, times the
     same of y; ``noise`` the variance of each.
@@ -87,7 +87,7 @@ class Strata:
     """The covariances of x and y in C cells: (C, k) with k = (r_x - 1)(r_y - 1).
 
     ``found`` them; ``covariance`` (C, k, k) theirs under independence, of sampling and of the
-    released noise to first order; ``spread`` what a partial correlation of variance 1 gives.
+    released noise to first order; ``spread`` theirs for a partial correlation of variance 1.
     """
 
     def __init__(self, known: Table, n: int):
@@ -136,7 +136,7 @@ def _kron(scale: Array, p: Array, q: Array) -> Array:
 
 
 def directions(strata: Strata) -> tuple[Array, Array]:
-    """Sizes of the effects in the null's own directions, and the squares of what was found."""
+    """Return the effects' sizes along the null's eigenvectors, and the found values' squares."""
     root = np.linalg.cholesky(strata.covariance)
     half = np.linalg.solve(root, strata.spread)
     inner = np.linalg.solve(root, half.transpose(0, 2, 1))

@@ -1,29 +1,29 @@
-"""Budgets that outlive a session: a name, a total (epsilon, delta), and what was charged to it.
+"""Keep budgets beyond a session: a name, a total (epsilon, delta) and the charges to it.
 
 One SQLite file in the user's data folder, shared by pages and command line. A charge is committed,
 and on the disk, before the first noise is drawn: a crash leaves a charge without a release, never
 the other way round. Two processes at once cannot pass the total, because each charge reads and
 writes in one transaction that excludes all others. Nothing here takes a charge back.
 
-A budget belongs to the records that its name stands for, whatever file or binning they come with;
-which records those are is the person's word, since no digest of them may be kept. Its first release
-binds it to public facts, the number of records and the columns' names: a table of another number,
-or with columns of which neither has all of the other's, is taken for other records and refused.
-Other levels of the same columns, or fewer columns, are the same records, and have no total of their
-own. Charges add up by basic composition, in decimals as they were typed: ten times 0.1 is 1.
+A budget belongs to the records that its name stands for, in every file and under every binning. The
+user says which records those are, since no digest of them may be kept. Its first release binds it
+to public facts, the number of records and the columns' names: a table of another number, or with
+columns of which neither has all of the other's, is taken for other records and refused. Other
+levels of the same columns, or fewer columns, are the same records and share their total. Charges
+add up by basic composition, in decimals as they were typed: ten times 0.1 is 1.
 
 A charge has a random id and pays for one release. Each noisy table is committed under its charge
-and its place before anything follows from it, so a second draw for the same place is impossible:
-whoever resumes the release reads the first one. The release's digest is stored with its charge, so
-a second, different release of a charge is impossible, too. A process holds the charge's lock while
-it works on it.
+and its place before anything follows from it, so a second draw for the same place is impossible: a
+resumed release reads the first one. The release's digest is stored with its charge, so a second,
+different release of a charge is impossible, too. A process holds the charge's lock while it works
+on it.
 
-Every release is kept for its maker in a private folder next to the file, before it is shown: what
-has been paid for is not lost with a closed tab or a mistyped place, and can be written out again as
-often as one likes, which costs nothing. A release's id is its charge's and the beginning of its
-digest. A kept release that no charge accounts for shows that an older copy of the file took the
-place of the newest. It closes its budget, and no other, until the newest copy is back or the
-release is charged again (:meth:`Budgets.recount`).
+Every release is kept for its maker in a private folder next to the file, before it is shown. A
+closed tab or a mistyped place therefore loses no paid release, and its maker can export it again at
+no charge. A release's id is its charge's and the beginning of its digest. A kept release that no
+charge accounts for shows that an older copy of the file took the place of the newest. It closes its
+budget, and no other, until the newest copy is back or the release is charged again
+(:meth:`Budgets.recount`).
 """
 
 from __future__ import annotations
@@ -73,9 +73,9 @@ _NAME = re.compile(r"(?=.{1,60}\Z)[A-Za-z0-9][A-Za-z0-9._-]*( [A-Za-z0-9._-]+)*"
 _ALIKE = (("rn", "m"), ("vv", "w"), ("cl", "d"), ("0", "o"), ("1", "l"), ("5", "s"), ("8", "b"))
 _DIGITS = 8  # of a file's digest, in the release's id
 _DAMAGED = "The file of budgets is damaged, restore it from a copy: an amount"
-# Budgets; their charges, with what a release asks for until it has ended, and its digest from then
-# on; the tables that were drawn for a release that has not ended; the table that a budget is bound
-# to. Tables that a file lacks are made.
+# Budgets; their charges, with a release's request until it has ended, and its digest from then on;
+# the tables that were drawn for a release that has not ended; the table that a budget is bound to.
+# Tables that a file lacks are made.
 _TABLES = (
     "budgets (name TEXT PRIMARY KEY, epsilon TEXT NOT NULL, delta TEXT NOT NULL)",
     "charges (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, "
@@ -86,7 +86,7 @@ _TABLES = (
     "UNIQUE (charge, place))",
     "bound (name TEXT PRIMARY KEY, rows INTEGER, columns TEXT)",
 )
-# Version 1 numbered its charges, and kept what was asked for in a table. A number stays as an id.
+# Version 1 numbered its charges, and kept the requests in a table. A number stays as an id.
 _FROM_VERSION_1 = (
     "CREATE TABLE IF NOT EXISTS unfinished (id INTEGER PRIMARY KEY, request TEXT NOT NULL)",
     "ALTER TABLE charges RENAME TO numbered",
@@ -117,7 +117,7 @@ class Budget:
     """A named total and its charges, oldest first.
 
     ``rows`` and ``columns`` are the table it is bound to, None and none before its first release;
-    ``unfinished`` maps the ids of charges whose release has not ended to what they asked for, JSON.
+    ``unfinished`` maps the ids of charges whose release has not ended to their requests, JSON.
     """
 
     name: str
@@ -152,7 +152,7 @@ class Budget:
 
     @property
     def remaining(self) -> str:
-        """What is left, in words: epsilon, delta, and how many releases like the last."""
+        """Say how much remains: epsilon, delta, and how many releases like the last."""
         left, total = self.left, self.epsilon.normalize()
         deltas = f"δ {shown(float(left[1]))} of {shown(float(self.delta))}"
         said = f"ε {left[0]:f} of {total:f} left, {deltas}"
@@ -221,10 +221,10 @@ class Budgets:
     ) -> Budget:
         """Put (epsilon, delta) on a budget, for good, before anything is drawn.
 
-        ``request`` is what a release asks for: its table is the budget's from the first on, and it
-        is kept until the release is. Returns the budget as it then is, this charge the last of it.
-        InputError, and no charge, where the total does not afford it, the table is another or the
-        budget is closed (:meth:`closed`).
+        ``request`` holds a release's parameters and table. The first request binds the budget to
+        its table; a request is kept until its release is. Returns the budget as it then is, this
+        charge the last of it. InputError, and no charge, where the total does not afford it, the
+        table is another or the budget is closed (:meth:`closed`).
         """
         epsilon, delta = _amounts(cost.epsilon, cost.delta, "A charge")
         with self._transaction() as connection:
@@ -235,7 +235,8 @@ class Budgets:
             _charge(connection, name, epsilon, delta, what, request=asked)
             return _read(connection, name)
 
-    # What is made under a charge ------------------------------------------------------------
+    # Releases and tables under a charge
+    # ------------------------------------------------------------
 
     def working(self, charge: str) -> AbstractContextManager[None]:
         """Hold a charge's lock, which a crash frees; InputError while another process has it."""
@@ -270,8 +271,8 @@ class Budgets:
     def keep(self, charge: str, release: Release) -> str:
         """Write a release's file and page, and note it as its charge's only one; its id.
 
-        InputError, and no note, where the charge has another release, or its budget is closed.
-        What was asked for and drawn is let go of.
+        InputError, and no note, where the charge has another release, or its budget is closed. The
+        request and the drawn tables are deleted.
         """
         found = digest(release)
         path = self.folder / f"{charge}-{found[:_DIGITS]}.json"
@@ -344,7 +345,7 @@ class Budgets:
             raise InputError(f"The kept release {path.stem} cannot be read.") from None
 
     def left_over(self) -> list[str]:
-        """Files of version 1 that hold tables of which nobody can say whose they are."""
+        """List files of version 1 that hold tables of unknown origin."""
         return sorted(path.name for path in self.folder.glob(_LEFT_OVER))
 
     def _lock(self, charge: str) -> Path:
@@ -428,8 +429,8 @@ class Budgets:
         """Make a file of version 1 one of this version.
 
         A kept release is noted with its charge. A release that was cut short with tables drawn is
-        not to end any more: numbers repeat where a file was restored or deleted, so nobody can say
-        whose tables they are, nor whether a release was made of them.
+        not to end any more: numbers repeat where a file was restored or deleted, so neither the
+        origin of the tables is known nor whether a release was made from them.
         """
         for statement in _FROM_VERSION_1:
             connection.execute(statement)
@@ -557,7 +558,8 @@ def _sentence(path: Path, error: object) -> str:
 def _bare(name: str) -> str:
     """Reduce a name so that names that look alike become equal.
 
-    What stands between two digits tells numbers apart; every other sign between words goes.
+    A sign between two digits distinguishes numbers and stays; every other sign between words is
+    removed.
     """
     found = re.sub(r"(?<![0-9])[ ._-]+|[ ._-]+(?![0-9])", "", name)
     found = re.sub(r"[ ._-]+", " ", found).replace("I", "l").casefold()  # I is drawn as a small l

@@ -1,10 +1,10 @@
-"""A release derived again from its released numbers alone; what follows from one, or several.
+"""Derive a release again from its released numbers alone, and results from one or several.
 
-That shows that the file is *consistent*: its promise is that of its noise levels, its graph that of
-its numbers, and its numbers are not too good to be noisy. It cannot show that the numbers came from
-records, that noise was drawn as stated, or that a level is called as it was: a file in which all of
-it was changed together is consistent too. A signature says whom to believe
-(:mod:`engine.release.signature`).
+The derivation shows that the file is *consistent*: its promise is that of its noise levels, its
+graph that of its numbers, and its numbers are not too good to be noisy. It cannot show that the
+numbers came from records, that noise was drawn as the file says, or that a level still has its
+name: a file in which all of it was changed together is consistent too. A signature identifies the
+    maker (:mod:`engine.release.signature`).
 
 Effects, knowledge applied afterwards and several releases as one are derived in the same way:
 nothing is charged, and the file holds every release that it rests on, so all of it can be checked.
@@ -78,7 +78,7 @@ def allowance(total: Guarantee) -> float:
 
 @dataclass(frozen=True)
 class Request:
-    """What a release asks for, public facts alone: parameters, rows and schema."""
+    """The request for a release, public facts alone: parameters, rows and schema."""
 
     asked: MarginalPCParameters
     rows: int
@@ -101,12 +101,12 @@ class Request:
 
     @property
     def params(self) -> MarginalPCParameters:
-        """What is run: delta is smaller by :func:`allowance`."""
+        """Return the parameters of the run: delta is smaller by :func:`allowance`."""
         return replace(self.asked, delta=self.total.delta - allowance(self.total))
 
     @property
     def empty(self) -> Dataset:
-        """The rows without what they hold: all of the first level, as one weighted row."""
+        """Return rows without contents: all have the first levels, as one weighted row."""
         names, levels = self.schema.names, self.schema.levels
         codes, weights = np.zeros((1, len(names)), dtype=np.uint8), np.array([self.rows])
         return Dataset(codes=codes, names=names, levels=levels, weights=weights, schema=self.schema)
@@ -125,15 +125,15 @@ class Request:
     ) -> tuple[RunContext, Outcome]:
         """One run on the rows, or on others of the schema."""
         context = self.context(source, monitor)
-        with one_thread():  # so that whoever reads the file adds up in the same order
+        with one_thread():  # so that every reader of the file adds up in the same order
             return context, marginal_pc.run(data, self.params, context)
 
 
 class Tables(NamedTuple):
-    """What was released: tests on it, and the columns' levels, merged where they are many.
+    """The released tables: tests on them, and the columns' levels, merged where they are many.
 
-    ``whole`` says that the tensors of all orders are there; ``known_by`` are the rules for what is
-    known, by which it was chosen what to release.
+    ``whole`` says that the tensors of all orders are there; ``known_by`` are the rules for
+    background knowledge that chose the tables to release.
     """
 
     tests: NoisyTests
@@ -144,7 +144,7 @@ class Tables(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """What a check found: a bound on the probability of such numbers, tables and outcome."""
+    """The findings of a check: a bound on the probability of such numbers, tables and outcome."""
 
     doubt: float
     tables: Tables
@@ -167,8 +167,8 @@ def check(release: Release, seconds: float = SECONDS) -> float:
         releases that were combined the least of theirs.
 
     Raises:
-        InputError: In one sentence where the file says else than what follows from its numbers, or
-            where these are too good: below :data:`~engine.release.noise.ALARM`.
+        InputError: In one sentence where the file contradicts its numbers, or where these are too
+            good: below :data:`~engine.release.noise.ALARM`.
 
     Examples:
         >>> import tempfile
@@ -252,7 +252,7 @@ def _released(release: Release, monitor: Monitor, known_by: KnownBy) -> Tables:
     params = request.params
     if json.dumps(params.as_dict()) != json.dumps(dict(release.params)):
         raise InputError("The release's parameters are not those of its (ε, δ).")
-    data = merged(request.empty)  # what is planned is planned of these
+    data = merged(request.empty)  # plans depend on these alone
     context = request.context(Replay(release.releases), monitor, known_by)
     with _ending():
         found = marginal_pc.release(data, params, context)
@@ -338,7 +338,7 @@ def moments_of(release: Release) -> tuple[Moments, tuple[tuple[str, ...], ...]]:
 
 
 def with_knowledge(release: Release, knowledge: Knowledge) -> Release:
-    """Return the release with other background knowledge in place of its own, unsigned.
+    """Return the release with other background knowledge, unsigned.
 
     The graph and all confidences are derived again from the released tables, as effects and
     synthetic rows then are. InputError for a file that is not consistent, and for knowledge of
@@ -353,12 +353,13 @@ def combined(
     knowledge: Knowledge | None = None,
     different_people: bool = False,
 ) -> Release:
-    """Releases of different people under one schema as one.
+    """Combine releases of different people under one schema into one.
 
     Args:
         releases: Two or more, of different people; one that was combined counts as its parts.
-        knowledge: What is known of the causes. Without it what all of the releases state.
-        different_people: You state that each person is in one of them only, though two are as
+        knowledge: Background knowledge about the causes. Without it, the knowledge that all of the
+            releases declare.
+        different_people: You declare that each person is in one of them only, though two are as
             alike as releases of the same people. The file then says so.
 
     Returns:
@@ -480,10 +481,10 @@ def answer(release: Release, asked: Question) -> Effect:
     )
 
 
-# An attack on a release that was handed out, from its file alone: its answers are forced upon
-# neighbours of its settings. Whoever has the file can do it; it needs no data and spends nothing.
+# An attack on a shared release, from its file alone: its answers are forced upon neighbours of its
+# settings. Every recipient of the file can do it; it needs no data and costs no ε.
 
-HALF = 0.5  # of what was charged: an answer that was moved further shows a charge of half
+HALF = 0.5  # of the charge: an answer that was moved further shows a charge of half
 
 
 @renamed(cancelled="stop", watch="on_progress")
@@ -497,10 +498,10 @@ def attack_release(
 ) -> Finding:
     """Check the file, then climb to the records that move each of its answers furthest.
 
-    The ratios of the finding are by answer: the largest move over what the file says was charged.
-    An attack that is stopped, or that takes longer than ``seconds``, reports what it tried until
+    The ratios of the finding are by answer: the largest move over the charge that the file names.
+    An attack that is stopped, or that takes longer than ``seconds``, reports its attempts until
     then. ``on_progress`` receives the share that is done and a phrase. InputError where the file is
-    not consistent, or is a combined one, which has no answers of its own.
+    not consistent, or is a combined one, which has no separate answers.
     """
     if release.parts:
         raise InputError("A combined release has no measurements. Attack each of its parts.")

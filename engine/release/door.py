@@ -1,7 +1,7 @@
-"""The one way from the file of a release to a release that is worked with.
+"""Open a release: the only way from its file to a release that the program works with.
 
-What comes out of here is verified: the file is laid out as this program writes it and its digest is
-its own (:func:`engine.release.file.loads`), each signature in it is one of its release by its key
+An opened release is verified: the file has the layout that this program writes, and its digest
+matches (:func:`engine.release.file.loads`). Each signature in it is by its key and for its release
 (:func:`engine.release.signature.verify`), and promise and graph follow from the released numbers
 (:func:`engine.release.checking.check`). The first two take milliseconds, the last as long as the
 search: .1 s for 8 columns, 2 s for 76.
@@ -20,12 +20,12 @@ def opened(raw: bytes, key: str | None = None, seconds: float = SECONDS) -> tupl
     """Verify the bytes of a release's file.
 
     Args:
-        raw: What the file holds.
+        raw: The contents of the file.
         key: The public key that has to have signed it, if the reader knows one.
         seconds: The timeout of the derivation.
 
     Returns:
-        The release, and what :func:`engine.release.checking.check` returns for it.
+        The release, and the result of :func:`engine.release.checking.check` for it.
 
     Raises:
         InputError: In one sentence where anything is wrong, a signature included.

@@ -1,8 +1,8 @@
-"""Rows drawn from released tables along a graph, none of them a record.
+"""Draw rows from released tables along a graph, none of them a record.
 
 The graph is made a DAG. Every variable is drawn given its parents from the best linear prediction
-of its contrasts by theirs, which the released one- and two-way tables determine. What was not
-released (interactions of three and more) is not in them.
+of its contrasts by theirs, which the released one- and two-way tables determine. The rows lack all
+interactions that were not released (those of three and more).
 """
 
 from __future__ import annotations

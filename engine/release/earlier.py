@@ -20,7 +20,7 @@ from engine.knowledge import ORIENTS, Knowledge
 
 
 class EarlierKnown(Known):
-    """Knowledge as it was used: pairs known to be apart are not tested, whatever its use."""
+    """Knowledge by the earlier rules: pairs known to be apart are not tested, for either use."""
 
     @property
     def on_links(self) -> EarlierKnown:
@@ -69,7 +69,7 @@ class EarlierOrienter(Orienter):
 
     @property
     def result(self) -> Oriented:
-        """What was drawn, with lines for the barred arrows and for paths to an earlier tier."""
+        """Return the graph, with lines for the barred arrows and for paths to an earlier tier."""
         arrows = self.graph & ~self.graph.T & ~self._known.barred
         if not self._known.in_time(arrows):
             back = (reachable(arrows) | np.eye(len(arrows), dtype=bool)).T

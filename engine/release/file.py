@@ -1,6 +1,6 @@
-"""The file that is handed out: what it holds, and the one way to write it and to read it.
+"""The file of a release: its contents, and the one way to write it and to read it.
 
-The file is canonical JSON. It is read strictly, every size bounded before it is used: what is read
+The file is canonical JSON. It is read strictly, every size bounded before it is used: the content
 is written again, and must give the same bytes. So there is no field that is not known, none twice,
 no other layout and no other spelling of a number, and none of that is checked a second time.
 """
@@ -59,7 +59,7 @@ _VERSION = re.compile(r"[0-9A-Za-z.+!_-]{1,40}")
 
 @dataclass(frozen=True)
 class Signature:
-    """Who made a release: the public key, the SHA-256 of its page, and the value, all in hex."""
+    """The signature of a release: public key, SHA-256 of its page and value, all in hex."""
 
     kind: str
     public_key: str
@@ -69,18 +69,18 @@ class Signature:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Release:
-    """One release: what was asked, what it promises, and all that was given out.
+    """One release: its request, its guarantee and all released numbers.
 
-    ``total`` is the promise; ``params`` are the algorithm's, of which delta is a little smaller
+    ``total`` is the guarantee; ``params`` are the algorithm's, of which delta is a little smaller
     (:func:`engine.release.checking.allowance`). ``releases`` are the noisy numbers, from which
     ``cpdag`` (an undirected edge in both directions) follows, with each edge's ``confidence`` and
-    ``arrows``: how often there is one from the first column to the second, and back, if the edge
-    is real. ``arrows`` is empty where the directions were voted.
+    ``arrows``: how often there is one from the first column to the second, and back, if the edge is
+    real. ``arrows`` is empty where the directions were voted.
 
-    ``applied`` is knowledge of the causes that takes the place of the schema's in all but the
-    choice of what was released. ``parts`` are the releases of different people that were combined:
-    ``rows`` are theirs together, ``total`` is the largest of theirs, ``releases`` is empty, and
-    ``rests_on`` is the assumption under which ``total`` holds for each person.
+    ``applied`` is background knowledge that replaces the schema's, except for the choice of the
+    released tables. ``parts`` are the releases of different people that were combined: ``rows`` are
+    theirs together, ``total`` is the largest of theirs, ``releases`` is empty, and ``rests_on`` is
+    the assumption under which ``total`` holds for each person.
 
     Examples:
         >>> import tempfile
@@ -114,7 +114,7 @@ class Release:
 
     @property
     def knowledge(self) -> Knowledge | None:
-        """What is known of the causes, by what was applied or, without it, by the schema."""
+        """Return the background knowledge: the applied one or, without it, the schema's."""
         return self.schema.knowledge if self.applied is None else self.applied
 
     @property
@@ -210,14 +210,14 @@ def read_bytes(path: str | os.PathLike[str], most: int) -> bytes:
 def loads(raw: bytes) -> Release:
     """Return the release in a file's bytes; InputError unless they are exactly its text.
 
-    Nothing is verified but the layout and the digest: :func:`engine.release.door.opened` verifies.
+    It verifies only the layout and the digest; ``opened`` verifies the rest.
     """
     if len(raw) > MOST_BYTES or raw.count(b",") > MOST_VALUES:
         raise InputError("This file is too large for a release.")
     try:
         content = json.loads(raw.decode())
         release = parse(content)
-        same = canonical(release).encode() == raw  # ValueError for what is no number of JSON's
+        same = canonical(release).encode() == raw  # ValueError for a number that JSON lacks
         mine = content["digest"] == digest(release)
     except InputError:
         raise

@@ -1,4 +1,4 @@
-"""Are two releases of the same people? What the difference of their numbers tells.
+"""Are two releases of the same people? The difference of their numbers is the evidence.
 
 Let D be the difference of the two releases' one- and two-way tensors. Over independent samples of
 one population it has the variance of both noises, S, and of both samples, C; over the same people
@@ -70,7 +70,7 @@ def likeness(one: Sampled, other: Sampled) -> float:
 
 
 def same_noise(one: Release, other: Release) -> bool:
-    """Whether two releases are nearer to each other than two noises are, whatever the people."""
+    """Return whether two releases differ by less than two noises would, for any people."""
     first, again = one.releases[0], other.releases[0]
     apart = first.values / one.rows - again.values / other.rows
     variance = (first.sigma / one.rows) ** 2 + (again.sigma / other.rows) ** 2

@@ -1,8 +1,8 @@
 """Budgets and releases as a notebook holds them: pay, look, ask, combine, save.
 
 A release is one of :mod:`~engine.algorithms.marginal_pc`, which draws nothing but Gaussian noise on
-fixed tables: that has a hardened sampler (:mod:`engine.privacy.sources`), and whoever has the file
-can derive the graph again without the data (:mod:`engine.release.checking`).
+fixed tables: that has a hardened sampler (:mod:`engine.privacy.sources`), and every recipient of
+the file can derive the graph again without the data (:mod:`engine.release.checking`).
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class BudgetedRelease:
 
     @property
     def spent(self) -> Guarantee:
-        """What it promises, and what it cost; combined the largest of its releases'."""
+        """Return its guarantee, which is also its charge; combined, the largest one."""
         return self.release.total
 
     @property
@@ -219,12 +219,13 @@ def combine(
     *,
     different_people: bool = False,
 ) -> BudgetedRelease:
-    """Releases of different people under one schema as one: hospitals, or months; free.
+    """Combine releases of different people under one schema: hospitals, or months; free.
 
     Args:
         releases: Two or more, made here or loaded, or paths of their files.
-        knowledge: What is known of the causes. Without it what all of the releases state.
-        different_people: You state that each person is in one of them only, though two look like
+        knowledge: Background knowledge about the causes. Without it, the knowledge that all of the
+            releases declare.
+        different_people: You declare that each person is in one of them only, though two look like
             the same people. The file then says so.
 
     Returns:
@@ -266,7 +267,7 @@ def load_release(path: str | os.PathLike[str]) -> BudgetedRelease:
 
     Raises:
         InputError: In one sentence where the file is no release, was changed, has a wrong
-            signature, or states something else than what follows from its numbers.
+            signature, or contradicts its numbers.
 
     Examples:
         >>> import tempfile
@@ -305,7 +306,7 @@ class Budget:
     refuses another total. Nothing takes a charge back.
 
     Args:
-        name: What you call these records, whatever file they come in.
+        name: Your name for these records, in every file that holds them.
         epsilon: The total ε over all releases.
         delta: The total δ.
         path: Another file of budgets than the one in your data folder.
@@ -350,12 +351,12 @@ class Budget:
 
     @property
     def left(self) -> Guarantee:
-        """What can still be charged."""
+        """Return the remaining (epsilon, delta)."""
         return Guarantee(*map(float, self._book.show(self.name).left))
 
     @property
     def charges(self) -> tuple[books.Charged, ...]:
-        """What was charged, oldest first."""
+        """Return the charges, oldest first."""
         return self._book.show(self.name).charges
 
     def _repr_html_(self) -> str:
@@ -385,8 +386,8 @@ class Budget:
 
         Args:
             data: A frame, array or file, read by the schema; or a Dataset that was.
-            schema: The declared public facts, every column stated.
-            epsilon: What this release costs.
+            schema: The declared public facts, with every column declared.
+            epsilon: The ε that this release costs.
             delta: Likewise; unless said the same share of the total as epsilon is.
             sign: Whether to sign it with your key.
             stop: A ``threading.Event``, or a function that says whether to stop.
@@ -394,7 +395,7 @@ class Budget:
             on_progress: A function of a share and a phrase, which is :data:`CHARGED` once the
                 charge is on the disk. While a file is read, another thread calls it.
             resume: End the last release that was charged and cut short, at the settings that it
-                had, of the same data; nothing is charged. What was drawn of it is used again.
+                had, of the same data; nothing is charged. Its drawn tables are used again.
             question: The effect that a share of the budget is spent on; a public fact.
             values: More parameters of :mod:`~engine.algorithms.marginal_pc`.
 
@@ -484,7 +485,7 @@ class Budget:
 
     @contextmanager
     def _staying(self, charge: str, total: Guarantee) -> Iterator[None]:
-        """Say after a charge, whatever ends the release, that the charge stays and what is kept."""
+        """Say after a charge, however the release ends, that it stays and which file is kept."""
         try:
             yield
         except Stopped as stopped:
@@ -534,7 +535,7 @@ def _declared(data: Any, schema: Schema | None, monitor: Monitor) -> Dataset:
             f"The levels of {cut(', '.join(schema.waiting))} were found in the data and are not "
             "public: declare it (schema.declare), or leave the column out (schema.keep)."
         )
-    from engine.data.reading import as_dataset  # whoever reads a release needs none
+    from engine.data.reading import as_dataset  # readers of a release need none
 
     try:
         table = as_dataset(data, schema, monitor)

@@ -1,19 +1,19 @@
-"""Was noise drawn at all? What one release file can and cannot tell.
+"""Was noise drawn at all? One release file can show some of it, not all.
 
 Nobody can prove from a file that its noise was drawn: any numbers could have been. But numbers with
 too little noise are too good. Two things in a release are known but for the noise:
 
 1. *Whole numbers.* A contrast tensor times the lengths of its contrasts counts records, so it is a
-   whole number; with noise of a whole and more, what is left after the point is as good as uniform.
-2. *Twice the same.* A tensor that is released again has fresh noise. Whatever was known before, the
-   sum of (new - known before)^2 / variance of the new noise is at least as large as chi-square with
-   as many degrees of freedom: what was known before can be wrong, but not wrong in the direction of
-   noise that was drawn later.
+whole number; with noise of a whole and more, the digits after the point are as good as uniform. 2.
+*Twice the same.* A tensor that is released again has fresh noise. For any earlier estimate, the sum
+of (new - known before)^2 / variance of the new noise is at least as large as chi-square with as
+many degrees of freedom: the earlier estimate can be wrong, but not in the direction of noise that
+was drawn later.
 
-Both are turned into a number E with a mean over the noise of at most 1, whatever the data, whatever
-is released again after looking at what came before. By Markov's inequality E reaches 1/p with
-probability at most p: ``goodness_of_fit_p`` returns that p. A file that was made with the noise it
-states falls below :data:`ALARM` with probability at most :data:`ALARM`.
+Both are turned into a number E with a mean over the noise of at most 1, for all data and for every
+choice, made after earlier releases, of the tables to release again. By Markov's inequality E
+reaches 1/p with probability at most p: ``goodness_of_fit_p`` returns that p. A file that was made
+with the noise it states falls below :data:`ALARM` with probability at most :data:`ALARM`.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def whole_numbers(moments: Moments, heard: Iterable[Heard]) -> float:
     more off the mean than the grid's steps can add to it.
     """
     n, found = moments.n, 0.0
-    # What makes whole numbers of a variable's contrasts (Helmert's)
+    # The factors that turn a variable's contrasts (Helmert's) into whole numbers
     lengths = [np.sqrt(np.arange(1, r) * np.arange(2, r + 1)) for r in moments.cardinalities]
     for one in heard:
         units: Array = reduce(np.multiply.outer, (lengths[i] for i in one.variables))

@@ -199,7 +199,7 @@ def drift_words(release: Release) -> str:
 
 
 def combined_words(release: Release) -> tuple[str, ...]:
-    """Who is combined, what that rests on, how far the populations differ; nothing for one."""
+    """Return the combined parts, the assumption and the populations' difference; none for one."""
     if not release.parts:
         return ()
     who = ", ".join(

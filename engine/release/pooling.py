@@ -31,8 +31,8 @@ def weights(parts: Sequence[Moments]) -> Array:
 def pooled(parts: Sequence[Moments]) -> Moments:
     """Return the weighted mean of the tensors with its noise variance; n is the effective number.
 
-    Tensors of three columns and more that only some released are the mean over these. That they
-    rest on fewer rows counts as noise: the variance that is missing to that of n rows.
+    Tensors of three columns and more that only some released are the mean over these. Their smaller
+    number of rows counts as noise: the variance that is missing to that of n rows.
     """
     w, cards = weights(parts), parts[0].cardinalities
 

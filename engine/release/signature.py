@@ -1,10 +1,10 @@
-"""Who made a release: an Ed25519 signature over its file and over its page for people.
+"""Sign a release and verify its maker: Ed25519 over its file and over its page for people.
 
-The private key lies in the person's data folder, readable by that person alone. What is signed is
-the file's canonical text, in which the signature's value is empty; the text holds the digest of the
-numbers, the public key and the SHA-256 of the page. A key that a reader has by another way tells
-whether they are from whom they claim to be. The page itself is believed for no signature: it is
-derived from the file and compared with it.
+The private key lies in the person's data folder, readable by that person alone. It signs the file's
+canonical text, in which the signature's value is empty; the text holds the digest of the numbers,
+the public key and the SHA-256 of the page. A recipient who got the key in another way can verify
+that they are from their claimed maker. The page itself is believed for no signature: it is derived
+from the file and compared with it.
 """
 
 from __future__ import annotations
@@ -99,7 +99,8 @@ def public_key_in(place: str) -> str:
 def verify(release: Release, key: str | None = None) -> None:
     """InputError where a signature is wrong, or, with ``key``, where it is not that key's.
 
-    So are those of the releases that were combined. One without a signature is nobody's.
+    So are those of the releases that were combined. A release without a signature has no known
+    maker.
     """
     made = release.signature
     for part in release.parts:

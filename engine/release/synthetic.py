@@ -38,8 +38,8 @@ def synthetic(
         release: One that was made or opened; it is checked first.
         rows: How many, from 2.
         seed: Fixes them.
-        do: Columns that are set, to one of their levels, whatever causes them otherwise; what they
-            act on is drawn given that (do-sampling).
+        do: Columns that are set to one of their levels, regardless of their causes; their effects
+            are drawn given that level (do-sampling).
 
     Returns:
         A dataset of (rows, d) codes under the release's schema.

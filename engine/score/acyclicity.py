@@ -48,7 +48,7 @@ def prune(
 ) -> tuple[Adjacency, float]:
     """Return the edges of at least ``threshold``, and the factor that raised it to end all cycles.
 
-    ``required`` edges, which have no cycle, stay whatever their weight.
+    ``required`` edges, which have no cycle, stay, for any weight.
 
     ``threshold`` a number, or one for each edge. Weights are removed in the order of |w| over
     threshold until the graph is acyclic: a rule that looks at the released weights alone. Returns

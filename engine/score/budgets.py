@@ -57,7 +57,7 @@ def schedule(initial: float, count: int, increment: str) -> tuple[float, ...]:
 
     The text and Lemma 2 have k / I where Algorithm 2 has k / (I - 1), which would exceed the total;
     k / I it is. For initial < 1 the published multiplicative increment falls from epsilon_0 towards
-    epsilon_0^2; "rising", ours, goes from epsilon_0 to RISE times as much, whatever epsilon_0.
+    epsilon_0^2; "rising", ours, goes from epsilon_0 to RISE times as much, for every epsilon_0.
     """
     shares = [k / count for k in range(count)]
     if increment == "additive":

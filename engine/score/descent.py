@@ -1,6 +1,6 @@
 """Minimising with noisy gradients: as published (NOLEAKS, CURATE), and with bounds that hold.
 
-Published: the mean gradient is clipped entry by entry, which does not bound what one row does to
+Published: the mean gradient is clipped entry by entry, which does not bound a row's influence on
 it, and the line search reads rows that are declared public. Strict: every row's own gradient is
 clipped; the step sizes, the dual steps and the stop depend on noisy quantities and on public
 numbers alone.
@@ -60,10 +60,10 @@ def descend(
     epsilons: Sequence[float],
     planned_epsilon: tuple[float, ...] = (),
 ) -> Outcome:
-    """Let a run fill the trace, prune its last weights, and report; keeps what was reached.
+    """Let a run fill the trace, prune its last weights, and report; keeps its progress.
 
     A strict run shares its total among gradients in the ratios of ``epsilons``; a published one is
-    its paper's own, and ``claimed`` the paper's total of the gradients that were taken.
+    its paper's, and ``claimed`` the Claimed ε of the gradients that were taken.
     """
     trace = Trace(np.zeros((data.d, data.d)))
     with keeping(trace):
@@ -134,7 +134,7 @@ def release_gradient(
 def published_gradient(
     w: Matrix, covariance: Matrix, clip: float, sigma: float, context: RunContext, iteration: int
 ) -> Matrix:
-    """clip(-S (I - W), +-s) plus Gaussian noise, diagonal 0; charged with what can be proven."""
+    """Return clip(-S (I - W), +-s) plus Gaussian noise, diagonal 0; charge the Proven ε."""
     context.check()
     exact = np.clip(least_squares(w, covariance)[1], -clip, clip)
     return release_gradient(context, exact, defended_sensitivity(clip, len(w)), sigma, iteration)
@@ -171,14 +171,14 @@ def published_data(
     return covariance, public.T @ public / rows
 
 
-# Strict -----------------------------------------------------------------------------
+# Strict runs -----------------------------------------------------------------------------
 
-ENCODING_SHARE = 0.05  # of a strict total, for the column means or one-way tables
+ENCODING_SHARE = 0.05  # share of a strict run's ε, for the column means or one-way tables
 
 
 @dataclass(frozen=True)
 class GradientPlan:
-    """A strict run fixed in advance: what the encoding costs, and sigma of each gradient.
+    """A strict run fixed in advance: the cost of the encoding, and sigma of each gradient.
 
     ``shares`` are the gradients' parts of the rho that the encoding leaves; they sum to 1.
     """
@@ -271,7 +271,7 @@ def strict_run(
     context: RunContext,
     trace: Trace,
 ) -> None:
-    """Clipped rows, public plan, capped total; ``epsilons`` are what the trace reports a step."""
+    """Clipped rows, public plan, capped total; ``epsilons`` are the trace's, per step."""
     plan = GradientPlan(params.total, proportional(epsilons))
     rows = strict_records(data, params.scores(), plan, context)
     radius = norm_limit(params.clip_at(strict=True), data.d)

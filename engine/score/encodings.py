@@ -1,6 +1,6 @@
-"""Columns as numbers in [-1, 1], which bounds what one row can contribute.
+"""Columns as numbers in [-1, 1], which bounds the contribution of one row.
 
-Discrete columns get a score a level: "ordinal" spaces the levels equally, a public fact; "ridit"
+Discrete columns get a score per level: "ordinal" spaces the levels equally, a public fact; "ridit"
 puts each level at the midpoint of its interval of the cumulative frequency, and "frequency" does so
 after sorting the levels by falling frequency (NOLEAKS). The last two need frequencies, exact ones
 or released ones. Numeric columns are clipped to their stated bounds.
@@ -25,8 +25,8 @@ BLOCK = 1 << 15  # rows turned into floats at a time
 class Encoding:
     """How rows become vectors in the box [-1, 1]^d.
 
-    scores  per column, one score a level; None for numeric data.
-    half    (d,) what a unit of the box is in the column's own unit: half the width of the bounds.
+    scores  per column, one score per level; None for numeric data.
+    half    (d,) the size of the box's unit in the column's unit: half the width of the bounds.
     middle  (d,) the middle of the bounds, 0 for discrete data.
     """
 

@@ -55,7 +55,7 @@ def _second_moments(data: Dataset, encoding: Encoding, radius: float) -> Matrix:
 
 
 def holds_box(radius: float, d: int) -> bool:
-    """Return True if the ball holds [-1, 1]^d; a radius of sqrt(d) does, whatever rounding says."""
+    """Return True if the ball holds [-1, 1]^d; a radius of sqrt(d) does, despite rounding."""
     return radius * radius >= d * (1 - 1e-12)
 
 

@@ -27,7 +27,7 @@ class Learned:
 
     @property
     def oriented(self) -> Oriented:
-        """The DAG's equivalence class; with knowledge, what is left of it."""
+        """Return the DAG's equivalence class; with knowledge, its remaining part."""
         return by_dag(self.dag, self.known)
 
 
@@ -116,7 +116,7 @@ def oracle_threshold(weights: Matrix, data: Dataset) -> OracleThreshold | None:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ScoreDiagnostics(Diagnostics):
-    """What a score-based run shows in addition to its graph.
+    """The report of a score-based run, in addition to its graph.
 
     ``weights`` (d, d), [i, j] the weight of i -> j before pruning; ``threshold`` the one that
     pruned them; ``objective``, ``h`` (the measure of cycles) and ``epsilon`` hold one value an

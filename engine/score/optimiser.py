@@ -44,7 +44,7 @@ class Trace:
 
 @contextmanager
 def keeping(trace: Trace) -> Iterator[None]:
-    """If the budget or the user ends the work, the trace says so and keeps what it has."""
+    """Keep the trace's content if the budget or the user ends the work, and note the end in it."""
     try:
         yield
     except BudgetExhausted:
@@ -143,9 +143,9 @@ def solve(
     """Minimise over acyclic W; ``covariance`` (d, d) symmetric and positive semi-definite.
 
     ``l1`` is the penalty's weight, one number or one for each edge; ``tolerance`` the h(W) to stop
-    at. Arrows that are known to be none keep the weight 0. A stopped run keeps what was found. Each
-    inner solve is a step of the run's trace: only for covariances that may be shown, released ones,
-    or runs that promise nothing.
+    at. Arrows that are known to be none keep the weight 0. A stopped run keeps its results so far.
+    Each inner solve is a step of the run's trace: only for covariances that may be shown, released
+    ones, or runs that promise nothing.
     """
     from scipy.optimize import minimize  # slow to load, and many runs need least_squares alone
 

@@ -85,13 +85,13 @@ PUBLISHED_CLIP, STRICT_CLIP = 2.0, 1.0
 
 @dataclass(frozen=True, kw_only=True)
 class GradientParameters(Parameters):
-    """What methods that release a noisy gradient an iteration add to the others' parameters."""
+    """The additional parameters of methods that release a noisy gradient per iteration."""
 
     clip: float | str = param(
         "auto",
         kind="float",
         words=("auto",),
-        low=1e-6,  # where it underflows, so does the sensitivity, and nothing hides what is left
+        low=1e-6,  # where it underflows, so does the sensitivity, and no noise hides the rest
         high=1e3,
         tuned=(0.05, 20.0),
         title="Clip s",

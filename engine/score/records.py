@@ -51,13 +51,13 @@ class Records:
 class ClippedGradient:
     """Mean over the rows of their gradients, each shrunk to l2 norm ``radius``; (d, d).
 
-    Replacing one row moves it by at most 2 radius / n in l2 norm, whatever w. It is asked at one w
-    after another, and looks again only at rows that matter.
+    Replacing one row moves it by at most 2 radius / n in l2 norm, for every w. It is computed at
+    one w after another, and reads only the rows again that can change.
 
     Rows that are far from being clipped count together, -S_far (I - W) with S_far their second
-    moments; every other row counts on its own. From w to w' a row's gradient x r' moves by at most
-    |x|^2 |w' - w| (spectral norm), so far rows stay short while w stays within a reach. Nothing is
-    added that is taken off again: a huge row's clipped gradient loses no digits to its whole one.
+    moments; every other row counts separately. From w to w' a row's gradient x r' moves by at most
+    |x|^2 |w' - w| (spectral norm), so far rows stay short while w stays within a reach. No term is
+    added and subtracted again: a huge row's clipped gradient loses no digits to its whole one.
     """
 
     SHARE = 0.1  # of the rows that are short at w: so many more are looked at again each time

@@ -1,1 +1,1 @@
-"""The PC loop, the evidence private rules see, and how their budgets are laid out."""
+"""The PC loop, the evidence for private rules, and the allocation of their budgets."""

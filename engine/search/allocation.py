@@ -15,7 +15,7 @@ from engine.theory import uniform_epsilon
 
 
 def likely_tests(d: int) -> tuple[int, ...]:
-    """A guess of the number of tests of order 0 to d - 2, for planning a strict budget.
+    """Estimate the number of tests of order 0 to d - 2, for planning a strict budget.
 
     Every pair once at order 0; half of a complete graph's tests at order 1; each further order
     half of the one before. The guess is a public fact: it may fail, and then costs utility only.
@@ -29,7 +29,7 @@ Vector = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Price:
-    """What t tests of one order cost at ``epsilon`` each, in the unit of the total.
+    """The cost of t tests of one order at ``epsilon`` each, in the unit of the total.
 
     "curate": t e^2 + e sqrt(2 t ln(1/delta')), the paper's; "zcdp": t e^2 / 2; "basic": t e.
     """
@@ -38,7 +38,7 @@ class Price:
     delta: float = 0.5
 
     def coefficients(self, tests: Vector) -> tuple[Vector, Vector]:
-        """(a, b) of the cost a e^2 + b e of each order."""
+        """Return (a, b) of the cost a e^2 + b e of each order."""
         if self.method == "curate":
             return tests, np.sqrt(2 * math.log(1 / self.delta) * tests)
         if self.method == "zcdp":
@@ -46,7 +46,7 @@ class Price:
         return np.zeros_like(tests), tests
 
     def cost(self, tests: ArrayLike, epsilon: ArrayLike) -> Vector:
-        """The cost of each order."""
+        """Return the cost of each order."""
         each = np.asarray(epsilon, dtype=float)
         a, b = self.coefficients(np.asarray(tests, dtype=float))
         total: Vector = a * each**2 + b * each
@@ -103,7 +103,7 @@ def _telescope(
     return k * log_limit + half + after, before + half + after
 
 
-@lru_cache(maxsize=1024)  # the runs of a study begin with the same plan, whatever their noise
+@lru_cache(maxsize=1024)  # the runs of a study begin with the same plan, for any noise
 def allocate(
     tests: tuple[float, ...], budget: float, price: Price, objective: Objective
 ) -> tuple[float, ...]:
@@ -129,7 +129,7 @@ def allocate(
 
 
 def _fit(shape: Vector, a: Vector, b: Vector, budget: float) -> Vector:
-    """The multiple of ``shape`` that costs exactly the budget."""
+    """Return the multiple of ``shape`` that costs exactly the budget."""
     return shape * uniform_epsilon(float(a @ shape**2), float(b @ shape), budget)
 
 

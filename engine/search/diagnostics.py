@@ -1,4 +1,4 @@
-"""What a constraint-based run shows with its graph."""
+"""The report of a constraint-based run, in addition to its graph."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""A query as a private algorithm sees it: one number, what it is compared with, its sensitivity.
+"""A query as a private algorithm sees it: one number, its threshold and its sensitivity.
 
 It guarantees in strict mode that one replaced record moves the number by at most
-``noise_sensitivity``, so that a release is charged exactly what its noise covers. In published
-mode noise is calibrated to the paper's sensitivity, and charged for what holds.
+``noise_sensitivity``, so that a release is charged exactly what its noise covers. In published mode
+noise is calibrated to the paper's sensitivity, and charged at the proven one.
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ class TwoForms(PublishedForm, PrivateParameters):
     """The published forms of the PC loop."""
 
     def rows(self, data: Dataset) -> Dataset:
-        """The data as the form reads them: the programs put levels in alphabetical order."""
+        """Return the data as the form reads them: the programs put levels in alphabetical order."""
         return data.alphabetical if self.programmed else data
 
 
 def differs(what: str) -> Any:
-    """Declare ``form`` with what the program does in another way than the text."""
+    """Declare ``form`` with the program's differences from the text."""
     return again(
         TwoForms,
         "form",
@@ -109,7 +109,7 @@ class NoisyTestParameters(PrivateParameters):
         return {"auto": "z" if self.strict else "p"}.get(self.score, self.score)
 
     def block_count(self, n: int) -> int:
-        """The odd number of blocks for n rows."""
+        """Return the odd number of blocks for n rows."""
         return default_blocks(n) if isinstance(self.blocks, str) else odd(self.blocks)
 
 
@@ -124,7 +124,7 @@ class NoisyScore:
     Algorithms put noise on it in two ways: :meth:`release`, and :meth:`gap` in a sparse vector.
     """
 
-    # What a release itself adds to delta: none, but for noise on a smooth sensitivity.
+    # The part of delta that a release adds: none, except for noise on a smooth sensitivity.
     slack = 0.0
     # The oracle reads no data; a token unit keeps its noise below any comparison.
     _ORACLE_SENSITIVITY = 1e-12
@@ -149,26 +149,26 @@ class NoisyScore:
         return codes.get(self.perturbed, "noisy_p")
 
     def sample(self, m: int, randomness: Randomness) -> Any:
-        """A fresh sample of m rows, without replacement, as :meth:`of` takes it."""
+        """Draw a fresh sample of m rows, without replacement, in the form that :meth:`of` takes."""
         return draw(self.scores.store, m, randomness)
 
     def of(self, q: Query, rows: Any = None) -> float:
-        """The query's score on a sample, or on all rows."""
+        """Return the query's score on a sample, or on all rows."""
         result = self.scores.full(q) if rows is None else self.scores.on(rows, q)
         if self.perturbed == "p":
             return result.cautious_p
         return -abs(result.statistic) if result.testable else -self._test.largest(self._n)
 
     def cutoff(self, tweak: float = 0.0) -> float:
-        """What a score is compared with: the threshold lowered by ``tweak`` on the p scale."""
+        """Return the limit for a score: the threshold lowered by ``tweak`` on the p scale."""
         return self.cutoff_at(max(0.0, self.threshold - tweak))
 
     def cutoff_at(self, threshold: float) -> float:
-        """What a score is compared with if the threshold on the p scale is the one given."""
+        """Return the limit for a score that this threshold on the p scale gives."""
         return -critical_z(threshold) if self.perturbed == "z" else threshold
 
     def noise_sensitivity(self, q: Query, n: int | None = None) -> float:
-        """The sensitivity that noise is calibrated to, for a score on n rows (default: all)."""
+        """Return the sensitivity that noise is calibrated to, on n rows (default: all)."""
         test, levels, m = self._test, self._cardinalities, n or self._n
         if not test.reads_data:
             return self._ORACLE_SENSITIVITY
@@ -185,9 +185,9 @@ class NoisyScore:
         return full if rows == m else full * math.sqrt(rows / m)
 
     def defended_ratio(self, q: Query, n: int | None = None) -> float:
-        """Defended sensitivity over the calibrated one, the largest there is for queries like q.
+        """Return proven over calibrated sensitivity, the largest ratio for queries like q.
 
-        Published scores have no useful global sensitivity; what holds is their range: p lies in
+        Published scores have no useful global sensitivity; their range bounds it: p lies in
         [0, 1/2], and |z| is at most the root of the largest weight.
         """
         if not self._test.reads_data:
@@ -199,7 +199,7 @@ class NoisyScore:
         return max(1.0, span / self.noise_sensitivity(Query(q.x, q.y, ()), n))
 
     def event(self, q: Query, epsilon: float) -> Event:
-        """What :meth:`release` charges on all rows."""
+        """Return the charge of :meth:`release` on all rows."""
         unit = self.noise_sensitivity(q)
         return LaplaceEvent(self.defended_ratio(q) * unit, unit / epsilon)
 
@@ -282,7 +282,7 @@ class Votes(BlockScore):
     perturbed = "votes"
 
     def of(self, q: Query, rows: Any = None) -> float:
-        """The number of blocks that find q independent."""
+        """Count the blocks that find q independent."""
         return float(votes(self.p_values(q, rows), self.threshold))
 
     def cutoff(self, tweak: float = 0.0) -> float:
@@ -290,12 +290,12 @@ class Votes(BlockScore):
         return self._count * max(0.0, 0.5 - tweak)
 
     def cutoff_at(self, threshold: float) -> float:
-        """The threshold applies inside the blocks; between them it scales the half."""
+        """Scale the half by the threshold's share; the threshold applies inside the blocks."""
         share = threshold / self.threshold if self.threshold > 0 else 1.0
         return self._count * min(1.0, 0.5 * share)
 
     def defended_ratio(self, q: Query, n: int | None = None) -> float:
-        """The sensitivity holds as it is."""
+        """Return 1: the sensitivity is proven as it is."""
         return 1.0
 
 
@@ -303,14 +303,14 @@ class Median(BlockScore):
     """The blocks' median p-value with noise on its smooth sensitivity (preprint, Algorithm 6).
 
     A release is (epsilon, delta)-DP (:class:`SmoothEvent`). In a sparse vector the noise of every
-    negative answer has its own scale that depends on the data, and such answers are not free:
-    nothing is proven there.
+    negative answer has its own scale that depends on the data, and such answers are not free: a
+    sparse vector has no guarantee.
     """
 
     perturbed = "median"
 
     def of(self, q: Query, rows: Any = None) -> float:
-        """The median of the blocks' p-values."""
+        """Return the median of the blocks' p-values."""
         return float(np.median(self.p_values(q, rows)))
 
     def defended_ratio(self, q: Query, n: int | None = None) -> float:
@@ -318,7 +318,7 @@ class Median(BlockScore):
         return math.inf
 
     def event(self, q: Query, epsilon: float) -> Event:
-        """What :meth:`release` charges."""
+        """Return the charge of :meth:`release`."""
         return SmoothEvent(epsilon, self.slack)
 
     def release(
@@ -347,14 +347,14 @@ class Median(BlockScore):
 
 
 def noisy_score(data: Dataset, params: NoisyTestParameters, randomness: Randomness) -> NoisyScore:
-    """The chosen test as noise is put on it: a bounded score, or the aggregate by blocks."""
+    """Return the chosen test as noise is put on it: a bounded score, or the blocks' aggregate."""
     if not params.test.aggregated:
         return NoisyScore(data, params, params.perturbed)
     return (Votes if params.strict else Median)(data, params, randomness)
 
 
 def least_unit(data: Dataset, params: PrivateParameters) -> float:
-    """The sensitivity of |z| of the most favourable pair: the columns with fewest levels."""
+    """Return the sensitivity of |z| of the most favourable pair: columns with fewest levels."""
     x, y = sorted(range(data.d), key=data.cardinalities.__getitem__)[:2]
     return NoisyScore(data, params, "z").noise_sensitivity(Query(x, y, ()))
 
@@ -365,14 +365,15 @@ def least_unit(data: Dataset, params: PrivateParameters) -> float:
 class SparseVector:
     """Above-threshold runs: each positive answer ends one, and the next query opens another.
 
-    Dwork and Roth 2013; Lyu, Su and Li 2017. It guarantees that a run costs what it was charged as
-    it opened, however many of its answers are negative, and that it opens only where the ledger has
-    room for what its positive answer leads to.
+    Dwork and Roth 2013; Lyu, Su and Li 2017. It guarantees that the charge at its opening covers a
+    run, however many of its answers are negative. A run opens only if the ledger has room for the
+    charges that its positive answer causes.
 
     The noise is Laplace's, its scales in units of the sensitivity: ``threshold_scale`` on the
     threshold, drawn afresh as a run opens, and ``query_scale`` on every query. A run costs
     1 / threshold_scale + 2 / query_scale on its sample, a fresh one of ``m`` of the n rows.
-    ``reserve`` says what a positive answer to a query will lead to, for which room must be.
+    ``reserve`` returns the charges that a positive answer to a query causes; the ledger must have
+    room for them.
     """
 
     def __init__(

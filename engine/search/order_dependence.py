@@ -3,9 +3,9 @@
 PC that is not stable asks in the order of the columns, and an edge that goes takes its ends out of
 the sets that are asked later. So which set separates a pair, and with it which colliders there are,
 may be an accident of that order. Here the search is repeated with the columns in other orders, on
-the answers that it was given: a set that separated a pair still does, and what was not asked
-separates nothing. Nothing new is asked, so this costs no privacy; what other questions would have
-been answered, it cannot know.
+the answers that it was given: a set that separated a pair still does, and a set that was not asked
+about separates no pair. The search asks no new question, so it costs no ε; it cannot know the
+answers to other questions.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Answered:
         """Nothing to prepare."""
 
     def separate(self, x: int, order: int, graph: Graph) -> Iterator[Query]:
-        """The edges of x that a set of this order separated which would be asked about now."""
+        """Return x's edges that a set of this order separated and that would be asked about now."""
         for y in graph.asked_about(x):
             candidates = set(graph.candidates(x, y))
             for given in self._separating.get(frozenset((x, y)), ()):
@@ -45,10 +45,11 @@ class Answered:
 def order_dependent(
     graph: Adjacency, separating: SeparatingSets, names: Sequence[str], known: Known | None = None
 ) -> frozenset[Pair] | None:
-    """The links (i, j), i < j, of a (d, d) graph that another order of the columns marks otherwise.
+    """Return the edges (i, j), i < j, that another order of the columns marks otherwise.
 
-    ``separating`` are the sets that separated pairs. None where these answers do not give the
-    graph in its own order, so that nothing can be said: it was found in another way.
+    ``separating`` are the sets that separated pairs. Returns None where these answers do not give
+    the (d, d) graph in the order of its columns: it was found in another way, and there is no
+    verdict.
     """
     d = len(graph)
     orders = list(_orders(d))
@@ -63,7 +64,7 @@ def order_dependent(
 
 
 def _orders(d: int) -> Iterator[list[int]]:
-    """The columns' own order first."""
+    """Yield the columns' given order first."""
     for start in sorted({turn * d // TURNS for turn in range(TURNS)}):
         turned = [*range(start, d), *range(start)]
         yield turned
@@ -73,7 +74,7 @@ def _orders(d: int) -> Iterator[list[int]]:
 def _again(
     order: Sequence[int], separating: SeparatingSets, names: Sequence[str], known: Known | None
 ) -> Adjacency:
-    """The graph that the answers give with the columns in this order; its own order of columns."""
+    """Return the graph that the answers give in this order, its columns in the given one."""
     place = {column: at for at, column in enumerate(order)}
     answers = {
         frozenset(place[i] for i in pair): [frozenset(place[i] for i in some) for some in sets]

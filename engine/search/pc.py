@@ -1,7 +1,7 @@
 """PC around the loop of :mod:`engine.search.skeleton`: its parameters, its directions, its end.
 
-It guarantees that a run which is stopped, by its budget or by its user, keeps what was decided, and
-says which pairs were not tested to the end.
+It guarantees that a run which is stopped, by its budget or by its user, keeps its decisions, and
+says which pairs were not fully tested.
 """
 
 from __future__ import annotations
@@ -80,14 +80,14 @@ class SearchParameters(Parameters):
         return self.test.threshold if isinstance(self.threshold, str) else self.threshold
 
     def order_limit(self, data: Dataset) -> int:
-        """The largest order as a number, for n rows and d columns."""
+        """Return the largest order as a number, for n rows and d columns."""
         if isinstance(self.max_order, str):
             return int(np.clip(math.floor(math.log2(data.n)) - 5, 0, max(0, data.d - 2)))
         return min(self.max_order, max(0, data.d - 2))
 
 
 def pc(data: Dataset, params: SearchParameters, context: RunContext, rule: Rule) -> Outcome:
-    """Run the PC loop with a rule; keep what was decided if the budget or the user ends it."""
+    """Run the PC loop with a rule; keep its decisions if the budget or the user ends it."""
     graph = Graph(data.d, stable=params.stable, known=context.links_known)
     status = "complete"
     try:
@@ -107,5 +107,5 @@ def pc(data: Dataset, params: SearchParameters, context: RunContext, rule: Rule)
 
 
 def directed(graph: Graph, known: Known | None) -> Oriented:
-    """The searched graph with arrows: those that are known, then colliders, then Meek's rules."""
+    """Return the skeleton with arrows: the known ones, then colliders, then Meek's rules."""
     return by_sets(graph.matrix(), graph.separating, known)

@@ -1,7 +1,7 @@
 """The one PC loop (Spirtes, Glymour and Scheines; Priv-PC appendix A, Algorithm 3).
 
-:func:`search` walks orders and nodes; a :class:`Rule` decides. It knows nothing of privacy: a rule
-that runs out of budget raises, and the graph holds what was decided until then.
+:func:`search` goes through orders and nodes; a :class:`Rule` decides. It knows nothing of privacy:
+a rule that exhausts its budget raises, and the graph holds the decisions until then.
 """
 
 from __future__ import annotations
@@ -37,9 +37,10 @@ class Graph:
     adjacencies as they were when the order began, and all sets of an order that separate a pair
     are kept, so that neither skeleton nor v-structures depend on the order of the columns.
 
-    What is ``known`` keeps pairs out that are not linked, keeps links that are required out of the
-    questions, and conditioning sets to what may be an ancestor. A pair that is not linked is asked
-    about all the same where directions rest on the sets that separate it (``Known.telling``).
+    Background knowledge (``known``) leaves out pairs without an edge, asks no question about
+    required edges, and restricts conditioning sets to possible ancestors. A pair that is not linked
+    is asked about all the same where directions rest on the sets that separate it
+    (``Known.telling``).
     """
 
     def __init__(self, d: int, *, stable: bool = False, known: Known | None = None):
@@ -67,24 +68,24 @@ class Graph:
         self._frozen = [set(a) for a in self._live] if self.stable else self._live
 
     def adjacent(self, x: int) -> list[int]:
-        """The nodes still joined to x, in column order."""
+        """Return the nodes still joined to x, in column order."""
         return sorted(self._live[x])
 
     def open(self, x: int) -> list[int]:
-        """The nodes still joined to x by a link in question."""
+        """Return the nodes still joined to x by an edge in question."""
         near = self.adjacent(x)
         return near if self.known is None else [y for y in near if not self.known.linked[x, y]]
 
     def asked_about(self, x: int) -> list[int]:
-        """The nodes that questions are about with x: those of :meth:`open`, and those apart."""
+        """Return the nodes that questions pair with x: those of :meth:`open`, and those apart."""
         return sorted({*self.open(x), *self._apart[x]})
 
     def largest(self, x: int) -> int:
-        """The size of the largest set that x's neighbours give; -1 without any question."""
+        """Return the size of the largest set that x's neighbours give; -1 without any question."""
         return len(self._live[x]) - (not self._apart[x])
 
     def candidates(self, x: int, y: int) -> list[int]:
-        """The nodes that conditioning sets of x - y may be drawn from, on x's side."""
+        """Return the nodes that conditioning sets of x - y may be drawn from, on x's side."""
         near = sorted(self._frozen[x] - {y})
         if self.known is None:
             return near
@@ -133,7 +134,7 @@ class Rule(Protocol):
     """How an algorithm decides which edges go."""
 
     def begin_order(self, order: int, graph: Graph) -> None:
-        """Called before the first node of each order."""
+        """Prepare an order; the search calls this before the order's first node."""
 
     def separate(self, x: int, order: int, graph: Graph) -> Iterator[Query]:
         """Yield the queries about x's edges that are found independent.
@@ -177,7 +178,7 @@ class TestByTest:
             graph.asked.update(((x, y), (y, x)) if done and not self._both_sides else ((x, y),))
 
     def _queries(self, x: int, y: int, order: int, graph: Graph) -> Iterator[Query]:
-        """The pair's queries of this order that have not been asked; from both sides if stable."""
+        """Yield the pair's unasked queries of this order; from both sides if stable."""
         sides = ((x, y), (y, x)) if graph.stable and not self._both_sides else ((x, y),)
         low, high = min(x, y), max(x, y)
         for a, b in sides:

@@ -1,7 +1,7 @@
-"""What a statistic of conditional independence declares, and what it says of one table.
+"""Declare a statistic of conditional independence, and compute it on one table.
 
 A table has shape (strata, levels of x, levels of y). A stratum where x or y is constant tests
-nothing. :meth:`Statistic.untested` says what is so where no stratum can test the query; tables,
+nothing. :meth:`Statistic.untested` gives the answer where no stratum can test the query; tables,
 blocks and distances ask it.
 """
 
@@ -122,7 +122,7 @@ class Statistic:
         return math.inf
 
     def largest(self, n: int) -> float:
-        """Return what the published |statistic| on n rows never exceeds; for bounded ones."""
+        """Return an upper bound of the published |statistic| on n rows; for bounded ones."""
         return math.inf
 
     def published_sensitivity(self, n: int, strata: int | None) -> float:
@@ -133,7 +133,7 @@ class Statistic:
 def checked(table: ArrayLike, variant: str) -> Counts:
     """Return the table as (strata, levels of a, levels of b).
 
-    InputError for any other shape, and for what are no whole numbers of at least 0.
+    InputError for any other shape, and for entries that are not whole numbers of at least 0.
     """
     if variant not in VARIANTS:
         raise InputError(f"variant must be published or strict; {variant!r} is not.")
@@ -230,7 +230,7 @@ Query = tuple[int, int, Given]  # x < y, and the columns they are conditioned on
 
 
 class QueryScores:
-    """What a statistic says of queries on a dataset, each computed at most once per store."""
+    """A statistic's scores of queries on a dataset, each computed at most once per store."""
 
     def __init__(self, data: Dataset, statistic: Statistic, variant: str):
         self.statistic = statistic
@@ -252,7 +252,7 @@ class QueryScores:
         return found
 
     def compute(self, q: Query) -> Score:
-        """Return the query's score on all rows, which somebody else keeps."""
+        """Return the query's score on all rows, which the caller stores."""
         return self._compute(self.store.count, q)
 
     def on(self, rows: Rows, q: Query) -> Score:

@@ -1,7 +1,7 @@
 """Subsample and aggregate: a test without bounded sensitivity, made usable block by block.
 
-The rows are dealt at random into blocks, whatever they hold; the test runs in each block; one
-replaced record changes one block. Two aggregates of the blocks' p-values (preprint of Priv-PC,
+The rows are dealt at random into blocks, regardless of their values; the test runs in each block;
+one replaced record changes one block. Two aggregates of the blocks' p-values (preprint of Priv-PC,
 appendix F, Algorithm 6; Nissim, Raskhodnikova and Smith 2007):
 
 - the *votes*: how many blocks find independence. Its replace-one sensitivity is exactly 1;

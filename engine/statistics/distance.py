@@ -52,7 +52,7 @@ def _known(size: int) -> NDArray[np.float64]:
 
 @kernel()
 def _products(size):  # type: ignore[no-untyped-def]
-    """By the very function that is called beyond them: what is looked up makes no difference."""
+    """Compute the table by the function that larger values call, so a look-up changes no result."""
     out = np.empty(size)
     for x in range(size):
         out[x] = _product(x)

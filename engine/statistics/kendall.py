@@ -22,7 +22,7 @@ def _kendall_sums(table, strict):  # type: ignore[no-untyped-def]
         below[:] = 0
         n, score, used_rows = 0, 0, 0
         # From the highest level of x downwards: a record of cell (i, j) is concordant with every
-        # record below it in this walk to the right of j, discordant with every one to its left.
+        # record that comes later and to the right of j, discordant with every one to its left.
         # Records of the same row or column are ties, and count as neither.
         for i in range(rows - 1, -1, -1):
             right = below.sum()
@@ -39,7 +39,7 @@ def _kendall_sums(table, strict):  # type: ignore[no-untyped-def]
         if n == 0:
             continue
         # The published rule: a stratum of two rows, or with a constant column, tests nothing. The
-        # strict form sums over all strata, because what may be skipped depends on the data.
+        # strict form sums over all strata, because the rule for skipping depends on the data.
         if not strict and (n <= 2 or used_rows < 2 or np.count_nonzero(below) < 2):
             continue
         # w_i tau_i with tau_i = 2 S_i / (n_i (n_i - 1)): the n_i (n_i - 1) cancels.

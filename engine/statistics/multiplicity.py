@@ -1,12 +1,12 @@
-"""What many tests together take for chance."""
+"""Correct for chance among many tests."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-# Of the links seen, about how many may be chance. With nothing there, share / (1 - share)^2 = .31
-# are seen a run.
+# About this share of the links seen may be chance. Without any dependence, share / (1 - share)^2 =
+# .31 are seen per run.
 FALSE_SHARE = 0.2
 
 

@@ -10,6 +10,6 @@ from engine.statistics.spearman import SPEARMAN
 
 STATISTICS: dict[str, Statistic] = {s.key: s for s in (KENDALL, SPEARMAN, G2, CHI2, ORACLE)}
 
-# By what a private algorithm can do with them: noise on the score, or on an aggregate of blocks.
+# By the place of a private algorithm's noise: on the score, or on an aggregate of blocks.
 BOUNDED = tuple(key for key, s in STATISTICS.items() if s.bounded)
 AGGREGATED = tuple(key for key, s in STATISTICS.items() if s.aggregated)

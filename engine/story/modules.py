@@ -99,7 +99,8 @@ def graph_content(data: Dataset) -> dict[str, Any]:
 
 @lru_cache(maxsize=16)  # a scene that is still being drawn is asked for every few seconds
 def layouts(titles: tuple[str, ...], arrows: tuple[tuple[str, str], ...]) -> dict[str, Any]:
-    """Lay the graph out in every frame: boxes, the bow of each pair's line, and what holds them.
+    """Lay the graph out in every frame: boxes, the bow of each pair's line, and the box around
+    them.
 
     ``bows`` go by (i, j), i < j, as pairs do; a line bows from i.
     """

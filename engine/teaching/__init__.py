@@ -1,1 +1,1 @@
-"""What the lesson shows: a search played back, one noisy test, a neighbouring dataset, a game."""
+"""The lesson: a search played back, one noisy test, a neighbouring dataset, a game."""

@@ -1,6 +1,6 @@
-"""What noise does to one test, and why tests of later orders suffer more from it.
+"""The effect of noise on one test, and why tests of later orders suffer more from it.
 
-Exact scores of public data, to show what a private run never releases.
+Exact scores of public data, to show numbers that a private run never releases.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class OrderStrength:
 
 
 def strengths(data: Dataset, steps: Sequence[Step], epsilon: float) -> list[OrderStrength]:
-    """One line an order with a dependent pair, of a perfect search's trace (``pc``, "oracle")."""
+    """Return one line per order with a dependent pair, from a perfect search (``pc``, "oracle")."""
     truth = QueryScores(data, ORACLE, "published")
     tests: dict[int, list[NoisyTest]] = {}
     for step in steps:

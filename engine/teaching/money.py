@@ -22,8 +22,8 @@ class Purse:
 
     Answer k is about the pair at place ``pairs[k]`` of ``itertools.combinations`` and says
     ``decisions[k]``: "i" (independent: the link goes), "d" (dependent) or "p" (passed a sieve).
-    ``coins[k]`` were paid when it was given. ``bought`` says what was bought before the first
-    answer, in coins; ``ended`` is False where the purse was empty before the last question.
+    ``coins[k]`` were paid when it was given. ``bought`` lists the charges before the first
+    answer, in coins; ``ended`` is False where no coins remained before the last question.
     """
 
     pairs: tuple[int, ...]
@@ -39,7 +39,7 @@ class Purse:
 
 
 def purse(result: RunResult) -> Purse:
-    """Trace a run's purse; InputError where the run had no cap."""
+    """Trace a run's coins; InputError where the run had no cap."""
     account = result.ledger
     if account.cap is None:
         raise InputError("Coins are shares of a total: only a strict run has one.")
@@ -67,7 +67,7 @@ def purse(result: RunResult) -> Purse:
 def purses(
     data: Dataset, key: str, epsilons: Sequence[float], seed: int = 0, **values: Any
 ) -> list[Purse]:
-    """Trace the purse of one strict run at each epsilon, with one seed; for public data only."""
+    """Trace the coins of one strict run at each epsilon, with one seed; for public data only."""
     if not data.public:
         raise InputError("Every run spends ε: purses are shown on bundled data, not your own.")
     return [

@@ -1,4 +1,4 @@
-"""One person replaced: the neighbouring dataset, what it does to one test, and a guessing game.
+"""One person replaced: the neighbouring dataset, its effect on one test, and a guessing game.
 
 Also the record on which a published sensitivity fails. Everything is for public data: it shows
 exact scores.
@@ -30,7 +30,7 @@ Cell = tuple[int, ...]
 
 @dataclass(frozen=True, eq=False)
 class NeighbourTest:
-    """Two datasets that differ in one row, and what one noisy test says of each.
+    """Two datasets that differ in one row, and the result of one noisy test on each.
 
     ``before`` and ``after`` are the labels of the columns that changed, by name. ``exact`` holds
     |z| of the test on either dataset.
@@ -156,10 +156,10 @@ class Counterexample:
 
 
 def counterexample(small: int = 40, large: int = 49_960) -> Counterexample:
-    """Two strata of ``small`` and ``large`` rows; one record of the small one joins the large one.
+    """Build two strata of ``small`` and ``large`` rows; one record of the small joins the large.
 
-    In the small stratum both columns agree. In the large one a column is constant, so that the
-    published test skips it, until the record makes it count (with a fifth of its rows apart).
+    In the small stratum both columns agree. In the large stratum a column is constant, so that the
+    published test skips it, until the record makes it count (with a fifth of its rows different).
     """
     if small < 4 or large < 10:
         raise InputError("The strata need at least 4 and 10 rows.")

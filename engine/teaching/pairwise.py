@@ -1,4 +1,4 @@
-"""One pair looked at without noise, and what noise would do to it: for pages, on public data.
+"""One pair without noise, and the effect of noise on it: for pages, on public data.
 
 Everything here reads the data exactly. Nothing of it is private.
 """
@@ -120,7 +120,7 @@ def _by_scores(rest: Residuals, setting: Setting) -> Iterator[Way]:
     """
     for name in ("spearman", "kendall", "hsic", "iqr", "root_hsic"):
         forward, backward = rest.scores(name, setting.score_width)
-        gap, unit = backward - forward, 4.0 * IQR_PARTS  # four IQRs of a strict total
+        gap, unit = backward - forward, 4.0 * IQR_PARTS  # a strict run's ε pays for four IQRs
         if name == "iqr":
             chance = _iqr_chance(rest, setting)
         else:

@@ -1,4 +1,4 @@
-"""A finished search played back: what was asked of which pair, which answer removed a link."""
+"""Replay a finished search: the questions about each pair, and the answers that removed edges."""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ from engine.randomness import illustration
 def shuffled(data: Dataset, seed: int) -> Dataset:
     """Permute every column of public data independently; the true graph has no link.
 
-    Each column keeps what it holds and how often, and has nothing to do with any other. The same
-    for the same seed. InputError on private data: nothing is to be shown of them without noise.
+    Each column keeps its values and their counts, and is independent of all others. The same seed
+    gives the same rows. InputError on private data, because they must not be shown without noise.
     """
     if not data.public:
         raise InputError("Only public data are shuffled here.")

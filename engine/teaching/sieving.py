@@ -1,4 +1,4 @@
-"""What Priv-PC's sieve compares: exact scores of many queries, and its noise (2020, section 3).
+"""The input of Priv-PC's sieve: exact scores of many queries, and its noise (2020, section 3).
 
 Nothing here is a release: scores are exact.
 """
@@ -39,9 +39,9 @@ class Sieve:
     epsilon: float
 
     def noise(self, data: Dataset, m: int) -> tuple[float, float, float]:
-        """Scales of the query's noise and of the threshold's on m rows, and a comparison's sd.
+        """Return scales of the query's and threshold's noise on m rows, and a comparison's sd.
 
-        Of an order-0 query about the two columns with most levels.
+        The query is of order 0, about the two columns with most levels.
         """
         params = PrivPCParameters(
             statistic=self.statistic,

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 GUARANTEED, CLAIMED, PROVEN = "Guaranteed ε", "Claimed ε", "Proven ε"
 PER = "ε per {unit}"
 FINE, DOUBTFUL, NOTHING = "fine", "doubtful", "nothing"
-_WEAK, _NO_USE = 10.0, 30.0  # above these ε hardly protects (e^10 odds), and nobody (e^30)
-_CLOSE = 1.01  # a proven total this near the claimed one is the same number
+_WEAK, _NO_USE = 10.0, 30.0  # above these ε hardly protects (e^10 odds), or not at all (e^30)
+_CLOSE = 1.01  # a Proven ε this near the Claimed ε is the same number
 PROMISE = (
     "An attacker who knows all other rows and must guess which of two equally likely rows a "
     "person has is right at most {right} times in 100."
@@ -55,11 +55,11 @@ class Promise:
 class Summary:
     """A run in counts and sentences.
 
-    ``counts`` is None where no truth is known or it may not be shown. ``links`` says how many links
-    were found, ``arrows`` what is wrong with their directions, ``untested`` what was left open,
-    ``headline`` all of this under its privacy, ``ended`` why the run ended early, ``directions``
-    how many links their evidence leaves without an arrow, ``order`` what depends on the order of
-    the columns; each is empty where there is nothing to say.
+    ``counts`` is None where no truth is known or it may not be shown. ``links`` says how many edges
+    were found, ``arrows`` which directions are wrong, ``untested`` which pairs were not fully
+    tested, ``headline`` all of this under its privacy, ``ended`` why the run ended early,
+    ``directions`` how many edges the evidence leaves undirected, ``order`` which edges depend on
+    the order of the columns; each may be empty.
     """
 
     counts: Counts | None
@@ -74,7 +74,7 @@ class Summary:
 
     @property
     def found(self) -> str:
-        """Links, arrows and what was left open, without the privacy."""
+        """Return the sentences on edges, directions and untested pairs, without the privacy."""
         return " ".join(filter(None, (self.links, self.arrows, self.untested)))
 
     def __str__(self) -> str:
@@ -96,9 +96,9 @@ def summarise(
     tests: int,
     order: str,
 ) -> Summary:
-    """What a run amounts to, from its parameters, charges and the paper's total.
+    """Summarise a run from its parameters, its charges and the Claimed ε.
 
-    ``links`` are adjacent pairs, ``untested`` those of them not tested to the end, ``contradicted``
+    ``links`` are adjacent pairs, ``untested`` those of them not fully tested, ``contradicted``
     those tested whose arrows contradict each other; ``tests`` is the number of CI tests. ``counts``
     None leaves the truth out, where it is not known or scores against it would not be private.
     """
@@ -161,7 +161,7 @@ def listed(parts: Sequence[str]) -> str:
 
 
 def _untested(pairs: int, counts: Counts | None) -> str:
-    """What is said of pairs not tested to the end, if there are any."""
+    """Return the sentence on pairs that were not fully tested, if there are any."""
     if not pairs:
         return ""
     true = "" if counts is None else f" ({counts.true_untested:,} of them true links)"

@@ -191,7 +191,7 @@ def _people(promise: Promise) -> str:
 
 
 def _known(data: Dataset) -> bool:
-    """Whether it is known which links are right: of own data, nobody knows."""
+    """Return whether the right edges are known: they are unknown for the user's data."""
     return data.public and data.truth is not None
 
 
@@ -261,9 +261,9 @@ def _effect_notes(effect: Effect, data: Dataset, cause: str, outcome: str) -> li
 
 
 def links(data: Dataset, result: RunResult) -> list[Link]:
-    """The learned links with what became of them, and pairs not tested to the end in grey.
+    """Return the learned edges with their classes, and pairs not fully tested in grey.
 
-    On own data the links are plain, because nobody knows.
+    On the user's data the edges are plain, because their classes are unknown.
     """
     drawn = found_links(result, waiting=few_untested(result), missed=_known(data))
     if _known(data):
@@ -272,9 +272,10 @@ def links(data: Dataset, result: RunResult) -> list[Link]:
 
 
 def stable(drawn: Sequence[Link], result: RunResult, made: Sequence[Repetition]) -> list[Link]:
-    """Each learned link as thick as it is stable: the share of repetitions that have it.
+    """Draw each learned edge as thick as it is stable: the share of repetitions that have it.
 
-    Without repetitions as its algorithm trusts it; what is missed or waiting keeps its line.
+    Without repetitions the thickness is the algorithm's confidence; missed edges and pairs not
+    fully tested keep their line.
     """
     if not made:
         return weighted(drawn, result)
@@ -304,7 +305,7 @@ def _thickness(result: RunResult, made: Sequence[Repetition]) -> str:
 
 
 def _untold(data: Dataset, result: RunResult) -> str:
-    """Say in words what no line shows: pairs that were not tested, arrows in doubt."""
+    """Say in words the facts without a line: untested pairs, low-confidence directions."""
     lines, waiting = len(doubtful(result)), len(result.untested)
     said = "" if _known(data) else "An arrow or a line is a link that was found. "
     if waiting and not _known(data):

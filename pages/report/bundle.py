@@ -1,8 +1,8 @@
-"""A run as a ZIP that somebody else can open, check and repeat.
+"""A run as a ZIP that another person can open, check and repeat.
 
 On public data it holds everything that fixes the run, and a script that repeats it and compares.
-Of a person's own data it holds what the run released and its settings alone: no seed (who knows it
-can take the noise away), no fingerprint, no scores, no times, no raw values.
+For the user's data it holds only the released numbers and the settings: no seed (an attacker who
+knows it can remove the noise), no fingerprint, no scores, no times, no raw values.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from engine.serialise import plain, result_dict
 from engine.version import __version__
 
 LIBRARIES = ("numpy", "scipy", "numba", "networkx", "pandas")
-# What own data leave in a run's JSON.
+# The fields that stay in a run's JSON for the user's data.
 _PAID = ("claimed", "proven", "guaranteed_epsilon", "no_guarantee_reasons", "ledger")
 _LONG = ("seconds", "steps", "diagnostics")  # and what public data do not
 _DATE = (2020, 1, 1, 0, 0, 0)  # the same run gives the same file

@@ -1,4 +1,4 @@
-"""Repetitions of the run on screen, made while somebody looks; public data only."""
+"""Repetitions of the run on screen, made while the page is open; public data only."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pages.report.work import Repetition, repeat
 from pages.shell.runs import Shown
 from pages.shell.task import Task, shared
 
-PATIENCE = 1.0  # seconds that a page waits before it shows what is there
+PATIENCE = 1.0  # seconds that a page waits before it shows the finished part
 __all__ = ["PATIENCE", "Repeats", "repeats_of"]
 
 

@@ -1,1 +1,1 @@
-"""Run one algorithm on one dataset: what it found, what it cost, and why."""
+"""Run one algorithm on one dataset: its graph, its costs and its reasons."""

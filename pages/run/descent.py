@@ -1,4 +1,4 @@
-"""What a score-based run did: objective, cycles and budget by iteration, and its thresholds."""
+"""The course of a score-based run: objective, cycles, budget by iteration, and thresholds."""
 
 from __future__ import annotations
 

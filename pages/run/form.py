@@ -27,8 +27,8 @@ from pages.shell.settings import (
 )
 from pages.shell.state import Draft, Place
 
-# What Run was pressed for, and when, until the script comes to it. A press of something else starts
-# the script again, and of the first press only what its callback did is left.
+# The request of a press on Run, and its time, until the script handles it. Another press starts the
+# script again, and only the effect of the first press's callback remains.
 _PRESSED: Place[tuple[Request, float] | None] = Place("run_pressed")
 _KEPT = 5.0  # seconds: who went elsewhere meanwhile finds no run begun when coming back
 
@@ -55,7 +55,7 @@ def settings_form() -> bool:
 
 
 def _folded(chosen: Algorithm, params: Draft) -> None:
-    """Presets, what is known, seeds."""
+    """Draw the presets, the background knowledge and the seeds."""
     presets(chosen, params)
     why(chosen.key, params)
     known_button("run")
@@ -67,10 +67,10 @@ def _folded(chosen: Algorithm, params: Draft) -> None:
 
 
 def presets(chosen: Algorithm, params: Draft) -> None:
-    """The presets, of which that is marked which the form shows.
+    """Draw the presets, with a mark on the one that the form shows.
 
-    They are a choice and no buttons: the browser sends what is chosen with whatever is pressed
-    next, while a press that the next one overtakes is lost.
+    They are a choice and no buttons: the browser sends a choice with the next press, while a press
+    that the next one overtakes is lost.
     """
     target = chosen if chosen.private else algorithm("priv_pc")  # which a preset is of
     made = {n: filled(target.key, target.presets[n]) for n in PRESETS if n in target.presets}
@@ -105,7 +105,7 @@ STUDY = "research/settings.md"
 
 
 def found_for(key: str, values: Mapping[str, Any]) -> Recommended | None:
-    """What is recommended at the form's ε and n; None where the default is as good."""
+    """Return the recommendation at the form's ε and n; None where the default is as good."""
     epsilon, rows = values.get("epsilon"), drafted_source().n
     return recommended(key, float(epsilon), rows) if isinstance(epsilon, int | float) else None
 
@@ -117,7 +117,7 @@ def laid_over(found: Recommended, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def help_of(key: str, values: Mapping[str, Any]) -> str:
-    """What is said of the preset before it is chosen."""
+    """Return the help text of a preset."""
     found = found_for(key, values)
     if found is None:
         return (
@@ -128,14 +128,14 @@ def help_of(key: str, values: Mapping[str, Any]) -> str:
 
 
 def why(key: str, values: Mapping[str, Any]) -> None:
-    """A sentence on the preset where it is what the form shows."""
+    """Show a sentence on the preset that the form shows."""
     found = found_for(key, values)
     if found is not None and laid_over(found, values) == filled(key, values):
         st.caption(f"{text.plain(sentence(found))} All of it: `{STUDY}`.")
 
 
 def sentence(found: Recommended) -> str:
-    """What was recommended, from which networks, and what it is worth on others."""
+    """Describe the recommendation, its networks, and its gain on others."""
     where = _and(found.on)
     at = f"{NAME} at ε = {text.number(found.epsilon)}"
     worth = ", ".join(

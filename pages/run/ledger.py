@@ -52,7 +52,7 @@ def _published(result: RunResult) -> str:
 
 
 def privacy_tiles(result: RunResult) -> list[Tile]:
-    """(title, value, help) of what a run cost, for experts."""
+    """Return (title, value, help) of a run's costs, for experts."""
     ledger, spent, claimed = result.ledger, result.proven, result.claimed
     charges = ("Charges", f"{len(ledger):,}", "Lines of the ledger: how often noise was paid for.")
     proven = (PROVEN, number(spent.epsilon), "Computed with proven sensitivities.")
@@ -139,7 +139,7 @@ def ledger_table(result: RunResult) -> pd.DataFrame:
 
 
 def ledger_view(result: RunResult) -> None:
-    """Every charge, what they add up to, and the tables that were released."""
+    """Show every charge, their sum, and the released tables."""
     table = ledger_table(result)
     show.table(table, alt="Every charge of the run", height=320, digits=4)
     if words := sum_words(result):

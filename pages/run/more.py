@@ -1,4 +1,4 @@
-"""What is folded away of a finished run: scores, cost, reasons, edges, ledger, files."""
+"""The folded parts of a finished run: scores, cost, reasons, edges, ledger, files."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def tabs(run: Shown) -> None:
 
 
 def scores_view(run: Shown) -> None:
-    """Scores against the truth if there is one, what the run took, and what its price means."""
+    """Show the scores against the truth, if any, the run's cost, and the meaning of its ε."""
     result = run.result
     tiles(score_tiles(result) + cost_tiles(result) + ledger.privacy_tiles(result))
     if result.untested and (whole := result.metrics_all) is not None:
@@ -67,7 +67,7 @@ def tiles(rows: Sequence[ledger.Tile], across: int = 4) -> None:
 
 
 def score_tiles(result: RunResult) -> list[ledger.Tile]:
-    """The scores of the links tested to the end; none without a truth."""
+    """Return the scores of the fully tested edges; none without a truth."""
     m, counts = result.metrics_tested, result.counts
     if m is None or counts is None:
         return []
@@ -85,7 +85,7 @@ def score_tiles(result: RunResult) -> list[ledger.Tile]:
 
 
 def cost_tiles(result: RunResult) -> list[ledger.Tile]:
-    """What the run took; the time that private rows take is shown to nobody."""
+    """Return the run's cost; the time on private rows is never shown."""
     steps = ("CI tests", f"{result.ci_tests:,}", "Conditional independence tests made.")
     facts = [
         (f.name, f"{number(f.value)} {f.unit}".strip(), f.help) for f in result.diagnostics.facts()
@@ -114,7 +114,7 @@ def price_of(run: Shown) -> list[price.Step]:
 
 
 def own_data_costs(run: Shown) -> None:
-    """What all of this session's runs on the person's data add up to."""
+    """Show the sum of this session's runs on the user's data."""
     for reason in run.result.ledger.no_guarantee_reasons:
         st.warning(f"No guarantee: {text.plain(reason)}.")
     costs = list(costs_of(run.data).values())

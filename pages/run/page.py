@@ -1,4 +1,4 @@
-"""Run one algorithm on one dataset; see what it found, what it cost, and why."""
+"""Run one algorithm on one dataset; show its graph, its costs and its reasons."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def main() -> None:
 
 
 def headline(run: Shown) -> None:
-    """What was found, what protects those in the data, and why a run that ended early did."""
+    """Show the found edges, the protection, and the reason of a run that ended early."""
     said = run.result.summary()
-    stopped = run.result.status == "cancelled"  # else the pointer on what was not tested says why
+    stopped = run.result.status == "cancelled"  # else the note on untested pairs gives the reason
     st.html(
         '<div role="status" class="headline" style="display:flex;flex-wrap:wrap;gap:.2rem 1.2rem;'
         'align-items:center"><span style="flex:1 1 24rem;font-size:1.1rem;line-height:1.4;'

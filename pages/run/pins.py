@@ -124,7 +124,7 @@ def _names(runs: dict[str, Shown]) -> list[str]:
 
 
 def _counted(run: Shown, count: Count) -> dict[str, str]:
-    """Counts and scores of the links tested to the end, and what the run took."""
+    """Return counts and scores of the fully tested edges, and the run's cost."""
     result = run.result
     counts, m = result.counts, result.metrics_tested
     kinds = dict.fromkeys(LinkClass, 0)

@@ -97,7 +97,7 @@ def _shortened(table: pd.DataFrame, result: RunResult) -> pd.DataFrame:
 
 
 def node_view(result: RunResult) -> None:
-    """What was drawn node by node, where an algorithm decides so."""
+    """Show the drawn edges node by node, where an algorithm decides so."""
     table = nodes_table(result)
     if table.empty:
         return

@@ -34,14 +34,14 @@ def outcome(run: Shown) -> None:
     if PINS.get():
         _pins().pins_view(run)
     if run.result.diagnostics.effects() is not None:
-        from pages.draw.effect import how_much  # what comes with tables that were released
+        from pages.draw.effect import how_much  # only runs with released tables need it
 
         how_much(run.result, "run")
     more(run)
 
 
 def _pins() -> ModuleType:
-    from pages.run import pins  # where none is pinned, nobody waits for it
+    from pages.run import pins  # loaded only if a run is pinned
 
     return pins
 
@@ -88,7 +88,7 @@ def charts(run: Shown) -> None:
 
 
 def curve_of(run: Shown) -> Task | None:
-    """What these settings reach at other ε, from a few runs that are made now; None where none."""
+    """Return the scores of these settings at other ε, from a few new runs; None without any."""
     if not run.data.public or run.data.truth is None or "epsilon" not in run.request.params:
         return None
     of = run.request.family
@@ -139,7 +139,7 @@ def tests_chart(result: RunResult) -> None:
 
 
 def charged(result: RunResult) -> tuple[dict[str, float] | dict[int, float], str]:
-    """What was charged, by what a run of its kind pays for, and the word for that."""
+    """Return the charges by the paid unit of such a run, and the word for that unit."""
     ledger = result.ledger
     if result.diagnostics.tables():
         return ledger.by_label(), "release"
@@ -149,7 +149,7 @@ def charged(result: RunResult) -> tuple[dict[str, float] | dict[int, float], str
 
 
 def budget_chart(result: RunResult) -> None:
-    """Bars of what each order was charged: the share of the cap, or the proven ε."""
+    """Draw bars of the charge for each order: the share of the cap, or the Proven ε."""
     spent, word = charged(result)
     limit, unit = result.ledger.limit, UNITS[result.ledger.method]
     capped = math.isfinite(limit)

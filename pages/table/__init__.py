@@ -1,1 +1,1 @@
-"""A user's table, from the file to what is handed out."""
+"""A user's table, from the file to the release that is shared."""

@@ -1,4 +1,4 @@
-"""What the user declares about each column of their table, a card a column."""
+"""The user's declarations about each column of their table, one card per column."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from pages.shell import form, state
 from pages.shell import words as text
 from pages.shell.state import Draft
 
-# What a column is, in words -> its type in the schema, and the part of a date that is read.
+# The kind of a column, in words -> its type in the schema, and the part of a date that is read.
 KINDS = {
     "Levels in order": ("ordered", None),
     "Levels without order": ("unordered", None),
@@ -121,7 +121,7 @@ class Card(Parameters):
 def drafts(found: Sequence[Found], schema: Schema | None = None) -> dict[str, Draft]:
     """Return a card's values for each column: by the schema in force, else as found.
 
-    What was found is not declared.
+    Found facts are not declared.
     """
     cards = {column.name: _draft(column) for column in found}
     if schema is None:
@@ -135,7 +135,7 @@ def drafts(found: Sequence[Found], schema: Schema | None = None) -> dict[str, Dr
 
 
 def _card(column: Column) -> Draft:
-    """Return the values of a card that says what a column is."""
+    """Return the values of a card that describes a column."""
     kinds = {type_part: kind for kind, type_part in reversed(KINDS.items())}
     kind = kinds.get((column.type, column.part), kinds[column.type, None])
     card = Card().as_dict() | {"kind": kind, "levels": " | ".join(column.levels)}
@@ -204,7 +204,7 @@ def schema_of(
 ) -> Schema:
     """Return the schema that the cards declare.
 
-    A card that says what the schema in ``force`` says leaves its column as it is there. Raises
+    A card that agrees with the schema in ``force`` leaves its column as it is there. Raises
     InputError where a column is not declared, or does not fit.
     """
     if left := waiting(cards, order):
@@ -299,7 +299,7 @@ def _groups(name: str, typed: str) -> dict[str, tuple[str, ...] | dict[str, floa
 
 
 def split(typed: str) -> tuple[str, ...]:
-    """What is typed as a list: separated by bars where there are any, else commas, semicolons."""
+    """Split a typed list: by bars if there are any, else by commas and semicolons."""
     sign = r" \| " if " | " in typed else r"\|" if "|" in typed else "[,;]"
     return tuple(filter(None, map(str.strip, re.split(sign, typed))))
 
@@ -319,7 +319,7 @@ def card_view(
     """Draw one column's card.
 
     ``ordering``: it orders the rows of a person, and has no other use. ``many``: a person has many
-    rows. ``origin`` is how what the schema in force says of it came in, if it says anything.
+    rows. ``origin`` is the way in which the schema in force got its facts about it, if it has any.
     """
     card, person = cards[column.name], person_of(cards)
     with st.container(border=True, key=f"{key}-card"):

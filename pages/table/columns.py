@@ -1,4 +1,4 @@
-"""The columns of a person's own table: a card each, and what counts as known of them."""
+"""The columns of a user's table: one card per column, and the background knowledge."""
 
 from __future__ import annotations
 
@@ -72,9 +72,9 @@ def builder(file: OwnFile) -> None:
 
 
 def _looked_at(file: OwnFile) -> bool:
-    """Whether it is known what the table's columns look like; how far that is, or why it is not.
+    """Return whether the table's columns have been examined; show the progress or the error.
 
-    They are looked at once a file; InputError in one sentence for one that is no table.
+    They are examined once per file; InputError in one sentence for one that is no table.
     """
     if file.proposal is not None:
         return True
@@ -206,7 +206,7 @@ def _turned(many: int) -> list[int]:
 
 
 def known_view(schema: Schema | None) -> None:
-    """The facts that every guarantee takes for public, and what the table is compared with."""
+    """Show the facts that every guarantee takes for public, and those that the table must fit."""
     data = OWN_DATA.get()
     if schema is None or data is None or not data.declared:
         st.info("Declare the columns first.")
@@ -237,7 +237,7 @@ OWN_AGREED: Place[str] = Place("own_agreed", str)  # the data with agreed unfore
 
 
 def asks(data: Dataset) -> bool:
-    """Whether many cells count as an answer that match no level, and nobody has agreed."""
+    """Return whether many cells that match no level count as an answer, without agreement."""
     some = any(one.asks for one in data.unforeseen_cells)
     return some and OWN_AGREED.get() != data.identity
 

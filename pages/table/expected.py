@@ -1,4 +1,4 @@
-"""What a release is expected to find, simulated from public facts alone."""
+"""The expected result of a release, simulated from public facts alone."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pages.worker import NETWORKS
 def expect(
     schema: Schema, rows: int, epsilon: float, delta: float, came: int | None = None
 ) -> None:
-    """What a release at (ε, δ) is expected to find; of one that was made, next to what came."""
+    """Show the expected result of a release at (ε, δ), and the actual one of a finished release."""
     try:
         said = state.of(journey.Guess, "plan.")
         links, strength = said["links"] or None, said["strength"]

@@ -1,6 +1,6 @@
 """Release files: one is checked, several become one, and knowledge is applied; nothing is charged.
 
-All of it follows from the files alone: no data are needed, and nobody is asked for a budget.
+All of it follows from the files alone: no data and no budget are needed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FREE = "It follows from the file alone: nothing is charged, and no data are need
 
 
 def files() -> None:
-    """Release files that somebody handed out: one is checked, several become one."""
+    """Open shared release files: one is checked, several are combined."""
     if mode.public():
         return
     with st.expander("Release files: check one, or combine several", key="release-files"):
@@ -69,7 +69,7 @@ def _check(release: Release, doubt: float) -> None:
 
 
 def _waited(title: str, key: Any, fn: Callable[..., Any], *args: Any) -> Any:
-    """What a task of the server gives, waited for; InputError with its problem."""
+    """Wait for a task of the server and return its result; InputError with its problem."""
     with st.spinner(title):
         return shared(key, title, fn, *args).outcome()
 
@@ -108,7 +108,7 @@ def follows(releases: Sequence[Release], key: str) -> None:
 
 
 def _made(release: Release, differ: Sequence[float], key: str) -> None:
-    """The new file: what it rests on, its graph, how much, and to take with one."""
+    """Show the new file: its assumption, graph and effects, with a download."""
     st.success("A new file; nothing is charged.", icon=":material/check:")
     if release.applied is not None:
         st.caption(

@@ -1,4 +1,4 @@
-"""The user's table: a file, its columns, what is known, a budget, a release, its files."""
+"""The user's table: a file, its columns, background knowledge, a budget, a release, its files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RELEASE = (
     "A release is charged to your budget before any noise is drawn, takes its noise from the "
     "operating system with no seed, and leaves one file that anyone can check without your data."
 )
-# The one way to numbers of private rows that nobody has paid for.
+# The only way to numbers from private rows without a charge.
 EXACT = "Show exact numbers of your own data (not private)"
 EXACT_HELP = "These numbers come from your rows without noise. Sharing them breaks any guarantee."
 PUBLIC = "Another dataset: yours again, or a public one"
@@ -77,7 +77,7 @@ def door() -> None:
 
 
 def table(data: Dataset | None) -> None:
-    """A person's own table: what it asks, and on demand what is in it."""
+    """Show the user's table: its form, and on demand its content."""
     if data is not None:
         unforeseen(data, key="data")
         if not data.declared:
@@ -87,7 +87,7 @@ def table(data: Dataset | None) -> None:
 
 
 def paid(step: str, data: Dataset | None) -> None:
-    """What is to be paid for: the form that spends, or how far it is; and what came of it."""
+    """Show the release: the form that charges, or its progress; then its result."""
     st.caption(RELEASE)
     if mode.switched_off() or data is None:
         return

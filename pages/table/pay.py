@@ -55,7 +55,7 @@ SIGNATURE = (
 
 
 def budgets() -> list[Budget]:
-    """What there is, and a form for a new one; none where their file cannot be read."""
+    """Return the budgets, with a form for a new one; none where their file cannot be read."""
     st.markdown("**Your budgets**")
     found: list[Budget] = []
     try:
@@ -192,7 +192,7 @@ def spend(data: Dataset, book: Sequence[Budget]) -> None:
 
 
 def _remaining(budget: Budget, epsilon: float) -> None:
-    """What the budget has, and what this release would leave of it."""
+    """Show the remaining budget, now and after this release."""
     name, after = text.plain(budget.name), (budget.left[0] - Decimal(str(epsilon))).normalize()
     if after < 0:
         st.warning(
@@ -226,7 +226,7 @@ def going() -> bool:
 
 
 def live() -> None:
-    """How far the release is, what is left, and what it would cost to stop it."""
+    """Show the release's progress, the remaining time, and the cost of stopping it."""
     bar(RELEASE, more=_how_far)
 
 

@@ -1,4 +1,4 @@
-"""The question that a release is for: cause, outcome, what counts, and the order of time."""
+"""The question that a release is for: cause, outcome, levels, and the order of time."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _draft() -> Draft:
 
 
 def ask(schema: Schema) -> Schema:
-    """Draw the form of a question; return the schema with what it asks, if anything."""
+    """Draw the form of a question; return the schema with the question, if there is one."""
     d, names = _draft(), (NONE, *schema.names)
     with st.expander("A question (optional)", expanded=d["cause"] != NONE):
         st.caption(HELP)
@@ -50,7 +50,7 @@ def ask(schema: Schema) -> Schema:
 
 
 def _asked(schema: Schema, d: Draft) -> Question:
-    """The levels and the order that the form has; what does not fit this column is at its start."""
+    """Return the form's levels and order; values that do not fit this column take defaults."""
     levels = dict(zip(schema.names, schema.levels, strict=True))
     mine, theirs = levels[d["cause"]], levels[d["outcome"]]
     yes, no = yes_and_no(mine)

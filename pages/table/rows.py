@@ -1,4 +1,4 @@
-"""What is in a dataset, exactly, and its files."""
+"""The exact content of a dataset, and its files."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def graph(release: Release, key: str) -> None:
 
 @st.cache_resource(max_entries=4, show_spinner="Reading the released tables …")
 def _asked(_release: Release, seal: str) -> Ask:
-    """A release's question; what it holds has been handed out, so sessions may share it."""
+    """Return a release's question; its content is shared already, so sessions may share it."""
     return question(_release)
 
 

@@ -34,7 +34,7 @@ def release(
         else:
             monitor.tell(share, phrase)
 
-    stated = replace(data, schema=schema)  # with what is known of the causes by now
+    stated = replace(data, schema=schema)  # with the current background knowledge
     paid = Budget(name).release(stated, stop=monitor.stop, on_progress=told, sign=sign, **values)
     if paid.kept is not None:
         monitor.part(paid.kept)
@@ -59,7 +59,7 @@ def derive(
 def forecast(
     monitor: Reporter, question: PlanRequest, epsilon: float, delta: float, key: str, draws: int
 ) -> Forecast:
-    """What a release at (epsilon, delta) finds in random networks of a schema."""
+    """Forecast the result of a release at (epsilon, delta) in random networks of a schema."""
     asked: Any = {"epsilon": epsilon, "delta": delta, "algorithms": key}
     (found,) = plan(question, **asked, draws=draws, empty=0, stop=monitor.stop).forecasts
     return found
