@@ -178,3 +178,25 @@ def load_dataset(name: str, n: int = 100_000, seed: int = 0) -> Dataset:
         public=True,
         notes=(f"{n:,} rows were forward-sampled from the network {name} with seed {seed}.",),
     )
+
+
+# Plain words ----------------------------------------------------------------------------------
+
+
+@cache
+def words() -> dict[str, Any]:
+    """Plain names of the bundled networks and their columns."""
+    found: dict[str, Any] = json.loads((SAMPLE_DATA / "names.json").read_text("utf-8"))
+    return found
+
+
+def plainly(name: str) -> dict[str, Any]:
+    """Return a network's title, subject and columns' names; its own where none are kept."""
+    found: dict[str, Any] = words().get(name, {})
+    return {"title": name.capitalize(), "about": "", "nodes": {}, **found}
+
+
+def plain_names(dataset: str, names: Sequence[str]) -> list[str]:
+    """Return the columns of a bundled network in plain words, where it has some."""
+    nodes = plainly(dataset)["nodes"]
+    return [nodes.get(name, name) for name in names]

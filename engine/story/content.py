@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from engine.data.dataset import Dataset
-from engine.data.networks import load_dataset, load_network
-from engine.story.modules import digested, graph_content, layouts, plain_names, plainly
+from engine.data.networks import load_dataset, load_network, plain_names, plainly
+from engine.story.modules import digested, graph_content, layouts
 from engine.teaching.lessons import query
 from engine.teaching.money import purses
 from engine.teaching.neighbours import moves

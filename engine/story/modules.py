@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache, lru_cache
 from itertools import combinations
 from typing import Any
 
 from engine.data.dataset import Dataset
-from engine.data.networks import SAMPLE_DATA, folder
+from engine.data.networks import folder, plain_names
 from engine.graphs.cpdag import matrix_of
 from engine.graphs.known import truth_cpdag
 from engine.graphs.links import LinkClass
@@ -58,29 +58,10 @@ def style(name: str = "scene") -> str:
     return (BROWSER / f"{name}.css").read_text(encoding="utf-8")
 
 
-@cache
-def words() -> dict[str, Any]:
-    """Plain names of the bundled networks and their columns."""
-    found: dict[str, Any] = json.loads((SAMPLE_DATA / "names.json").read_text("utf-8"))
-    return found
-
-
-def plainly(name: str) -> dict[str, Any]:
-    """Return a network's title, subject and columns' names; its own where none are kept."""
-    found: dict[str, Any] = words().get(name, {})
-    return {"title": name.capitalize(), "about": "", "nodes": {}, **found}
-
-
 def digested(content: Mapping[str, Any]) -> dict[str, Any]:
     """Add a digest to the content, by which a component knows what it already shows."""
     digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
     return {**content, "digest": digest}
-
-
-def plain_names(dataset: str, names: Sequence[str]) -> list[str]:
-    """Return the columns of a bundled network in plain words, where it has some."""
-    nodes = plainly(dataset)["nodes"]
-    return [nodes.get(name, name) for name in names]
 
 
 def graph_content(data: Dataset) -> dict[str, Any]:

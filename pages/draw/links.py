@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from engine import Dataset, RunResult
+from engine.data.networks import plain_names
 from engine.graphs.cpdag import Adjacency
 from engine.graphs.links import MARKS, LinkClass
 from engine.graphs.picture import Inks, graph_svg, people_svg, stroke
 from engine.graphs.view import MOST_UNTESTED, GraphView, Link, view
 from engine.graphs.weighed_colliders import SHOWN
 from engine.percent import percent, probability
-from engine.story.modules import plain_names
 from engine.words.run import FINE, NOTHING
 from pages.draw import PALETTES
 from pages.shell import words as text

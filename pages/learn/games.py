@@ -9,11 +9,11 @@ from statistics import median_low
 
 import streamlit as st
 
+from engine.data.networks import plain_names
 from engine.graphs.links import LinkClass
 from engine.graphs.picture import Inks, Svg, graph_svg, sheet, tag
 from engine.graphs.view import Link, view
 from engine.percent import number, percent
-from engine.story.modules import plain_names
 from engine.studies.scenes import kept_scene
 from engine.teaching.classroom import LOW, PICKS, Lesson, luck
 from engine.teaching.neighbours import moves

@@ -9,8 +9,8 @@ from typing import Any
 import streamlit as st
 
 from engine import Dataset, RunResult, run
+from engine.data.networks import plain_names
 from engine.params import Parameters, Spec, param
-from engine.story.modules import plain_names
 from engine.teaching.lessons import query
 from engine.teaching.neighbours import NeighbourTest, farthest
 from pages.shell import listen, presenting, state

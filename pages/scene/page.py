@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from engine.story.modules import plainly
+from engine.data.networks import plainly
 from engine.studies.scenes import kept_scene
 from pages.draw.scene import mount
 from pages.scene import state

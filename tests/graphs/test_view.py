@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from engine import load_dataset, run
-from engine.data.networks import NETWORKS, load_network
+from engine.data.networks import NETWORKS, load_network, plain_names
 from engine.graphs.links import LinkClass
 from engine.graphs.picture import graph_svg
 from engine.graphs.view import MOST_UNTESTED, Link, view
-from engine.story.modules import graph_content, plain_names
+from engine.story.modules import graph_content
 from pages.draw.graphs import render_graph
 from pages.draw.links import few_untested, found_links, graph_view
 

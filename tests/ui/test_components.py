@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 from engine import RunResult, load_dataset, read_table, run
+from engine.data.networks import plainly, words
 from engine.graphs.links import MARKS, LinkClass
 from engine.graphs.picture import stroke
 from engine.graphs.view import Link, view
-from engine.story.modules import plainly, words
 from pages.draw import links, scene, show
 from pages.draw.charts import Axis, bars, curves
 from pages.draw.graphs import render_graph

@@ -13,9 +13,9 @@ import pytest
 from pypdf import PdfReader
 
 from engine import Dataset, load_dataset, run
+from engine.data.networks import plain_names
 from engine.graphs.links import LinkClass
 from engine.request import Request, Source
-from engine.story.modules import plain_names
 from engine.studies.price import price_steps
 from pages.draw.price import said
 from pages.forms import nothing_for
