@@ -56,6 +56,7 @@ lint: setup
 	$(PY) -m ruff check .
 	$(PY) -m mypy
 	$(VENV)/bin/lint-imports --no-logo
+	$(PY) -m scripts.pictures --old
 
 # The site's tools stay out of the app's environment: they read the engine's text and import nothing of it.
 $(DOCS_STAMP): requirements/docs.txt
