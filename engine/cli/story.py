@@ -13,15 +13,14 @@ def story_command(argv: Sequence[str]) -> int:
     """Write the story as a folder of pages that need no server and no network."""
     parser = Parser(
         example="story --out story",
-        description="Write a page that scrolls from the scene through the steps of Learn, and one "
-        "page for each of its frames.",
+        description="Write a page in twelve steps whose graph follows the reader.",
     )
     parser.add_argument("--out", required=True, metavar="DIR", help="the folder")
     args = parser.parse_args(argv)
-    from engine.story.page import write  # here: the frames are runs, and need the algorithms
+    from engine.story.page import write  # here: its numbers are runs, and need the algorithms
 
     if (folder := Path(args.out)).exists():
         check_place(folder / "index.html")
     files = write(folder)
-    print(f"{files[2]}: {len(files)} files, {sum(f.stat().st_size for f in files) // 1000:,} kB.")
+    print(f"{files[0]}: {len(files)} files, {sum(f.stat().st_size for f in files) // 1000:,} kB.")
     return 0

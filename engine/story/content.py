@@ -33,9 +33,9 @@ def scene_content(
     arrows = tuple((titles[i], titles[j]) for i, j in scene["arrows"])
     content = {
         "scene": {**scene, "best": best},
-        "question": "What can still be learned when nobody may be recognised?",
+        "question": "Which causes can data show when every person is hidden?",
         "about": known["about"].format(rows=f"{scene['rows']:,}")
-        + " Drag the dial: how much may one record show?",
+        + " Drag the slider: how much may one record change the result?",
         "titles": titles,
         "layouts": layouts(tuple(titles), arrows),
         "steps": steps,

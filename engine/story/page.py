@@ -1,72 +1,86 @@
-"""The story's files: one page that scrolls, one page a frame, a script and a style sheet."""
+"""The story's files: one page whose graph follows the reader, a script and a style sheet."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
 
 from engine.graphs.links import marks_data
-from engine.story.frames import Frame, frames
 from engine.story.modules import bundle, style
+from engine.story.steps import Step, story
 
-TITLE = "Causes from private data: a story"
+TITLE = "Causes from private data"
+ENDS = (  # what the last step offers: words, a page of the site, how to begin without the site
+    ("Try it", "start/first-run.html", "run `make app` and open Explore"),
+    ("Teach it", "teach/lesson.html", "run `make app` and press Teach a class on Learn"),
+    ("Use it on your table", "guide/my-data.html", "run `make app` and open My data"),
+)
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title><link rel="icon" href="data:,">
 <link rel="stylesheet" href="story.css"></head>
-<body class="{name}"><main>
+<body><main><header><h1>{title}</h1><p>Scroll: the graph follows the text. Move ε at any step.</p>
+</header><div class="steps">
 {body}
-</main><script type="application/json" id="marks">{marks}</script>
+</div></main><script type="application/json" id="stage">{stage}</script>
 <script src="story.js"></script></body></html>
 """
 
 
 def write(folder: Path) -> list[Path]:
-    """Write the story into a folder, made if it is missing; returns its files.
+    """Write the story into a folder, made if it is missing; returns its files, the page first.
 
-    Nothing in them has an address outside of the folder: it opens from a disk and from any host.
+    Nothing in them has an outside address: the page opens from a disk and from any host. Where the
+    folder lies in the documents' site, the last step has links to its pages.
     """
-    made = list(frames())
+    steps, stage = story()
+    site = (folder.resolve().parent / ENDS[0][1]).is_file()
+    ends = "".join(_end(*end, site) for end in ENDS)
+    *texts, last = map(_section, steps)
+    body = "\n".join([*texts, last.replace("</section>", f"<ul>{ends}</ul></section>")])
+    drawn = json.dumps(stage, separators=(",", ":")).replace("</", "<\\/")  # ends no script element
     files = {
-        "story.css": style() + style("story"),
+        "index.html": _PAGE.format(title=escape(TITLE), body=body, stage=drawn),
+        "story.css": _inks() + style() + style("story"),
         "story.js": bundle("story"),
-        "index.html": _page(TITLE, made, "whole"),
     }
-    files |= {f"{f.key}.html": _page(f.title, [f], "alone") for f in made}
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")
     return [folder / name for name in files]
 
 
-def _page(title: str, shown: Sequence[Frame], name: str) -> str:
-    body = "\n".join(map(_section, shown))
-    if name == "alone":
-        body += f'\n<p><a href="index.html#{shown[0].key}" target="_top">The whole story</a></p>'
-    marks = _json({theme: marks_data(theme) for theme in ("light", "dark")})
-    return _PAGE.format(title=escape(title), name=name, body=body, marks=marks)
-
-
-def _json(content: dict[str, Any]) -> str:
-    """JSON that ends no script element."""
-    return json.dumps(content, separators=(",", ":")).replace("</", "<\\/")
-
-
-def _section(frame: Frame) -> str:
+def _section(step: Step) -> str:
     stills = "".join(
         f"<figure>{svg}<figcaption>{escape(words)}</figcaption></figure>"
-        for svg, words in frame.stills
+        for svg, words in step.stills
     )
-    kind = data = ""
-    if frame.kind:
-        kind = f' data-kind="{frame.kind}"'
-        data = f'<script type="application/json">{_json(frame.data)}</script>'
     return (
-        f'<section class="frame" id="{frame.key}"><h2>{escape(frame.title)}</h2>'
-        f'<div{kind}><div class="still">{stills}</div>{data}</div>'
-        f"<p>{escape(frame.words)}</p></section>"
+        f'<section class="step" id="{step.key}"><h2>{escape(step.title)}</h2>'
+        f'<p>{escape(step.words)}</p><div class="still">{stills}</div></section>'
     )
+
+
+def _end(words: str, page: str, without: str, site: bool) -> str:
+    if site:
+        return f'<li><a href="../{page}">{words}</a></li>'
+    command = escape(without).replace("`make app`", "<code>make app</code>")
+    return f"<li><b>{words}</b>: {command}</li>"
+
+
+def _inks() -> str:
+    """Return the inks, dashes and widths of links as CSS variables, in both themes."""
+
+    def rules(theme: str) -> str:
+        marks: dict[str, Any] = marks_data(theme)
+        return "".join(
+            f"--{kind}: {mark['ink']}; --{kind}-dash: {mark['dash']}; "
+            f"--{kind}-width: {1.3 * mark['width']:.2g}; "
+            for kind, mark in marks.items()
+        )
+
+    dark = f"@media (prefers-color-scheme: dark) {{:root {{{rules('dark')}}}}}"
+    return f":root {{{rules('light')}}}\n{dark}\n"

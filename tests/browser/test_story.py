@@ -1,25 +1,31 @@
 """The story opened from a disk, with the network cut."""
 
+import json
+import re
+
 import numpy as np
 import pytest
 
-from engine.story import content, frames
+from engine.story import steps
 from engine.story.page import write
 from engine.teaching.money import purses
 
-KEYS = ("scene", "causes", "noise", "person", "budget", "once", "hospitals", "limits")
-DRAGGED = ("scene", "noise", "person", "once")
-LOOKS = {  # a page opens on a phone, and is made larger
+KEYS = tuple(steps.WORDS)
+LOOKS = {
     "phone": ("dark", 390, 844),
-    "small": ("light", 640, 400),
-    "wall": ("light", 1280, 720),
+    "tablet": ("light", 820, 1180),
+    "wall": ("light", 1440, 900),
 }
-DRAG = """async (dial) => {
-  const gaps = [], most = Number(dial.max), least = Number(dial.min);
+TO = """(key) => { const e = document.querySelector(`#${key} h2`).getBoundingClientRect();
+  scrollTo(0, scrollY + e.top - innerHeight * 0.55); }"""
+# Milliseconds between frames while the page scrolls or the dial moves.
+MOVE = """async (scrolled) => {
+  const gaps = [], dial = document.querySelector(".dial"), most = Number(dial.max);
   let last = await new Promise(requestAnimationFrame);
-  for (let k = 0; k < 30; k++) {
-    dial.value = String(least + (most - least) * Math.abs(((k / 15) % 2) - 1));
-    dial.dispatchEvent(new Event("input"));
+  for (let k = 0; k < 90; k++) {
+    if (scrolled) scrollBy(0, document.documentElement.scrollHeight / 90);
+    else { dial.value = String(most * Math.abs(((k / 15) % 2) - 1));
+      dial.dispatchEvent(new Event("input")); }
     const now = await new Promise(requestAnimationFrame);
     gaps.push(now - last);
     last = now;
@@ -30,14 +36,16 @@ DRAG = """async (dial) => {
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """The story's folder."""
-    made = tmp_path_factory.mktemp("story")
+    """The story's folder, inside a site."""
+    site = tmp_path_factory.mktemp("site")
+    (site / "start").mkdir()
+    (site / "start" / "first-run.html").touch()
     with pytest.MonkeyPatch.context() as patch:
-        # Of the hospitals three draws, and of the purses one at every ε: enough for their pictures.
-        patch.setattr(frames, "DRAWS", 3)
-        patch.setattr(content, "purses", lambda d, key, at, k: purses(d, key, [1], k) * len(at))
-        write(made)
-    return made
+        # Three draws of the hospitals, and the purse of one ε: enough for their pictures.
+        patch.setattr(steps, "DRAWS", 3)
+        patch.setattr(steps, "purses", lambda d, key, at: purses(d, key, [1]) * len(at))
+        write(site / "story")
+    return site / "story"
 
 
 @pytest.fixture
@@ -51,57 +59,62 @@ def page(browser):
     context.close()
 
 
+def shown(page):
+    return json.loads(page.locator(".stage").get_attribute("data-state"))
+
+
 def test_files_are_small_words_few_and_nothing_is_fetched(folder, browser):
     files = list(folder.iterdir())
     assert sum(f.stat().st_size for f in files) < 1_500_000
-    assert not any('src="http' in f.read_text() or "@import" in f.read_text() for f in files)
+    assert not any(re.search(r'(src|href)="(http|//)|@import|url\(', f.read_text()) for f in files)
     context = browser.new_context(java_script_enabled=False, offline=True)
     plain = context.new_page()
     plain.goto((folder / "index.html").as_uri())
-    assert tuple(f.get_attribute("id") for f in plain.locator(".frame").all()) == KEYS
-    for frame in plain.locator(".frame").all():
-        assert frame.locator("svg").first.is_visible()
-        assert 20 < len(frame.locator("> p").inner_text().split()) <= 90
+    assert tuple(f.get_attribute("id") for f in plain.locator(".step").all()) == KEYS
+    for step in plain.locator(".step").all():
+        assert len(step.locator("> p").inner_text().split()) <= 60
+        assert all(svg.is_visible() for svg in step.locator("svg").all())
+    assert plain.locator("svg").count() >= 9
+    assert plain.locator("#table a").count() == 3
     context.close()
 
 
-def test_every_frame(folder, page, screenshots):
-    for key in KEYS:
-        for look, (scheme, width, height) in LOOKS.items():
-            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-            page.set_viewport_size({"width": width, "height": height})
-            if look == "phone":
-                page.goto((folder / f"{key}.html").as_uri())
-                if key != "hospitals":
-                    page.locator(".scene").first.wait_for()
-                    page.locator(".still").wait_for(state="detached")
-            page.wait_for_timeout(100)
-            page.screenshot(path=screenshots / f"story_{key}_{look}.png", full_page=look == "phone")
-            wide = page.evaluate("document.documentElement.scrollWidth")
-            assert wide <= width, f"{key} is cut: {wide} px"
-            if key == "scene":
-                box = page.locator(".dial").bounding_box()
-                assert look == "small" or box["y"] + box["height"] <= height
+def test_the_graph_follows_the_reader_at_every_size(folder, page, screenshots):
+    for look, (scheme, width, height) in LOOKS.items():
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        page.set_viewport_size({"width": width, "height": height})
+        page.goto((folder / "index.html").as_uri())
+        page.locator(".stage[data-state]").wait_for()
+        for key in KEYS:
+            page.evaluate(TO, key)
+            page.locator(f".stage[data-state*='\"{key}\"']").wait_for()
+            page.screenshot(path=screenshots / f"story_{key}_{look}.png")
+            box = page.locator(".dial").bounding_box()
+            assert box["y"] >= 0
+            assert box["y"] + box["height"] <= height, key
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        letter = page.locator(".stage .box text").first.evaluate(
+            "(e) => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a"
+        )
+        assert letter >= 10, look
     assert page.faults == []
 
 
-def test_figures_fill_with_the_dial_and_frames_keep_up(folder, page):
+def test_the_dial_changes_every_step_and_frames_keep_up(folder, page):
     page.set_viewport_size({"width": 1100, "height": 800})
-    for key in DRAGGED:
-        page.goto((folder / f"{key}.html").as_uri())
-        dial = page.locator(".dial")
-        dial.wait_for()
-        page.wait_for_timeout(300)
+    page.goto((folder / "index.html").as_uri())
+    page.locator(".stage[data-state]").wait_for()
+    for scrolled in (True, False):
         # A slow page is slow each time; a machine that is busy for a second is not.
-        assert any(np.median(dial.evaluate(DRAG)) <= 17.5 for _ in range(4)), key
-        if key == "scene":
-            filled = ".hundred .chance, .hundred .lit"
-            lit = []
-            for value in ("min", "max"):
-                dial.evaluate(
-                    f"(d) => {{ d.value = d.{value}; d.dispatchEvent(new Event('input')); }}"
-                )
-                page.wait_for_timeout(100)
-                lit.append(page.locator(filled).count())
-            assert lit == [51, 100]
+        assert any(np.median(page.evaluate(MOVE, scrolled)) <= 17.5 for _ in range(4)), scrolled
+    said = []
+    for key in ("line", "guessing", "once"):
+        page.evaluate(TO, key)
+        page.locator(f".stage[data-state*='\"{key}\"']").wait_for()
+        for place in ("Home", "End"):
+            page.locator(".dial").press(place)
+            said.append(page.locator(".stage .sentence").inner_text())
+    assert len(set(said)) == 6
+    assert "At most 51 of 100" in said[2]
+    assert shown(page)["epsilon"] == 10
     assert page.faults == []

@@ -8,7 +8,7 @@ import pytest
 
 from engine import InputError, load_dataset, run
 from engine.data.dataset import Dataset
-from engine.story import frames
+from engine.story import steps
 from engine.teaching.lessons import NoisyTest, noisy_test, query
 from engine.teaching.neighbours import counterexample, farthest, guess_bound, moves
 from engine.teaching.replay import scenes
@@ -93,8 +93,8 @@ def test_the_published_bound_fails_by_one_record():
 
 def test_of_two_hundred_noisy_answers_as_many_are_wrong_as_the_noise_makes():
     """Of the Laplace distribution's tails: beyond T, and beyond what the picture holds."""
-    drawn = frames._pile(NoisyTest(exact=0.0, level=math.log(2), sensitivity=1.0, epsilon=1.0))
+    drawn = steps._pile(NoisyTest(exact=0.0, level=math.log(2), sensitivity=1.0, epsilon=1.0))
     outside = 0.06**1.1  # 1.1 times the quantiles .03 and .97
-    wrong, right = drawn.count("#c0392b"), drawn.count("#1b6ca8")
+    wrong, right = (drawn.count(f"var(--{ink})") for ink in ("false_positive", "found"))
     assert wrong == pytest.approx(200 * (1 / 4 - outside / 2), abs=0.6)
     assert wrong + right == 2 * round(100 * (1 - outside))  # as many on either side
