@@ -12,7 +12,7 @@ from engine.story.modules import bundle, style
 from engine.story.steps import Step, story
 
 TITLE = "Causes from private data"
-ENDS = (  # what the last step offers: words, a page of the site, how to begin without the site
+ENDS = (  # links of the last step: words, a page of the site, the command without the site
     ("Try it", "start/first-run.html", "run `make app` and open Explore"),
     ("Teach it", "teach/lesson.html", "run `make app` and press Teach a class on Learn"),
     ("Use it on your table", "guide/my-data.html", "run `make app` and open My data"),
