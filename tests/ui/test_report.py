@@ -180,8 +180,10 @@ def test_ten_questions_are_answered_by_the_paths_of_the_drawn_graph():
         assert (made.answer, made.first) == ("", made.headline)
 
 
-def test_cause_and_outcome_are_two_menus_that_a_sentence_fills(open_app):
+def test_cause_and_outcome_are_two_menus_that_a_sentence_fills(open_app, monkeypatch):
     """The menus win until another sentence is typed; without a pair some are offered."""
+    monkeypatch.setattr(work, "REPETITIONS", 1)
+    monkeypatch.setattr(work, "POINTS", 1)
     app = open_app("report", data="asia", n="20000", algorithm="marginal_pc")
     menus = [app.selectbox(key=f"report-{name}") for name in ("cause", "outcome")]
     assert [menu.value for menu in menus] == ["", ""]
