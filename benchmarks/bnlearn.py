@@ -66,7 +66,7 @@ def _answer(arguments: list[str]) -> str | None:
 
 
 def parsed(answer: str, d: int) -> tuple[float, Adjacency]:
-    """(seconds, skeleton) from what the script prints; ValueError for anything else."""
+    """Read (seconds, skeleton) from the script's output; ValueError for anything else."""
     head, *lines = answer.split("\n")
     word, seconds = head.split()
     if word != "seconds":

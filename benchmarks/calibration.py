@@ -2,9 +2,8 @@
 
 Marginal PC on random networks (benchmarks.random_networks): of the links it finds with a confidence
 in a range, the share that is real; of the arrows it draws on real links, the share that the true
-CPDAG has. Answers are kept in benchmarks/results/calibration.json, and
-research/marginal_pc.md states them. ``--fit`` prints the constants of
-engine/marginals/confidence.py from other networks.
+CPDAG has. Answers are kept in benchmarks/results/calibration.json, and research/marginal_pc.md
+shows them. ``--fit`` prints the constants of engine/marginals/confidence.py from other networks.
 """
 
 from __future__ import annotations
@@ -131,7 +130,7 @@ def table(kept: dict[str, Any]) -> str:
 
 
 def draw(kept: dict[str, Any]) -> None:
-    """Draw what was told against what was right, links beside arrows, into ``PICTURE``."""
+    """Plot confidence against frequency, edges next to directions, into ``PICTURE``."""
     from matplotlib import pyplot, rc_context
 
     with rc_context({"svg.hashsalt": "calibration", "svg.fonttype": "none", "font.size": 8}):
@@ -219,7 +218,7 @@ def main() -> None:
 
 
 def ranges(found: list[Claim]) -> Iterator[dict[str, Any]]:
-    """Of links and of arrows, for every number of rows and epsilon."""
+    """Yield the ranges for edges and for directions, for every number of rows and epsilon."""
     for n, epsilon in product(ROWS, EPSILONS):
         some = [c for c in found if (c.rows, c.epsilon) == (n, epsilon)]
         for what, said in (("links", links(some)), ("arrows", arrows(some))):

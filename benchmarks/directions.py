@@ -1,15 +1,14 @@
-"""Directions from what a run asked and released: ``python -m benchmarks.directions``.
+"""Directions from a run's questions and releases: ``python -m benchmarks.directions``.
 
 Every run's links are directed again, at no cost, in two more ways. By *votes*: the sets that
-separated a pair, weighed against each other (:mod:`engine.graphs.weighed_colliders`). By
-*values*: the noisy statistics of the tests that were asked and released, each as the log Bayes
-factor of dependence that its known noise leaves, a set that was never asked counting as nothing.
-Of PC without privacy the third is its own ``orientation="strongest"``, which asks all sets.
+separated a pair, weighed against each other (:mod:`engine.graphs.weighed_colliders`). By *values*:
+the noisy statistics of the tests that were asked and released, each as the log Bayes factor of
+dependence that its known noise leaves, a set that was never asked counting as nothing. For PC
+without privacy the third way is ``orientation="strongest"``, which asks all sets.
 
-Run i reads sample FIRST + i of a network (bundled, or ``d x links`` random) with noise seed i.
-Runs are kept in benchmarks/results/directions.jsonl, a cell a line, and a cell that is kept is not
-run again; the last step writes the tables of research/directions.md, ``--tables`` does that
-alone.
+Run i reads sample FIRST + i of a network (bundled, or ``d x links`` random) with noise seed i. Runs
+are kept in benchmarks/results/directions.jsonl, one cell per line, and a cell that is kept is not
+run again; the last step writes the tables of research/directions.md, ``--tables`` does that alone.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ BUNDLED = ("cancer", "earthquake", "survey", "asia", "sachs", "child", "insuranc
 RANDOM = ("8 x 10", "10 x 12", "12 x 18", "15 x 20")
 NETWORKS = (*BUNDLED, *RANDOM)
 PRIVATE = ("gauss_pc", "curate_pc", "priv_pc", "svt_pc", "em_pc")
-VALUED = ("gauss_pc", "curate_pc", "priv_pc")  # all or some of what they ask has a value
+VALUED = ("gauss_pc", "curate_pc", "priv_pc")  # all or some of their questions have a value
 EPSILONS = (1.0, 10.0)
 MOST_ORDER, FEW = 3, 12  # the largest order in networks of more than so many columns
 HALF_A_SET = 0.1  # added to the sets with and without a node; one set alone has odds of 11 to 1
@@ -64,7 +63,7 @@ Runs = NDArray[np.float64]  # (runs, 4): skeleton F1, then directed F1 as it is,
 
 
 class Cell(NamedTuple):
-    """What is run, on which network, at which epsilon (0 without privacy), and the statistic."""
+    """An algorithm, a network, an epsilon (0 without privacy), and a statistic."""
 
     algorithm: str
     network: str
@@ -116,10 +115,10 @@ def by_values(skeleton: Adjacency, tests: Tests) -> Weights:
 
 
 def released(result: RunResult, n: int) -> Tests:
-    """Of each pair, (log odds of independence, set) of the tests that gave out a value.
+    """Return for each pair (log odds of independence, set) of the tests that released a value.
 
     A released z with noise of variance s has variance 1 + s under independence and 1 + s + n under
-    dependence: Schwarz's odds, with z and n in units of what chance and noise do.
+    dependence: Schwarz's odds, with z and n in units of the deviation from chance and noise.
     """
     at = {name: i for i, name in enumerate(result.names)}
     found: Tests = {}
@@ -135,7 +134,7 @@ def released(result: RunResult, n: int) -> Tests:
 
 
 def noise_variance(step: Step) -> float:
-    """Of the noise on a step's value, which its charge states."""
+    """Return the variance of the noise on a step's value, from its charge."""
     event = step.charges[-1].event
     if isinstance(event, LaplaceEvent):
         return 2 * event.scale**2
@@ -227,7 +226,7 @@ def clear(found: Mapping[Cell, Runs]) -> str:
 
 
 def main() -> None:
-    """Run what is not kept, then write the tables."""
+    """Run the missing cells, then write the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tables", action="store_true")
     options = parser.parse_args()

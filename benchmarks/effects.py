@@ -1,12 +1,12 @@
-"""How often effects' intervals hold, and what combined releases find: ``-m benchmarks.effects``.
+"""Coverage of effects' intervals, and combined releases: ``-m benchmarks.effects``.
 
 Effects: every draw is a new sample, a release of it by Marginal PC, and the effects of ordered
 pairs of columns, over plausible graphs and with the true DAG given; also of four wards combined.
 Combined releases: one sample of 100,000 rows, released whole and dealt out to 4 or 8 hospitals, or
 to hospitals of different epsilon, size or population. Each draw is kept as a line of
-``benchmarks/results/effects.jsonl``; what is there is not run again, and ``--seconds`` of CPU end
-a run between two draws. The last step writes the tables into research/effects.md;
-``--tables`` does that alone.
+``benchmarks/results/effects.jsonl``; a kept draw is not run again, and ``--seconds`` of CPU end a
+run between two draws. The last step writes the tables into research/effects.md; ``--tables`` does
+that alone.
 """
 
 from __future__ import annotations
@@ -251,7 +251,7 @@ def _part(data: Dataset, rows: np.ndarray) -> Dataset:
 
 
 def search_on(data: Dataset, parts: Sequence[Any], epsilon: float) -> Outcome:
-    """What follows from the releases of all hospitals, as :func:`engine.combine` has it."""
+    """Return the result from the releases of all hospitals, as :func:`engine.combine` has it."""
     moments = pooling.pooled([part.released for part in parts])
     params = MarginalPCParameters.build({"epsilon": epsilon, "delta": DELTA})
     context = RunContext(Randomness(0), Ledger(), data.names, trace=False)
@@ -386,7 +386,7 @@ RUN: dict[str, tuple[Callable[[str, int, float, int], Any], Callable[[Sequence[A
 
 
 def main() -> None:
-    """Run what is missing, then write the tables."""
+    """Run the missing draws, then write the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=600.0, help="of CPU")
     parser.add_argument("--kind", default=",".join(RUN))

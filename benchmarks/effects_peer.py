@@ -1,8 +1,8 @@
 """Adjusted effects by DoWhy on the same rows: ``PYTHON -m benchmarks.effects_peer``.
 
-DoWhy needs a separate environment (``pip install dowhy``); nothing of the engine is imported
-there. ``--rows FILE`` writes the rows, our numbers and the sets first, in the
-project's environment; ``--ask FILE`` lets DoWhy answer and says how far apart both are.
+DoWhy needs a separate environment (``pip install dowhy``); the engine is not imported there.
+``--rows FILE`` writes the rows, our numbers and the sets first, in the project's environment;
+``--ask FILE`` lets DoWhy answer and says how far apart both are.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def write(path: Path, n: int) -> None:
 
 
 def ask(path: Path) -> None:
-    """DoWhy's back-door linear regression on the same rows, and the largest difference."""
+    """Run DoWhy's linear regression on the same rows, and print the largest difference."""
     import networkx as nx
     import pandas as pd
     from dowhy import CausalModel

@@ -1,11 +1,11 @@
 """F1 over noise and samples, ours and its peers: ``python -m benchmarks.f1``.
 
-Run i reads sample FIRST + i of the network, 100,000 rows that nothing was chosen on, with noise
-seed i; "nothing like asia" is independent columns of Asia's shape, where the SHD of a run is the
-its false links. Runs are kept in benchmarks/results/f1.jsonl, a cell a line, and a cell that is
-kept with as many runs is not run again. The last step writes the tables of
+Run i reads sample FIRST + i of the network, 100,000 rows on which no setting was chosen, with noise
+seed i; "nothing like asia" is independent columns of Asia's shape, where the SHD of a run counts
+its false positives. Runs are kept in benchmarks/results/f1.jsonl, one cell per line, and a cell
+that is kept with as many runs is not run again. The last step writes the tables of
 research/theory/marginal_pc.md and score_based.md; ``--tables`` does that alone, ``--datasets`` and
-``--columns`` choose what is run.
+``--columns`` choose the cells.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ Runs = NDArray[np.float64]  # (runs, 3): skeleton F1, directed F1, SHD
 
 
 class Cell(NamedTuple):
-    """What is run, on which network, and at which epsilon (0 without privacy)."""
+    """An algorithm, a network, and an epsilon (0 without privacy)."""
 
     column: str
     dataset: str
@@ -244,7 +244,7 @@ def beside_peers(found: Kept) -> str:
 
 
 def of_the_rule(found: Kept) -> str:
-    """What it costs that a pair must be seen: runs without the rule and with it, paired."""
+    """Return the cost of the rule that a pair must be seen: runs without it and with it, paired."""
     lines = ["| | ε | without the rule | with it | change | runs |", "|---" * 6 + "|"]
     for name, epsilon in product((*SMALL, *MIDDLE), (0.1, 1.0)):
         cells = Cell(UNRULED, name, epsilon), Cell("marginal_pc", name, epsilon)
@@ -282,7 +282,7 @@ TABLES: dict[str, tuple[str, Callable[[Kept], str]]] = {
 
 
 def main() -> None:
-    """Run what is not kept, then write the tables."""
+    """Run the missing cells, then write the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--datasets", default="")
     parser.add_argument("--columns", default="")

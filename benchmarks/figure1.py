@@ -1,9 +1,9 @@
 """The time that Priv-PC's Figure 1 takes from an empty store.
 
 2,205 runs: 7 networks x EM-PC, SVT-PC, Priv-PC x 21 epsilons x 5 seeds at n = 100,000. Warm start:
-numba's kernels are compiled; nothing has been counted.
+numba's kernels are compiled; no table has been counted.
 
-The floor is what cannot be spared with the same results: the draws themselves. Every round of
+The floor is the time that the same results need at least: the draws themselves. Every round of
 Priv-PC draws a fresh sample, a hypergeometric number for each cell of the tables asked for.
 """
 
@@ -28,7 +28,7 @@ from engine.tables import store
 
 
 def cpu_seconds() -> tuple[float, float]:
-    """What this process has used, and what its ended children have."""
+    """Return the seconds that this process and its ended children have used."""
     mine, theirs = (
         resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
     )

@@ -1,8 +1,8 @@
 """From a clone to a graph: ``python -m benchmarks.first_minute [--write]``, on two idle cores.
 
-A newcomer's first minute, by the clock, from nothing each time: a fresh clone, a home folder
+It times a newcomer's first minute, from an empty folder each time: a fresh clone, a home folder
 without the caches of pip, uv and numba, ``make app``, and a browser that opens the address as soon
-as it answers. Printed for each step: seconds, and CPU seconds of what was started for it; and the
+as it answers. It prints for each step the seconds, and the CPU seconds of its processes; and the
 seconds from a typed ε (Enter) until Run shows its numbers and has drawn its graphs.
 """
 
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "research" / "speed.md"
-STAMP = Path(".venv") / ".installed-app"  # what the Makefile leaves when all is installed
+STAMP = Path(".venv") / ".installed-app"  # the Makefile makes it when all is installed
 GRAPH = ".scene[data-state]"  # the opening page's, drawn
 PATIENCE = 600.0
 ARGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
 BUSY = 0.5  # load beyond which the machine is not quiet
 STEPS = ("clone", "install", "server answers", "graph drawn")
 TYPED = tuple(f"{1 + k / 10:.1f}" for k in range(1, 10))
-# Run's heading names the ε of what is on screen; a graph's frame says when it is drawn.
+# Run's heading names the ε of the run on screen; a graph's frame says when it is drawn.
 _SHOWN = """(epsilon) => {
   const head = document.querySelector("h1")?.closest(".stHtml")?.innerText ?? "";
   const frames = [...document.querySelectorAll("iframe")];
@@ -55,14 +55,14 @@ class Step(NamedTuple):
 
 
 def free_port() -> int:
-    """A port nobody listens on."""
+    """Return a free port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
 def typed(page: Page, url: str) -> float:
-    """Median seconds until what an ε of ``TYPED`` gives is drawn, of Priv-PC on Asia.
+    """Return the median seconds until the graph for an ε of ``TYPED`` is drawn, Priv-PC on Asia.
 
     The first of them is not counted: Run is pressed for it, as where loops were just compiled.
     """
@@ -122,7 +122,7 @@ def minute(browser: Browser) -> tuple[list[Step], float]:
 
 
 def _bare(home: Path) -> dict[str, str]:
-    """The environment of somebody who has installed nothing yet."""
+    """Return the environment of a user who has not installed any package yet."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("NUMBA", "VIRTUAL", "PYTHON"))}
     caches = {"XDG_CACHE_HOME": str(home / ".cache"), "UV_CACHE_DIR": str(home / ".cache" / "uv")}
     return kept | caches | {"HOME": str(home), "PIP_CACHE_DIR": str(home / ".cache" / "pip")}
@@ -133,14 +133,14 @@ def _spent(pid: int) -> float:
     total = 0.0
     for one in (found := psutil.Process(pid), *found.children(recursive=True)):
         try:
-            total += sum(one.cpu_times()[:4])  # its own and those of what it waited for
+            total += sum(one.cpu_times()[:4])  # with children it waited for
         except psutil.NoSuchProcess:
             continue
     return total
 
 
 def table(found: Sequence[tuple[Sequence[Step], float]]) -> str:
-    """A row a step, one of their sums, one of what is typed: wall and CPU seconds, each time."""
+    """Return a row per step, one for their sum and one for typing: wall and CPU seconds."""
     minutes = [steps for steps, _ in found]
     numbers = " | ".join(f"time {k + 1}" for k in range(len(minutes)))
     lines = [f"| step | {numbers} |", "|---|" + "---:|" * len(minutes)]

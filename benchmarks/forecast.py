@@ -1,16 +1,16 @@
-"""How often a plan is right: ``python -m benchmarks.forecast [--bif FOLDER]``.
+"""How often a forecast is right: ``python -m benchmarks.forecast [--bif FOLDER]``.
 
 Each network is forecast from its schema and the default density alone, every other bundled network
 lending its tables, and run on separate samples. Simulated and real F1 are kept in
-benchmarks/results/forecast.jsonl, a network and number of rows a line, and what is kept is not run
-again. From them follow, without a run, the ends of the band (how far from the median they must lie
-for TAIL of the real F1 to lie beyond either) and the share inside it where the ends come from
-all networks but the judged one: the table of privacy_audit.md, and the numbers that
-engine/studies/forecast.py states, which are printed.
+benchmarks/results/forecast.jsonl, one network and number of rows per line, and a kept line is not
+run again. From them follow, without a run, the ends of the band (how far from the median they must
+lie for TAIL of the real F1 to lie beyond either) and the share inside it where the ends come from
+all networks but the judged one: the table of privacy_audit.md, and the numbers in
+engine/studies/forecast.py, which are printed.
 
-FOLDER holds further networks as BIF, which are no part of the project: those of pgmpy 0.1.26 lie
-in pgmpy/utils/example_models. They are too wide to run; of each a few columns with all their
-ancestors are taken, which is a separate network.
+FOLDER holds further networks as BIF, which are no part of the project: those of pgmpy 0.1.26 lie in
+pgmpy/utils/example_models. They are too wide to run; a few columns of each, with all their
+ancestors, make a separate network.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ DRAWS, REAL = 10, 2
 DELTA = 1e-6
 TAIL = 0.08  # of the other networks' runs beyond an end: a tenth of a new network's, as counted
 GRADIENTS = ("noleaks", "curate_notears")
-GRADIENT_COLUMNS, GRADIENT_ROWS, MOST = 12, 10_000, 40  # descents on more take seconds a run
+GRADIENT_COLUMNS, GRADIENT_ROWS, MOST = 12, 10_000, 40  # descents on more take seconds per run
 FOREIGN = ("hepar2", "andes", "munin1", "link", "pigs", "barley")
 PARTS, SMALLEST, LARGEST, LEVELS = 1, 6, 14, 12  # of each of these
 
@@ -106,7 +106,7 @@ def _part(
 
 
 def _joined(graph: nx.DiGraph, more: set[str], chosen: set[str]) -> bool:
-    """Whether what is added has a link, to what was chosen or within itself."""
+    """Return whether the added columns have an edge, to the chosen ones or among themselves."""
     return bool(graph.subgraph(more).number_of_edges() - graph.subgraph(chosen).number_of_edges())
 
 
@@ -120,7 +120,7 @@ Cell = tuple[str, str, int, float]  # network, algorithm, rows, epsilon
 
 
 def judged(name: str, network: Network, rows: int, done: Container[Cell]) -> Iterator[Judged]:
-    """Simulate and run what is not done."""
+    """Simulate and run the missing cells."""
     cells = product(algorithms(len(network.names), rows), EPSILONS)
     asked = [(key, e) for key, e in cells if (name, key, rows, e) not in done]
     if not asked:
@@ -146,12 +146,12 @@ def _sample(network: Network, rows: int, k: int) -> Dataset:
 
 
 def kept() -> list[Judged]:
-    """What was run."""
+    """Return the kept runs."""
     return [Judged(a, b, c, d, tuple(e), tuple(f)) for a, b, c, d, e, f in lines(RAN)]
 
 
 def measure(networks: Iterable[tuple[str, Network]]) -> None:
-    """Run what is not kept."""
+    """Run the missing networks."""
     done = {(j.network, j.algorithm, j.rows, j.epsilon) for j in kept()}
     for (name, network), rows in product(networks, KNOTS):
         start = time.process_time()
@@ -224,7 +224,7 @@ def places(found: Sequence[Judged]) -> dict[Judged, list[int]]:
 
 
 def table(found: Sequence[Judged]) -> str:
-    """How many real F1 were inside, below and above: in all, and by what was asked."""
+    """Return how many real F1 were inside, below and above: in all, and by question."""
     where = places(found)
     lines = ["| | inside | below | above | runs |", "|---|---|---|---|---|"]
 
@@ -249,7 +249,7 @@ COLUMNS: dict[str, Callable[[Any], str]] = {
 
 
 def constants(found: Sequence[Judged]) -> dict[str, Any]:
-    """What engine/studies/forecast.py states."""
+    """Return the constants of engine/studies/forecast.py."""
     every = [place for some in places(found).values() for place in some]
     return {
         "ENDS": {
@@ -263,7 +263,7 @@ def constants(found: Sequence[Judged]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Run what is not kept, then write what follows from all of it."""
+    """Run the missing networks, then write the results from all of them."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bif", type=Path, help="a folder of further networks")
     parser.add_argument("--tables", action="store_true", help="run nothing")

@@ -1,4 +1,4 @@
-"""Results that a benchmark keeps, one a line, so that what is there is not run again."""
+"""Results that a benchmark keeps, one per line, so that they are not run again."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def lines(path: Path) -> list[Any]:
-    """What was kept so far; nothing where there is no file."""
+    """Return the results kept so far; none where there is no file."""
     if not path.exists():
         return []
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]

@@ -1,9 +1,9 @@
-"""What knowledge is worth: ``python -m benchmarks.knowledge [--run] [--seeds N] [--n N]``.
+"""The gain from knowledge: ``python -m benchmarks.knowledge [--run] [--seeds N] [--n N]``.
 
 With ``--run`` every algorithm learns ten networks with no, two-tier, four-tier and complete
 knowledge, all true, and with one tier that is false (a cause and an effect change places), against
-epsilon; a network's means join benchmarks/results/knowledge.csv when it is finished. From what is
-kept there the tables of research/knowledge.md and research/pictures/knowledge.svg are written.
+epsilon; a network's means join benchmarks/results/knowledge.csv when it is finished. The tables of
+research/knowledge.md and research/pictures/knowledge.svg are written from that file.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ NAMES = {NONE: "nothing"}
 
 
 def levels_of(truth: nx.DiGraph) -> dict[str, Knowledge | None]:
-    """What is known, by its name: nothing, true sets, and two tiers with one pair changed over."""
+    """Return knowledge by its name: none, true sets, and two tiers with one pair exchanged."""
     ready = ready_sets(truth)
     false = _changed_over(ready["two tiers"], truth)
     return {NONE: None, **ready, FALSE: false,
@@ -107,7 +107,7 @@ def by_network(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def summary(means: pd.DataFrame) -> pd.DataFrame:
-    """One row an algorithm, epsilon and kind of knowledge: scores, and what they gain."""
+    """Return one row per algorithm, epsilon and kind of knowledge: scores and their gains."""
     wrong = means["arrows_wrong"] / (means["arrows_right"] + means["arrows_wrong"])
     indexed = means.assign(wrong=wrong).set_index(["algorithm", "epsilon", "knowledge", "dataset"])
     rows = []
@@ -210,7 +210,7 @@ def networks(means: pd.DataFrame) -> Iterator[str]:
 
 
 def words(means: pd.DataFrame) -> Iterator[str]:
-    """The same in sentences: what true knowledge is worth, what it spares, and one false tier."""
+    """Yield the same in sentences: gain from true knowledge, saved tests, and one false tier."""
     mine = means[means["algorithm"] == OURS]
     table = summary(mine).set_index(["ε", "knowledge"])
     numbers = mine.groupby(["knowledge", "epsilon"])[["skeleton_f1", "ci_tests"]].mean()
@@ -262,7 +262,7 @@ TABLES = {
 
 
 def written(mark: str, means: pd.DataFrame) -> str:
-    """What stands under a mark of the document."""
+    """Return the text under a mark of the document."""
     return "\n".join(TABLES[mark](means))
 
 

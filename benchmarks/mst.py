@@ -2,7 +2,7 @@
 
 McKenna, Miklau and Sheldon 2021 (Winning the NIST Contest), Algorithm 1: a third of zCDP's rho for
 all one-way tables, a third for choosing d - 1 pairs by the exponential mechanism, a third for their
-tables, then the distribution on that tree nearest to what was measured, and records from it. Levels
+tables, then the distribution on that tree nearest to the measurements, and records from it. Levels
 seen less than three deviations of the noise become one. Neighbours differ by one added or removed
 record. The package descends for 7,500 steps to the nearest distribution; here it is projected to.
 

@@ -1,6 +1,6 @@
 """False positives on independent data, over a grid: ``python -m benchmarks.null``.
 
-Independent columns; the mean number of links a run, over ``--draws`` tables. Cells are kept in
+Independent columns; the mean number of edges per run, over ``--draws`` tables. Cells are kept in
 benchmarks/results/null.jsonl, one after the other, and a cell that is kept is not run again
 (``--again`` runs all). The last step writes the tables into research/marginal_pc.md and
 score_based.md; ``--tables`` does that alone.
@@ -69,7 +69,7 @@ def kept() -> Kept:
 
 
 def fewer(key: str, cell: Cell, draws: int) -> int:
-    """Of 200 columns, which take one and seven seconds a draw, a third and a sixth."""
+    """Reduce the draws on 200 columns, which take one and seven seconds each, to 1/3 and 1/6."""
     part = {"marginal_pc": 3, "gram_notears": 6}[key] if cell.d >= 100 else 1
     return max(draws // part, 1)
 
@@ -119,7 +119,7 @@ def write(found: Kept) -> None:
 
 
 def main() -> None:
-    """Run what is not kept, then write the tables."""
+    """Run the missing cells, then write the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=30)
     parser.add_argument("--again", action="store_true")

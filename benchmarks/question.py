@@ -1,8 +1,8 @@
 """How narrow a question's interval is, and how often it holds: ``python -m benchmarks.question``.
 
 Every draw is a random network of 6 to 12 columns, a sample, and a true cause and outcome. It is
-released without the question and with it, with nothing stated and with the order of time stated
-(what comes before the cause, the cause, what comes after). Widths are relative to the plain
+released without the question and with it, without declared knowledge and with the order of time
+declared (columns before the cause, the cause, columns after it). Widths are relative to the plain
 estimate: the true adjustment set and no noise. Draws are kept in ``benchmarks/results``; the table
 goes into research/effects.md. ``--seconds`` of CPU end a run between two draws.
 """
@@ -133,7 +133,7 @@ def table(kept: Sequence[dict[str, Any]]) -> str:
 
 
 def main() -> None:
-    """Run what is missing, then write the table."""
+    """Run the missing draws, then write the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=600.0, help="of CPU")
     options = parser.parse_args()

@@ -47,7 +47,7 @@ def before(*_: object) -> NDArray[np.float64]:
 
 
 def both(measure: Callable[..., str], *given: Any) -> str:
-    """What is measured before the rule, and now."""
+    """Return the measurements before the rule, and now."""
     with mock.patch.object(Statistic, "untested", before):
         old = measure(*given)
     return f"{old} → {measure(*given)}"

@@ -2,11 +2,11 @@
 
 The bundled networks up to MOST columns, sorted by columns and name, are taken in turns: on the
 first half each published algorithm is tuned at every epsilon, on the other half the outcome is
-reported with the default setting, each run on a separate sample with a separate seed. The
-default stays where the search's winner does not beat it by two standard errors on fresh seeds of
-its own half. Our own algorithms are reported
-with their defaults. A cell that is kept in sample_data/recommended.json is not run again; the last
-step writes the tables of both pages recommended.md, ``--tables`` that alone.
+reported with the default setting, each run on a separate sample with a separate seed. The default
+stays where the search's winner does not beat it by two standard errors on fresh seeds of the same
+half. Algorithms introduced here are reported with their defaults. A cell that is kept in
+sample_data/recommended.json is not run again; the last step writes the tables of both pages
+recommended.md, ``--tables`` that alone.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def _written(found: Mapping[str, Sequence[float]]) -> dict[str, list[float | Non
 
 
 def kept() -> Content:
-    """The file's content, or what it begins with."""
+    """Return the file's content, or its initial content."""
     found = {key: searched(key) for key in RUNS}
     content = {"rows": ROWS, "searched": found, "told": halves()[1], "cells": []}
     return json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else content
@@ -127,7 +127,7 @@ def number(row: Sequence[float | None]) -> str:
 
 
 def settings_table(found: Content) -> str:
-    """What was chosen, and what it came to where it was searched for."""
+    """Return the chosen settings, and their scores where they were searched for."""
     heads = ("", "ε", "setting", "runs", "skeleton F1, fresh seeds", "default")
     lines = ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
     chosen = {(one.algorithm, one.epsilon): one.params for one in study()}
@@ -171,7 +171,7 @@ TABLES: dict[str, Callable[[Content], str]] = {
 
 
 def main() -> None:
-    """Run what is not kept, then write the tables."""
+    """Run the missing cells, then write the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tables", action="store_true")
     parser.add_argument("--algorithms", default=",".join((*TESTING, *OURS, *GRADIENTS)))

@@ -1,10 +1,10 @@
 """Three more rivals than :mod:`benchmarks.mst`: Chow and Liu's tree, PrivBayes, the whole table.
 
-Each is given (epsilon, delta) for one replaced record, what ours promises, and its noise follows
-from that at once, not by way of added and removed records:
+Each is given (epsilon, delta) for one replaced record, the guarantee of this project's methods. Its
+noise follows from that directly, without a detour through added and removed records:
 
 - ``chow_liu``: all pairs' tables in one Gaussian release; the tree of most mutual information is
-  the graph (Chow and Liu 1968). It has d - 1 links whatever the data say.
+  the graph (Chow and Liu 1968). It has d - 1 edges for any data.
 - ``privbayes``: Zhang et al. 2017. A Bayesian network, parents by the exponential mechanism on the
   distance R to a product, its tables with noise, as many records from it, then G2 PC. As in the
   paper .3 of the budget chooses, and a table may have as many cells as leave theta = 4 records'
@@ -58,7 +58,7 @@ def chow_liu(data: Dataset, total: Guarantee, seed: int) -> Adjacency:
 
 
 def information(table: Table) -> float:
-    """Mutual information of a noisy table; what is below 0 counts as 0."""
+    """Return the mutual information of a noisy table; entries below 0 count as 0."""
     p = np.maximum(table, 0.0)
     if not p.any():
         return 0.0
@@ -95,7 +95,7 @@ def nearest_counts(noisy: Table, n: int, rng: np.random.Generator) -> NDArray[np
 def privbayes(data: Dataset, total: Guarantee, seed: int) -> Adjacency:
     """G2 PC on as many records as there are from PrivBayes' network."""
     rng, rho = np.random.default_rng(seed), rho_of(total)
-    # d tables, each moved by sqrt 2, spend what is left together: d / sigma^2 = rho.
+    # d tables, each moved by sqrt 2, share the remaining budget: d / sigma^2 = rho.
     sigma = math.sqrt(data.d / ((1 - TO_CHOOSE) * rho))
     families = network(data, TO_CHOOSE * rho, data.n / (USEFUL * sigma), rng)
     codes = np.zeros((data.n, data.d), dtype=data.codes.dtype, order="F")

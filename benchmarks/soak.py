@@ -1,12 +1,12 @@
-"""``make soak``: many sessions at once, then many runs, and what is left of the memory.
+"""``make soak``: many sessions at once, then many runs, and the memory after them.
 
-1. Twenty sessions for two minutes on one public server. Each is one of four datasets and values of
-   epsilon that nobody else has; it types the next one, presses Run where that is needed, and looks
-   at what came for a few seconds. They are visitors without a browser (``visitor.py``), so that the
-   two cores are the server's.
-   Printed: the median time from the key to the page's reply and from the press to the result;
-   results that are not those of the same run alone, or a page that shows another's settings;
-   errors in the server's log; its memory before, at the end and after the sessions have gone.
+1. Twenty sessions for two minutes on one public server. Each has one of four datasets and values of
+   epsilon that no other session has; it types the next one, presses Run where that is needed, and
+   waits on the result for a few seconds. They are visitors without a browser (``visitor.py``), so
+   that the two cores are the server's. It prints the median time from the key to the page's reply
+   and from the press to the result; results that are not those of the same run alone, or a page
+   that shows another's settings; errors in the server's log; its memory before, at the end and
+   after the sessions have gone.
 2. Twenty-four links to datasets of a million rows and twenty columns, opened at once on a public
    server, nothing pressed: the most memory that it and its workers hold, which must stay below the
    container's (``deploy/compose.yaml``).
@@ -112,7 +112,7 @@ def come(url: str, sessions: int, seconds: float, rest: float) -> Seen:
 def soak_sessions(
     sessions: int, seconds: float, rest: float, port: int, kept: float = KEPT
 ) -> tuple[bool, Numbers]:
-    """Section 1; whether all that is promised held, and what was measured.
+    """Run section 1; return whether all limits were kept, and the measurements.
 
     ``kept`` are the seconds that the server gets to let its sessions go.
     """
@@ -185,7 +185,7 @@ def _times(seen: Seen) -> bool:
 
 
 def cpu_seconds(process: psutil.Process) -> float:
-    """What the process has used so far."""
+    """Return the CPU seconds that the process has used so far."""
     used = process.cpu_times()
     return float(used.user + used.system)
 

@@ -1,4 +1,4 @@
-"""``make bench``: our speed, that of peers and of the machine, all in one run.
+"""``make bench``: the speed of this project, of peers and of the machine, all in one run.
 
 1. One order-2 test on Alarm (n = 100,000) and one read of its four columns from memory.
 2. Full PC with G2 and with chi2, and causal-learn's ``pc(..., 'gsq')`` and ``'chisq'`` on the
@@ -38,7 +38,7 @@ PAGE = Path(__file__).resolve().parent.parent / "research" / "speed.md"
 
 
 def best_of(action: Callable[[], object], repeats: int) -> float:
-    """The quickest of several timings, in seconds: what the work itself takes."""
+    """Return the quickest of several timings, in seconds: the time of the work itself."""
     times = []
     for _ in range(repeats):
         start = time.perf_counter()

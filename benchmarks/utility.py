@@ -1,15 +1,14 @@
 """Utility at equal total budget: ``python -m benchmarks.utility``.
 
-One table, dataset by epsilon. Each cell holds skeleton F1 / directed F1 with standard errors,
-SHD against the CPDAG of the true DAG, seconds a run, and how many false links a run has where
-nothing is (independent columns of the same levels and rows), mean over noise draws and samples: of
-non-private G2 PC, of every private algorithm, and of peers' synthetic tables followed by G2 PC
+One table, dataset by epsilon. Each cell holds skeleton F1 / directed F1 with standard errors, SHD
+against the CPDAG of the true DAG, seconds per run, and the number of false positives of a run on
+independent columns with the same levels and rows, mean over noise draws and samples: of non-private
+G2 PC, of every private algorithm, and of peers' synthetic tables followed by G2 PC
 (benchmarks.peers): "rep" for the same neighbours as ours, one replaced record, "add" at the same
-epsilon for their own, one added or removed record, which promises less.
+epsilon for theirs, one added or removed record, which is a weaker guarantee.
 
-Strict runs get the total. A published run gets the epsilon a round for which the total that the
-*paper* claims for that very run is the one asked for; what can be proven of it is usually
-nothing.
+Strict runs get the total. A published run gets the ε per round for which its Claimed ε is the
+wanted total; it usually has no guarantee.
 """
 
 from __future__ import annotations
@@ -38,8 +37,8 @@ STEPS = 12  # of the bisection, on a logarithmic scale
 def columns() -> list[tuple[str, str]]:
     """(algorithm, guarantee) of each column: ours first.
 
-    The published score-based methods claim totals for which nothing can be proven and take
-    minutes in the search for the right epsilon: research/theory/score_based.md has them.
+    The published score-based methods claim totals without a proof and take minutes in the search
+    for the right epsilon: research/theory/score_based.md has them.
     """
     found = []
     for key, algorithm in ALGORITHMS.items():

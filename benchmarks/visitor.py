@@ -1,9 +1,9 @@
-"""A visitor without a browser: speaks to a page's server as Streamlit's own front end does.
+"""A visitor without a browser: it speaks to a page's server as Streamlit's front end does.
 
 A websocket of protocol buffers (``streamlit.proto``): the visitor asks for a script run with the
-state of its widgets, keeps what comes for each place on the page, follows addresses, refers to
-large elements that it already has, and looks again where a page asks to be looked at. Nothing is
-drawn, so what it costs is the server's.
+state of its widgets, keeps the elements for each place on the page, follows addresses, refers to
+large elements that it already has, and asks again where a page refreshes itself. It draws no
+element, so all its cost is the server's.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class Visitor:
         """Streamlit's name, a token that is not checked here, and a session to go on with."""
         return ["streamlit", "none", self._resume] if self._resume else ["streamlit"]
 
-    # What a visitor does ------------------------------------------------------------
+    # Actions of a visitor ------------------------------------------------------------
 
     async def type(self, key: str, value: float) -> None:
         """Type a number into the field with this key."""
@@ -129,10 +129,10 @@ class Visitor:
                 await self._news.wait()
         return time.monotonic() - start
 
-    # What is on the page ------------------------------------------------------------
+    # The content of the page ------------------------------------------------------------
 
     def texts(self, kind: str) -> list[str]:
-        """What all elements of a kind say: ``html``, ``alert``, ``iframe`` …"""
+        """Return the texts of all elements of a kind: ``html``, ``alert``, ``iframe`` …"""
         name = {"iframe": "alt", "exception": "message"}.get(kind, "body")
         found = [getattr(e, kind) for e in self._elements.values() if e.WhichOneof("type") == kind]
         return [str(getattr(one, name)) for one in found]
@@ -146,7 +146,7 @@ class Visitor:
     # The protocol -------------------------------------------------------------------
 
     async def _ask(self, *pressed: WidgetState, fragment: str = "") -> None:
-        """Ask for a script run, as the front end does: with what it has and all widgets' states."""
+        """Ask for a script run as the front end does, with its elements and widgets' states."""
         message = BackMsg()
         run = message.rerun_script
         run.query_string, run.page_script_hash = self._query, self._script
@@ -235,7 +235,7 @@ class Visitor:
 
 @dataclass
 class Seen:
-    """What sessions saw: seconds from each key and press to its answer, and what went wrong.
+    """The record of sessions: seconds from each key and press to its answer, and errors.
 
     ``firsts`` are seconds from the address to the first page, with its result;
     ``results`` are (dataset, epsilon, the sentence about it, the drawn graphs in words).

@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def put(path: Path, mark: str, table: str) -> None:
-    """Replace what stands between ``<!-- mark -->`` and ``<!-- mark ends -->``."""
+    """Replace the text between ``<!-- mark -->`` and ``<!-- mark ends -->``."""
     text = path.read_text(encoding="utf-8")
     before, rest = text.split(_begin(mark))
     _, after = rest.split(_end(mark))
@@ -14,7 +14,7 @@ def put(path: Path, mark: str, table: str) -> None:
 
 
 def between(path: Path, mark: str) -> str:
-    """What stands there now."""
+    """Return the present text between the marks."""
     _, rest = path.read_text(encoding="utf-8").split(_begin(mark))
     return rest.split(_end(mark))[0].strip()
 

@@ -41,7 +41,7 @@ def configured() -> dict[str, str]:
 
 
 def run(command: list[str], env: dict[str, str] | None = None, quiet: bool = False) -> str:
-    """Return a command's output; an empty text where it fails, without a message if ``quiet``."""
+    """Return a command's output; empty where it fails, without a message if ``quiet``."""
     done = subprocess.run(command, env=env, capture_output=True, text=True)
     if done.returncode and not quiet:
         raise SystemExit(done.stderr.strip() or f"{command[0]} failed.")

@@ -1,9 +1,9 @@
-"""Chance that follows from the names of the tests: what passes here passes on every machine.
+"""Chance that follows from the names of the tests: a test that passes here passes on every machine.
 
 Noise on private rows comes from the operating system, so a test that looks at it would be red once
 in so many runs. Here it is drawn from the name of the test, or of the fixture, that asks for it.
-``FRESH=1 make test`` leaves everything to chance, and ``@pytest.mark.fresh`` a single test. What
-other processes draw is theirs: nothing that a process could be told takes its noise away.
+``FRESH=1 make test`` leaves everything to chance, and ``@pytest.mark.fresh`` a single test. Other
+processes draw their noise themselves, because no setting of a process can remove its noise.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What every test runs under, and how the files are dealt to the workers."""
+"""The settings of every test, and the distribution of files to workers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The app as a server of its own, for tests that ask it over the network."""
+"""The app as a separate server, for tests that ask it over the network."""
 
 from __future__ import annotations
 

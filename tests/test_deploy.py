@@ -1,4 +1,4 @@
-"""The image and the compose file: what they copy is there, and what they set is read."""
+"""The image and the compose file: the files they copy exist, and their settings are read."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Weights for directions from what a run released, of :mod:`benchmarks.directions`."""
+"""Weights for directions from a run's releases, by :mod:`benchmarks.directions`."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""What messages share: a value quoted on one line and not too long; a package that is missing."""
+"""Common parts of messages: a value quoted on one short line; a package that is missing."""
 
 import sys
 import tomllib

@@ -1,4 +1,4 @@
-"""PrivateGraph in scikit-learn's shape: its own checks, clone, pickle of what was given out."""
+"""PrivateGraph in scikit-learn's shape: its own checks, clone, pickle of the released output."""
 
 import pickle
 

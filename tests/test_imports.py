@@ -1,4 +1,4 @@
-"""Imports point one way, by the contracts in pyproject.toml; and what the engine does not load."""
+"""Imports point one way, by the contracts in pyproject.toml; packages the engine does not load."""
 
 import subprocess
 import sys

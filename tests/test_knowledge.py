@@ -1,4 +1,4 @@
-"""What is known, by names: contradictions in one sentence, and two ways to read it."""
+"""Background knowledge by names: contradictions in one sentence, and two ways to read it."""
 
 import json
 import pickle

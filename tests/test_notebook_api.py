@@ -1,4 +1,4 @@
-"""What a notebook hands over and gets back: any frame, one sentence where it is none, no row."""
+"""A notebook's input and output: any frame, one sentence where it is none, no row."""
 
 import re
 import threading

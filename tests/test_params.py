@@ -1,4 +1,4 @@
-"""Declared parameters: what is accepted, what is refused, and how it is said."""
+"""Declared parameters: accepted values, refused ones, and the messages."""
 
 import dataclasses
 import math

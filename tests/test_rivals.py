@@ -1,4 +1,4 @@
-"""The rivals beside MST: what their noise promises, their draws, and their limit without noise."""
+"""The rivals other than MST: the guarantee of their noise, their draws, and their limit."""
 
 import math
 from itertools import combinations

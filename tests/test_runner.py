@@ -1,4 +1,4 @@
-"""run(): what goes in, what comes out, and how it stops."""
+"""run(): its input, its output, and how it stops."""
 
 import copy
 import json

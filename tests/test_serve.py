@@ -1,4 +1,4 @@
-"""The two modes of serving, and what an attacker finds at each on a live server."""
+"""The two modes of serving, and attacks on each on a live server."""
 
 import ast
 import asyncio

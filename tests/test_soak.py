@@ -1,4 +1,4 @@
-"""The short form of ``make soak``: what a long day shows, in seconds."""
+"""The short form of ``make soak``: the checks of a long day, in seconds."""
 
 import subprocess
 import sys

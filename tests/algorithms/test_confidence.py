@@ -1,4 +1,4 @@
-"""What a link's and an arrow's evidence is told to be worth."""
+"""The confidence that an edge's and a direction's evidence gives."""
 
 import numpy as np
 import pytest

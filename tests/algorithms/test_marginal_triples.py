@@ -1,4 +1,4 @@
-"""When Marginal PC buys triples, and when a test makes use of them."""
+"""When Marginal PC releases triples, and when a test uses them."""
 
 import math
 from functools import cache

@@ -1,4 +1,4 @@
-"""Priv-PC: its order of sieve and examine, its tweak, the noise that a plan is told."""
+"""Priv-PC: its order of sieve and examine, its tweak, the noise of a plan."""
 
 import math
 

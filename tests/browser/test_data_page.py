@@ -1,4 +1,4 @@
-"""A new user: from a table of their own to a release and an effect."""
+"""A new user: from a table to a release and an effect."""
 
 import csv
 import io

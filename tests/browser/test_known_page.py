@@ -1,4 +1,4 @@
-"""What is known and what follows, in a real browser: drag a tier, run."""
+"""Background knowledge in a real browser: drag a tier, run."""
 
 import json
 

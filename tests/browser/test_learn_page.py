@@ -1,4 +1,4 @@
-"""A teacher's ten minutes, from the opening scene to the coins, in one page and mostly by keys."""
+"""A teacher's ten minutes, from the first step to the coins, in one page and mostly by keys."""
 
 import math
 import re

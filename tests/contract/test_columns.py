@@ -1,7 +1,7 @@
-"""What the order of a table's columns may decide: nothing, or what the parameters say.
+"""The order of a table's columns decides nothing, or only what the parameters declare.
 
-Noise is silent and every other door opens to the same thing, so that two orders of the columns meet
-the same answers.
+Noise is zero and every other random stream is the same, so that two orders of the columns meet the
+same answers.
 """
 
 from functools import cache

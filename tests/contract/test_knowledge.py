@@ -1,4 +1,4 @@
-"""What every graph algorithm does with background knowledge, and what it costs: nothing."""
+"""Every graph algorithm uses background knowledge, and it costs no ε."""
 
 from dataclasses import replace
 from functools import cache

@@ -1,4 +1,4 @@
-"""On independent columns ours invent next to nothing, and every test keeps its rate."""
+"""On independent columns false positives are rare, and every test keeps its rate."""
 
 from functools import cache
 

@@ -1,4 +1,4 @@
-"""Chance enters a run through mechanisms and named doors alone; who takes another way is caught."""
+"""Chance enters a run through mechanisms and named streams alone; any other way is caught."""
 
 import ast
 import inspect

@@ -1,4 +1,4 @@
-"""What every statistic must keep, whatever it is: it says so itself, and is held to it here."""
+"""Every statistic keeps the properties that it declares."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The documents speak to a reader, and what is cited is there."""
+"""The documents address a reader, and the files they cite exist."""
 
 import re
 from pathlib import Path

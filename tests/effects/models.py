@@ -1,4 +1,4 @@
-"""What the tests of effects share: released tensors made by hand, and small networks."""
+"""Shared by the tests of effects: released tensors made by hand, and small networks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What to adjust for: valid in every linear model of every DAG of four columns."""
+"""Adjustment sets are valid in every linear model of every DAG of four columns."""
 
 from itertools import permutations
 

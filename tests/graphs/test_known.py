@@ -1,4 +1,4 @@
-"""Knowledge on graphs: MPDAGs against enumeration, told arrows, what may separate."""
+"""Knowledge on graphs: MPDAGs against enumeration, fixed directions, possible separators."""
 
 from itertools import combinations
 

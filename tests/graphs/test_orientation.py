@@ -1,4 +1,4 @@
-"""The one orienter: no cycle whatever the evidence, exact facts, and what a run says of it."""
+"""The one orienter: no cycle for any evidence, exact facts, and a run's report of it."""
 
 import json
 

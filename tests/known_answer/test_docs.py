@@ -1,4 +1,4 @@
-"""The documents state what scripts print and what benchmarks measured."""
+"""The documents show the numbers that scripts print and benchmarks measured."""
 
 import json
 import re

@@ -1,6 +1,6 @@
-"""Nothing changes unnoticed: a part of the kept results is computed anew (``scripts/results.py``).
+"""No result changes unnoticed: a part of the kept ones is computed again (``scripts/results.py``).
 
-A change that means to change results writes the file anew and says so in its commit.
+A change that intends other results writes the file again and says so in its commit.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""The protocol: probabilities, totals, what is protected, and that it decides well."""
+"""The protocol: probabilities, totals, the privacy unit, and correct decisions."""
 
 import dataclasses
 

@@ -1,8 +1,9 @@
 """Hill-climbing for the worst pair of neighbours of a statistic of counts, compiled.
 
 A candidate is a table of counts and one replaced record (its cell before and after). Proposals move
-some records between two cells or pick another replacement; what is no worse is kept. The proposals
-are drawn before the loop, which holds little else than two calls: it is compiled in a second.
+some records between two cells or pick another replacement; a change that is no worse is kept. The
+proposals are drawn before the loop, which holds little else than two calls: it is compiled in a
+second.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What a ledger's charges add up to, written apart from the engine, to check it.
+"""Sum a ledger's charges independently of the engine, to check it.
 
-What a single event costs stands in the table of mechanisms.
+The table of mechanisms gives the cost of a single event.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What an event says of itself, by hand: costs at their edges and the words of a ledger's line."""
+"""Events checked by hand: costs at their edges and the words of a ledger's line."""
 
 import math
 

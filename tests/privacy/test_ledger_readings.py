@@ -1,4 +1,4 @@
-"""What a ledger says of itself: every reading of a few charges, by hand, under every filter."""
+"""The readings of a ledger: every reading of a few charges, by hand, under every filter."""
 
 import math
 

@@ -1,8 +1,8 @@
-"""What Marginal PC releases: charged as asked, and as noisy as its tests are told.
+"""Marginal PC's releases are charged as requested, and as noisy as its tests assume.
 
-Every entry of what was released, less the exact one, over the standard deviation that the moments
-state: 400 runs with seeds of their own. The variance of such a number is 1 within 5 standard
-errors (a right one fails at fresh seeds with probability 6e-7); a fifth more noise lies outside.
+Every released entry, less the exact one, over the standard deviation that the moments give: 400
+runs with separate seeds. The variance of such a number is 1 within 5 standard errors (a right one
+fails at fresh seeds with probability 6e-7); a fifth more noise lies outside.
 """
 
 import math

@@ -1,9 +1,9 @@
-"""Whatever happens to budgets: processes that stop and die anywhere, files that are put back.
+"""Random events in the life of budgets: processes stop and die anywhere, files are restored.
 
-Hypothesis chooses what happens. Each process is a thread that stops before each of its
-transactions, so that one at a time goes on and the order is known. What must hold at any time: a
-charge has one release; a release holds its own budget's tables alone; and no budget gives out more
-than its total unless the whole folder was put back, with which the past is forgotten.
+Hypothesis chooses the events. Each process is a thread that stops before each of its transactions,
+so that one at a time goes on and the order is known. Three rules must hold at any time. A charge
+has one release. A release holds only the tables of its budget. No budget releases more than its
+total, unless the whole folder was restored, which loses the past.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the tests of releases share: Asia as own data, its schema, releases that are paid for."""
+"""Shared by the tests of releases: Asia as private data, its schema, charged releases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What follows from releases: knowledge applied afterwards, several as one; old files."""
+"""Results from releases: knowledge applied afterwards, several as one; old files."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""A release file: what is written, what is read, and what a check finds, change by change."""
+"""A release file: writing, reading, and the findings of a check, change by change."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""Budgets whatever happens to them, by a machine that chooses what does."""
+"""Budgets under random events, chosen by a state machine."""
 
 from hypothesis import settings
 

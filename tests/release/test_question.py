@@ -1,4 +1,4 @@
-"""A release that was told its question: paid exactly, answered from its file, by all ways alike."""
+"""A release with a question: charged exactly, answered from its file, by all ways alike."""
 
 from dataclasses import replace
 

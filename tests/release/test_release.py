@@ -1,4 +1,4 @@
-"""A release: hardened noise, paid for, read back; hostile files; the twin."""
+"""A release: hardened noise, charged, read back; hostile files; synthetic rows."""
 
 import json
 import math

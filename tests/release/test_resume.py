@@ -1,4 +1,4 @@
-"""A release cut short after its charge: what was drawn is kept, and ended without a charge."""
+"""An interrupted release: its drawn tables are kept, and it resumes without a charge."""
 
 import os
 import random

@@ -1,4 +1,4 @@
-"""Who made a release; and forged files, refused before they cost anything."""
+"""Who made a release; and forged files, refused before they cost time."""
 
 import base64
 import json

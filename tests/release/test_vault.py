@@ -1,4 +1,4 @@
-"""What was paid for is never lost and never overwritten; the vault and the places of files."""
+"""A charged release is never lost and never overwritten; the vault and the places of files."""
 
 import io
 import json

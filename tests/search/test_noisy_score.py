@@ -1,4 +1,4 @@
-"""What a private search sees of a query, and how far its defended sensitivity reaches."""
+"""A query as a private search sees it, and the range of its proven sensitivity."""
 
 import itertools
 import math

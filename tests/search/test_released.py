@@ -1,4 +1,4 @@
-"""Which of the answers about pairs a run gives out as numbers: what may be used again for free."""
+"""The answers about pairs that a run releases as numbers: they may be used again for free."""
 
 from functools import cache
 

@@ -1,4 +1,4 @@
-"""Intervals of effects hold what they are called, and do not where they forget the noise."""
+"""Intervals of effects have their stated level, and lose it if they ignore the noise."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Marginal PC under noise: its null is calibrated, and its tests see what is there.
+"""Marginal PC under noise: its null is calibrated, and its tests detect true dependence.
 
 Every bound is stated with the probability that a correct implementation fails it.
 """

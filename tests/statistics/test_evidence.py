@@ -1,4 +1,4 @@
-"""The likelihood of DAGs on released tensors: what it is without noise, and that it knows noise."""
+"""The likelihood of DAGs on released tensors, without noise and with it."""
 
 import math
 from functools import cache

@@ -1,4 +1,4 @@
-"""The steps from the truth to a private run: what is the test's and what is the noise's."""
+"""The steps from the truth to a private run: the loss from the test and from the noise."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Recommended settings: what the file says, what the documents say; which of them is offered."""
+"""Recommended settings: the file and the documents agree; which of them is suggested."""
 
 import math
 from statistics import fmean

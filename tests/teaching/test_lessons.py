@@ -1,4 +1,4 @@
-"""The mathematics of the guided tour: scenes, one noisy test, neighbours, the counterexample."""
+"""The mathematics of the lesson: one noisy test, neighbours, the counterexample."""
 
 import math
 from collections import Counter

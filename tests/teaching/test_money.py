@@ -1,4 +1,4 @@
-"""The purse of a run: every coin is a line of its ledger, every link that goes is the run's."""
+"""The purse of a run: every coin is a line of its ledger, every removed edge is the run's."""
 
 from itertools import combinations, pairwise
 

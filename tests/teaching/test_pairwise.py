@@ -1,4 +1,4 @@
-"""What a page says of a pair agrees with what runs do."""
+"""A page's statements about a pair agree with runs."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""After a shuffle each column is what it was, and nothing is left between them."""
+"""After a shuffle each column has its old values, and no column depends on another."""
 
 import numpy as np
 import pytest
