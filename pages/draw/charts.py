@@ -8,7 +8,7 @@ come from Streamlit's theme.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape  # Plotly reads tags in a text
 from typing import Any, cast
@@ -82,6 +82,12 @@ class Curve:
     style: int = 0
     mode: str = "lines+markers"
     second: bool = False  # on the axis at the right
+
+
+def banded(name: str, points: Iterable[tuple[float, ...]], style: int) -> Curve:
+    """A line with its band through points (x, low, middle, high)."""
+    x, low, middle, high = map(list, zip(*sorted(points), strict=True))
+    return Curve(name=name, x=x, y=middle, low=low, high=high, style=style)
 
 
 @dataclass(frozen=True)

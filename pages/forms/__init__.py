@@ -85,13 +85,14 @@ def parameter_form(
     shape: Shape | None,
     *,
     levers: int = 0,
+    asked: str = "",
     folded: Callable[[], object] = lambda: None,
 ) -> None:
     """Show a widget for each parameter that has an effect, bound to ``values``.
 
     Privacy comes first, with a warning where ε is too small for data of this ``shape``, then so
     many of the algorithm's own levers. The rest is folded away, behind what ``folded`` draws; that
-    comes first in time, for a preset sets all of them.
+    comes first in time, for a preset sets all of them. What is ``asked`` for has no widget.
     """
     values.update(filled(algorithm.key, values))
     sight = st.container()
@@ -106,7 +107,7 @@ def parameter_form(
         st.caption(epsilon_meaning(algorithm, values, rows), help=kinds)
         count_line(algorithm.key, shape, values, "form")
         rest = st.container()
-    specs = {s.name: s for s in relevant(algorithm.params.specs(), values)}
+    specs = {s.name: s for s in relevant(algorithm.params.specs(), values) if s.name != asked}
     with sight:
         for name in PRIVACY:
             if name in specs:
@@ -118,7 +119,8 @@ def parameter_form(
         for column, name in zip(columns, first, strict=False):
             with column:
                 parameter(specs.pop(name), values, key="param")
-        warn(algorithm.key, shape, values, brief=True)
+        if not asked:
+            warn(algorithm.key, shape, values, brief=True)
     with rest:
         for spec in specs.values():
             parameter(spec, values, key="param")

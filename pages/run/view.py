@@ -14,12 +14,12 @@ from engine.registry import algorithm
 from engine.words.run import CLAIMED, PROVEN, epsilon_name
 from pages import worker
 from pages.draw import palette, style_of
-from pages.draw.charts import Axis, Curve, Group, bars, curves, figure, grouped
+from pages.draw.charts import Axis, Group, banded, bars, curves, figure, grouped
 from pages.draw.graphs import comparison
 from pages.run.form import MOST, PINS
 from pages.shell import listen
-from pages.shell.runs import Shown
-from pages.shell.task import Task, look_again, shared
+from pages.shell.runs import Points, Shown, first_curve
+from pages.shell.task import Task, look_again
 from pages.shell.words import UNITS, number
 
 HEIGHT = 180  # pixels of each of the three charts
@@ -78,41 +78,25 @@ def charts(run: Shown) -> None:
         with columns[2]:
             budget_chart(result)
     with columns[0]:  # last, for it may be drawn again while runs are made for it
-        task = curve_of(run)
+        task = first_curve(run.request, run.data)
         st.markdown("**F1 over ε**")
         if task is None:
             own = "Not drawn: each run on your own data would spend ε."
             st.caption("No noise and no ε, or no known truth." if run.data.public else own)
         else:
+            task.wait(PATIENCE)
             look_again(lambda: [task], lambda: _f1_chart(run, task))
 
 
-def curve_of(run: Shown) -> Task | None:
-    """Return the scores of these settings at other ε, from a few new runs; None without any."""
-    if not run.data.public or run.data.truth is None or "epsilon" not in run.request.params:
-        return None
-    of = run.request.family
-    task = shared(("f1", of.key), "F1 over ε", worker.curve, of, run.data, keep=True)
-    task.wait(PATIENCE)
-    return task
-
-
 def _f1_chart(run: Shown, task: Task) -> None:
-    points: list[tuple[float, float, float, float]] = sorted(task.parts)
+    points: Points = list(task.parts)
     here, scores = float(run.request.params["epsilon"]), run.result.metrics_tested
-    unit = algorithm(run.result.algorithm).epsilon_unit
+    unit, style = algorithm(run.result.algorithm).epsilon_unit, style_of(run.result.algorithm)
     assert scores is not None
-    line = Curve(
-        name=f"Median of {worker.CURVE_RUNS} runs",
-        x=[epsilon for epsilon, *_ in points],
-        y=[middle for *_, middle, _ in points],
-        low=[low for _, low, *_ in points],
-        high=[high for *_, high in points],
-        style=style_of(run.result.algorithm),
-    )
+    name = f"Median of {worker.CURVE_RUNS} runs"
     ends = min(worker.EPSILONS[0], here), max(worker.EPSILONS[-1], here)
     drawn = curves(
-        [line] if points else [],
+        [banded(name, points, style)] if points else [],
         Axis(epsilon_name(unit, run.result.params), log=True, ends=ends),
         Axis("Skeleton F1", ends=(0.0, 1.05)),
         height=HEIGHT,

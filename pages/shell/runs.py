@@ -20,7 +20,7 @@ from pages.shell import words as text
 from pages.shell.settings import OWN_DATA, check_rows, data_for, drafted, in_force
 from pages.shell.state import Place
 from pages.shell.task import HERE, RUNS, Task, drop, find, known, shared, start
-from pages.worker import LARGE, plain, search, size
+from pages.worker import LARGE, curve, plain, search, size
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +30,20 @@ class Shown:
     request: Request
     data: Dataset
     result: RunResult
+
+
+Points = list[tuple[float, float, float, float]]  # an ε and a score: low, middle, high
+
+
+def first_curve(of: Request, data: Dataset) -> Task | None:
+    """Return the scores of these settings at other ε, from a few new runs; None without any.
+
+    Run and Choose ε share them.
+    """
+    if not data.public or data.truth is None or "epsilon" not in of.params:
+        return None
+    made = of.family
+    return shared(("f1", made.key), "F1 over ε", curve, made, data, keep=True)
 
 
 TASK = "run"  # the session's place for a run that goes on

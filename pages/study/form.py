@@ -91,7 +91,8 @@ def settings_form() -> bool:
     with st.container(key="run-bar"):
         pressed = st.button("Find ε", type="primary", key="study-find", width="stretch")
     known_button("study")
-    parameter_form(chosen, parameters_of(chosen.key), shape_of(drafted_source()))
+    # ε is what is asked: it is no setting here.
+    parameter_form(chosen, parameters_of(chosen.key), shape_of(drafted_source()), asked="epsilon")
     bound(
         st.multiselect, "Compare with", d, "others", key="study-others",
         options=[k for k in GRAPHS if k != chosen.key], format_func=TITLES.__getitem__,

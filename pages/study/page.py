@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -9,13 +10,12 @@ import streamlit as st
 from engine import InputError
 from engine.registry import algorithm
 from engine.request import OWN
-from engine.studies.tune import EPSILONS
-from pages.shell import drafted_strip, task
+from pages.shell import drafted_strip, runs, task
 from pages.shell import words as text
 from pages.shell.settings import data_for, drafted
 from pages.study import forecast, more, work
 from pages.study.form import aim_of, epsilon_now, settings_form
-from pages.study.view import answer_view, answers_of, of_form, results_of
+from pages.study.view import answer_view, answers_of, first_look, of_form, results_of
 from pages.worker import informed
 
 NAME = "study"
@@ -38,11 +38,11 @@ def main() -> None:
         task.watch(NAME)  # another dataset's answer is not shown under this one's name
         found = None
     if found is None:
-        task.shared("study-warm", "a first look", work.warm, line=task.RUNS)
-        st.caption(f"**Find ε** at the side (» on a phone) tries {len(EPSILONS)} values of it.")
-        # The browser gets its charts ready while the form is read: that takes it a second or more.
+        # The run that Run shows, over ε; its process has read the engine when Find ε is pressed.
+        first = runs.first_curve(now, data)
+        draw = partial(first_look, first, aim)
         with of_form("study-answer", "", old=False):
-            answer_view({}, [], aim, epsilon_now(), whole=False)
+            draw() if first is None else task.look_again(lambda: [first], draw)
     else:
         task.watch(NAME, _show)
         if found.done:

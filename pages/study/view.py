@@ -13,10 +13,11 @@ from engine.registry import TITLES
 from engine.studies.trial import TrialResult
 from engine.studies.tune import EPSILONS, OBJECTIVES, Answer, answer_of
 from pages.draw import PLAIN, charts, style_of
-from pages.draw.charts import Axis, Curve, curves
+from pages.draw.charts import Axis, Curve, banded, curves
 from pages.shell import words as text
 from pages.shell.task import Task
 from pages.study.work import Aim
+from pages.worker import CURVE_RUNS
 
 Parts = Sequence[Sequence[TrialResult]]
 
@@ -47,15 +48,10 @@ def answer_view(
     whole: bool,
     best: Answer | None = None,
 ) -> None:
-    """The sentence, the others' and the curves; before the first run the question and the axes."""
+    """The sentence, the others' and the curves; before the first run the question."""
     main = answers.get(aim.request.algorithm)
     if main is None:
-        reach = (
-            f"{TITLES[aim.request.algorithm]} to reach {OBJECTIVES[aim.objective]} {aim.target:g}"
-        )
-        st.subheader(f"How large must ε be for {text.plain(reach)} on this dataset?", anchor=False)
-        drawn = _drawn({}, {}, results, aim, epsilon)
-        charts.figure(drawn, key="study-curve", alt="The target over ε; no run has ended yet")
+        first_look(None, aim)
         return
     end = f"; at its best setting {best.outcome}" if best is not None else ""
     so_far = "" if whole else "So far: "
@@ -76,6 +72,25 @@ def answer_view(
         "band is the median's 90 % interval, and the interval of ε is where the band meets the "
         "target."
     )
+
+
+def first_look(curve: Task | None, aim: Aim) -> None:
+    """The question, and a curve of a few runs where there is one, with the target."""
+    reach = f"{TITLES[aim.request.algorithm]} to reach {OBJECTIVES[aim.objective]} {aim.target:g}"
+    st.subheader(f"How large must ε be for {text.plain(reach)} on this dataset?", anchor=False)
+    points = list(curve.parts) if curve and aim.objective == "skeleton_f1" else []
+    key = aim.request.algorithm
+    ends = EPSILONS[0], EPSILONS[-1]
+    lines = [banded(TITLES[key], points, style_of(key))] if points else []
+    drawn = curves(
+        [*lines, target_line(aim.target, ends)],
+        Axis("ε", log=True, ends=ends),
+        Axis(OBJECTIVES[aim.objective], ends=(0.0, 1.02)),
+    )
+    said = f"median of {CURVE_RUNS} runs at each of {len(points)} values"
+    charts.figure(drawn, key="study-curve", alt=f"A first look at the target over ε: {said}")
+    look = f"A first look: the {said} of ε. " if points else ""
+    st.caption(f"{look}**Find ε** at the side (» on a phone) tries {len(EPSILONS)} values.")
 
 
 def _drawn(

@@ -82,10 +82,6 @@ def _sent(monitor: Reporter, results: Iterable[TrialResult]) -> list[TrialResult
     return found + batch
 
 
-def warm(monitor: Reporter) -> None:
-    """Nothing: a process that has done it has read the engine, and the first curve comes sooner."""
-
-
 def answered(monitor: Reporter, data: Dataset, aim: Aim) -> int:
     """The runs of an answer, as parts; how many there are. The asked algorithm's come first."""
     count = 0
