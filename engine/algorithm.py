@@ -42,10 +42,10 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Algorithm:
-    """One registry line: everything that is known of an algorithm outside its own file.
+    """One registry line: all facts about an algorithm that other files use.
 
-    ``run(data, params, session) -> Outcome``; ``family`` groups algorithms in forms; ``summary`` is
-    one sentence for a reader who knows no paper.
+    ``run(data, params, session) -> Outcome``; ``family`` groups algorithms in forms; ``summary``
+    describes it in one sentence to readers without its paper.
     """
 
     key: str

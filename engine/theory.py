@@ -25,8 +25,8 @@ def sieve_epsilon(epsilon: float, n: int, m: int) -> float:
     Amplification by sub-sampling brings it back to epsilon/2. Algorithm 1, line 3.
 
     Args:
-        epsilon: Of one round, above 0.
-        n: Rows there are.
+        epsilon: The ε of one round, above 0.
+        n: Number of rows.
         m: Rows of the sample, from 1 to n.
 
     Raises:
@@ -48,10 +48,10 @@ def best_rate(epsilon: float) -> float:
     """Return the sampling rate m/n that minimises the sieve's noise, clipped to [1/20, 1].
 
     The noise is proportional to sqrt(n/m) / epsilon'(epsilon, n/m); with u = (e^(epsilon/2)-1) n/m
-    its minimum lies where 2u = (1+u) ln(1+u), whatever epsilon.
+    its minimum lies where 2u = (1+u) ln(1+u), for every epsilon.
 
     Args:
-        epsilon: Of one round.
+        epsilon: The ε of one round.
 
     Examples:
         >>> round(best_rate(1.0), 4)
@@ -66,8 +66,8 @@ def best_subsample(epsilon: float, n: int) -> int:
     """Priv-PC's best m: the number of rows at :func:`best_rate`, between n/20 and n.
 
     Args:
-        epsilon: Of one round, above 0.
-        n: Rows there are, at least 1.
+        epsilon: The ε of one round, above 0.
+        n: Number of rows, at least 1.
 
     Raises:
         InputError: For an epsilon or n outside these.
@@ -86,18 +86,18 @@ def sieve_errors(
     """Theorem 2's bounds (type I, type II) of one sieve-and-examine answer, clipped to [0, 1].
 
     Type I: a score of at least T + alpha is sifted out. Type II: a score of at most T - alpha
-    passes; the theorem needs alpha >= t, and 1 is returned below that. The paper's exponent
-    12 epsilon alpha / (6 Delta) is kept as printed; Algorithm 1's examine noise
-    Lap(2 Delta / epsilon) supports only 3 epsilon alpha / (6 Delta), so the type II bound can lie
-    below what simulation shows (the Learn page says so where it does).
+    passes; the theorem needs alpha >= t, and 1 is returned below that. The paper's exponent 12
+    epsilon alpha / (6 Delta) is kept as printed; Algorithm 1's examine noise Lap(2 Delta / epsilon)
+    supports only 3 epsilon alpha / (6 Delta), so the type II bound can lie below the simulated rate
+    (the Learn page says so where it does).
 
     Args:
         gap: Alpha, the distance of the score from the threshold, in the score's unit.
         tweak: The paper's t, in the same unit.
-        epsilon: Of one round.
-        n: Rows there are.
+        epsilon: The ε of one round.
+        n: Number of rows.
         m: Rows of the sample.
-        sensitivity: Of the score on the rows it is computed on.
+        sensitivity: The score's sensitivity on the rows it is computed on.
 
     Raises:
         InputError: For an epsilon or a size that does not fit.
@@ -136,7 +136,7 @@ def lemma1(
     for a wrong one (type II).
 
     Args:
-        epsilon: Of the test, at least 0.
+        epsilon: The test's ε, at least 0.
         threshold: T, at least 0.
         sensitivity: Delta of the perturbed score, which carries n (:func:`kendall_p_bound`).
         beta1: Margin of type I, as a share of T.
@@ -218,7 +218,7 @@ def sparse_vector_scale(epsilon: float, quota: int = 1, delta: float = 0.0) -> f
     delta 0, for each positive answer, so that no run uses the others.
 
     Args:
-        epsilon: Of all c answers together, above 0.
+        epsilon: The ε of all c answers together, above 0.
         quota: c, at least 1.
         delta: From 0, below 1.
 
@@ -244,7 +244,7 @@ def uniform_epsilon(quadratic: float, linear: float, total: float) -> float:
     Args:
         quadratic: Sum of the tests' costs in e^2: t / 2 for t tests under zCDP.
         linear: Sum of the tests' costs in e: t for t tests under basic composition.
-        total: What they may cost together, in rho or epsilon.
+        total: Their cost together, in rho or epsilon.
 
     Raises:
         InputError: For negative numbers, or tests that cost nothing.
@@ -304,7 +304,7 @@ def direction_probability(gap: float, scale: float) -> float:
 
     Args:
         gap: How far the two scores lie apart; negative where the wrong one is ahead.
-        scale: Of the noise, above 0, in the scores' unit.
+        scale: The noise's scale, above 0, in the scores' unit.
 
     Raises:
         InputError: For a scale that is not above 0.
@@ -327,7 +327,7 @@ def one_release_probability(gap: float, scale: float) -> float:
 
     Args:
         gap: Size of the difference; negative where it names the wrong direction.
-        scale: Of its Laplace noise, above 0, in the same unit.
+        scale: The scale of its Laplace noise, above 0, in the same unit.
 
     Raises:
         InputError: For a scale that is not above 0.
@@ -371,7 +371,7 @@ def hsic_bounds(m: int) -> tuple[float, float]:
     """Kusner et al. Theorem 3: HSIC's sensitivity on m test records, and the improved one below it.
 
     (16 m - 8) / (m - 1)^2 and (12 m - 11) / (m - 1)^2; its proof is in an appendix that is not
-    among the texts. What is proved here is 27 / (16 m) + 4 / m^2 (research/theory/pairs.md).
+    among the texts. The bound proven here is 27 / (16 m) + 4 / m^2 (research/theory/pairs.md).
 
     Args:
         m: Test records, at least 2.
@@ -394,11 +394,11 @@ def null_probabilities(changes: float, epsilon: float, delta: float) -> tuple[fl
     An IQR is released if a noisy count R_j = A_j + Lap(1 / epsilon) of one of two intervals exceeds
     1 + ln(1 / delta) / epsilon. The first number is the chance of that where both counts are
     ``changes``; the second is the paper's 3 delta / 2, stated for counts of at most e. It holds for
-    counts of at most 1, which is what privacy needs: at e the chance is e^(epsilon (e - 1)) delta.
+    counts of at most 1, which privacy needs: at e the chance is e^(epsilon (e - 1)) delta.
 
     Args:
         changes: A_1 = A_2, the records to change until the IQR leaves its interval.
-        epsilon: Of each part, above 0.
+        epsilon: The ε of each part, above 0.
         delta: Above 0, below 1.
 
     Raises:

@@ -1,1 +1,1 @@
-"""One file an algorithm; they share ``common`` and never import each other."""
+"""One file per algorithm; they share ``common`` and never import each other."""

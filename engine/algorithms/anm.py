@@ -106,7 +106,7 @@ class AnmParameters(PrivateBudget):
 
     @property
     def releases(self) -> str:
-        """What is released, 'auto' resolved."""
+        """Return the kind of release, 'auto' resolved."""
         if self.release != "auto":
             return self.release
         return VOTE if self.strict else TWO_SCORES
@@ -126,7 +126,7 @@ class AnmParameters(PrivateBudget):
         return self.block
 
     def check_together(self) -> None:
-        """Refuse what the paper does not describe as published, and what has no bound."""
+        """Refuse settings that the paper does not describe as published, or that have no bound."""
         if not self.strict and (
             self.releases != TWO_SCORES or self.score == "root_hsic" or self.tune
         ):
@@ -159,7 +159,7 @@ class AnmParameters(PrivateBudget):
 
 
 def claimed_total(score: str, params: AnmParameters) -> Guarantee:
-    """Add up the paper's total: two scores, or three IQRs per column (nine parts)."""
+    """Add up the Claimed ε: two scores, or three IQRs per column (nine parts)."""
     epsilon, delta = params.epsilon, params.delta
     if score == "iqr":  # sections 4.3 and 5.3
         return (

@@ -2,8 +2,8 @@
 
 Whether columns are numbers with stated bounds, how many levels they have, the number of rows and
 the budget decide, and no row is looked at: the run is the chosen algorithm's own, with its ledger
-and its guarantee. What the choice is worth at 1,000 to 100,000 rows stands in
-research/marginal_pc.md, "By the number of rows".
+and its guarantee. The gain from the choice at 1,000 to 100,000 rows is in research/marginal_pc.md,
+"By the number of rows".
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def ledger(data: Dataset, params: AutoParameters) -> Ledger:
 
 
 def run(data: Dataset, params: AutoParameters, context: RunContext) -> Outcome:
-    """Run the chosen algorithm, and say what was chosen."""
+    """Run the chosen algorithm, and name it."""
     chosen, reason = choice_for(data, params)
     outcome = chosen.run(data, chosen.params.build(params.as_dict()), context)
     return replace(outcome, diagnostics=replace(outcome.diagnostics, chosen=reason))

@@ -90,12 +90,12 @@ def published(
 
 
 def claimed(trace: Trace, params: CurateNotearsParameters) -> Guarantee:
-    """Add up the paper's total: the gradients' epsilons, and ``delta`` for each."""
+    """Add up the Claimed ε: the gradients' epsilons, and ``delta`` for each."""
     return Guarantee(sum(trace.epsilon), params.delta * len(trace.epsilon))
 
 
 def run(data: Dataset, params: CurateNotearsParameters, context: RunContext) -> Outcome:
-    """Run: as published ``epsilon`` is the paper's total, ``delta`` a gradient's. Strict: cap."""
+    """Run: as published ``epsilon`` is the Claimed ε, ``delta`` a gradient's. Strict: cap."""
     plan = params.epsilons()
     total = partial(claimed, params=params)
     return descend(data, params, context, published, total, plan, planned_epsilon=plan)

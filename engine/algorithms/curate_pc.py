@@ -1,9 +1,9 @@
 """CURATE, constraint-based (Bhattacharjee and Tandon 2024, section III-A, Algorithm 1).
 
-The budget of a test depends on its order: before each order the budgets of all remaining orders
-are planned again from what is left of the total and of the edges, so as to minimise (2). The
-comments quote Algorithm 1; its lines are not numbered. Its loop over orders, connected pairs and
-sets is PC's; OPT, the problem (3), is solved by :func:`engine.search.allocation.allocate`.
+The budget of a test depends on its order: before each order the budgets of all remaining orders are
+planned again from the remaining total and the edges, so as to minimise (2). The comments quote
+Algorithm 1; its lines are not numbered. Its loop over orders, connected pairs and sets is PC's;
+OPT, the problem (3), is solved by :func:`engine.search.allocation.allocate`.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class CurateScore(NoisyScore):
         self._divisor = math.sqrt(2) if params.programmed else 1.0
 
     def noise_sensitivity(self, q: Query, n: int | None = None) -> float:
-        """Return the paper's eq. 16 for Kendall's p-value; else what the parent says."""
+        """Return the paper's eq. 16 for Kendall's p-value; else the parent's value."""
         if self._test is KENDALL and self.perturbed == "p":
             return kendall_p_bound(n or self._n, self._stratum) / self._divisor
         return super().noise_sensitivity(q, n)
@@ -201,7 +201,7 @@ class CuratePC(TestByTest):
         )
 
     def settle(self) -> None:
-        """Take what the order has cost off the total."""
+        """Subtract the order's cost from the total."""
         if self._order < 0:
             return
         # "epsilon_Total^(i+1) = epsilon_Total^(i) - (t_i e_i^2 + e_i sqrt(2 t_i ln(1/delta')))"
@@ -280,7 +280,7 @@ class CuratePC(TestByTest):
 
     @property
     def claimed(self) -> Guarantee:
-        """The paper's total: the orders' costs and failure probabilities added up.
+        """Return the Claimed ε and δ: the sums over the orders.
 
         Algorithm 1 also stops where the failure probabilities reach delta_Total, 1e-10 in the
         program, which no run's orders reach at 1e-14 each; here they are reported.
@@ -293,13 +293,13 @@ class CuratePC(TestByTest):
         return Guarantee(sum(order.cost for order in charged), delta)
 
     def allocation(self) -> Allocation:
-        """Return what was planned and spent until now."""
+        """Return the plan and the charges until now."""
         unit = "ρ" if self._price.method == "zcdp" else "ε"
         return Allocation(tuple(self.planned), tuple(self.spent), unit)
 
 
 def noise(data: Dataset, params: CuratePCParameters) -> float:
-    """Deviation of what the first plan leaves for a test with one column in its set.
+    """Return the noise's deviation that the first plan gives a test with one column in its set.
 
     Inf where the plan leaves nothing. Noise far above the cutoff spares half of all pairs at order
     0, however well it tells links, so that the graph is up to order 1.

@@ -108,8 +108,9 @@ class EMPCParameters(TwoForms):
 def share(data: Dataset, params: EMPCParameters) -> tuple[str, float]:
     """Return the ledger's method and a round's epsilon: ``epsilon``, or if strict a share.
 
-    Of two, fixed in advance, the larger. A round costs epsilon, or under zCDP (epsilon/2)^2/8 for
-    the count and b (epsilon/(2b))^2/8 for the b >= 1 deletions: at most epsilon^2 / 16.
+    It is the larger of two shares that are fixed in advance. A round costs epsilon, or under zCDP
+    (epsilon/2)^2/8 for the count and b (epsilon/(2b))^2/8 for the b >= 1 deletions: at most
+    epsilon^2 / 16.
     """
     if not params.strict:
         return "basic", params.epsilon
@@ -137,7 +138,7 @@ class GreedyUtility:
         self._scores = QueryScores(data, params.test, "published")
         self._alpha, self._n = params.cutoff, data.n
         self._programmed = params.programmed
-        # What follows from the range: between -n - 1 and n.
+        # The bound from the range: between -n - 1 and n.
         self.defended = 2.0 * data.n + 1
 
     def of(self, x: int, y: int, candidates: Sequence[int], order: int) -> Options:
@@ -175,7 +176,7 @@ def _nearness(score: Score) -> tuple[float, float]:
 
 
 class GapUtility:
-    """(c_T - |z|) / Delta: in units of what one replaced record can change."""
+    """(c_T - |z|) / Delta: in units of the largest change by one replaced record."""
 
     def __init__(self, data: Dataset, params: EMPCParameters):
         self._score, self._strict = NoisyScore(data, params, "z"), params.strict

@@ -116,7 +116,7 @@ def _multiplier(cost: float, rate: float, renyi_order: float, known: float) -> f
         event = SubsampledGaussianEvent(1.0, full * math.exp(log_share), rate)
         return math.log(max(renyi(event, renyi_order), 1e-300) / cost)
 
-    # One look at what is known to be enough elsewhere spares most orders their search.
+    # A value that suffices at another order is tried first; it spares most orders their search.
     if known < full and excess(math.log(known / full)) > 0:
         return math.inf
     from scipy.optimize import brentq  # slow to load, and few runs need it

@@ -68,14 +68,14 @@ class GramParameters(PrivateBudget, CovarianceParameters):
         return share * math.sqrt(data.d)
 
 
-# What of epsilon and delta the one-way tables of "ridit" and "frequency" get.
+# The share of epsilon and delta for the one-way tables of "ridit" and "frequency".
 TABLES_SHARE = 0.1
 TINY = np.finfo(float).tiny
 
 
 @dataclass(frozen=True, eq=False)
 class NoisyGram:
-    """What was released: covariance (d, d) in the columns' units, and each entry's known noise.
+    """The released numbers: covariance (d, d) in the columns' units, and each entry's known noise.
 
     ``chance`` (d, d) is the variance of an entry for independent columns: the noise of the
     product and of both means, and sampling. ``jump`` (d, d) is how far one row can move it.
@@ -162,8 +162,8 @@ def fit(
 def seen(released: NoisyGram) -> Adjacency:
     """(d, d), symmetric: the pairs with more covariance than chance gives among all pairs.
 
-    A partial correlation alone does not do: where two columns hardly vary, what is left of them
-    compared with the others is noise, and may correlate to any degree.
+    A partial correlation alone does not do: where two columns hardly vary, their residuals given
+    the others are noise, and may correlate to any degree.
     """
     pairs = np.triu_indices(len(released.covariance), 1)
     found = np.abs(released.covariance[pairs])

@@ -100,7 +100,7 @@ def published(data: Dataset, params: NoleaksParameters, context: RunContext, tra
 
 
 def claimed(trace: Trace, params: NoleaksParameters, data: Dataset) -> Guarantee:
-    """Add up the paper's total, the gradients' epsilons and deltas, times the share of rows."""
+    """Add up the Claimed ε, the gradients' epsilons and deltas, times the share of rows."""
     count = len(trace.epsilon) * (params.private_rows(data) or data.n) / data.n
     return Guarantee(count * params.epsilon, count * params.delta)
 

@@ -21,7 +21,7 @@ class NotearsParameters(CovarianceParameters):
 
 
 def run(data: Dataset, params: NotearsParameters, context: RunContext) -> Outcome:
-    """Least squares over acyclic weights; the data are read once, and nothing can be proven."""
+    """Least squares over acyclic weights; the data are read once, without a guarantee."""
     context.ledger.charge(UndefendedEvent("NOTEARS reads the data without noise"), label="NOTEARS")
     frequencies = [c / data.n for c in level_counts(data)]
     encoding = encoding_of(data, params.scores(), frequencies)

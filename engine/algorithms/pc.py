@@ -70,7 +70,7 @@ class PC(TestByTest):
 
 
 def run(data: Dataset, params: PCParameters, context: RunContext) -> Outcome:
-    """Non-private PC: it reads the data as they are, so nothing can be proven."""
+    """Non-private PC: it reads the data as they are, so it has no guarantee."""
     if params.test.reads_data:
         context.ledger.charge(UndefendedEvent("PC reads the data without noise"), label="PC")
     rule = PC(data, params, context)

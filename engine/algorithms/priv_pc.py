@@ -1,7 +1,7 @@
 """Priv-PC: sieve and examine with Laplace noise (Wang, Pang and Song, NeurIPS 2020, Algorithm 2).
 
 The comments give Algorithm 2's lines. Its loop over orders, edges and sets (2, 6 to 10, 13, 16, 17)
-is PC's, :func:`engine.search.skeleton.search`; what it adds is how a query is answered.
+is PC's, :func:`engine.search.skeleton.search`; it adds its way to answer a query.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ class SieveAndExamine(TestByTest):
 
 
 def run(data: Dataset, params: PrivPCParameters, context: RunContext) -> Outcome:
-    """Algorithm 2: the loop of PC with this rule, and the total of what it answered."""
+    """Algorithm 2: the loop of PC with this rule, and the total of its answers."""
     data = params.rows(data)
     rule = SieveAndExamine(data, params, context)
     outcome = pc(data, params, context, rule)
@@ -191,7 +191,7 @@ def claimed_total(answers: int, params: PrivPCParameters) -> Guarantee:
 
 
 def noise(data: Dataset, params: PrivPCParameters) -> float:
-    """Deviation of what is put on an examined |z|: what passes the sieve has met more."""
+    """Return the deviation of the noise on an examined |z|; the sieve has added more before."""
     return math.sqrt(2) * least_unit(data, params) / (plan(data, params)[1] / 2)
 
 

@@ -86,7 +86,7 @@ class SVTPC(TestByTest):
 
 
 def run(data: Dataset, params: SVTPCParameters, context: RunContext) -> Outcome:
-    """Run PC's loop with this rule; the paper's total is its rounds' advanced composition.
+    """Run PC's loop with this rule; the Claimed ε is its rounds' advanced composition.
 
     Line 11's quota is the ledger's cap in strict mode; a published run has none.
     """

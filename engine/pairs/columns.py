@@ -53,7 +53,7 @@ def pair_of(data: Dataset) -> Pair:
 
 @dataclass(frozen=True, eq=False)
 class Halves:
-    """Rows of the training and of the test half, whatever they hold."""
+    """Rows of the training half and of the test half, chosen without their values."""
 
     training: np.ndarray
     test: np.ndarray

@@ -66,7 +66,7 @@ class Setting:
 
 @dataclass(frozen=True, kw_only=True)
 class Decision(Diagnostics):
-    """What a run says of its pair, all of it released or public.
+    """A run's decision about its pair, all of it released or public.
 
     ``direction`` "x->y" in the columns' names, or None where nothing was released. ``scores`` are
     the released numbers: two scores (the smaller one wins), or the one difference that decides
@@ -93,7 +93,7 @@ class Decision(Diagnostics):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Residuals:
-    """The test half: x', y', and what each regression leaves of the other column (m,)."""
+    """The test half: x', y', and each regression's residuals of the other column (m,)."""
 
     x: Vector
     y: Vector
@@ -125,7 +125,7 @@ class Residuals:
 
     @cached_property
     def ordered(self) -> tuple[Vector, Vector, Vector, Vector]:
-        """x', r_Y, y', r_X, each sorted: what the IQR score reads, the forward pair first."""
+        """Return x', r_Y, y', r_X, each sorted, for the IQR score, the forward pair first."""
         return tuple(np.sort(c) for c in (self.x, self.of_y, self.y, self.of_x))  # type: ignore[return-value]
 
     def moves(self, setting: Setting) -> tuple[float, ...]:

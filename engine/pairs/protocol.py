@@ -40,10 +40,10 @@ IQR_PARTS = 3  # two noisy distances and the release: Dwork and Lei's (3 epsilon
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Terms:
-    """What is released of which pair, and what it may cost.
+    """The releases about a pair, and their budget.
 
-    ``epsilon`` and ``delta`` are the total if ``strict``, else what the paper calls by these names.
-    ``rows`` of a block; ``tune`` lets blocks of the training half choose lambda and a width.
+    ``epsilon`` and ``delta`` are the total if ``strict``, else the paper's parameters of these
+    names. ``rows`` of a block; ``tune`` lets blocks of the training half choose lambda and a width.
     """
 
     data: Dataset
@@ -206,8 +206,8 @@ def _if_stable(
 ) -> float | None:
     """Section 5.1: release if no rank is about to change.
 
-    The smallest gap is one of the test half, and its records can move it freely: where they
-    are to be protected too, nothing can be proven.
+    The smallest gap is one of the test half, and its records can move it freely: if they are to be
+    protected too, there is no guarantee.
     """
     return stable_release(
         terms.context,
@@ -267,10 +267,10 @@ def _iqr_difference(terms: Terms, reach: Reach, epsilon: float) -> Decision:
 
 
 def _mark(order: np.ndarray) -> str:
-    """Name an order of the rows briefly, for the store to find what was computed under it."""
+    """Name an order of the rows briefly, for the store to find results computed under it."""
     return hashlib.blake2b(np.ascontiguousarray(order).data, digest_size=16).hexdigest()
 
 
 def decide(terms: Terms) -> Decision:
-    """Release, and decide by what was released."""
+    """Release, and decide by the released numbers."""
     return by_vote(terms) if terms.release == VOTE else by_scores(terms)

@@ -1,9 +1,9 @@
 """Kernel ridge regression of one bounded column on the other (Kusner et al. 2016, eq. 5).
 
 The kernel is exp(-(x - x')^2 / (2 width^2)) on [-1, 1]. Its Taylor series is a list of features
-that no data enter, phi_k(x) = e^(-x^2 / (2 width^2)) (x / width)^k / sqrt(k!), so n rows cost
-n D^2 for D features and no n x n matrix exists. Cut off where the rest is below rounding, it is a
-kernel bounded by 1 in its own right, which is all that the residual bounds ask of one.
+that no data enter, phi_k(x) = e^(-x^2 / (2 width^2)) (x / width)^k / sqrt(k!), so n rows cost n D^2
+for D features and no n x n matrix exists. Cut off where the rest is below rounding, it is itself a
+kernel bounded by 1, which is all that the residual bounds ask of one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from engine.errors import InputError
 
 Vector = NDArray[np.float64]
 
-REST = 1e-15  # what the cut series may miss of k(x, x) = 1
+REST = 1e-15  # the part of k(x, x) = 1 that the cut series may miss
 
 
 @lru_cache(maxsize=64)

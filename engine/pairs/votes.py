@@ -1,8 +1,8 @@
-"""A vote over blocks of rows (ours): one record changes one block's vote, whatever the block does.
+"""A vote over blocks of rows (ours): one record changes one block's vote, under any rule.
 
-The number of blocks follows from n and the stated size of a block. A block may therefore do what no
-bounded score can: standardise by its own spread, choose lambda by cross-validation, use the
-variance score of section 3.3, all of its rows for fit and score alike.
+The number of blocks follows from n and the stated size of a block. A block may therefore use
+methods that no bounded score allows: standardise by its own spread, choose lambda by
+cross-validation, use the variance score of section 3.3, all of its rows for fit and score alike.
 """
 
 from __future__ import annotations
