@@ -92,7 +92,7 @@ def parameter_form(
 
     Privacy comes first, with a warning where ε is too small for data of this ``shape``, then so
     many of the algorithm's own levers. The rest is folded away, behind what ``folded`` draws; that
-    comes first in time, for a preset sets all of them. What is ``asked`` for has no widget.
+    comes first in time, for a preset sets all of them. The parameter ``asked`` has no widget.
     """
     values.update(filled(algorithm.key, values))
     sight = st.container()

@@ -1,4 +1,4 @@
-"""A table that has not been read: what each ε will buy, from its columns and n alone."""
+"""A table that has not been read: a forecast at each ε, from its columns and n alone."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def page(pressed: bool) -> None:
 
 
 def _best(request: PlanRequest, target: float) -> None:
-    """A search on what is drawn from the schema, or from the release of this table."""
+    """Search on rows drawn from the schema, or from the release of this table."""
     where: work.Where = request
     drawn, made = "random networks of these columns", journey.released()
     if made is not None:
@@ -94,7 +94,7 @@ def _best(request: PlanRequest, target: float) -> None:
 
 
 def _asked(schema: Schema) -> tuple[Any, ...]:
-    """What a forecast is of: the arguments of :func:`pages.study.work.forecast`."""
+    """Return a forecast's key: the arguments of :func:`pages.study.work.forecast`."""
     d, delta = plan_fields(), drafted().params.get("delta", 1e-6)
     request = PlanRequest(schema.names, schema.levels, d["rows"], d["links"] or None, d["strength"])
     return request, EPSILONS, tuple(d["algorithms"]), delta, d["target"]

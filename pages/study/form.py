@@ -26,7 +26,7 @@ from pages.study.work import Aim
 
 @dataclass(frozen=True, kw_only=True)
 class Fields(Parameters):
-    """What is asked."""
+    """The fields of the form."""
 
     target: float = param(TARGET, "Target", low=0.3, high=1.0, step=0.05)
     objective: str = param(
@@ -42,7 +42,7 @@ class Fields(Parameters):
 
 @dataclass(frozen=True, kw_only=True)
 class PlanFields(Guess):
-    """What is expected of a table that has not been read."""
+    """Expectations about a table that has not been read."""
 
     rows: int = param(3_000, "Rows", low=2, high=10_000_000)
     algorithms: tuple[str, ...] = param(
@@ -57,17 +57,17 @@ PREFIX = "study."
 
 
 def fields() -> state.Values:
-    """What the page's own controls say."""
+    """Return the values of the page's controls."""
     return state.of(Fields, PREFIX)
 
 
 def plan_fields() -> state.Values:
-    """What the forecast's own controls say."""
+    """Return the values of the forecast's controls."""
     return state.of(PlanFields, "plan.")
 
 
 def aim_of(request: Request) -> Aim:
-    """What the form asks of a request now."""
+    """Return the form's present aim for a request."""
     d = fields()
     return Aim(request.family, d["target"], d["objective"], d["seeds"], tuple(d["others"]))
 
@@ -91,7 +91,7 @@ def settings_form() -> bool:
     with st.container(key="run-bar"):
         pressed = st.button("Find ε", type="primary", key="study-find", width="stretch")
     known_button("study")
-    # ε is what is asked: it is no setting here.
+    # The page searches for ε, so it is no setting here.
     parameter_form(chosen, parameters_of(chosen.key), shape_of(drafted_source()), asked="epsilon")
     bound(
         st.multiselect, "Compare with", d, "others", key="study-others",

@@ -43,7 +43,7 @@ _HAND: Place[dict[str, float]] = Place(
 
 
 def expanders(found: task.Task | None, data: Dataset, aim: Aim) -> None:
-    """What opens below the answer; what is closed is not drawn."""
+    """Draw the sections below the answer; closed ones are not drawn."""
     kinds: list[tuple[str, str, Callable[[], None]]] = [
         ("Best setting", "tune", partial(best, data, aim)),
         ("Map of two parameters", "grid_on", partial(_map, data, aim)),
@@ -80,7 +80,7 @@ def best_of(aim: Aim) -> Answer | None:
 
 
 def best(where: work.Where, aim: Aim) -> None:
-    """A search on the dataset or on what is drawn; grey where it is another's."""
+    """Search on the dataset or on drawn rows; grey where the result is for other settings."""
     key = "study" if isinstance(where, Dataset) else "study-plan"
     every, epsilon = axes(aim.request.algorithm, aim.request.source.n), epsilon_now()
     names = {axis.name: axis.spec.title for axis in every}
