@@ -113,7 +113,7 @@ def parameter(spec: Spec, values: Draft, *, key: str, **options: Any) -> None:
     with left:
         _logarithmic(spec, values, f"{key}-slider")
     with right:
-        _entry(spec, values, key, "Exactly", help=None, label_visibility="collapsed")
+        _entry(spec, values, key, f"{spec.title}, exactly", help=None, label_visibility="collapsed")
 
 
 def _entry(spec: Spec, values: Draft, key: str, title: str, **options: Any) -> None:

@@ -94,6 +94,7 @@ export class RecordMove extends Picture {
       needle.value.setAttribute("y", Math.abs(at - needle.y(this.start[name])) < 18 ? at - this.way.lift : at + 5);
       needle.value.textContent = short(v);
     }
+    this.svg.setAttribute("aria-valuenow", String(place.p));
     this.svg.setAttribute("aria-valuetext", `p ${short(place.p)}, strict strength ${short(place.z)}`);
     this.said.replaceChildren(...(place === this.start ? this.resting() : this.moved(place)));
   }
