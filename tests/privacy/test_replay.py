@@ -142,7 +142,7 @@ def test_what_a_result_does_not_show_is_compared_too(monkeypatch):
             lambda field=field, told=told, **said: real(**{**said, field: next(told)}),
         )
         found = replay(ALGORITHMS["marginal_pc"], pair, params, 0)
-        assert found.faults == ("what the result holds but does not show differs",)
+        assert found.faults == ("hidden contents of the result differ",)
 
 
 # Faults that a replay must find; those of other algorithms are in tests/audit ---------------

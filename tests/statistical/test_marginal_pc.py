@@ -145,5 +145,8 @@ def test_a_link_that_is_not_seen_goes_with_its_reason():
     codes = np.random.default_rng(4).integers(0, 2, (2_000, 5))
     result = run("marginal_pc", Dataset.from_codes(codes, public=True), epsilon=0.1, seed=0)
     assert not result.skeleton
-    reasons = {step.reason for step in result.steps if step.kind == "test"}
-    assert any("no more than chance among all pairs" in reason for reason in reasons)
+    reasons = {(step.code, step.reason) for step in result.steps if step.kind == "test"}
+    assert all(
+        code == "not_seen" and "than chance among all pairs" in said for code, said in reasons
+    )
+    assert reasons
