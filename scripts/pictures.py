@@ -28,7 +28,8 @@ SIZE: ViewportSize = {"width": 1280, "height": 800}
 THEMES = {"": "light", "-dark": "dark"}
 COLOURS = 64  # of a picture: the pages are flat
 DIAL = range(0, 40, 3)  # places of the slider, of 40
-WAITS = ", ".join(f'[data-testid="st{name}"]' for name in ("Spinner", "Skeleton", "Progress"))
+RUNS = 'button:has-text("Cancel")'  # a job is under way
+WAITS = ", ".join([RUNS, *(f'[data-testid="st{n}"]' for n in ("Spinner", "Skeleton", "Progress"))])
 MOMENT = 350  # milliseconds that the moving picture shows each
 # Sources of every page: a change there makes every picture older than its page.
 SHARED = (".streamlit/config.toml", "pages/shell/__init__.py", "pages/shell/style.css")
