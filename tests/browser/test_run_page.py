@@ -159,17 +159,18 @@ def test_bad_input_a_fast_series_and_back(page, screenshots):
     assert page.evaluate("history.length") == entries  # what is typed is no step of Back
     steps.walk(page, "Choose ε")
     steps.settle(page)
-    steps.enter(page, "param-epsilon", "1")
+    steps.enter(page, "study-n", "3000")
     steps.walk(page, "Learn")
     steps.settle(page)
-    for title, epsilon in (("Choose ε", "1"), ("Run", "0.05"), ("Choose ε", "1"), ("Run", "0.05")):
+    here, there = ("Choose ε", "study-n", "3000"), ("Run", "run-n", "2000")
+    for title, key, value in (here, there, here, there):
         if page.locator("h1").first.inner_text() == "Run":
             page.go_forward()
         else:
             page.go_back()
         page.locator("h1", has_text=title).wait_for()
         steps.settle(page)
-        assert page.locator(".st-key-param-epsilon input[type=number]").input_value() == epsilon
+        assert page.locator(f".st-key-{key} input").input_value() == value
     steps.enter(page, "param-epsilon", "1")
     page.get_by_text("ε = 1 for the whole run").wait_for()
     steps.settle(page)
