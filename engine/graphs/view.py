@@ -15,7 +15,8 @@ import numpy as np
 from engine.graphs.layout import GAP, Curve, Point, Points, along, bows, place, scale_of, via
 from engine.graphs.links import LinkClass
 
-FRAME, NARROW = (540.0, 300.0), (400.0, 440.0)  # of a small graph, and of one on a phone
+FRAME, NARROW = (540.0, 300.0), (360.0, 440.0)  # of a small graph, and of one on a phone
+SMALL = (400.0, 180.0)  # in a low window, where letters of a larger frame would be too small
 MOST_UNTESTED = 20  # pairs: more of them hide the edges, and are a number until one asks
 EDGE, _CLEAR = 12.0, 3.0  # around a graph, and between a line's end and its box
 _LINE, _HIGH, _MORE = 166.0, 30.0, 17.0  # of a box: its widest, its height and another line's

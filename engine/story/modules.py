@@ -15,11 +15,11 @@ from engine.data.networks import folder, plain_names
 from engine.graphs.cpdag import matrix_of
 from engine.graphs.known import truth_cpdag
 from engine.graphs.links import LinkClass
-from engine.graphs.view import FRAME, NARROW, Link, view
+from engine.graphs.view import FRAME, NARROW, SMALL, Link, view
 from engine.studies.scenes import pair_states
 
 BROWSER = folder("browser", "static/scene")  # modules and style sheets of moving pictures
-_FRAMES = {"wide": FRAME, "narrow": NARROW}
+_FRAMES = {"wide": FRAME, "narrow": NARROW, "small": SMALL}
 _IMPORT = re.compile(r'(?m)^import (\{.*\}) from "\./(\w+)\.js";\n')
 _EXPORT = re.compile(r"(?m)^export ((?:async )?(?:function|class|const) .*)")
 
@@ -96,11 +96,13 @@ def _layout(
         Link(a, b, False, None if {a, b} in true else LinkClass.UNTESTED)
         for a, b in combinations(titles, 2)
     ]
-    shown = view(titles, links, arrows, frame=size)
+    # A low frame has room for the true edges only: the lines of false positives may leave it.
+    held = [link for link in links if link.kind is None] if size == SMALL else links
+    shown = view(titles, held, arrows, frame=size)
     return {
         "at": [list(box.at) for box in shown.boxes.values()],
         "sizes": [list(box.size) for box in shown.boxes.values()],
         "lines": [list(box.lines) for box in shown.boxes.values()],
-        "bows": [edge.bow for edge in shown.edges],
+        "bows": [edge.bow for edge in shown.showing(links).edges],
         "frame": list(shown.frame),
     }

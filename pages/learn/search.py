@@ -40,6 +40,7 @@ _GALLERY = """
 .gallery {display: grid; gap: 0 1rem; text-align: center}
 .gallery figure {margin: 0}
 .gallery img {width: 100%; max-width: 40rem}
+.gallery figure:not(:only-child) img {max-height: max(9rem, 22vh); object-fit: contain}
 @media (max-width: 75rem) {.gallery {grid-template-columns: repeat(2, minmax(0, 1fr)) !important}}
 @media (max-width: 40rem) {.gallery {grid-template-columns: minmax(0, 1fr) !important}}
 """

@@ -40,11 +40,11 @@ def title_of(way: Way) -> str:
 
 def scores_view(data: Dataset, found: Picture, d: Draft) -> None:
     """Every way to release at this ε: the smaller score's direction wins."""
-    st.markdown(f"**Every release at Guaranteed ε = {d['epsilon']:g}**")
+    st.markdown(f"**Releases at Guaranteed ε = {d['epsilon']:g}**")
     show.table(score_table(data, found, d), alt="Scores, gaps, noise and probabilities")
     st.caption(
-        "The smaller score's direction wins; where the noise scale is much larger than the gap, "
-        "the noise decides."
+        "The smaller score's direction wins. Where the noise scale is far above the gap, noise "
+        "decides."
     )
 
 
@@ -232,8 +232,8 @@ def fits_view(data: Dataset, found: Picture) -> None:
             alt = f"Residuals of {effect} against {cause}"
             charts.figure(figure, key=f"pairs-residuals-{style}", alt=alt)
     st.caption(
-        "In the causal direction the residuals spread alike at every input; in the other one their "
-        "spread or place changes along it. The scores measure that."
+        "In the causal direction the residuals spread alike at every input; in the other their "
+        "spread or place changes. The scores measure that."
     )
 
 

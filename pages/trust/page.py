@@ -35,10 +35,7 @@ class Fields(Parameters):
 def main() -> None:
     """The page, top to bottom."""
     st.html("<h1>Audit</h1>")
-    st.caption(
-        "If a claim of ε is true, no test can distinguish two neighbouring datasets better than ε "
-        "allows. We try, on simulated data."
-    )
+    st.caption("A true ε limits every test between neighbouring datasets. All data are simulated.")
     with st.sidebar:
         attack_form()
     done = watch(TASK, more=underway)

@@ -3,6 +3,7 @@ import {add, marks} from "./dom.js";
 import {ABSENT, BACK, FORTH, LINE, UNTESTED, classOf, frame, share} from "./model.js";
 
 const DOWN = 17;  // units of the picture between two lines of a label
+const LETTER = 14, READ = 20;  // units of the picture; CSS pixels
 const PHONE = 480;  // CSS pixels of a graph, below which its boxes stand above each other
 const MANY = 100;  // pairs, from which on lines do not fade: so many at once would take longer than a frame
 
@@ -41,6 +42,14 @@ export function sign(marker, [x, y]) {
   return marker === "diamond" ? `M${x} ${y - 8}L${x + 8} ${y}L${x} ${y + 8}L${x - 8} ${y}Z` : "";
 }
 
+/** The layout for a window: one whose letters can be read from the last row, else that with the largest. */
+function fitting(layouts, svg, narrow) {
+  if (narrow && svg.clientWidth < PHONE) return layouts.narrow;
+  const high = parseFloat(getComputedStyle(svg).maxHeight) || Infinity;
+  const letters = ({frame: [, , w, h]}) => LETTER * Math.min(svg.clientWidth / w, high / h);
+  return letters(layouts.wide) >= READ || letters(layouts.wide) >= letters(layouts.small) ? layouts.wide : layouts.small;
+}
+
 export class Graph {
   /** @param {Record<string, any>} attributes of the picture @param {(pair: number | null) => void} hovered */
   constructor(attributes, hovered = () => {}) {
@@ -52,7 +61,7 @@ export class Graph {
 
   /** Boxes where they fit best; whether they are laid anew. */
   fit(model, {layouts}, narrow) {
-    const layout = narrow && this.svg.clientWidth < PHONE ? layouts.narrow : layouts.wide;
+    const layout = fitting(layouts, this.svg, narrow);
     if (layout === this.layout && model === this.model) return false;
     this.lay(model, layout);
     return true;

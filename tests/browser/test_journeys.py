@@ -4,7 +4,7 @@ import re
 
 from pypdf import PdfReader
 
-from engine.story.modules import words
+from engine.data.networks import words
 from tests.browser.steps import BROKEN, addressed, moment, scene_agrees, serious, settle, state
 
 PLAIN = words()  # the names that the bundled networks are shown by

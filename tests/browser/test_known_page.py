@@ -23,7 +23,7 @@ def test_drag_a_tier_and_run(page, screenshots):
     go(page, ADDRESS)
     settle(page)
     unfold(page, "More settings")
-    assert "nothing" in page.locator(".st-key-run-known button:visible").inner_text()
+    assert "none" in page.locator(".st-key-run-known button:visible").inner_text()
     page.locator(".st-key-run-known button:visible").click()
     page.locator(".board .chip").first.wait_for()
     page.locator('.chip[data-name="smoke"]').drag_to(page.locator(".tier.fresh"))
@@ -48,7 +48,7 @@ def test_drag_a_tier_and_run(page, screenshots):
     page.keyboard.press("Escape")
     page.locator(".st-key-run-known button:visible", has_text="2 tiers, 1 arrow").wait_for()
     page.locator(".st-key-run button").click()
-    page.get_by_text("settles 2 of").wait_for()
+    page.get_by_text("fixes 2 of").wait_for()
     settle(page)
     addressed(page, "known=")
 

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from engine.context import Cancelled
+from engine.monitor import Cancelled
 from engine.marginals import sensitivity
 from engine.marginals.contrasts import helmert
 from engine.marginals.moments import ONE_WAY
