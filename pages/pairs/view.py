@@ -120,8 +120,8 @@ def assumption() -> str:
     known = json.loads(KEPT.read_text(encoding="utf-8"))
     right = [100 * way["right"] for way in known["ways"]]
     return (
-        f"**On {known['pairs']} real pairs whose cause is known it is right on {min(right):.0f} to "
-        f"{max(right):.0f} % without any privacy**; a coin: 50 %."
+        f"**On {known['pairs']} real pairs of known cause it is right on {min(right):.0f} to "
+        f"{max(right):.0f} % without privacy**; a coin: 50 %."
     )
 
 

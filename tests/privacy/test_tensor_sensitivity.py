@@ -15,11 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from engine.monitor import Cancelled
 from engine.marginals import sensitivity
 from engine.marginals.contrasts import helmert
 from engine.marginals.moments import ONE_WAY
 from engine.marginals.sensitivity import changes, largest_sum, tables_change
+from engine.monitor import Cancelled
 
 Tables = Sequence[tuple[int, ...]]
 Records = NDArray[np.int64]

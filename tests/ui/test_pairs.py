@@ -86,7 +86,7 @@ def test_the_headline_says_how_often_the_model_is_right(open_app, tmp_path, monk
     monkeypatch.setattr(view, "KEPT", kept)
     app = open_app("cause-or-effect")
     assert app.subheader[0].value.startswith("If the model holds")
-    assert "7 real pairs whose cause is known it is right on 10 to 90 %" in told(app)
+    assert "7 real pairs of known cause it is right on 10 to 90 %" in told(app)
     assert "without any privacy" in told(app)
 
 
