@@ -99,7 +99,7 @@ class LikelihoodRatio(Likelihood):
 
         Examples:
             >>> G2.records_to_remove(np.array([[[30, 3], [2, 35]]]), 0.1, 70)
-            -44
+            -28
         """
         strata, x, y = table.shape
         freedom = max(1, strata * (x - 1) * (y - 1))

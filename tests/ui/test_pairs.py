@@ -87,7 +87,7 @@ def test_the_headline_says_how_often_the_model_is_right(open_app, tmp_path, monk
     app = open_app("cause-or-effect")
     assert app.subheader[0].value.startswith("If the model holds")
     assert "7 real pairs of known cause it is right on 10 to 90 %" in told(app)
-    assert "without any privacy" in told(app)
+    assert "without privacy" in told(app)
 
 
 def test_without_data_there_is_one_sentence(open_app):
