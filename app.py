@@ -8,10 +8,17 @@ if __name__ == "__main__":
 
     main()
 else:
+    import logging
+
     import streamlit as st
     from starlette.middleware import Middleware
 
     from pages.gate import Gate, announced, shortened
 
+    # Streamlit would take the folder ``pages`` for its older kind of app, and tell the first visitor
+    # of /run that there is no such page.
+    logging.disable(logging.WARNING)  # it warns that there is no session
+    st.navigation([lambda: None], position="hidden")
+    logging.disable(logging.NOTSET)
     gate = [Middleware(Gate)]
     app = st.App(__file__, middleware=gate, lifespan=announced, routes=shortened())

@@ -101,14 +101,8 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # there are rows in the memory
     # To print its address, Streamlit would ask a server of the internet for it.
     os.environ.setdefault("STREAMLIT_BROWSER_SERVER_ADDRESS", "localhost")
-    import streamlit as st
     from streamlit.web import cli
 
-    # From here on Streamlit knows that the folder ``pages`` is none of its old kind of app, which
-    # would tell the first visitor of /run that there is no such page.
-    logging.disable(logging.WARNING)  # that there is no session
-    st.navigation([lambda: None], position="hidden")
-    logging.disable(logging.NOTSET)
     # Streamlit reads its settings again with those of app.py; it would ask for a restart.
     logging.getLogger("streamlit.config").addFilter(lambda told: "[server]" not in str(told.msg))
     Thread(target=prepare, daemon=True, name="prepare").start()

@@ -6,6 +6,8 @@ import contextlib
 import gzip
 import re
 import socket
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -344,6 +346,20 @@ def test_one_command_starts_the_dashboard_and_the_command_line(monkeypatch, caps
         monkeypatch.setattr(serve.sys, "argv", ["dp-causal-explorer", *words])
         assert serve.script() == 0
         assert said in capsys.readouterr().out
+
+
+_FIRST = """
+from runpy import run_path
+from streamlit.runtime.pages_manager import PagesManager
+run_path("app.py")  # as a server imports it
+print(PagesManager("app.py").uses_pages_directory)
+"""
+
+
+def test_the_first_link_to_a_page_finds_it_however_the_server_was_started():
+    """``streamlit run app.py`` and ``make app`` alike: else the folder ``pages`` hides the page."""
+    told = subprocess.run([sys.executable, "-c", _FIRST], cwd=ROOT, capture_output=True, text=True)
+    assert (told.stdout, told.stderr) == ("False\n", "")
 
 
 def test_nothing_of_streamlit_is_patched():

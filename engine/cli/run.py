@@ -22,7 +22,7 @@ from engine.cli.flags import (
     dataset,
     requested,
 )
-from engine.cli.interrupts import INTERRUPTED, interruptible
+from engine.cli.interrupts import INTERRUPTED, interruptible, watched
 from engine.data.networks import load_dataset
 from engine.errors import InputError
 from engine.graphs.cpdag import digraph_of
@@ -54,8 +54,9 @@ def run_command(argv: Sequence[str]) -> int:
     request = requested(args, key, specs, data)
     for bad in unworkable([key], [Shape.of(data)], request.params):
         print(bad, file=sys.stderr)
-    with interruptible() as monitor:
-        result = request.run(data, stop=monitor.stop)
+    # Scripts read what is not a terminal: there a run says nothing on the way.
+    with (watched if sys.stderr.isatty() else interruptible)() as monitor:
+        result = request.run(data, **monitor.options)
     print(json.dumps(result_dict(result)) if args.json else summary(result))
     if result.status == "cancelled":
         print("Cancelled. Partial result above.", file=sys.stderr)

@@ -116,7 +116,7 @@ def view(
 def _places(
     sizes: tuple[Point, ...], arrows: tuple[tuple[int, int], ...], frame: Point, labelled: bool
 ) -> tuple[tuple[float, float], ...]:
-    """The middles of the boxes; a large graph takes seconds, once."""
+    """Return the middles of the boxes; a large graph takes seconds, once."""
     graph = nx.DiGraph()
     graph.add_nodes_from(range(len(sizes)))
     graph.add_edges_from(arrows)
@@ -160,7 +160,7 @@ def _edges(boxes: Mapping[str, Box], links: Iterable[Link]) -> tuple[Edge, ...]:
 
 
 def _outside(curves: Points, half: Points) -> Points:
-    """The shares of (3, n, 2) curves at which they have left the boxes around their starts."""
+    """Return the shares of (3, n, 2) curves at which they have left their starts' boxes."""
     low, high = np.zeros(len(half)), np.ones(len(half))
     for _ in range(20):
         t = (low + high) / 2
@@ -190,7 +190,7 @@ def _frame(boxes: Mapping[str, Box], edges: Sequence[Edge]) -> tuple[float, floa
 
 
 def _lines(label: str) -> tuple[str, ...]:
-    """The label in one line or, where it is long, in two, of which the second is cut."""
+    """Return the label as one line, or a long one as two and cut the second."""
     words = " ".join(label.split())
     if _width(words) <= _LINE:
         return (words,)

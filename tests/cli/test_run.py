@@ -1,6 +1,7 @@
 """The command line: the fixed JSON, and one line on standard error for bad input."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,13 @@ def test_own_data(capsys):
     assert printed["metrics_all"]["recall"] > 0
     assert printed["proven"]["epsilon"] == "inf"
     assert all(step["internal"] is None for step in printed["steps"])  # never for own data
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_run_draws_its_progress_in_a_terminal_alone(capsys, monkeypatch, terminal):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
+    assert main(["run", "--dataset", "child", "--n", "2000"]) == 0
+    assert ("\r\033[Korder 0" in capsys.readouterr().err) == terminal
 
 
 @pytest.mark.parametrize(
