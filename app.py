@@ -15,8 +15,8 @@ else:
 
     from pages.gate import Gate, announced, shortened
 
-    # Streamlit would take the folder ``pages`` for its older kind of app, and tell the first visitor
-    # of /run that there is no such page.
+    # Streamlit would take the folder ``pages`` for its older kind of app, and tell the first
+    # visitor of /run that there is no such page.
     logging.disable(logging.WARNING)  # it warns that there is no session
     st.navigation([lambda: None], position="hidden")
     logging.disable(logging.NOTSET)
