@@ -161,7 +161,7 @@ def _checked(X: Any) -> Any:
     if hasattr(X, "__arrow_c_stream__"):
         return X
     if hasattr(X, "toarray"):
-        raise DataError("A sparse matrix is no table of levels; pass a dense one (X.toarray()).")
+        raise DataError("Sparse input is not supported; pass X.toarray().")
     try:
         array = np.asarray(X)
     except (TypeError, ValueError):

@@ -192,12 +192,12 @@ class RunResult(Outcome):
     def order_words(self) -> str:
         """Say in a sentence which edges depend on the columns' order; empty for none."""
         if self.order_dependent_edges is None:
-            return "Which links are arrows may depend on the columns' order; not so in PC-stable."
+            return "Some edge directions may depend on the column order; PC-stable avoids this."
         if not self.order_dependent_edges:
             return ""
         return (
-            f"{len(self.order_dependent_edges)} of {len(self.skeleton)} links would be drawn "
-            "otherwise with the columns in another order, on the same answers; not so in PC-stable."
+            f"{len(self.order_dependent_edges)} of {len(self.skeleton)} edges depend on the column "
+            "order; PC-stable avoids this."
         )
 
     @property

@@ -185,8 +185,7 @@ def _stated(chosen: Algorithm, data: Dataset, knowledge: Knowledge | None) -> Kn
         knowledge = data.schema.knowledge
     if knowledge and chosen.columns is not None:
         raise InputError(
-            f"{chosen.title} asks which of two columns is the cause; background knowledge would "
-            "decide it."
+            f"{chosen.title} accepts no background knowledge: it would decide the answer."
         )
     if knowledge is not None:
         check_names(knowledge, data.names)

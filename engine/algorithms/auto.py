@@ -95,8 +95,7 @@ ALGORITHM = Algorithm(
     ours=True,
     chooses=True,
     reference="This project, research/theory/marginal_pc.md",
-    summary="Takes the strict method that suits the columns, the number of rows and the budget, "
-    "from public facts alone.",
+    summary="Picks a strict method from column types, row count and budget; reads no data.",
     ledger=ledger,
     parent=None,  # the chosen one's
 )

@@ -132,7 +132,7 @@ class Column:
         if self.levels or self.groups or not (self.cuts or bounds):
             yield "is numeric: it needs cuts, or bounds and bins, and no levels"
         if not all(_is_number(number) and abs(number) < HUGE for number in numbers):
-            yield f"has bounds or cuts that are no numbers below {HUGE:g}"
+            yield f"has a bound or cut that is not a number below {HUGE:g}"
         if bounds is not None and (len(bounds) != 2 or not bounds[0] < bounds[1]):
             yield "needs bounds (two numbers, the lower one first)"
         if bounds and self.cuts and not bounds[0] < min(self.cuts) <= max(self.cuts) < bounds[1]:
@@ -259,7 +259,7 @@ def _is_number(value: Any) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Person:
-    """The person that a row is of: ``id`` names the column that says so, which is never output.
+    """Column that identifies the person a row belongs to: ``id`` names it; it is never output.
 
     ``order`` names the column of numbers or ISO dates by which a person's rows are first and last;
     it need not be among the schema's. Raises InputError for names that are none.

@@ -142,7 +142,7 @@ def as_dataset(data: Any, schema: Schema | None = None, monitor: Monitor = QUIET
     if not isinstance(data, Dataset):
         return _told(read(data, schema, monitor=monitor))
     if schema is not None and data.schema != schema:
-        raise InputError("These data were read before; give the schema when they are read.")
+        raise InputError("Pass the schema to read_table(); it cannot be added later.")
     return data
 
 

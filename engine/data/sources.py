@@ -540,8 +540,8 @@ def _check_lines(file: IO[bytes], wrong: bytes, label: str) -> bool:
     while chunk := file.read(_CHUNK) + file.readline(_LONGEST):
         if stray := re.search(wrong, chunk):
             line += chunk.count(b"\n", 0, stray.start())
-            why = "has a carriage return that ends no line as the header's does"
-            raise DataError(f"Line {line:,} of {label} {why}; give all lines one kind of end.")
+            why = "has mixed line endings"
+            raise DataError(f"Line {line:,} of {label} {why}; end all lines as the header ends.")
         if len(chunk) - chunk.rfind(b"\n", 0, -1) > _LONGEST:
             line += chunk.count(b"\n", 0, -1)
             raise DataError(f"Line {line:,} of {label} is longer than 2 MB; correct it.")

@@ -137,8 +137,8 @@ def too_wide(cause: str, outcome: str, whole: Interval, asked: Contrast) -> str:
         ends = f"{amount(whole.low, in_unit)} to {amount(whole.high, in_unit)}"
         where = f"anywhere from {ends}{'' if in_unit else ' of 100'}"
     return (
-        f"The noise and the sample leave the effect of {cause} on {outcome} {where}: the interval "
-        "is too wide to say anything about this effect."
+        f"The effect of {cause} on {outcome} is {where}: the interval is too wide to say anything "
+        "about this effect."
     )
 
 

@@ -485,8 +485,8 @@ def _charge(
     left = _read(connection, name).left
     if epsilon > left[0] or delta > left[1]:
         raise InputError(
-            f"Budget {name!r} has ε = {left[0]:f}, δ = {_exact(left[1])} left, and this costs "
-            f"ε = {epsilon.normalize():f}, δ = {_exact(delta)}."
+            f"Budget {name!r} has ε = {left[0]:f}, δ = {_exact(left[1])} remaining. This release "
+            f"needs ε = {epsilon.normalize():f}, δ = {_exact(delta)}."
         )
     values = {"id": secrets.token_hex(8), "name": name, "what": what, **more}
     values |= {"epsilon": str(epsilon.normalize()), "delta": str(delta.normalize())}

@@ -219,7 +219,7 @@ def _deadline(seconds: float) -> Monitor:
     def late() -> bool:
         if time.monotonic() > end:
             raise InputError(
-                f"Checking takes longer than {seconds:g} seconds, so nothing is said of the file."
+                f"The check takes longer than {seconds:g} seconds, so there is no verdict."
             )
         return False
 

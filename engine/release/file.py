@@ -227,7 +227,7 @@ def loads(raw: bytes) -> Release:
             "the file again."
         ) from None
     if not mine:
-        raise InputError("The release was changed after it was written: its digest is another's.")
+        raise InputError("The file was modified: its digest does not match.")
     if not same:
         raise InputError(
             "The release is not laid out as this program writes it; ask for the file again."
@@ -251,7 +251,7 @@ def parse(content: Any) -> Release:
     stated, applied, made = content["guarantee"], content.get("knowledge"), content["releases"]
     total = Guarantee(float(stated["epsilon"]), float(stated["delta"]))
     if not 0 < total.epsilon <= float(MOST_EPSILON) or not 0 <= total.delta <= float(MOST_DELTA):
-        raise InputError("The release promises an (ε, δ) that no budget pays.")
+        raise InputError("Invalid release: ε or δ is outside the allowed range.")
     rests_on = stated.get("rests_on", "")
     if rests_on not in ("", DISJOINT, VOUCHED, BEFORE):
         raise InputError("The release rests on an assumption that this program does not know.")
@@ -295,7 +295,7 @@ def _check_sizes(content: Mapping[str, Any], schema: Schema, parts: Sequence[Rel
     ones = [min(column.size, MOST_RELEASED) - 1 for column in schema.columns]
     pairs = (sum(ones) ** 2 - sum(size**2 for size in ones)) // 2
     if not right or (sizes and sizes[0] != sum(ones) + pairs):
-        raise InputError("The file holds other releases than its algorithm makes of its schema.")
+        raise InputError("The file's measurements do not match its algorithm and schema.")
 
 
 def parse_released(content: Mapping[str, Any]) -> Released:

@@ -442,8 +442,8 @@ class Budget:
         asked = Request.parse(unfinished[charge])
         if (asked.rows, asked.schema.columns) != (table.n, getattr(table.schema, "columns", ())):
             raise InputError(
-                f"The release of budget {self.name!r} that waits to be ended is of another table: "
-                f"{asked.rows:,} records of {', '.join(asked.schema.names[:6])}."
+                f"The interrupted release of budget {self.name!r} used a different table: "
+                f"{asked.rows:,} records with the columns {', '.join(asked.schema.names[:6])}."
             )
         return charge, asked
 

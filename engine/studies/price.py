@@ -28,7 +28,7 @@ BLOCKS, TABLES, SOLVER, DESCENT = "blocks", "tables", "solver", "descent"
 BEST_TEST = "g2"
 NO_NOISE = 1e7  # an epsilon at which the noise decides nothing
 MOST_COLUMNS = 40  # with more, a search without noise may take minutes
-SECONDS = 6.0  # of the processor, for one step: a threshold that lets nothing go has no end
+SECONDS = 6.0  # CPU seconds per step; with a threshold that removes no edge a step never ends
 
 
 class PriceStep(NamedTuple):

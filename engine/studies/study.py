@@ -340,7 +340,7 @@ def _begin(parent: int) -> None:
 
 
 def _run_batch(trials: list[Trial], data: Dataset | None) -> Batch | None:
-    """Run trials of one dataset; what was counted of it before is used again.
+    """Run trials of one dataset and reuse the counts that this worker keeps from it.
 
     None where this worker has not met it: to send a dataset takes as long as some runs on it.
     """

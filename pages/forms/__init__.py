@@ -163,7 +163,7 @@ def known_button(key: str) -> None:
         key=f"{key}-known",
         icon=":material/account_tree:",
         width="stretch",
-        help="Facts that you state: public, and free of ε.",
+        help="Background knowledge that you declare. Public; costs no ε.",
     ):
         from pages.forms.known import known_dialog
 

@@ -35,8 +35,8 @@ _FALSE_TIER = (
     "of skeleton F1, else none. Leave a column of which you are not sure in no tier."
 )
 PUBLIC = (
-    "Facts that you state, not read off the rows: they are public, cost no ε, and the guarantee is "
-    "the same with them and without."
+    "Background knowledge that you declare, not read from the rows. It is public, costs no ε, and "
+    "leaves the guarantee as it is."
 )
 
 
@@ -109,9 +109,9 @@ def settles(data: Dataset, known: Knowledge) -> str:
     on = Known(known, data.names)
     if data.truth is not None:
         turned, links = on.fixed(matrix_of(data.truth, data.names))
-        return f"This knowledge settles **{turned} of {links}** true directions by itself."
+        return f"Background knowledge alone fixes **{turned} of {links}** true directions."
     turned, pairs = on.fixed(~np.eye(len(data.names), dtype=bool) & ~on.apart)
-    return f"This knowledge settles the direction of **{turned} of {pairs}** pairs by itself."
+    return f"Background knowledge alone fixes the direction of **{turned} of {pairs}** pairs."
 
 
 def _files(data: Dataset, known: Knowledge) -> None:

@@ -150,7 +150,7 @@ def files_view(run: Shown, repeats: Repeats | None, heading: Heading, *, packed:
     stem = text.file_stem(run.data) if run.data.public else "own_data"
     name = f"{stem}_{run.result.algorithm}"
     brief = partial(brief_of, run, repeats, heading, "light")
-    st.markdown("**Take it with you**")
+    st.markdown("**Download**")
     with st.container(horizontal=True):
         download("One page (PDF)", lambda: sheet(brief()), f"{name}.pdf", key="report-pdf")
         slides_name = f"{name}_slides.pdf"

@@ -30,7 +30,7 @@ from pages.shell.state import Draft, Place
 # The request of a press on Run, and its time, until the script handles it. Another press starts the
 # script again, and only the effect of the first press's callback remains.
 _PRESSED: Place[tuple[Request, float] | None] = Place("run_pressed")
-_KEPT = 5.0  # seconds: who went elsewhere meanwhile finds no run begun when coming back
+_KEPT = 5.0  # seconds after which a pending Run click is dropped
 
 
 MOST = 3  # pinned runs

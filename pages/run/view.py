@@ -81,8 +81,9 @@ def charts(run: Shown) -> None:
         task = first_curve(run.request, run.data)
         st.markdown("**F1 over ε**")
         if task is None:
+            public = "Needs a private algorithm and a known true graph."
             own = "Not drawn: each run on your own data would spend ε."
-            st.caption("No noise and no ε, or no known truth." if run.data.public else own)
+            st.caption(public if run.data.public else own)
         else:
             task.wait(PATIENCE)
             look_again(lambda: [task], lambda: _f1_chart(run, task))

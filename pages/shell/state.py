@@ -71,7 +71,7 @@ Query = dict[str, str]
 SHARED = frozenset(("data", "n", "sample", "algorithm", "epsilon", "delta", "guarantee", "seed"))
 LARGEST = 2**53 - 1  # the largest whole number that a browser's field holds
 PRESENT = "present"  # whether the page is presented
-ASIDE = ("step", "room")  # words that a page reads by itself: they are of one look, not of a visit
+ASIDE = ("step", "room")  # address parameters of one page, not kept in the session
 MARK = "told-mark"
 
 _TOLD: Place[int] = Place("told", int)

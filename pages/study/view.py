@@ -90,7 +90,7 @@ def first_look(curve: Task | None, aim: Aim) -> None:
     said = f"median of {CURVE_RUNS} runs at each of {len(points)} values"
     charts.figure(drawn, key="study-curve", alt=f"A first look at the target over ε: {said}")
     look = f"A first look: the {said} of ε. " if points else ""
-    st.caption(f"{look}**Find ε** at the side (» on a phone) tries {len(EPSILONS)} values.")
+    st.caption(f"{look}Press **Find ε** in the sidebar to try {len(EPSILONS)} values.")
 
 
 def _drawn(

@@ -30,7 +30,7 @@ def test_a_presenter_from_a_link_to_files_on_a_stick(new_page, browser, screensh
     page.screenshot(path=screenshots / "report.png", full_page=True)
     page.emulate_media(media="print")  # paper shows the report alone
     assert not page.get_by_role("navigation", name="App pages").is_visible()
-    assert not page.get_by_text("Take it with you").is_visible()
+    assert not page.get_by_text("Download").is_visible()
     assert not page.get_by_role("textbox", name="Author").is_visible()
     assert page.get_by_role("heading", name=headline).is_visible()
     page.screenshot(path=screenshots / "report_print.png", full_page=True)

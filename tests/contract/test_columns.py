@@ -100,7 +100,7 @@ def test_the_run_tells_which_links_hang_on_the_order():
     data = load_dataset("child", n=5000, seed=4)
     plain = run("pc", data, max_order=4, trace=False)
     assert plain.order_dependent_edges
-    assert f"{len(plain.order_dependent_edges)} of {len(plain.skeleton)} links" in plain.order_words
+    assert f"{len(plain.order_dependent_edges)} of {len(plain.skeleton)} edges" in plain.order_words
     rng, turned = np.random.default_rng(1), np.zeros_like(plain.matrix)
     for _ in range(5):
         order = rng.permutation(data.d).tolist()

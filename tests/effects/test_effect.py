@@ -162,7 +162,7 @@ def test_an_interval_is_not_narrow_because_it_is_cut(low, high, said):
     cut = replace(found, answers=(answer,))
     assert cut.difference == Interval(0.3, min(low, 1.0), min(high, 1.0))
     assert too_wide("smoke", "lung", answer.difference, answer.asked) == (
-        f"The noise and the sample leave the effect of smoke on lung {said}: the interval is too "
+        f"The effect of smoke on lung is {said}: the interval is too "
         "wide to say anything about this effect."
     )
 

@@ -25,7 +25,7 @@ def test_a_total_is_kept_and_never_passed(book):
     book.new("ward", 1.0, 1e-5)
     for left in range(10, 0, -1):
         for cost in (Guarantee(left / 10 + 1e-9, 0.0), Guarantee(0.1, left * 1e-6 + 1e-14)):
-            with pytest.raises(InputError, match="left"):
+            with pytest.raises(InputError, match="remaining"):
                 book.charge("ward", cost, "too much")
         after = book.charge("ward", Guarantee(0.1, 1e-6), "a release").left
         assert after == ((left - 1) * Decimal("0.1"), (left - 1) * Decimal("0.000001"))
@@ -34,7 +34,7 @@ def test_a_total_is_kept_and_never_passed(book):
     paid = {(c.what, c.epsilon, c.delta) for c in found.charges}
     assert paid == {("a release", Decimal("0.1"), Decimal("0.000001"))}
     assert (found.spent, found.left) == ((1, Decimal("1e-5")), (0, 0))
-    with pytest.raises(InputError, match=r"^Budget 'ward' has ε = 0, .* this costs ε = 1, δ"):
+    with pytest.raises(InputError, match=r"^Budget 'ward' has ε = 0, .* This release needs ε = 1, δ"):
         book.charge("ward", Guarantee(1.0, 0.0), "one more")
     assert [str(amount) for amount in book.show("ward").left] == ["0", "0"]
 
@@ -252,7 +252,7 @@ def test_amounts_that_differ_look_different(book):
     third = Guarantee(1.0, 2e-5 / 3)
     for _ in range(2):
         book.charge("ward", third, "a third")
-    said = "δ = 6.666666666666665e-6 left, and this costs ε = 1, δ = 6.6666666666666675e-6"
+    said = "δ = 6.666666666666665e-6 remaining. This release needs ε = 1, δ = 6.6666666666666675e-6"
     with pytest.raises(InputError, match=said):
         book.charge("ward", third, "the last")
     rest = Guarantee(1.0, 6.666666666666665e-6)
@@ -282,7 +282,7 @@ def spend_until_refused(book, log):
             try:
                 book.charge("ward", Guarantee(0.1, 0.0), "a race")
             except InputError as error:
-                if "left" in str(error):
+                if "remaining" in str(error):
                     return
                 raise
             written.write(b"charged\n")

@@ -93,7 +93,7 @@ REFUSED = {
         "an unprintable name": put("name", "a\nb"),
     },
     '"versions"': {"too long a version": put("versions", "numpy", "1" * 41)},
-    "no budget pays": {
+    "outside the allowed range": {
         "no epsilon": put("guarantee", "epsilon", 0.0),
         "too large an epsilon": put("guarantee", "epsilon", 1e7 + 1),
         "a delta below": put("guarantee", "delta", -1e-9),
@@ -122,7 +122,7 @@ REFUSED = {
         "half a key": put("signature", SIGNED | {"public_key": "a" * 63}),
         "another kind of key": put("signature", SIGNED | {"kind": "RSA"}),
     },
-    "holds other releases": {
+    "measurements do not match": {
         "no releases": put("releases", []),
         "a release too many": lambda c: c["releases"].extend([c["releases"][0]] * 8),
         "a number less": lambda c: c["releases"][0]["steps"].pop(),
@@ -132,7 +132,7 @@ REFUSED = {
     "no release: its JSON needs": {"another format": put("format", "dp")},
     "reads versions 3 to 5": {"another version": put("version", 2)},
     "this is no schema|column": {"no schema": put("schema", None)},
-    "is not laid out as|its digest is another's": {
+    "is not laid out as|its digest does not match": {
         "a sigma that is true": put("releases", 0, "sigma", True),
         "a sigma in words": put("releases", 0, "sigma", "1"),
         "a whole epsilon": put("guarantee", "epsilon", 8),
@@ -211,7 +211,7 @@ def test_sizes_are_bounded_before_anything_is_read(small, monkeypatch):
     monkeypatch.setattr(reading, "MOST_ENTRIES", entries)
     assert loads(raw).total == small.total
     monkeypatch.setattr(reading, "MOST_ENTRIES", entries - 1)
-    with pytest.raises(InputError, match="holds other releases"):
+    with pytest.raises(InputError, match="measurements do not match"):
         loads(raw)
 
 
@@ -231,15 +231,15 @@ def test_a_file_is_read_to_the_byte(small):
     for wrong, words in (
         (raw.replace(half, whole, 1), "digest|is not laid out as"),
         (raw.replace(half, b'"epsilon":8.00', 1), "is not laid out as"),
-        (raw.replace(b'"rows":600', b'"rows":601'), "its digest is another's"),
-        (raw.replace(b'"name":"ward"', b'"name":"wart"', 1), "its digest is another's"),
-        (raw.replace(b'["0","1"]', b'["1","0"]', 1), "its digest is another's"),
+        (raw.replace(b'"rows":600', b'"rows":601'), "its digest does not match"),
+        (raw.replace(b'"name":"ward"', b'"name":"wart"', 1), "its digest does not match"),
+        (raw.replace(b'["0","1"]', b'["1","0"]', 1), "its digest does not match"),
         (raw.replace(b'{"format"', b'{"new":1,"format"', 1), "is not laid out as"),
         (raw.replace(b'"signature":null', b'"signature":null '), "is not laid out as"),
         (raw.replace(b'"rows":', b'"rows": '), "is not laid out as"),
         (raw + b"\n", "is not laid out as"),
         (raw.replace(half, half + b"," + half, 1), "is not laid out as"),
-        (raw.replace(half, b'"epsilon":NaN', 1), "no budget pays"),
+        (raw.replace(half, b'"epsilon":NaN', 1), "outside the allowed range"),
         (b"\xef\xbb\xbf" + raw, "not JSON in UTF-8"),
         (b"\xff" + raw, "not JSON in UTF-8"),
         (b"[" * 100_000, "not JSON in UTF-8"),
@@ -332,7 +332,7 @@ def test_numbers_that_are_too_good_are_refused_below_the_alarm(small, monkeypatc
 
 
 def test_a_check_ends_in_time(small):
-    with pytest.raises(InputError, match="longer than 0 seconds, so nothing is said"):
+    with pytest.raises(InputError, match="longer than 0 seconds, so there is no verdict"):
         check(replace(small), seconds=0.0)
     assert moments_of(small)[1] == small.schema.levels
 

@@ -277,7 +277,7 @@ def test_the_commands(typed, monkeypatch):
     assert said["signed_by"] is None
     for asked, why in (
         ("r.json", "already"),  # nothing is overwritten
-        ("second.json --epsilon 2.5", "left"),
+        ("second.json --epsilon 2.5", "remaining"),
         ("nowhere/r.json", "no place for a file"),
         ("r.json/s.json", "no place for a file"),
     ):

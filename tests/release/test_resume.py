@@ -96,7 +96,7 @@ def test_another_table_does_not_end_it(book, monkeypatch):
         cut(patch, 1)
         with pytest.raises(RuntimeError):
             make(book, **ASKED)
-    with pytest.raises(InputError, match="is of another table: 5,000 records of asia"):
+    with pytest.raises(InputError, match="used a different table: 5,000 records with"):
         make(book, *OTHER, name="ward", resume=True)
     with sqlite3.connect(book.path) as connection:  # a schema that another version wrote
         connection.execute("UPDATE charges SET request = replace(request, 'levels', 'l')")

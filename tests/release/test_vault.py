@@ -83,7 +83,7 @@ def test_a_budget_that_gave_out_more_than_its_total_stays_closed(book):
     make(book, epsilon=2.0)
     book.path.unlink()
     book.new("Asia.", 1, 1e-3)
-    with pytest.raises(InputError, match=r"has ε = 1, .* left, and this costs ε = 2"):
+    with pytest.raises(InputError, match=r"has ε = 1, .* remaining. This release needs ε = 2"):
         book.recount("Asia.")
     with pytest.raises(InputError, match=r"'Asia\.' is closed: the release"):
         make(book, name="Asia.")

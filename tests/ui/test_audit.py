@@ -60,7 +60,7 @@ def test_a_release_file_is_attacked_and_a_bad_one_refused_in_a_sentence(
     for bad, said in (
         (b"{}", "This is no release"),
         (b"\xff" * 9, "not JSON in UTF-8"),
-        (raw.replace(b'"rows":2000', b'"rows":2001'), "its digest is another"),
+        (raw.replace(b'"rows":2000', b'"rows":2001'), "its digest does not match"),
     ):
         (error,) = attacked(app, bad).error
         assert said in error.value

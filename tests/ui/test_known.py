@@ -35,11 +35,11 @@ def test_ready_sets_are_true_and_settle_more_and_more():
     for found in SETS.values():
         assert all(found.allows(a, b) for a, b in TRUTH.edges)
     said = [settles(ASIA, SETS[name]) for name in SETS]
-    assert said[0] == "This knowledge settles **3 of 8** true directions by itself."
+    assert said[0] == "Background knowledge alone fixes **3 of 8** true directions."
     assert "8 of 8" in said[2]
     own = read_table(b"a,b,c\n0,0,1\n1,0,0\n0,1,1\n")
     assert settles(own, Knowledge(roots=["a"])) == (
-        "This knowledge settles the direction of **2 of 3** pairs by itself."
+        "Background knowledge alone fixes the direction of **2 of 3** pairs."
     )
 
 
