@@ -13,7 +13,7 @@ else:
     import streamlit as st
     from starlette.middleware import Middleware
 
-    from pages.gate import Gate, announced, shortened
+    from pages.gate import Gate, announced, redirects
 
     # Streamlit would take the folder ``pages`` for its older kind of app, and tell the first
     # visitor of /run that there is no such page.
@@ -21,4 +21,4 @@ else:
     st.navigation([lambda: None], position="hidden")
     logging.disable(logging.NOTSET)
     gate = [Middleware(Gate)]
-    app = st.App(__file__, middleware=gate, lifespan=announced, routes=shortened())
+    app = st.App(__file__, middleware=gate, lifespan=announced, routes=redirects())

@@ -135,7 +135,8 @@ class Spec:
         if self.low is not None:
             parts.append(f"{'above' if self.open_low else 'at least'} {self.low:g}")
         if self.high is not None:
-            parts.append(f"at most {self.high:g}")
+            large = self.kind == "int" and self.high >= 1e6
+            parts.append(f"at most {self.high:,}" if large else f"at most {self.high:g}")
         return " and ".join(parts) or "any number"
 
     def parse(self, text: str) -> Any:

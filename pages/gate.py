@@ -1,7 +1,7 @@
-"""Who may ask the server for a page, a file or a WebSocket: decided before Streamlit is asked.
+"""The check of every request for a page, a file or a WebSocket, before Streamlit sees it.
 
 Streamlit's own check admits every port of this machine, and asks two addresses of the internet who
-it is before it refuses another Origin. This one compares words of the request and asks nobody.
+it is before it refuses another Origin. This one only compares words of the request.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _FORWARDED = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip")
 
 
 class Gate:
-    """ASGI middleware that refuses foreign Hosts and Origins, and whoever has no start token."""
+    """ASGI middleware that refuses foreign Hosts and Origins, and requests without a token."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -61,7 +61,7 @@ class Gate:
             asked = HTTPConnection(scope)
             answer = _refused(asked) or _unproved(asked) or self.app
             if scope["type"] == "websocket" and answer is self.app and "origin" in asked.headers:
-                # Of an Origin that was stated, Streamlit would ask the internet before its options.
+                # Streamlit would ask the internet about an admitted Origin.
                 MutableHeaders(scope=scope)["origin"] = f"http://{asked.headers['host']}"
         await answer(scope, receive, send)
 
@@ -78,7 +78,7 @@ def _refused(asked: HTTPConnection) -> Response | None:
 
 
 def _elsewhere(asked: HTTPConnection, host: str) -> str:
-    """Why a server of one's own does not answer to that Host; "" where it does.
+    """Return why the user's server does not answer to that Host; "" if it does.
 
     A page of another site can make a browser ask under that site's name (DNS rebinding), but not
     under a bare address.
@@ -104,7 +104,7 @@ def _bare(name: str) -> bool:
 
 
 def _unproved(asked: HTTPConnection) -> Response | None:
-    """An answer to whoever has not shown the start token; one who shows it is led on with a cookie.
+    """Refuse a request without the start token; redirect one that shows it, with a cookie.
 
     The cookie's name has the port, because browsers keep one jar for all ports of a machine.
     """
@@ -132,7 +132,7 @@ def _same(given: str, token: str) -> bool:
 
 
 def _base() -> str:
-    """The path under which the app is served, without a closing slash."""
+    """Return the path under which the app is served, without a closing slash."""
     path = str(st.get_option("server.baseUrlPath")).strip("/")
     return f"/{path}" if path else ""
 
@@ -141,14 +141,27 @@ class _Code(StringConvertor):
     regex = "[A-Za-z]{4}"
 
 
-def shortened() -> list[Route]:
-    """The short address of a class's room: /j and its four letters."""
+# Addresses of version 0.3 with their pages' of today.
+OLD = {
+    **{"scene": "explore", "study": "choose-epsilon", "pairs": "cause-or-effect"},
+    **{"table": "my-data", "trust": "audit"},
+}
+
+
+def redirects() -> list[Route]:
+    """Return the routes of old addresses, and of a class's room: /j and its four letters."""
     register_url_convertor("room", _Code())
-    return [Route(f"{_base()}/j{{code:room}}", _joined)]
+    old = [Route(f"{_base()}/{name}", _led) for name in OLD]
+    return [Route(f"{_base()}/j{{code:room}}", _joined), *old]
 
 
 async def _joined(request: Request) -> Response:
     return RedirectResponse(f"learn?room={request.path_params['code']}", 303, _UNKEPT)
+
+
+async def _led(request: Request) -> Response:
+    page, words = OLD[request.url.path.rpartition("/")[2]], request.url.query
+    return RedirectResponse(f"{page}?{words}" if words else page, 303, _UNKEPT)
 
 
 @asynccontextmanager

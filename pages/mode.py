@@ -1,4 +1,4 @@
-"""Whose server this is: its one user's own (the default), or public.
+"""The mode of serving: one user's server (the default), or a public one.
 
 A public server (a demo, a class) has bundled networks, lessons and votes. It takes no file, and has
 no budgets, no releases and no studies on a disk: there is nothing of one visitor for another to
@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # the server asks for its mode before anything large is impor
     from engine.release.budget import Budgets
 
 PUBLIC, TRUSTED = "DP_CAUSAL_EXPLORER_PUBLIC", "DP_CAUSAL_EXPLORER_TRUSTED"  # "1": it is
-TOKEN = "DP_CAUSAL_EXPLORER_TOKEN"  # what every request has to show, where it is not ""
+TOKEN = "DP_CAUSAL_EXPLORER_TOKEN"  # the start token of every request; "" asks for none
 OFF = (
     "This is a public demo: it takes no files and has no budgets. For your own table start a "
     "server on your machine, with one command in a copy of this project: make app."
@@ -31,24 +31,24 @@ def _is(variable: str) -> bool:
 
 
 def public() -> bool:
-    """Whether the server is public."""
+    """Return whether the server is public."""
     return _is(PUBLIC)
 
 
 def trusted() -> bool:
-    """Whether every visitor of the server may do what its user may."""
+    """Return whether every visitor of the server has its user's rights."""
     return _is(TRUSTED)
 
 
 def local(host: str) -> bool:
-    """Whether a name or an address is this machine's alone."""
+    """Return whether a name or an address is this machine's alone."""
     with suppress(ValueError):
         return ipaddress.ip_address(host).is_loopback
     return host == "localhost" or host.endswith(".localhost")
 
 
 def switched_off() -> bool:
-    """Whether the server is public; says so in the place of what is off."""
+    """Return whether the server is public; then say so in the place of the control."""
     import streamlit as st
 
     if public():
@@ -58,7 +58,7 @@ def switched_off() -> bool:
 
 
 def budgets() -> Budgets:
-    """The budgets of the server's user, where the command line has them; InputError in public."""
+    """Return the budgets of the server's user; raise InputError on a public server."""
     from engine.release.budget import Budgets
 
     if public():
@@ -67,5 +67,5 @@ def budgets() -> Budgets:
 
 
 def studies() -> Path | None:
-    """The folder of the user's studies; None on a public server."""
+    """Return the folder of the user's studies; None on a public server."""
     return None if public() else Path.cwd() / "studies"

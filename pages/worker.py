@@ -169,7 +169,7 @@ class Undrawn(Dataset):
 
     @classmethod
     def of(cls, name: str, n: int, seed: int, known: Knowledge | None = None) -> Undrawn:
-        """What ``load_dataset`` draws, without its rows, and what is known; InputError as there."""
+        """Return a dataset of ``load_dataset`` without its rows; raise InputError as it does."""
         two = knowing(load_dataset(name, n=2, seed=seed), known)  # its facts do not depend on n
         notes = tuple(f"{n:,} {note.partition(' ')[2]}" for note in two.notes)
         facts = {f.name: getattr(two, f.name) for f in fields(Dataset)} | {"notes": notes, "n": n}
@@ -201,7 +201,7 @@ class Undrawn(Dataset):
 
 
 def informed(data: Dataset, known: Knowledge | None) -> Dataset:
-    """The same rows under a schema that states what is known; none are drawn for it."""
+    """Return the same rows under a schema with background knowledge; draw none."""
     if isinstance(data, Undrawn) and data.recipe:
         name, n, seed, _ = data.recipe
         return Undrawn.of(name, n, seed, known)
@@ -209,7 +209,7 @@ def informed(data: Dataset, known: Knowledge | None) -> Dataset:
 
 
 def mark(data: Dataset) -> Hashable:
-    """What tells data from others; none are drawn for it."""
+    """Return a key that identifies the data; draw none."""
     recipe = data.recipe if isinstance(data, Undrawn) else None
     return recipe or data.identity
 
@@ -287,7 +287,7 @@ def false_links(
 
 
 def ready(monitor: Reporter) -> None:
-    """Make what every run needs, so that the first visitor does not wait for it."""
+    """Compile and import the needs of every run, so that the first visitor does not wait."""
     list(ALGORITHMS.values())  # imports them all
     run("priv_pc", load_dataset("asia", n=2_000), trace=False)
 
@@ -308,7 +308,7 @@ class Upload:
     keys: tuple[str, str] = ("", "")
 
     def open(self) -> Any:
-        """The file, with its name for what is said of it."""
+        """Open the file, with its name for messages."""
         found = io.BytesIO(self.raw)
         found.name = self.name
         if self.other is None:
@@ -321,7 +321,7 @@ class Upload:
 def large(*args: Any) -> bool:
     """Whether reading the files among these takes longer than beginning a process does.
 
-    So may reading what is packed.
+    Packed files may take longer, too.
     """
     files = [one.raw for one in args if isinstance(one, Upload)]
     packed = any(raw.startswith((b"\x1f\x8b", b"PK", b"PAR1")) for raw in files)
@@ -349,7 +349,7 @@ def names(file: Upload) -> list[str]:
 
 
 def columns(monitor: Monitor, file: Upload) -> tuple[tuple[Found, ...], Dialect]:
-    """What its columns look like, and how its text is written."""
+    """Return a survey of the file's columns, and the dialect of its text."""
     from engine.data.draft import survey
 
     return survey(file.open(), monitor=monitor)

@@ -17,6 +17,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from benchmarks.visitor import Seen, Visitor, mixed, visitors
 from pages import mode
 from pages.gate import Gate
+from pages.shell import PAGES
 from scripts import serve
 from tests.serving import STREAM, ask, knock, served
 
@@ -144,6 +145,16 @@ def test_pages_of_other_addresses_are_refused_and_nobody_else_is_asked(server):
             assert status == (opened if allowed else 403), (host, origin, path, status)
             assert allowed or len(said) > 60, said  # it says why
     assert not (folder / "asked").exists(), (folder / "asked").read_text()
+
+
+def test_an_old_or_short_address_leads_to_its_page_with_its_words(server):
+    """The name of a page's folder is its address of version 0.3."""
+    for page in PAGES:
+        status, headers, _ = knock(server[1], f"/{page.name}?a.b=c%20d&e=1")
+        moved = f"{page.address}?a.b=c%20d&e=1"  # relative to the folder that both are in
+        assert status == (200 if page.name == page.address else 303)
+        assert headers.get("location", moved) == moved
+    assert knock(server[1], "/jABCD")[1]["location"] == "learn?room=ABCD"
 
 
 async def with_token(url, token, cookie):

@@ -54,7 +54,7 @@ def run_command(argv: Sequence[str]) -> int:
     request = requested(args, key, specs, data)
     for bad in unworkable([key], [Shape.of(data)], request.params):
         print(bad, file=sys.stderr)
-    # Scripts read what is not a terminal: there a run says nothing on the way.
+    # A script reads standard error that is no terminal: a run writes no progress there.
     with (watched if sys.stderr.isatty() else interruptible)() as monitor:
         result = request.run(data, **monitor.options)
     print(json.dumps(result_dict(result)) if args.json else summary(result))

@@ -1,4 +1,4 @@
-"""What pages ask of a run: its dataset, algorithm and settings; and its false positives."""
+"""The forms of a run: its dataset, algorithm and settings; and its false positives."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from pages.shell.settings import (
     drafted_source,
 )
 from pages.shell.state import Draft
-from pages.shell.task import Task, look_again, shared
+from pages.shell.task import Task, redraw_until_done, shared
 from pages.shell.words import number
 from pages.worker import false_links
 
 PRIVACY = ("epsilon", "guarantee")  # the fields that every private algorithm has, in sight
-# What is an algorithm's own to turn, the most telling first.
+# The levers of single algorithms, those with the largest effect first.
 LEVERS = (
     *("tweak", "beta1", "beta2", "subsample", "rounds", "tests", "clip", "gradients"),
     *("initial", "radius", "caution", "threshold"),
@@ -56,7 +56,7 @@ def picker(*, key: str, seeded: bool = True) -> None:
     about: dict[str, Any] = {"key": f"{key}-network", "format_func": _network_label}
     bound(st.selectbox, "Dataset", form, "data", options=options, **about)
     if form["data"] == OWN:
-        from pages.shell.own import upload  # without an own file nobody waits for it
+        from pages.shell.own import upload  # pages without an own file do not load it
 
         upload(key=key)
         return
@@ -111,7 +111,7 @@ def parameter_form(
     with sight:
         for name in PRIVACY:
             if name in specs:
-                # what a guarantee means is said below, where the rest unfolds
+                # the caption of the other settings explains a guarantee
                 more = {"help": None} if name == "guarantee" else {}
                 parameter(specs.pop(name), values, key="param", **more)
         first = [name for name in LEVERS if name in specs][:levers]
@@ -127,7 +127,7 @@ def parameter_form(
 
 
 def epsilon_meaning(algorithm: Algorithm, values: Mapping[str, Any], n: int | None) -> str:
-    """One sentence on what the chosen ε means, and one more where δ is too large."""
+    """Return one sentence on the meaning of the chosen ε, and one more if δ is too large."""
     epsilon, delta = values.get("epsilon"), values.get("delta", 0.0)
     if not algorithm.private:
         return "No privacy: the data are read without noise."
@@ -147,11 +147,11 @@ def epsilon_meaning(algorithm: Algorithm, values: Mapping[str, Any], n: int | No
     return said
 
 
-# What is known ----------------------------------------------------------------------------------
+# Background knowledge ---------------------------------------------------------------------------
 
 
 def known_button(key: str) -> None:
-    """Opens the dialog on what is known of the form's dataset; its label says how much that is."""
+    """Show the button that opens the dialog on background knowledge; its label says how much."""
     source = drafted_source()
     try:
         data = data_for(source)
@@ -195,7 +195,7 @@ def counted(count: Count) -> Invented | None:
     return count.result if count is not None and count.complete else None
 
 
-def nothing_of(key: str, shape: Shape, params: Mapping[str, Any]) -> Count:
+def count_of(key: str, shape: Shape, params: Mapping[str, Any]) -> Count:
     """The count for a setting, begun if need be; None where the setting is not one."""
     values = filled(key, params)
     try:
@@ -207,9 +207,9 @@ def nothing_of(key: str, shape: Shape, params: Mapping[str, Any]) -> Count:
     return shared(place, f"{algorithm(key).title}: false links", false_links, *asked)
 
 
-def nothing_for(run: Shown) -> Count:
+def count_for(run: Shown) -> Count:
     """The count for a run's setting, on the shape of its data."""
-    return nothing_of(run.result.algorithm, Shape.of(run.data), run.request.params)
+    return count_of(run.result.algorithm, Shape.of(run.data), run.request.params)
 
 
 def shape_of(source: Source) -> Shape | None:
@@ -230,7 +230,7 @@ def count_line(key: str, shape: Shape | None, params: Mapping[str, Any], place: 
     """
     with st.container(key=f"nothing-{place}"):
         if shape is not None:
-            watch_counts(lambda: [nothing_of(key, shape, params)], lambda found: _say(*found))
+            watch_counts(lambda: [count_of(key, shape, params)], lambda found: _say(*found))
 
 
 def warn(key: str, shape: Shape | None, values: Mapping[str, Any], *, brief: bool = False) -> None:
@@ -242,7 +242,7 @@ def warn(key: str, shape: Shape | None, values: Mapping[str, Any], *, brief: boo
     epsilon, lines = values.get("epsilon"), [""]
     if shape is None or epsilon is None or values.get("guarantee", "strict") != "strict":
         return
-    with suppress(InputError):  # the form says itself what does not fit
+    with suppress(InputError):  # the form shows the fault itself
         lines += unworkable([key], [shape], values)
         rows, columns = shape.rows, len(shape.cardinalities)
         lines[0] = detectability(rows, columns, [epsilon], values.get("delta", 1e-6))
@@ -260,4 +260,4 @@ def _say(count: Count) -> None:
 
 def watch_counts(find: Callable[[], list[Count]], draw: Callable[[list[Count]], None]) -> None:
     """Draw counts; while one of them goes on, again and again."""
-    look_again(lambda: [one for one in find() if one is not None], lambda: draw(find()))
+    redraw_until_done(lambda: [one for one in find() if one is not None], lambda: draw(find()))

@@ -1,4 +1,4 @@
-"""The dialog on what is known of the causes: tiers to drag between, pairs to forbid or require."""
+"""The dialog on background knowledge: tiers to drag between, pairs to forbid or require."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ PUBLIC = (
 
 @st.dialog("Background knowledge", width="large", on_dismiss="rerun")
 def known_dialog(data: Dataset) -> None:
-    """What is known of a dataset with these columns, as the form has it."""
+    """Show the form's background knowledge about a dataset with these columns."""
     OPEN.put(True)
     st.caption(PUBLIC)
     known = drafted_known(drafted_source()) or Knowledge()
@@ -66,7 +66,7 @@ def known_dialog(data: Dataset) -> None:
     _board(data, known)
     if problem := st.session_state.get(_PROBLEM):
         st.error(text.plain(problem))
-    st.markdown(settles(data, known))
+    st.markdown(fixed_words(data, known))
     if not mode.public():
         _files(data, known)
 
@@ -77,14 +77,14 @@ def _keep(known: Knowledge) -> None:
 
 
 def _board(data: Dataset, known: Knowledge) -> None:
-    """The component; what it says is kept where it does not contradict itself."""
+    """Show the component; keep its facts if they do not contradict each other."""
     content: dict[str, Any] = {
         "names": list(data.names),
         "tiers": [list(tier) for tier in known.tiers],
         "forbidden": sorted(map(list, known.forbidden)),
         "required": sorted(map(list, known.required)),
     }
-    problem = st.session_state.get(_PROBLEM) or ""  # what was refused stays as it is
+    problem = st.session_state.get(_PROBLEM) or ""  # refused facts stay as they are
     seal = json.dumps([content, problem], sort_keys=True)
     content["digest"] = hashlib.sha256(seal.encode()).hexdigest()[:16]
 
@@ -104,8 +104,8 @@ def _board(data: Dataset, known: Knowledge) -> None:
     component(key=_BOARD, data=content, on_known_change=changed)
 
 
-def settles(data: Dataset, known: Knowledge) -> str:
-    """How many directions it decides by itself, so that nobody takes them for findings."""
+def fixed_words(data: Dataset, known: Knowledge) -> str:
+    """Return how many directions it fixes, because these are no findings."""
     on = Known(known, data.names)
     if data.truth is not None:
         turned, links = on.fixed(matrix_of(data.truth, data.names))

@@ -35,7 +35,7 @@ class Fields(Parameters):
 
 def orders_view(now: Tour) -> None:
     """How far tests lie from the threshold by order, and where CURATE puts its budget."""
-    d = state.of(Fields, "plan.")
+    d = state.Values(Fields, "plan.")
     left, right = st.columns([2, 3], gap="large")
     with left:
         _distances(now)

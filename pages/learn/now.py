@@ -37,12 +37,12 @@ class Fields(Parameters):
 
 def people_asked(now: Tour) -> int:
     """How many people the form names; the same on every network."""
-    return int(state.of(Fields, "now.")["people"])
+    return int(state.Values(Fields, "now.")["people"])
 
 
 def now_view(now: Tour) -> None:
     """Two numbers, what comes of them here, and a link to Plan."""
-    d = state.of(Fields, "now.")
+    d = state.Values(Fields, "now.")
     left, right = st.columns([2, 3], gap="large")
     with left:
         parameters(Fields.specs(), d, key="learn")

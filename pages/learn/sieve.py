@@ -48,7 +48,7 @@ class Fields(Parameters):
 
 def sieve_view(now: Tour) -> None:
     """All queries of order 0 and 1 before the sieve and what a run's sieve did."""
-    d, data = state.of(Fields, "sieve."), now.dataset
+    d, data = state.Values(Fields, "sieve."), now.dataset
     sieve = sieve_of(d)
     _scene(data, sieve, d)
     result = shown_run(now, "priv_pc", epsilon=now.epsilon)

@@ -63,7 +63,7 @@ class Tour(Parameters):
 
 def draft() -> Draft:
     """What the form shows."""
-    return state.of(Tour)
+    return state.Values(Tour)
 
 
 def tour() -> Tour:

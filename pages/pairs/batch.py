@@ -30,7 +30,7 @@ def batch_pairs() -> list[Dataset]:
 
 
 def batch_view(d: Draft) -> None:
-    """A button, progress, and the table of what is finished."""
+    """Show a button, the progress, and the table of the finished pairs."""
     which = "99 Tübingen pairs" if tuebingen() else "30 simulated pairs"
     st.markdown(f"**All {which}**")
     st.button(

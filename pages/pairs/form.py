@@ -21,9 +21,9 @@ from pages.pairs.work import Bounds
 from pages.shell import own, state
 from pages.shell import words as text
 from pages.shell.form import bound, parameters
-from pages.shell.own import on_meter
+from pages.shell.own import metered
 from pages.shell.settings import MOST_SEED
-from pages.shell.state import Draft, kept
+from pages.shell.state import Draft, session_values
 from pages.shell.task import drop, find, watch
 from pages.worker import Upload
 
@@ -65,7 +65,7 @@ _OF_PAIR = ("noise", "cause", "rows", "sample")
 
 def fields() -> Draft:
     """Show the fields; returns their values."""
-    d = state.of(Fields, "pairs.")
+    d = state.Values(Fields, "pairs.")
 
     def show(*names: str) -> None:
         parameters([s for s in Fields.specs() if s.name in names], d, key="pairs")
@@ -126,8 +126,8 @@ def _own() -> None:
 
 
 def _kept() -> Draft:
-    """What is said of a person's own files, which stands in no address."""
-    return kept("pairs_own", {"chosen": "", "bounds": "", "problem": ""})
+    """Return the settings of a user's own files, which are in no address."""
+    return session_values("pairs_own", {"chosen": "", "bounds": "", "problem": ""})
 
 
 def _read(name: str, file: Any, function: Callable[..., Any], *args: Any) -> None:
@@ -135,7 +135,7 @@ def _read(name: str, file: Any, function: Callable[..., Any], *args: Any) -> Non
     asked = None if file is None else (file.file_id, args)
     if file is not None and ((task := find(name)) is None or task.about != asked):
         own.read(name, function, Upload(file.name, file.getvalue()), *args, about=asked)
-    watch(name)  # what came of it is found by what draws the pair
+    watch(name)  # those that draw the pair find its result
 
 
 def _bounds(typed: str) -> Bounds:
@@ -151,7 +151,7 @@ def _bounds(typed: str) -> Bounds:
     return (a, b), (c, d)
 
 
-# The data, what is exact of them, and a release -----------------------------------------------
+# The data, their exact picture, and a release --------------------------------------------------
 
 
 def tuebingen() -> dict[str, Dataset]:
@@ -213,7 +213,7 @@ def released(d: Draft, data: Dataset) -> RunResult:
     request = Request(Source.of(data), "anm", {**values, **protects}, seed)
     if data.public:
         return request.run(data)
-    settle = on_meter(request, data)
+    charge = metered(request, data)
     result = request.run(data)
-    settle(result.proven)
+    charge(result.proven)
     return result

@@ -12,7 +12,7 @@ from pages.shell import show_strip
 from pages.shell import words as text
 from pages.shell.state import Draft, Place
 
-# Whose decision was released last, and the decision.
+# The last release: the identity of its data, and the decision.
 RELEASED: Place[tuple[str, RunResult | None]] = Place("pairs_released", lambda: ("", None))
 
 
@@ -44,7 +44,7 @@ def _public(data: Dataset, d: Draft) -> None:
 
 def _own(data: Dataset, d: Draft) -> None:
     """Own data: a release when asked for, and nothing exact unless asked for."""
-    heading = st.container()  # the strip speaks of what the button below it gives
+    heading = st.container()  # the strip shows the result of the button below it
     if st.button("Release a decision", type="primary", key="pairs-go"):
         RELEASED.put((data.identity, released(d, data)))
     of, result = RELEASED.get()

@@ -112,7 +112,7 @@ def _over_lambda(
     return over_ridge(_data, setting, seed, RIDGES, epsilon)
 
 
-# The decision in plain words, and what it cost -------------------------------------------
+# The decision in plain words, and its cost -----------------------------------------------
 
 
 def assumption() -> str:
@@ -194,7 +194,7 @@ def _sentence(found: Decision, names: tuple[str, ...], exact: Picture | None, d:
     return f"{said}: {many} of 100 such releases would say so."
 
 
-# The pair with both fitted curves, and what the fits leave against their inputs ----------
+# The pair with both fitted curves, and the residuals against their inputs ----------------
 
 
 Values = NDArray[np.float64]
@@ -256,7 +256,7 @@ def _points(x: Values, y: Values, style: int, name: str) -> dict[str, Any]:
     }
 
 
-# What a person takes along of a pair: decision, table, and a script that makes it again ---
+# Files: decision, table, and a script that gives the same decision --------------------------
 
 
 def files_view(data: Dataset, result: RunResult, found: Picture, d: Draft) -> None:

@@ -42,7 +42,7 @@ from pages.draw.links import (
     weighted,
 )
 from pages.draw.price import Step, reference_lines, steps_of
-from pages.forms import counted, nothing_for
+from pages.forms import count_for, counted
 from pages.report import words, work
 from pages.report.asked import read
 from pages.report.repeats import Repeats
@@ -177,7 +177,7 @@ def brief_of(run: Shown, repeats: Repeats | None, heading: Heading, theme: str) 
         curve=curve,
         curve_title=words.curve_title(repeats.points) if repeats and curve else "",
         curve_note=_curve_note(repeats),
-        limits=words.limits(data, result, counted(nothing_for(run))),
+        limits=words.limits(data, result, counted(count_for(run))),
         details=[*notes, *words.details(data, result)],
         made=_made(run),
     )

@@ -6,7 +6,7 @@ import streamlit as st
 
 from engine.release.file import digest
 from pages.draw.links import titles_of
-from pages.forms import nothing_for
+from pages.forms import count_for
 from pages.report import files, repeats, view
 from pages.report.asked import examples
 from pages.report.brief import Heading, asked_of, brief_of
@@ -14,8 +14,8 @@ from pages.shell import drafted_strip, heading, journey, presenting, runs, show_
 from pages.shell import words as text
 from pages.shell.form import parameters, placed
 from pages.shell.settings import drafted
-from pages.shell.state import Draft, kept
-from pages.shell.task import Task, bar, look_again
+from pages.shell.state import Draft, session_values
+from pages.shell.task import Task, bar, redraw_until_done
 from pages.shell.words import theme
 
 PAGE = "report"
@@ -30,7 +30,7 @@ def main() -> None:
     if now.source.own and run is None and job is None:
         release = journey.released() if journey.is_done("release") else None
         if release is None:
-            journey.bar(journey.at("report"))
+            journey.stages_bar(journey.stage_at("report"))
             drafted_strip("Report")
             st.info("Run on your own table first, or make a release: a report shows either.")
             return
@@ -39,7 +39,7 @@ def main() -> None:
         run = shown_of(release[0], digest(release[0]))
     typed = typed_lines(now.source.own)
     if not presenting():
-        journey.bar(journey.at("report"))
+        journey.stages_bar(journey.stage_at("report"))
     # Another run's numbers must not be shown next to one that goes on.
     heading(lambda: _strip(run if job is None else None), key="report")
     if not presenting():
@@ -49,10 +49,10 @@ def main() -> None:
         bar(runs.TASK)
         return
     old = release is None and (run is None or run.request != now)
-    if not runs.tell_refusal() and old:
-        runs.changed(run, now)
+    if not runs.show_refusal() and old:
+        runs.show_change(run, now)
         if not now.source.own:  # where a press costs ε, and its settings are not in sight
-            st.button(runs.label(now), key="report-run", on_click=runs.begin, args=(now,))
+            st.button(runs.button_label(now), key="report-run", on_click=runs.begin, args=(now,))
     if run is None:
         return
     found = repeats.repeats_of(run)
@@ -60,7 +60,7 @@ def main() -> None:
         found.task.wait(repeats.PATIENCE)
     st.html(f"<style>.st-key-result{{opacity:{0.4 if old else 1}}}</style>")
     with st.container(key="result"):
-        look_again(
+        redraw_until_done(
             lambda: _counting(run), lambda: _content(run, typed, packed=release is None), EVERY
         )
 
@@ -74,7 +74,11 @@ def _strip(run: runs.Shown | None) -> None:
 
 def typed_lines(own: bool) -> Draft:
     """Return the typed lines, or those of a link; no link has lines about own data."""
-    return kept("report_own", Heading().as_dict()) if own else state.of(Heading, f"{PAGE}.")
+    return (
+        session_values("report_own", Heading().as_dict())
+        if own
+        else state.Values(Heading, f"{PAGE}.")
+    )
 
 
 def fields(form: Draft, run: runs.Shown | None) -> None:
@@ -83,7 +87,7 @@ def fields(form: Draft, run: runs.Shown | None) -> None:
     for column, name in zip(st.columns([3, 2, 1.4]), ("question", "author", "date"), strict=True):
         with column:
             parameters([specs[name]], form, key=PAGE)
-    before = kept("report_read", {"question": form["question"]})
+    before = session_values("report_read", {"question": form["question"]})
     if form["question"] != before["question"]:  # the new one names other columns
         before["question"], form["cause"], form["outcome"] = form["question"], "", ""
     if run is not None:
@@ -127,7 +131,7 @@ def _choose(form: Draft, pair: tuple[str, str]) -> None:
 def _counting(run: runs.Shown) -> list[Task]:
     """Return the tasks that count for the page."""
     found = repeats.repeats_of(run)
-    counted = [None if found is None else found.task, nothing_for(run)]
+    counted = [None if found is None else found.task, count_for(run)]
     return [task for task in counted if task is not None]
 
 

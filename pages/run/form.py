@@ -17,7 +17,7 @@ from engine.studies.recommended import Recommended, recommended
 from pages.forms import algorithm_choice, known_button, parameter_form, picker, shape_of
 from pages.shell import words as text
 from pages.shell.form import parameter, placed
-from pages.shell.runs import Shown, label
+from pages.shell.runs import Shown, button_label
 from pages.shell.settings import (
     VISIT,
     draft,
@@ -47,7 +47,7 @@ def settings_form() -> bool:
     parameter_form(chosen, params, shape_of(drafted_source()), levers=2, folded=folded)
     with st.container(key="run-bar"):
         pressed = st.button(
-            label(drafted()), type="primary", key="run", width="stretch", on_click=_press
+            button_label(drafted()), type="primary", key="run", width="stretch", on_click=_press
         )
     asked, since = _PRESSED.take() or (None, 0.0)
     # Settings that were not on screen when Run was pressed are not run: on own data they cost.

@@ -33,10 +33,10 @@ def main() -> None:
     with st.container(key="notice"):
         if job is not None:
             bar(runs.TASK)
-        elif runs.tell_refusal():
+        elif runs.show_refusal():
             pass
         elif run is None or old:
-            runs.changed(run, now)
+            runs.show_change(run, now)
         else:
             headline(run)
     st.html(f"<style>.st-key-result{{opacity:{0.4 if old else 1}}}</style>")

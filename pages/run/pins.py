@@ -15,7 +15,7 @@ from engine.words.run import CLAIMED, GUARANTEED, PROVEN, epsilon_name, stated
 from pages.draw import show
 from pages.draw.graphs import draw_graph
 from pages.draw.links import few_untested, found_links, graph_view, weighted
-from pages.forms import Count, counted, known_label, nothing_for, watch_counts
+from pages.forms import Count, count_for, counted, known_label, watch_counts
 from pages.run.form import MOST, PINS, laid_over
 from pages.shell import words as text
 from pages.shell.runs import Shown, compute
@@ -116,7 +116,7 @@ def _scores(runs: dict[str, Shown]) -> None:
         table.insert(0, "Score", list(rows))
         show.table(table, alt="Scores and cost of the runs", most=720)
 
-    watch_counts(lambda: [nothing_for(run) for run in runs.values()], draw)
+    watch_counts(lambda: [count_for(run) for run in runs.values()], draw)
 
 
 def _names(runs: dict[str, Shown]) -> list[str]:

@@ -19,7 +19,7 @@ from pages.draw.graphs import comparison
 from pages.run.form import MOST, PINS
 from pages.shell import listen
 from pages.shell.runs import Points, Shown, first_curve
-from pages.shell.task import Task, look_again
+from pages.shell.task import Task, redraw_until_done
 from pages.shell.words import UNITS, number
 
 HEIGHT = 180  # pixels of each of the three charts
@@ -86,7 +86,7 @@ def charts(run: Shown) -> None:
             st.caption(public if run.data.public else own)
         else:
             task.wait(PATIENCE)
-            look_again(lambda: [task], lambda: _f1_chart(run, task))
+            redraw_until_done(lambda: [task], lambda: _f1_chart(run, task))
 
 
 def _f1_chart(run: Shown, task: Task) -> None:

@@ -38,7 +38,7 @@ class Frame(Parameters):
 
 def draft() -> Draft:
     """The frame as the visit has it, or a link."""
-    return state.of(Frame)
+    return state.Values(Frame)
 
 
 @st.cache_data(show_spinner=False)

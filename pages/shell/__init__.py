@@ -1,4 +1,4 @@
-"""What stands around every page: set-up, style, navigation, the header, what the browser tells.
+"""The frame of every page: set-up, style, navigation, the header, and reports of the browser.
 
 A new page is a folder with a ``page.py`` and a line in :data:`PAGES`.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -23,7 +22,7 @@ from pages.shell.task import OPEN, find
 from pages.shell.words import safe, theme
 
 FOLDER = Path(__file__).resolve().parents[1]
-# A file of our own: a named icon would be fetched from the internet.
+# The icon is a file: a named one would be fetched from the internet.
 ICON, STYLE = Path(__file__).with_name("icon.svg"), Path(__file__).with_name("style.css")
 _INKS = {
     "aside": "sidebar.backgroundColor",
@@ -42,32 +41,31 @@ _DARK = """
 
 @dataclass(frozen=True)
 class PageEntry:
-    """A page: its title, its folder, and the addresses of version 0.3 that lead to it."""
+    """A page: its title, and its folder."""
 
     title: str
     name: str
-    old: tuple[str, ...] = ()
 
     @property
     def file(self) -> Path:
-        """The page's script."""
+        """Return the page's script."""
         return FOLDER / self.name / "page.py"
 
     @property
     def address(self) -> str:
-        """The title as an address has it."""
+        """Return the title as an address has it."""
         return self.title.lower().replace("ε", "epsilon").replace(" ", "-")
 
 
 PAGES = (
-    PageEntry("Explore", "scene", ("scene",)),
+    PageEntry("Explore", "scene"),
     PageEntry("Run", "run"),
-    PageEntry("Choose ε", "study", ("study",)),
+    PageEntry("Choose ε", "study"),
     PageEntry("Learn", "learn"),
-    PageEntry("Cause or effect", "pairs", ("pairs",)),
-    PageEntry("My data", "table", ("table",)),
+    PageEntry("Cause or effect", "pairs"),
+    PageEntry("My data", "table"),
     PageEntry("Report", "report"),
-    PageEntry("Audit", "trust", ("trust",)),
+    PageEntry("Audit", "trust"),
 )
 
 
@@ -79,9 +77,8 @@ def main() -> None:
 
         own.collect()
     page = st.navigation(menu(), position="top")
-    # First of all: a press ends a script at whatever it sends, and what led here would be lost.
-    led = any(page.url_path in known.old for known in PAGES)  # it is left at once
-    state.begin("" if led else page.title)
+    # The address is read first: a press ends a script at anything that it sends.
+    state.read_address(page.title)
     st.set_page_config(
         page_title=f"{page.title} · DP Causal Explorer",
         page_icon=str(ICON),
@@ -93,35 +90,25 @@ def main() -> None:
     st.html(STYLE)
     st.html(f"<style>:root {{{root}}}{_DARK if theme() == 'dark' else ''}</style>")
     watch_theme()
-    said = st.empty()
+    notice = st.empty()
     page.run()
     if refused := state.visit().refused:
-        said.error(
+        notice.error(
             text.plain(f"Part of this link was ignored: {' '.join(refused)}"),
             icon=":material/link_off:",
         )
-    state.finish(page.url_path, [path for known in PAGES for path in (known.address, *known.old)])
-    state.mark()
+    state.write_address(page.url_path)
+    state.draw_mark()
 
 
 def menu() -> list[st.Page]:
-    """The navigation's pages, and hidden ones: parts of them, and old addresses."""
+    """Return the navigation's pages."""
     first, *rest = PAGES
-    # The default page is served at /, whatever its name; a hidden copy answers to its own address.
+    # Streamlit serves the default page at / only; a hidden copy answers to its address.
     shown = [st.Page(first.file, title=first.title, default=True, url_path="home")]
     shown += [st.Page(page.file, title=page.title, url_path=page.address) for page in rest]
-    hidden = [st.Page(first.file, title=first.title, url_path=first.address, visibility="hidden")]
-    hidden += [
-        st.Page(partial(_lead, page), title=page.title, url_path=old, visibility="hidden")
-        for page in PAGES
-        for old in page.old
-    ]
-    return shown + hidden
-
-
-def _lead(page: PageEntry) -> None:
-    """Redirect an old address to its page."""
-    st.switch_page(page.file, query_params=st.query_params.to_dict())
+    hidden = st.Page(first.file, title=first.title, url_path=first.address, visibility="hidden")
+    return [*shown, hidden]
 
 
 # The header ------------------------------------------------------------------------------------
@@ -131,7 +118,7 @@ OWN_DATA = "Your own data: every rerun spends ε, and F1 against a truth is not 
 
 
 def show_strip(title: str, data: Dataset, result: RunResult | None = None) -> None:
-    """The page's heading with what is on screen; without a result, the dataset alone."""
+    """Show the page's heading with the dataset, and the result's algorithm, ε and seed."""
     cells = [("Dataset", text.dataset_title(data), f"n = {data.n:,}")]
     if result is not None:
         cells += [
@@ -144,7 +131,7 @@ def show_strip(title: str, data: Dataset, result: RunResult | None = None) -> No
 
 
 def drafted_strip(title: str) -> Dataset | None:
-    """The strip of the dataset that the form names; without it, the title and one sentence."""
+    """Show the strip of the form's dataset, and return the data; without any, say why."""
     try:
         data = data_for(drafted_source())
     except InputError as error:
@@ -173,18 +160,18 @@ def _html(title: str, cells: list[tuple[str, str, str]], badge: str, own: bool) 
     )
 
 
-# Presenter mode: the page alone, without what is around it (style.css hides that) --------------
+# Presenter mode: the page without its surroundings, which style.css hides -----------------------
 
 _ON = (Spec(name=state.PRESENT, kind="bool", default=False, title="Presenter mode"),)
 
 
 def presenting() -> bool:
-    """Whether the address asks for presenter mode."""
-    return bool(state.of(_ON)[state.PRESENT])
+    """Return whether the address asks for presenter mode."""
+    return bool(state.Values(_ON)[state.PRESENT])
 
 
 def heading(strip: Callable[[], None], *, key: str, more: Callable[[], None] | None = None) -> None:
-    """The page's strip, and next to it the button that turns presenter mode on or off.
+    """Show the page's strip, and next to it the button that turns presenter mode on or off.
 
     ``more`` draws buttons before it.
     """
@@ -200,13 +187,13 @@ def heading(strip: Callable[[], None], *, key: str, more: Callable[[], None] | N
             key=f"{key}-present",
             icon=":material/fullscreen_exit:" if on else ":material/slideshow:",
             type="tertiary",
-            on_click=state.of(_ON).update,
+            on_click=state.Values(_ON).update,
             args=({state.PRESENT: not on},),
             help=None if on else "Hides navigation, sidebar and settings. The address says so.",
         )
 
 
-# What the browser tells by itself ---------------------------------------------------------------
+# Reports of the browser ------------------------------------------------------------------------
 
 # The menu's switch changes colours in the browser alone; figures and graphs need a new script run.
 _THEME = """
@@ -215,7 +202,7 @@ const seen = () => {
   return ink.slice(0, 3).reduce((sum, part) => sum + Number(part), 0) < 384 ? "dark" : "light";
 };
 // A table uses Tab to move between its cells; arrows do that. Tab goes to the next control.
-// What a button has folded out stands at the page's end: Tab goes from the button into it.
+// The content that a button folds out is at the page's end: Tab goes from the button into it.
 const tab = (e) => {
   if (e.key !== "Tab" || !e.target.closest) { return; }
   if (e.target.closest('[data-testid="stDataFrame"]')) { e.stopImmediatePropagation(); }

@@ -1,9 +1,9 @@
 """Answers on public data that outlive a session and its server: a file for each key, in one folder.
 
-Runs and studies on public data are deterministic. What they gave is kept in the cache of the
-server's user, in a folder that nobody else reads: it is unpickled. A key holds a digest of the code
-that answers, so another version finds nothing of before. The folder is bounded; what was asked for
-least recently goes first. A file that is damaged is no answer, and never an error.
+Runs and studies on public data are deterministic. Their answers are in the cache of the server's
+user, in a folder that only this user reads, because they are unpickled. A key holds a digest of the
+code that answers, so another version finds no earlier answer. The folder is bounded: the least
+recently used answer is deleted first. A damaged file is no answer, and never an error.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def place() -> Path | None:
 
 @cache
 def code() -> str:
-    """Return a digest of code, networks and libraries: of whatever answers, apart from the key."""
+    """Return a digest of the code, networks and libraries that determine an answer."""
     folders = (Path(engine.__file__).parent, "**/*.py"), (Path(__file__).parents[1], "**/work*.py")
     files = [path for folder, names in folders for path in folder.glob(names)]
     digest = hashlib.sha256()
@@ -55,7 +55,7 @@ def has(key: object) -> bool:
 
 
 def get(key: object) -> Any:
-    """Return what was put under the key; None where nothing is."""
+    """Return the answer of the key; None if there is none."""
     file = _file(key)
     if file is None or not file.exists():
         return None
@@ -81,7 +81,7 @@ def put(key: object, content: bytes) -> None:
     with suppress(OSError):  # no room, or another process has made some
         with NamedTemporaryFile(dir=file.parent, suffix=_ENDING, delete=False) as part:
             part.write(content)
-        os.replace(part.name, file)  # nobody reads half of it
+        os.replace(part.name, file)  # no process reads half of it
         held = 0
         answers = [(one.stat(), one) for one in file.parent.glob(f"*{_ENDING}")]
         for facts, one in sorted(answers, key=lambda each: each[0].st_mtime_ns, reverse=True):

@@ -18,7 +18,7 @@ Widget = Callable[..., Any]
 
 
 def bound(widget: Widget, label: str, store: Draft, name: str, *, key: str, **options: Any) -> Any:
-    """Show a widget with the value ``store[name]``, whatever page or rerun it is shown on."""
+    """Show a widget with the value ``store[name]``, on any page and any rerun."""
 
     def keep(value: Any) -> None:
         store[name] = value
@@ -35,16 +35,16 @@ def placed(
     key: str,
     **options: Any,
 ) -> Any:
-    """Show a widget with this value; ``keep`` is given each that is chosen.
+    """Show a widget with this value; ``keep`` is called with each value that is chosen.
 
-    That is before the page is drawn; or here, where the next press cut the first run short.
+    It is called before the page is drawn, or here if the next press cut that run short.
     """
     value = list(value) if isinstance(value, tuple) else value
     home = None if get_script_run_ctx() is None else ThreadState.get().fragment_id
 
     def changed() -> None:
-        # Pieces of a page that look again by the clock run alone, and bring all widgets' values as
-        # the browser had them when the clock struck: what the server has set since is no change.
+        # A part of a page that runs by the clock brings all widgets' values as the browser had them
+        # then: a value that the server has set since is no change.
         pieces = fragments()
         if (pieces is None or home in pieces) and not is_outdated(key):
             keep(st.session_state[key])
@@ -60,7 +60,7 @@ def placed(
 
 
 def _start(widget: Widget, value: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-    """What a widget begins with in the browser, as an option of the widget.
+    """Return a widget's first value in the browser, as an option of the widget.
 
     A new value is lost where another run begins before it was sent; a widget that is drawn without
     it would begin with its least number or first choice, and the browser would send that back.
@@ -117,14 +117,14 @@ def parameter(spec: Spec, values: Draft, *, key: str, **options: Any) -> None:
 
 
 def _entry(spec: Spec, values: Draft, key: str, title: str, **options: Any) -> None:
-    """One widget. A number's bounds are not the widget's: what is wrong is said below it."""
+    """Show one widget. A number's bounds are not the widget's: a fault is shown below it."""
     value = values[spec.name]
 
     def keep(entry: Any) -> None:
         try:
             values[spec.name] = spec.parse(entry) if spec.words else entry
         except ParameterError:
-            values[spec.name] = entry  # kept as typed; a run says what is wrong with it
+            values[spec.name] = entry  # kept as typed, with the fault
 
     widget, made = _widget(spec, value)
     made = {"help": spec.help or None, **made, **options}
@@ -137,7 +137,7 @@ def _entry(spec: Spec, values: Draft, key: str, title: str, **options: Any) -> N
 
 
 def _widget(spec: Spec, value: Any) -> tuple[Widget, dict[str, Any]]:
-    """The widget that fits a declaration, and its options."""
+    """Return the widget that fits a declaration, and its options."""
     if spec.kind == "text":
         return st.text_input, {"max_chars": int(spec.high or 0)}
     if spec.words:  # a named value, or a number typed into the same field
@@ -163,7 +163,7 @@ def _widget(spec: Spec, value: Any) -> tuple[Widget, dict[str, Any]]:
 
 
 def _logarithmic(spec: Spec, values: Draft, key: str) -> None:
-    """A slider over 1, 2, 5 of each decade, with its two ends in words."""
+    """Show a slider over 1, 2, 5 of each decade, with its two ends in words."""
 
     def keep(chosen: float) -> None:
         values[spec.name] = chosen
@@ -184,7 +184,7 @@ def _logarithmic(spec: Spec, values: Draft, key: str) -> None:
 
 
 def _fits(spec: Spec, value: Any) -> bool:
-    """Whether the declaration admits the value."""
+    """Return whether the declaration admits the value."""
     try:
         spec.check(value)
     except ParameterError:

@@ -1,6 +1,6 @@
-"""The way of a person's own table: where one is on it, what is open, and a link to what comes next.
+"""The steps of a user's own table: the current one, the open ones, and a link to the next.
 
-Its steps stand over My data, Choose ε and Report, and each has an address.
+They are shown above My data, Choose ε and Report, and each has an address.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ RELEASE = "release"  # the task that makes one
 
 @dataclass(frozen=True)
 class Stage:
-    """One step: its title, its page's folder, its word in the address, what is to be done there."""
+    """One step: its title, its page's folder, its word in the address, and its task."""
 
     title: str
     page: str
@@ -53,7 +53,7 @@ _RELEASED: Place[tuple[Release, Dataset] | None] = Place("released")
 
 @dataclass(frozen=True, kw_only=True)
 class Guess(Parameters):
-    """What Plan and Release expect of a table that nobody has searched."""
+    """The edges that Plan and Release expect in a table before its search."""
 
     links: int = param(0, "Links expected (0: unknown)", low=0, high=5_000)
     strength: float = param(
@@ -66,14 +66,14 @@ class Guess(Parameters):
     )
 
 
-def done(word: str) -> None:
-    """A step is done for the file in force."""
+def mark_done(word: str) -> None:
+    """Mark a step as done for the file in force."""
     if (file := OWN_FILE.get()) is not None:
         _DONE.get()[word] = file.identity
 
 
 def is_done(word: str) -> bool:
-    """Whether a step is done: some follow from the table itself, the others were said to be."""
+    """Return whether a step is done: it follows from the table, or was marked."""
     file, data = OWN_FILE.get(), OWN_DATA.get()
     if word == "table":
         return file is not None and (data is not None or file.schema is not None)
@@ -87,15 +87,15 @@ def is_done(word: str) -> bool:
 
 
 def released() -> tuple[Release, Dataset] | None:
-    """The last release of this session, and the data it was made of."""
+    """Return the last release of this session, and its data."""
     done = find(RELEASE)
     if done is not None and done.result is not None:
         _RELEASED.put((done.result, done.args[0]))
     return _RELEASED.get()
 
 
-def keep(here: Stage) -> None:
-    """Have the address name the step; a step to another one is an entry of the history.
+def keep_stage(here: Stage) -> None:
+    """Write the step into the address; a move to another one is an entry of the history.
 
     A link to the page that is open leaves its address.
     """
@@ -105,8 +105,8 @@ def keep(here: Stage) -> None:
     state.visit().words[NAME] = here.word
 
 
-def at(page: str) -> Stage:
-    """The step that the address names; of a page that is opened without one, its first open one."""
+def stage_at(page: str) -> Stage:
+    """Return the address's step; of a page that is opened without one, the first open one."""
     mine = [stage for stage in STAGES if stage.page == page]
     named = st.query_params.get(NAME) or ("" if state.visit().opened else _SHOWN.get())
     for stage in mine:
@@ -115,8 +115,8 @@ def at(page: str) -> Stage:
     return next((stage for stage in mine if not is_done(stage.word)), (mine or STAGES)[-1])
 
 
-def bar(here: Stage) -> None:
-    """The steps as links, done ones ticked; nothing where a public dataset is looked at."""
+def stages_bar(here: Stage) -> None:
+    """Show the steps as links, done ones ticked; nothing for a public dataset."""
     if not drafted_source().own:
         return
     with st.container(key="journey", horizontal=True, gap="small"):
@@ -127,10 +127,10 @@ def bar(here: Stage) -> None:
             _link(stage, stage.title, mark, "here" if stage is here else stage.word)
 
 
-def onward(here: Stage) -> None:
-    """A link to the first open step behind this one, below what this one is about."""
-    behind = STAGES[STAGES.index(here) + 1 :]
-    following = next((stage for stage in behind if not is_done(stage.word)), None)
+def next_link(here: Stage) -> None:
+    """Show a link to the first open step after this one."""
+    later = STAGES[STAGES.index(here) + 1 :]
+    following = next((stage for stage in later if not is_done(stage.word)), None)
     if drafted_source().own and following and (following.word != "share" or is_done("release")):
         _link(following, f"Next: {following.title}. {following.todo}", "arrow_forward", "next")
 

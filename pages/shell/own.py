@@ -1,5 +1,5 @@
-"""A person's own file: uploaded, read (a large one by a task that can be stopped), and what runs on
-it have cost.
+"""A user's file: its upload, its reading (a large one by a task that can be stopped), and the cost
+of runs on it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from engine.request import OWN, Request, usual_algorithm
 from pages import mode, worker
 from pages.shell import words as text
 from pages.shell.settings import OWN_DATA, OWN_FILE, OWN_PROBLEM, OwnFile, draft
-from pages.shell.state import Place, kept
+from pages.shell.state import Place, session_values
 from pages.shell.task import HERE, RUNS, Task, bar, drop, find, start
 from pages.worker import Upload
 
@@ -38,7 +38,7 @@ TASK = "reading"
 
 
 def upload(*, key: str) -> None:
-    """Upload a table and, if known, its true edges; keeps the dataset in session state."""
+    """Show the uploads of a table, its true edges and its schema."""
     if mode.switched_off():
         return
     current = OWN_DATA.get()
@@ -80,9 +80,10 @@ def read(name: str, function: Callable[..., Any], file: Upload, *args: Any, abou
 
 
 def receive(key: str) -> None:
-    """What was uploaded comes into force, whatever comes of reading it: a table with its truth and
-    schema, or these of the table that is there. The same bytes, uploaded again, keep what was read
-    from them.
+    """Put the uploaded files in force, even if they cannot be read.
+
+    They are a table with its truth and schema, or these of the table that is there. The same bytes,
+    uploaded again, keep their readings.
     """
     given = {part: st.session_state.get(f"{key}-{part}") for part in ("file", "truth", "schema")}
     came = {part: Upload(one.name, one.getvalue()) for part, one in given.items() if one}
@@ -95,14 +96,15 @@ def receive(key: str) -> None:
     file, truth = came["file"], came.get("truth")
     if before is not None:
         before.empty()
-    readings = kept("own_readings", {}).setdefault(hashlib.sha256(file.raw).hexdigest(), set())
+    digest = hashlib.sha256(file.raw).hexdigest()
+    readings = session_values("own_readings", {}).setdefault(digest, set())
     OWN_FILE.put(taken := OwnFile(file, truth, given["file"].file_id, readings=readings))
     OWN_DATA.put(None)
     begin(taken, came.get("schema"))
 
 
 def begin(file: OwnFile, schema: Schema | Upload | None) -> None:
-    """Read a table, in the place of what was being read; :func:`collect` keeps what comes of it."""
+    """Read a table instead of the one before; :func:`collect` keeps the result."""
     drop(TASK)
     OWN_PROBLEM.put(f"{file.upload.name} is being read.")
     read(TASK, worker.table, file.upload, file.truth, schema, about=file)
@@ -115,7 +117,7 @@ def begin(file: OwnFile, schema: Schema | Upload | None) -> None:
 
 
 def collect() -> None:
-    """Keep what a task has read, or say why it could not; to be called before every page."""
+    """Keep the table that a task has read, or the fault; to be called before every page."""
     task = find(TASK)
     if task is None or not task.done:
         return
@@ -131,36 +133,40 @@ def collect() -> None:
 
 
 def problem(task: Task) -> str:
-    """Why nothing was read; "" where something was."""
+    """Return why no table was read; "" if one was."""
     return STOPPED if task.stopping and task.result is None else task.problem
 
 
-# What runs on one file have cost in this session: each from before its first draw, at what it may
-# cost at most, so that one that dies is counted; its end settles what it did cost.
+# The costs of a session's runs on one file. Each run is entered before its first draw, at its
+# highest cost, so that one that dies is counted; its end replaces that by its real cost.
 Meter = dict[object, Guarantee]
 OWN_COSTS: Place[dict[str, Meter]] = Place("own_costs", dict)
 
 
 def promised(key: str, params: Mapping[str, Any], data: Dataset) -> Guarantee:
-    """The most that a run on own data can cost: its cap, or no bound where it has none."""
+    """Return the highest cost of a run on own data: its cap, or no bound if it has none."""
     built: Any = algorithm(key).params.build(params)
     capped = algorithm(key).private and getattr(built, "strict", True) and data.declared
     return Guarantee(built.epsilon, built.delta) if capped else Guarantee(math.inf, 0.0)
 
 
 def costs_of(data: Dataset) -> Meter:
-    """The meter of a person's file, by its name: other bins or a truth make no new file of it."""
+    """Return the meter of a user's file, by its name: other bins or a truth make no new file."""
     return OWN_COSTS.get().setdefault(data.name, {})
 
 
-def on_meter(request: Request, data: Dataset) -> Callable[[Guarantee | None], None]:
-    """Put a run on the meter, before it begins; what is returned settles it: None for no cost."""
-    meter, cost = costs_of(data), object()
-    meter[cost] = promised(request.algorithm, request.params, data)
+def metered(request: Request, data: Dataset) -> Callable[[Guarantee | None], None]:
+    """Enter a run on the meter before it begins.
 
-    def settle(spent: Guarantee | None) -> None:
-        del meter[cost]
-        if spent is not None:
-            meter[cost] = spent
+    Returns:
+        A function to call at its end with the real cost, None for no cost.
+    """
+    meter, run = costs_of(data), object()
+    meter[run] = promised(request.algorithm, request.params, data)
 
-    return settle
+    def replace_cost(cost: Guarantee | None) -> None:
+        del meter[run]
+        if cost is not None:
+            meter[run] = cost
+
+    return replace_cost

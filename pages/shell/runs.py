@@ -25,7 +25,7 @@ from pages.worker import LARGE, curve, plain, search, size
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """A finished run: what was asked, of which data, and what came of it."""
+    """A finished run: its request, its data and its result."""
 
     request: Request
     data: Dataset
@@ -50,7 +50,7 @@ TASK = "run"  # the session's place for a run that goes on
 STOPPED = "Stopped early; below is the last result."
 # The last answers: of a benchmark network (False), and of the user's own data (True).
 SHOWN: Place[dict[bool, Shown]] = Place("shown", dict)
-FAILED: Place[tuple[Request, str] | None] = Place("failed")  # what has no result, and why
+FAILED: Place[tuple[Request, str] | None] = Place("failed")  # the request without a result, and why
 QUICK = 1.0  # seconds: what takes less is run without a press
 _SECONDS, ROWS = SAMPLE_DATA / "seconds.json", 100_000  # measured, on so many rows
 _MEASURED: dict[str, float] = {}  # by the key of a request's family, on this server
@@ -59,7 +59,7 @@ SMALL = 12  # columns; a search on so few takes less than the way to a process
 
 
 def seconds(now: Request) -> float:
-    """Return the seconds that a request takes: infinite for many, NaN where nobody measured it.
+    """Return the seconds that a request takes: infinite for many, NaN if it was not measured.
 
     The kept measurements are of the defaults, and of any setting where columns are few; of others
     the last run on this server is.
@@ -105,8 +105,8 @@ def _automatic(now: Request) -> bool:
     return known(now.key) or seconds(now) < QUICK
 
 
-def label(now: Request) -> str:
-    """Return what the button says: whether the request is run by itself, or how long it takes."""
+def button_label(now: Request) -> str:
+    """Return the button's label: whether the request runs automatically, or how long it takes."""
     took = math.nan if now.source.own else seconds(now)
     if math.isnan(took):
         return "Run"
@@ -124,15 +124,15 @@ def _start(request: Request, place: str) -> Task:
     title = f"{algorithm(request.algorithm).title} on {text.plain(text.dataset_title(data))}"
     call = place, title, search, request, data
     if request.seed is None:
-        from pages.shell.own import on_meter
+        from pages.shell.own import metered
 
-        settle = on_meter(request, data)
+        charge = metered(request, data)
 
         def ended(task: Task) -> None:
             if task.result is not None:
-                settle(task.result.proven)
+                charge(task.result.proven)
             elif task.error is not None:  # refused, or stopped, before anything was drawn
-                settle(None)
+                charge(None)
 
         return start(*call, ended=ended, line=RUNS)
     # A page that is loaded again goes on with its own run.
@@ -158,7 +158,7 @@ def compute(request: Request) -> Shown:
 
 
 def begin(request: Request) -> None:
-    """Run the request and show the result; on bad input keep what was there, with the reason.
+    """Run the request and show the result; on bad input keep the last result, with the reason.
 
     A run that takes longer than a moment goes on as :func:`job`, in the place of one before.
     """
@@ -174,7 +174,7 @@ def begin(request: Request) -> None:
 
 
 def job() -> Task | None:
-    """Return the run that goes on in this session, if any; keep what came of one that has ended.
+    """Return the run that goes on in this session, if any; keep the result of one that has ended.
 
     One on a file that has gone ends.
     """
@@ -229,7 +229,7 @@ def refusal() -> str | None:
     return failed[1]
 
 
-def tell_refusal() -> bool:
+def show_refusal() -> bool:
     """Say why the form's request has no result, if it was tried; a stop is no error."""
     if problem := refusal():
         say, mark = (st.warning, "stop_circle") if problem == STOPPED else (st.error, "error")
@@ -237,7 +237,7 @@ def tell_refusal() -> bool:
     return problem is not None
 
 
-def changed(run: Shown | None, now: Request) -> None:
+def show_change(run: Shown | None, now: Request) -> None:
     """Say that the form's request waits for a press, and whose answer is on screen."""
     if run is None:
         own = now.source.own

@@ -23,11 +23,10 @@ from pages.shell import state
 from pages.shell.state import Draft, Place
 from pages.worker import Undrawn
 
-if TYPE_CHECKING:  # without an own file nobody waits for it
+if TYPE_CHECKING:  # pages without an own file do not load it
     from pages.worker import Upload
 
 MOST_SEED = state.LARGEST
-MIN_ROWS, MAX_ROWS = 100, 1_000_000
 MAX_SEM_CELLS = 20_000_000  # numeric values of a simulated model, 8 bytes each
 _ROWS = "Fixes which rows are drawn (of a model its graph, too). The noise has its own seed."
 _NOISE = "Fixes every draw of noise: the run can be repeated."
@@ -38,13 +37,10 @@ _EDGES = "Scale-free: rounded to a whole number for each node."
 
 @dataclass(frozen=True, kw_only=True)
 class Visit(Parameters):
-    """What all pages share: a dataset, an algorithm, the noise's seed, what is known.
-
-    Rows out of bounds are refused by :func:`check_rows`, where they are drawn.
-    """
+    """The fields that all pages share: a dataset, an algorithm, the seeds."""
 
     data: str = param("asia", "Dataset", choices=(*NETWORKS, SEM, OWN))
-    n: int = param(100_000, title="Rows n")
+    n: int = param(100_000, "Rows n", low=100, high=1_000_000)
     sample: int = param(0, "Data seed", low=0, high=MOST_SEED, help=_ROWS)
     sem_graph: str = param("er", "Graph", choices=GRAPHS, help=_SHAPES)
     sem_nodes: int = param(10, "Nodes", low=2, high=MAX_NODES)
@@ -59,11 +55,9 @@ VISIT = {spec.name: spec for spec in Visit.specs()}
 
 
 def check_rows(source: Source) -> None:
-    """Raise InputError for a number of rows or a seed that is not drawn here."""
-    if not isinstance(source.seed, int) or not 0 <= source.seed <= MOST_SEED:
-        raise InputError(f"The data seed must be from 0 to {MOST_SEED:,}.")
-    if not isinstance(source.n, int) or not MIN_ROWS <= source.n <= MAX_ROWS:
-        raise InputError(f"Rows n must be from {MIN_ROWS:,} to {MAX_ROWS:,} here.")
+    """Raise InputError for a number of rows or a seed that no page draws."""
+    VISIT["n"].check(source.n)
+    VISIT["sample"].check(source.seed)
     if source.simulated and source.n * parse_name(source.name)[1] > MAX_SEM_CELLS:
         raise InputError(
             f"Rows times nodes of a simulated model may be at most {MAX_SEM_CELLS:,} here."
@@ -72,22 +66,22 @@ def check_rows(source: Source) -> None:
 
 # As the form has it ----------------------------------------------------------------------------
 
-# What is known of a person's own columns, whose names are in no address: identity -> facts.
+# Background knowledge about the user's columns, whose names are in no address: by identity.
 _OWN_KNOWN: Place[dict[str, Knowledge | None]] = Place("own_known", dict)
 
 
 def draft() -> Draft:
-    """What the form shows of the dataset, the algorithm and the seed."""
-    return state.of(Visit)
+    """Return the form's dataset, algorithm and seed."""
+    return state.Values(Visit)
 
 
 def parameters_of(key: str) -> Draft:
-    """What the form shows of an algorithm's parameters."""
-    return state.of(algorithm(key).params)
+    """Return the form's parameters of an algorithm."""
+    return state.Values(algorithm(key).params)
 
 
 def drafted_source() -> Source:
-    """The dataset the form names now."""
+    """Return the form's dataset."""
     form = draft()
     name = form["data"]
     if name == OWN:
@@ -99,39 +93,39 @@ def drafted_source() -> Source:
 
 
 def drafted() -> Request:
-    """The request that the form shows now, checked or not."""
+    """Return the form's request, checked or not."""
     form, source = draft(), drafted_source()
     params, seed = parameters_of(form["algorithm"]), None if source.own else form["seed"]
     return Request(source, form["algorithm"], params, seed, drafted_known(source))
 
 
-def facts_of(source: Source) -> Draft:
-    """What the form says is known of a public dataset, as an address has it."""
-    return state.of(FACTS, f"{source.name}-")
+def _facts_of(source: Source) -> Draft:
+    """Return the form's background knowledge about a public dataset, as an address has it."""
+    return state.Values(FACTS, f"{source.name}-")
 
 
 def drafted_known(source: Source) -> Knowledge | None:
-    """What the form says is known of this dataset; of own data the schema may say it."""
+    """Return the form's background knowledge about a dataset; without any, the schema's."""
     if source.own:
         data = OWN_DATA.get()
-        said = None if data is None or data.schema is None else data.schema.knowledge
-        return _OWN_KNOWN.get().get(source.identity, said)
+        stated = None if data is None or data.schema is None else data.schema.knowledge
+        return _OWN_KNOWN.get().get(source.identity, stated)
     with suppress(InputError):
-        return known_from(facts_of(source)["known"], source.name)
+        return known_from(_facts_of(source)["known"], source.name)
     return None
 
 
 def draft_known(known: Knowledge | None) -> None:
-    """What is known of the dataset that the form names."""
+    """Set the background knowledge about the form's dataset."""
     source = drafted_source()
     if source.own:
         _OWN_KNOWN.get()[source.identity] = known or None
     else:
-        facts_of(source)["known"] = word_of(known, source.name) if known else ""
+        _facts_of(source)["known"] = word_of(known, source.name) if known else ""
 
 
 def stated(schema: Schema) -> Schema:
-    """The schema of own data with what the form says is known of them: it goes into the file."""
+    """Return the schema with the form's background knowledge, which goes into the file."""
     return replace(schema, knowledge=drafted_known(drafted_source()))
 
 
@@ -140,7 +134,7 @@ def stated(schema: Schema) -> Schema:
 
 @st.cache_resource(max_entries=8, show_spinner=False)
 def bundled(name: str, n: int, seed: int) -> Dataset:
-    """A sample of a bundled network or simulated model, not drawn yet, shared by all sessions."""
+    """Return a sample of a network or simulated model, not drawn yet; all sessions share it."""
     return Undrawn.of(name, n, seed)
 
 
@@ -159,12 +153,9 @@ class OwnFile:
     readings: set[str] = field(default_factory=set, repr=False)
 
     def empty(self) -> None:
-        """Let go of what was in it: Streamlit keeps what was replaced until the next click."""
-        self.upload, self.truth, self.proposal = (
-            replace(self.upload, raw=b"", other=None),
-            None,
-            None,
-        )
+        """Drop the file's content: Streamlit keeps the file until the next click."""
+        self.upload = replace(self.upload, raw=b"", other=None)
+        self.truth = self.proposal = None
 
 
 OWN_DATA: Place[Dataset | None] = Place("own_data")  # the person's own data of this session
@@ -173,13 +164,13 @@ OWN_PROBLEM: Place[str | None] = Place("own_problem")  # why the file could not 
 
 
 def in_force(data: Dataset) -> bool:
-    """Whether the data are public, or were read from the file that was uploaded last."""
+    """Return whether the data are public, or were read from the last uploaded file."""
     file = OWN_FILE.get()
     return data.public or (file is not None and data.identity in file.readings)
 
 
 def data_for(source: Source) -> Dataset:
-    """The dataset; raises InputError if it is not there."""
+    """Return the dataset; raise InputError if it is not there."""
     if not source.own:
         check_rows(source)
         return bundled(source.name, source.n, source.seed)

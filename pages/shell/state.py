@@ -5,18 +5,17 @@ title and help. Its value has one key for all algorithms and pages: the spec's n
 prefix of a page where the meaning is the page's own. Names in ``SHARED`` never take a prefix: one
 dataset, one n, one ε, one guarantee and one seed a visit, on every page until changed.
 
-    d = state.of(Fields)               # or of(specs, "study."): a live mapping, name -> value
+    d = state.Values(Fields)           # or Values(specs, "study."): a live mapping, name -> value
     form.parameters(Fields.specs(), d, key="study")     # a control for each, with its complaint
     form.bound(st.radio, "Show", d, "shown", key="study-shown", options=[…])  # any other widget
-    d["seeds"]                         # what is set, else what a link names, else the default
+    d["seeds"]                         # the value that is set, else a link's, else the default
     d.update(epsilon=2.5, delta=1e-6)  # a preset, from a callback: one step of Back
-    st.page_link(page, query_params=state.words(specs, values))           # a link that sets them
 
-What a page reads is in its address, unless it is the default; nobody writes an address by hand. It
-takes the place of the one before: a new entry of the browser's history is made by a step to another
-page alone, and Back leads there. A value that a control cannot show (another algorithm's choice) is
-the default there and stays for where it fits. A number that is out of bounds stays visible, and
-``spec.check`` says what is wrong.
+Each value that a page reads is in its address, unless it is the default. No page writes an address
+itself. The new address replaces the one before. Only a step to another page makes a new entry of
+the browser's history, and Back leads there. A value that a control cannot show (another algorithm's
+choice) is the default there and stays for the pages that it fits. A number that is out of bounds
+stays visible, and ``spec.check`` names the fault.
 
 Streamlit binds widgets to the address itself (``bind="query-params"``). It was tried in Chromium,
 and is not used: a preset of three controls was three steps of Back, a typed number none, and a page
@@ -26,7 +25,7 @@ without the control lost what its link said (research/decisions/streamlit.md).
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -37,33 +36,33 @@ from engine.params import ParameterError, Parameters, Spec
 from engine.request import as_word
 
 T = TypeVar("T")
-Draft = MutableMapping[str, Any]  # what a form shows, apart from any widget
+Draft = MutableMapping[str, Any]  # the values of a form, apart from any widget
 
 
 class Place(Generic[T]):
-    """One value of the session; ``name`` is its key and ``first()`` what it holds until set."""
+    """One value of the session; ``name`` is its key and ``first()`` its value until it is set."""
 
     def __init__(self, name: str, first: Callable[[], Any] = lambda: None):
         self._name, self._first = name, first
 
     def get(self) -> T:
-        """What is there."""
+        """Return the value."""
         found: T = st.session_state.setdefault(self._name, self._first())
         return found
 
     def put(self, value: T) -> None:
-        """Put a value there."""
+        """Set the value."""
         st.session_state[self._name] = value
 
     def take(self) -> T:
-        """What is there, which leaves as it was at first."""
+        """Return the value, and set it back to its first one."""
         found = self.get()
         del st.session_state[self._name]
         return found
 
 
-def kept(name: str, fresh: Draft) -> Draft:
-    """The session's mapping of that name, of what stands in no address; ``fresh`` at first."""
+def session_values(name: str, fresh: Draft) -> Draft:
+    """Return the session's mapping of that name, which is in no address; ``fresh`` at first."""
     return Place[Draft](name, lambda: fresh).get()
 
 
@@ -72,24 +71,24 @@ SHARED = frozenset(("data", "n", "sample", "algorithm", "epsilon", "delta", "gua
 LARGEST = 2**53 - 1  # the largest whole number that a browser's field holds
 PRESENT = "present"  # whether the page is presented
 ASIDE = ("step", "room")  # address parameters of one page, not kept in the session
-MARK = "told-mark"
+MARK = "updates-mark"
 
-_TOLD: Place[int] = Place("told", int)
-# Of each widget, the values it showed, each with the number of the update that set it.
-_UPDATES: Place[dict[str, list[tuple[int, str]]]] = Place("told_shown", dict)
-_HEARD: Place[dict[str, Any]] = Place("state_heard", dict)  # widget -> its value that was kept
+_TIMES: Place[int] = Place("updates", int)
+# The values that each widget showed, each with the number of the update that set it.
+_UPDATES: Place[dict[str, list[tuple[int, str]]]] = Place("updates_shown", dict)
+_KEPT: Place[dict[str, Any]] = Place("state_kept", dict)  # widget -> its value that was kept
 
 
 @dataclass
 class Visit:
-    """What the controls of a visit hold, and what its address says of them."""
+    """The values of a visit's controls, and the words of its address."""
 
     chosen: dict[str, Any] = field(default_factory=dict)  # key -> what differs from a default
-    asked: Query = field(default_factory=dict)  # what a link names, until it is read
-    words: dict[str, str | None] = field(default_factory=dict)  # of what this look has read
+    asked: Query = field(default_factory=dict)  # a link's words, until they are read
+    words: dict[str, str | None] = field(default_factory=dict)  # of values that this run has read
     pages: dict[str, set[str]] = field(default_factory=dict)  # page -> the keys it has read
     refused: list[str] = field(default_factory=list)  # why words of the link are not shown
-    request: Query | None = None  # a whole request, in the place of what the form shows of one
+    request: Query | None = None  # a whole request, which replaces the form's words of one
     page: str = ""  # the title of the page that is open
     opened: bool = False  # whether it has just been opened
     written: Query = field(default_factory=dict)  # the address that it was given
@@ -100,9 +99,10 @@ visit = Place[Visit]("state", Visit).get
 
 
 class Values(MutableMapping[str, Any]):
-    """A live view of declared values by name; what is read stands in the page's address."""
+    """A live view of declared values by name; those that are read are in the page's address."""
 
-    def __init__(self, specs: Iterable[Spec], prefix: str = ""):
+    def __init__(self, fields: type[Parameters] | Iterable[Spec], prefix: str = ""):
+        specs = fields.specs() if isinstance(fields, type) else fields
         self.specs, self.prefix = {spec.name: spec for spec in specs}, prefix
 
     def __getitem__(self, name: str) -> Any:
@@ -134,13 +134,8 @@ class Values(MutableMapping[str, Any]):
         return name if name in SHARED else f"{self.prefix}{name}"
 
 
-def of(fields: type[Parameters] | Iterable[Spec], prefix: str = "") -> Values:
-    """The visit's values of declared fields, name -> value."""
-    return Values(fields.specs() if isinstance(fields, type) else fields, prefix)
-
-
 def showable(spec: Spec, value: Any) -> bool:
-    """Whether a control can show the value; numbers out of bounds can be shown, and refused."""
+    """Return whether a control can show the value; numbers out of bounds are shown with a fault."""
     if spec.kind in ("choice", "bool", "text", "many") or spec.among or spec.step is not None:
         try:
             return bool(spec.check(value) == value)
@@ -164,7 +159,7 @@ def _put(key: str, spec: Spec, value: Any) -> None:
 
 
 def _parsed(spec: Spec, word: str) -> Any:
-    """A value from an address; what no control can show is refused, and the default."""
+    """Read a value from an address; refuse one that no control can show, for the default."""
     try:
         value = spec.parse(word)
         if not showable(spec, value):
@@ -179,29 +174,19 @@ def _parsed(spec: Spec, word: str) -> Any:
 
 
 def spec_of(fields: type[Parameters], name: str) -> Spec:
-    """One field's declaration."""
+    """Return the declaration of one field."""
     return next(spec for spec in fields.specs() if spec.name == name)
 
 
 # The address ----------------------------------------------------------------------------------
 
 
-def words(specs: Iterable[Spec], values: Mapping[str, Any], prefix: str = "") -> Query:
-    """Values that differ from their defaults, for a link."""
-    known = {spec.name: spec.default for spec in specs}
-    return {
-        name if name in SHARED else f"{prefix}{name}": as_word(values[name])
-        for name, start in known.items()
-        if name in values and values[name] != start
-    }
+def read_address(page: str) -> None:
+    """Read the address, if the browser led there; to be called before a page is drawn.
 
-
-def begin(page: str) -> None:
-    """Take what the address says, where the browser brought it; before a page is drawn.
-
-    On a page that is open an address may be one of before: who presses and types fast is ahead of
-    the browser. There it counts where Back or Forward was pressed, and nowhere else. After those,
-    what the page had read and the address does not name is at its default.
+    On a page that is open the address may be out of date, because a user who types fast is ahead of
+    the browser. There it counts only after Back or Forward. After those, each value that the page
+    had read and the address does not name is at its default.
     """
     if fragments() is not None:
         return
@@ -225,8 +210,7 @@ def begin(page: str) -> None:
 _ADDRESS = """
 let times = -1;
 export default function ({data}) {
-  const last = location.pathname.split("/").pop(), here = data.pages.includes(last) ? last : "";
-  if (data.times === times || here !== data.page) { return; }
+  if (data.times === times || !location.pathname.endsWith(`/${data.page}`)) { return; }
   times = data.times;
   const query = new URLSearchParams(data.query), now = new URLSearchParams(location.search);
   for (const word of ["embed", "embed_options"]) {
@@ -238,11 +222,8 @@ export default function ({data}) {
 """
 
 
-def finish(page: str = "", pages: Sequence[str] = ()) -> None:
-    """Write what the page has read into its address, in the place of the one before.
-
-    ``page`` is its path, and ``pages`` are all paths but "".
-    """
+def write_address(page: str = "") -> None:
+    """Write the values that the page has read into its address; ``page`` is the address's path."""
     here = visit()
     read = here.words
     if not read:
@@ -254,53 +235,53 @@ def finish(page: str = "", pages: Sequence[str] = ()) -> None:
     now = st.query_params.to_dict()
     query |= {word: now[word] for word in ASIDE if word in now and word not in read}
     here.written, here.times = query, here.times + 1
-    data = {"query": query, "page": page, "pages": list(pages), "times": here.times}
+    data = {"query": query, "page": page, "times": here.times}
     listen("address", _ADDRESS, key="address-state", data=data)
 
 
 def listen(name: str, script: str, **options: Any) -> None:
-    """Mount a component that is nothing but a script of the browser's."""
+    """Mount a component that is only a script of the browser's."""
     component = st.components.v2.component(name, js=script)
     with st.container(key=name.replace("_", "-")):
         component(**options)
 
 
-# What widgets were set to show, and whether the browser has seen it -------------------------
+# Values that widgets were set to, and whether the browser has seen them --------------------------
 #
-# A widget that is set to another value shows its old one until the answer is there, and whatever is
-# pressed meanwhile brings the old one back. The last thing on every page is a number that nobody
-# sees: how often a widget was set. The browser sends it with all else, which says what
-# it had seen.
+# A widget that is set to another value shows its old one until the answer is there, and any press
+# meanwhile brings the old one back. The last element of every page is a hidden number: it counts
+# how often a widget was set. The browser sends it with all else, so the server knows which updates
+# the browser had seen.
 
 
 def fragments() -> list[str] | None:
-    """The fragments of the page that run without the rest of it; None where the whole page runs."""
+    """Return the fragments that run without the rest of the page; None if the whole page runs."""
     context = get_script_run_ctx()
     return None if context is None else context.fragment_ids_this_run
 
 
 def set_widget(key: str, value: Any) -> None:
-    """Have a widget show a value. It is set only to what it does not show already: a browser
-    takes every update as final, and what was typed since would be lost on a slow connection.
+    """Have a widget show a value. A widget that shows it already is not set: a browser takes every
+    update as final, and text that was typed since would be lost on a slow connection.
     """
     if key not in st.session_state:  # new, or back after it was hidden
         _UPDATES.get().pop(key, None)
         st.session_state[key] = value
     elif (shown := st.session_state[key]) != value:
         if fragments() is None:  # only then the mark is drawn
-            at = _TOLD.get()
+            at = _TIMES.get()
             updates = _UPDATES.get().setdefault(key, [])
             updates.extend([(at, repr(shown)), (at + 1, repr(value))])
-            _TOLD.put(at + 1)
+            _TIMES.put(at + 1)
         st.session_state[key] = value
 
 
 def is_outdated(key: str) -> bool:
-    """Whether a widget sends the value of the last update that the browser had seen, or of a
-    later one: no user's input. A user's input takes the place of what was seen.
+    """Return whether a widget sends the value of the last update that the browser had seen, or of a
+    later one: no user's input. A user's input replaces the update that was seen.
     """
     updates, said = _UPDATES.get().get(key), st.session_state.get(MARK, "")
-    # A page that was not drawn to its end has no mark; what a browser sends may be anything.
+    # A page that was not drawn to its end has no mark, and a browser may send any text.
     if not updates or not said.isdecimal():
         return False
     seen, value = int(said), repr(st.session_state[key])
@@ -312,23 +293,23 @@ def is_outdated(key: str) -> bool:
 
 
 def note_kept(key: str) -> None:
-    """What the widget shows now is kept."""
+    """Note that the value that the widget shows is kept."""
     if key in st.session_state:
-        _HEARD.get()[key] = st.session_state[key]
+        _KEPT.get()[key] = st.session_state[key]
 
 
 def is_unkept(key: str) -> bool:
-    """Whether the widget sends a value that nothing has kept.
+    """Return whether the widget sends a value that is not kept.
 
     A press ends the run of the press before it, at any line: also in a callback, or before it.
     """
-    known = _HEARD.get()
+    known = _KEPT.get()
     return key in known and key in st.session_state and st.session_state[key] != known[key]
 
 
-def mark() -> None:
-    """The number of updates; to be drawn when all of them are."""
-    count = str(_TOLD.get())
+def draw_mark() -> None:
+    """Draw the number of updates, after all of them."""
+    count = str(_TIMES.get())
     if st.session_state.get(MARK) != count:
         st.session_state[MARK] = count
     with st.container(key="answered"):

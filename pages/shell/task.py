@@ -1,6 +1,6 @@
 """Long work of a page: in a separate process, with a progress bar and a button that stops it.
 
-What is done is a function ``fn(monitor, *args)``, see :mod:`pages.worker`. A process that does not
+The work is a function ``fn(monitor, *args)``, see :mod:`pages.worker`. A process that does not
 return soon after a stop is killed; it works for no other task meanwhile.
 """
 
@@ -56,9 +56,9 @@ _door, _working = threading.Lock(), set["Task"]()
 
 @dataclass(eq=False)
 class Task:
-    """What a page started. Once it is ``done`` it has a ``result``, or a ``problem`` in words.
+    """Work that a page started. Once it is ``done`` it has a ``result``, or a ``problem`` in words.
 
-    ``title`` is Markdown. ``parts`` are what the work reported on the way, in order. ``error`` is
+    ``title`` is Markdown. ``parts`` are the work's reports on the way, in order. ``error`` is
     the InputError that the work raised, if any.
     """
 
@@ -72,7 +72,7 @@ class Task:
     share: float | None = None
     phrase: str = ""
     taken: int = 0  # bytes that its process may take, once it works
-    key: Hashable = None  # what it answers, of one that sessions share
+    key: Hashable = None  # the key of its answer, if sessions share it
     keep: bool = False  # its answer outlives the server
     parts: list[Any] = field(default_factory=list)
     result: Any = None
@@ -202,7 +202,7 @@ class Task:
             with suppress(Exception):
                 self.ended(self)
             whole = not (self.problem or self.stopping) and self.result  # else some is missing
-            # Packed while nobody else has it: whoever reads a result computes more into it.
+            # Packed before a session has it: those that read a result compute more into it.
             packed = answers.packed((self.parts, self.result)) if self.keep and whole else b""
             self._over.set()
         answers.put(self.key, packed)
@@ -272,10 +272,10 @@ _lock, _shared = threading.Lock(), OrderedDict[Hashable, Task]()
 
 
 def shared(key: Hashable, title: str, fn: Callable[..., Any], *args: Any, **options: Any) -> Task:
-    """The server's task for ``key``: one that goes on or is complete, else one that begins now.
+    """Return the server's task for ``key``: one that goes on or is complete, else a new one.
 
-    For work that every page asks for again while it needs it, on public data alone. With ``keep``
-    what it gives, if that is true, outlives the server.
+    For work on public data that every page asks for again while it needs it. With ``keep`` a whole
+    result outlives the server.
     """
     new = None
     with _lock:
@@ -294,13 +294,13 @@ def shared(key: Hashable, title: str, fn: Callable[..., Any], *args: Any, **opti
 
 
 def known(key: Hashable) -> bool:
-    """Whether the server has the answer for ``key``, or works on it."""
+    """Return whether the server has the answer for ``key``, or works on it."""
     task = _shared.get(key)
     return (task is not None and task.useful) or answers.has(key)
 
 
 def find(name: str) -> Task | None:
-    """The session's task of that name, at work or done."""
+    """Return the session's task of that name, at work or done."""
     found: Task | None = st.session_state.get(f"task-{name}")
     return found
 
@@ -333,8 +333,8 @@ def start(
     return task
 
 
-def meet(name: str, *call: Any, key: Hashable, begin: bool, **options: Any) -> Task | None:
-    """The session's task of that name; one for ``key`` where the server knows any.
+def resume(name: str, *call: Any, key: Hashable, begin: bool, **options: Any) -> Task | None:
+    """Return the session's task of that name, or the server's for ``key`` if it has one.
 
     With ``begin`` as :func:`start`, which begins one where none does.
     """
@@ -361,9 +361,9 @@ background:#2f7fd0;animation:run-bar 1.4s ease-in-out infinite alternate"></div>
 def watch(
     name: str, more: Callable[[Task], object] = lambda task: None, at: str = ""
 ) -> Task | None:
-    """The session's task of that name once it is done; a bar and a button until then.
+    """Return the session's task of that name once it is done; show a bar and a button until then.
 
-    ``more`` draws what is known so far below the bar; ``at`` names the place of one of two bars.
+    ``more`` draws the parts so far below the bar; ``at`` names the place of one of two bars.
     """
     task = find(name)
     if task is None or task.done:
@@ -374,7 +374,7 @@ def watch(
 
 
 def bar(name: str, more: Callable[[Task], object] = lambda task: None, at: str = "") -> None:
-    """The bar of the session's task of that name, as if it went on: the next look sees its end."""
+    """Show the bar of the session's task, as if it went on: the next look sees its end."""
     task = find(name)
     assert task is not None
 
@@ -399,10 +399,10 @@ def bar(name: str, more: Callable[[Task], object] = lambda task: None, at: str =
             )
         more(task)
 
-    look_again(lambda: [task], draw, going=True)
+    redraw_until_done(lambda: [task], draw, going=True)
 
 
-def look_again(
+def redraw_until_done(
     find: Callable[[], Sequence[Task]],
     draw: Callable[[], object],
     every: float = EVERY,
@@ -412,14 +412,14 @@ def look_again(
 
     Under a dialog that waits until the dialog is closed, because drawing the page would close it.
     """
-    if going is None:  # else the page was drawn as if it were so, whatever came since
+    if going is None:  # else the page was drawn as if so
         going = not all(task.done for task in find())
 
     looked: list[bool] = []
 
     @st.fragment(run_every=every if going else None)
     def look() -> None:
-        # Not while the page is drawn: a button that was pressed would not be seen by what follows.
+        # Not while the page is drawn: the rest of the page would not see a press of its button.
         tasks = find() if looked else ()
         for task in tasks:
             task.touch()

@@ -18,9 +18,9 @@ from engine.result import RunResult
 from engine.statistics.registry import STATISTICS
 from engine.words.run import CLAIMED, GUARANTEED, PROVEN, epsilon_name
 
-# What a ledger counts in, by its method.
+# The unit of a ledger, by its method.
 UNITS = {"basic": "ε", "zcdp": "ρ", "gdp": "μ²/2", "rdp": "Rényi ε"}
-# Of choices with a name on a page that is not just their own with a capital letter.
+# Choices whose label is not just their name with a capital letter.
 LABELS = {
     **{key: statistic.label for key, statistic in STATISTICS.items()},
     "skeleton_f1": "Skeleton F1",
@@ -37,7 +37,7 @@ LABELS = {
     "scores": "Two scores (the paper)",
 }
 
-# What the pages call the scores against a truth, and the fields of Scores they are.
+# The titles of the scores against a truth, and their fields of Scores.
 SCORES = {title[0].upper() + title[1:]: field for field, title in metrics.SCORES.items()}
 
 RESEARCH_TOOL = (
@@ -76,7 +76,7 @@ def safe(text: str) -> str:
     return html.escape(text, quote=True)
 
 
-# Streamlit finds links, icons, emoji and arrows in the text that Markdown leaves, whatever was
+# Streamlit finds links, icons, emoji and arrows in the text that Markdown leaves, even if it was
 # escaped. A character without width stands behind these.
 _FOUND = re.compile(
     r":(?=//|[\w+-]+[:/])|@(?=\w)|www(?=\.)|(?<!\S)[-<>~](?=[-=>]{1,2}(?!\S))", re.IGNORECASE

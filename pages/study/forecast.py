@@ -33,8 +33,8 @@ ABOUT = (
 
 def page(pressed: bool) -> None:
     """The forecast for the declared schema of the user's own table."""
-    here = journey.at("study")
-    journey.bar(here)
+    here = journey.stage_at("study")
+    journey.stages_bar(here)
     st.title(state.visit().page or "Choose ε", anchor=False)
     st.caption(ABOUT)
     file = OWN_FILE.get()
@@ -43,7 +43,7 @@ def page(pressed: bool) -> None:
             "Declare the columns of your table first: a forecast needs their levels.",
             icon=":material/table:",
         )
-        journey.onward(here)
+        journey.next_link(here)
         return
     try:
         asked = _asked(file.schema)
@@ -63,14 +63,14 @@ def page(pressed: bool) -> None:
                 st.caption(
                     "Computed without your background knowledge, which would fix more directions."
                 )
-        journey.done("plan")
+        journey.mark_done("plan")
     elif found is None:
         st.info(
             "Press Simulate in the sidebar to forecast a release of this table. No row is read."
         )
     with st.expander("Best setting", icon=":material/tune:"):
         _best(asked[0], asked[-1])
-    journey.onward(here)
+    journey.next_link(here)
 
 
 def _best(request: PlanRequest, target: float) -> None:

@@ -58,12 +58,12 @@ PREFIX = "study."
 
 def fields() -> state.Values:
     """Return the values of the page's controls."""
-    return state.of(Fields, PREFIX)
+    return state.Values(Fields, PREFIX)
 
 
 def plan_fields() -> state.Values:
     """Return the values of the forecast's controls."""
-    return state.of(PlanFields, "plan.")
+    return state.Values(PlanFields, "plan.")
 
 
 def aim_of(request: Request) -> Aim:

@@ -95,7 +95,7 @@ def best(where: work.Where, aim: Aim) -> None:
     pressed = st.button(f"Search at ε = {epsilon:g}", key=f"{key}-search", icon=":material/search:")
     asked = "best", aim.search.runs, aim.target, aim.objective, epsilon, *over
     public = isinstance(where, Dataset)
-    task.meet(*call, key=asked if public else None, keep=public, begin=pressed)
+    task.resume(*call, key=asked if public else None, keep=public, begin=pressed)
     found = task.watch(f"{key}-best")
     if found is None:
         st.caption("A search tries 200 runs, and reports its best on runs that it did not use.")
@@ -139,7 +139,7 @@ def _map(data: Dataset, aim: Aim) -> None:
     call = MAP, "a map of two parameters", work.mapped, data, aim.request.algorithm, grid, SEEDS
     pressed = press.button("Draw", key="study-map-start")
     asked = "map", aim.search.request.key, repr(grid), SEEDS
-    task.meet(*call, key=asked, keep=True, begin=pressed)
+    task.resume(*call, key=asked, keep=True, begin=pressed)
     task.watch(MAP, lambda found: _map_view(found, data, titles))
     found = task.find(MAP)
     if found is not None and found.done:
@@ -192,7 +192,7 @@ def _margins(data: Dataset, aim: Aim) -> None:
     pressed = st.button(f"Run all margins at ε = {epsilon:g}", key="study-margins-start")
     rows = Request(aim.request.source, CURATE).key
     asked = "margins", rows, epsilon, guarantee, aim.objective
-    task.meet(*call, key=asked, keep=True, begin=pressed)
+    task.resume(*call, key=asked, keep=True, begin=pressed)
     found = task.watch(MARGINS)
     if found is None or found.result is None:
         return

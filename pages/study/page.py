@@ -42,7 +42,7 @@ def main() -> None:
         first = runs.first_curve(now, data)
         draw = partial(first_look, first, aim)
         with of_form("study-answer", "", old=False):
-            draw() if first is None else task.look_again(lambda: [first], draw)
+            draw() if first is None else task.redraw_until_done(lambda: [first], draw)
     else:
         task.watch(NAME, _show)
         if found.done:
@@ -67,7 +67,7 @@ def _answer(aim: work.Aim, *, begin: bool) -> task.Task | None:
     call = NAME, text.plain(aim.of), work.answered, data, aim
     # No study ends as soon as other work may; its first runs are there by then.
     how: dict[str, Any] = {"key": aim.runs, "keep": True, "wait": task.SHORT / 2}
-    return task.meet(*call, begin=begin, **how)
+    return task.resume(*call, begin=begin, **how)
 
 
 def _show(found: task.Task) -> None:

@@ -22,7 +22,7 @@ from pages.shell import export, journey, own
 from pages.shell import words as text
 from pages.shell.form import bound, placed
 from pages.shell.settings import OWN_DATA, OWN_PROBLEM, OwnFile
-from pages.shell.state import Draft, Place, kept
+from pages.shell.state import Draft, Place, session_values
 from pages.shell.task import drop, find, watch
 from pages.table import cards
 
@@ -93,7 +93,7 @@ def _looked_at(file: OwnFile) -> bool:
 
 def _cards(file: OwnFile) -> None:
     found, dialect = file.proposal
-    known = kept("cards", {})
+    known = session_values("cards", {})
     force = None if file.schema is None else replace(file.schema, rows=None)
     if (known.get("file"), known.get("force")) != (file.identity, force):
         if force is None or known.get("used") != force:  # another file, or an uploaded schema
@@ -211,7 +211,7 @@ def known_view(schema: Schema | None) -> None:
     if schema is None or data is None or not data.declared:
         st.info("Declare the columns first.")
         return
-    journey.done("known")
+    journey.mark_done("known")
     scored = "No true graph came with the table, so nothing is scored."
     if data.truth is not None:
         scored = (

@@ -10,7 +10,7 @@ from engine.release.file import ALGORITHM
 from engine.studies.detectability import detectability
 from engine.studies.plan import Forecast, PlanRequest, no_graph
 from pages.shell import journey, state
-from pages.shell.task import Task, look_again, shared
+from pages.shell.task import Task, redraw_until_done, shared
 from pages.table.work import forecast
 from pages.worker import NETWORKS
 
@@ -20,7 +20,7 @@ def expect(
 ) -> None:
     """Show the expected result of a release at (ε, δ), and the actual one of a finished release."""
     try:
-        said = state.of(journey.Guess, "plan.")
+        said = state.Values(journey.Guess, "plan.")
         links, strength = said["links"] or None, said["strength"]
         question = PlanRequest(schema.names, schema.levels, rows, links, strength)
     except InputError:
@@ -40,7 +40,7 @@ def expect(
             _say(task.result, question, epsilon, delta)
 
     with st.container(key="expected" if came is None else "expected-release"):
-        look_again(lambda: [find()], draw)
+        redraw_until_done(lambda: [find()], draw)
 
 
 def against(f: Forecast, came: int) -> str:

@@ -13,7 +13,7 @@ from pages import worker
 from pages.shell import form, own
 from pages.shell import words as text
 from pages.shell.settings import OwnFile
-from pages.shell.state import Draft, kept
+from pages.shell.state import Draft, session_values
 
 ABOUT = (
     "Each row gets the cells of the second file’s row with the same key, and empty cells where "
@@ -32,7 +32,7 @@ def second(file: OwnFile) -> None:
         given = st.file_uploader("Second file", type=list(own.KINDS), key="join-file")
         if given is None:
             return
-        d, other = kept("joined", {}), worker.Upload(given.name, given.getvalue())
+        d, other = session_values("joined", {}), worker.Upload(given.name, given.getvalue())
         mine = replace(file.upload, other=None)
         try:
             if d.get("of") != (file.identity, given.file_id):

@@ -36,9 +36,9 @@ def main() -> None:
     with st.sidebar:
         picker(key="data")
     pay.made()
-    here = journey.at("table")
+    here = journey.stage_at("table")
     data = drafted_strip("My data")
-    journey.bar(here)
+    journey.stages_bar(here)
     file = OWN_FILE.get()
     if here.word == "table":
         table(data)
@@ -54,8 +54,8 @@ def main() -> None:
     elif here.word in ("budget", "release", "share"):
         paid(here.word, data)
         handed.files()
-    journey.onward(here)
-    journey.keep(here)
+    journey.next_link(here)
+    journey.keep_stage(here)
 
 
 def door() -> None:

@@ -25,7 +25,7 @@ from pages.shell import form, journey, state
 from pages.shell import words as text
 from pages.shell.journey import RELEASE, released
 from pages.shell.settings import OWN_FILE, in_force, stated
-from pages.shell.state import Draft, Place, kept
+from pages.shell.state import Draft, Place, session_values
 from pages.shell.task import RUNS, Task, bar, find, start
 from pages.table import expected, question, share
 from pages.table.columns import asks, unforeseen
@@ -69,7 +69,7 @@ def budgets() -> list[Budget]:
         again(found)
     with st.expander("Declare a budget", expanded=not found):
         st.caption("Covers all records under one name, in any file. " + FOR_EVER)
-        d = kept("budget_new", Declared().as_dict())
+        d = session_values("budget_new", Declared().as_dict())
         form.parameters(Declared.specs(), d, key="new")
         st.button("Declare", key="new-budget", on_click=_declare, args=(d,))
         if problem := _REFUSED.take():
@@ -86,7 +86,7 @@ def _declare(d: Draft) -> None:
 
 
 def _paying() -> Draft:
-    return kept("release", {"budget": "", "epsilon": 1.0, "sure": False, "sign": False})
+    return session_values("release", {"budget": "", "epsilon": 1.0, "sure": False, "sign": False})
 
 
 def _paid_by(budget: Budget) -> None:
@@ -258,7 +258,7 @@ def made() -> bool:
     found = released()
     if found is None or not in_force(found[1]):
         return False
-    journey.done("release")
+    journey.mark_done("release")
     return True
 
 

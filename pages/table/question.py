@@ -13,7 +13,7 @@ from engine.effects.width import widths
 from engine.question import order_of_time
 from pages.shell import form
 from pages.shell import words as text
-from pages.shell.state import Draft, kept
+from pages.shell.state import Draft, session_values
 
 NONE = "–"
 MEAN = "the mean, in its unit"
@@ -25,7 +25,7 @@ ORDER = "Columns that come before the cause, and columns after it. The order nar
 
 
 def _draft() -> Draft:
-    return kept("question", {"cause": NONE, "outcome": NONE, "before": (), "after": ()})
+    return session_values("question", {"cause": NONE, "outcome": NONE, "before": (), "after": ()})
 
 
 def ask(schema: Schema) -> Schema:

@@ -1,4 +1,4 @@
-"""Can the claims be believed? Attacks on every algorithm, with what they found."""
+"""Attacks on every algorithm's claim, with their results."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TASK = "audit"
 
 @dataclass(frozen=True, kw_only=True)
 class Fields(Parameters):
-    """What is attacked, and how often."""
+    """The attack: its target and its number of runs."""
 
     attacked: str = param(PRIVATE[0], "Algorithm", choices=PRIVATE)
     claim: str = param("strict", "Claim", choices=("strict", "published"))
@@ -54,9 +54,9 @@ def main() -> None:
 
 
 def attack_form() -> None:
-    """What to attack, and how often."""
+    """Show the fields of an attack, and its button."""
     st.subheader("Attack a claim", anchor=False)
-    d = state.of(Fields, "trust.")
+    d = state.Values(Fields, "trust.")
     key = bound(
         st.selectbox, "Algorithm", d, "attacked", key="audit-algorithm", options=PRIVATE,
         format_func=TITLES.__getitem__,

@@ -38,12 +38,12 @@ def example() -> dict[str, CaseResult]:
 
 
 def promise(kind: str) -> str:
-    """Whose claim it is, in a word or two."""
+    """Return the kind of a claim in a word or two."""
     return {STRICT: "strict", PUBLISHED: "as published"}.get(kind, kind)
 
 
 def sentence(line: CaseResult) -> str:
-    """What the runs say, in one sentence."""
+    """Return the result of the runs in one sentence."""
     m = line.measured
     end = "the claim is wrong" if m.refuted else "that neither contradicts nor proves it"
     return (
@@ -177,7 +177,7 @@ MOST = 20  # megabytes; the release of a hundred columns has less than one
 
 
 def release_view() -> None:
-    """The file, a button, how far the attack is, and what it found."""
+    """Show the file, a button, the attack's progress and its result."""
     if not mode.public():
         with st.expander("Attack a release file", key="audit-file"):
             _view()

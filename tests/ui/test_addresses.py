@@ -50,5 +50,5 @@ def test_every_field_of_learn_says_what_it_admits(fields):
 
 @pytest.mark.parametrize("seed", [-1, MOST_SEED + 1, 10**400])
 def test_a_data_seed_that_is_not_drawn_here(seed):
-    with pytest.raises(InputError, match="data seed"):
+    with pytest.raises(InputError, match="sample must be at least 0"):
         check_rows(Source("asia", 1_000, seed))

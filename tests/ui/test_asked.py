@@ -97,7 +97,7 @@ def test_page_command_and_python_answer_alike(made, open_app, tmp_path, monkeypa
 
     budget("page")
     with twice.visit():
-        app = open_app("table", step="release")
+        app = open_app("my-data", step="release")
         own_table(app, raw.encode(), schema)
         app.selectbox(key="release-budget").set_value("page")
         app.number_input(key="release-epsilon").set_value(2.0)

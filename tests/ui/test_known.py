@@ -17,7 +17,7 @@ from engine.knowledge import FULL, ORIENTS
 from engine.request import Request, Source, known_from, ready, word_of
 from pages.draw import effect as drawn
 from pages.forms import known_label
-from pages.forms.known import LOST, WRONG, settles
+from pages.forms.known import LOST, WRONG, fixed_words
 from pages.shell import settings
 from tests.effects.models import exact
 from tests.release.samples import asia_schema
@@ -34,11 +34,11 @@ def test_ready_sets_are_true_and_settle_more_and_more():
     assert list(SETS) == ["two tiers", "four tiers", "complete order"]
     for found in SETS.values():
         assert all(found.allows(a, b) for a, b in TRUTH.edges)
-    said = [settles(ASIA, SETS[name]) for name in SETS]
+    said = [fixed_words(ASIA, SETS[name]) for name in SETS]
     assert said[0] == "Background knowledge alone fixes **3 of 8** true directions."
     assert "8 of 8" in said[2]
     own = read_table(b"a,b,c\n0,0,1\n1,0,0\n0,1,1\n")
-    assert settles(own, Knowledge(roots=["a"])) == (
+    assert fixed_words(own, Knowledge(roots=["a"])) == (
         "Background knowledge alone fixes the direction of **2 of 3** pairs."
     )
 

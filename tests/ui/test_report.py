@@ -18,7 +18,7 @@ from engine.graphs.links import LinkClass
 from engine.request import Request, Source
 from engine.studies.price import price_steps
 from pages.draw.price import said
-from pages.forms import nothing_for
+from pages.forms import count_for
 from pages.report import brief as report
 from pages.report import files as report_files
 from pages.report import repeats, view, words, work
@@ -70,7 +70,7 @@ def test_page_html_pdf_slides_and_zip_say_the_same(open_app):
     asked = {f"report.{name}": line for name, line in lines.items()}
     app = open_app("report", data="asia", n="5000", epsilon="1", **asked)
     shown = app.session_state["shown"][False]
-    found, nothing = repeats.repeats_of(shown), nothing_for(shown)
+    found, nothing = repeats.repeats_of(shown), count_for(shown)
     assert found is not None
     nothing.wait(60)
     app.run()

@@ -215,7 +215,7 @@ def test_bad_values_give_one_sentence_and_lose_nothing(app):
         ("param-epsilon", -1.0, 1.0, "epsilon must be at least"),
         ("param-epsilon", 0.0, 1.0, "epsilon must be at least"),
         ("param-epsilon", 1e20, 1.0, "epsilon must be at least"),
-        ("run-n", 3, 100_000, "Rows n must be from"),
+        ("run-n", 3, 100_000, "n must be at least 100 and at most 1,000,000"),
     ):
         enter(app, key, value)
         press(app, "run")
@@ -250,7 +250,7 @@ def test_a_link_brings_the_same_run(app, open_app):
             ["data must be one of", "algorithm must be one of", "seed must be a whole number"],
         ),
         ({"epsilon": "-3"}, ["epsilon must be at least"]),
-        ({"n": "999999999"}, ["Rows n must be from"]),
+        ({"n": "999999999"}, ["n must be at least 100 and at most 1,000,000"]),
         ({"data": "own"}, ["Upload a table"]),
         ({"data": "sem", "sem_graph": "x"}, ["sem_graph must be one of"]),
         ({"data": "sem", "sem_nodes": "1"}, ["A simulated model has 2 to 200 nodes"]),

@@ -29,8 +29,8 @@ def _visit():
         Spec(name="nets", kind="many", default=("asia",), title="Networks"),
     )
     here = st.session_state.get("page", "one")
-    state.begin(here)
-    d = state.of(specs, f"{here}.")
+    state.read_address(here)
+    d = state.Values(specs, f"{here}.")
     presets = {"epsilon": 2.5, "score": "z", "nets": ("asia", "child")}
     st.button("preset", on_click=d.update, args=(presets,), key="preset")
     st.button("undo", on_click=d.update, args=({"score": "p"},), key="undo")
@@ -38,8 +38,8 @@ def _visit():
     if st.checkbox("show", value=True, key="show"):
         form.parameters(specs[2:3], d, key="f")
     form.bound(st.multiselect, "Networks", d, "nets", key="nets", options=["asia", "child"])
-    state.finish()
-    state.mark()
+    state.write_address()
+    state.draw_mark()
     if "tick" in st.session_state:
         st.query_params.from_dict({"epsilon": st.session_state.pop("tick")})
         st.rerun()
@@ -123,7 +123,7 @@ def test_a_choice_whose_run_was_cut_short_is_kept(app):
     """The next press ends a run at any line, also in a callback: the browser's values hold all."""
     app.radio("f-score").set_value("z").run()
     lost = app.session_state["state"].chosen.pop("one.score")  # as if its callback had been ended
-    app.session_state["state_heard"]["f-score"] = "p"
+    app.session_state["state_kept"]["f-score"] = "p"
     app.number_input("f-seeds").set_value(5).run()
     assert (lost, app.radio("f-score").value) == ("z", "z")
     assert address(app) == {"one.score": "z", "one.seeds": "5"}
@@ -186,13 +186,13 @@ def _pair():
     import streamlit as st
 
     from pages.shell.form import bound
-    from pages.shell.state import kept, mark
+    from pages.shell.state import draw_mark, session_values
 
-    form = kept("form", {"epsilon": 1.0, "stable": False})
+    form = session_values("form", {"epsilon": 1.0, "stable": False})
     bound(st.number_input, "ε", form, "epsilon", key="typed", step=1.0)
     bound(st.select_slider, "ε", form, "epsilon", key="slid", options=[1.0, 2.0, 3.0])
     bound(st.toggle, "Stable", form, "stable", key="stable")
-    mark()
+    draw_mark()
 
 
 @pytest.fixture

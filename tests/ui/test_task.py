@@ -216,7 +216,7 @@ def test_work_that_nobody_asks_for_any_more_ends(state, monkeypatch):
         assert work.shared("k", "it", listens) is task
     again = lambda look: lambda: [(time.sleep(0.05), look()) for _ in range(9)]  # noqa: E731
     monkeypatch.setattr(work.st, "fragment", lambda run_every: again)
-    work.look_again(lambda: [task], lambda: None)  # nor does what a page draws again and again
+    work.redraw_until_done(lambda: [task], lambda: None)  # nor does a redrawn part
     assert not task.done
     assert task.wait(2)
     assert not task.complete
@@ -260,7 +260,7 @@ def test_work_that_ends_while_the_page_is_drawn_takes_no_press_away():
     def page():
         import streamlit as st
 
-        from pages.shell.task import look_again
+        from pages.shell.task import redraw_until_done
 
         class Ending:
             looks = 0
@@ -272,7 +272,7 @@ def test_work_that_ends_while_the_page_is_drawn_takes_no_press_away():
 
         pressed = st.button("go")
         ending = Ending()
-        look_again(lambda: [ending] if pressed else [], lambda: None)
+        redraw_until_done(lambda: [ending] if pressed else [], lambda: None)
         if pressed:
             st.write("begun")
 
