@@ -1,16 +1,12 @@
 """run(): its input, its output, and how it stops."""
 
-import copy
-import json
-
 import networkx as nx
 import numpy as np
 import pytest
 
 import engine.context as session_module
-from engine import Dataset, InputError, Knowledge, load_dataset, run
+from engine import Dataset, InputError, load_dataset, run
 from engine.privacy.accounting import Guarantee
-from engine.serialise import current, result_dict
 
 
 @pytest.fixture(scope="module")
@@ -140,32 +136,3 @@ def test_a_name_of_the_version_before_warns_and_gives_the_same(cancer, of, old, 
     found = of(run("marginal_pc", cancer, epsilon=1.0))
     with pytest.warns(DeprecationWarning, match=f"{old} is called {new}"):
         assert getattr(found, old) == getattr(found, new)
-
-
-def test_json_of_the_version_before_is_read_under_the_new_names(cancer):
-    """A record of version 0.3, made by hand: each value comes back under its one name."""
-    known = Knowledge(roots=["Smoker"])
-    new = json.loads(
-        json.dumps(result_dict(run("marginal_pc", cancer, epsilon=1, knowledge=known)))
-    )
-    fresh = ("format_version", "edges", "guaranteed_epsilon", "attacker_success")
-
-    def renamed(record, **names):
-        back = {new: old for old, new in names.items()}
-        return {back.get(name, name): value for name, value in record.items()}
-
-    old = copy.deepcopy({name: value for name, value in new.items() if name not in fresh})
-    old = renamed(old, simulation="seed_known", metrics="metrics_all", spent="proven",
-                  doubted="low_confidence", undefended="no_guarantee_reasons")  # fmt: skip
-    counts = renamed(old["counts"], lines="undirected", claimed="not_identifiable",
-                     invented="false_positives", untested_true="correct")  # fmt: skip
-    old["counts"] = counts | {"untested_true": 0}
-    fixed = old["knowledge"].pop("fixed")
-    old["knowledge"]["settled"] = {"links": fixed["edges"], "directions": fixed["directions"]}
-    old["diagnostics"] = renamed(old["diagnostics"], arrow_confidence="direction_confidence")
-    names = {"given": "conditioning_set", "spent": "budget_used", "reason": "code"}
-    for step in new["steps"]:
-        step["numbers"] = {}  # version 0.3 had none
-    old["steps"] = [renamed({**step}, **names) for step in new["steps"]]
-    assert current(old) == {name: new[name] for name in new if name not in fresh[1:]}
-    assert current(new) == new

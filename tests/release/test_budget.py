@@ -34,7 +34,9 @@ def test_a_total_is_kept_and_never_passed(book):
     paid = {(c.what, c.epsilon, c.delta) for c in found.charges}
     assert paid == {("a release", Decimal("0.1"), Decimal("0.000001"))}
     assert (found.spent, found.left) == ((1, Decimal("1e-5")), (0, 0))
-    with pytest.raises(InputError, match=r"^Budget 'ward' has ε = 0, .* This release needs ε = 1, δ"):
+    with pytest.raises(
+        InputError, match=r"^Budget 'ward' has ε = 0, .* This release needs ε = 1, δ"
+    ):
         book.charge("ward", Guarantee(1.0, 0.0), "one more")
     assert [str(amount) for amount in book.show("ward").left] == ["0", "0"]
 
