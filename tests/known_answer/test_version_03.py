@@ -1,14 +1,16 @@
 """Read files that version 0.3.0 wrote (``version_03``): nothing that they say is lost."""
 
 import json
+from itertools import product
 from pathlib import Path
 
 import pytest
 
-from engine import load_dataset, load_release, load_schema, run, sweep
+from engine import load_dataset, load_release, load_schema, run
 from engine.graphs.metrics import Counts
 from engine.knowledge import load_knowledge
 from engine.serialise import current, result_dict
+from engine.studies.store import read_study
 
 FILES = Path(__file__).parent / "version_03"
 RUNS = {
@@ -69,10 +71,12 @@ def test_a_combined_release_gives_its_graph_and_its_guarantee():
     assert len(found.release.parts) == len(written["combined"]) == 2
 
 
-def test_a_study_is_resumed_without_a_run(tmp_path):
-    store = tmp_path / "study.db"
-    store.write_bytes((FILES / "study.db").read_bytes())
-    grid = {"epsilon": [2, 4], "guarantee": ["strict", "published"]}
-    found = list(sweep(load_dataset("cancer", n=5000), "svt_pc", grid, range(2), store=store))
-    assert len(found) == 8
-    assert {one.version for one in found} == {"0.3.0"}
+def test_a_study_is_read_with_every_run():
+    found = read_study((FILES / "study.db").read_bytes(), "study.db")
+    settings = {(one.values["epsilon"], one.values["guarantee"], one.seed) for one in found}
+    assert settings == set(product((2, 4), ("strict", "published"), (0, 1)))
+    one = next(
+        one for one in found if one.values["guarantee"] == "published" and one.claimed.epsilon < 999
+    )
+    assert (one.version, one.status, one.claimed.delta) == ("0.3.0", "complete", 1e-6)
+    assert (round(one.claimed.epsilon), round(one.proven.epsilon)) == (147, 266)
