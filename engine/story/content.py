@@ -1,4 +1,4 @@
-"""What each component in the browser is given: from the engine, at the time of writing."""
+"""The content of each component in the browser, computed now."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from engine.teaching.neighbours import moves
 from engine.teaching.turning import questions, turning
 from engine.words.run import NO_PROMISE, PROMISE, UNPROTECTED
 
-EXAMPLES = 4  # answers that change, of each choice of arrows
+EXAMPLES = 4  # answers that change, for each choice of arrows
+DOTS = 1_000  # people that a picture shows
 WAYS = {
     "priv_pc": "for each “perhaps”",
     "curate_pc": "more at the beginning",
@@ -67,12 +68,18 @@ def arrows_content(data: Dataset) -> dict[str, Any]:
 
 
 def person_content(data: Dataset, x: str, y: str, epsilon: float) -> dict[str, Any]:
-    """Everybody's answers to two questions, and the score after every replacement."""
+    """Return the table of two columns, the score after every replacement, and ``DOTS`` people.
+
+    Every cell of the table with a person is among those who are shown.
+    """
     asked = query(data, x, y)
     every = moves(data, asked)
     table = every.table[0]
     columns = [asked.x, asked.y]
     codes = data.row_codes()[:, columns]
+    cells = codes[:, 0] * table.shape[1] + codes[:, 1]
+    first = np.unique(cells, return_index=True)[1]
+    shown = np.r_[first, np.setdiff1d(np.arange(len(cells)), first)][:DOTS]
     places = list(np.ndindex(table.shape))
     moved = [
         [every.moved.get(((0, *source), (0, *target))) for target in places] for source in places
@@ -80,7 +87,8 @@ def person_content(data: Dataset, x: str, y: str, epsilon: float) -> dict[str, A
     far = [int(np.ravel_multi_index(cell[1:], table.shape)) for cell in every.farthest]
     return digested(
         {
-            "cells": (codes[:, 0] * table.shape[1] + codes[:, 1]).tolist(),
+            "cells": cells[np.sort(shown)].tolist(),
+            "people": data.n,
             "table": table.tolist(),
             "levels": [list(data.levels[c]) for c in columns],
             "titles": plain_names(data.name, [data.names[c] for c in columns]),
@@ -105,7 +113,7 @@ def money_content(
                 "pairs": p.pairs,
                 "decisions": p.decisions,
                 "coins": [round(c, 3) for c in p.coins],
-                "bought": [(label, round(c, 3)) for label, c in p.bought],
+                "before": [(label, round(c, 3)) for label, c in p.before],
                 "ended": p.ended,
             }
             for p in purses(data, key, scene["epsilons"], draw)

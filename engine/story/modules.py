@@ -1,4 +1,4 @@
-"""What the browser needs of a picture that it draws: modules, names, places (static/scene)."""
+"""Modules, names and places for pictures that the browser draws (static/scene)."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def style(name: str = "scene") -> str:
 
 
 def digested(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Add a digest to the content, by which a component knows what it already shows."""
+    """Add a digest to the content, so that a component draws the same content only once."""
     digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
     return {**content, "digest": digest}
 

@@ -22,14 +22,14 @@ class Purse:
 
     Answer k is about the pair at place ``pairs[k]`` of ``itertools.combinations`` and says
     ``decisions[k]``: "i" (independent: the link goes), "d" (dependent) or "p" (passed a sieve).
-    ``coins[k]`` were paid when it was given. ``bought`` lists the charges before the first
-    answer, in coins; ``ended`` is False where no coins remained before the last question.
+    ``coins[k]`` were paid when it was given. ``before`` lists the charges before the
+    first answer, in coins; ``ended`` is False where no coins remained before the last question.
     """
 
     pairs: tuple[int, ...]
     decisions: str
     coins: tuple[float, ...]
-    bought: tuple[tuple[str, float], ...]
+    before: tuple[tuple[str, float], ...]
     ended: bool
 
     @property
@@ -55,13 +55,13 @@ def purse(result: RunResult) -> Purse:
         decisions.append(_LETTERS[step.decision])
         coins.append(paid)
     asked = {step.kind for step in result.steps}
-    bought = tuple(
+    before = tuple(
         (label, COINS * cost / account.most)
         for label, cost in account.by_label().items()
         if label not in asked
     )
     ended = result.status == "complete"
-    return Purse(tuple(pairs), "".join(decisions), tuple(coins), bought, ended)
+    return Purse(tuple(pairs), "".join(decisions), tuple(coins), before, ended)
 
 
 def purses(

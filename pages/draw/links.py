@@ -16,7 +16,7 @@ from engine.data.networks import plain_names
 from engine.graphs.cpdag import Adjacency
 from engine.graphs.links import MARKS, LinkClass
 from engine.graphs.picture import Inks, graph_svg, people_svg, stroke
-from engine.graphs.view import MOST_UNTESTED, GraphView, Link, view
+from engine.graphs.view import FRAME, MOST_UNTESTED, GraphView, Link, view
 from engine.graphs.weighed_colliders import SHOWN
 from engine.percent import percent, probability
 from engine.words.run import FINE, NOTHING
@@ -46,7 +46,12 @@ def links_of(
 
 
 def graph_view(
-    data: Dataset, links: Sequence[Link], result: RunResult | None, names: Sequence[str] = ()
+    data: Dataset,
+    links: Sequence[Link],
+    result: RunResult | None,
+    names: Sequence[str] = (),
+    *,
+    frame: tuple[float, float] = FRAME,
 ) -> GraphView:
     """The picture of a dataset's links, laid out by the truth, or without one by the result.
 
@@ -60,7 +65,7 @@ def graph_view(
         arrows = [(link.a, link.b) for link in links_of(result.matrix, data.names)]
     there = set(names)
     drawn = [(a, b) for a, b in arrows if {a, b} <= there]
-    return view(names, links, drawn, titles=titles)
+    return view(names, links, drawn, titles=titles, frame=frame)
 
 
 def titles_of(data: Dataset) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Steps with one thing to take hold of: arrows to reverse, one noisy test, one record to move."""
+"""Three steps of the tour: arrows to reverse, one noisy test, one record to move."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from pages.draw.scene import mount
 from pages.learn.tour import Tour
 from pages.shell.words import number, plain
 
-EACH = 0.02  # ε of the one test, at the start
+EACH = 0.005  # ε of the one test, at the start
 
 
 def truth_view(now: Tour) -> None:
-    """Which questions to the data would change?"""
+    """Draw the true graph, whose arrows can be reversed."""
     mount("arrows", turned(now.data), "learn-arrows")
 
 
 @st.cache_data(max_entries=8, show_spinner=False)
 def turned(network: str) -> dict[str, Any]:
-    """What the browser needs: every choice of arrows, how many answers it changes, and a few."""
+    """Return every choice of arrows, how many answers it changes, and a few of them."""
     return arrows_content(Tour(data=network).dataset)
 
 
@@ -43,7 +43,7 @@ def pair_of(now: Tour, title: str, start: str, key: str) -> tuple[str, str]:
 
 
 def noise_view(now: Tour) -> None:
-    """One test's score and its noise, to be dragged; the scene's own sentence follows the hand."""
+    """Draw one test's statistic and its noise; both can be dragged."""
     left, right = st.columns([2, 4], gap="large")
     with left:
         x, y = pair_of(now, "Which pair", "tub – dysp", "learn-pair")
@@ -62,7 +62,7 @@ def noise_view(now: Tour) -> None:
 
 
 def bound_view(now: Tour) -> None:
-    """One record to move against a published sensitivity, computed now."""
+    """Draw one record that can move, and the published sensitivity that it breaks."""
     left, right = st.columns([2, 5], gap="large")
     with left:
         small = int(st.slider("Rows in the small stratum", 10, 200, 40, 10, key="learn-small"))
@@ -70,7 +70,7 @@ def bound_view(now: Tour) -> None:
             st.select_slider(
                 "Rows in the large stratum",
                 [1_000, 4_960, 9_960, 49_960, 99_960],
-                value=49_960,
+                value=99_960,
                 key="learn-large",
                 format_func=lambda n: f"{n:,}",
             )

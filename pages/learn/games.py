@@ -64,7 +64,7 @@ def named(room: Room, one: Question, option: int) -> str:
     """An option in words."""
     if one.game == "links":
         return link_names(room.lesson)[option]
-    return TABLES[option] if one.game == "person" else f"ε = {prices(room.lesson)[option]:g}"
+    return TABLES[option] if one.game == "person" else f"ε = {number(prices(room.lesson)[option])}"
 
 
 def prices(lesson: Lesson) -> Sequence[float]:
@@ -75,10 +75,10 @@ def prices(lesson: Lesson) -> Sequence[float]:
 
 def price_words(epsilon: float) -> str:
     """How much an ε reveals about one person."""
-    return f"ε = {epsilon:g}: an attacker is right at most {guesses(epsilon)} times in 100"
+    return f"ε = {number(epsilon)}: an attacker is right at most {guesses(epsilon)} times in 100"
 
 
-# What is asked ----------------------------------------------------------------------------
+# Questions --------------------------------------------------------------------------------
 
 
 def asked(room: Room) -> str:
@@ -88,10 +88,13 @@ def asked(room: Room) -> str:
 
 
 def _links_asked(room: Room) -> str:
+    """The question; after the last lost link its result, in the same place."""
+    if room.now.shown is not None and _steps(room) >= len(room.lesson.lost):
+        return _foreseen(room)
     rows, picks = room.lesson.scene["rows"], min(PICKS, room.options())
     return (
         f'<p class="asked">{rows:,} records show these links. Then noise hides every person at '
-        f"ε = {LOW:g}. <b>Which {picks} links will be lost?</b></p>"
+        f"ε = {number(LOW)}. <b>Choose {picks} links that will be lost.</b></p>"
     )
 
 
@@ -112,14 +115,14 @@ def _person_asked(room: Room) -> str:
     x, y = (safe(titles(room.lesson)[k]) for k in (pair.q.x, pair.q.y))
     return (
         f'<p class="asked">Tables <b>A</b> and <b>B</b> differ in one person ({changed}). A noisy '
-        f"measurement of the link between {x} and {y} is <b>{number(value)}</b>, at ε = "
-        f"{room.now.epsilon:g}. <b>Which table did it come from?</b></p>"
+        f"measurement of the link between {x} and {y} is <b>{number(value, 5)}</b>, at ε = "
+        f"{number(room.now.epsilon)}. <b>Which table did it come from?</b></p>"
         f"{_tables(room.lesson)}{_line(pair.exact, value)}"
     )
 
 
 def _tables(lesson: Lesson) -> str:
-    """Both tables of counts; a mark shows what the one person changes."""
+    """Both tables of counts; the cells that the person changes are marked."""
     pair = lesson.pair
     data, q = pair.pair.data, pair.q
     x, y = (safe(titles(lesson)[k]) for k in (q.x, q.y))
@@ -162,7 +165,7 @@ def _shown(svg: Svg, alt: str) -> str:
     return f'<img class="seen" alt="{safe(alt)}" src="data:image/svg+xml;base64,{drawn}">'
 
 
-# What a wall shows besides ----------------------------------------------------------------
+# Pictures of questions ----------------------------------------------------------------------
 
 
 def picture(room: Room) -> str:
@@ -213,7 +216,7 @@ def _histogram(room: Room, alt: str) -> Svg:
     for at in (0, len(every) // 3, 2 * len(every) // 3, len(every) - 1):
         anchor = "start" if at == 0 else "end" if at == len(every) - 1 else "middle"
         where = 0.0 if at == 0 else 600.0 if at == len(every) - 1 else (at + 0.5) * wide
-        body += tag("text", f"{every[at]:g}", x=where, text_anchor=anchor, **words)
+        body += tag("text", number(every[at]), x=where, text_anchor=anchor, **words)
     body += tag("path", d="M0 141H600", stroke="currentColor")
     return sheet(body, (0, 0, 600, 166), alt=alt)
 
@@ -221,9 +224,9 @@ def _histogram(room: Room, alt: str) -> Svg:
 def _paid(lesson: Lesson, at: int) -> str:
     epsilon, (found, false) = prices(lesson)[at], lesson.found(at)
     return (
-        f'<p class="asked said">The class\'s median is <b>ε = {epsilon:g}</b>. There Marginal PC '
-        f"finds <b>{number(found, 2)} of {len(lesson.links)} links</b> on average, with "
-        f"{number(false, 2)} false positives. An attacker is right at most {guesses(epsilon)} "
+        f'<p class="asked said">The class\'s median is <b>ε = {number(epsilon)}</b>. There '
+        f"Marginal PC finds <b>{number(found, 2)} of {len(lesson.links)} links</b> on average, "
+        f"with {number(false, 2)} false positives. An attacker is right at most {guesses(epsilon)} "
         "times in 100 about one person.</p>"
     )
 
@@ -232,41 +235,40 @@ def _paid(lesson: Lesson, at: int) -> str:
 
 
 def answer(room: Room) -> str:
-    """The votes and what they mean, once the answer is shown."""
-    now, voters = room.now, max(1, len(room.now.votes))
+    """The votes and their meaning, after the answer is shown."""
+    now, voters, lesson = room.now, max(1, len(room.now.votes)), room.lesson
+    counts = now.counts()
     if now.game == "person":
-        counts = now.counts()
         rows = "".join(
             _row(f"{name}{' (the right table)' if k == now.which else ''}", counts[k] / voters, "")
             for k, name in enumerate(TABLES)
         )
         return f'<ul class="rows">{rows}</ul><p class="asked said">{score(room)}</p>'
     if now.game == "links":
-        return _foreseen(room, voters)
+        rows = "".join(
+            _row(link_names(lesson)[k], counts[k] / voters, _limit(lesson.limits[k]))
+            for k in lesson.lost[: _steps(room)]
+        )
+        return f'<ul class="rows">{rows}</ul>'
     return ""
 
 
-def _foreseen(room: Room, voters: int) -> str:
-    """Each lost link with the share of the class that foresaw it, and the picks by chance."""
+def _limit(epsilon: float) -> str:
+    never = math.isinf(epsilon)
+    return "missed at every ε" if never else f"lost below ε = {number(epsilon)}"
+
+
+def _foreseen(room: Room) -> str:
+    """How many choices were right, compared with random ones."""
     lesson, counts, lost = room.lesson, room.now.counts(), room.lesson.lost
-    gone, never = lost[: _steps(room)], [k for k in lost if math.isinf(lesson.limits[k])]
-    rows = "".join(
-        _row(
-            link_names(lesson)[k],
-            counts[k] / voters,
-            "missed at every ε" if k in never else f"lost below ε = {lesson.limits[k]:.2g}",
-        )
-        for k in gone
-    )
-    if len(gone) < len(lost):
-        return f'<ul class="rows">{rows}</ul>'
+    never = [k for k in lost if math.isinf(lesson.limits[k])]
     right, picks = sum(counts[k] for k in lost), sum(counts.values())
     chance = number(picks * len(lost) / len(lesson.links), 2)
     own = f" Its test misses {len(never)} of them at every ε." if never else ""
     return (
-        f'<ul class="rows">{rows}</ul><p class="asked said">{right} of {picks} choices were right; '
+        f'<p class="asked">{right} of {picks} choices were right; '
         f"random choices would give {chance}. CURATE-PC loses {len(lost)} of {len(lesson.links)} "
-        f"links at ε = {LOW:g}.{own}</p>"
+        f"links at ε = {number(LOW)}.{own}</p>"
     )
 
 
@@ -277,7 +279,7 @@ def _row(words: str, share: float, note: str) -> str:
 
 
 def score(room: Room) -> str:
-    """How often most voters were right, beside the bound and the range that luck explains."""
+    """How often most voters were right, with the bound and the range that luck explains."""
     right, chances = room.score()
     if not chances:
         return "Most votes decide the class's answer; a tie does not count."

@@ -1,4 +1,4 @@
-"""The tour's step on money: one total as a hundred coins, and three ways to spend it."""
+"""The tour's step on the budget: one total as 100 coins, and three ways to spend it."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from pages.learn.search import gallery, perfect
 from pages.learn.tour import Tour, draft
 
 WAITING = "Before any coin is spent: the links that perfect tests find. Runs are made …"
-ONCE = "marginal_pc"  # what spends once
+ONCE = "marginal_pc"  # spends all coins before its first test
 
 
 def money_view(now: Tour) -> None:
-    """Three purses, one clock, one dial; the network, until its runs are made."""
+    """Draw three ways to spend one total; until their runs end, the network."""
     scene = kept_scene(now.data)
     draw = now.seed if now.seed < scene["draws"] else 0
     made: set[tuple[str, int]] = st.session_state.setdefault("learn_purses", set())
-    place = st.empty()  # in any case: at another place among its neighbours a scene begins anew
+    place = st.empty()  # always: a component that changes its place among others starts again
     if (now.data, draw) not in made:
         with place.container():
             gallery(now, [(WAITING, found_links(perfect(now)))], across=1, alt=WAITING)
@@ -33,17 +33,12 @@ def money_view(now: Tour) -> None:
     mount("money", {**content, "epsilon": now.epsilon}, "learn-money", frame=_rested)
 
 
-def money_rows(now: Tour) -> int:
-    """Rows that the purses were spent on: those of the Scene's draws."""
-    return int(kept_scene(now.data)["rows"])
-
-
 def _rested(frame: Mapping[str, Any]) -> None:
     draft()["epsilon"] = float(frame["epsilon"])
 
 
 @st.cache_data(max_entries=8, show_spinner=False)
 def drawn(network: str, draw: int) -> dict[str, Any]:
-    """What the browser needs: the network's scene, and the purse of one draw at every ε."""
+    """Return the network's scene, and the payments of one draw at every ε."""
     scene = kept_scene(network)
     return money_content(given(scene), ALGORITHMS, draw, once=ONCE)

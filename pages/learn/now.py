@@ -1,4 +1,4 @@
-"""The tour's end: so many people, the price of one question, and a link to a plan."""
+"""The tour's last step: people and ε, one question's interval, and a link to a forecast."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ PEOPLE = (300, 1_000, 3_000, 10_000, 30_000, 100_000)
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
 METHOD = "marginal_pc"
 DRAWS, DELTA = 10, 1e-6
-START = 3_000  # people
+START = 100_000  # people, as on every other step
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fields(Parameters):
-    """Two numbers of the reader's."""
+    """The two numbers that a reader chooses."""
 
     people: int = param(START, "How many people", among=PEOPLE)
     total: float = param(1.0, "ε of the whole run (strict)", among=EPSILONS)
@@ -41,7 +41,7 @@ def people_asked(now: Tour) -> int:
 
 
 def now_view(now: Tour) -> None:
-    """Two numbers, what comes of them here, and a link to Plan."""
+    """Draw the fields for people and ε, the runs' outcome, and a link to the forecast."""
     d = state.Values(Fields, "now.")
     left, right = st.columns([2, 3], gap="large")
     with left:

@@ -9,14 +9,14 @@ import streamlit as st
 from engine.story.content import person_content
 from pages.draw.scene import mount
 from pages.learn.first import pair_of
-from pages.learn.tour import PEOPLE, Tour
+from pages.learn.tour import Tour, rows_of
 from pages.shell.settings import bundled
 
 START = 1.0
 
 
 def person_view(now: Tour) -> None:
-    """The crowd, and the pair of columns that it answered."""
+    """Draw the people, and the pair of columns under test."""
     with st.popover("The pair under test", icon=":material/tune:"):
         x, y = pair_of(now, "The test with the released score", "tub – either", "learn-game-pair")
     mount("person", crowd(now.data, x, y), key="learn-person")
@@ -24,5 +24,5 @@ def person_view(now: Tour) -> None:
 
 @st.cache_data(max_entries=64, show_spinner=False)
 def crowd(network: str, x: str, y: str) -> dict[str, Any]:
-    """What the browser needs: everybody's answers, and the score after every replacement."""
-    return person_content(bundled(network, PEOPLE, 0), x, y, START)
+    """Return the people to show, their table, and the statistic after every replacement."""
+    return person_content(bundled(network, rows_of(network), 0), x, y, START)

@@ -6,6 +6,7 @@ import re
 
 import streamlit as st
 
+from engine.percent import number
 from engine.teaching.classroom import PICKS
 from pages.learn.games import TABLES, asked, link_names, named, price_words, prices
 from pages.learn.rooms import Choice, Room
@@ -49,7 +50,7 @@ def _voter() -> str:
 
 
 def ballot(code: str) -> None:
-    """The question, and what a voter can choose; follows the wall."""
+    """Draw the question and the choices; the projector sets the question."""
     st.html(f"<style>{_BARE}</style>")
     voter = _voter()
 
@@ -87,7 +88,7 @@ def _paper(room: Room, voter: str) -> None:
 
 
 def _choose(room: Room, voter: str, mine: Choice | None) -> None:
-    """What the voter can press; the last vote before the answer counts."""
+    """Draw the choices; the last vote before the answer counts."""
     now = room.now
     key = f"ballot-{now.number}"
     if now.game == "person":
@@ -118,7 +119,7 @@ def _choose(room: Room, voter: str, mine: Choice | None) -> None:
         every = prices(room.lesson)
         start = mine[0] if mine else len(every) // 2
         at = st.select_slider(
-            "ε", range(len(every)), value=start, key=key, format_func=lambda k: f"{every[k]:g}"
+            "ε", range(len(every)), value=start, key=key, format_func=lambda k: number(every[k])
         )
         st.markdown(price_words(every[at]))
         choice, wait = (at,), ""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -13,13 +12,13 @@ import streamlit as st
 from engine import Dataset, RunResult
 from engine.graphs.links import MARKS, LinkClass
 from engine.graphs.metrics import Counts
-from engine.graphs.view import Link
+from engine.graphs.view import FRAME, SMALL, Link
 from engine.registry import algorithm
 from engine.story.modules import digested, graph_content
 from engine.studies.scenes import ABSENT, BACK, FORTH, LINE, UNTESTED
 from engine.teaching.replay import scenes
 from engine.words.run import links_words
-from pages.draw import charts, palette
+from pages.draw import charts
 from pages.draw.charts import bars
 from pages.draw.links import ENTRY, few_untested, found_links, graph_picture, graph_view, sample
 from pages.draw.scene import mount
@@ -50,18 +49,12 @@ Graphs = Sequence[tuple[str, Sequence[Link]]]
 
 
 def gallery(now: Tour, graphs: Graphs, *, across: int, alt: str) -> None:
-    """Titled graphs on the same places, so many a row.
-
-    One has its names in letters that can be read from the last row; for those of several there is
-    no room, and they have none.
-    """
-    every = graph_view(now.dataset, [link for _, links in graphs for link in links], None)
-    drawn, box = "", palette().border
-    style = f"<style>text{{display:none}}rect[rx]{{fill:{box}}}</style>"
+    """Titled graphs on the same places, ``across`` of them per row."""
+    shown = [link for _, links in graphs for link in links]
+    every = graph_view(now.dataset, shown, None, frame=FRAME if len(graphs) == 1 else SMALL)
+    drawn = ""
     for title, links in graphs:
         picture = graph_picture(every.showing(links), alt=title, theme=theme())
-        if len(graphs) > 1:
-            picture = replace(picture, svg=picture.svg.replace(">", f">{style}", 1))
         drawn += f"<figure><figcaption>{text.safe(title)}</figcaption>{picture.image}</figure>"
     st.html(
         f"<style>{_GALLERY}</style>"
@@ -77,8 +70,9 @@ def perfect(now: Tour) -> RunResult:
 
 def search_view(now: Tour) -> None:
     """PC, played back."""
-    shown = on_screen()
-    chosen = st.segmented_control(
+    shown, player = on_screen(), st.container()  # lines may leave the picture at its top
+    below = st.container(horizontal=True, vertical_alignment="center")
+    chosen = below.segmented_control(
         "Tests by",
         [PERFECT, EXACT, PRIVATE, *([SHOWN] if shown is not None else [])],
         default=PERFECT,
@@ -95,12 +89,13 @@ def search_view(now: Tour) -> None:
         result = shown_run(now, "priv_pc", epsilon=now.epsilon)
     else:
         result = perfect(now)
-    mount("search", played_back(data, result), key="learn-player")
-    st.caption(_outcome(data, result, str(chosen)))
+    with player:
+        mount("search", played_back(data, result), key="learn-player")
+    below.caption(_outcome(data, result, str(chosen)), width="stretch")
 
 
 def played_back(data: Dataset, result: RunResult) -> dict[str, Any]:
-    """What the browser needs to play a finished search back."""
+    """Return every step of a finished search, for the browser to play."""
     index = {name: k for k, name in enumerate(data.names)}
     beats = [
         [
@@ -118,7 +113,7 @@ def played_back(data: Dataset, result: RunResult) -> dict[str, Any]:
 
 
 def _end(result: RunResult) -> list[int]:
-    """What became of each pair, as every picture draws it: an arrow in doubt is a line."""
+    """Return each pair's final state; an arrow with low confidence is a line."""
     states = dict.fromkeys(combinations(range(len(result.names)), 2), ABSENT)
     column = {name: k for k, name in enumerate(result.names)}
     for link in found_links(result, missed=False):
@@ -128,7 +123,7 @@ def _end(result: RunResult) -> list[int]:
 
 
 def played_run() -> Shown | None:
-    """The Run page's run, if it is what the step plays."""
+    """The Run page's run, if the step plays it."""
     return on_screen() if st.session_state.get(_TESTS) == SHOWN else None
 
 

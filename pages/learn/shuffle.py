@@ -1,4 +1,4 @@
-"""The tour's last question: every column is shuffled by itself; who still sees links?"""
+"""The tour's step on false positives: each column is shuffled separately."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from engine.words.run import listed
 from pages.draw import show
 from pages.draw.links import found_links
 from pages.learn.search import classes_key, gallery
-from pages.learn.tour import MOST_SHUFFLES, ROWS, Tour, draft, shown_run
+from pages.learn.tour import MOST_SHUFFLES, Tour, draft, rows_of, shown_run
 from pages.shell import words as text
 from pages.shell.settings import bundled
 
 ALGORITHMS = ("pc", "priv_pc", "curate_pc", "marginal_pc")
 NONE = "None of them"
 _BEFORE = (
-    "These are the data as they are. A shuffle reorders each column by itself: the columns are "
+    "These are the data as they are. A shuffle reorders each column separately: the columns are "
     "then independent, and every link is a false positive."
 )
 
 
 def shuffle_view(now: Tour) -> None:
-    """A guess, the button, and what each algorithm sees."""
+    """Draw the guess, the button, and each algorithm's links."""
     guessed = _guess(now)
     before = {
         key: shown_run(now, key, seed=now.seed, **dict(_values(now, key))) for key in ALGORITHMS
@@ -83,7 +83,7 @@ def shuffled_run(
     network: str, shuffle: int, key: str, seed: int, values: tuple[tuple[str, Any], ...]
 ) -> RunResult:
     """A run on the network's rows after a shuffle, kept for all sessions."""
-    data = shuffled(bundled(network, ROWS, 0), shuffle)
+    data = shuffled(bundled(network, rows_of(network), 0), shuffle)
     return run(key, data, seed=seed, trace=False, **dict(values))
 
 
@@ -97,7 +97,7 @@ def _values(now: Tour, key: str) -> list[tuple[str, Any]]:
 
 
 def links_of(result: RunResult) -> set[frozenset[str]]:
-    """The links shown, without pairs that were not tested to the end."""
+    """Return the links without pairs that are not fully tested."""
     waiting = {frozenset((result.names[i], result.names[j])) for i, j in result.untested}
     return {frozenset(pair) for pair in result.skeleton} - waiting
 
@@ -107,7 +107,7 @@ def _title(key: str, result: RunResult) -> str:
 
 
 def _answer(counts: dict[str, list[int]], guessed: list[str]) -> str:
-    """What came of the guess, in words."""
+    """Compare the guess with the result, in words."""
     seen = [algorithm(key).title for key, some in counts.items() if some[-1]]
     said = f"**{listed(seen)}** still {'sees' if len(seen) == 1 else 'see'} links"
     start = f"{said}, and all of them are false positives." if seen else f"**{NONE}** does."

@@ -12,6 +12,7 @@ import streamlit as st
 
 from engine import Dataset
 from engine.params import Parameters, param
+from engine.percent import number
 from engine.statistics.registry import BOUNDED
 from engine.story.modules import digested
 from engine.teaching import sieving
@@ -26,12 +27,12 @@ from pages.shell.state import Draft, spec_of
 
 FIRST_Z = 8.0  # |z| from here on is drawn at the edge
 _ROUNDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
-_TYPED = ("statistic", "guarantee", "scale", "round")  # what is not dragged
+_TYPED = ("statistic", "guarantee", "scale", "round")  # set by fields, not dragged
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fields(Parameters):
-    """What a sieve is made of."""
+    """The settings of a sieve."""
 
     statistic: str = param("kendall", "Independence test", choices=BOUNDED)
     guarantee: str = param("strict", "Sensitivity", choices=("strict", "published"))
@@ -47,14 +48,14 @@ class Fields(Parameters):
 
 
 def sieve_view(now: Tour) -> None:
-    """All queries of order 0 and 1 before the sieve and what a run's sieve did."""
+    """Draw all queries of order 0 and 1, and count the sieve's answers in a run."""
     d, data = state.Values(Fields, "sieve."), now.dataset
     sieve = sieve_of(d)
     _scene(data, sieve, d)
     result = shown_run(now, "priv_pc", epsilon=now.epsilon)
     asked, examined = (sum(s.kind == kind for s in result.steps) for kind in ("sieve", "examine"))
     st.markdown(
-        f"Priv-PC's run at ε = {now.epsilon:g} asked **{asked:,}** questions. The sieve alone "
+        f"Priv-PC's run at ε = {number(now.epsilon)} asked **{asked:,}** questions. The sieve "
         f"answered **{asked - examined:,}**; **{examined:,}** were examined. A separate answer for "
         f"each would split ε {asked:,} times; here each “perhaps independent” takes one share."
     )

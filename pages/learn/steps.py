@@ -9,13 +9,13 @@ import streamlit as st
 
 from pages.learn.allocation import orders_view
 from pages.learn.first import bound_view, noise_view, truth_view
-from pages.learn.money import money_rows, money_view
+from pages.learn.money import money_view
 from pages.learn.now import now_view, people_asked
 from pages.learn.person import person_view
 from pages.learn.search import draws_view, search_view
 from pages.learn.shuffle import shuffle_view
 from pages.learn.sieve import sieve_view
-from pages.learn.tour import PEOPLE, ROWS, Tour, goto
+from pages.learn.tour import Tour, goto, rows_of
 from pages.shell import presenting
 from pages.shell.words import safe
 
@@ -25,7 +25,7 @@ class Step:
     """One screen: its name in the address, a short name, a title, plain text, where to read on.
 
     One that stands ``under`` another is an aside: reached from that one, and by its address.
-    ``rows`` is how many rows of the network its screen is about.
+    ``rows`` is the number of rows that its screen is about.
     """
 
     key: str
@@ -35,7 +35,7 @@ class Step:
     source: str
     view: Callable[[Tour], None]
     under: str = ""
-    rows: Callable[[Tour], int] = lambda now: ROWS
+    rows: Callable[[Tour], int] = lambda now: rows_of(now.data)
 
 
 STEPS = (
@@ -81,11 +81,9 @@ STEPS = (
         "One person",
         "The promise: replace one person, and the output hardly changes",
         "Change one person's answer. A coin picks one of the two tables, and its noisy output is "
-        "released. Guess the table. Differential privacy limits how often anyone can be right. "
-        f"Each dot is one of {PEOPLE:,} people.",
+        "released. Guess the table. Differential privacy limits how often anyone can be right.",
         "Priv-PC, section 2.1, Definition 1; the limit e^ε / (1 + e^ε): Wasserman and Zhou 2010.",
         person_view,
-        rows=lambda now: PEOPLE,
     ),
     Step(
         "sieve",
@@ -126,7 +124,6 @@ STEPS = (
         "tests read only those. Uses the same data and noise as Explore.",
         "Priv-PC, sections 2.1 and 3.1; CURATE, section III-A; research/theory/marginal_pc.md.",
         money_view,
-        rows=money_rows,
     ),
     Step(
         "shuffle",

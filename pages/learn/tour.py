@@ -11,6 +11,8 @@ import streamlit as st
 from engine import Dataset, RunResult, run
 from engine.data.networks import plain_names
 from engine.params import Parameters, Spec, param
+from engine.percent import number
+from engine.studies.scenes import kept_scene
 from engine.teaching.lessons import query
 from engine.teaching.neighbours import NeighbourTest, farthest
 from pages.shell import listen, presenting, state
@@ -19,17 +21,20 @@ from pages.shell.settings import MOST_SEED, bundled
 from pages.shell.state import Draft
 
 NETWORKS = ("asia", "cancer", "earthquake", "survey")
-# In their order; what each says and shows is in pages/learn/steps.py.
+# In their order; pages/learn/steps.py has their texts and views.
 STEPS = (
     *("cause", "search", "noise", "draws", "person", "sieve", "orders", "bound", "budget"),
     *("shuffle", "study"),
 )
 OLD = {"truth": "cause", "once": "budget", "now": "study"}  # steps in addresses of version 0.3
-ROWS = 20_000
-EPSILONS = (0.01, 20.0)  # another page's is taken to the nearer end
-PEOPLE = 1_000  # of the crowd: dots that a hand can still choose among
+EPSILONS = (0.01, 20.0)
 MOST_SHUFFLES = 20
 _SET = ("data", "epsilon", "seed")  # the tour's settings, behind a button
+
+
+def rows_of(network: str) -> int:
+    """How many rows every step shows: as many as Explore."""
+    return int(kept_scene(network)["rows"])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,8 +56,8 @@ class Tour(Parameters):
 
     @property
     def dataset(self) -> Dataset:
-        """The network's sample; public, like everything on the page."""
-        return bundled(self.data, ROWS, 0)
+        """The network's sample, with the rows that Explore shows; public."""
+        return bundled(self.data, rows_of(self.data), 0)
 
     @property
     def titles(self) -> dict[str, str]:
@@ -62,12 +67,12 @@ class Tour(Parameters):
 
 
 def draft() -> Draft:
-    """What the form shows."""
+    """Return the form's values."""
     return state.Values(Tour)
 
 
 def tour() -> Tour:
-    """The settings now; a number of an address is taken to the nearer end of what is admitted."""
+    """The settings now; a number outside its range becomes the nearest end of the range."""
     values = dict(draft())
     for spec in Tour.specs():
         if spec.low is not None and spec.high is not None:
@@ -77,22 +82,22 @@ def tour() -> Tour:
 
 @st.cache_resource(max_entries=256, show_spinner=False)
 def run_of(
-    network: str, key: str, seed: int, values: tuple[tuple[str, Any], ...], rows: int = ROWS
+    network: str, key: str, seed: int, values: tuple[tuple[str, Any], ...], rows: int
 ) -> RunResult:
-    """A run on so many of the tour's rows, kept for all sessions: the data are public."""
+    """A run on so many rows of a network, kept for all sessions: the data are public."""
     return run(key, bundled(network, rows, 0), seed=seed, **dict(values))
 
 
 def shown_run(now: Tour, key: str, *, seed: int | None = None, **values: Any) -> RunResult:
     """The tour's run of an algorithm; its own seed if none is given."""
     chosen = now.seed if seed is None else seed
-    return run_of(now.data, key, chosen, tuple(sorted(values.items())))
+    return run_of(now.data, key, chosen, tuple(sorted(values.items())), rows_of(now.data))
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
 def neighbours_of(network: str, x: str, y: str) -> NeighbourTest:
-    """The crowd, and the neighbour that moves one test most."""
-    data = bundled(network, PEOPLE, 0)
+    """The network's sample, and the neighbour that moves one test most."""
+    data = bundled(network, rows_of(network), 0)
     return farthest(data, query(data, x, y), 1.0)
 
 
@@ -143,11 +148,12 @@ def settings(*, of_screen: bool = True) -> None:
     Where the screen shows another run than theirs the button names none.
     """
     now = tour()
-    named = f"{now.data.capitalize()}, ε = {now.epsilon:g} (strict)"
+    named = f"{now.data.capitalize()}, ε = {number(now.epsilon)} (strict)"
     title = named if of_screen else "The tour's settings"
     with st.popover(title, icon=":material/tune:", type="tertiary", key="learn-settings"):
         parameters([s for s in Tour.specs() if s.name in _SET], draft(), key="learn")
-        st.caption(f"All of this is a simulation: {ROWS:,} rows drawn from a published network.")
+        rows = rows_of(now.data)
+        st.caption(f"All of this is a simulation: {rows:,} rows drawn from a published network.")
 
 
 # Where the steps do not fit next to the buttons, they have another row below them.

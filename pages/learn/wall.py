@@ -1,10 +1,13 @@
-"""The wall of a class: how to join, the question, the votes once the answer is shown."""
+"""The page on a class's projector: how to join, the question, the votes after the answer."""
 
 from __future__ import annotations
 
+import shlex
 import socket
+import sys
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import segno
@@ -23,11 +26,15 @@ PHONE, WALL = "room", "wall"  # in the address
 LOOK = 1.0  # seconds between two looks
 GONE = "is not open: it was closed, its hour is over, or the server was restarted."
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
-RESTART = "DP_CAUSAL_EXPLORER_PUBLIC=1 .venv/bin/python scripts/serve.py --server.address 0.0.0.0"
+# The same Python and program as now, wherever they were installed.
+_SERVE = shlex.join([sys.executable, str(Path(__file__).parents[2] / "scripts" / "serve.py")])
+RESTART = f"{mode.PUBLIC}=1 {_SERVE} --server.address 0.0.0.0"
 _KEY: Place[str | None] = Place("learn_wall")  # None until the address was read
 _BARE = (
     '[data-testid="stHeader"], [data-testid="stToolbar"], [data-testid="stSidebar"] '
-    "{display: none !important} .stMainBlockContainer {padding: 1rem 2rem !important}"
+    "{display: none !important} .stMainBlockContainer {padding: 1rem 2rem !important} "
+    ".wall {display: flex; flex-wrap: wrap; gap: 0 1.5rem; align-items: baseline} "
+    ".wall h1 {font-size: 1.7rem; margin: 0; padding: 0} .wall p {font-size: 1.1rem; margin: 0}"
 )
 
 
@@ -92,9 +99,8 @@ def _screen(room: Room) -> None:
     question, scan = st.columns([3, 1], gap="large")
     with question:
         st.html(
-            f'<h1 style="font-size:1.7rem;margin:0;padding:0">{GAMES[now.game]}</h1>'
-            f'<p style="font-size:1.1rem;margin:0"><b>{len(room.voters)}</b> are in, '
-            f"<b>{len(now.votes)}</b> have voted on question {now.number}.</p>"
+            f'<div class="wall"><h1>{GAMES[now.game]}</h1><p><b>{len(room.voters)}</b> are in, '
+            f"<b>{len(now.votes)}</b> have voted on question {now.number}.</p></div>"
         )
         _controls(room)
         st.html(games.asked(room))
@@ -121,6 +127,7 @@ def _controls(room: Room) -> None:
             format_func=GAMES.__getitem__,
             key=f"learn-room-game-{now.number}",
             required=True,
+            label_visibility="collapsed",
         )
         epsilon = now.epsilon
         if game == "person":

@@ -1,4 +1,4 @@
-"""Take hold of it: one graph, one dial, and what every draw of the noise makes of it."""
+"""Explore: one graph, one slider for ε, and the result of every noise draw."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from engine.data.networks import plainly
 from engine.studies.scenes import kept_scene
 from pages.draw.scene import mount
 from pages.scene import state
+from pages.shell import heading
 from pages.shell.form import bound
 from pages.shell.state import Place
 
@@ -46,7 +47,6 @@ def make_it_yours(frame: Mapping[str, Any]) -> None:
 
 def main() -> None:
     """The page, top to bottom."""
-    st.html('<h1 class="unseen">Explore</h1>')
     # Not on the way back: to go to Run leaves such an address of this page behind.
     if _RUNS & set(st.query_params) and not _SEEN.get():
         st.switch_page("pages/run/page.py", query_params=st.query_params.to_dict())
@@ -54,17 +54,22 @@ def main() -> None:
     frame = state.draft()
     dict(frame)  # all of it is in the address
     make_it_yours(frame)
-    bound(
-        st.selectbox,
-        "Dataset",
-        frame,
-        "data",
-        key="scene-data",
-        options=state.names(),
-        format_func=lambda name: plainly(name)["title"],
-        label_visibility="collapsed",
-        width=260,
-    )
+
+    def strip() -> None:
+        st.html('<h1 class="unseen">Explore</h1>')
+        bound(
+            st.selectbox,
+            "Dataset",
+            frame,
+            "data",
+            key="scene-data",
+            options=state.names(),
+            format_func=lambda name: plainly(name)["title"],
+            label_visibility="collapsed",
+            width=260,
+        )
+
+    heading(strip, key="scene")
     content = state.whole(str(frame["data"]))
     mount("scene", {**content, "start": dict(frame)}, "scene", frame=rested, yours=yours)
 

@@ -1,4 +1,4 @@
-"""Scenes: what the address asks for, and those that come with the project."""
+"""The frame that the address names, and the scenes that come with the project."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def names() -> tuple[str, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Frame(Parameters):
-    """What is shown: a network, a method, a budget, one draw of the noise or all at once."""
+    """A network, a method, ε, and one draw of the noise or all at once."""
 
     data: str = param("asia", "Dataset", choices=names())
     algorithm: str = param("marginal_pc", "Method", choices=("pc", *ALGORITHMS))
@@ -43,5 +43,5 @@ def draft() -> Draft:
 
 @st.cache_data(show_spinner=False)
 def whole(name: str) -> dict[str, Any]:
-    """What the browser needs of a scene that comes with the project."""
+    """Return a scene of the project, for the browser."""
     return given(kept_scene(name))

@@ -1,9 +1,9 @@
-// What is known: columns in tiers to drag between, and a pair to forbid or to require.
+// Background knowledge: columns to drag between tiers, and pairs to forbid or require.
 import {Picture, el} from "./dom.js";
 
 const WORDS = {open: "may cause", forbidden: "does not cause", required: "causes"};
 
-/** What is said, whatever the order in which it is. */
+/** The knowledge as text that does not depend on its order. */
 const said = ({tiers, forbidden, required}) => JSON.stringify([
   tiers.map((tier) => [...tier].sort()),
   ...[forbidden, required].map((arrows) => arrows.map((arrow) => JSON.stringify(arrow)).sort()),
@@ -28,7 +28,7 @@ export class Board extends Picture {
     this.chosen = this.chosen.filter((name) => this.names.includes(name));
     const at = this.root.getRootNode().activeElement?.dataset?.name;
     this.draw();
-    if (at) this.focus(at); // what is drawn anew keeps the keyboard where it was
+    if (at) this.focus(at); // the keyboard's focus stays on the same column
   }
 
   /** Where a column is: the place of its tier, -1 for none. */
@@ -127,7 +127,7 @@ export class Board extends Picture {
       }}, name);
   }
 
-  /** What is said of two chosen columns, both ways. */
+  /** The knowledge about two chosen columns, in both directions. */
   pair() {
     if (this.chosen.length < 2) {
       return el("p", {class: "hint"}, this.chosen.length

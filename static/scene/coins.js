@@ -1,4 +1,4 @@
-// A purse of a hundred coins on a canvas, and the tables that it buys.
+// 100 coins on a canvas, and the tables that they pay for.
 
 /** How many of a hundred coins are filled, and by how much the last one. */
 export function paintCoins(pen, ink, left, box) {

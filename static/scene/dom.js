@@ -36,7 +36,7 @@ export function figure(x) {
   return Number.isInteger(x) ? String(x) : (Math.round(x * 10) / 10).toFixed(1).replace(/\.0$/, "");
 }
 
-const REST = 150; // milliseconds without a change until the page is told
+const REST = 150; // milliseconds without a change before the page gets the state
 
 /** The one way onto a Streamlit page: one ``Kind`` an element, shown again with each rerun's data.
  * ``rested``, ``yours`` and ``known`` tell the page of a state; nothing else leaves the browser.
@@ -62,11 +62,11 @@ export function mount(Kind) {
   };
 }
 
-/** Tells what the page asks for, as a link or Back does, from its answers to a hand that may be further by now. */
+/** Separates places that the page asks for (a link, Back) from its answers to the user's own moves. */
 export class Asked {
   constructor() { this.at = ""; /** @type {string[]} */ this.sent = []; }
 
-  /** The hand has come to rest at a place, and the page is told. @param {string} at */
+  /** The user stopped at a place, and the page gets it. @param {string} at */
   told(at) { this.sent = at === this.at ? [] : [...this.sent, at]; }
 
   /** Whether the place that the page names is one that it asks for. @param {string} at */
@@ -78,7 +78,7 @@ export class Asked {
   }
 }
 
-/** What every picture of a page does: its root, whom it tells, its data, its size, its frames. */
+/** The base of every picture: its root, hooks, data, size and frames. */
 export class Picture {
   /** @param {HTMLElement} root @param {{rested?: (state: any) => void, yours?: (state: any) => void, known?: (state: any) => void}} hooks */
   constructor(root, hooks = {}) {
@@ -97,7 +97,7 @@ export class Picture {
     return true;
   }
 
-  /** Whether there is room for one column alone; the style sheet is told. */
+  /** Whether there is room for one column alone; a class says so to the style sheet. */
   fold() { return this.root.classList.toggle("narrow", this.root.clientWidth < this.least); }
 
   /** Call ``changed`` with every size of the root, or of a part of it. */

@@ -1,7 +1,7 @@
-// One dot a draw: links found to the right, false positives upwards. Dots move, they do not jump.
+// One dot per draw: links found to the right, false positives upwards. Dots move, they do not jump.
 import {Picture, ease, sheet} from "./dom.js";
 
-/** A fixed scatter for each draw, so that equal outcomes lie beside each other. */
+/** A fixed scatter for each draw, so that equal outcomes lie next to each other. */
 function jitter(k) {
   const turn = k * 2.399963, far = 0.3 * Math.sqrt((k % 50) / 50);
   return [far * Math.cos(turn), far * Math.sin(turn)];

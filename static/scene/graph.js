@@ -1,4 +1,4 @@
-// The graph: plain boxes, one line a pair, an arrowhead at either end. Lines fade, they do not blink.
+// The graph: plain boxes, one line per pair, an arrowhead at either end. Lines fade, they do not blink.
 import {add, marks} from "./dom.js";
 import {ABSENT, BACK, FORTH, LINE, UNTESTED, classOf, frame, share} from "./model.js";
 
@@ -59,7 +59,7 @@ export class Graph {
     this.lines = new Map();
   }
 
-  /** Boxes where they fit best; whether they are laid anew. */
+  /** Boxes where they fit best; returns whether their places changed. */
   fit(model, {layouts}, narrow) {
     const layout = fitting(layouts, this.svg, narrow);
     if (layout === this.layout && model === this.model) return false;
@@ -141,19 +141,19 @@ export class Graph {
       if (this.many && !line.shadow) line.g.style.display = look.opacity ? "" : "none";
       line.g.setAttribute("class", `link ${look.kind}${lit === p ? " lit" : ""}`);
       line.wire.style.opacity = look.opacity;
-      if (line.tip) line.tip.style.opacity = +!look.opacity; // a link that is drawn has heads of its own
+      if (line.tip) line.tip.style.opacity = +!look.opacity; // a visible link has other heads
       line.sign.setAttribute("d", ghost ? "" : sign(marks[look.kind]?.marker, line.middle));
       line.sign.style.opacity = look.opacity;
       line.forth.style.opacity = look.forth;
       line.back.style.opacity = look.back;
-      // Among all draws at once an arrow against the truth is told apart by itself.
+      // Among all draws at once only an arrow against the truth has another ink.
       line.forth.classList.toggle("against", ghost && this.model.truth[p] !== ABSENT && this.model.truth[p] !== FORTH);
       line.back.classList.toggle("against", ghost && this.model.truth[p] !== ABSENT && this.model.truth[p] !== BACK);
       line.hit.style.pointerEvents = look.opacity > 0.02 || line.shadow ? "stroke" : "none";
     }
   }
 
-  /** The looks of one state of a pair: a class of its own, whole lines and heads. */
+  /** The looks of one state of a pair: its class, with lines and heads at full opacity. */
   single(p, state) {
     const kind = classOf(this.model.truth[p], this.model.causal[p], state);
     const there = state === LINE || state === FORTH || state === BACK;

@@ -14,12 +14,10 @@ export class Hundred {
     });
   }
 
-  /** @param {number} right @param {boolean} exact nothing is promised: all of them */
-  show(right, exact) {
-    const seen = `${right} ${exact}`;
-    if (seen === this.seen) return;
-    this.seen = seen;
+  /** @param {number} right @param {boolean} exact no guarantee: all of them @param {string} said */
+  show(right, exact, said) {
+    if (said === this.said.textContent) return;
+    this.said.textContent = said;
     this.figures.forEach((figure, k) => figure.setAttribute("class", k >= right ? "" : exact ? "none" : k < CHANCE ? "chance" : "lit"));
-    this.said.textContent = exact ? "Nobody is protected." : `At most ${right} of 100 guesses about a person are right (chance: 50).`;
   }
 }

@@ -1,6 +1,6 @@
-// What a scene holds, and what follows from it: no drawing, no page.
+// A scene's data and all counts from them: no drawing, no page.
 
-/** What became of a pair in one draw; the engine's numbers (engine/studies/scene.py). */
+/** States of a pair in one draw, numbered as in engine/studies/scenes.py. */
 export const ABSENT = 0, LINE = 1, FORTH = 2, BACK = 3, UNTESTED = 4, NOT_DRAWN = 255;
 
 /** Counts by class (engine/graphs/links.py); ``found`` are all links found, whatever their mark.
@@ -43,7 +43,7 @@ export async function read(scene) {
   };
 }
 
-/** The states of one frame, one a pair. @param {Model} m @returns {Uint8Array} */
+/** The states of one frame, one per pair. @param {Model} m @returns {Uint8Array} */
 export function frame(m, key, at, draw) {
   const size = m.pairs.length, start = (at * m.draws + draw) * size;
   return m.methods.find((x) => x.key === key).states.subarray(start, start + size);
@@ -59,7 +59,7 @@ export function classOf(truth, causal, state) {
   return truth === LINE && state === causal ? "not_identifiable" : "reversed";
 }
 
-/** What is counted of one frame: the one rule. @param {Model} m @returns {Count} */
+/** The counts of one frame. @param {Model} m @returns {Count} */
 export function count(m, states) {
   const c = {none: 0, found: 0, correct: 0, not_identifiable: 0, undirected: 0, reversed: 0, false_positive: 0, missed: 0, untested: 0};
   for (let p = 0; p < states.length; p++) {
@@ -69,7 +69,7 @@ export function count(m, states) {
   return c;
 }
 
-/** What ``make`` gives, once for each method and epsilon: a model's draws never change. */
+/** Keep the result of ``make`` for each method and epsilon: a model's draws never change. */
 function once(m, kind, key, at, make) {
   const name = `${kind} ${key} ${at}`;
   if (!m.known.has(name)) m.known.set(name, make());

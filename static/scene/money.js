@@ -46,7 +46,7 @@ export class Money extends Picture {
     graph.lay(this.model, this.given.layouts.wide);
     const choose = el("button", {}, `${title}: ${this.given.ways[key]}`), several = this.keys.length > 1;
     return {key, title, graph, purse, said, choose, dots: new Dots(canvas),
-      node: el("div", {class: "way", onclick: () => { this.shown = key; this.draw(); }}, el("h2", {}, choose),
+      node: el("div", {class: "way", onclick: () => { this.shown = key; this.draw(); }}, el("h3", {}, choose),
         el("div", {class: "till"}, ...(several ? [graph.svg] : []), purse, canvas), said)};
   }
 
@@ -116,9 +116,9 @@ export class Money extends Picture {
       counts: all, chosen: over ? this.given.draw : null});
   }
 
-  /** Coins paid once so many answers are given; what is bought before the first pours out in the prelude. */
+  /** Coins paid after so many answers; payments before the first answer run during the prelude. */
   paid(run, done) {
-    const before = run.bought.reduce((sum, [, coins]) => sum + coins, 0);
+    const before = run.before.reduce((sum, [, coins]) => sum + coins, 0);
     return done ? run.coins[done - 1] : before * Math.max(0, Math.min(1, 1 + this.t / PRELUDE));
   }
 
@@ -128,7 +128,7 @@ export class Money extends Picture {
     const {pen, w, h, ink} = found;
     const half = h * 0.54;
     paintCoins(pen, ink, left, {x: 0, y: 0, w, h: half});
-    if (run.bought.length && this.t > -PRELUDE) {
+    if (run.before.length && this.t > -PRELUDE) {
       paintTables(pen, ink, this.model.pairs.length, this.t >= 0 || this.still ? 1 : 1 + this.t / PRELUDE, {x: 0, y: half + 6, w, h: h - half - 6});
     }
   }
@@ -140,12 +140,12 @@ export class Money extends Picture {
       const end = run.ended ? [] : [el("b", {class: "untested"}, ` The budget was exhausted: ${counted("untested", c.untested)}.`)];
       return [coins, ` for ${done} answers: `, el("b", {class: "found"}, counted("found", c.found, this.model.links)), ", ", el("b", {class: "false_positive"}, counted("false_positive", c.false_positive)), ".", ...end];
     }
-    if (this.t < 0) return run.bought.length ? [coins, " go for noisy tables of counts, before any question is asked."] : [coins, ". The questions have not begun."];
-    const free = run.bought.length ? " All of them free." : "";
+    if (this.t < 0) return run.before.length ? [coins, " go for noisy tables of counts, before any question is asked."] : [coins, ". The questions have not begun."];
+    const free = run.before.length ? " All of them free." : "";
     return [coins, ` for ${done} of ${run.pairs.length} answers.${free}`];
   }
 
-  /** What spending once is worth at this total, from all draws. */
+  /** Compare the three ways at this total, over all draws. */
   judge() {
     const all = Object.fromEntries(this.keys.map((key) => [key, counts(this.model, key, this.at)]));
     const of = (key, name) => mean(all[key], name), once = this.given.once, others = this.keys.filter((key) => key !== once);

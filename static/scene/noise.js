@@ -63,7 +63,7 @@ export class Noise extends Picture {
     this.restart();
   }
 
-  /** Other noise or another score: what has fallen is of no use any more. */
+  /** Start again, because the noise or the strength changed. */
   restart() {
     if (!this.held) {
       const far = Math.max(this.level, this.score) + Math.max(2.2 * this.level, Math.min(5 * this.scale, 30 * this.level));

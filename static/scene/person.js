@@ -10,7 +10,7 @@ export function wall(epsilon) { return 1 / (1 + Math.exp(-epsilon)); }
 export class Person extends Picture {
   least = 720;
 
-  /** @param {{cells: number[], table: number[][], levels: string[][], titles: string[], z: number, moved: (number | null)[][], sensitivity: number, epsilon: number, farthest: number[], digest: string}} given */
+  /** @param {{cells: number[], table: number[][], people: number, levels: string[][], titles: string[], z: number, moved: (number | null)[][], sensitivity: number, epsilon: number, farthest: number[], digest: string}} given */
   show(given) {
     if (!this.fresh(given)) { this.paint(); return; }
     Object.assign(this, {who: null, target: null, epsilon: given.epsilon});
@@ -58,7 +58,7 @@ export class Person extends Picture {
     return below(gap / 2, this.scale);
   }
 
-  /** The most frequent answer to each of the two questions: what is rarer is marked. */
+  /** The most frequent answer to each of the two questions: rarer answers are marked. */
   get usual() {
     const {table} = this.given, sum = (all) => all.reduce((a, b) => a + b, 0), top = (all) => all.indexOf(Math.max(...all));
     return [top(table.map(sum)), top(table[0].map((_, c) => sum(table.map((row) => row[c]))))];
@@ -115,7 +115,7 @@ export class Person extends Picture {
     const button = (words, act, main) => el("button", {class: main ? "main" : "", onclick: act}, words);
     if (own === null) {
       const rare = (k) => { const l = given.levels[k], at = this.usual[k]; return `${given.titles[k]} ${l.length === 2 ? `“${l[1 - at]}”` : `not “${l[at]}”`}`; };
-      say(`Each dot is one of ${given.cells.length.toLocaleString("en")} people. Full: ${rare(0)}; ringed: ${rare(1)}. Click one.`);
+      say(`Each dot is a person: ${given.cells.length.toLocaleString("en")} of ${given.people.toLocaleString("en")} are shown. Full: ${rare(0)}; ringed: ${rare(1)}. Click one.`);
       offer(button("Take the one who matters most", () => { const [from, to] = given.farthest; this.pick(given.cells.indexOf(from)); this.change(to); }));
     } else if (this.target === null) {
       say(`Person ${this.who + 1}: ${this.cellName(own)}. Change the answer to:`);
@@ -124,28 +124,28 @@ export class Person extends Picture {
       say("Two tables now, ", name(0), " and ", name(1), ": they differ in one person. A coin picks one. The strength of the link in it (the test statistic) is released with noise.");
       offer(button("Release one output", () => this.release(), true), this.manyButton());
     } else if (this.last === null) {
-      say("The noisy strength is ", el("b", {}, short(this.out)), ". Which table did it come from?");
+      say("The noisy strength is ", el("b", {}, this.out.toPrecision(5)), ". Which table did it come from?");
       offer(...NAMES.map((n, k) => button(`It was ${n}`, () => this.bet(k), true)));
     } else {
-      say(el("b", {class: this.last ? "found" : "false_positive"}, this.last ? "Right" : "Wrong"), `: ${short(this.out)} came from `, name(this.which), `. At this ε ${NAMES[this.likelier(this.out)]} makes it likelier, as the curves show.`);
+      say(el("b", {class: this.last ? "found" : "false_positive"}, this.last ? "Right" : "Wrong"), `: ${this.out.toPrecision(5)} came from `, name(this.which), `. At this ε ${NAMES[this.likelier(this.out)]} makes it likelier, as the curves show.`);
       offer(button("Release another", () => this.release(), true), this.manyButton());
     }
-    if (all) this.twins(own);
+    if (all) this.both(own);
     this.paint(all);
     this.count();
   }
 
   manyButton() { return el("button", {onclick: () => this.thousand()}, "A thousand guesses by the best guesser"); }
 
-  /** The table as it is, and its twin beside it. */
-  twins(own) {
+  /** Table A, and next to it table B. */
+  both(own) {
     const {table, levels, titles, z} = this.given, b = levels[1].length;
     const one = (which) => {
       const score = which ? (this.apart ? this.scoresOf[1] : z) : z, changed = (cell) => this.apart && (cell === own || cell === this.target);
       const count = (r, c) => { const cell = r * b + c; return table[r][c] + (which && this.apart ? (cell === this.target) - (cell === own) : 0); };
       return el("table", {}, el("caption", {}, `${NAMES[which]}: strength ${score.toPrecision(5)}`),
         el("thead", {}, el("tr", {}, el("th", {}, `${titles[0]} ↓  ${titles[1]} →`), ...levels[1].map((l) => el("th", {}, l)))),
-        el("tbody", {}, ...levels[0].map((l, r) => el("tr", {}, el("th", {}, l), ...levels[1].map((_, c) => el("td", {class: changed(r * b + c) ? "here" : ""}, String(count(r, c))))))));
+        el("tbody", {}, ...levels[0].map((l, r) => el("tr", {}, el("th", {}, l), ...levels[1].map((_, c) => el("td", {class: changed(r * b + c) ? "here" : ""}, count(r, c).toLocaleString("en")))))));
     };
     this.tables.replaceChildren(one(0), ...(this.apart ? [one(1)] : []));
   }

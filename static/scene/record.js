@@ -4,8 +4,8 @@ import {short} from "./noise.js";
 
 const SIZE = 92, GAP = 70, TOP = 62;
 const BESIDE = {size: [860, 350], left: 36, gauges: [560, 730], down: 0, lift: 12, kind: "record"};
-// Beside the tables nothing could be read of the gauges where there is room for one column alone.
-const BELOW = {size: [490, 610], left: 44, gauges: [90, 310], down: 265, lift: 20, kind: "record below"};  // with larger letters
+// In a narrow window the gauges stand below the tables, with larger letters.
+const BELOW = {size: [490, 610], left: 44, gauges: [90, 310], down: 265, lift: 20, kind: "record below"};
 
 export class RecordMove extends Picture {
   get fitting() { return this.root.clientWidth < this.least ? BELOW : BESIDE; }

@@ -13,7 +13,7 @@ export class Scene extends Picture {
   table = false;
   due = 0;
 
-  /** The scene of a page's data; the same once more is drawn anew, for its inks, or with the frame that Back leads to. */
+  /** Show a page's data; the same data are drawn again, because the theme or the frame may differ. */
   show(given) {
     this.start = given.start || {};
     const other = this.asked.other(place(this.start));
@@ -69,10 +69,10 @@ export class Scene extends Picture {
       el("div", {class: "top"}, el("h2", {class: "question"}, this.given.question), p.about),
       el("div", {class: "main"}, p.methods, el("div", {class: "stage"}, this.graph.svg), p.table,
         el("div", {class: "panel priced"}, el("div", {class: "turns"}, this.dial, el("div", {class: "ends"},
-          el("span", {}, "strong privacy"), p.value, el("span", {}, "no privacy"))), this.hundred.node), p.buttons, this.legend()),
+          el("span", {}, "strong privacy"), p.value, el("span", {}, "weak privacy"))), this.hundred.node), p.buttons),
       el("div", {class: "side"}, p.sentence, p.live,
         el("h2", {}, "Every draw of the noise"), el("div", {class: "sheet"}, canvas),
-        el("h2", {}, "Where links are lost"), p.steps, p.hint));
+        el("h2", {}, "Where links are lost"), p.steps, p.hint, this.legend()));
     this.root.onkeydown = (e) => this.key(e);
     this.watch(() => this.layOut());
   }
@@ -100,7 +100,7 @@ export class Scene extends Picture {
     return row;
   }
 
-  /** What each kind of line means. */
+  /** The meaning of each kind of line. */
   legend() {
     const list = el("ul", {class: "legend"});
     for (const [kind, {word, marker}] of Object.entries(marks)) {
@@ -114,7 +114,7 @@ export class Scene extends Picture {
     return list;
   }
 
-  /** What is shown, in the engine's words. */
+  /** The frame, in the engine's terms. */
   frame() {
     const {method, at, draw, ghost} = this.state;
     return {algorithm: method, epsilon: this.model.epsilons[at], draw, ghost};
@@ -203,7 +203,8 @@ export class Scene extends Picture {
     this.root.querySelector(".as-table").setAttribute("aria-pressed", String(this.table));
     if (!all.length) { this.parts.sentence.textContent = "These draws are being made …"; return; }
     this.graph.draw(state.method, state.at, state.draw, ghost, this.lit);
-    this.hundred.show(exact ? 100 : guesses(model.epsilons[state.at]), exact);
+    const right = guesses(model.epsilons[state.at]);
+    this.hundred.show(exact ? 100 : right, exact, exact ? this.given.noPromise : this.given.promise.replace("{right}", right));
     const free = count(model, frame(model, "pc", state.at, 0)).found;
     this.dots.show({links: model.links, most: most(model, state.method), free, counts: exact ? all.slice(0, 1) : all, chosen: ghost || exact ? null : state.draw});
     this.words(all, ghost, exact);
@@ -223,9 +224,7 @@ export class Scene extends Picture {
     else if (!exact) bits.push(` in draw ${state.draw + 1} of ${all.length}`);
     const turned = ["reversed", "undirected", "not_identifiable"].filter(value);
     turned.forEach((kind, k) => bits.push(k === 0 ? ". Among the links found: " : k < turned.length - 1 ? ", " : " and ", said(kind)));
-    bits.push(exact ? `. ${this.given.noPromise}` :
-      `. ${this.given.promise.replace("{right}", guesses(model.epsilons[state.at]))}`);
-    parts.sentence.replaceChildren(...bits);
+    parts.sentence.replaceChildren(...bits, ".");
     this.graph.svg.setAttribute("aria-label", parts.sentence.textContent);
   }
 
@@ -260,7 +259,7 @@ export class Scene extends Picture {
       rows.push([t[i], t[j], real ? "yes" : "no", `${s.linked} of ${of}`, `${s.forth}`, `${s.back}`]);
     });
     const said = rows.join("\n");
-    if (said === this.rows) return; // what is selected in it stays so
+    if (said === this.rows) return; // a selection in the table stays
     this.rows = said;
     const row = (tag, cells) => el("tr", {}, ...cells.map((c) => el(tag, {}, c)));
     parts.table.replaceChildren(el("table", {}, el("thead", {}, row("th", ["From", "To", "A true link", "Draws that hold it", "Arrow →", "Arrow ←"])),

@@ -1,4 +1,4 @@
-// A search played back: the link under test swings, what is held still stands in the way or does not.
+// A search played back: the tested link swings, and known things block paths between its ends.
 import {Picture, add, el, range} from "./dom.js";
 import {Graph} from "./graph.js";
 import {ABSENT, UNTESTED, pairsOf} from "./model.js";
@@ -35,7 +35,7 @@ export class Search extends Picture {
     this.jump = el("select", {"aria-label": "Jump to the step that decided a link", onchange: () => { this.stop(); if (this.jump.value) this.go(Number(this.jump.value)); }});
     const speed = el("select", {"aria-label": "Speed", onchange: () => { this.speed = speed.value; }}, ...Object.keys(SPEEDS).map((name) => el("option", {value: name, selected: name === this.speed}, name)));
     this.ask = el("input", {type: "checkbox", onchange: () => { this.guess = null; this.draw(); }});
-    this.parts = {title: el("h2"), question: el("p", {class: "question-asked"}), answer: el("p", {class: "answer", "aria-live": "polite"}), reason: el("p"), count: el("p", {class: "count"}),
+    this.parts = {title: el("h3"), question: el("p", {class: "question-asked"}), answer: el("p", {class: "answer", "aria-live": "polite"}), reason: el("p"), count: el("p", {class: "count"}),
       bets: el("div", {class: "buttons bets"}, el("button", {onclick: () => this.bet(true)}, "The link goes"), el("button", {onclick: () => this.bet(false)}, "It stays"))};
     const p = this.parts;
     this.root.replaceChildren(
@@ -134,14 +134,14 @@ export class Search extends Picture {
     }
     const asked = b ? this.pair(b) : null;
     this.graph.paint((p) => end ? this.graph.single(p, this.given.end[p]) :
-      {kind: "open", opacity: gone.has(p) ? (p === asked ? 0.12 : 0) : p === asked ? 1 : 0.4, forth: 0, back: 0}, asked);
+      {kind: "open", opacity: gone.has(p) ? (p === asked ? 0.12 : 0) : p === asked ? 1 : 0.2, forth: 0, back: 0}, asked);
     this.swing(asked, b, told);
     this.boxes.forEach((box, k) => box.setAttribute("class", `box${b && (b[X] === k || b[Y] === k) ? " asks" : ""}${b && b[GIVEN].includes(k) ? " held" : ""}`));
     this.words(b, end, told, gone.size);
     this.root.dataset.at = String(this.at);
   }
 
-  /** The link under test swings; what flows between its ends runs along it, or stops at what is held. */
+  /** The tested link swings; dots run along open paths and stop at known things. */
   swing(asked, b, told) {
     if (this.swung !== undefined && this.swung !== asked) this.graph.bend(this.swung, 0);
     this.swung = asked === null ? undefined : asked;
@@ -158,7 +158,7 @@ export class Search extends Picture {
     const stays = !this.gone(b), shown = told || !this.ask.checked;
     for (let k = 0; k < 5; k++) {
       const share = ((this.clock || 0) * 0.6 + k / 5) % 1;
-      for (const g of b[GIVEN]) this.pulse(from, at[g], share * 0.86, "stopped");  // what is held lets nothing by
+      for (const g of b[GIVEN]) this.pulse(from, at[g], share * 0.86, "stopped");  // a known thing blocks the path
       if (shown && stays) this.pulse(from, to, share, "through");
     }
   }

@@ -29,7 +29,7 @@ class Stage extends Picture {
     this.dial = range("epsilon", {max: given.scene.epsilons.length - 1, value: given.start,
       oninput: () => { this.at = Number(this.dial.value); this.draw(); }});
     root.append(this.graph.svg, this.canvas, this.said, el("div", {class: "panel"},
-      el("span", {}, "strong privacy"), this.dial, el("span", {}, "no privacy"), this.value));
+      el("span", {}, "strong privacy"), this.dial, el("span", {}, "weak privacy"), this.value));
     const uniform = seeded(7);
     this.uniform = Array.from({length: MANY}, uniform);
     this.random = Array.from({length: MANY}, uniform);

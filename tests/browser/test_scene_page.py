@@ -23,7 +23,7 @@ def test_a_hand_on_the_dial(page, screenshots):
     steps.settle(page)
     page.screenshot(path=screenshots / "scene.png")
     # e / (1 + e) is 73.1 %: what bounds an attacker is rounded up.
-    assert "right at most 74 times in 100" in page.locator(".scene .sentence").inner_text()
+    assert "right at most 74 times in 100" in page.locator(".scene .hundred").inner_text()
 
     # While the dial is held the server hears nothing, and every frame is the engine's.
     page.evaluate("window.sent = 0")

@@ -32,9 +32,9 @@ def test_a_purse_is_the_runs_own(key, epsilon):
 def test_who_pays_when():
     each = {k: purses(ASIA, k, [1.0])[0] for k in ("priv_pc", "curate_pc", "marginal_pc")}
     once = each["marginal_pc"]
-    assert sum(coins for _, coins in once.bought) == pytest.approx(once.coins[0])
+    assert sum(coins for _, coins in once.before) == pytest.approx(once.coins[0])
     assert len(set(once.coins)) == 1  # every later answer is free
-    assert each["priv_pc"].bought == each["curate_pc"].bought == ()
+    assert each["priv_pc"].before == each["curate_pc"].before == ()
     # A round is paid when its sieve opens, and again when it examines; all between is free.
     letters = each["priv_pc"].decisions
     examined = [k > 0 and letters[k - 1] == "p" for k in range(len(letters))]

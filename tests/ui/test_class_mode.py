@@ -2,6 +2,9 @@
 
 import csv
 import io
+import shlex
+import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -14,6 +17,7 @@ from engine.teaching.neighbours import guess_bound, moves
 from pages.learn import rooms, wall
 from pages.learn.games import lesson_of, link_names
 from pages.learn.rooms import GAMES, Rooms
+from tests.serving import ROOT
 from tests.ui.steps import address, press, told
 
 LESSON = lesson_of("cancer")
@@ -138,7 +142,10 @@ def test_a_class_plays_three_games_and_every_screen_may_reload(open_app, monkeyp
     press(first, "learn-room-open")
     (room,) = wall.rooms()._rooms.values()
     assert "Phones cannot reach this server" in told(first)
-    assert "DP_CAUSAL_EXPLORER_PUBLIC=1" in first.code[0].value
+    public, python, serve, *_ = shlex.split(first.code[0].value)
+    assert public == "DP_CAUSAL_EXPLORER_PUBLIC=1"
+    assert Path(python).samefile(sys.executable)
+    assert Path(serve).samefile(ROOT / "scripts" / "serve.py")
     assert address(first)["wall"] == room.key
     monkeypatch.setenv("DP_CAUSAL_EXPLORER_PUBLIC", "1")
     second = open_app("learn", wall=room.key)  # a reload, or another wall

@@ -3,14 +3,17 @@
 import json
 from collections import Counter
 
+import numpy as np
+
 from engine import load_dataset, run
 from engine.effects.width import width
+from engine.story.content import DOTS
 from engine.studies.repeat import usual
 from engine.studies.scenes import ABSENT, UNTESTED
 from engine.theory import best_subsample
 from pages.learn import now, search
 from pages.learn.steps import STEPS, WAY
-from pages.learn.tour import ROWS
+from pages.learn.tour import rows_of
 from pages.shell.settings import bundled
 from tests.ui.steps import address, press, told
 
@@ -39,6 +42,15 @@ def test_what_a_played_search_leaves_is_what_the_run_left():
     assert links == len(result.skeleton - result.untested_pairs) > 0
 
 
+def test_a_lesson_has_one_number_of_people(open_app):
+    for step in ("cause", "person", "budget", "study"):
+        assert "n = 100,000" in told(open_app("learn", step=step, data="cancer")), step
+    given = data_of(open_app("learn", step="person", data="cancer"))
+    assert (given["people"], len(given["cells"])) == (100_000, DOTS)
+    there = {c for c, n in enumerate(np.ravel(given["table"])) if n}
+    assert set(given["cells"]) == there  # every kind of person can be chosen
+
+
 def data_of(app):
     """What the last component on the page was given."""
     return json.loads(app.get("bidi_component")[-2].proto.json)
@@ -49,7 +61,7 @@ def test_a_link_sets_what_is_dragged(open_app):
     given = data_of(open_app("learn", step="sieve", data="cancer", **query))
     t, tweak, m, _ = given["at"]
     assert (given["thresholds"][t], given["tweaks"][tweak], given["scale"]) == (0.15, 0.03, "z")
-    assert given["samples"][m]["m"] == best_subsample(1.0, ROWS)
+    assert given["samples"][m]["m"] == best_subsample(1.0, rows_of("cancer"))
     given = data_of(open_app("learn", step="orders", data="cancer", **{"plan.beta1": "0.35"}))
     assert (given["betas"][given["at"]["one"]], given["betas"][given["at"]["two"]]) == (0.35, 0.4)
 
