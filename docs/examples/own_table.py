@@ -150,29 +150,6 @@ march = Budget("clinic-march", epsilon=3, delta=1e-5, path=folder / "budgets.db"
 combine([received, march.release(others, schema, epsilon=1)], order).edges
 
 # %% [markdown]
-# ## Visits, purchases, measurements
-#
-# Where a person has many rows, persons are the records. The schema names the column of ids and says for each other
-# column how a person's rows become one; the reader does it, and ids are never stored or output.
-
-# %%
-visits = pd.DataFrame(
-    {
-        "patient": chance.integers(0, 900, 4_000),
-        "day": pd.Timestamp("2024-01-01") + pd.to_timedelta(chance.integers(0, 300, 4_000), "D"),
-        "smoke": chance.choice(["no", "yes"], 4_000, p=[0.8, 0.2]),
-        "dose": chance.integers(0, 5, 4_000),
-        "stage": chance.choice(["I", "II", "III"], 4_000),
-    }
-)
-persons = (
-    Schema.draft(visits[["smoke", "dose", "stage"]])
-    .declare(smoke=["no", "yes"], dose={"cuts": [5, 15]}, stage=["I", "II", "III"])
-    .by_person("patient", order="day", smoke="any", dose="sum", stage="last")
-)
-run("marginal_pc", visits, schema=persons, epsilon=1)
-
-# %% [markdown]
 # ## In scikit-learn's shape
 
 # %%
@@ -181,4 +158,5 @@ from engine import PrivateGraph
 PrivateGraph(epsilon=1, schema=schema).fit(frame).edges_
 
 # %% [markdown]
-# The same steps as commands: [Your own data](../guide/my-data.md#on-the-command-line).
+# The same steps as commands: [Your own data](../guide/my-data.md#on-the-command-line). [Three tables](three_tables.py) have
+# visits, a trial and missing codes.

@@ -44,7 +44,3 @@ def test_the_python_of_a_page_runs(page, tmp_path, monkeypatch):
     assert blocks
     for block in blocks:
         exec(compile(fewer(block), page, "exec"), {})
-
-
-def test_there_are_six():
-    assert len(FILES) == 6
