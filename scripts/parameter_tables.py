@@ -50,9 +50,9 @@ def table() -> str:
 
 
 def api() -> str:
-    """Every entry of the Python reference: its page, and its docstring's first line."""
+    """Every entry of the Python reference but the theory: its page, its docstring's first line."""
     lines = ["| name | what it is |", "|---|---|"]
-    for page in (REFERENCE / f"{name}.md" for name in ("runs", "data", "release", "theory")):
+    for page in (REFERENCE / f"{name}.md" for name in ("runs", "data", "release")):
         for name in re.findall(r"^::: (\S+)$", page.read_text(encoding="utf-8"), re.M):
             module, _, last = name.rpartition(".")
             first = inspect.getdoc(getattr(importlib.import_module(module), last)) or ""
