@@ -38,7 +38,7 @@ curves = bands(table)
 curves[["algorithm", "x", "low", "median", "high"]]
 
 # %% [markdown]
-# The smallest ε above which the median stays at a target:
+# The smallest ε tried from which on the median stays at a target, and its 90 % interval from `least` to `most`:
 
 # %%
 smallest_epsilons(table, 0.8)

@@ -7,7 +7,7 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine.cli.flags import (
     USUAL,
@@ -24,12 +24,16 @@ from engine.cli.flags import (
     said,
 )
 from engine.cli.interrupts import ending, watched
+from engine.data.dataset import Dataset
 from engine.params import Spec
 from engine.percent import count
 from engine.studies.detectability import Shape, unworkable
 from engine.studies.study import sweep
 from engine.studies.trial import TrialResult, knowing
 from engine.words.run import together
+
+if TYPE_CHECKING:  # it loads pandas
+    from engine.studies.tune import Answer
 
 
 def where_flags(parser: argparse.ArgumentParser, workers: int) -> None:
@@ -70,7 +74,7 @@ def _sweep_parser(specs: Sequence[Spec]) -> Parser:
     parser.add_argument(
         "--target",
         type=float,
-        help="find the epsilon that reaches this skeleton F1 (20 seeds, 17 epsilons)",
+        help="find the epsilon that reaches this skeleton F1 (20 seeds, 9 to 12 epsilons)",
     )
     add_json_flag(parser, "print one JSON array, one object per run")
     where_flags(parser, workers=1)
@@ -106,8 +110,11 @@ def sweep_command(argv: Sequence[str]) -> int:
         how: Any = {"store": args.out, "executor": args.executor, "workers": args.workers}
         runs = sweep(several, keys, grid, seeds, **monitor.options, **how)
         finished = list(runs)
+        if args.target is not None:
+            answers = _answers(finished, several, args.target, {**monitor.options, **how})
     if args.target is not None and finished:
-        _print_answers(finished, {data.identity: data.n for data in several}, args)
+        as_json = json.dumps([answer.as_dict() for answer in answers])
+        print(as_json if args.json else "\n".join(answer.sentence for answer in answers))
     else:
         print(_as_json(finished) if args.json else _as_table(finished))
     for data in several:
@@ -118,26 +125,26 @@ def sweep_command(argv: Sequence[str]) -> int:
     return ending(monitor, args.out)
 
 
-def _print_answers(
-    results: Sequence[TrialResult], rows: Mapping[str, int], args: argparse.Namespace
-) -> None:
-    """Print which epsilon each dataset, algorithm and setting needs."""
-    from engine.studies.tune import answer_of
+def _answers(
+    results: Sequence[TrialResult],
+    several: Sequence[Dataset],
+    target: float,
+    how: Mapping[str, Any],
+) -> list[Answer]:
+    """Return the epsilon that each dataset, algorithm and setting needs."""
+    from engine.studies.tune import narrowed
 
     groups: dict[tuple[str, str, str], list[TrialResult]] = {}
     for result in results:
         rest = {name: v for name, v in result.values.items() if name != "epsilon"}
         key = result.fingerprint, result.algorithm, json.dumps(rest, sort_keys=True)
         groups.setdefault(key, []).append(result)
-    found = [
-        answer_of(some, rows[fingerprint], args.target)
+    data = {one.identity: one for one in several}
+    return [
+        narrowed(data[fingerprint], some, target, "skeleton_f1", **how)
         for (fingerprint, *_), some in groups.items()
         if "epsilon" in some[0].values
     ]
-    if args.json:
-        print(json.dumps([answer.as_dict() for answer in found]))
-    else:
-        print("\n".join(answer.sentence for answer in found))
 
 
 def _as_json(results: Sequence[TrialResult]) -> str:

@@ -12,11 +12,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from itertools import product
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
+from warnings import catch_warnings, simplefilter
 
 import networkx as nx
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from pandas.api.types import infer_dtype
 from scipy.special import bdtr
 
@@ -33,7 +35,9 @@ QUANTITIES = (
     *("ci_tests", "seconds", "edges", "proven_epsilon", "spent_epsilon", "claimed_epsilon"),
 )
 TABLES = ("parquet", "csv")
-SURE = 0.9  # of the interval of a smallest epsilon
+SURE = 0.9  # of the intervals of a median and of a smallest epsilon
+RESAMPLES = 1_000
+Floats = NDArray[np.float64]
 
 _FIXED = (
     *("dataset", "fingerprint", "algorithm", "seed", "status"),
@@ -122,10 +126,15 @@ def median_interval(values: Iterable[float]) -> tuple[float, float]:
     return float(seen[rank]), float(seen[-1 - rank])
 
 
+def _keys(table: pd.DataFrame) -> list[str]:
+    """Return the columns that tell one point of a curve from the others."""
+    by = ["dataset", "algorithm", *dict.fromkeys(("epsilon", *varied(table)))]
+    return [name for name in by if name in table]
+
+
 def _points(table: pd.DataFrame, quantities: Sequence[str]) -> Any:
     """Group the runs by the point of a curve, with these quantities as numbers."""
-    by = ["dataset", "algorithm", *dict.fromkeys(("epsilon", *varied(table)))]
-    by = [c for c in by if c in table]
+    by = _keys(table)
     read = [c for c in dict.fromkeys(quantities) if c in table and c not in by]
     numbers = table[[*by, *read]].astype(dict.fromkeys(read, float))
     return numbers.groupby(by, dropna=False, sort=True)
@@ -154,41 +163,63 @@ def edge_stability(results: Iterable[TrialResult], truth: nx.DiGraph | None = No
 def smallest_epsilons(
     table: pd.DataFrame, target: float, y: str = TESTED["skeleton_f1"]
 ) -> pd.DataFrame:
-    """Return the smallest epsilon from which on the median of ``y`` stays at the target or above.
+    """Return the smallest epsilon tried from which on the median of ``y`` stays at the target.
 
-    One row a curve of :func:`bands`: its keys, ``epsilon`` (NaN if not reached), ``reached``, the
-    ends ``least`` and ``most`` of its 90 % interval (where the curves of the median's own interval
-    reach the target: 0 where the smallest epsilon tried may do, infinite where none may) and
-    ``best`` (the largest median). Between two points the median is taken to rise linearly in log
-    epsilon; a median that falls below the target again does not count.
+    One row per curve of :func:`bands`: its keys, ``epsilon`` (NaN if not reached), ``reached``,
+    ``below`` (the next smaller epsilon tried, 0 for none), and ``best`` (the largest median).
+    Nothing is known between two epsilons that were tried, so a crossing lies between ``below`` and
+    ``epsilon``. ``least`` and ``most`` are the ends of its 90 % interval: the percentile bootstrap
+    (Efron and Tibshirani 1993, section 13.3) of the crossing over the seeds, which all epsilons
+    share. ``least`` is 0 if the smallest epsilon may do, ``most`` infinite if none may.
     """
-    points = bands(table, y)
-    by = [c for c in points.columns if c not in (*_BAND, "epsilon")]
+    by = [name for name in _keys(table) if name != "epsilon"]
     rows = []
-    for keys, curve in points.groupby(by, dropna=False, sort=True):
-        ends = (
-            _crossing(curve["x"], curve[k], target) for k in ("median", "sure_high", "sure_low")
-        )
-        epsilon, least, most = ends
-        least = 0.0 if least <= curve["x"].min() else math.inf if math.isnan(least) else least
-        most, reached = (math.inf if math.isnan(most) else most), not math.isnan(epsilon)
-        rows.append((*keys, epsilon, reached, least, most, float(curve["median"].max())))
-    return pd.DataFrame(rows, columns=[*by, "epsilon", "reached", "least", "most", "best"])
+    for keys, runs in table.groupby(by, dropna=False, sort=True):
+        scores = runs.pivot_table(index="seed", columns="epsilon", values=y, dropna=False)
+        found = _crossing(scores.columns.to_numpy(float), scores.to_numpy(float), target)
+        rows.append((*keys, *found))
+    return pd.DataFrame(rows, columns=[*by, *_Crossing._fields])
 
 
-def _crossing(x: pd.Series[Any], median: pd.Series[Any], target: float) -> float:
-    """Return the epsilon of one curve; NaN where the target is not reached."""
-    usable = np.isfinite(x) & np.isfinite(median) & (x > 0)
-    order = np.argsort(x[usable], kind="stable")
-    x, median = x[usable].to_numpy()[order], median[usable].to_numpy()[order]
-    floor = np.minimum.accumulate(median[::-1])[::-1]  # what holds from here on
-    if not len(floor) or floor[-1] < target:
-        return math.nan
-    i = int(np.argmax(floor >= target))
-    if i == 0:
-        return float(x[0])
-    # The floor, linear in log epsilon between the two points.
-    return float(np.exp(np.interp(target, floor[i - 1 : i + 1], np.log(x[i - 1 : i + 1]))))
+class _Crossing(NamedTuple):
+    epsilon: float
+    reached: bool
+    below: float
+    least: float
+    most: float
+    best: float
+
+
+def _crossing(x: Floats, scores: Floats, target: float) -> _Crossing:
+    """Return the crossing of scores, a row per seed and a column per rising epsilon."""
+    seeds, tried = scores.shape
+    drawn = np.random.default_rng(0).integers(seeds, size=(RESAMPLES, seeds))
+    median, medians = _medians(scores[None])[0], _medians(scores[drawn])
+    place = int(_first(median, target))
+    ends = np.quantile(_first(medians, target), [(1 - SURE) / 2, (1 + SURE) / 2], method="nearest")
+    low, high = map(int, ends)
+    edges = [0.0, *map(float, x), math.inf]  # edges[k] and edges[k + 1] enclose the k-th crossing
+    reached = place < tried
+    epsilon, below = (edges[place + 1], edges[place]) if reached else (math.nan, edges[tried])
+    return _Crossing(
+        epsilon, reached, below, edges[low], edges[high + 1], float(np.nanmax(median))
+    )
+
+
+def _medians(scores: Floats) -> Floats:
+    """Return medians over the seeds, axis 1; a seed may lack runs while a study goes on."""
+    if not np.isnan(scores).any():
+        return np.asarray(np.median(scores, axis=1))
+    with catch_warnings():  # NaN without any run
+        simplefilter("ignore", RuntimeWarning)
+        return np.asarray(np.nanmedian(scores, axis=1))
+
+
+def _first(medians: Floats, target: float) -> NDArray[np.intp]:
+    """Return the first place from which on the medians, along the last axis, stay at the target."""
+    holds = np.minimum.accumulate(medians[..., ::-1], axis=-1) >= target
+    places: NDArray[np.intp] = medians.shape[-1] - holds.sum(axis=-1)
+    return places
 
 
 def runs_table(table: pd.DataFrame, kind: str) -> bytes:

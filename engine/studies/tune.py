@@ -23,6 +23,7 @@ from engine.data.dataset import Dataset
 from engine.errors import InputError, did_you_mean
 from engine.monitor import Monitor, OnProgress, Stop, renamed
 from engine.params import Spec
+from engine.percent import number
 from engine.registry import algorithm
 from engine.studies.recommended import Score
 from engine.studies.study import sweep
@@ -30,7 +31,8 @@ from engine.studies.summary import SURE, TESTED, bands, frame, smallest_epsilons
 from engine.studies.trial import Datasets, TrialResult, canonical, loaded
 
 OBJECTIVES = {"skeleton_f1": "Skeleton F1", "directed_f1": "Directed F1"}
-EPSILONS = tuple(float(f"{10 ** (k / 4):.3g}") for k in range(-8, 9))  # .01 to 100
+EPSILONS = tuple(float(f"{10 ** (k / 2):.3g}") for k in range(-4, 5))  # .01 to 100
+HALVINGS = 3  # epsilons more, where the target is reached
 SEEDS = 20  # of each epsilon of an answer, and of a report
 TARGET = 0.8
 FRESH = 1_000_000  # the first seed of a report: no search counts so far
@@ -47,11 +49,13 @@ _ORACLE = "oracle"  # asks the true graph
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """From which epsilon on a score is met, and the runs that say so.
+    """The epsilon from which on a score is reached, and the runs that say so.
 
-    ``epsilon`` is the smallest from which on the median over the seeds stays at the target, None
-    where no epsilon tried reaches it; ``least`` and ``most`` are the ends of its 90 % interval (0
-    and infinite where they lie beyond what was tried). ``best`` is the highest median.
+    ``epsilon`` is the smallest one tried from which on the median over the seeds stays at the
+    target, None if there is none; ``below`` is the next smaller one tried, 0 for none. ``least``
+    and ``most`` are the ends of its 90 % interval, 0 and infinite where they lie beyond the
+    epsilons tried (:func:`engine.studies.summary.smallest_epsilons`). ``best`` is the highest
+    median.
     """
 
     dataset: str
@@ -61,6 +65,7 @@ class Answer:
     objective: str
     target: float
     epsilon: float | None
+    below: float
     least: float
     most: float
     best: float
@@ -82,22 +87,32 @@ class Answer:
 
     @property
     def outcome(self) -> str:
-        """The answer without its conditions: "from ε = 5.6 on (4.1 to 7.4)"."""
-        tried = sorted(self.points["x"])
+        """The answer without its conditions: "is reached from ε = 5.6 on (between 3.2 and 10)"."""
+        last = self.points["x"].max()
         if self.epsilon is None:
-            may = "" if self.least == math.inf else f", though ε = {self.least:.2g} may be enough"
-            return f"is not reached up to ε = {tried[-1]:g} (median {self.best:.2f} at best){may}"
-        low = f"{self.least:.2g}" if self.least else "less"
-        high = f"{self.most:.2g}" if self.most < math.inf else f"more than {tried[-1]:g}"
-        begins = "or less " if self.epsilon <= tried[0] else ""
-        few = 0.5 ** len({run.seed for run in self.results}) > (1 - SURE) / 2  # for an interval
-        sure = "" if few else f" ({low} to {high})"
-        return f"from ε = {self.epsilon:.2g} {begins}on{sure}"
+            may = f", though above ε = {number(self.least)} it may be"
+            known = not self.interval or self.least >= last
+            best = f"(median {self.best:.2f} at best){'' if known else may}"
+            return f"is not reached up to ε = {number(last)} {best}"
+        begins = "" if self.below else " or less"
+        sure = f" ({self.interval})" if self.interval else ""
+        return f"is reached from ε = {number(self.epsilon)}{begins} on{sure}"
+
+    @property
+    def interval(self) -> str:
+        """The 90 % interval in words; "" if the seeds are too few for one."""
+        if 0.5 ** len({run.seed for run in self.results}) > (1 - SURE) / 2:
+            return ""
+        low, high = number(self.least), number(self.most)
+        if self.most == math.inf:
+            return f"above {low}" if self.least else "unknown"
+        return f"between {low} and {high}" if self.least else f"at most {high}"
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON: null stands for what lies beyond the epsilons tried."""
+        """For JSON: null stands for an end beyond the epsilons tried, or without an interval."""
         names = ("dataset", "rows", "algorithm", "target", "objective", "epsilon", "best")
-        ends = {"least": self.least, "most": self.most}
+        sure = {"least": self.least, "most": self.most} if self.interval else {}
+        ends = {"below": self.below, "least": 0.0, "most": 0.0} | sure
         return {
             **{name: getattr(self, name) for name in names},
             **{name: value if 0 < value < math.inf else None for name, value in ends.items()},
@@ -124,7 +139,8 @@ def which_epsilon(
         params: Its other parameters, the guarantee among them; defaults for the rest.
         target: The score to reach, in (0, 1].
         objective: "skeleton_f1" or "directed_f1", of the links tested to the end.
-        epsilons: What is tried, 17 from .01 to 100 unless given.
+        epsilons: Those that are tried first, 9 from .01 to 100 unless given; then up to 3 more
+            where the crossing lies.
         seeds: How many of each, or which.
         how: ``store``, ``executor``, ``workers``, ``stop``, ``on_progress`` of
             :func:`engine.sweep`.
@@ -147,7 +163,30 @@ def which_epsilon(
     results = list(sweep(sampled, key, grid, seeds, **how))
     if not results:
         raise InputError("Stopped before the first run had finished.")
-    return answer_of(results, sampled.n, target, objective)
+    return narrowed(sampled, results, target, objective, **how)
+
+
+def narrowed(
+    data: Dataset, results: Iterable[TrialResult], target: float, objective: str, **how: Any
+) -> Answer:
+    """Answer as :func:`answer_of`, from runs at up to ``HALVINGS`` more epsilons, too.
+
+    Each is the geometric middle between the two epsilons that enclose the crossing, with every seed
+    of ``results``. One that is stopped midway does not count.
+    """
+    runs = list(results)
+    found = answer_of(runs, data.n, target, objective)
+    seeds = sorted({run.seed for run in runs})
+    for _ in range(HALVINGS):
+        if found.epsilon is None or not found.below:
+            break
+        middle = float(f"{math.sqrt(found.below * found.epsilon):.3g}")
+        grid = {**found.params, "epsilon": middle}
+        more = list(sweep(data, found.algorithm, grid, seeds, **how))
+        if len(more) < len(seeds):
+            break
+        found = answer_of([*found.results, *more], data.n, target, objective)
+    return found
 
 
 def answer_of(
@@ -164,8 +203,8 @@ def answer_of(
     given = {k: v for k, v in runs[0].values.items() if k != "epsilon"}
     return Answer(
         runs[0].dataset, rows, runs[0].algorithm, given, objective, target,
-        row["epsilon"] if row["reached"] else None, row["least"], row["most"], row["best"],
-        bands(table, y), runs,
+        row["epsilon"] if row["reached"] else None, row["below"], row["least"], row["most"],
+        row["best"], bands(table, y), runs,
     )  # fmt: skip
 
 

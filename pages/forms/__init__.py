@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -85,14 +85,14 @@ def parameter_form(
     shape: Shape | None,
     *,
     levers: int = 0,
-    asked: str = "",
+    asked: Sequence[str] = (),
     folded: Callable[[], object] = lambda: None,
 ) -> None:
     """Show a widget for each parameter that has an effect, bound to ``values``.
 
     Privacy comes first, with a warning where ε is too small for data of this ``shape``, then so
     many of the algorithm's own levers. The rest is folded away, behind what ``folded`` draws; that
-    comes first in time, for a preset sets all of them. The parameter ``asked`` has no widget.
+    comes first in time, for a preset sets all of them. Parameters ``asked`` have no widget here.
     """
     values.update(filled(algorithm.key, values))
     sight = st.container()
@@ -107,7 +107,7 @@ def parameter_form(
         st.caption(epsilon_meaning(algorithm, values, rows), help=kinds)
         count_line(algorithm.key, shape, values, "form")
         rest = st.container()
-    specs = {s.name: s for s in relevant(algorithm.params.specs(), values) if s.name != asked}
+    specs = {s.name: s for s in relevant(algorithm.params.specs(), values) if s.name not in asked}
     with sight:
         for name in PRIVACY:
             if name in specs:

@@ -18,7 +18,7 @@ from pages.shell import journey, state, task
 from pages.shell import words as text
 from pages.shell.settings import OWN_FILE, drafted, in_force, stated
 from pages.study import work
-from pages.study.form import aim_of, plan_fields
+from pages.study.form import plan_fields
 from pages.study.more import best
 from pages.study.view import of_form, target_line
 
@@ -69,11 +69,11 @@ def page(pressed: bool) -> None:
             "Press Simulate in the sidebar to forecast a release of this table. No row is read."
         )
     with st.expander("Best setting", icon=":material/tune:"):
-        _best(asked[0], asked[-1])
+        _best(asked[0])
     journey.next_link(here)
 
 
-def _best(request: PlanRequest, target: float) -> None:
+def _best(request: PlanRequest) -> None:
     """Search on rows drawn from the schema, or from the release of this table."""
     where: work.Where = request
     drawn, made = "random networks of these columns", journey.released()
@@ -89,8 +89,7 @@ def _best(request: PlanRequest, target: float) -> None:
         f"The settings of {TITLES[now.algorithm]} are searched on {DRAWN} {drawn}, "
         f"{request.rows:,} rows each; the best is reported on {DRAWN} others. Nothing is charged."
     ))  # fmt: skip
-    on_rows = replace(now, source=replace(now.source, n=request.rows))
-    best(where, replace(aim_of(on_rows), target=target, objective="skeleton_f1"))
+    best(where, replace(now, source=replace(now.source, n=request.rows)), "skeleton_f1")
 
 
 def _asked(schema: Schema) -> tuple[Any, ...]:

@@ -1,18 +1,23 @@
-"""The form: the visit's dataset, its n, an algorithm with its settings as they stand, a target."""
+"""The form: dataset, algorithm and settings of the visit, the target, and the lines to compare."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
 
 import streamlit as st
 
-from engine.params import Parameters, param
+from engine.errors import InputError
+from engine.params import Parameters, Spec, param, relevant
 from engine.registry import ALGORITHMS, GRAPHS, TITLES, algorithm
-from engine.request import Request
-from engine.studies.tune import OBJECTIVES, SEEDS, TARGET
-from pages.forms import algorithm_choice, known_button, parameter_form, picker, shape_of
+from engine.request import Request, as_word, filled
+from engine.studies.tune import EPSILONS, HALVINGS, OBJECTIVES, SEEDS, TARGET
+from pages.forms import LEVERS, algorithm_choice, known_button, parameter_form, picker, shape_of
 from pages.shell import state
-from pages.shell.form import bound, parameters
+from pages.shell import words as text
+from pages.shell.form import bound, parameters, placed
 from pages.shell.journey import Guess
 from pages.shell.settings import (
     OWN_DATA,
@@ -21,23 +26,23 @@ from pages.shell.settings import (
     drafted_source,
     parameters_of,
 )
-from pages.study.work import Aim
+from pages.study import lines
+
+SIGHT = 4  # settings of the algorithm that take several values
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fields(Parameters):
-    """The fields of the form."""
+    """The fields that all lines share."""
 
     target: float = param(TARGET, "Target", low=0.3, high=1.0, step=0.05)
     objective: str = param(
         "skeleton_f1", "Score", choices=tuple(OBJECTIVES), help="Computed on fully tested edges."
     )
     seeds: int = param(
-        SEEDS, "Seeds", among=(5, 10, 20, 50), help="Runs at each of 17 values of ε."
-    )
-    others: tuple[str, ...] = param(
-        (), "Compare with", choices=GRAPHS, help="At their defaults, same guarantee."
-    )
+        SEEDS, "Seeds", among=(5, 10, 20, 50),
+        help=f"Runs at each of {len(EPSILONS)} values of ε, and at up to {HALVINGS} more.",
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,40 +71,106 @@ def plan_fields() -> state.Values:
     return state.Values(PlanFields, "plan.")
 
 
-def aim_of(request: Request) -> Aim:
-    """Return the form's present aim for a request."""
-    d = fields()
-    return Aim(request.family, d["target"], d["objective"], d["seeds"], tuple(d["others"]))
-
-
 def settings_form() -> bool:
-    """The controls; returns whether "Find ε" was pressed."""
-    form, d = draft(), fields()
+    """Draw the controls; return whether "Find ε" was pressed."""
+    form = draft()
     picker(key="study")
     if form["data"] == "own":
         return plan_form()
     chosen = algorithm(algorithm_choice(form, key="study-algorithm"))
+    values = parameters_of(chosen.key)
+    values.update(filled(chosen.key, values))
+    several = _several(chosen.key, values)
+    with st.container(key="run-bar"):
+        buttons = st.container()
+    _shared()
+    known_button("study")
+    # The page searches for ε, so it is no setting here.
+    asked = ("epsilon", *several)
+    parameter_form(chosen, values, shape_of(drafted_source()), asked=asked)
+    with buttons:
+        return _buttons(several)
+
+
+def _shared() -> None:
+    d = fields()
     left, right = st.columns(2, gap="small")
-    specs = d.specs
     with left:
-        parameters([specs["target"]], d, key="study")
+        parameters([d.specs["target"]], d, key="study")
     with right:
         bound(
             st.radio, "Score", d, "objective", key="study-objective", options=list(OBJECTIVES),
             format_func=OBJECTIVES.get,
         )  # fmt: skip
-    with st.container(key="run-bar"):
-        pressed = st.button("Find ε", type="primary", key="study-find", width="stretch")
-    known_button("study")
-    # The page searches for ε, so it is no setting here.
-    parameter_form(chosen, parameters_of(chosen.key), shape_of(drafted_source()), asked="epsilon")
-    bound(
-        st.multiselect, "Compare with", d, "others", key="study-others",
-        options=[k for k in GRAPHS if k != chosen.key], format_func=TITLES.__getitem__,
-        help=specs["others"].help,
-    )  # fmt: skip
-    parameters([specs["seeds"]], d, key="study")
+    parameters([d.specs["seeds"]], d, key="study")
+
+
+def _buttons(several: Several) -> bool:
+    """Draw the two buttons; both add the form's settings."""
+    try:
+        found = _requests(several)
+    except InputError as error:
+        st.error(text.plain(str(error)), icon=":material/error:")
+        found = []
+    there = {one.request for one in lines.lines()}
+    new = [one for one in found if one not in there]
+    label = "Add this setting" if len(found) < 2 else f"Add these {len(found)} settings"
+    how: dict[str, Any] = {"width": "stretch", "on_click": lines.add, "args": (new,)}
+    pressed = st.button("Find ε", type="primary", key="study-find", **how)
+    st.button(label, key="study-add", disabled=not new, **how)
     return pressed
+
+
+# Fields that take several values ---------------------------------------------------------------
+
+Several = dict[str, list[Any]]  # the values of each field by name; none where one is refused
+
+
+def _several(key: str, values: state.Draft) -> Several:
+    """Draw fields for the first of the algorithm's levers."""
+    specs = {s.name: s for s in relevant(algorithm(key).params.specs(), values)}
+    some = [specs[name] for name in LEVERS if name in specs][:SIGHT]
+    said = state.Values(
+        [Spec(name=s.name, kind="text", default="", title=s.title, high=200) for s in some],
+        "study.",
+    )
+    found, columns = {}, st.columns(2, gap="small") if some else []
+    for k, spec in enumerate(some):
+        with columns[k % 2]:
+            found[spec.name] = _entry(spec, values, said)
+    if some:
+        st.caption("Several values, such as “0, .02, .05”: a line for each combination.")
+    return found
+
+
+def _entry(spec: Spec, values: state.Draft, said: state.Draft) -> list[Any]:
+    """Draw one field; a single value is the visit's, others are of this page alone."""
+
+    def keep(entry: str) -> None:
+        said[spec.name] = entry.strip()
+        with suppress(InputError):
+            found = _values(spec, entry)
+            if len(found) == 1:
+                values[spec.name], said[spec.name] = found[0], ""
+
+    shown = said[spec.name] or as_word(values[spec.name])
+    placed(st.text_input, spec.title, shown, keep, key=f"study-{spec.name}", help=spec.help or None)
+    try:
+        return _values(spec, said[spec.name] or as_word(values[spec.name]))
+    except InputError as error:
+        st.markdown(f":red[{text.plain(str(error))}]")
+        return []
+
+
+def _values(spec: Spec, words: str) -> list[Any]:
+    return [spec.check(spec.parse(word.strip())) for word in words.split(",") if word.strip()]
+
+
+def _requests(several: Several) -> list[Request]:
+    """Return a request for each combination of the fields' values; raise InputError."""
+    now = drafted()
+    made = (dict(zip(several, one, strict=True)) for one in product(*several.values()))
+    return [lines.checked(replace(now, params={**now.params, **one})) for one in made]
 
 
 def plan_form() -> bool:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import networkx as nx
 import pandas as pd
 import streamlit as st
 
@@ -19,8 +19,8 @@ from engine.studies.figures import KINDS
 from engine.studies.margins import BETAS, CURATE, MOST_COLUMNS, THRESHOLDS
 from engine.studies.store import read_study, study_file
 from engine.studies.trial import TrialResult
-from engine.studies.tune import OBJECTIVES, Answer, Tuned, axes
-from pages.draw import charts, palette, show, style_of
+from engine.studies.tune import OBJECTIVES, Tuned, axes
+from pages.draw import charts, palette, show
 from pages.draw.charts import Axis, Curve, curves, heat_of_runs
 from pages.draw.scene import mount
 from pages.shell import task
@@ -28,10 +28,10 @@ from pages.shell import words as text
 from pages.shell.export import download
 from pages.shell.settings import drafted, parameters_of
 from pages.shell.state import Place
+from pages.shell.task import Task
 from pages.study import work
-from pages.study.form import epsilon_now
-from pages.study.view import of_form, results_of
-from pages.study.work import Aim
+from pages.study.form import epsilon_now, fields
+from pages.study.view import Found, of_form, style
 
 _WIDTHS = {1: "one column", 2: "two columns"}
 Make = Callable[[str, int], bytes]  # from a kind of file and a number of columns
@@ -42,21 +42,19 @@ _HAND: Place[dict[str, float]] = Place(
 )
 
 
-def expanders(found: task.Task | None, data: Dataset, aim: Aim) -> None:
+def expanders(found: Sequence[Found], data: Dataset, now: Request) -> None:
     """Draw the sections below the answer; closed ones are not drawn."""
     kinds: list[tuple[str, str, Callable[[], None]]] = [
-        ("Best setting", "tune", partial(best, data, aim)),
-        ("Map of two parameters", "grid_on", partial(_map, data, aim)),
+        ("Best setting", "tune", partial(best, data, now)),
+        ("Map of two parameters", "grid_on", partial(_map, data, now)),
     ]
-    if aim.request.algorithm == CURATE and data.d <= MOST_COLUMNS:
-        kinds.append(("CURATE's margins", "drag_pan", partial(_margins, data, aim)))
-    if found is not None and found.done and (results := results_of(found)):
-        of: Aim = found.args[1]
-        truth = data.truth if of.request.source.name == data.name else None
+    if now.algorithm == CURATE and data.d <= MOST_COLUMNS:
+        kinds.append(("CURATE's margins", "drag_pan", partial(_margins, data, now)))
+    if some := [one for one in found if one.answer is not None]:
         kinds += [
-            ("CI tests, and tests by order", "checklist", partial(_tests, results)),
-            ("Which edges, over the seeds", "repeat", partial(_edges, results, truth)),
-            ("Figures and files", "download", partial(_files, results, of)),
+            ("CI tests, and tests by order", "checklist", partial(_tests, some)),
+            ("Which edges, over the seeds", "repeat", partial(_edges, some)),
+            ("Figures and files", "download", partial(_files, found)),
         ]
     kinds.append(("Open a study's file", "upload_file", _open))
     for title, icon, draw in kinds:
@@ -67,22 +65,21 @@ def expanders(found: task.Task | None, data: Dataset, aim: Aim) -> None:
                 draw()
 
 
+def results_of(task: Task) -> list[TrialResult]:
+    """Return the runs of a map that have come so far."""
+    return [result for _, part in list(task.parts) for result in part]
+
+
 # Best setting ---------------------------------------------------------------------------------
 
 
-def best_of(aim: Aim) -> Answer | None:
-    """Which ε the best setting needs, where it was searched for this very question."""
-    found = task.find(BEST)
-    if found is None or not found.complete or found.args[1].search != aim.search:
-        return None
-    answer: Answer | None = found.result[1]
-    return answer
-
-
-def best(where: work.Where, aim: Aim) -> None:
+def best(where: work.Where, now: Request, objective: str = "") -> None:
     """Search on the dataset or on drawn rows; grey where the result is for other settings."""
     key = "study" if isinstance(where, Dataset) else "study-plan"
-    every, epsilon = axes(aim.request.algorithm, aim.request.source.n), epsilon_now()
+    objective = objective or fields()["objective"]
+    # A search may change all but these.
+    of = replace(now.family, params=work.paid(now))
+    every, epsilon = axes(of.algorithm, of.source.n), epsilon_now()
     names = {axis.name: axis.spec.title for axis in every}
     if not names:
         st.caption("This algorithm has no parameter to search over.")
@@ -90,12 +87,13 @@ def best(where: work.Where, aim: Aim) -> None:
     own = [axis.name for axis in every if axis.ranged] or list(names)
     said: Any = {"default": own, "format_func": names.get, "key": f"{key}-over"}
     over = st.multiselect("Search over", list(names), **said)
-    title = f"the best setting of {text.plain(TITLES[aim.request.algorithm])}"
-    call = f"{key}-best", title, work.searched, where, aim, epsilon, over
-    pressed = st.button(f"Search at ε = {epsilon:g}", key=f"{key}-search", icon=":material/search:")
-    asked = "best", aim.search.runs, aim.target, aim.objective, epsilon, *over
+    title = f"the best setting of {text.plain(TITLES[of.algorithm])}"
+    call = f"{key}-best", title, work.searched, where, of, objective, epsilon, over
+    at = f"Search at ε = {text.number(epsilon)}"
+    pressed = st.button(at, key=f"{key}-search", icon=":material/search:")
     public = isinstance(where, Dataset)
-    task.resume(*call, key=asked if public else None, keep=public, begin=pressed)
+    asked = ("best", of.key, objective, epsilon, *over) if public else None
+    task.resume(*call, key=asked, keep=public, begin=pressed)
     found = task.watch(f"{key}-best")
     if found is None:
         st.caption("A search tries 200 runs, and reports its best on runs that it did not use.")
@@ -103,15 +101,11 @@ def best(where: work.Where, aim: Aim) -> None:
     if found.problem:
         st.error(text.plain(found.problem))
         return
-    tuned, answer = found.result
-    of, then, at, _ = found.args
-    mine = then.search == aim.search and (isinstance(where, Dataset) or of == where)
-    title = f"{TITLES[tuned.key]} at ε = {at:g}"
+    tuned: Tuned = found.result
+    mine = found.args[1:3] == (of, objective) and (public or found.args[0] == where)
+    title = f"{TITLES[tuned.key]} at ε = {text.number(found.args[3])}"
     with of_form("study-tuned", f"This search belongs to another form: {title}.", old=not mine):
         st.markdown(text.plain(f"{title}. {tuned.sentence}"))
-        if answer is not None:
-            st.markdown(text.plain(f"{OBJECTIVES[answer.objective]} {answer.target:g} "
-                                   f"{answer.outcome}."))  # fmt: skip
     if tuned.better and mine:
         st.button("Use this setting", key=f"{key}-use", on_click=_use, args=(tuned,))
 
@@ -123,8 +117,8 @@ def _use(tuned: Tuned) -> None:
 # A map of two parameters ----------------------------------------------------------------------
 
 
-def _map(data: Dataset, aim: Aim) -> None:
-    ranged_first = sorted(axes(aim.request.algorithm, data.n), key=lambda axis: not axis.ranged)
+def _map(data: Dataset, now: Request) -> None:
+    ranged_first = sorted(axes(now.algorithm, data.n), key=lambda axis: not axis.ranged)
     by_name = {axis.name: axis for axis in ranged_first}
     if len(by_name) < 2:
         st.caption("A map needs two parameters with a range.")
@@ -134,11 +128,12 @@ def _map(data: Dataset, aim: Aim) -> None:
     named: Any = {"format_func": titles.get}
     across = left.selectbox("Across", list(by_name), key="study-across", **named)
     up = right.selectbox("Up", [n for n in by_name if n != across], key="study-up", **named)
-    grid: dict[str, Any] = {**aim.paid, "epsilon": epsilon_now()}
+    grid: dict[str, Any] = {**work.paid(now), "epsilon": epsilon_now()}
     grid |= {name: by_name[name].grid(SIDE) for name in (across, up)}
-    call = MAP, "a map of two parameters", work.mapped, data, aim.request.algorithm, grid, SEEDS
+    call = MAP, "a map of two parameters", work.mapped, data, now.algorithm, grid, SEEDS
     pressed = press.button("Draw", key="study-map-start")
-    asked = "map", aim.search.request.key, repr(grid), SEEDS
+    rows = replace(now.family, params={}).key
+    asked = "map", rows, repr(grid), SEEDS
     task.resume(*call, key=asked, keep=True, begin=pressed)
     task.watch(MAP, lambda found: _map_view(found, data, titles))
     found = task.find(MAP)
@@ -146,7 +141,7 @@ def _map(data: Dataset, aim: Aim) -> None:
         _map_view(found, data, titles)
 
 
-def _map_view(found: task.Task, data: Dataset, titles: Mapping[str, str]) -> None:
+def _map_view(found: Task, data: Dataset, titles: Mapping[str, str]) -> None:
     from engine.studies.summary import frame
 
     results = results_of(found)
@@ -178,20 +173,20 @@ def _map_view(found: task.Task, data: Dataset, titles: Mapping[str, str]) -> Non
     with st.container(gap="xxsmall"):
         alt = f"Skeleton F1 over {x} and {y}"
         heat_of_runs(cells, layout, runs, key="study-map-drawn", alt=alt)
-        st.caption(f"Mean skeleton F1 of {SEEDS} runs a cell at ε = {grid['epsilon']:g}, "
-                   f"{data.n:,} rows; the best of many cells is partly luck. Click a cell to open "
-                   "its run.")  # fmt: skip
+        at = text.number(grid["epsilon"])
+        st.caption(f"Mean skeleton F1 of {SEEDS} runs per cell at ε = {at}, {data.n:,} rows; the "
+                   "best of many cells is partly luck. Click a cell to open its run.")  # fmt: skip
 
 
 # CURATE's margins -------------------------------------------------------------------------------
 
 
-def _margins(data: Dataset, aim: Aim) -> None:
-    guarantee, epsilon = aim.request.params["guarantee"], epsilon_now()
-    call = MARGINS, "CURATE's margins", work.by_hand, data, epsilon, guarantee, aim.objective
-    pressed = st.button(f"Run all margins at ε = {epsilon:g}", key="study-margins-start")
-    rows = Request(aim.request.source, CURATE).key
-    asked = "margins", rows, epsilon, guarantee, aim.objective
+def _margins(data: Dataset, now: Request) -> None:
+    guarantee, epsilon, objective = now.params["guarantee"], epsilon_now(), fields()["objective"]
+    call = MARGINS, "CURATE's margins", work.by_hand, data, epsilon, guarantee, objective
+    label = f"Run all margins at ε = {text.number(epsilon)}"
+    pressed = st.button(label, key="study-margins-start")
+    asked = "margins", Request(now.source, CURATE).key, epsilon, guarantee, objective
     task.resume(*call, key=asked, keep=True, begin=pressed)
     found = task.watch(MARGINS)
     if found is None or found.result is None:
@@ -201,7 +196,7 @@ def _margins(data: Dataset, aim: Aim) -> None:
     content = digested({**found.result, "what": OBJECTIVES[objective]})
     mount("margins", {**content, "at": places}, "tune-margins", frame=_rested)
     st.caption(
-        f"{of.name.capitalize()}, {of.n:,} rows, ε = {paid:g}. Drag a curve "
+        f"{of.name.capitalize()}, {of.n:,} rows, ε = {text.number(paid)}. Drag a curve "
         "by its handle. Solid: Lemma 1's bound on a lost deletion (type I, margin β₁); dashed: on "
         "a wrong one (type II, β₂). Small dots are the plan's orders. The best of many settings is "
         "partly luck."
@@ -212,56 +207,62 @@ def _rested(frame: Mapping[str, Any]) -> None:
     _HAND.get().update({name: float(frame[name]) for name in ("threshold", "beta1", "beta2")})
 
 
-# From the answer's own runs -----------------------------------------------------------------
+# From the runs of the answers -----------------------------------------------------------------
 
 
-def _near(results: Sequence[TrialResult]) -> tuple[float, list[TrialResult]]:
-    """The ε that was tried next to the visit's, and the runs at it or without an ε."""
-    tried = {r.values["epsilon"] for r in results if "epsilon" in r.values}
+def _near(found: Sequence[Found]) -> tuple[float, dict[str, list[TrialResult]]]:
+    """Return the ε next to the visit's that every setting tried, and its runs by setting."""
+    tried = set.intersection(*({run.values["epsilon"] for run in one.runs} for one in found))
     near = min(tried, key=lambda e: abs(e - epsilon_now()))
-    return near, [r for r in results if r.values.get("epsilon", near) == near]
+    at = {one.name: [r for r in one.runs if r.values["epsilon"] == near] for one in found}
+    return near, at
 
 
-def _tests(results: list[TrialResult]) -> None:
+def _tests(found: Sequence[Found]) -> None:
     from engine.studies.summary import bands, frame
 
-    points = bands(frame([r for r in results if "epsilon" in r.values]), "ci_tests")
-    lines = [
-        Curve(name=TITLES[str(key)], x=part["x"].tolist(), y=part["median"].tolist(),
-              style=style_of(str(key)))
-        for key, part in points.groupby("algorithm")
-    ]  # fmt: skip
+    lines = []
+    for k, one in enumerate(found):
+        points = bands(frame(one.runs), "ci_tests").sort_values("x")
+        x, y = points["x"].tolist(), points["median"].tolist()
+        lines.append(Curve(name=one.name, x=x, y=y, style=style(found, k)))
     charts.figure(
         curves(lines, Axis("ε", log=True), Axis("CI tests"), height=320),
         key="study-tests", alt="CI tests against ε",
     )  # fmt: skip
-    near, some = _near(results)
-    orders = pd.DataFrame([r.ci_tests_by_order for r in some]).fillna(0).add_prefix("order ")
-    table = orders.groupby([TITLES[r.algorithm] for r in some], sort=False).mean()
-    st.caption(
-        f"Mean number of tests by order at ε = {near:g}; each costs its share of the budget."
-    )
-    show.table(table.reset_index(names="Algorithm"), alt="CI tests by order")
+    near, at = _near(found)
+    orders = {
+        name: pd.DataFrame([run.ci_tests_by_order for run in some]).fillna(0).mean()
+        for name, some in at.items()
+    }
+    table = pd.DataFrame(orders).T.add_prefix("order ")
+    st.caption(f"Mean number of tests by order at ε = {text.number(near)}; each costs its share of "
+               "the budget.")  # fmt: skip
+    show.table(table.reset_index(names="Setting"), alt="CI tests by order")
 
 
-def _edges(results: list[TrialResult], truth: nx.DiGraph | None) -> None:
+def _edges(found: Sequence[Found]) -> None:
     from engine.studies.summary import edge_stability
 
-    near, some = _near(results)
-    table = edge_stability(some, truth)
-    table = table.assign(algorithm=table["algorithm"].map(TITLES), true=table["true"].eq(True))
-    wide = table.set_index(["edge", "true", "algorithm"])["share"].unstack(fill_value=0)
-    wide = wide.reset_index().rename(columns={"edge": "Edge", "true": "True edge"})
-    st.caption(f"In what share of the seeds each edge was found at ε = {near:g}.")
-    show.table(wide if truth else wide.drop(columns="True edge"), alt="Edges over the seeds")
+    near, at = _near(found)
+    truth = found[0].request.source.load().truth
+    tables = []
+    for name, some in at.items():
+        table = edge_stability(some, truth)
+        tables.append(table.set_index(["edge", "true"])["share"].rename(name))
+    wide = pd.concat(tables, axis=1).fillna(0).reset_index()
+    st.caption(f"In what share of the seeds each edge was found at ε = {text.number(near)}.")
+    show.table(wide.rename(columns={"edge": "Edge", "true": "True edge"}),
+               alt="Edges over the seeds")  # fmt: skip
 
 
-def _files(results: list[TrialResult], aim: Aim) -> None:
+def _files(found: Sequence[Found]) -> None:
     from engine.studies.figures import figure
     from engine.studies.summary import TESTED, frame, runs_table
 
-    make_figure = partial(figure, frame(results), TESTED[aim.objective],
-                          rows={aim.request.source.name: aim.request.source.n})  # fmt: skip
+    results = [run for one in found for run in one.runs]
+    rows = {one.request.source.name: one.request.source.n for one in found}
+    make_figure = partial(figure, frame(results), TESTED[fields()["objective"]], rows=rows)
     made = make_figure(kind="svg")
     paper_figure(
         lambda kind, columns: make_figure(kind=kind, columns=columns).content,

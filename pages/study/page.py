@@ -1,4 +1,4 @@
-"""Which ε is enough? The answer as a sentence, its curve, and below it what else there is."""
+"""Which ε is enough?"""
 
 from __future__ import annotations
 
@@ -7,18 +7,20 @@ from typing import Any
 
 import streamlit as st
 
-from engine import InputError
-from engine.registry import algorithm
-from engine.request import OWN
+from engine.request import OWN, Source
 from pages.shell import drafted_strip, runs, task
 from pages.shell import words as text
 from pages.shell.settings import data_for, drafted
-from pages.study import forecast, more, work
-from pages.study.form import aim_of, epsilon_now, settings_form
-from pages.study.view import answer_view, answers_of, first_look, of_form, results_of
-from pages.worker import informed
+from pages.shell.state import Place
+from pages.study import forecast, lines, more, work
+from pages.study.form import epsilon_now, fields, settings_form
+from pages.study.lines import Line
+from pages.study.view import Found, answer_view, first_look
+from pages.worker import informed, mark
 
 NAME = "study"
+# The answer of a line with so many runs, which takes a moment: key -> what it is of, and the answer
+_FOUND: Place[dict[str, tuple[Any, Found]]] = Place("study_found", dict)
 
 
 def main() -> None:
@@ -32,59 +34,94 @@ def main() -> None:
     data = drafted_strip("Choose ε")
     if data is None:
         return
-    aim = aim_of(now)
-    found = _answer(aim, begin=pressed)
-    if found is not None and found.args[1].request.source.name != now.source.name:
-        task.watch(NAME)  # another dataset's answer is not shown under this one's name
-        found = None
-    if found is None:
-        # The run that Run shows, over ε; its process has read the engine when Find ε is pressed.
-        first = runs.first_curve(now, data)
-        draw = partial(first_look, first, aim)
-        with of_form("study-answer", "", old=False):
-            draw() if first is None else task.redraw_until_done(lambda: [first], draw)
+    named = lines.lines()
+    shown = named or [Line(now.family)]
+    working = _work(named, begin=pressed)
+    if working is not None and working.problem:
+        st.error(text.plain(working.problem), icon=":material/error:")
+    show = partial(_show, shown, now.source)
+    if working is not None and not working.done:
+        task.watch(NAME, show)
     else:
-        task.watch(NAME, _show)
-        if found.done:
-            _show(found)
-    more.expanders(found, data, aim)
+        show(working)
+    _manage(named, now.source)
+    more.expanders(_found(shown, now.source, working), data, now)
 
 
-def _answer(aim: work.Aim, *, begin: bool) -> task.Task | None:
-    """The answer on the page; one that is known, and one that is begun now, takes its place."""
-    chosen = algorithm(aim.request.algorithm)
-    if not any(s.name == "epsilon" for s in chosen.params.specs()):
-        if begin:
-            st.error(text.plain(f"{chosen.title} has no ε to choose."), icon=":material/error:")
+def _work(named: list[Line], *, begin: bool) -> task.Task | None:
+    """Return the work on the lines; work on these very lines that goes on is joined."""
+    d = fields()
+    target, objective, seeds = d["target"], d["objective"], d["seeds"]
+    requests = [one.request for one in named]
+    if not requests:
         return task.find(NAME)
-    try:
-        chosen.params.build(aim.params_of(chosen.key))
-        data = informed(data_for(aim.request.source), aim.request.knowledge)
-    except InputError as error:
-        if begin:
-            st.error(text.plain(str(error)), icon=":material/error:")
-        return task.find(NAME)
-    call = NAME, text.plain(aim.of), work.answered, data, aim
+    before = task.find(NAME)
+    known = [(one, tuple(lines.runs_of(one, before).values())) for one in requests]
+    data = [informed(data_for(one.source), one.knowledge) for one in requests]
+    distinct = {mark(one): one for one in data}.values()
+    title = f"{text.count(len(requests), 'setting')} at {text.count(seeds, 'seed')}"
+    call = NAME, title, work.answered, known, target, objective, seeds, *distinct
+    key = "lines", tuple(one.key for one in requests), target, objective, seeds
     # No study ends as soon as other work may; its first runs are there by then.
-    how: dict[str, Any] = {"key": aim.runs, "keep": True, "wait": task.SHORT / 2}
+    how: dict[str, Any] = {"key": key, "ended": lines.keep, "wait": task.SHORT / 2}
     return task.resume(*call, begin=begin, **how)
 
 
-def _show(found: task.Task) -> None:
-    """The answer so far, grey where it is another form's."""
-    then, now = found.args[1], aim_of(drafted())
-    old = then.runs != now.runs
-    aim: work.Aim = then if old else now
-    results = results_of(found)
-    if found.problem:
-        st.error(text.plain(found.problem), icon=":material/error:")
-    of = f"{aim.of}, {aim.request.source.n:,} rows"
-    says = f"The form has changed: this answer belongs to {of}, target {aim.target:g}."
-    with of_form("study-answer", f"{says} Press Find ε.", old=old):
-        answers = answers_of(results, aim)
-        best = more.best_of(aim)
-        whole = found.done and not found.stopping
-        answer_view(answers, results, aim, epsilon_now(), whole=whole, best=best)
+def _found(shown: list[Line], here: Source, working: task.Task | None) -> list[Found]:
+    """Return the answers of the lines, from the runs that there are."""
+    d, held = fields(), _FOUND.get()
+    names = lines.labels(shown, here)
+    found = []
+    for name, one in zip(names, shown, strict=True):
+        runs_ = tuple(lines.runs_of(one.request, working).values())
+        of = name, len(runs_), d["target"], d["objective"], d["seeds"]
+        if held.get(one.request.key, (None,))[0] != of:
+            held[one.request.key] = of, Found.of(name, one.request, runs_, d)
+        found.append(held[one.request.key][1])
+    return found
+
+
+def _show(shown: list[Line], here: Source, working: task.Task | None) -> None:
+    """Draw the answers so far; before the first run a curve of a few."""
+    found, d = _found(shown, here, working), fields()
+    if any(one.runs for one in found):
+        whole = all(one.seeds == d["seeds"] for one in found) and not _cut(working)
+        answer_view(found, d, epsilon_now(), whole=whole)
+        return
+    # The run that Run shows, over ε; its process has read the engine when Find ε is pressed.
+    first = shown[0].request
+    curve = runs.first_curve(first, data_for(first.source))
+    draw = partial(first_look, curve, first, d)
+    if curve is None or working is not None:
+        draw()
+    else:
+        task.redraw_until_done(lambda: [curve], draw)
+
+
+def _cut(working: task.Task | None) -> bool:
+    """Whether runs are to come, or never will."""
+    return working is not None and not working.complete
+
+
+def _manage(named: list[Line], here: Source) -> None:
+    """Offer to rename, open and remove each line."""
+    if not named:
+        return
+    with st.expander("Rename, open or remove a setting", icon=":material/edit:", key="study-lines"):
+        for k, (name, one) in enumerate(zip(lines.labels(named, here), named, strict=True)):
+            with st.container(horizontal=True, vertical_alignment="bottom", key=f"study-line-{k}"):
+                key = f"study-name-{k}-{name}"
+                st.text_input(f"Name of setting {k + 1}", value=name, key=key, max_chars=60,
+                              on_change=_renamed, args=(k, key))  # fmt: skip
+                st.page_link("pages/run/page.py", label="Open on Run",
+                             query_params=one.request.to_words())  # fmt: skip
+                st.button("Remove", key=f"study-remove-{k}", on_click=lines.remove, args=(k,),
+                          icon=":material/delete:")  # fmt: skip
+        st.button("Remove all", key="study-clear", on_click=lines.put, args=((),))
+
+
+def _renamed(at: int, key: str) -> None:
+    lines.rename(at, st.session_state[key])
 
 
 main()

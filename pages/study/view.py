@@ -1,151 +1,177 @@
-"""The answer: a sentence with its conditions, then the curve with the target and the visit's ε."""
+"""The answer: a sentence, a curve for each setting with the target, and a table."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
+from engine.percent import number
 from engine.registry import TITLES
+from engine.request import Request
 from engine.studies.trial import TrialResult
-from engine.studies.tune import EPSILONS, OBJECTIVES, Answer, answer_of
-from pages.draw import PLAIN, charts, style_of
+from engine.studies.tune import EPSILONS, OBJECTIVES, Answer, answer_of, score_of
+from pages.draw import PLAIN, charts, show, style_of
 from pages.draw.charts import Axis, Curve, banded, curves
+from pages.shell import state
 from pages.shell import words as text
 from pages.shell.task import Task
-from pages.study.work import Aim
 from pages.worker import CURVE_RUNS
 
-Parts = Sequence[Sequence[TrialResult]]
+BANDS = 3  # curves with a band at once: more would cover each other
+AT = 1.0  # the ε of the table's score
+ENDS = EPSILONS[0], EPSILONS[-1]
 
 
-def results_of(task: Task) -> list[TrialResult]:
-    """The runs that a task has sent so far."""
-    return [result for part in list(task.parts) for result in part]
+@dataclass(frozen=True)
+class Found:
+    """A line's name and runs, and its answer; None without a run, or without an ε."""
+
+    name: str
+    request: Request
+    runs: tuple[TrialResult, ...]
+    answer: Answer | None
+
+    @classmethod
+    def of(
+        cls, name: str, request: Request, runs: tuple[TrialResult, ...], asked: state.Draft
+    ) -> Found:
+        """Answer from a line's runs on the seeds that are asked for."""
+        runs = tuple(run for run in runs if run.seed < asked["seeds"])
+        answer = None
+        if runs and "epsilon" in runs[0].values:
+            answer = answer_of(runs, request.source.n, asked["target"], asked["objective"])
+        return cls(name, request, runs, answer)
+
+    @property
+    def seeds(self) -> int:
+        """How many seeds have a run."""
+        return len({run.seed for run in self.runs})
 
 
-def answers_of(results: Sequence[TrialResult], aim: Aim) -> dict[str, Answer]:
-    """An answer for each algorithm with an ε that there are runs of."""
-    by_key: dict[str, list[TrialResult]] = {}
-    for result in results:
-        if "epsilon" in result.values:
-            by_key.setdefault(result.algorithm, []).append(result)
-    return {
-        key: answer_of(some, aim.request.source.n, aim.target, aim.objective)
-        for key, some in by_key.items()
-    }
-
-
-def answer_view(
-    answers: Mapping[str, Answer],
-    results: Sequence[TrialResult],
-    aim: Aim,
-    epsilon: float,
-    *,
-    whole: bool,
-    best: Answer | None = None,
-) -> None:
-    """The sentence, the others' and the curves; before the first run the question."""
-    main = answers.get(aim.request.algorithm)
-    if main is None:
-        first_look(None, aim)
-        return
-    end = f"; at its best setting {best.outcome}" if best is not None else ""
-    so_far = "" if whole else "So far: "
-    sentence = text.plain(f"{so_far}{main.sentence.rstrip('.')}{end}.")
-    st.markdown(f"#### {sentence}")
-    for key, answer in answers.items():
-        if key != aim.request.algorithm:
-            st.markdown(text.plain(f"{TITLES[key]}: {answer.outcome}."))
-    extra = {} if best is None else {f"{TITLES[aim.request.algorithm]}, best setting": best}
-    charts.figure(
-        _drawn(answers, extra, results, aim, epsilon),
-        key="study-curve",
-        alt=f"{OBJECTIVES[aim.objective]} against ε: {main.outcome}",
+def answer_view(found: Sequence[Found], asked: state.Draft, epsilon: float, *, whole: bool) -> None:
+    """Draw the sentence, the curves and the table; ``whole`` unless runs are to come."""
+    said = text.plain(sentence(found, asked))
+    st.markdown(f"#### {said if whole else f'So far: {said}'}")
+    drawn = curves(
+        [*_lines(found, asked), target_line(asked["target"], ENDS)],
+        Axis("ε", log=True, ends=ENDS),
+        Axis(OBJECTIVES[asked["objective"]], ends=(0.0, 1.02)),
+        here=_here(found[0].answer, epsilon) if len(found) == 1 else None,
     )
-    seeds = len({r.seed for r in main.results})
+    charts.figure(drawn, key="study-curve", alt=f"{OBJECTIVES[asked['objective']]} against ε")
+    show.table(table(found, asked), alt="Settings, the smallest ε of each, its score and its time")
     st.caption(
-        f"Median over {text.count(seeds, 'seed')} at each of {len(main.points)} values of ε; the "
-        "band is the median's 90 % interval, and the interval of ε is where the band meets the "
-        "target."
+        f"Median over the seeds at each ε{_BAND if len(found) <= BANDS else ''}. The smallest ε is "
+        "the first one tried from which on the median stays at the target; its 90 % interval comes "
+        "from drawing the seeds again, and ends at values of ε that were tried."
     )
 
 
-def first_look(curve: Task | None, aim: Aim) -> None:
-    """The question, and a curve of a few runs where there is one, with the target."""
-    reach = f"{TITLES[aim.request.algorithm]} to reach {OBJECTIVES[aim.objective]} {aim.target:g}"
+_BAND = "; the band is the median's 90 % interval"
+
+
+def sentence(found: Sequence[Found], asked: state.Draft) -> str:
+    """Return the answer: one setting's with its conditions, or that of the best of several."""
+    answers = {one.name: one.answer for one in found if one.answer is not None}
+    if len(found) == 1 or not answers:
+        [answer] = answers.values() or [None]
+        return answer.sentence if answer else f"{found[0].name} has no ε: it adds no noise."
+    aim = f"{OBJECTIVES[asked['objective']]} {asked['target']:g}"
+    reached = {name: one for name, one in answers.items() if one.epsilon is not None}
+    if not reached:
+        name = max(answers, key=lambda each: answers[each].best)
+        return (
+            f"None of {len(answers)} settings reaches {aim} up to ε = {number(ENDS[1])}; "
+            f"the highest median is {answers[name].best:.2f}, by {name}."
+        )
+    name = min(reached, key=lambda each: reached[each].epsilon or 0.0)
+    others = sum(one.least < reached[name].most for one in answers.values()) - 1
+    near = f" The intervals of {text.count(others, 'other setting')} overlap it." if others else ""
+    return f"{name} needs the smallest ε: {aim} {reached[name].outcome}.{near}"
+
+
+def table(found: Sequence[Found], asked: state.Draft) -> pd.DataFrame:
+    """Return a row per setting: the smallest ε, its interval, the score at ε = 1, seconds."""
+    score = f"{OBJECTIVES[asked['objective']].replace('Skeleton ', '')} at ε = {AT:g}"
+    rows = []
+    for one in found:
+        answer = one.answer
+        here = [score_of(run, asked["objective"]) for run in one.runs
+                if run.values.get("epsilon", AT) == AT]  # fmt: skip
+        reached = answer is not None and answer.epsilon is not None
+        rows.append({
+            "Setting": one.name,
+            "Smallest ε": number(answer.epsilon) if answer and reached else
+            "–" if answer is None else f"above {number(answer.below)}",
+            "90 % interval": (answer.interval if answer else "") or "–",
+            score: f"{np.median(here):.2f}" if here else "–",
+            "Time per run": f"{number(float(np.median([run.seconds for run in one.runs])), 2)} s"
+            if one.runs else "–",
+            "Seeds": one.seeds,
+        })  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def first_look(curve: Task | None, request: Request, asked: state.Draft) -> None:
+    """Draw the question, and a curve of a few runs where there is one, with the target."""
+    key, objective = request.algorithm, asked["objective"]
+    reach = f"{TITLES[key]} to reach {OBJECTIVES[objective]} {asked['target']:g}"
     st.subheader(f"How large must ε be for {text.plain(reach)} on this dataset?", anchor=False)
-    points = list(curve.parts) if curve and aim.objective == "skeleton_f1" else []
-    key = aim.request.algorithm
-    ends = EPSILONS[0], EPSILONS[-1]
+    points = list(curve.parts) if curve and objective == "skeleton_f1" else []
     lines = [banded(TITLES[key], points, style_of(key))] if points else []
     drawn = curves(
-        [*lines, target_line(aim.target, ends)],
-        Axis("ε", log=True, ends=ends),
-        Axis(OBJECTIVES[aim.objective], ends=(0.0, 1.02)),
+        [*lines, target_line(asked["target"], ENDS)],
+        Axis("ε", log=True, ends=ENDS),
+        Axis(OBJECTIVES[objective], ends=(0.0, 1.02)),
     )
     said = f"median of {CURVE_RUNS} runs at each of {len(points)} values"
     charts.figure(drawn, key="study-curve", alt=f"A first look at the target over ε: {said}")
     look = f"A first look: the {said} of ε. " if points else ""
-    st.caption(f"{look}Press **Find ε** in the sidebar to try {len(EPSILONS)} values.")
+    st.caption(f"{look}Press **Find ε** in the sidebar to try {len(EPSILONS)} values or more.")
 
 
-def _drawn(
-    answers: Mapping[str, Answer],
-    extra: Mapping[str, Answer],
-    results: Sequence[TrialResult],
-    aim: Aim,
-    epsilon: float,
-) -> charts.Figure:
-    lines = [_curve(TITLES[key], answer, style_of(key)) for key, answer in answers.items()] + [
-        _curve(name, answer, 7) for name, answer in extra.items()
-    ]
-    level, main = (EPSILONS[0], EPSILONS[-1]), answers.get(aim.request.algorithm)
-    for key in dict.fromkeys(r.algorithm for r in results if r.algorithm not in answers):
-        scores = [
-            getattr(r.metrics_tested, aim.objective) for r in results
-            if r.algorithm == key and r.metrics_tested
-        ]  # fmt: skip
-        if scores:
-            flat = [float(np.median(scores))] * 2
-            lines.append(Curve(name=f"{TITLES[key]} (no ε)", x=level, y=flat,
-                               style=style_of(key), mode="lines"))  # fmt: skip
-    return curves(
-        [*lines, target_line(aim.target, level)],
-        Axis("ε", log=True, ends=level),
-        Axis(OBJECTIVES[aim.objective], ends=(0.0, 1.02)),
-        here=_here(main, epsilon) if main is not None else None,
-    )
+def style(found: Sequence[Found], k: int) -> int:
+    """Return the look of a line: its algorithm's if it is the only one."""
+    return style_of(found[0].request.algorithm) if len(found) == 1 else k
+
+
+def _lines(found: Sequence[Found], asked: state.Draft) -> Iterator[Curve]:
+    for k, one in enumerate(found):
+        if one.answer is not None:
+            points = one.answer.points.sort_values("x")
+            ends = ("low", "high") if len(found) <= BANDS else ()
+            sides: Any = {end: points[f"sure_{end}"].tolist() for end in ends}
+            x, y = points["x"].tolist(), points["median"].tolist()
+            yield Curve(name=one.name, x=x, y=y, style=style(found, k), **sides)
+        elif one.runs:
+            level = float(np.median([score_of(run, asked["objective"]) for run in one.runs]))
+            name, y = f"{one.name} (no ε)", [level] * 2
+            yield Curve(name=name, x=ENDS, y=y, style=style(found, k), mode="lines")
 
 
 def target_line(target: float, ends: tuple[float, float]) -> Curve:
-    """The target over a range of ε."""
+    """Return the target over a range of ε."""
     return Curve(name=f"target {target:g}", x=ends, y=[target] * 2, style=PLAIN + 1, mode="lines")
 
 
-def _curve(name: str, answer: Answer, style: int) -> Curve:
-    points = answer.points.sort_values("x")
-    sides: Any = {side: points[f"sure_{side}"].tolist() for side in ("low", "high")}
-    return Curve(
-        name=name, x=points["x"].tolist(), y=points["median"].tolist(), style=style, **sides
-    )
-
-
-def _here(answer: Answer, epsilon: float) -> tuple[float, float, str] | None:
-    """The visit's ε on the curve."""
-    points = answer.points.sort_values("x")
-    if not points["x"].min() <= epsilon <= points["x"].max():
+def _here(answer: Answer | None, epsilon: float) -> tuple[float, float, str] | None:
+    """Return the visit's ε on the curve; None outside of it."""
+    if answer is None or not answer.points["x"].min() <= epsilon <= answer.points["x"].max():
         return None
+    points = answer.points.sort_values("x")
     y = float(np.interp(np.log(epsilon), np.log(points["x"]), points["median"]))
-    return epsilon, y, f"you are here: ε = {epsilon:g}"
+    return epsilon, y, f"you are here: ε = {number(epsilon)}"
 
 
 @contextmanager
 def of_form(key: str, says: str, *, old: bool) -> Iterator[None]:
-    """An answer; grey where it belongs to another form, which ``says`` names."""
+    """Draw an answer; grey if it belongs to another form, which ``says`` names."""
     if old:
         st.warning(text.plain(says), icon=":material/update:")
     st.html(f"<style>.st-key-{key}{{opacity:{0.4 if old else 1}}}</style>")

@@ -1,106 +1,138 @@
-"""What the page asks of the engine, done in a separate process; nothing of Streamlit in here."""
+"""The page's work, done by the engine in a separate process; this module imports no Streamlit."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from engine.data.dataset import Dataset
-from engine.registry import TITLES, algorithm
+from engine.registry import algorithm
 from engine.request import Request
 from engine.studies.margins import margins
 from engine.studies.plan import Plan, PlanRequest, plan
+from engine.studies.store import ResultStore
 from engine.studies.study import sweep
 from engine.studies.trial import TrialResult
-from engine.studies.tune import EPSILONS, FRESH, SEEDS, Answer, Tuned, halves, tune, which_epsilon
-from pages.worker import NETWORKS, Reporter
+from engine.studies.tune import EPSILONS, HALVINGS, Tuned, halves, narrowed, tune
+from pages.worker import NETWORKS, Reporter, cached, mark
 
 if TYPE_CHECKING:
     from engine.release.file import Release
 
-    Where = Dataset | PlanRequest | Release  # what a search draws its data from
+    Where = Dataset | PlanRequest | Release  # a search draws its data from it
 
 EVERY = 0.2  # seconds between two batches of results
+ROUNDS = (0, 1, 5, 10, 20, 50)  # seeds, all lines up to one of them before any goes on
+Key = str | None
 
 
-@dataclass(frozen=True)
-class Aim:
-    """A request at any ε and seed, and the score that it is to reach.
-
-    ``others`` are algorithms that are drawn with it.
-    """
-
-    request: Request
-    target: float
-    objective: str
-    seeds: int = SEEDS
-    others: tuple[str, ...] = ()
-
-    @property
-    def of(self) -> str:
-        """The algorithm and the dataset in words."""
-        return f"{TITLES[self.request.algorithm]} on {self.request.source.name}"
-
-    @property
-    def paid(self) -> dict[str, Any]:
-        """What is paid but for ε: the guarantee and δ."""
-        return {k: v for k, v in self.request.params.items() if k in ("guarantee", "delta")}
-
-    def params_of(self, key: str) -> dict[str, Any]:
-        """An algorithm's parameters but for ε: another's are its defaults with what is paid."""
-        if key == self.request.algorithm:
-            return {k: v for k, v in self.request.params.items() if k != "epsilon"}
-        named = {s.name for s in algorithm(key).params.specs()}
-        return {k: v for k, v in self.paid.items() if k in named}
-
-    @property
-    def runs(self) -> tuple[Any, ...]:
-        """What its runs are of: the target may be another."""
-        return "answer", self.request.key, self.seeds, self.others, EPSILONS
-
-    @property
-    def search(self) -> Aim:
-        """What a search for the best setting is of: whatever it changes, and who else is drawn."""
-        request = replace(self.request, params=self.paid)
-        return Aim(request, self.target, self.objective)
+def paid(request: Request) -> dict[str, Any]:
+    """Return what the runs cost, apart from ε: the guarantee and δ."""
+    return {k: v for k, v in request.params.items() if k in ("guarantee", "delta")}
 
 
-def _sent(monitor: Reporter, results: Iterable[TrialResult]) -> list[TrialResult]:
-    """All results; they are sent in batches as they come."""
+def private(request: Request) -> bool:
+    """Return whether the request's algorithm has an ε."""
+    return any(spec.name == "epsilon" for spec in algorithm(request.algorithm).params.specs())
+
+
+def _sent(monitor: Reporter, results: Iterable[TrialResult], key: Key = None) -> list[TrialResult]:
+    """Return all results; send them in batches with a key as they come."""
     found: list[TrialResult] = []
     batch: list[TrialResult] = []
     last = time.monotonic()
     for result in results:
+        found.append(result)
         batch.append(result)
         if time.monotonic() > last + EVERY:
-            monitor.part(tuple(batch))
-            found, batch, last = found + batch, [], time.monotonic()
-    monitor.part(tuple(batch))
-    return found + batch
+            monitor.part((key, tuple(batch)))
+            batch, last = [], time.monotonic()
+    monitor.part((key, tuple(batch)))
+    return found
 
 
-def answered(monitor: Reporter, data: Dataset, aim: Aim) -> int:
-    """The runs of an answer, as parts; how many there are. The asked algorithm's come first."""
-    count = 0
-    for key in dict.fromkeys((aim.request.algorithm, *aim.others)):
-        grid = aim.params_of(key)
-        if any(s.name == "epsilon" for s in algorithm(key).params.specs()):
-            grid["epsilon"] = list(EPSILONS)
-        results = sweep(data, key, grid, aim.seeds, **monitor.options)
-        count += len(_sent(monitor, results))
-    return count
+def answered(
+    monitor: Reporter,
+    lines: Sequence[tuple[Request, tuple[TrialResult, ...]]],
+    target: float,
+    objective: str,
+    seeds: int,
+    *data: Dataset,
+) -> bool:
+    """Send the runs that lines lack, each with its line's key.
+
+    Args:
+        monitor: It is told of every run.
+        lines: Requests with the runs that are known.
+        target: The score whose crossing is narrowed.
+        objective: The score.
+        seeds: How many at each ε.
+        data: The datasets of the requests.
+
+    Returns:
+        Whether all runs are there.
+    """
+    rows = {mark(one): cached(one) for one in data}
+    known = {run.key for _, runs in lines for run in runs}
+    grids = {request.key: _grid(request, runs) for request, runs in lines}
+    tried = (len(grid["epsilon"]) + HALVINGS if "epsilon" in grid else 1 for grid in grids.values())
+    count = monitor.counted(max(1, seeds * sum(tried) - len(known)))
+    found: dict[str, list[TrialResult]] = {request.key: [] for request, _ in lines}
+    with ResultStore(":memory:") as store:
+        store.put(run for _, runs in lines for run in runs)
+        how: Any = {"stop": monitor.stop, "store": store}
+
+        def new(key: str, runs: Iterable[TrialResult]) -> Iterator[TrialResult]:
+            for run in runs:
+                found[key].append(run)
+                if run.key not in known:
+                    count()
+                    yield run
+
+        for first, end in pairwise(k for k in ROUNDS if k <= seeds):
+            for request, _ in lines:
+                key, here = request.key, rows[place(request)]
+                made = sweep(here, request.algorithm, grids[key], range(first, end), **how)
+                _sent(monitor, new(key, made), key)
+        for request, _ in lines:
+            if monitor.stopped() or not private(request):
+                continue
+            key, here = request.key, rows[place(request)]
+            how["on_progress"] = lambda *_: count()
+            more = narrowed(here, found[key], target, objective, **how).results
+            monitor.part((key, more))
+    return not monitor.stopped()
+
+
+def _grid(request: Request, runs: Iterable[TrialResult]) -> dict[str, Any]:
+    """Return the parameters of a line's runs; its ε are the usual ones and those known already."""
+    if not private(request):
+        return dict(request.params)
+    params = {name: value for name, value in request.params.items() if name != "epsilon"}
+    return {**params, "epsilon": sorted({*EPSILONS, *(run.values["epsilon"] for run in runs)})}
+
+
+def place(request: Request) -> Hashable:
+    """Return the mark of the rows that a request draws (:func:`pages.worker.mark`)."""
+    source = request.source
+    return source.name, source.n, source.seed, request.knowledge
 
 
 def searched(
-    monitor: Reporter, where: Where, aim: Aim, epsilon: float, over: Sequence[str]
-) -> tuple[Tuned, Answer | None]:
-    """The best setting at an ε, and which ε that setting needs, where it is better.
+    monitor: Reporter,
+    where: Where,
+    request: Request,
+    objective: str,
+    epsilon: float,
+    over: Sequence[str],
+) -> Tuned:
+    """Return the best setting at an ε, with all else that the request holds left aside.
 
-    On rows with a truth; for a schema on random networks and for a release on synthetic tables of
-    ``aim``'s rows, and reported on others.
+    Search on rows with a truth; for a schema on random networks and for a release on synthetic
+    tables, as many rows as the request has. For both, report on others.
     """
     if isinstance(where, Dataset):
         data, held_out = [where], list[Dataset]()
@@ -109,33 +141,24 @@ def searched(
     else:
         from engine.release.synthetic import synthetic  # here: no answer needs it
 
-        data, held_out = halves(partial(synthetic, where, aim.request.source.n))
-    key, fixed = aim.request.algorithm, aim.paid
-    found = tune(
-        key, data, {**fixed, "epsilon": epsilon}, over, objective=aim.objective,
+        data, held_out = halves(partial(synthetic, where, request.source.n))
+    return tune(
+        request.algorithm, data, {**paid(request), "epsilon": epsilon}, over, objective=objective,
         held_out=held_out, **monitor.options,
     )  # fmt: skip
-    if not found.better or monitor.stopped():
-        return found, None
-    best = which_epsilon(
-        (held_out or data)[0], key, {**fixed, **found.params},
-        target=aim.target, objective=aim.objective, seeds=range(FRESH, FRESH + SEEDS),
-        **monitor.options,
-    )  # fmt: skip
-    return found, best
 
 
 def mapped(
     monitor: Reporter, data: Dataset, key: str, grid: Mapping[str, Any], seeds: int
 ) -> list[TrialResult]:
-    """Every run of a map."""
+    """Return every run of a map."""
     return _sent(monitor, sweep(data, key, grid, seeds, **monitor.options))
 
 
 def by_hand(
     monitor: Reporter, data: Dataset, epsilon: float, guarantee: str, objective: str
 ) -> dict[str, Any] | None:
-    """CURATE's plans and scores at every margin."""
+    """Return CURATE's plans and scores at every margin."""
     return margins(data, epsilon, guarantee=guarantee, objective=objective, **monitor.options)
 
 
@@ -147,7 +170,7 @@ def forecast(
     delta: float,
     target: float,
 ) -> Plan:
-    """A plan, from public facts alone."""
+    """Return a plan from public facts only."""
     return plan(
         request, epsilon=epsilons, algorithms=algorithms, delta=delta, draws=NETWORKS, empty=5,
         target=target, **monitor.options,

@@ -167,6 +167,7 @@ MAY = {
     "studies/plan.py",  # rows of random networks
     "studies/detectability.py",  # rows of columns that depend on nothing
     "studies/tune.py",  # which settings a search tries
+    "studies/summary.py",  # seeds of an interval, drawn again
     "audit/neighbours.py",  # random datasets to attack
     "audit/release.py",  # the same, of a release's own settings
     "release/budget.py",  # ids of charges, which are no noise

@@ -22,7 +22,7 @@ FIELDS = {
     "learn/person": "room",
     "learn/sieve": "sieve.round sieve.scale sieve.threshold sieve.tweak sieve.best sieve.share",
     "learn/orders": "plan.beta1 plan.beta2",
-    "study": f"study.target study.others study.seeds plan.rows {SETTINGS}",
+    "study": f"study.target study.lines study.tweak study.seeds plan.rows {SETTINGS}",
     "table": "data n sample step",
     "pairs": "pairs.rows pairs.width",
     "trust": "trust.attacked trust.claim trust.neighbours trust.runs",

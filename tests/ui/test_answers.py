@@ -101,7 +101,6 @@ def test_a_study_opens_at_once_the_second_time(open_app, folder, monkeypatch):
     assert sentence in told(again, "markdown")
     again.slider(key="study-target").set_value(0.3).run()
     assert "Skeleton F1 0.3" in told(again, "markdown")
-    assert "belongs to" not in told(again)
 
 
 def test_a_reload_in_the_middle_of_a_study_goes_on_with_it(open_app, monkeypatch):

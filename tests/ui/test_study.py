@@ -9,18 +9,19 @@ import pytest
 from engine import Dataset, load_dataset
 from engine.__main__ import main
 from engine.cli.tune import as_dict
+from engine.registry import TITLES
 from engine.release.budget import Budgets
 from engine.release.file import canonical
 from engine.request import Request, Source
 from engine.studies import tune
 from engine.studies.plan import PlanRequest
 from engine.studies.tune import which_epsilon
-from pages.study import forecast, work
-from pages.study.view import answers_of
-from pages.worker import Reporter
+from pages.study import forecast, lines, work
+from pages.study.view import Found
+from pages.worker import Reporter, Undrawn
 from tests.release.samples import declared, make
 from tests.ui.shown import shown
-from tests.ui.steps import own_table, press, told
+from tests.ui.steps import address, own_table, press, told
 
 SMALL = {"data": "cancer", "n": "1000", "algorithm": "marginal_pc", "study.seeds": "5"}
 
@@ -36,6 +37,12 @@ def found(open_app, **query):
     app = open_app("choose-epsilon", **{**SMALL, **query})
     assert len(app.get("plotly_chart")) == 1  # by it the browser gets ready for the first curve
     return press(app, "study-find")
+
+
+def rows(app):
+    """The table of settings, by name."""
+    [table] = [one.value for one in app.get("dataframe") if "Smallest ε" in one.value]
+    return table.set_index("Setting")
 
 
 ASKED = [
@@ -64,20 +71,52 @@ def test_page_command_line_and_python_give_one_answer_with_one_error(
     assert answer.epsilon is None or answer.least <= answer.epsilon <= answer.most
 
 
-def test_another_form_greys_the_answer_and_says_whose_it_is(open_app):
-    app = found(open_app)
-    assert "belongs to" not in told(app)
-    app.selectbox(key="study-algorithm").set_value("priv_pc").run()
-    assert "this answer belongs to Marginal PC on cancer, 1,000 rows" in told(app)
-    app.selectbox(key="study-algorithm").set_value("marginal_pc").run()
-    assert "belongs to" not in told(app)
-
-
-def test_other_algorithms_are_drawn_with_it(open_app):
-    app = found(open_app, **{"study.others": "pc,priv_pc"})
-    assert "Priv-PC" in shown(app)
+def test_the_analysts_grid_is_one_chart_and_one_table(open_app):
+    """t x m in two fields and one press; the settings can be renamed, removed, added to, linked."""
+    app = open_app("choose-epsilon", **{**SMALL, "algorithm": "priv_pc"})
+    app.text_input(key="study-tweak").set_value("0, .02, 0.05").run()
+    app.text_input(key="study-subsample").set_value("best, off").run()
+    assert app.button(key="study-add").label == "Add these 6 settings"
+    press(app, "study-find")
+    names = [f"t {t}, m {m}" for t in ("0", "0.02", "0.05") for m in ("best", "off")]
+    assert list(rows(app).index) == names
+    assert len(app.get("plotly_chart")) == 1
+    drawn = shown(app)
+    assert all(f'"name": "{name}"' in drawn for name in names)
+    for name in names:  # each is the run of the engine at that setting
+        t, m = name[2:].split(", m ")
+        answer = which_epsilon(load_dataset("cancer", n=1_000), "priv_pc", seeds=5,
+                               params={"tweak": float(t), "subsample": m},
+                               epsilons=work.EPSILONS)  # fmt: skip
+        assert rows(app).loc[name, "90 % interval"] == answer.interval
+    app.text_input(key="study-name-0-t 0, m best").set_value("mine").run()
+    press(app, "study-remove-1")
+    assert list(rows(app).index) == ["mine", *names[2:]]
+    app.text_input(key="study-tweak").set_value("0.02").run()
+    app.text_input(key="study-subsample").set_value("0, best").run()
+    assert "subsample must be at least 1" in told(app, "markdown")
+    app.text_input(key="study-subsample").set_value("best").run()
+    app.selectbox(key="study-algorithm").set_value("pc").run()
+    press(app, "study-find")
+    assert rows(app).loc[TITLES["pc"], "Smallest ε"] == "–"
     assert "(no ε)" in shown(app)
-    assert "Priv-PC" in told(app)
+    again = open_app("choose-epsilon", **address(app))
+    assert list(rows(again).index) == list(rows(app).index)
+    [link] = [one for one in again.get("page_link") if "tweak=0.02" in one.proto.query_string][:1]
+    assert "subsample=best" in link.proto.query_string
+    press(again, "study-clear")
+    assert "PC (no privacy) has no ε" in told(again)  # its kept runs
+
+
+@pytest.mark.parametrize(
+    ("word", "says"),
+    [("data=own", "public data only"), ("data=nowhere", "nowhere"), ("algorithm=x", "x"),
+     ("tweak=9", "tweak must be"), (";;&=%ff;", ""), ("n=5", "Rows n must be")],
+)  # fmt: skip
+def test_a_setting_that_cannot_be_run_is_left_out_of_a_link(word, says, open_app):
+    app = open_app("choose-epsilon", **SMALL, **{"study.lines": f"{word};data=cancer&n=1000"})
+    assert says in told(app, "error")
+    assert len(app.get("page_link")) == 1 + (not says)
 
 
 OPENS = {
@@ -112,10 +151,10 @@ def test_a_best_setting_is_of_its_form(open_app, monkeypatch):
 def test_a_schema_is_searched_on_networks_and_reported_on_others(monkeypatch):
     monkeypatch.setattr(tune, "SEEDS", 2)
     request = PlanRequest(("a", "b", "c"), (("no", "yes"),) * 3, 300)
-    aim = work.Aim(Request(Source("own", 300), "priv_pc"), 0.8, "skeleton_f1", 2)
-    found, _ = work.searched(Reporter(), request, aim, 1.0, ["tweak"])
+    of = Request(Source("own", 300), "priv_pc")
+    found = work.searched(Reporter(), request, of, "skeleton_f1", 1.0, ["tweak"])
     _, others = tune.halves(request.dataset)
-    again = tune.tune("priv_pc", others, {**aim.paid, "epsilon": 1.0}, ["tweak"], runs=20)
+    again = tune.tune("priv_pc", others, {**work.paid(of), "epsilon": 1.0}, ["tweak"], runs=20)
     assert found.default.mean == again.default.mean
 
 
@@ -142,7 +181,7 @@ def test_a_release_is_searched_on_its_synthetic_tables_as_by_the_command(
     app.multiselect(key="study-plan-over").set_value(["tweak"]).run()
     press(app, "study-plan-search")
     assert "belongs to another form" not in told(app)
-    found, _ = app.session_state["task-study-plan-best"].result
+    found = app.session_state["task-study-plan-best"].result
     (tmp_path / "r.json").write_text(canonical(released))
     argv = ["tune", "--release", str(tmp_path / "r.json"), "--n", "2000", "--over", "tweak"]
     assert main([*argv, "--runs", "20", "--epsilon", "3", "--delta", "1e-6", "--json"]) == 0
@@ -155,23 +194,38 @@ def test_a_release_is_searched_on_its_synthetic_tables_as_by_the_command(
     assert "on 3 random networks" in told(app, "caption")
 
 
-def test_an_algorithm_without_an_epsilon_is_refused(open_app):
-    assert "has no ε to choose" in told(found(open_app, algorithm="pc"))
-
-
 def test_ones_own_table_is_forecast_from_its_schema(open_app):
     app = open_app("choose-epsilon", data="own")
     assert "Declare the columns of your table" in told(app)
 
 
-def test_an_answer_while_it_runs_is_of_what_there_is():
-    aim = work.Aim(Request(Source("cancer", 500), "marginal_pc"), 0.8, "skeleton_f1", 2)
-    parts, said = [], []
+def test_lines_go_on_from_the_runs_that_are_known():
+    """Every line has its first seed before any has its second; a stop keeps what has come."""
+    data, asked = load_dataset("cancer", n=500), {"target": 0.5, "objective": "skeleton_f1"}
+    source, said, parts = Source("cancer", 500), [], []
+    two = [Request(source, key) for key in ("marginal_pc", "priv_pc")]
+    rows_of = Undrawn.of("cancer", 500, 0)
 
-    hear = Reporter(
-        lambda share, phrase: said.append(phrase), lambda: len(parts) > 1,
-        lambda part: parts.extend([part] if part else []),
-    )  # fmt: skip
-    work.answered(hear, load_dataset("cancer", n=500), aim)
-    assert "1 of " in " ".join(said)
-    assert answers_of([r for part in parts for r in part], aim)["marginal_pc"].rows == 500
+    def go(known, stop=lambda: False):
+        parts.clear()
+        hear = Reporter(lambda share, phrase: said.append(phrase), stop, parts.append)
+        known = [(one, tuple(known.get(one.key, {}).values())) for one in two]
+        return work.answered(hear, known, *asked.values(), 5, rows_of)
+
+    def runs():
+        keys = {key: [run for at, part in parts if at == key for run in part] for key, _ in parts}
+        return {key: lines.by_place(some) for key, some in keys.items()}
+
+    assert not go({}, stop=lambda: len(said) > 8)
+    assert "1 of " in said[0]
+    early = runs()
+    assert {seed for some in early.values() for _, seed in some} == {0, 1}
+    assert go(early)
+    later = runs()
+    whole = {one.key: {**early[one.key], **later[one.key]} for one in two}
+    for one in two:
+        answer = which_epsilon(data, one.algorithm, target=0.5, seeds=5, epsilons=work.EPSILONS)
+        mine = Found.of("", one, tuple(whole[one.key].values()), {**asked, "seeds": 5}).answer
+        assert mine.as_dict() == answer.as_dict()
+    assert go(whole)
+    assert not any(key not in whole for key in runs())
