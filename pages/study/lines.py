@@ -40,7 +40,8 @@ def lines() -> list[Line]:
         try:
             found.append(Line(checked(Request.from_words(words)), name))
         except InputError as error:
-            state.visit().refused.append(str(error))
+            refused = state.visit().refused
+            refused += [str(error)] if str(error) not in refused else []
     return found[:MOST]
 
 

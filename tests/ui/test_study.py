@@ -111,11 +111,11 @@ def test_the_analysts_grid_is_one_chart_and_one_table(open_app):
 @pytest.mark.parametrize(
     ("word", "says"),
     [("data=own", "public data only"), ("data=nowhere", "nowhere"), ("algorithm=x", "x"),
-     ("tweak=9", "tweak must be"), (";;&=%ff;", ""), ("n=5", "Rows n must be")],
+     ("tweak=9", "tweak must be"), (";;&=%ff;", ""), ("n=5", "n must be at least 100")],
 )  # fmt: skip
 def test_a_setting_that_cannot_be_run_is_left_out_of_a_link(word, says, open_app):
     app = open_app("choose-epsilon", **SMALL, **{"study.lines": f"{word};data=cancer&n=1000"})
-    assert says in told(app, "error")
+    assert told(app, "error").count(says) == 1 or not says
     assert len(app.get("page_link")) == 1 + (not says)
 
 
