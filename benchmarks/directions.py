@@ -77,7 +77,7 @@ def grid() -> Iterator[Cell]:
         for statistic in ("kendall", "g2"):
             yield Cell("pc", network, 0.0, statistic)
         for key, epsilon in product(PRIVATE, EPSILONS):
-            if not (key == "em_pc" and network in ("insurance",)):  # minutes a run
+            if not (key == "em_pc" and network in ("insurance",)):  # minutes per run
                 yield Cell(key, network, epsilon, "kendall")
 
 

@@ -136,7 +136,7 @@ def _gain(change: pd.Series) -> str:
 
 
 def picture(means: pd.DataFrame) -> str:
-    """F1 against epsilon, two panels an algorithm, a line a kind of knowledge."""
+    """F1 against epsilon, two panels per algorithm, one line per kind of knowledge."""
     private = means[np.isfinite(means["epsilon"])]
     levels: Sequence[str] = [name for name in dict.fromkeys(means["knowledge"])
                              if name != FALSE_ORIENTS]  # fmt: skip

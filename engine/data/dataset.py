@@ -108,7 +108,7 @@ class Dataset:
         if schema is not None and (schema.names, schema.levels) != (names, levels):
             yield "The columns and levels are not those of the declared schema."
         if codes.shape[1] != self.d or (codes.max(axis=0) >= self.cardinalities).any():
-            yield "Codes have a column a name, and are below its number of levels."
+            yield "Codes have one column per name and are below its number of levels."
         if self.values is not None or self.bounds is not None:
             values, bounds = np.asarray(self.values), self.bounds or ()
             if values.shape != codes.shape or len(bounds) != self.d:
@@ -286,7 +286,7 @@ class Dataset:
 
     @property
     def unforeseen(self) -> pd.DataFrame:
-        """The cells that match no level, for the rows' owner alone: a frame of a line a kind.
+        """The cells that match no level, for the rows' owner alone: a frame of one line per kind.
 
         Its columns: column, cells, share (of the column's cells), looks like, counts as.
         """

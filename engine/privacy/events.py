@@ -312,7 +312,8 @@ class ProposeTestReleaseEvent:
 class StableEvent:
     """A value released as it is if many records must change to move it (Dwork and Roth, Alg. 13).
 
-    ``defended`` is False where the noisy number of records can itself jump by more than 1.
+    The last field is False, and nothing is proven, if one record can change the noisy distance by
+    more than 1.
     """
 
     stated_epsilon: float

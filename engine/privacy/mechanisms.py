@@ -200,8 +200,9 @@ def stable_release(
 ) -> float | None:
     """Release ``value`` as it is if ``distance`` and noise exceed ln(1 / delta) / epsilon.
 
-    Dwork and Roth 2013, Algorithm 13. ``distance`` is a lower bound on the records to change until
-    the value can move; one record moves it by at most 1, or ``defended`` is False.
+    Dwork and Roth 2013, Algorithm 13. ``distance`` is a lower bound on the number of records to
+    change until the value can change. If one record changes it by more than 1, nothing is proven
+    and the last flag before the label is False.
     """
     event = StableEvent(epsilon, delta, defended)
     session.ledger.charge(event, label=label, order=order)

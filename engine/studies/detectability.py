@@ -89,7 +89,7 @@ class Invented:
 
     @property
     def mean(self) -> float:
-        """Expected number of links a run."""
+        """Expected number of links per run."""
         return fmean(self.counts)
 
     @property

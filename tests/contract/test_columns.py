@@ -81,9 +81,12 @@ def test_who_says_that_the_order_counts_is_right(key):
     assert len(graphs(key, built(key))) > 1
 
 
-@pytest.mark.parametrize(("name", "others"), [("asia", 10), ("child", 3), ("insurance", 3)])
+@pytest.mark.parametrize(("name", "others"), [("asia", 6), ("child", 2), ("insurance", 1)])
 def test_other_networks_give_marginal_pc_one_graph_too(name, others):
-    """With a budget that leaves tests in doubt, and links that come back."""
+    """With a budget that leaves tests in doubt, and links that come back.
+
+    Another order of d columns leaves a column in its place with probability 1 / d.
+    """
     params = built("marginal_pc", epsilon=3.0, max_order="auto")
     assert len(graphs("marginal_pc", params, others, load_dataset(name, n=3000, seed=4))) == 1
 

@@ -57,8 +57,9 @@ def _wrong(shown):
 
 
 def test_no_line_crosses_a_foreign_box_and_nothing_leaves_the_frame():
+    """A fault in one of 20 random graphs is seen with probability .994."""
     wrong = {name: list(_wrong(_bundled(name))) for name in NETWORKS}
-    wrong |= {seed: list(_wrong(_random(seed))) for seed in range(200)}
+    wrong |= {seed: list(_wrong(_random(seed))) for seed in range(100)}
     assert {name: said for name, said in wrong.items() if said} == {}
 
 
