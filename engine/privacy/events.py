@@ -312,8 +312,8 @@ class ProposeTestReleaseEvent:
 class StableEvent:
     """A value released as it is if many records must change to move it (Dwork and Roth, Alg. 13).
 
-    The last field is False, and nothing is proven, if one record can change the noisy distance by
-    more than 1.
+    The last field is False, and there is no guarantee, if one record can change the noisy distance
+    by more than 1.
     """
 
     stated_epsilon: float

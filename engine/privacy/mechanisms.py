@@ -201,8 +201,8 @@ def stable_release(
     """Release ``value`` as it is if ``distance`` and noise exceed ln(1 / delta) / epsilon.
 
     Dwork and Roth 2013, Algorithm 13. ``distance`` is a lower bound on the number of records to
-    change until the value can change. If one record changes it by more than 1, nothing is proven
-    and the last flag before the label is False.
+    change until the value can change. If one record changes it by more than 1, there is no
+    guarantee and the flag before the label is False.
     """
     event = StableEvent(epsilon, delta, defended)
     session.ledger.charge(event, label=label, order=order)
