@@ -37,6 +37,8 @@ def table() -> str:
     used: dict[tuple[str, ...], list[tuple[str, str]]] = {}
     for key, algorithm in ALGORITHMS.items():
         for spec in algorithm.params.specs():
+            if spec.choices and len(spec.choices) == 1:
+                continue  # nothing to set
             what = (spec.name, values(spec), f"{spec.title}. {spec.help}")
             used.setdefault(what, []).append((key, f"`{spec.default}`"))
     private = [key for (name, *_), users in used.items() if name == "epsilon" for key, _ in users]

@@ -2,9 +2,8 @@
 # # Your own table: release it and answer a question
 #
 # Does smoking cause cough? This page takes a table from a data frame to a file that a recipient can check. A
-# guarantee for people needs three things that a benchmark does not: public facts about the columns (the schema), a
-# total that outlives this session (the budget) and secret noise that is drawn once (the release). The table is
-# simulated, and treated as if it were private.
+# guarantee for people needs public facts about the columns (the schema), a total that outlives this session (the
+# budget) and secret noise that is drawn once (the release). The table is simulated, and treated as private.
 
 # %%
 import tempfile
@@ -15,12 +14,12 @@ import pandas as pd
 
 folder = Path(tempfile.mkdtemp())
 chance = np.random.default_rng(7)
-n = 6_000
+n = 3_000
 age = chance.normal(58, 14, n).clip(18, 95).round()
 smoke = chance.random(n) < 0.3
 stage = (chance.random(n) + age / 150 + 0.25 * smoke > 0.8).astype(int) + (chance.random(n) < 0.2)
 cough = chance.random(n) < 0.15 + 0.5 * smoke
-people = pd.DataFrame(
+frame = pd.DataFrame(
     {
         "age": age,
         "smoke": np.where(smoke, "yes", "no"),
@@ -28,14 +27,13 @@ people = pd.DataFrame(
         "stage": np.array(["I", "II", "III"])[stage],
     }
 )
-frame, others = people[:3_000], people[3_000:]
 frame.head(3)
 
 # %% [markdown]
 # ## The schema
 #
-# A schema has the columns, their levels in order and the cut points of numbers. You know them without looking at the
-# rows. A draft looks at the rows, so a run with a draft has no guarantee until you declare its columns.
+# A schema has the columns, their levels in order and the cut points of numbers. A draft takes them from the rows, so a
+# run with a draft has no guarantee until you declare its columns from other knowledge.
 
 # %%
 from engine import Schema, run
@@ -126,8 +124,8 @@ Budget("clinic")
 # ## The recipient
 #
 # `load_release` verifies the digest, the signature, and that the graph follows from the numbers. `check` returns a bound
-# on the probability of numbers this good if noise was drawn. No file can prove that noise was drawn, or from which records. A
-# synthetic table has the released dependences, and no row is a person's. Both are free.
+# on the probability of numbers this good if noise was drawn. No file can prove that noise was drawn, or from which
+# records. A synthetic table has the released dependences, and no row is a person's.
 
 # %%
 from engine import load_release
@@ -137,17 +135,11 @@ print("doubt", received.check())
 print(received.synthetic(5).to_frame())
 
 # %% [markdown]
-# Background knowledge can be applied afterwards, and releases of other people under the same schema can be
-# combined. Both are free. If each person is in one release only, they have that release's (ε, δ). No file can show this.
+# Background knowledge can be applied afterwards, and costs no ε.
 
 # %%
-from engine import combine
-
 earlier = Knowledge(roots=["age", "smoke"])
 print(received.with_knowledge(earlier).effect("smoke", "stage"))
-
-march = Budget("clinic-march", epsilon=3, delta=1e-5, path=folder / "budgets.db")
-combine([received, march.release(others, schema, epsilon=1)], order).edges
 
 # %% [markdown]
 # ## In scikit-learn's shape
@@ -158,5 +150,5 @@ from engine import PrivateGraph
 PrivateGraph(epsilon=1, schema=schema).fit(frame).edges_
 
 # %% [markdown]
-# The same steps as commands: [Your own data](../guide/my-data.md#on-the-command-line). [Three tables](three_tables.py) have
-# visits, a trial and missing codes.
+# The same steps as commands: [Your own data](../guide/my-data.md#on-the-command-line). [Three tables](three_tables.py) shows
+# visits, a trial and missing codes, [two hospitals](two_hospitals.py) how releases are combined.

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Three tables, three answers
 #
-# Visits of patients, a randomised trial and a survey with missing codes: each goes from a question to an answer with
-# an interval. All three are simulated, so the true answer is known, and are treated as private.
+# Visits of patients, a randomised trial and a survey with missing codes each lead from a question to an answer with an
+# interval. The tables are simulated, so the true answers are known, and treated as private.
 
 # %%
 import numpy as np
@@ -71,7 +71,7 @@ paid = Budget("visits", epsilon=3, delta=1e-5).release(visits, schema, epsilon=1
 paid
 
 # %%
-answers.append(("exercise → fall, of 100", paid.answer().difference, -20))
+answers.append(("exercise → fall, of 100", paid.answer().difference, 100, -20))
 print(paid.answer())
 
 # %% [markdown]
@@ -106,7 +106,7 @@ paid = Budget("trial", epsilon=3, delta=1e-5).release(trial, schema, epsilon=1, 
 paid
 
 # %%
-answers.append(("home → days, in days", paid.answer().difference, -2))
+answers.append(("home → days, in days", paid.answer().difference, 1, -2))
 print(paid.answer())
 
 # %% [markdown]
@@ -161,7 +161,7 @@ paid = Budget("survey", epsilon=3, delta=1e-5).release(survey, schema, epsilon=1
 paid
 
 # %%
-answers.append(("night → sleep < 6 hours, of 100", paid.answer().difference, 24))
+answers.append(("night → sleep < 6 hours, of 100", paid.answer().difference, 100, 24))
 print(paid.answer())
 
 # %% [markdown]
@@ -170,17 +170,13 @@ print(paid.answer())
 # Each cost ε = 1 of its table's budget. An interval holds the truth in 19 of 20 releases.
 
 # %%
-scale = [100 if "100" in name else 1 for name, _, _ in answers]
 pd.DataFrame(
-    {
-        "question": [name for name, _, _ in answers],
-        "answer": [round(a.value * k, 1) for (_, a, _), k in zip(answers, scale, strict=True)],
-        "from": [round(a.low * k, 1) for (_, a, _), k in zip(answers, scale, strict=True)],
-        "to": [round(a.high * k, 1) for (_, a, _), k in zip(answers, scale, strict=True)],
-        "truth": [truth for _, _, truth in answers],
-    }
+    [
+        (name, *(round(k * x, 1) for x in (found.value, found.low, found.high)), truth)
+        for name, found, k, truth in answers
+    ],
+    columns=["question", "answer", "from", "to", "truth"],
 )
 
 # %% [markdown]
-# An answer may be refused, or its interval may be wide: then ask fewer questions of the table, or wait for more rows.
-# [Effects](../guide/effects.md) explains how to read an answer, [declaring columns](../guide/schema.md) all keys.
+# [Effects](../guide/effects.md) explains how to read an answer, and [declaring columns](../guide/schema.md) all keys.
