@@ -63,9 +63,9 @@ class RunContext:
     """The ledger, the random streams, the trace and the stop button of one run.
 
     ``names`` are the columns' names; ``reveal`` lets raw values into the trace; ``trace=False``
-    keeps no steps (studies). ``known`` is background knowledge and ``question`` the run's question,
-    public facts. ``on_step`` sees each step as it happens. A trace keeps ``MOST_STEPS`` at most;
-    the charges of later ones are on the step that closes it, so that it still adds up.
+    keeps no steps (studies). ``known`` is background knowledge and ``questions`` those of the
+    run, public facts. ``on_step`` sees each step as it happens. A trace keeps ``MOST_STEPS`` at
+    most; the charges of later ones are on the step that closes it, so that it still adds up.
     """
 
     randomness: Randomness
@@ -74,7 +74,7 @@ class RunContext:
     reveal: bool = False
     trace: bool = True
     known: Known | None = None
-    question: Question | None = None
+    questions: tuple[Question, ...] = ()
     on_step: Callable[[Step], None] | None = None
     monitor: Monitor = QUIET
     steps: list[Step] = field(default_factory=list)

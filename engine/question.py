@@ -7,14 +7,17 @@ record is read. A release that knows its question spends a share of its budget o
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from itertools import combinations
 from typing import Any
 
 from engine.errors import InputError, show
-from engine.knowledge import Knowledge
+from engine.knowledge import Knowledge, parse_json, read_text
 
 SHARE = 0.7  # of the budget, on the scale of mu^2: best for the answer; .5 where the graph counts
+MOST = 8  # questions of a release
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +31,8 @@ class Question:
     those declared for levels, and the middles of a numeric column's intervals within its bounds.
     ``known`` is background knowledge. ``adjust`` names the adjustment set, where it is known.
     ``share`` is the part of the budget that the question gets, on the scale of mu squared; the rest
-    is for the graph. Raises InputError for facts that do not fit together.
+    is for the graph. Several questions of one release divide one share by their ``weight``. Raises
+    InputError for facts that do not fit together.
 
     Examples:
         >>> Question(cause="treatment", outcome="cost", levels=("no", "yes"))
@@ -44,6 +48,7 @@ class Question:
     known: Knowledge | None = None
     adjust: tuple[str, ...] | None = None
     share: float = SHARE
+    weight: float = 1.0
 
     def __post_init__(self) -> None:
         for name in ("cause", "outcome"):
@@ -65,9 +70,12 @@ class Question:
             object.__setattr__(self, "values", _numbers(self.values))
             if self.outcome_level is not None:
                 raise InputError("A question counts levels or compares means by values, not both.")
-        real = isinstance(self.share, int | float) and not isinstance(self.share, bool)
-        if not real or not 0.05 <= self.share <= 0.95:
-            raise InputError(f"A question's share is from 0.05 to 0.95; {show(self.share)} is not.")
+        for name, low, high in (("share", 0.05, 0.95), ("weight", 0.01, 100)):
+            number = getattr(self, name)
+            if not _real(number) or not low <= number <= high:
+                raise InputError(
+                    f"A question's {name} is from {low:g} to {high:g}; {show(number)} is not."
+                )
         if self.adjust is not None and {self.cause, self.outcome} & set(self.adjust):
             raise InputError("The adjustment set holds neither the cause nor the outcome.")
 
@@ -83,9 +91,18 @@ class Question:
         """The columns that it names."""
         return (self.cause, self.outcome, *(self.adjust or ()))
 
+    @property
+    def options(self) -> dict[str, Any]:
+        """Its options of :func:`engine.effects.effect.effect_of`."""
+        reference, level = self.levels or (None, None)
+        named = {} if self.adjust is None else {"adjustment": self.adjust}
+        return {"cause_level": level, "reference": reference, "values": self.values,
+                "outcome_level": self.outcome_level} | named  # fmt: skip
+
     def to_json(self) -> dict[str, Any]:
         """Return its JSON value; background knowledge stands in the schema."""
-        found = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "known"}
+        left_out = {"known", *(["weight"] if self.weight == 1 else [])}
+        found = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in left_out}
         found = {k: list(v) if isinstance(v, tuple) else v for k, v in found.items()}
         return {name: value for name, value in found.items() if value not in (None, False)}
 
@@ -103,11 +120,52 @@ def order_of_time(
     return Knowledge(tiers=tuple(tuple(tier) for tier in tiers if tier))
 
 
-def checked(value: Any) -> Question:
-    """Return a question as it is; InputError for another value."""
-    if not isinstance(value, Question):
-        raise InputError("A question is a Question(cause=..., outcome=...).")
-    return value
+Questions = Question | Sequence[Question]
+
+
+def listed(value: Any) -> tuple[Question, ...]:
+    """Return one question or several as a tuple; InputError for other values.
+
+    Several divide one share, and none is asked twice.
+    """
+    found = (value,) if isinstance(value, Question) else value
+    if not isinstance(found, Sequence) or not all(isinstance(one, Question) for one in found):
+        raise InputError("Give a Question(cause=..., outcome=...), or a list of them.")
+    if len(found) > MOST:
+        raise InputError(f"A release answers at most {MOST} questions; {len(found)} were given.")
+    if len({one.share for one in found}) > 1:
+        raise InputError("Several questions divide one share by weight: give them the same share.")
+    if any(replace(one, weight=other.weight) == other for one, other in combinations(found, 2)):
+        raise InputError("One question is there twice; give it a larger weight instead.")
+    return tuple(found)
+
+
+def one_knowledge(questions: Sequence[Question], known: Knowledge | None) -> Knowledge | None:
+    """Return the background knowledge of questions and their schema or run; InputError for two."""
+    found = [each for each in (known, *(one.known for one in questions)) if each]
+    if any(each != found[0] for each in found):
+        raise InputError(
+            "Two different statements of background knowledge (questions, schema or run); keep one."
+        )
+    return found[0] if found else known
+
+
+def shares(questions: Sequence[Question]) -> list[float]:
+    """Return each question's share of the budget, by weight."""
+    total = sum(one.weight for one in questions)
+    return [one.share * (one.weight / total) for one in questions]
+
+
+def load_questions(path: str | os.PathLike[str]) -> tuple[Question, ...]:
+    """Read a JSON file of questions, a list; InputError in one sentence for another file."""
+    return parse_questions(parse_json(read_text(path, "file of questions"), "file of questions"))
+
+
+def parse_questions(content: Any) -> tuple[Question, ...]:
+    """Read questions from a JSON list; InputError for another value."""
+    if not isinstance(content, list):
+        raise InputError("Questions are a JSON list with one object per question.")
+    return listed([parse_question(one) for one in content])
 
 
 def parse_question(content: Any) -> Question:
@@ -121,15 +179,19 @@ def parse_question(content: Any) -> Question:
 def _texts(value: Any, name: str) -> tuple[str, ...] | None:
     if value is None:
         return None
-    listed = isinstance(value, Sequence) and not isinstance(value, str)
-    if not listed or not all(isinstance(one, str) for one in value):
+    several = isinstance(value, Sequence) and not isinstance(value, str)
+    if not several or not all(isinstance(one, str) for one in value):
         raise InputError(f"A question's {name} is a list of texts.")
     return tuple(value)
 
 
+def _real(value: Any) -> bool:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return number and math.isfinite(value)
+
+
 def _numbers(value: Any) -> tuple[float, ...]:
-    listed = isinstance(value, Sequence) and not isinstance(value, str)
-    real = listed and all(isinstance(x, int | float) and not isinstance(x, bool) for x in value)
-    if not real or not all(map(math.isfinite, value)) or len(set(value)) < 2:
+    several = isinstance(value, Sequence) and not isinstance(value, str)
+    if not several or not all(map(_real, value)) or len(set(value)) < 2:
         raise InputError("A question's values are numbers, one per level of the outcome.")
     return tuple(map(float, value))

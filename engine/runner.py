@@ -27,7 +27,7 @@ from engine.registry import algorithm
 from engine.result import RunResult
 
 if TYPE_CHECKING:
-    from engine.question import Question
+    from engine.question import Question, Questions
 
 
 @cache
@@ -63,7 +63,7 @@ def run(
     stop: Stop | None = None,
     on_progress: OnProgress | None = None,
     knowledge: Knowledge | None = None,
-    question: Question | None = None,
+    question: Questions | None = None,
     **values: Any,
 ) -> RunResult:
     """Run an algorithm on a dataset.
@@ -85,8 +85,8 @@ def run(
             phrase.
         knowledge: Background knowledge about the causes; without it, the schema's. Public, so the
             guarantee is the same with it and without.
-        question: The effect on which Marginal PC spends a share of its budget; its ``known`` is the
-            background knowledge. Public.
+        question: The effect on which Marginal PC spends a share of its budget, or several; their
+            ``known`` is the background knowledge. Public.
         values: The algorithm's parameters by name, such as ``epsilon=1.0``.
 
     Returns:
@@ -114,10 +114,11 @@ def run(
         seed = check_seed(seed)
     elif data.public:
         seed = 0
-    if question is None and data.schema is not None and chosen.key == "marginal_pc":
-        question = data.schema.question
+    questions: tuple[Question, ...] = ()
     if question is not None:
-        knowledge = check_question(chosen, question, knowledge)
+        questions, knowledge = check_questions(chosen, question, knowledge)
+    elif data.schema is not None and chosen.key == "marginal_pc":
+        questions = data.schema.questions
     stated = _stated(chosen, data, knowledge)
     session = RunContext(
         randomness=Randomness(seed),
@@ -126,7 +127,7 @@ def run(
         reveal=data.public,
         trace=trace,
         known=known_of(stated, data.names) if stated else None,
-        question=question,
+        questions=questions,
         on_step=on_step,
         monitor=Monitor(on_progress, stop),
     )
@@ -152,18 +153,16 @@ def run(
     )
 
 
-def check_question(
-    chosen: Algorithm, question: Question, knowledge: Knowledge | None
-) -> Knowledge | None:
-    """Return the background knowledge of a run with a question; InputError where it has none."""
-    from engine.question import checked  # most runs have none
+def check_questions(
+    chosen: Algorithm, question: Questions, knowledge: Knowledge | None
+) -> tuple[tuple[Question, ...], Knowledge | None]:
+    """Return a run's questions and background knowledge; InputError where they do not fit."""
+    from engine.question import listed, one_knowledge  # most runs have none
 
-    checked(question)
+    questions = listed(question)
     if chosen.key != "marginal_pc":
         raise InputError("Marginal PC (marginal_pc) answers questions; other algorithms do not.")
-    if knowledge and question.known and knowledge != question.known:
-        raise InputError("The question and the run have different background knowledge; keep one.")
-    return question.known or knowledge
+    return questions, one_knowledge(questions, knowledge)
 
 
 def _refuse_guesses(chosen: Algorithm, values: Mapping[str, Any]) -> None:

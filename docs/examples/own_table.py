@@ -94,7 +94,7 @@ question = Question(
 asked = plan(
     schema, rows=3_000, epsilon=[0.3, 1], algorithms="marginal_pc", draws=5, question=question
 )
-print("\n".join(asked.width.sentences))
+print("\n".join(asked.widths[0].sentences))
 
 # %% [markdown]
 # ## The budget and the release

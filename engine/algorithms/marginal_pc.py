@@ -10,8 +10,9 @@ Gaussian releases under one Gaussian DP filter, each chosen from what those befo
    and more, all of them: what is released tells the whole table, and DAGs are compared by it;
 4. where noise is far below sampling, twice: the whole tables of the tests that took links away.
 
-A run that is asked a question spends a share on it at the end: on tables of the cause, the outcome
-and what plausible graphs adjust for, then on one number per adjustment set.
+A run that is asked questions spends a share on them at the end, divided by weight: for each on
+tables of the cause, the outcome and the sets that plausible graphs adjust for, then on one number
+per adjustment set.
 
 The PC search, the directions, and the confidence of edges and arrows are post-processing. The proof
 is in research/theory/marginal_pc.md, the measurements in research/marginal_pc.md.
@@ -20,7 +21,7 @@ is in research/theory/marginal_pc.md, the measurements in research/marginal_pc.m
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
@@ -33,6 +34,7 @@ from engine.context import RunContext
 from engine.data.dataset import Dataset
 from engine.effects.estimate import Estimate
 from engine.effects.plan import (
+    Asked,
     adjustment_sets,
     asked_of,
     corrected,
@@ -78,6 +80,7 @@ from engine.privacy.accounting import Guarantee, mu_budget, mu_to_epsilon
 from engine.privacy.budget import STRICT
 from engine.privacy.ledger import Ledger
 from engine.privacy.mechanisms import gaussian
+from engine.question import shares
 from engine.search.noisy_score import PrivateParameters
 from engine.search.pc import pc
 from engine.search.skeleton import Graph, Query, TestByTest, search
@@ -370,50 +373,66 @@ def wanted_triples(
 
 
 class Released(NamedTuple):
-    """What a run released: tests on its tables, and the answers to its question by adjustment set.
+    """What a run released: tests on its tables, and the estimates that answer its questions.
 
     ``whole`` says that the tensors of all orders are among the tables.
     """
 
     tests: NoisyTests
     whole: bool
-    answers: Mapping[tuple[int, ...], Estimate]
+    answers: tuple[Estimate, ...]
 
 
 def release(data: Dataset, params: MarginalPCParameters, context: RunContext) -> Released:
     """Release all tables and numbers; together they spend the ledger's whole rho."""
-    rho, store, question = context.ledger.limit, store_of(data), context.question
-    if question is None:
-        whole = known_whole(data.cardinalities, data.n, params.total)
-        return Released(graph_tables(data, params, params.total, context, rho), whole, {})
-    asked = asked_of(question, data.names, data.levels)
-    share, delta = asked.share, params.total.delta
-    graph_mu = math.sqrt(1 - share) * mu_budget(params.total.epsilon, delta)
-    total = Guarantee(mu_to_epsilon(graph_mu, delta), delta)
+    rho, questions, total = context.ledger.limit, context.questions, params.total
+    asked = [asked_of(each, data.names, data.levels) for each in questions]
+    share = questions[0].share if questions else 0.0
+    if questions:
+        graph_mu = math.sqrt(1 - share) * mu_budget(total.epsilon, total.delta)
+        total = Guarantee(mu_to_epsilon(graph_mu, total.delta), total.delta)
     whole = known_whole(data.cardinalities, data.n, total)
-    tests = graph_tables(data, params, total, context, (1 - share) * rho)
-    part = share * rho / 2  # of the tables, and of the numbers: mu is the root of twice that
+    found = Released(graph_tables(data, params, total, context, (1 - share) * rho), whole, ())
+    for k, (each, part) in enumerate(zip(asked, shares(questions), strict=True), 1):
+        label = "question's" if len(asked) == 1 else f"question {k}'s"
+        found = answered(data, params, context, found, each, part * rho / 2, label)
+    return found
+
+
+def answered(
+    data: Dataset,
+    params: MarginalPCParameters,
+    context: RunContext,
+    found: Released,
+    asked: Asked,
+    part: float,
+    label: str,
+) -> Released:
+    """Release the tables of a question for rho = ``part``, then its numbers for as much."""
+    store, tests, mu = store_of(data), found.tests, math.sqrt(2 * part)
     root = context.known is not None and bool(context.known.barred[:, asked.contrast.cause].all())
 
     def dags() -> Plausible:
-        found = conclude(data, tests, params, replace(context, trace=False, steps=[]), whole)
-        assert isinstance(found.diagnostics, MarginalDiagnostics)
-        return plausible(found.diagnostics, found.matrix, context.known)
+        quiet = replace(context, trace=False, steps=[])
+        outcome = conclude(data, tests, params, quiet, found.whole)
+        assert isinstance(outcome.diagnostics, MarginalDiagnostics)
+        return plausible(outcome.diagnostics, outcome.matrix, context.known)
 
     sets = adjustment_sets(asked, dags(), root)
-    wanted = wanted_tables(asked.contrast, sets, data.cardinalities, math.sqrt(2 * part), data.n)
-    release_weighted(context, store, tests.moments, wanted, part, label="question's tables")
+    wanted = wanted_tables(asked.contrast, sets, data.cardinalities, mu, data.n)
+    release_weighted(context, store, tests.moments, wanted, part, label=f"{label} tables")
     tests = tests.again()
-    numbers = planned_numbers(tests.moments, asked, dags(), root, math.sqrt(2 * part))
+    numbers = planned_numbers(tests.moments, asked, dags(), root, mu)
     if numbers is None:
         refine_pairs(context, store, tests.moments, [key for key in wanted if len(key) == 2], part)
-        return Released(tests.again(), whole, {})
-    sigma = numbers.sensitivity / math.sqrt(2 * part)
+        return found._replace(tests=tests.again())
+    sigma = numbers.sensitivity / mu
     noisy = gaussian(
         context, numbers.sums(store.rows), sensitivity=numbers.sensitivity, sigma=sigma,
-        label="question's numbers", order=2,
+        label=f"{label} numbers", order=2,
     )  # fmt: skip
-    return Released(tests, whole, corrected(tests.moments, numbers, noisy, sigma))
+    more = corrected(tests.moments, numbers, noisy, sigma)
+    return found._replace(tests=tests, answers=(*found.answers, *more))
 
 
 def graph_tables(
@@ -489,7 +508,7 @@ def conclude(
     params: MarginalPCParameters,
     context: RunContext,
     whole: bool | None = None,
-    answers: Mapping[tuple[int, ...], Estimate] | None = None,
+    answers: tuple[Estimate, ...] = (),
 ) -> Outcome:
     """Return the graph that follows from what was released.
 
@@ -533,7 +552,7 @@ def conclude(
         released=tests.moments,
         levels=data.levels,
         evidence=evidence,
-        answers=answers or {},
+        answers=answers,
     )
     return replace(outcome, diagnostics=diagnostics)
 

@@ -150,8 +150,8 @@ def run_with(
     """One run with this source of noise; Diverged where it leaves the script of a replay."""
     ledger = algorithm.ledger(data, params) if algorithm.ledger else Ledger()
     known = known_by(getattr(data.schema, "knowledge", None), data.names)
-    question = getattr(data.schema, "question", None)
-    session = RunContext(source, ledger, data.names, trace=trace, known=known, question=question)
+    asked = getattr(data.schema, "questions", ())
+    session = RunContext(source, ledger, data.names, trace=trace, known=known, questions=asked)
     with one_thread():
         return algorithm.run(data, params, session), session
 

@@ -20,7 +20,7 @@ from engine.release.places import check_place, save
 def effect_command(argv: Sequence[str]) -> None:
     """Print one effect with its interval; the file is checked, and nothing is charged.
 
-    Without a cause and an outcome it answers the question that the release was made for.
+    Without a cause and an outcome it answers the questions that the release was made for.
     """
     parser = Parser(
         example="effect release.json --cause age --outcome stage",
@@ -29,7 +29,7 @@ def effect_command(argv: Sequence[str]) -> None:
     parser.add_argument("file", help="the release, a JSON file")
     parser.add_argument(
         "--cause", metavar="COLUMN",
-        help="column that is set (default: the question that the release was made for)",
+        help="column that is set (default: the questions that the release was made for)",
     )  # fmt: skip
     parser.add_argument(
         "--outcome", metavar="COLUMN", help="outcome column"
@@ -72,7 +72,11 @@ def effect_command(argv: Sequence[str]) -> None:
     found = _asked(paid, args.cause, args.outcome, {name: getattr(args, name) for name in chosen})
     if args.out is not None:
         save(canonical(paid.release), Path(args.out))
-    print(json.dumps(found.to_json()) if args.json else "\n".join([found.sentence, *found.notes]))
+    if args.json:
+        values = [each.to_json() for each in found]
+        print(json.dumps(values[0] if len(values) == 1 else values))
+    else:
+        print("\n".join(line for each in found for line in (each.sentence, *each.notes)))
 
 
 _RENAMED = {"--effect": "--outcome", "--level": "--cause-level", "--base": "--reference",
@@ -90,10 +94,10 @@ def _current(word: str) -> str:
 
 def _asked(
     paid: BudgetedRelease, cause: str | None, outcome: str | None, chosen: dict[str, Any]
-) -> Effect:
+) -> tuple[Effect, ...]:
     if cause is not None and outcome is not None:
-        return paid.effect(cause, outcome, **chosen)
+        return (paid.effect(cause, outcome, **chosen),)
     given = [value for name, value in chosen.items() if name != "adjustment" and value]
-    if cause is not None or outcome is not None or given or paid.release.schema.question is None:
+    if cause is not None or outcome is not None or given or not paid.release.schema.questions:
         raise InputError("An effect needs --cause and --outcome.")
-    return paid.answer()
+    return paid.answers

@@ -8,9 +8,8 @@ from typing import Any
 
 from engine.cli.flags import Parser, add_json_flag, at_least, numbers, parts
 from engine.cli.interrupts import ending, watched
-from engine.cli.question import add_question_flags, question_of
+from engine.cli.question import add_question_flags, questions_of
 from engine.data.schema import load_schema
-from engine.errors import InputError
 from engine.studies.plan import DENSITY, DRAWS, TARGET, plan
 
 
@@ -62,7 +61,8 @@ def plan_command(argv: Sequence[str]) -> int:
     add_question_flags(parser)
     parser.add_argument(
         "--shares", type=numbers, metavar="P,P",
-        help="public shares of the cause's level and of its reference, for the width",
+        help="public shares of the cause's level and of its reference, for the width; two numbers "
+        "per question",
     )  # fmt: skip
     add_json_flag(parser)
     args = parser.parse_args(argv)
@@ -70,18 +70,8 @@ def plan_command(argv: Sequence[str]) -> int:
     asked: Any = {name: getattr(args, name) for name in same}
     if args.algorithm is not None:
         asked["algorithms"] = parts(args.algorithm, "--algorithm")
-    asked |= {"question": question_of(args), "shares": _shares(args.shares)}
+    asked |= {"question": questions_of(args), "shares": args.shares}
     with watched() as monitor:
         found = plan(load_schema(args.schema), **asked, **monitor.options)
     print(json.dumps(found.as_dict()) if args.json else found)
     return ending(monitor, None)
-
-
-def _shares(given: list[float] | None) -> tuple[float, float] | None:
-    if given is None:
-        return None
-    if len(given) != 2:
-        raise InputError(
-            "--shares takes two numbers: the share of the cause's level and that of its reference."
-        )
-    return given[0], given[1]

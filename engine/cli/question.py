@@ -7,13 +7,16 @@ import argparse
 from engine.cli.flags import numbers, parts
 from engine.errors import InputError
 from engine.knowledge import Knowledge
-from engine.question import SHARE, Question, order_of_time
+from engine.question import SHARE, Question, Questions, load_questions, order_of_time
 
 
 def add_question_flags(parser: argparse.ArgumentParser) -> None:
     """Add a cause, an outcome and their order of time to a command that charges."""
     group = parser.add_argument_group(
         "question", "the effect that the release is made for: it gets a share of the budget"
+    )
+    group.add_argument(
+        "--questions", metavar="FILE", help="several questions, a JSON list; without other flags"
     )
     group.add_argument("--cause", metavar="COLUMN", help="column that is set")
     group.add_argument("--outcome", metavar="COLUMN", help="outcome column")
@@ -41,12 +44,16 @@ def add_question_flags(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def question_of(args: argparse.Namespace) -> Question | None:
-    """Return the question that the flags ask; None without a cause and an outcome."""
+def questions_of(args: argparse.Namespace) -> Questions | None:
+    """Return the question that the flags ask, or those of a file; None without any."""
+    given = [name for name in ("cause", "outcome", "cause_level", "reference", "outcome_level",
+                               "values", "before", "after", "adjust")
+             if getattr(args, name) is not None]  # fmt: skip
+    if args.questions is not None:
+        if given or args.mean:
+            raise InputError("--questions takes no other flags of a question: write them in it.")
+        return load_questions(args.questions)
     if args.cause is None or args.outcome is None:
-        given = [name for name in ("cause", "outcome", "cause_level", "reference", "outcome_level",
-                                   "values", "before", "after", "adjust")
-                 if getattr(args, name) is not None]  # fmt: skip
         if given:
             raise InputError("A question needs --cause and --outcome.")
         return None

@@ -20,7 +20,7 @@ from engine.cli.flags import (
     values,
 )
 from engine.cli.interrupts import INTERRUPTED, ignore_signals, watched
-from engine.cli.question import add_question_flags, question_of
+from engine.cli.question import add_question_flags, questions_of
 from engine.data.schema import load_schema
 from engine.errors import InputError
 from engine.monitor import Cancelled
@@ -48,7 +48,7 @@ def release_command(argv: Sequence[str]) -> int:
     schema, budget = load_schema(args.schema), Budget(args.budget)
     if (facts := known(args)) is not None:
         schema = replace(schema, knowledge=facts)
-    schema = schema.asked(question_of(args))
+    schema = schema.asked(questions_of(args))
     if args.sign:
         own_key()  # one that cannot be used is refused before the table is read
     asked: dict[str, Any] = {"sign": args.sign, "resume": args.resume}
@@ -80,8 +80,8 @@ def _handed_out(paid: BudgetedRelease, budget: Budget, out: Path) -> None:
         f"ε = {found.total.epsilon:g}, δ = {number(found.total.delta)}; budget {said}."
     )
     print(doubt_words(found))
-    if found.schema.question is not None:
-        print(paid.answer().sentence)
+    for answer in paid.answers if found.schema.questions else ():
+        print(answer.sentence)
     if found.signature is not None:
         print(f"Signed with the key {found.signature.public_key}.")
     print(f"Saved as {paid.kept}; export again: engine release --again {paid.kept} --out FILE.")

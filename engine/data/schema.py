@@ -41,13 +41,14 @@ __all__ = ["LEVEL", "Column", "Person", "Schema", "load_schema", "parse_schema"]
 
 if TYPE_CHECKING:
     from engine.data.draft import Found
-    from engine.question import Question
+    from engine.question import Question, Questions
 
 _Facts = TypeVar("_Facts", Column, Person, Dialect)
 FORMAT = "dp-causal-explorer/schema"
 VERSIONS = 1, 2  # the second for facts that the first does not have
 _TOP = (
-    "format", "version", "rows", "person", "dialect", "missing", "columns", "knowledge", "question"
+    "format", "version", "rows", "person", "dialect", "missing", "columns", "knowledge",
+    "question", "questions",
 )  # fmt: skip
 _NEW = ("missing", "groups", "values", "declared")
 
@@ -68,11 +69,11 @@ class Schema(metaclass=_Named):
     With a ``person`` a record is a person, not a row: every column says how a person's rows become
     one, and ``rows`` is the number of persons. ``knowledge`` is the declared background knowledge,
     ``dialect`` the dialect of text, ``missing`` the codes that are read as empty cells in each
-    column without separate codes, ``question`` the effect on which a release spends a share of its
-    budget. In a draft, ``left_out`` maps each omitted column to the reason and a possible use;
+    column without separate codes, ``questions`` the effects on which a release spends a share of
+    its budget. In a draft, ``left_out`` maps each omitted column to the reason and a possible use;
     ``hints`` names points to check in others. Raises InputError for fewer than two columns, a name
-    that occurs twice, rows below 2, rules for persons that do not fit together, or knowledge or a
-    question of a column that there is not.
+    that occurs twice, rows below 2, rules for persons that do not fit together, or knowledge or
+    questions of a column that there is not.
 
     Examples:
         >>> stage = Column(name="stage", type="ordered", levels=("I", "II", "III"))
@@ -87,7 +88,7 @@ class Schema(metaclass=_Named):
     knowledge: Knowledge | None = None
     dialect: Dialect = PLAIN
     missing: tuple[str | float, ...] = ()
-    question: Question | None = None
+    questions: tuple[Question, ...] = ()
     left_out: tuple[tuple[str, str], ...] = field(default=(), compare=False)
     hints: tuple[tuple[str, str], ...] = field(default=(), compare=False)
 
@@ -104,28 +105,30 @@ class Schema(metaclass=_Named):
                 raise InputError(f"The column {show(column.name)} {fault}.")
         if self.knowledge is not None:
             check_names(self.knowledge, names)
-        for name in () if self.question is None else self.question.names:
+        for name in (name for each in self.questions for name in each.names):
             if name not in names:
                 raise InputError(
                     f"The question names {show(name)}, which is not a column of the schema."
                     f"{did_you_mean(name, names)}"
                 )
 
-    def asked(self, question: Question | None) -> Schema:
-        """Return the schema with a question and its background knowledge, public facts both.
+    def asked(self, question: Questions | None) -> Schema:
+        """Return the schema with questions and their background knowledge, public facts both.
 
-        InputError where the schema declares other knowledge, or another question.
+        InputError where the schema declares other knowledge, or other questions.
         """
         if question is None:
             return self
-        for what, mine, its in (("background knowledge", self.knowledge, question.known),
-                                ("question", self.question, question)):  # fmt: skip
-            if mine and its and mine != its:
-                raise InputError(f"The schema and the question declare different {what}; keep one.")
-        if question.mean:
-            question = replace(question, mean=False, values=self.numbers(question.outcome))
-        known = question.known or self.knowledge
-        return replace(self, knowledge=known, question=replace(question, known=None))
+        from engine.question import listed, one_knowledge  # most schemas have none
+
+        given = listed(question)
+        means = [self.numbers(each.outcome) if each.mean else each.values for each in given]
+        asked = [replace(each, mean=False, values=values, known=None)
+                 for each, values in zip(given, means, strict=True)]  # fmt: skip
+        if self.questions and self.questions != tuple(asked):
+            raise InputError("The schema and the request declare different questions; keep one.")
+        known = one_knowledge(given, self.knowledge)
+        return replace(self, knowledge=known, questions=listed(asked))
 
     def numbers(self, name: str) -> tuple[float, ...]:
         """Return a column's public number of each level; InputError where one has none."""
@@ -322,10 +325,11 @@ class Schema(metaclass=_Named):
         known = self.knowledge and self.knowledge.to_json()
         new = self.missing or self.dialect.date or any({*_NEW} & held.keys() for held in columns)
         new = new or any({"bounds", "cuts"} <= held.keys() for held in columns)
-        new = new or self.question is not None
+        new = new or bool(self.questions)
         top = {"format": FORMAT, "version": VERSIONS[bool(new)], **stated, "columns": columns}
-        asked = self.question and self.question.to_json()
-        last = ("knowledge", known), ("question", asked)
+        asked = [each.to_json() for each in self.questions]
+        one = len(asked) == 1  # as files have it from before there were several
+        last = ("knowledge", known), ("question", asked[0]) if one else ("questions", asked)
         return {what: value for what, value in (*top.items(), *last) if value}
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
@@ -416,14 +420,18 @@ def parse_schema(content: Any) -> Schema:
         None if known is None else parse_knowledge(known),
         _parsed(Dialect, content.get("dialect", {}), "schema's dialect"),
         listed(content.get("missing", ()), "missing") or (),
-        _question(content["question"]) if "question" in content else None,
+        _questions(content),
     )
 
 
-def _question(content: Any) -> Question:
-    from engine.question import parse_question  # most schemas have none
+def _questions(content: Mapping[str, Any]) -> tuple[Question, ...]:
+    if not {"question", "questions"} & content.keys():
+        return ()
+    from engine.question import parse_questions  # most schemas have none
 
-    return parse_question(content)
+    one = [content["question"]] if "question" in content else []
+    several = content.get("questions", [])
+    return parse_questions(one + several if isinstance(several, list) else several)
 
 
 def _parsed(kind: type[_Facts], content: Any, what: str) -> _Facts:

@@ -29,7 +29,7 @@ from engine.effects.estimate import (
     too_many_cells,
 )
 from engine.effects.finding import Finding, hull
-from engine.effects.outcome import contrast_of, event_label
+from engine.effects.outcome import column_of, contrast_of, event_label
 from engine.effects.plausible import Plausible
 from engine.errors import InputError, show
 from engine.marginals.moments import Moments
@@ -89,8 +89,8 @@ def effect_of(
     reference: str | None = None,
     outcome_level: object = None,
     values: Sequence[float] | None = None,
-    adjustment: str = OPTIMAL,
-    corrected: Mapping[Set, Estimate] | None = None,
+    adjustment: str | Sequence[str] = OPTIMAL,
+    corrected: Sequence[Estimate] = (),
 ) -> Effect:
     """Estimate the effect of ``cause`` on ``outcome`` over plausible DAGs, from released tensors.
 
@@ -106,9 +106,9 @@ def effect_of(
         outcome_level: The outcome's level that is counted, a list of them, or a range of numbers as
             ">= 350" (:func:`engine.effects.outcome.counted`).
         values: A number for each level of the outcome; then means are compared, in its unit.
-        adjustment: "optimal" or "parents".
-        corrected: The estimates of a question that was asked before, by adjustment set; those of
-            the same contrast come first.
+        adjustment: "optimal" or "parents", by plausible graphs; or the names of a known set.
+        corrected: The estimates of questions that were asked before; those of the same contrast
+            come first.
 
     Raises:
         InputError: For unknown names and levels.
@@ -117,15 +117,21 @@ def effect_of(
         names, levels, cause, outcome, cause_level=cause_level, reference=reference,
         outcome_level=outcome_level, values=values,
     )  # fmt: skip
-    if adjustment not in SETS:
-        raise InputError(f"The adjustment is one of {', '.join(SETS)}, not {show(adjustment)}.")
     x, y = asked.cause, asked.outcome
+    named = None
+    if not isinstance(adjustment, str):
+        named, adjustment = tuple(sorted(column_of(names, z) for z in adjustment)), OPTIMAL
+        if {x, y} & {*named}:
+            raise InputError("The adjustment set holds neither the cause nor the outcome.")
+    elif adjustment not in SETS:
+        raise InputError(f"The adjustment is one of {', '.join(SETS)}, not {show(adjustment)}.")
     hits = [] if values is not None else [k for k, value in enumerate(asked.values) if value]
     acts, reverse, wanted = weighed(dags, x, y, adjustment) if dags.dags else (None, 0.0, [])
+    wanted = wanted if named is None else [(named, named)]
     answers: list[Estimate] = []
     refusal: str | None = words.UNTIMELY
     if dags.dags:
-        ready = {s: each for s, each in (corrected or {}).items() if each.asked == asked}
+        ready = {each.adjusted: each for each in corrected if each.asked == asked}
         answers, refusal = _answers(moments, names, levels, asked, wanted, ready)
     return Effect(
         cause=cause,

@@ -34,11 +34,10 @@ MOST_NOISE = 0.25  # of an average cell: whole tables, or triples, noisier than 
 
 @dataclass(frozen=True)
 class Asked:
-    """A question in codes: the contrast, the named adjustment set if any, its share."""
+    """A question in codes: the contrast, and the named adjustment set if any."""
 
     contrast: Contrast
     adjust: Set | None
-    share: float
 
 
 def asked_of(question: Question, names: Sequence[str], levels: Sequence[Sequence[str]]) -> Asked:
@@ -52,7 +51,7 @@ def asked_of(question: Question, names: Sequence[str], levels: Sequence[Sequence
     )  # fmt: skip
     named = question.adjust
     adjust = None if named is None else tuple(sorted(column_of(names, z) for z in named))
-    return Asked(contrast, adjust, question.share)
+    return Asked(contrast, adjust)
 
 
 def adjustment_sets(asked: Asked, dags: Plausible, root: bool) -> list[Set]:
@@ -138,13 +137,11 @@ def planned_numbers(
     return Numbers(tuple(influence(m, contrast, s, mu) for s in sets))
 
 
-def corrected(m: Moments, found: Numbers, noisy: Array, sigma: float) -> dict[Set, Estimate]:
+def corrected(m: Moments, found: Numbers, noisy: Array, sigma: float) -> list[Estimate]:
     """Turn released sums, with noise of this deviation, into an estimate for each set."""
     r = m.cardinalities[found.sets[0].asked.cause]
     mean, covariance = np.full(r, math.nan), np.full((r, r), math.nan)
-    return {
-        each.adjusted: Estimate(
-            each.asked, each.adjusted, AIPW, False, mean, covariance, covariance, interval
-        )
+    return [
+        Estimate(each.asked, each.adjusted, AIPW, False, mean, covariance, covariance, interval)
         for each, interval in zip(found.sets, found.intervals(noisy, sigma, m.n), strict=True)
-    }
+    ]

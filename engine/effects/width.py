@@ -15,6 +15,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from engine.effects.estimate import Z95
 from engine.effects.plan import asked_of
 from engine.effects.words import amount
@@ -23,7 +25,8 @@ from engine.graphs.known import known_of
 from engine.knowledge import Knowledge
 from engine.percent import number
 from engine.privacy.accounting import mu_budget
-from engine.question import Question
+from engine.question import Question, Questions, listed, one_knowledge
+from engine.question import shares as question_shares
 
 NOISE, SAMPLING = 1.3, 0.2
 RANDOMISED, NAMED = "randomised", "named set"
@@ -120,7 +123,7 @@ class Widths:
 
 
 def widths(
-    question: Question,
+    questions: Questions,
     names: Sequence[str],
     levels: Sequence[Sequence[str]],
     *,
@@ -128,33 +131,45 @@ def widths(
     epsilons: Sequence[float],
     delta: float,
     knowledge: Knowledge | None = None,
-    shares: tuple[float, float] | None = None,
-) -> Widths:
-    """Forecast a question's widths from a schema's columns and levels.
+    shares: Sequence[float] | Sequence[Sequence[float]] | None = None,
+) -> tuple[Widths, ...]:
+    """Forecast the widths of each question from a schema's columns and levels.
 
     Args:
-        question: Cause, outcome and background knowledge, which takes precedence over
-            ``knowledge``.
+        questions: Cause, outcome and background knowledge, which takes precedence over
+            ``knowledge``; one question or several.
         names: The columns' names.
         levels: Each column's levels.
         rows: Number of records.
         epsilons: Totals to try.
         delta: The δ of every total.
         knowledge: The schema's background knowledge.
-        shares: The shares of the cause's level and of its reference, if they are public.
+        shares: The shares of the cause's level and of its reference, if they are public; two
+            numbers per question.
 
     Raises:
         InputError: For names and levels that the schema lacks, and for shares that are no shares.
     """
-    asked = asked_of(question, names, levels)
-    known = known_of(question.known or knowledge, names)
-    cause = asked.contrast.cause
-    how = NAMED if asked.adjust is not None else None
-    if known is not None and known.barred[:, cause].all():
-        how = RANDOMISED
-    found = (
-        width(rows=rows, epsilon=epsilon, delta=delta, share=asked.share,
-              levels=len(levels[cause]), span=asked.contrast.span, shares=shares, known=how)
-        for epsilon in epsilons
-    )  # fmt: skip
-    return Widths(question, question.values is not None, tuple(found))
+    given = listed(questions)
+    found = one_knowledge(given, None) or knowledge
+    known = known_of(found, names)
+    public: list[tuple[float, float] | None] = [None] * len(given)
+    if shares is not None:
+        flat = np.ravel(shares).tolist()
+        if len(flat) != 2 * len(given):
+            raise InputError("Shares are two numbers per question: of its level and its reference.")
+        public = list(zip(flat[::2], flat[1::2], strict=True))
+    out = []
+    for question, share, pair in zip(given, question_shares(given), public, strict=True):
+        asked = asked_of(question, names, levels)
+        cause = asked.contrast.cause
+        how = NAMED if asked.adjust is not None else None
+        if known is not None and known.barred[:, cause].all():
+            how = RANDOMISED
+        made = (
+            width(rows=rows, epsilon=epsilon, delta=delta, share=share,
+                  levels=len(levels[cause]), span=asked.contrast.span, shares=pair, known=how)
+            for epsilon in epsilons
+        )  # fmt: skip
+        out.append(Widths(question, question.values is not None, tuple(made)))
+    return tuple(out)

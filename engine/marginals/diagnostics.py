@@ -26,8 +26,7 @@ class MarginalDiagnostics(Diagnostics):
     (:mod:`engine.marginals.confidence`). ``released_tables`` names the columns of each table that
     was released, ``released`` holds them with the variance of their noise, and ``levels`` the names
     of the columns' levels in them. ``evidence`` is the evidence for the directions. ``answers`` are
-    the estimates (:class:`engine.effects.estimate.Estimate`) of the run's question by adjustment
-    set.
+    the estimates (:class:`engine.effects.estimate.Estimate`) of the run's questions.
     """
 
     edge_confidence: Mapping[tuple[int, int], float] = field(default_factory=dict)
@@ -36,9 +35,7 @@ class MarginalDiagnostics(Diagnostics):
     released: Moments | None = field(default=None, repr=False, compare=False, metadata=OMITTED)
     levels: tuple[tuple[str, ...], ...] = field(default=(), repr=False, metadata=OMITTED)
     evidence: DirectionEvidence | None = field(default=None, repr=False, metadata=OMITTED)
-    answers: Mapping[tuple[int, ...], Any] = field(
-        default_factory=dict, repr=False, compare=False, metadata=OMITTED
-    )
+    answers: tuple[Any, ...] = field(default=(), repr=False, compare=False, metadata=OMITTED)
 
     arrow_confidence = Renamed("direction_confidence")
 

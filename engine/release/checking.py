@@ -114,10 +114,10 @@ class Request:
     def context(
         self, source: Randomness, monitor: Monitor, known_by: KnownBy = known_of
     ) -> RunContext:
-        """Return the context of a run under the schema's knowledge and question."""
+        """Return the context of a run under the schema's knowledge and questions."""
         names, ledger = self.schema.names, marginal_pc.ledger(self.empty, self.params)
-        known, question = known_by(self.schema.knowledge, names), self.schema.question
-        return RunContext(source, ledger, names, trace=False, known=known, question=question,
+        known, asked = known_by(self.schema.knowledge, names), self.schema.questions
+        return RunContext(source, ledger, names, trace=False, known=known, questions=asked,
                           monitor=monitor)  # fmt: skip
 
     def run(
@@ -139,7 +139,7 @@ class Tables(NamedTuple):
     tests: NoisyTests
     levels: tuple[tuple[str, ...], ...]
     whole: bool
-    answers: Mapping[tuple[int, ...], Estimate]
+    answers: tuple[Estimate, ...]
     known_by: KnownBy = known_of
 
 
@@ -272,7 +272,7 @@ def _pool(release: Release, tables: Sequence[Tables]) -> Tables:
     moments = pooled([each.tests.moments for each in tables])
     ordinal = requested(release).params.ordinal
     tests = NoisyTests(moments, ordinal=ordinal, leaks=False, whole=bool(moments.higher))
-    return Tables(tests, tables[0].levels, all(each.whole for each in tables), {})
+    return Tables(tests, tables[0].levels, all(each.whole for each in tables), ())
 
 
 def derived(
@@ -438,7 +438,7 @@ def assembled(parts: Sequence[Release], applied: Knowledge | None) -> Release:
         best,
         name=names if len(names) <= 120 else f"{len(parts)} releases",
         rows=sum(part.rows for part in parts),
-        schema=replace(best.schema, rows=None, knowledge=None, question=None),
+        schema=replace(best.schema, rows=None, knowledge=None, questions=()),
         total=Guarantee(best.total.epsilon, max(part.total.delta for part in parts)),
         releases=(),
         labels=(),
@@ -470,15 +470,12 @@ def question(release: Release) -> Callable[..., Effect]:
 
 def answer(release: Release, asked: Question) -> Effect:
     """Answer a question from a release that is checked first."""
-    reference, level = asked.levels or (None, None)
-    return question(release)(
-        asked.cause,
-        asked.outcome,
-        cause_level=level,
-        reference=reference,
-        outcome_level=asked.outcome_level,
-        values=asked.values,
-    )
+    return question(release)(asked.cause, asked.outcome, **asked.options)
+
+
+def answers(release: Release) -> tuple[Effect, ...]:
+    """Answer the questions that a release was made for."""
+    return tuple(answer(release, asked) for asked in release.schema.questions)
 
 
 # An attack on a shared release, from its file alone: its answers are forced upon neighbours of its

@@ -36,13 +36,14 @@ from engine.monitor import Cancelled, Monitor, OnProgress, Stop, renamed
 from engine.percent import count
 from engine.privacy.accounting import Guarantee
 from engine.privacy.sources import Hardened, Released, Replay
-from engine.question import Question, checked
+from engine.question import Question, Questions
 from engine.randomness import Randomness
 from engine.release import budget as books
 from engine.release import page
 from engine.release.checking import (
     Request,
     answer,
+    answers,
     check,
     combined,
     question,
@@ -179,19 +180,26 @@ class BudgetedRelease:
         return question(paid.release)(cause, outcome, **chosen)
 
     def answer(self, question: Question | None = None) -> Effect:
-        """Answer a question from the released numbers; by default the one that it was made for.
+        """Answer a question from the released numbers; by default the first that it was made for.
 
         Raises:
             InputError: For a release that was made for none, and names or levels that it lacks.
         """
-        wanted = self.release.schema.question if question is None else question
-        if wanted is None:
-            raise InputError("This release was made for no question; name a cause and an outcome.")
+        if question is None:
+            return self.answers[0]
+        wanted = question
         paid = self if wanted.known is None else self.with_knowledge(wanted.known)
         if wanted.mean:
             values = self.release.schema.numbers(wanted.outcome)
             wanted = replace(wanted, mean=False, values=values)
         return answer(paid.release, wanted)
+
+    @property
+    def answers(self) -> tuple[Effect, ...]:
+        """The answers to the questions that it was made for; InputError where there were none."""
+        if not self.release.schema.questions:
+            raise InputError("This release was made for no question; name a cause and an outcome.")
+        return answers(self.release)
 
     def with_knowledge(self, knowledge: Knowledge) -> BudgetedRelease:
         """Return the same tables under other background knowledge; nothing is charged.
@@ -379,7 +387,7 @@ class Budget:
         stop: Stop | None = None,
         on_progress: OnProgress | None = None,
         resume: bool = False,
-        question: Question | None = None,
+        question: Questions | None = None,
         **values: Any,
     ) -> BudgetedRelease:
         """Charge this budget, then release; a crash in between leaves the charge.
@@ -396,7 +404,8 @@ class Budget:
                 charge is on the disk. While a file is read, another thread calls it.
             resume: End the last release that was charged and cut short, at the settings that it
                 had, of the same data; nothing is charged. Its drawn tables are used again.
-            question: The effect that a share of the budget is spent on; a public fact.
+            question: The effect that a share of the budget is spent on, or several, which divide
+                it by weight; public facts.
             values: More parameters of :mod:`~engine.algorithms.marginal_pc`.
 
         Returns:
@@ -409,7 +418,7 @@ class Budget:
         table = _declared(data, schema, monitor)
         if question is not None:
             assert table.schema is not None
-            table = replace(table, schema=table.schema.asked(checked(question)))
+            table = replace(table, schema=table.schema.asked(question))
         signer = own_key() if sign else None
         private_folder(self._book.folder)  # where nothing can be kept, nothing is charged
         if resume:

@@ -15,7 +15,7 @@ from engine.graphs.edges import Edge, annotated, edges, svg
 from engine.graphs.known import known_of
 from engine.graphs.weighed_colliders import SHOWN
 from engine.percent import count, percent, probability
-from engine.release.checking import answer, moments_of
+from engine.release.checking import answers, moments_of
 from engine.release.file import Release, digest, neighbours
 from engine.release.noise import ALARM
 from engine.release.pooling import WARN, drift
@@ -54,14 +54,13 @@ def to_html(release: Release) -> str:
 
 
 def _answered(release: Release) -> list[str]:
-    """Return the answer to the question that the release was made for."""
-    asked = release.schema.question
-    if asked is None:
-        return []
-    found = answer(release, asked)
-    title = f"{asked.cause} and {asked.outcome}"
-    words = (f"<b>{escape(found.sentence)}</b>", escape(" ".join(found.notes)))
-    return [f"<h2>Question: {escape(title)}</h2>", *(f"<p>{each}</p>" for each in words)]
+    """Return the answers to the questions that the release was made for."""
+    parts: list[str] = []
+    for found in answers(release):
+        title = f"{found.cause} and {found.outcome}"
+        words = (f"<b>{escape(found.sentence)}</b>", escape(" ".join(found.notes)))
+        parts += [f"<h2>Question: {escape(title)}</h2>", *(f"<p>{each}</p>" for each in words)]
+    return parts
 
 
 def promise_words(release: Release) -> str:

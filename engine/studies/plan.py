@@ -27,7 +27,7 @@ from engine.effects.width import Widths, widths
 from engine.errors import InputError
 from engine.monitor import Monitor, OnProgress, Stop, renamed
 from engine.percent import percent
-from engine.question import Question
+from engine.question import Questions
 from engine.registry import ALGORITHMS, algorithm
 from engine.serialise import plain
 from engine.studies.detectability import UNREACHED, Invented, Shape, remedies
@@ -307,8 +307,8 @@ def no_graph(request: PlanRequest, epsilons: Sequence[float], delta: float) -> s
 class Plan:
     """Forecasts for a schema: ``request`` is what was asked, ``forecasts`` one for each answer.
 
-    ``width`` is the forecast of a question's interval, None without a question. ``print`` and a
-    notebook show it as a table.
+    ``widths`` are the forecasts of the questions' intervals. ``print`` and a notebook show it as a
+    table.
 
     Examples:
         >>> from engine import Column, Schema
@@ -322,7 +322,7 @@ class Plan:
     request: PlanRequest
     forecasts: tuple[Forecast, ...]
     target: float = TARGET
-    width: Widths | None = None
+    widths: tuple[Widths, ...] = ()
     delta: float = 1e-6
 
     def __repr__(self) -> str:
@@ -392,7 +392,7 @@ class Plan:
 
     def __str__(self) -> str:
         """Print the table, then the answer and the conditions for which the numbers hold."""
-        asked = [] if self.width is None else self.width.sentences
+        asked = [said for each in self.widths for said in each.sentences]
         if not self.forecasts:
             return "\n".join([*asked, self.sentence])
         return "\n".join([self.table.to_string(index=False), *asked, self.sentence, self.notes])
@@ -400,7 +400,7 @@ class Plan:
     def _repr_html_(self) -> str:
         """Show the sentence, the table and the notes."""
         shown = self.table.to_html(index=False, border=0) if self.forecasts else ""
-        first = [self.sentence] if self.width is None else [*self.width.sentences, self.sentence]
+        first = [*(said for each in self.widths for said in each.sentences), self.sentence]
         said = "".join(f"<p><b>{escape(each)}</b></p>" for each in first)
         return f"{said}{shown}<p>{escape(self.notes)}</p>"
 
@@ -428,7 +428,11 @@ class Plan:
             "sentence": self.sentence,
             "warning": self.warning,
             "guarantee": "strict",
-            "widths": None if self.width is None else [vars(each) for each in self.width.found],
+            "widths": [
+                {"cause": one.question.cause, "outcome": one.question.outcome} | vars(each)
+                for one in self.widths
+                for each in one.found
+            ],
         }
 
 
@@ -450,8 +454,8 @@ def plan(
     empty: int = DRAWS,
     seed: int = 0,
     target: float = TARGET,
-    question: Question | None = None,
-    shares: tuple[float, float] | None = None,
+    question: Questions | None = None,
+    shares: Sequence[float] | Sequence[Sequence[float]] | None = None,
     stop: Stop | None = None,
     on_progress: OnProgress | None = None,
 ) -> Plan:
@@ -473,9 +477,10 @@ def plan(
         empty: Tables of independent columns, a forecast (0: none).
         seed: The seed of the simulation.
         target: A skeleton F1 that is wanted.
-        question: The effect that a release will be asked for; the schema's own, if it has one. Its
-            forecast is the width of its interval.
-        shares: The shares of the cause's level and of its reference, if they are public facts.
+        question: The effect that a release will be asked for, or several; the schema's own, if it
+            has some. The forecast of each is the width of its interval.
+        shares: The shares of the cause's level and of its reference, if they are public facts; two
+            numbers per question.
         stop: A ``threading.Event``, or a function that says whether to stop. The
             forecast is then from the networks that are complete.
         on_progress: Called after each run, with the share that is done and a phrase.
@@ -500,7 +505,7 @@ def plan(
             raise InputError("Say how many records there are: rows=3000, a whole number.")
         request = PlanRequest(schema.names, schema.levels, n, links, strength)
         schema = schema.asked(question)
-        question = schema.question
+        question = schema.questions
     elif isinstance(schema, PlanRequest):
         request = schema
     else:
@@ -508,9 +513,9 @@ def plan(
     keys = planned_algorithms([algorithms] if isinstance(algorithms, str) else algorithms)
     epsilons = [float(e) if isinstance(e, int) else e for e in np.atleast_1d(epsilon).tolist()]
     known = schema.knowledge if isinstance(schema, Schema) else None
-    width = None if question is None else widths(
-        question, request.names, request.levels, rows=request.rows, epsilons=epsilons, delta=delta,
-        knowledge=known, shares=shares,
+    asked = widths(
+        question or (), request.names, request.levels, rows=request.rows, epsilons=epsilons,
+        delta=delta, knowledge=known, shares=shares,
     )  # fmt: skip
     grid, monitor = {"epsilon": epsilons, "delta": delta}, Monitor(on_progress, stop)
     runs: dict[tuple[str, float], Batch] = {at: [] for at in product(keys, epsilons)}
@@ -528,4 +533,4 @@ def plan(
     forecasts = (
         _forecast(request.rows, *at, found, nothing[at]) for at, found in runs.items() if found
     )
-    return Plan(request, tuple(forecasts), target, width, delta)
+    return Plan(request, tuple(forecasts), target, asked, delta)

@@ -78,7 +78,7 @@ def _price_of_a_question(now: Tour, people: int, epsilon: float) -> None:
     )  # fmt: skip
     asked = Question(cause=titles[chosen[0]], outcome=titles[chosen[1]], adjust=())
     names, levels = list(titles.values()), data.levels
-    found = widths(asked, names, levels, rows=people, epsilons=[epsilon], delta=DELTA)
+    (found,) = widths(asked, names, levels, rows=people, epsilons=[epsilon], delta=DELTA)
     st.markdown(plain(found.sentences[0]))
 
 

@@ -87,8 +87,8 @@ class Heading(Parameters):
 
 def asked_of(heading: Heading, data: Dataset) -> tuple[str, str] | None:
     """The columns (cause, outcome) that a report is asked about: the release's own, by default."""
-    question = data.schema.question if data.schema else None
-    default = (question.cause, question.outcome) if question else None
+    made_for = data.schema.questions if data.schema else ()
+    default = next(((each.cause, each.outcome) for each in made_for), None)
     return heading.asked(titles_of(data)) or default
 
 
@@ -215,16 +215,16 @@ def _effect(run: Shown, asked: tuple[str, str]) -> Effect | None:
     if getattr(run.result.diagnostics, "released", None) is None:
         return None
     schema, options = run.data.schema, dict[str, Any]()
-    question = schema.question if schema else None
+    made_for = (q for q in schema.questions if (q.cause, q.outcome) == asked) if schema else ()
+    question, titles = next(iter(made_for), None), titles_of(run.data)
     with suppress(InputError):
         options["values"] = schema.numbers(asked[1]) if schema else None
     if not set(options.get("values") or ()) - {0.0, 1.0}:
         options.clear()
-    if question and (question.cause, question.outcome) == asked:
-        reference, level = question.levels or (None, None)
-        options = {"cause_level": level, "reference": reference, "values": question.values,
-                   "outcome_level": question.outcome_level}  # fmt: skip
-    titles = titles_of(run.data)
+    if question is not None:
+        options = question.options
+        if question.adjust is not None:
+            options["adjustment"] = tuple(titles[name] for name in question.adjust)
     names = tuple(titles[name] for name in run.result.names)
     return _found(run.result, names, titles[asked[0]], titles[asked[1]], tuple(options.items()))
 

@@ -96,14 +96,15 @@ def _has_numbers(schema: Schema, name: str) -> bool:
 
 def width(schema: Schema, rows: int, epsilon: float, delta: float) -> None:
     """Say how narrow the question's interval will be, before anything is spent."""
-    if schema.question is None:
+    if not schema.questions:
         return
     try:
         found = widths(
-            schema.question, schema.names, schema.levels, rows=rows, epsilons=[epsilon],
+            schema.questions, schema.names, schema.levels, rows=rows, epsilons=[epsilon],
             delta=delta, knowledge=schema.knowledge,
         )  # fmt: skip
     except InputError as error:
         st.error(text.plain(str(error)))
         return
-    st.markdown(f"**{text.plain(found.sentences[0])}**")
+    for each in found:
+        st.markdown(f"**{text.plain(each.sentences[0])}**")

@@ -12,7 +12,7 @@ import streamlit as st
 
 from engine.effects.effect import Effect
 from engine.graphs.formats import FORMATS
-from engine.release.checking import answer, question
+from engine.release.checking import answers, question
 from engine.release.file import Release, canonical, digest, neighbours
 from engine.release.page import (
     EDGES,
@@ -54,9 +54,8 @@ def released(release: Release, ids: Sequence[str]) -> None:
 
 
 def answered(release: Release) -> None:
-    """The answer to the question that the release was made for."""
-    if release.schema.question is not None:
-        found = answer(release, release.schema.question)
+    """The answers to the questions that the release was made for."""
+    for found in answers(release):
         st.markdown(f"**{text.plain(found.sentence)}**")
         st.caption(text.plain(" ".join(found.notes)))
 

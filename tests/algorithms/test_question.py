@@ -62,14 +62,18 @@ def test_a_known_cause_or_a_named_set_needs_one_number(asia):
                question=replace(ASKED, known=Knowledge(roots=["smoke"])))  # fmt: skip
     assert [a.adjusted for a in root.effect("smoke", "dysp").answers] == [()]
     named = run("marginal_pc", asia, epsilon=1.0, question=replace(ASKED, adjust=("asia",)))
-    assert list(named.diagnostics.answers) == [(asia.names.index("asia"),)]
+    assert [a.adjusted for a in named.diagnostics.answers] == [(asia.names.index("asia"),)]
+    found = named.effect("smoke", "dysp", adjustment=("asia",))
+    assert (found.adjusted, found.method) == ((("asia",),), AIPW)
+    with pytest.raises(InputError):
+        named.effect("smoke", "dysp", adjustment=("smoke",))
     assert root.diagnostics.released_tables != named.diagnostics.released_tables
 
 
 def test_a_level_that_the_noise_hides_has_no_number_and_the_share_goes_to_tables():
     small = load_dataset("asia", n=300)
     found = run("marginal_pc", small, epsilon=0.3, question=Question(cause="asia", outcome="dysp"))
-    assert found.diagnostics.answers == {}
+    assert found.diagnostics.answers == ()
     assert found.ledger.used_epsilon == pytest.approx(0.3, abs=1e-9)
     refused = found.effect("asia", "dysp").sentence
     assert "The noise is larger than the count of asia = yes" in refused
@@ -89,6 +93,8 @@ WRONG = [
     {"cause": "smoke", "outcome": "dysp", "adjust": ("smoke",)},
     {"cause": "smoke", "outcome": "dysp", "adjust": ("age",)},
     {"cause": "smoke", "outcome": "dysp", "share": 1.0},
+    {"cause": "smoke", "outcome": "dysp", "weight": 0},
+    {"cause": "smoke", "outcome": "dysp", "weight": float("nan")},
     {"cause": 3, "outcome": "dysp"},
     {"cause": "smoke", "outcome": "dysp", "adjust": "asia"},
 ]
@@ -144,14 +150,22 @@ def test_a_forecast_says_the_width_that_each_epsilon_buys_before_a_record_is_rea
                  question=wanted, shares=(0.5, 0.5))  # fmt: skip
     by_hand = width(rows=20_000, epsilon=1.0, delta=1e-6, share=0.7, levels=2, span=800.0,
                     shares=(0.5, 0.5), known=NAMED)  # fmt: skip
-    assert found.width.found[1] == by_hand
-    assert [w["half"] for w in found.as_dict()["widths"]] == [w.half for w in found.width.found]
+    assert found.widths[0].found[1] == by_hand
+    assert [w["half"] for w in found.as_dict()["widths"]] == [w.half for w in found.widths[0].found]
     assert f"known to about ± {by_hand.half:.4g}; in nine of ten" in str(found)
+    two = [replace(wanted, weight=3), replace(wanted, outcome="age", values=None, adjust=())]
+    forecast = plan(schema, rows=20_000, epsilon=1, algorithms="marginal_pc", draws=2, empty=0,
+                    question=two, shares=[(0.5, 0.5), (0.2, 0.8)])  # fmt: skip
+    about = {"rows": 20_000, "epsilon": 1.0, "delta": 1e-6, "levels": 2, "known": NAMED}
+    assert [each.found for each in forecast.widths] == [
+        (width(share=0.7 * 3 / 4, span=800.0, shares=(0.5, 0.5), **about),),
+        (width(share=0.7 / 4, span=1.0, shares=(0.2, 0.8), **about),),
+    ]
     schema.save(tmp_path / "s.json")
     asked = (f"plan --schema {tmp_path / 's.json'} --rows 20000 --epsilon 1 --draws 2 --algorithm "
              "marginal_pc --cause drug --outcome cost")  # fmt: skip
     main([*asked.split(), "--values", "100,900", "--adjust", "age", "--shares", "0.5,0.5"])
-    assert found.width.sentences[1] in capsys.readouterr().out
+    assert found.widths[0].sentences[1] in capsys.readouterr().out
     main(asked.split())
     assert "No width is promised" in capsys.readouterr().out
     for wrong in (["--shares", "0.5"], ["--cause-level", "yes"], ["--values", "1"]):

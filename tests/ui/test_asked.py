@@ -140,9 +140,9 @@ def test_page_command_and_python_answer_alike(made, open_app, tmp_path, monkeypa
     assert page.to_json() == paid.answer().to_json()
     assert page.difference.low < truth < page.difference.high
     assert page.in_unit == asked.mean
-    question = schema.asked(asked).question
+    question = schema.asked(asked).questions
     width = widths(question, schema.names, schema.levels, rows=ROWS, epsilons=[2], delta=1e-6,
-                   knowledge=schema.knowledge).sentences[0]  # fmt: skip
+                   knowledge=schema.knowledge)[0].sentences[0]  # fmt: skip
     assert width in forecast
     assert width in typed("plan --schema s.json --rows 4000 --epsilon 2 --delta 1e-6 --draws 2 "
                           f"--algorithm marginal_pc {line}")  # fmt: skip

@@ -146,7 +146,7 @@ def test_a_question_s_width_is_promised_where_it_can_be_and_a_reader_sees_the_an
     assert f"of bronc will be known to about ± {100 * half:.1f} of 100" in told(app, "markdown")
     release(app)
     found, _ = app.session_state["released"]
-    assert found.schema.question.outcome_level == "yes"
+    assert found.schema.questions[0].outcome_level == "yes"
     answer = BudgetedRelease(found).answer()
     to_check(app, canonical(found).encode())
     assert told(app, "markdown").replace("\\", "").count(answer.sentence) == 2
