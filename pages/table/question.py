@@ -10,7 +10,7 @@ from engine import InputError, Knowledge, Question
 from engine.data.schema import Schema
 from engine.effects.outcome import yes_and_no
 from engine.effects.width import widths
-from engine.question import order_of_time
+from engine.question import MOST, order_of_time
 from pages.shell import form
 from pages.shell import words as text
 from pages.shell.state import Draft, session_values
@@ -22,35 +22,50 @@ HELP = (
     "its interval is narrower. The question is public and stands in the file."
 )
 ORDER = "Columns that come before the cause, and columns after it. The order narrows the interval."
-
-
-def _draft() -> Draft:
-    return session_values("question", {"cause": NONE, "outcome": NONE, "before": (), "after": ()})
+SEVERAL = "Several questions divide that share by weight. The order of time is that of the first."
 
 
 def ask(schema: Schema) -> Schema:
-    """Draw the form of a question; return the schema with the question, if there is one."""
-    d, names = _draft(), (NONE, *schema.names)
-    with st.expander("A question (optional)", expanded=d["cause"] != NONE):
+    """Draw the form of the questions; return the schema with those that are complete."""
+    many, first = session_values("questions", {"many": 1}), _draft(0)
+    with st.expander("A question (optional)", expanded=first["cause"] != NONE):
         st.caption(HELP)
-        for place, name in zip(st.columns(2), ("cause", "outcome"), strict=True):
-            d[name] = d[name] if d[name] in names else NONE
-            key, title = f"question-{name}", name.capitalize()
-            form.bound(place.selectbox, title, d, name, key=key, options=names)
-        if NONE in (d["cause"], d["outcome"]):
-            return schema
-        if d["cause"] == d["outcome"]:
-            st.info("Choose two different columns.")
-            return schema
         try:
-            return schema.asked(_asked(schema, d))
+            every = [_asked(schema, k, many["many"] > 1) for k in range(many["many"])]
+            asked = [each for each in every if each is not None]
+            told = schema.asked(asked or None)
         except InputError as error:
             st.error(text.plain(str(error)))
             return schema
+        if len(asked) == many["many"] < MOST:
+            more = lambda: many.update(many=many["many"] + 1)  # noqa: E731
+            st.button("Ask another question", key="question-more", on_click=more)
+        return told
 
 
-def _asked(schema: Schema, d: Draft) -> Question:
-    """Return the form's levels and order; values that do not fit this column take defaults."""
+def _draft(k: int) -> Draft:
+    start = {"cause": NONE, "outcome": NONE, "before": (), "after": (), "weight": 1.0}
+    return session_values(f"question-{k}", start)
+
+
+def _asked(schema: Schema, k: int, several: bool) -> Question | None:
+    """Draw one question; return it, or None without a cause and an outcome.
+
+    Values that do not fit these columns take defaults.
+    """
+    d, names, key = _draft(k), (NONE, *schema.names), f"question{k + 1 if k else ''}"
+    if k == 1:
+        st.caption(SEVERAL)
+    places = st.columns([2, 2, 1] if several else 2)
+    for place, name in zip(places, ("cause", "outcome"), strict=False):
+        d[name] = d[name] if d[name] in names else NONE
+        title = name.capitalize()
+        form.bound(place.selectbox, title, d, name, key=f"{key}-{name}", options=names)
+    if several:
+        form.bound(places[2].number_input, "Weight", d, "weight", key=f"{key}-weight")
+    if NONE in (d["cause"], d["outcome"]):
+        return None
+    question = Question(cause=d["cause"], outcome=d["outcome"], weight=d["weight"])
     levels = dict(zip(schema.names, schema.levels, strict=True))
     mine, theirs = levels[d["cause"]], levels[d["outcome"]]
     yes, no = yes_and_no(mine)
@@ -61,16 +76,13 @@ def _asked(schema: Schema, d: Draft) -> Question:
             ("counted", f"counted of {d['outcome']}", whats, counted))  # fmt: skip
     for place, (name, title, options, start) in zip(st.columns(3), rows, strict=True):
         d[name] = d.get(name, start) if d.get(name) in options else start
-        form.bound(place.selectbox, title, d, name, key=f"question-{name}", options=options)
-    question = Question(
-        cause=d["cause"],
-        outcome=d["outcome"],
-        levels=(d["reference"], d["level"]),
-        outcome_level=None if d["counted"] == MEAN else d["counted"],
-        mean=d["counted"] == MEAN,
-    )
-    if schema.knowledge is not None:
-        st.caption("The order of time is part of the background knowledge that you declared.")
+        form.bound(place.selectbox, title, d, name, key=f"{key}-{name}", options=options)
+    mean = d["counted"] == MEAN
+    question = replace(question, levels=(d["reference"], d["level"]), mean=mean,
+                       outcome_level=None if mean else d["counted"])  # fmt: skip
+    if k or schema.knowledge is not None:
+        if not k:
+            st.caption("The order of time is part of the background knowledge that you declared.")
         return question
     return replace(question, known=_order(schema, d))
 

@@ -138,18 +138,28 @@ def test_a_question_s_width_is_promised_where_it_can_be_and_a_reader_sees_the_an
     app.number_input(key="release-epsilon").set_value(2.0).run()
     app.selectbox(key="question-cause").set_value("smoke").run()
     app.selectbox(key="question-outcome").set_value("smoke").run()
-    assert "two different columns" in told(app, "info")
+    assert "two different columns" in told(app, "error")
     app.selectbox(key="question-outcome").set_value("bronc").run()
     assert app.selectbox(key="question-level").value == "yes"
     assert "No width is promised" in told(app, "markdown")
     half = width(rows=5_000, epsilon=2.0, delta=4e-6, share=0.7, levels=2, span=1.0).half
     assert f"of bronc will be known to about ± {100 * half:.1f} of 100" in told(app, "markdown")
+    press(app, "question-more")
+    app.selectbox(key="question2-cause").set_value("smoke").run()
+    app.selectbox(key="question2-outcome").set_value("dysp").run()
+    app.number_input(key="question-weight").set_value(3.0).run()
+    about = {"rows": 5_000, "epsilon": 2.0, "delta": 4e-6, "levels": 2, "span": 1.0}
+    for outcome, part in (("bronc", 3 / 4), ("dysp", 1 / 4)):
+        half = 100 * width(share=0.7 * part, **about).half
+        assert f"{outcome} will be known to about ± {half:.1f} of 100" in told(app, "markdown")
     release(app)
     found, _ = app.session_state["released"]
-    assert found.schema.questions[0].outcome_level == "yes"
-    answer = BudgetedRelease(found).answer()
+    assert [(q.outcome, q.outcome_level, q.weight) for q in found.schema.questions] == [
+        ("bronc", "yes", 3.0), ("dysp", "yes", 1.0),
+    ]  # fmt: skip
     to_check(app, canonical(found).encode())
-    assert told(app, "markdown").replace("\\", "").count(answer.sentence) == 2
+    for answer in BudgetedRelease(found).answers:
+        assert told(app, "markdown").count(answer.sentence) == 2
 
 
 @pytest.mark.parametrize("charged", [False, True])
