@@ -84,9 +84,9 @@ def _levels(
         return {}
     start = ask(cause, effect)
     asked = {
-        "cause_level": (f"{cause} set to", mine, start.level, cause),
+        "cause_level": (f"{text.plain(cause)} set to", mine, start.level, cause),
         "reference": ("compared with", mine, start.reference, cause),
-        "outcome_level": (f"{effect} counted as", theirs, start.event, effect),
+        "outcome_level": (f"{text.plain(effect)}: counted", theirs, start.event, effect),
     }
     columns = iter(st.columns(3))
     return {

@@ -48,22 +48,23 @@ def upload(*, key: str) -> None:
     title = "Replace the file" if current is not None else "A table: drop a file here"
     took: dict[str, Any] = {"on_change": receive, "args": (key,)}
     file = st.file_uploader(title, type=list(KINDS), key=f"{key}-file", help=LIMITS, **took)
-    st.file_uploader(
-        "True edges (optional)",
-        type=["csv", "txt"],
-        key=f"{key}-truth",
-        help="One edge a line: from,to or from -> to. Without it there are no scores.",
-        **took,
-    )
-    st.file_uploader(
-        "Schema (optional)",
-        type=["json"],
-        key=f"{key}-schema",
-        max_upload_size=MOST_BYTES // 1_000_000,
-        help="Public facts about the columns; without them no guarantee is given. The step Columns "
-        "writes such a file.",
-        **took,
-    )
+    with st.expander("Its schema, or true edges, from a file"):
+        st.file_uploader(
+            "Schema",
+            type=["json"],
+            key=f"{key}-schema",
+            max_upload_size=MOST_BYTES // 1_000_000,
+            help="Public facts about the columns; without them no guarantee is given. The step "
+            "Columns writes such a file.",
+            **took,
+        )
+        st.file_uploader(
+            "True edges",
+            type=["csv", "txt"],
+            key=f"{key}-truth",
+            help="One edge per line: from,to or from -> to. Without it there are no scores.",
+            **took,
+        )
     if find(TASK) is not None:
         bar(TASK, at=key)
     elif (file is not None or current is not None) and (problem := OWN_PROBLEM.get()):
@@ -93,14 +94,18 @@ def receive(key: str) -> None:
             before.truth = came.get("truth", before.truth)
             begin(before, came.get("schema", before.schema))
         return
-    file, truth = came["file"], came.get("truth")
-    if before is not None:
+    take(came["file"], given["file"].file_id, came.get("truth"), came.get("schema"))
+
+
+def take(file: Upload, id_: str, truth: Upload | None = None, schema: Upload | None = None) -> None:
+    """Put a table in the place of the one that is there."""
+    if (before := OWN_FILE.get()) is not None:
         before.empty()
     digest = hashlib.sha256(file.raw).hexdigest()
     readings = session_values("own_readings", {}).setdefault(digest, set())
-    OWN_FILE.put(taken := OwnFile(file, truth, given["file"].file_id, readings=readings))
+    OWN_FILE.put(taken := OwnFile(file, truth, id_, readings=readings))
     OWN_DATA.put(None)
-    begin(taken, came.get("schema"))
+    begin(taken, schema)
 
 
 def begin(file: OwnFile, schema: Schema | Upload | None) -> None:

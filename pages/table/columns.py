@@ -218,17 +218,17 @@ def known_view(schema: Schema | None) -> None:
             "A true graph came with the table, and results are compared with it: such scores are "
             "not private."
         )
-    st.markdown("**What counts as known to everybody**")
+    st.markdown("**Public facts**")
     st.markdown(
         f"- There are {data.n:,} {schema.what}. Neighbours: {neighbours(schema)}.\n"
         f"- There are {data.d} columns, with the levels below.\n- {scored}"
     )
-    st.markdown("**What you know of the causes**")
+    st.markdown("**Background knowledge**")
     st.caption(
         "Which columns cannot cause which, and which edges are certain: public, like the columns."
     )
     known_button("data")
-    st.markdown("**What each column can hold**")
+    st.markdown("**Levels of each column**")
     for column in schema.columns:
         st.markdown(f"- **{text.plain(column.name)}**: {text.plain(' | '.join(column.labels))}")
 

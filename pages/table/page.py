@@ -15,8 +15,8 @@ from pages.table import columns, handed, join, pay, rows
 from pages.table.columns import unforeseen
 
 DOOR = (
-    "From a file to a private graph: drop a table, declare its columns, forecast the result, "
-    "release once."
+    "From a file to an answer: drop a table, declare its columns, ask a question, forecast its "
+    "answer, release once."
 )
 RELEASE = (
     "A release is charged to your budget before any noise is drawn, takes its noise from the "
@@ -44,7 +44,6 @@ def main() -> None:
         table(data)
         if file is not None:
             join.second(file)
-        rows.sample_files()
     elif here.word == "columns" and file is not None:
         columns.builder(file)
         if data is not None and data.declared:
@@ -63,8 +62,8 @@ def door() -> None:
     st.html(f"<h1>{state.visit().page}</h1>")
     st.caption(DOOR)
     upload(key="drop")
+    rows.sample()
     handed.files()
-    rows.sample_files()
     box = st.expander(PUBLIC, key="data-public", on_change="rerun")
     with box:
         picker(key="data")
@@ -96,10 +95,10 @@ def paid(step: str, data: Dataset | None) -> None:
     if pay.going():
         pay.live()
         return
+    pay.ended()
     if step != "share":
         pay.spend(data, pay.budgets())
-    pay.ended()
-    if step == "share":
+    else:
         try:
             pay.again(mode.budgets().all())
         except InputError as error:

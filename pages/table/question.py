@@ -71,9 +71,9 @@ def _asked(schema: Schema, k: int, several: bool) -> Question | None:
     yes, no = yes_and_no(mine)
     counted = theirs[yes_and_no(theirs)[0]]
     whats: tuple[str, ...] = (*theirs, MEAN) if _has_numbers(schema, d["outcome"]) else theirs
-    rows = (("level", f"{d['cause']} set to", mine, mine[yes]),
+    rows = (("level", f"{text.plain(d['cause'])} set to", mine, mine[yes]),
             ("reference", "compared with", mine, mine[no]),
-            ("counted", f"counted of {d['outcome']}", whats, counted))  # fmt: skip
+            ("counted", f"{text.plain(d['outcome'])}: counted", whats, counted))  # fmt: skip
     for place, (name, title, options, start) in zip(st.columns(3), rows, strict=True):
         d[name] = d.get(name, start) if d.get(name) in options else start
         form.bound(place.selectbox, title, d, name, key=f"{key}-{name}", options=options)

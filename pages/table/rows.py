@@ -16,8 +16,11 @@ from pages.draw.graphs import draw_graph
 from pages.draw.links import graph_view
 from pages.shell import export
 from pages.shell import words as text
+from pages.shell.own import take
+from pages.worker import Upload
 
 PREVIEW_ROWS = 200
+TRIAL = "trial_2000.csv", "trial_schema.json"
 
 
 def exact(data: Dataset) -> None:
@@ -83,8 +86,11 @@ def _downloads(data: Dataset) -> None:
             export.download(f"{title} (CSV)", made, name, key=f"get-{key}")
 
 
-def sample_files() -> None:
-    """Files to try the upload with."""
-    with st.expander("Sample files to try it with"), st.container(horizontal=True):
-        for path in sorted(SAMPLE_DATA.glob("*.csv")):
-            export.download(path.name, path.read_bytes, path.name, key=f"sample-{path.stem}")
+def sample() -> None:
+    """A table to try the page with, and its declared schema."""
+    st.button("Try a sample: a simulated trial of 2,000 patients", key="sample", on_click=_take)
+
+
+def _take() -> None:
+    table, schema = (Upload(name, (SAMPLE_DATA / name).read_bytes()) for name in TRIAL)
+    take(table, table.name, schema=schema)
