@@ -78,7 +78,7 @@ def test_a_release_from_upload_to_check(open_app, book):
     check(found)
     assert doubt_words(found).replace("\\", "") in told(app, "markdown")
     assert "Released under" in told(app, "success")
-    assert list(app.dataframe[-1].value) == ["Edge", "Link confidence", "Directions"]
+    assert list(app.dataframe[0].value) == ["Edge", "Link confidence", "Directions"]
     assert "is drawn as a line" in told(app, "caption")
     came = len({frozenset(pair) for pair in found.cpdag})
     (forecast,) = [m.value for m in app.markdown if m.value.startswith("**Forecast: ")]
@@ -86,7 +86,7 @@ def test_a_release_from_upload_to_check(open_app, book):
     # The browser is told, or what is done next would lead to the step before.
     assert app.session_state["journey_shown"] == "budget"
     release(app)  # 0.5 is left
-    assert "left" in app.error[0].value
+    assert "remaining" in app.error[0].value
     assert len(book.show("ward").charges) == 1
     content = canonical(found).encode()
     to_check(app, content)
