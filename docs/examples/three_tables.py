@@ -21,7 +21,7 @@ def yes(share, n):
 def width(schema, question, **facts):
     """Forecast the interval of the answer. This reads no row and costs no ε."""
     settings = {"epsilon": [0.3, 1], "algorithms": "marginal_pc", "draws": 1, "empty": 0}
-    print("\n".join(plan(schema, question=question, **settings, **facts).width.sentences))
+    print("\n".join(plan(schema, question=question, **settings, **facts).widths[0].sentences))
 
 
 # %% [markdown]
