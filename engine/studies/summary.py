@@ -201,9 +201,7 @@ def _crossing(x: Floats, scores: Floats, target: float) -> _Crossing:
     edges = [0.0, *map(float, x), math.inf]  # edges[k] and edges[k + 1] enclose the k-th crossing
     reached = place < tried
     epsilon, below = (edges[place + 1], edges[place]) if reached else (math.nan, edges[tried])
-    return _Crossing(
-        epsilon, reached, below, edges[low], edges[high + 1], float(np.nanmax(median))
-    )
+    return _Crossing(epsilon, reached, below, edges[low], edges[high + 1], float(np.nanmax(median)))
 
 
 def _medians(scores: Floats) -> Floats:
