@@ -1,4 +1,4 @@
-"""Three steps of the tour: arrows to reverse, one noisy test, one record to move."""
+"""Four steps of the tour: arrows to reverse, a noisy test, one person, one record to move."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from typing import Any
 
 import streamlit as st
 
-from engine.story.content import arrows_content
+from engine.story.content import arrows_content, person_content
 from engine.teaching.lessons import noisy_test, query
 from engine.teaching.neighbours import counterexample
 from pages.draw.scene import mount
-from pages.learn.tour import Tour
+from pages.learn.tour import Tour, rows_of
+from pages.shell.settings import bundled
 from pages.shell.words import number, plain
 
-EACH = 0.005  # ε of the one test, at the start
+EACH, START = 0.005, 1.0  # ε of the one noisy test, and of the output about one person
 
 
 def truth_view(now: Tour) -> None:
@@ -59,6 +60,21 @@ def noise_view(now: Tour) -> None:
         names = ("level", "sensitivity", "epsilon")
         given = {"score": test.exact, **{name: getattr(test, name) for name in names}}
         mount("noise", given, key="learn-noise")
+
+
+def person_view(now: Tour) -> None:
+    """Draw the people, and the pair of columns under test."""
+    with st.popover("The pair under test", icon=":material/tune:"):
+        x, y = pair_of(
+            now, "The test with the output", "tub – either", "learn-game-pair"
+        )
+    mount("person", crowd(now.data, x, y), key="learn-person")
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def crowd(network: str, x: str, y: str) -> dict[str, Any]:
+    """Return the people to show, their table, and the statistic after every replacement."""
+    return person_content(bundled(network, rows_of(network), 0), x, y, START)
 
 
 def bound_view(now: Tour) -> None:

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import streamlit as st
 
 from pages.learn.allocation import orders_view
-from pages.learn.first import bound_view, noise_view, truth_view
+from pages.learn.first import bound_view, noise_view, person_view, truth_view
 from pages.learn.money import money_view
 from pages.learn.now import now_view, people_asked
-from pages.learn.person import person_view
 from pages.learn.search import draws_view, search_view
 from pages.learn.shuffle import shuffle_view
 from pages.learn.sieve import sieve_view
