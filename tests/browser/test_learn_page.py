@@ -1,5 +1,7 @@
 """A teacher's ten minutes, from the first step to the coins, in one page and mostly by keys."""
 
+import csv
+import io
 import math
 import re
 
@@ -234,7 +236,9 @@ def test_a_wall_and_three_phones_survive_reloads(browser, app_server, screenshot
         phone.get_by_text(f"You chose {name}").wait_for()
     phones[1].reload()
     phones[1].get_by_role("button", name="B", exact=True).click()  # no second vote
-    wall.get_by_text("3 are in, 3 have voted").wait_for()
+    phones.append(opened(f"/j{code}", steps.NARROW))  # late
+    phones[3].get_by_role("button", name="B", exact=True).click()
+    wall.get_by_text("4 are in, 4 have voted").wait_for()
     wall.get_by_role("button", name="Show the answer").click()
     wall.get_by_text("luck explains").wait_for()
     phones[0].get_by_text("It came from").wait_for()  # without a touch
@@ -242,11 +246,19 @@ def test_a_wall_and_three_phones_survive_reloads(browser, app_server, screenshot
     wall.get_by_role("radio", name="How much would you pay?").click()
     wall.get_by_role("button", name="Ask it").click()
     phones[0].get_by_role("button", name="Vote", exact=True).click()
-    wall.get_by_text("3 are in, 1 have voted").wait_for()
+    wall.get_by_text("4 are in, 1 have voted").wait_for()
+    paid = phones[0].get_by_text("You chose").inner_text().removeprefix("You chose ").rstrip(".")
     wall.get_by_role("button", name="Show the answer").click()
     wall.get_by_text("median is").wait_for()
     wall.screenshot(path=screenshots / "learn_wall_price.png")
     assert steps.serious(wall) == []
+    with wall.expect_download() as kept:
+        wall.get_by_role("button", name="Results as CSV").click()
+    table = csv.DictReader(io.StringIO(kept.value.path().read_text(encoding="utf-8")))
+    cast = {(row["question"], row["option"]): row["votes"] for row in table if row["votes"] != "0"}
+    picked = ("Polluted air → Lung cancer", "Smoking → Lung cancer", "Lung cancer → X-ray shadow")
+    sent = {("1", name): "3" for name in picked}
+    assert cast == sent | {("2", "A"): "1", ("2", "B"): "3", ("3", paid): "1"}
     wall.get_by_role("button", name="Close the room").click()
     phones[0].get_by_text("the server was restarted").wait_for()
     for page in (wall, *phones):

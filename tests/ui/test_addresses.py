@@ -15,7 +15,7 @@ from tests.ui.steps import back
 ODD = ("", "nan", "1e308", "-1", f"{2**53}", "9" * 400, "\x00", "own", ["", "9" * 400])
 SETTINGS = "data n sample seed algorithm epsilon max_order subsample"
 FIELDS = {
-    "scene": "data algorithm epsilon draw ghost",
+    "scene": "present data algorithm epsilon draw ghost",
     "run": f"{SETTINGS} sem_graph sem_nodes asia-known",
     "report": f"present {SETTINGS}",
     "learn": "present step data epsilon seed shuffles",
