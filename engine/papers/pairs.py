@@ -9,6 +9,7 @@ from itertools import product
 from typing import Any
 
 import pandas as pd
+from scipy.stats import sem
 
 from engine.data.dataset import Dataset
 from engine.data.pairs import HELD_OUT, MECHANISMS, NOISES, read_tuebingen, simulate_pair
@@ -51,7 +52,7 @@ def simulated_pairs() -> list[Dataset]:
 def _right(runs: pd.DataFrame) -> tuple[float, float]:
     """Share of right directions, a decision withheld counting one half; error over pairs."""
     means = runs.groupby("dataset")["right"].mean()
-    return float(means.mean()), float(means.std(ddof=1) / math.sqrt(len(means)))
+    return float(means.mean()), float(sem(means))
 
 
 def pairs_table2(work: Work) -> list[Row]:
@@ -74,7 +75,7 @@ def pairs_table2(work: Work) -> list[Row]:
                 "is of each part: two scores cost 2ε, an IQR decision 12ε, claimed as 9ε."
             )
             found = [float(means[epsilon].mean()) for epsilon in papers.PAIRS_EPSILONS]
-            error = float(means.std(ddof=1).max() / math.sqrt(len(means)))
+            error = float(sem(means).max())
             rows.append(Row("Kusner table 2", what, list(printed), found, reason, "?", error))
     return rows
 

@@ -90,3 +90,25 @@ def test_bad_input_is_one_line_and_status_2(capsys, argv, says):
     assert out == ""
     assert err.count("\n") == 1
     assert says in err
+
+
+@pytest.mark.parametrize(
+    ("line", "flag", "least"),
+    [
+        ("audit", "--runs", 4),
+        ("plan --schema s.json --rows 9", "--draws", 2),
+        ("plan --schema s.json --rows 9", "--seed", 0),
+        ("reproduce theorems --out papers", "--seeds", 1),
+        ("reproduce theorems --out papers", "--n", 1),
+        ("reproduce theorems --out papers", "--workers", 1),
+        ("scene --out s.json", "--draws", 1),
+        ("sweep --dataset asia", "--workers", 1),
+        ("synthetic r.json", "--rows", 2),
+        ("synthetic r.json", "--seed", 0),
+    ],
+)
+def test_a_whole_number_has_its_least_value(capsys, line, flag, least):
+    """Nothing begins: another flag is unknown."""
+    for value in (least - 1, least):
+        assert main([*line.split(), f"{flag}={value}", "--bogus"]) == 2
+        assert (f"must be at least {least}" in capsys.readouterr().err) == (value < least)

@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 import networkx as nx
+import pandas as pd
 import pytest
 
 from engine import InputError
@@ -38,6 +39,16 @@ def test_accuracy_without_noise(tmp_path, monkeypatch):
     assert right["one difference, root_hsic"] >= 5 / 6
     with pytest.raises(InputError, match="--pairs"):
         pairs.pairs_accuracy(Work(tmp_path, workers=1))
+
+
+def test_the_error_of_table2_is_over_pairs(tmp_path, monkeypatch):
+    """Means of .75 and .25, so a deviation of .354, over the root of two pairs."""
+    shares = {epsilon: [1.0, 0.5, 0.0, 0.5] for epsilon in pairs.papers.PAIRS_EPSILONS}
+    chances = pd.DataFrame({"pair": ["a", "a", "b", "b"], **shares})
+    monkeypatch.setattr(pairs, "simulated_pairs", list)
+    monkeypatch.setattr(pairs, "_chances", lambda *asked: chances)
+    for row in pairs.pairs_table2(Work(tmp_path, workers=1)):
+        assert (list(row.text), row.error) == ([0.5] * 4, pytest.approx(0.25))
 
 
 def test_table2_and_figures(tmp_path, monkeypatch):
