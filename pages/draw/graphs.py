@@ -18,16 +18,21 @@ from engine.graphs.links import MARKS, LinkClass
 from engine.graphs.view import Edge, GraphView, Link
 from pages.draw import PALETTES
 from pages.draw.links import (
+    NAMES,
     describe,
     entries,
     few_untested,
     found_links,
     graph_view,
+    labels_of,
     legend_of,
     links_of,
+    titles_of,
     weighted,
     widths,
 )
+from pages.shell import state
+from pages.shell.form import parameters
 from pages.shell.words import count, theme
 
 CPDAG, DAG, OVERLAY = "CPDAG", "DAG", "Overlay"
@@ -116,7 +121,7 @@ _TRUTHS = (
 
 def prepare(data: Dataset, result: RunResult) -> None:
     """Lay the graphs out before anything is drawn: a large one takes seconds, once."""
-    graph_view(data, found_links(result), result)
+    graph_view(data, found_links(result), result, titles=labels_of(data))
 
 
 def comparison(
@@ -139,14 +144,17 @@ def comparison(
         waiting = few_untested(result) or st.toggle(
             f"Show {count(len(result.untested), 'pair')} not fully tested", key=f"{key}-waiting"
         )
+        if titles_of(data) != dict(zip(data.names, data.names, strict=True)):
+            parameters(NAMES, state.Values(NAMES), key=key)
         more()
         if words := widths(result):
             number = "The pointer on a line shows the number."
             st.caption(f"{words.partition(',')[0]}.", help=f"{words} {number}")
     if said_above := [entry._replace(more="") for entry in entries(result, waiting=waiting)]:
         st.html(legend_of(said_above, theme()))
-    found = weighted(found_links(result, waiting=waiting), result)
-    shown = graph_view(data, found, result)
+    titles = labels_of(data)
+    found = weighted(found_links(result, waiting=waiting), result, titles)
+    shown = graph_view(data, found, result, titles=titles)
     with graphs:
         if view == OVERLAY:
             overlaid = data.truth is not None

@@ -18,9 +18,11 @@ from engine.graphs.links import MARKS, LinkClass
 from engine.graphs.picture import Inks, graph_svg, people_svg, stroke
 from engine.graphs.view import FRAME, MOST_UNTESTED, GraphView, Link, view
 from engine.graphs.weighed_colliders import SHOWN
+from engine.params import Spec
 from engine.percent import percent, probability
 from engine.words.run import FINE, NOTHING
 from pages.draw import PALETTES
+from pages.shell import state
 from pages.shell import words as text
 from pages.shell.words import number
 
@@ -51,13 +53,15 @@ def graph_view(
     result: RunResult | None,
     names: Sequence[str] = (),
     *,
+    titles: Mapping[str, str] | None = None,
     frame: tuple[float, float] = FRAME,
 ) -> GraphView:
     """The picture of a dataset's links, laid out by the truth, or without one by the result.
 
-    ``names`` are the columns that are drawn, all by default.
+    ``names`` are the columns that are drawn, all by default; ``titles`` their labels, in plain
+    words by default.
     """
-    names, titles = names or data.names, titles_of(data)
+    names, titles = names or data.names, titles or titles_of(data)
     if data.truth is not None:
         arrows = list(data.truth.edges)
     else:
@@ -72,6 +76,25 @@ def titles_of(data: Dataset) -> dict[str, str]:
     """The columns' names, and the same in plain words where a bundled network has them."""
     plain = plain_names(data.name, data.names) if data.public else data.names
     return dict(zip(data.names, plain, strict=True))
+
+
+NAMES = (
+    Spec(
+        name=state.NAMES,
+        kind="bool",
+        default=False,
+        title="Column names",
+        help="Graphs and tables show the columns' own names instead of plain words.",
+    ),
+)
+
+
+def labels_of(data: Dataset) -> dict[str, str]:
+    """Return the columns' labels in Run's graphs and tables: plain words, unless the visit asks
+    for the columns' own names.
+    """
+    own = state.Values(NAMES)[state.NAMES]
+    return dict(zip(data.names, data.names, strict=True)) if own else titles_of(data)
 
 
 def few_untested(result: RunResult) -> bool:
@@ -183,23 +206,28 @@ def widths(result: RunResult) -> str:
     return words
 
 
-def weighted(links: Sequence[Link], result: RunResult) -> list[Link]:
+def weighted(
+    links: Sequence[Link], result: RunResult, titles: Mapping[str, str] | None = None
+) -> list[Link]:
     """The links drawn by their strength, with a note to show under the pointer."""
     known = strengths(result)
     if known is None:
         return list(links)
     most = max((abs(v) for v in known.values.values()), default=1.0) or 1.0
     labelled = len(result.names) <= _LABELLED
-    return [_drawn(link, known, most, labelled) for link in links]
+    return [_drawn(link, known, most, labelled, titles or {}) for link in links]
 
 
-def _drawn(link: Link, known: Strengths, most: float, labelled: bool) -> Link:
+def _drawn(
+    link: Link, known: Strengths, most: float, labelled: bool, titles: Mapping[str, str]
+) -> Link:
     value = known.values.get(frozenset((link.a, link.b)))
     if value is None:
         return link
     note = f"{known.column}: {known.of(link.a, link.b)}"
     if directions := known.directions(link.a, link.b):
-        note += f". {ARROW}: {link.a} {directions} {link.b}"
+        a, b = (titles.get(name, name) for name in (link.a, link.b))
+        note += f". {ARROW}: {a} {directions} {b}"
         p = known.arrows[link.a, link.b]
         if labelled and link.arrow and p < _CERTAIN:
             link = replace(link, label=percent(p))

@@ -12,7 +12,7 @@ import streamlit as st
 from engine import Dataset, InputError, RunResult
 from engine.data.pairs import CAUSES, HELD_OUT, MECHANISMS, NOISES, WHERE, simulate_pair
 from engine.pairs.decision import Setting
-from engine.params import Parameters, param
+from engine.params import Parameters, param, relevant
 from engine.request import Request, Source
 from engine.teaching.pairwise import EPSILONS, Picture, picture
 from pages import mode
@@ -20,10 +20,10 @@ from pages.pairs import work
 from pages.pairs.work import Bounds
 from pages.shell import own, state
 from pages.shell import words as text
-from pages.shell.form import bound, parameters
+from pages.shell.form import bound, fault, parameters
 from pages.shell.own import metered
 from pages.shell.settings import MOST_SEED
-from pages.shell.state import Draft, session_values
+from pages.shell.state import Draft, Place, session_values
 from pages.shell.task import drop, find, watch
 from pages.worker import Upload
 
@@ -33,6 +33,7 @@ PROTECTS = (
     "public, as in the paper's Table 2; of your own data they protect both."
 )
 _COPY, _TABLE = "pairs-copy", "pairs-table"  # places of files that are read
+_MADE = {"source": (SIMULATED,)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,11 +41,11 @@ class Fields(Parameters):
     """The page's settings."""
 
     source: str = param(SIMULATED, "Pair", choices=(SIMULATED, FILE, OWN_PAIR))
-    mechanism: str = param("square", "Mechanism", choices=(*MECHANISMS, *HELD_OUT))
-    noise: str = param("gaussian", "Noise of the effect", choices=tuple(NOISES))
-    cause: str = param("uniform", "Cause", choices=tuple(CAUSES))
-    rows: int = param(1_000, "Rows n", low=20, high=20_000)
-    sample: int = param(0, "Data seed", low=0, high=MOST_SEED)
+    mechanism: str = param("square", "Mechanism", choices=(*MECHANISMS, *HELD_OUT), when=_MADE)
+    noise: str = param("gaussian", "Noise of the effect", choices=tuple(NOISES), when=_MADE)
+    cause: str = param("uniform", "Cause", choices=tuple(CAUSES), when=_MADE)
+    rows: int = param(1_000, "Rows n", low=20, high=20_000, when=_MADE)
+    sample: int = param(0, "Data seed", low=0, high=MOST_SEED, when=_MADE)
     epsilon: float = param(
         1.0, "Total ε", among=tuple(EPSILONS), help="Strict: two scores get half of it each."
     )
@@ -56,30 +57,41 @@ class Fields(Parameters):
     )
     width: float = param(0.3, "Width of the fit's kernel", low=0.1, high=5.0)
     score_width: float = param(0.2, "Width of HSIC's kernels", low=0.01, high=5.0)
-    seed: int = param(0, "Noise seed", low=0, high=MOST_SEED, help="Fixes the split and the noise.")
+    seed: int = param(
+        0,
+        "Noise seed",
+        low=0,
+        high=MOST_SEED,
+        help="Fixes the split and the noise.",
+        when={"source": (SIMULATED, FILE)},
+    )
 
 
-_FIRST, _OF_FIT = ("epsilon", "release"), ("ridge", "width", "score_width")
-_OF_PAIR = ("noise", "cause", "rows", "sample")
+_OF_FIT = ("ridge", "width", "score_width")
+_SOUND: Place[dict[str, Any]] = Place("pairs_sound", lambda: Fields().as_dict())
 
 
-def fields() -> Draft:
-    """Show the fields; returns their values."""
+def fields() -> tuple[Draft, bool]:
+    """Show the fields.
+
+    Returns:
+        Their values; instead of one that the form refuses, its last admitted value. And whether the
+        form admits all of them.
+    """
     d = state.Values(Fields, "pairs.")
 
     def show(*names: str) -> None:
-        parameters([s for s in Fields.specs() if s.name in names], d, key="pairs")
+        parameters([d.specs[name] for name in names], d, key="pairs")
 
-    show("source")
-    simulated, own = d["source"] == SIMULATED, d["source"] == OWN_PAIR
-    if simulated:
-        show("mechanism")
-    elif not mode.switched_off():
-        (_own if own else _file)()
-    show(*_FIRST)
+    show("source", "mechanism")
+    if d["source"] != SIMULATED and not mode.switched_off():
+        (_own if d["source"] == OWN_PAIR else _file)()
+    show("epsilon", "release")
     with st.expander("More settings", key="pairs-more"):
-        show(*(_OF_PAIR if simulated else ()), *_OF_FIT, *(() if own else ("seed",)))
-    return d
+        show("noise", "cause", "rows", "sample", *_OF_FIT, "seed")
+    before, specs = _SOUND.get(), Fields.specs()
+    _SOUND.put({s.name: before[s.name] if fault(s, d[s.name]) else d[s.name] for s in specs})
+    return _SOUND.get(), not any(fault(spec, d[spec.name]) for spec in relevant(specs, d))
 
 
 def _file() -> None:
@@ -161,9 +173,7 @@ def tuebingen() -> dict[str, Dataset]:
 
 
 def data_of(d: Draft) -> Dataset:
-    """The pair that the form names; InputError where there is none, or a number does not fit."""
-    hidden = () if d["source"] == SIMULATED else (*_OF_PAIR, "seed")
-    Fields.build({name: value for name, value in d.items() if name not in hidden})
+    """Return the form's pair; raise InputError where there is none."""
     if d["source"] == SIMULATED:
         kind = d["mechanism"], d["noise"], d["cause"]
         return _simulated(*kind, int(d["rows"]), int(d["sample"]))

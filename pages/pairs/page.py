@@ -19,13 +19,12 @@ RELEASED: Place[tuple[str, RunResult | None]] = Place("pairs_released", lambda: 
 def main() -> None:
     """The page, top to bottom."""
     with st.sidebar:
-        d = fields()
+        d, admitted = fields()
+    st.html(f"<style>.st-key-pair{{opacity:{1 if admitted else 0.4}}}</style>")
     try:
         data = data_of(d)
-        if data.public:
-            _public(data, d)
-        else:
-            _own(data, d)
+        with st.container(key="pair"):
+            (_public if data.public else _own)(data, d)
     except InputError as error:
         st.title("Cause or effect", anchor=False)
         st.info(text.plain(str(error)), icon=":material/info:")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pandas as pd
 import streamlit as st
 
@@ -79,7 +81,7 @@ def privacy_tiles(result: RunResult) -> list[Tile]:
     ]
 
 
-def released_view(result: RunResult) -> None:
+def released_view(result: RunResult, titles: Mapping[str, str]) -> None:
     """The tables that were released, where a run releases tables."""
     released = result.diagnostics.tables()
     if not released:
@@ -92,13 +94,13 @@ def released_view(result: RunResult) -> None:
     st.markdown("**Released tables**")
     st.caption(f"{counts}; everything else of the run is computed from them at no cost.")
     alt = "Released tables and their variables"
-    show.table(released_table(result), alt=alt, most=280)
+    show.table(released_table(result, titles), alt=alt, most=280)
 
 
-def released_table(result: RunResult) -> pd.DataFrame:
+def released_table(result: RunResult, titles: Mapping[str, str]) -> pd.DataFrame:
     """One row a released table, those of most variables first."""
     tables = sorted(result.diagnostics.tables(), key=lambda t: -len(t))
-    rows = [(len(t), ", ".join(result.names[i] for i in t)) for t in tables]
+    rows = [(len(t), ", ".join(titles[result.names[i]] for i in t)) for t in tables]
     return pd.DataFrame(rows, columns=["Variables in it", "Table"])
 
 
@@ -138,10 +140,10 @@ def ledger_table(result: RunResult) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns).astype({"Order": "Int64"})
 
 
-def ledger_view(result: RunResult) -> None:
+def ledger_view(result: RunResult, titles: Mapping[str, str]) -> None:
     """Show every charge, their sum, and the released tables."""
     table = ledger_table(result)
     show.table(table, alt="Every charge of the run", height=320, digits=4)
     if words := sum_words(result):
         st.caption(words)
-    released_view(result)
+    released_view(result, titles)

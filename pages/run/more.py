@@ -11,6 +11,7 @@ from engine.data.spreadsheets import table_csv
 from engine.studies.detectability import Shape
 from engine.words.run import together
 from pages.draw import price, show
+from pages.draw.links import labels_of
 from pages.forms import count_line
 from pages.run import descent, ledger, trace
 from pages.shell import export
@@ -27,7 +28,7 @@ def tabs(run: Shown) -> None:
         "Where edges are lost": lambda: price_view(run),
         "Why was this edge removed?": lambda: trace.why_view(run.data, run.result, key="run"),
         "Edge table": lambda: edges_view(run),
-        "Ledger": lambda: ledger.ledger_view(run.result),
+        "Ledger": lambda: ledger.ledger_view(run.result, labels_of(run.data)),
         "Download and share": lambda: downloads(run),
     }
     parts = st.tabs(list(views), key="run-details", on_change="rerun")
@@ -126,16 +127,18 @@ def own_data_costs(run: Shown) -> None:
 
 def edges_view(run: Shown) -> None:
     """The graphs as a table; a variable that is searched for, or clicked, keeps its own edges."""
-    names, table = run.data.names, trace.edges_table(run.data, run.result)
+    titles = labels_of(run.data)
+    table = trace.edges_table(run.data, run.result, titles)
     node = st.selectbox(
         "Find a variable",
-        list(names),
+        list(titles),
         index=None,
+        format_func=titles.__getitem__,
         key="run-node",
         placeholder="All variables; a click on one in the graph chooses it",
     )
     if node:
-        mine = [pair for pair in table["Pair"] if node in pair.split(" – ")]
+        mine = [pair for pair in table["Pair"] if titles[node] in pair.split(" – ")]
         table = table[table["Pair"].isin(mine)]
     show.table(table, alt="Edges of the true and the learned graph", height=320)
 

@@ -14,7 +14,7 @@ from engine.request import Request
 from engine.words.run import CLAIMED, GUARANTEED, PROVEN, epsilon_name, stated
 from pages.draw import show
 from pages.draw.graphs import draw_graph
-from pages.draw.links import few_untested, found_links, graph_view, weighted
+from pages.draw.links import few_untested, found_links, graph_view, labels_of, weighted
 from pages.forms import Count, count_for, counted, known_label, watch_counts
 from pages.run.form import MOST, PINS, laid_over
 from pages.shell import words as text
@@ -101,8 +101,9 @@ def _graph(run: Shown, k: int) -> None:
         st.markdown(f"**{LETTERS[k]} · {text.plain(title(run))}**")
         st.button("Unpin", key=f"unpin-{k}", on_click=pins().__delitem__, args=(k,))
     data, result = run.data, run.result
-    links = weighted(found_links(result, waiting=few_untested(result)), result)
-    draw_graph(f"{LETTERS[k]}: {title(run)}", graph_view(data, links, result))
+    titles = labels_of(data)
+    links = weighted(found_links(result, waiting=few_untested(result)), result, titles)
+    draw_graph(f"{LETTERS[k]}: {title(run)}", graph_view(data, links, result, titles=titles))
     st.caption(text.plain(result.summary().found))
 
 
@@ -199,7 +200,10 @@ def edges_table(runs: dict[str, Shown]) -> pd.DataFrame:
     """One row for each pair that is not in the same state in all runs."""
     from pages.run import trace
 
-    tables = [trace.edges_table(r.data, r.result).set_index("Pair") for r in runs.values()]
+    tables = [
+        trace.edges_table(r.data, r.result, labels_of(r.data)).set_index("Pair")
+        for r in runs.values()
+    ]
     pairs = sorted(set().union(*(table.index for table in tables)))
     cells = {p: [str(t["Learned"].get(p, "no edge")) for t in tables] for p in pairs}
     return _differing(cells, "Pair", runs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 import streamlit as st
@@ -14,7 +14,7 @@ from engine.graphs.links import MARKS, LinkClass
 from engine.registry import algorithm
 from engine.words.steps import on_shown_scale
 from pages.draw import show
-from pages.draw.links import ARROW, strengths
+from pages.draw.links import ARROW, labels_of, strengths
 from pages.shell import words as text
 from pages.shell.words import number, plain
 
@@ -22,6 +22,8 @@ SIMULATION_ONLY = " (simulation only, never released)"
 _NEVER = "Simulation only, never released."
 WAITING = MARKS[LinkClass.UNTESTED].word.lower()
 Pair = tuple[str, str]
+Titles = Mapping[str, str]
+NONE: Titles = {}
 
 
 def edge_classes(data: Dataset, result: RunResult) -> dict[Pair, LinkClass]:
@@ -29,14 +31,17 @@ def edge_classes(data: Dataset, result: RunResult) -> dict[Pair, LinkClass]:
     return {(data.names[i], data.names[j]): kind for (i, j), kind in result.classes.items()}
 
 
-def steps_table(steps: list[Step] | tuple[Step, ...]) -> pd.DataFrame:
-    """Steps as rows; raw values only where the engine let them into the trace, and marked."""
+def steps_table(steps: Sequence[Step], titles: Titles = NONE) -> pd.DataFrame:
+    """Return steps as rows; raw values only where the engine put them into the trace, and marked.
+
+    ``titles`` are the columns' labels, their names by default: files have those.
+    """
     rows = [
         {
             "Step": step.index + 1,
-            "Pair": f"{step.x} – {step.y}" if step.x is not None else "",
+            "Pair": _joined(filter(None, (step.x, step.y)), titles),
             "Order": step.order,
-            "Conditioning set": _set(step),
+            "Conditioning set": _set(step, titles),
             "Phase": step.kind,
             "Noisy value": step.value,
             "Threshold": step.threshold,
@@ -50,9 +55,14 @@ def steps_table(steps: list[Step] | tuple[Step, ...]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _set(step: Step) -> str:
+def _joined(names: Iterable[str], titles: Titles, between: str = " – ") -> str:
+    return between.join(titles.get(name, name) for name in names)
+
+
+def _set(step: Step, titles: Titles) -> str:
     """Return the conditioning set in braces: {age, smoke}, or ∅."""
-    return f"{{{', '.join(step.conditioning_set)}}}" if step.conditioning_set else "∅"
+    given = step.conditioning_set
+    return f"{{{_joined(given, titles, ', ')}}}" if given else "∅"
 
 
 def _internal(step: Step) -> list[tuple[str, object]]:
@@ -68,23 +78,23 @@ def _cell(value: object) -> object:
 @st.fragment
 def why_view(data: Dataset, result: RunResult, *, key: str) -> None:
     """Choose a pair; see in one sentence and a table why its edge went or stayed."""
-    kinds = edge_classes(data, result)
+    kinds, titles = edge_classes(data, result), labels_of(data)
     pairs = _pairs(data, kinds)
     choice = st.selectbox(
         "Edge",
         pairs,
         key=f"{key}-pair",
-        format_func=lambda p: _title(p, result, kinds),
+        format_func=lambda p: _title(p, result, kinds, titles),
         help="Pairs of the true and of the learned graph come first.",
     )
     steps = [s for s in result.steps if s.x is not None and {s.x, s.y} == set(choice)]
-    st.markdown(_reason(choice, steps, result))
+    st.markdown(_reason(choice, steps, result, titles))
     if steps:
-        table = _shortened(steps_table(steps).drop(columns="Pair"), result)
+        table = _shortened(steps_table(steps, titles).drop(columns="Pair"), result)
         alt = "Steps about the chosen pair"
         show.table(table, alt=alt, most=320, digits=4, columns=_columns(table))
         _notes(steps, result)
-    node_view(result)
+    node_view(result, titles)
 
 
 def _shortened(table: pd.DataFrame, result: RunResult) -> pd.DataFrame:
@@ -96,9 +106,9 @@ def _shortened(table: pd.DataFrame, result: RunResult) -> pd.DataFrame:
     return table
 
 
-def node_view(result: RunResult) -> None:
+def node_view(result: RunResult, titles: Titles) -> None:
     """Show the drawn edges node by node, where an algorithm decides so."""
-    table = nodes_table(result)
+    table = nodes_table(result, titles)
     if table.empty:
         return
     st.markdown("**Decisions node by node**")
@@ -111,16 +121,16 @@ def node_view(result: RunResult) -> None:
     show.table(table, alt=alt, most=320, columns=widths)
 
 
-def nodes_table(result: RunResult) -> pd.DataFrame:
+def nodes_table(result: RunResult, titles: Titles) -> pd.DataFrame:
     """One row a node and order: its edges, how many went, which."""
     return pd.DataFrame(
         {
             "Order": r.order,
-            "Node": r.node,
+            "Node": titles[r.node],
             "Edges": r.edges,
             "Deleted": len(r.deleted),
             "Which": "; ".join(
-                f"{other} given {', '.join(given)}" if given else other
+                titles[other] + (f" given {_joined(given, titles, ', ')}" if given else "")
                 for other, given in r.deleted
             ),
         }
@@ -141,29 +151,30 @@ def _pairs(data: Dataset, kinds: Mapping[Pair, LinkClass]) -> list[Pair]:
     return sorted(every, key=lambda p: rank.index(kinds[p]) if p in kinds else len(rank))
 
 
-def _title(pair: Pair, result: RunResult, kinds: Mapping[Pair, LinkClass]) -> str:
+def _title(pair: Pair, result: RunResult, kinds: Mapping[Pair, LinkClass], titles: Titles) -> str:
     state = "kept" if frozenset(pair) in result.skeleton else "removed"
     kind = f", {MARKS[kinds[pair]].word.lower()}" if pair in kinds else ""
-    return f"{pair[0]} – {pair[1]} ({state}{kind})"
+    return f"{_joined(pair, titles)} ({state}{kind})"
 
 
-def _reason(pair: Pair, steps: list[Step], result: RunResult) -> str:
-    name = f"**{plain(pair[0])} – {plain(pair[1])}**"
+def _reason(pair: Pair, steps: list[Step], result: RunResult, titles: Titles) -> str:
+    name = f"**{plain(_joined(pair, titles))}**"
     last = steps[-1] if steps else None
     if frozenset(pair) not in result.skeleton and last is not None:
         why = plain(last.reason)
-        return f"{name} was removed at order {last.order} given {plain(_set(last))}, because {why}."
+        given = plain(_set(last, titles))
+        return f"{name} was removed at order {last.order} given {given}, because {why}."
     if last is None:
         state = "was kept" if frozenset(pair) in result.skeleton else "is not in the result"
         sentence = f"{name} {state}; no step of the run is about this pair alone."
-        return sentence + _strength_words(pair, result)
+        return sentence + _strength_words(pair, result, titles)
     tested = f"none of its {text.count(len(steps), 'step')} found the two independent"
     if result.status == "complete":
         return f"{name} was kept: {tested}."
     return f"{name} was kept: {tested} before the run ended early."
 
 
-def _strength_words(pair: Pair, result: RunResult) -> str:
+def _strength_words(pair: Pair, result: RunResult, titles: Titles) -> str:
     """The weights of a score-based run in both directions."""
     found = result.diagnostics.descent()
     if found is None:
@@ -171,7 +182,7 @@ def _strength_words(pair: Pair, result: RunResult) -> str:
     weights = found.weights
     i, j = (result.names.index(name) for name in pair)
     there, back = number(float(weights[i, j])), number(float(weights[j, i]))
-    a, b = map(plain, pair)
+    a, b = (plain(titles[name]) for name in pair)
     return f" Its weights are {there} for {a} → {b} and {back} for {b} → {a}."
 
 
@@ -197,8 +208,8 @@ def _columns(table: pd.DataFrame) -> dict[str, show.Options]:
     }
 
 
-def edges_table(data: Dataset, result: RunResult) -> pd.DataFrame:
-    """Every edge of truth or result with its class: the graphs as text."""
+def edges_table(data: Dataset, result: RunResult, titles: Titles = NONE) -> pd.DataFrame:
+    """Return every edge of truth or result with its class: the graphs as text, by these labels."""
     kinds = edge_classes(data, result)
     true = result.reference_cpdag if data.truth is not None else None
     known = strengths(result)
@@ -208,22 +219,23 @@ def edges_table(data: Dataset, result: RunResult) -> pd.DataFrame:
     for i, j in sorted(sorted(index[name] for name in pair) for pair in found):
         a, b = data.names[i], data.names[j]
         waiting = (min(i, j), max(i, j)) in result.untested  # never oriented
-        learned = WAITING if waiting else _mark(a, b, result.displayed_cpdag, index)
+        learned = WAITING if waiting else _mark(a, b, result.displayed_cpdag, index, titles)
         row: dict[str, str | None] = {"Learned": learned}
         if true is not None:
-            row |= {"Truth": _mark(a, b, true, index), "Class": MARKS[kinds[a, b]].word}
+            row |= {"Truth": _mark(a, b, true, index, titles), "Class": MARKS[kinds[a, b]].word}
         if known is not None:
             row[known.column] = known.of(a, b)
             row[ARROW] = known.directions(a, b)
-        rows.append({"Pair": f"{a} – {b}", **row})
+        rows.append({"Pair": _joined((a, b), titles), **row})
     columns = ["Pair", "Learned"] + (["Truth", "Class"] if true is not None else [])
     columns += [known.column] if known is not None else []
     columns += [ARROW] if known is not None and known.arrows else []
     return pd.DataFrame(rows, columns=columns)
 
 
-def _mark(a: str, b: str, matrix: Adjacency, index: Mapping[str, int]) -> str:
+def _mark(a: str, b: str, matrix: Adjacency, index: Mapping[str, int], titles: Titles) -> str:
     forth, back = matrix[index[a], index[b]], matrix[index[b], index[a]]
     if forth and back:
-        return f"{a} — {b}"
-    return f"{a} → {b}" if forth else f"{b} → {a}" if back else "no edge"
+        return _joined((a, b), titles, " — ")
+    ends = (a, b) if forth else (b, a)
+    return _joined(ends, titles, " → ") if forth or back else "no edge"

@@ -128,12 +128,11 @@ def _entry(spec: Spec, values: Draft, key: str, title: str, **options: Any) -> N
 
     widget, made = _widget(spec, value)
     made = {"help": spec.help or None, **made, **options}
-    placed(widget, title, f"{value}" if spec.words else value, keep, key=key, **made)
-    if widget is st.number_input:
-        try:
-            spec.check(values[spec.name])
-        except ParameterError as error:
-            st.markdown(f":red[{text.plain(str(error))}]")
+    with st.container(key=f"field-{key}", gap=None):
+        placed(widget, title, f"{value}" if spec.words else value, keep, key=key, **made)
+        if problem := fault(spec, values[spec.name]):
+            with st.container(key=f"fault-{key}"):
+                st.html(f'<div role="alert">{text.safe(problem)}</div>')
 
 
 def _widget(spec: Spec, value: Any) -> tuple[Widget, dict[str, Any]]:
@@ -168,11 +167,11 @@ def _logarithmic(spec: Spec, values: Draft, key: str) -> None:
     def keep(chosen: float) -> None:
         values[spec.name] = chosen
 
-    value = values[spec.name] if _fits(spec, values[spec.name]) else spec.default
+    value = values[spec.name] if not fault(spec, values[spec.name]) else spec.default
     middle = round(math.log10(spec.default))
     powers = range(middle - _DECADES, middle + _DECADES + 1)
     points = [float(f"{digit}e{power}") for power in powers for digit in (1, 2, 5)][:-2]
-    grid = sorted({value, *(p for p in points if _fits(spec, p))})
+    grid = sorted({value, *(p for p in points if not fault(spec, p))})
     options = {"options": grid, "format_func": text.number, "help": spec.help}
     low, high = ENDS.get(spec.name, ("low", "high"))
     with st.container(gap="xxsmall"):
@@ -183,10 +182,10 @@ def _logarithmic(spec: Spec, values: Draft, key: str) -> None:
         )
 
 
-def _fits(spec: Spec, value: Any) -> bool:
-    """Return whether the declaration admits the value."""
+def fault(spec: Spec, value: Any) -> str:
+    """Return why the declaration refuses the value, in one sentence; "" if it does not."""
     try:
         spec.check(value)
-    except ParameterError:
-        return False
-    return True
+    except ParameterError as error:
+        return str(error)
+    return ""

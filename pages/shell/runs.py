@@ -17,7 +17,8 @@ from engine.request import Request
 from engine.studies.price import PriceStep, price_steps
 from pages.shell import state
 from pages.shell import words as text
-from pages.shell.settings import OWN_DATA, check_rows, data_for, drafted, in_force
+from pages.shell.form import fault
+from pages.shell.settings import OWN_DATA, VISIT, check_rows, data_for, drafted, in_force
 from pages.shell.state import Place
 from pages.shell.task import HERE, RUNS, Task, drop, find, known, shared, start
 from pages.worker import LARGE, curve, plain, search, size
@@ -48,6 +49,7 @@ def first_curve(of: Request, data: Dataset) -> Task | None:
 
 TASK = "run"  # the session's place for a run that goes on
 STOPPED = "Stopped early; below is the last result."
+AT_FIELD = "A field of the form refuses its value, and says why."
 # The last answers: of a benchmark network (False), and of the user's own data (True).
 SHOWN: Place[dict[bool, Shown]] = Place("shown", dict)
 FAILED: Place[tuple[Request, str] | None] = Place("failed")  # the request without a result, and why
@@ -233,8 +235,17 @@ def show_refusal() -> bool:
     """Say why the form's request has no result, if it was tried; a stop is no error."""
     if problem := refusal():
         say, mark = (st.warning, "stop_circle") if problem == STOPPED else (st.error, "error")
+        if problem in faults(drafted()):  # the field shows it
+            say, mark, problem = st.warning, "edit", AT_FIELD
         say(text.plain(problem), icon=f":material/{mark}:")
     return problem is not None
+
+
+def faults(now: Request) -> list[str]:
+    """Return why fields of the form refuse their values, one sentence each."""
+    values = {**now.params, "n": now.source.n, "sample": now.source.seed, "seed": now.seed}
+    specs = (*algorithm(now.algorithm).params.specs(), *VISIT.values())
+    return [fault(spec, values[spec.name]) for spec in specs if spec.name in values]
 
 
 def show_change(run: Shown | None, now: Request) -> None:

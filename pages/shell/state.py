@@ -69,7 +69,7 @@ def session_values(name: str, fresh: Draft) -> Draft:
 Query = dict[str, str]
 SHARED = frozenset(("data", "n", "sample", "algorithm", "epsilon", "delta", "guarantee", "seed"))
 LARGEST = 2**53 - 1  # the largest whole number that a browser's field holds
-PRESENT = "present"  # whether the page is presented
+PRESENT, NAMES = "present", "names"  # presenter mode; columns' own names: no part of a request
 ASIDE = ("step", "room")  # address parameters of one page, not kept in the session
 MARK = "updates-mark"
 
@@ -231,7 +231,7 @@ def write_address(page: str = "") -> None:
     here.pages.setdefault(here.page, set()).update(read)
     query = {key: word for key, word in read.items() if word is not None}
     if here.request is not None:
-        query = {k: w for k, w in query.items() if "." in k or k == PRESENT} | here.request
+        query = {k: w for k, w in query.items() if "." in k or k in (PRESENT, NAMES)} | here.request
     now = st.query_params.to_dict()
     query |= {word: now[word] for word in ASIDE if word in now and word not in read}
     here.written, here.times = query, here.times + 1

@@ -78,14 +78,14 @@ def attack_form() -> None:
     parameters([d.specs["runs"]], d, key="audit")
     if st.button("Attack", type="primary", width="stretch", key="audit-go"):
         what = f"the attack on {TITLES[key]}, {view.promise(str(kind))}"
-        start(TASK, what, attack, pairs[name].key, int(d["runs"]), about=key, wait=0.0)
+        start(TASK, what, attack, pairs[name].key, int(d["runs"]), wait=0.0)
 
 
 def underway(task: Task) -> None:
     """The bound so far."""
     if measured := list(task.parts):
         growth = [(found.runs, found.epsilon) for found in measured]
-        view.growth_view(task.about, growth, measured[-1].claimed, key="audit-live")
+        view.growth_view(growth, measured[-1].claimed, key="audit-live")
 
 
 def ended(task: Task) -> None:

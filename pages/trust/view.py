@@ -15,7 +15,7 @@ from engine.privacy.budget import PUBLISHED, STRICT
 from engine.registry import TITLES
 from engine.release.checking import HALF, SECONDS, verdict
 from pages import mode
-from pages.draw import PLAIN, ink, palette, style_of
+from pages.draw import ink, palette
 from pages.draw.charts import Axis, Curve, curves, figure, upright
 from pages.draw.show import table
 from pages.shell import words as text
@@ -54,29 +54,45 @@ def sentence(line: CaseResult) -> str:
 
 
 def attacked(line: CaseResult, key: str, before: str = "") -> None:
-    """An attack's sentence, and the bound as it grew."""
-    st.subheader(before + sentence(line), anchor=False)
-    growth_view(line.algorithm, line.growth, line.measured.claimed, key=key)
+    """Show an attack's two numbers, the growth of its bound, and its sentence."""
+    m = line.measured
+    numbers = f"claimed ε = {text.number(m.claimed)}, measured at least {m.epsilon:.2f}"
+    st.subheader(f"{before}{TITLES[line.algorithm]}, {promise(line.kind)}: {numbers}", anchor=False)
+    growth_view(line.growth, m.claimed, key=key)
+    st.markdown(sentence(line))
 
 
-def growth_view(
-    algorithm: str, growth: Sequence[tuple[int, float]], claimed: float, *, key: str
-) -> None:
-    """The lower bound against the number of runs, and the claim as a dashed line."""
+def growth_view(growth: Sequence[tuple[int, float]], claimed: float, *, key: str) -> None:
+    """Show the lower bound against the number of runs, and the claim as a dashed line.
+
+    The bound is red once it refutes the claim, else green. Each line has its name at its right end.
+    """
     if not growth:
         return
     runs, bounds = zip(*growth, strict=True)
-    lines = [
-        Curve(name="Measured: at least", x=runs, y=bounds, style=style_of(algorithm), mode="lines")
-    ]
-    top = max(*bounds, 0.1)
+    inks, last = palette(), bounds[-1]
+    lines = [("Measured: at least", last, inks.prices["nothing" if last > claimed else "fine"])]
     if math.isfinite(claimed):
-        top, ends = max(top, claimed), (0, max(runs))
-        line = Curve(name="Claimed", x=ends, y=[claimed] * 2, style=PLAIN + 2, mode="lines")
-        lines.append(line)
-    axes = Axis("Runs on each side"), Axis("ε", ends=(0.0, 1.15 * top))
-    alt = f"Lower bound on ε after {runs[-1]} runs: {bounds[-1]:.2f}"
-    figure(curves(lines, *axes, height=320), key=key, alt=alt)
+        lines.append(("Claimed", claimed, inks.font))
+    curve = Curve(name="Measured: at least", x=runs, y=bounds, mode="lines")
+    ends = (0.0, 1.2 * max(*bounds, 0.1, *(at for _, at, _ in lines)))
+    drawn = curves([curve], Axis("Runs on each side"), Axis("ε", ends=ends), height=320)
+    drawn["data"][0]["line"] = {"color": lines[0][2], "width": 3}
+    shown = {"xref": "paper", "x": 1, "xanchor": "right", "yanchor": "bottom", "showarrow": False}
+    drawn["layout"] |= {
+        "showlegend": False,
+        "shapes": [
+            {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": at, "y1": at,
+             "line": {"color": colour, "width": 2, "dash": "dash"}}
+            for _, at, colour in lines[1:]
+        ],
+        "annotations": [
+            {**shown, "y": at, "text": f"<b>{name} {text.number(at, 3)}</b>",
+             "font": {"color": colour, "size": 15}}
+            for name, at, colour in lines
+        ],
+    }  # fmt: skip
+    figure(drawn, key=key, alt=f"Lower bound on ε after {runs[-1]} runs: {last:.2f}")
 
 
 # Replay -------------------------------------------------------------------------------

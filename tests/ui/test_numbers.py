@@ -149,7 +149,7 @@ def test_released_tables_are_counted_by_their_size(monkeypatch):
     result = replace(RUN, diagnostics=MarginalDiagnostics(released_tables=tables))
     said = []
     monkeypatch.setattr(ledger.st, "caption", said.append)
-    ledger.released_view(result)
+    ledger.released_view(result, dict(zip(RUN.names, RUN.names, strict=True)))
     assert said[0].startswith("1 one-way, 3 two-way, 1 three-way; ")
 
 

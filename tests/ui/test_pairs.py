@@ -90,6 +90,17 @@ def test_the_headline_says_how_often_the_model_is_right(open_app, tmp_path, monk
     assert "without privacy" in told(app)
 
 
+def test_a_refused_value_has_its_sentence_at_its_field_and_the_page_stays(open_app):
+    app = open_app("cause-or-effect", **{"pairs.width": "0.4"})
+    before = told(app, "subheader", "caption")
+    app.number_input(key="pairs-width").set_value(9.0).run()
+    assert told(app, "html").count('role="alert"') == 1
+    assert "width must be at least 0.1" in told(app, "html")
+    assert told(app, "subheader", "caption") == before
+    assert not app.error
+    assert not app.info
+
+
 def test_without_data_there_is_one_sentence(open_app):
     app = open_app("cause-or-effect")
     for source in ("Tübingen file", "Your own CSV"):

@@ -1,5 +1,6 @@
 """The Run page without a browser."""
 
+import json
 import threading
 from dataclasses import replace
 
@@ -219,12 +220,33 @@ def test_bad_values_give_one_sentence_and_lose_nothing(app):
     ):
         enter(app, key, value)
         press(app, "run")
-        assert len(app.error) == 1
-        assert said in app.error[0].value
+        assert [said in word for word in alerts(app)] == [True]
+        assert messages(app) == [runs.AT_FIELD]
         assert app.number_input(key=key).value == value
         assert metrics(app) == before
         enter(app, key, good)
-        assert not app.error
+        assert alerts(app) == []
+
+
+def alerts(app):
+    """Return the sentences at fields that refuse their values."""
+    return [html.value for html in app.get("html") if 'role="alert"' in html.value]
+
+
+@pytest.mark.parametrize("tab", ["Edge table", "Why was this edge removed?"])
+def test_graphs_and_tables_have_one_label_for_a_column(app, tab):
+    """Plain words, or the columns' names where the visit asks for them."""
+    app.session_state["run-details"] = tab
+    menu = "run-node" if tab == "Edge table" else "run-pair"
+    for own, wanted, other in ((False, "Smoking", "smoke"), (True, "smoke", "Smoking")):
+        app.toggle(key="run-names").set_value(own).run()
+        assert (address(app).get("names") == "true") == own
+        graph = json.dumps(app.get("iframe")[0].proto.srcdoc)
+        assert f'label\\": \\"{wanted}' in graph
+        assert f'label\\": \\"{other}' not in graph
+        shown = " ".join([str(app.dataframe[0].value), *app.selectbox(key=menu).options])
+        assert wanted in shown
+        assert other not in shown
 
 
 def test_a_link_brings_the_same_run(app, open_app):
@@ -251,6 +273,7 @@ def test_a_link_brings_the_same_run(app, open_app):
         ),
         ({"epsilon": "-3"}, ["epsilon must be at least"]),
         ({"n": "999999999"}, ["n must be at least 100 and at most 1,000,000"]),
+        ({"subsample": "many"}, ["subsample must be"]),
         ({"data": "own"}, ["Upload a table"]),
         ({"data": "sem", "sem_graph": "x"}, ["sem_graph must be one of"]),
         ({"data": "sem", "sem_nodes": "1"}, ["A simulated model has 2 to 200 nodes"]),
@@ -258,9 +281,9 @@ def test_a_link_brings_the_same_run(app, open_app):
 )
 def test_a_broken_link_gives_one_sentence_and_the_default(open_app, query, words):
     app = open_app(**query)
-    assert all(text in told(app, "error", "info") for text in words)
+    assert all(text in told(app, "error", "info", "html") for text in words)
     # of rows that are not there nothing is shown, nor of another dataset's
-    shown = {"atlantis", "-3"}.intersection(query.values())
+    shown = {"atlantis", "-3", "many"}.intersection(query.values())
     assert ("Asia" in told(app, "html")) == bool(shown)
 
 
