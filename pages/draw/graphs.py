@@ -18,7 +18,6 @@ from engine.graphs.links import MARKS, LinkClass
 from engine.graphs.view import Edge, GraphView, Link
 from pages.draw import PALETTES
 from pages.draw.links import (
-    NAMES,
     describe,
     entries,
     few_untested,
@@ -27,12 +26,9 @@ from pages.draw.links import (
     labels_of,
     legend_of,
     links_of,
-    titles_of,
     weighted,
     widths,
 )
-from pages.shell import state
-from pages.shell.form import parameters
 from pages.shell.words import count, theme
 
 CPDAG, DAG, OVERLAY = "CPDAG", "DAG", "Overlay"
@@ -144,8 +140,6 @@ def comparison(
         waiting = few_untested(result) or st.toggle(
             f"Show {count(len(result.untested), 'pair')} not fully tested", key=f"{key}-waiting"
         )
-        if titles_of(data) != dict(zip(data.names, data.names, strict=True)):
-            parameters(NAMES, state.Values(NAMES), key=key)
         more()
         if words := widths(result):
             number = "The pointer on a line shows the number."

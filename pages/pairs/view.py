@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from pages.draw import PLAIN, charts, ink, see_through, show
 from pages.draw.charts import Axis, Curve, curves
 from pages.pairs.form import SIMULATED, setting_of
 from pages.shell import words as text
-from pages.shell.export import as_json, download, run_record
+from pages.shell.export import download, run_json
 from pages.shell.state import Draft
 
 FIGURE2_EPSILONS = (1.0, 10.0)
@@ -262,10 +263,10 @@ def _points(x: Values, y: Values, style: int, name: str) -> dict[str, Any]:
 def files_view(data: Dataset, result: RunResult, found: Picture, d: Draft) -> None:
     """Downloads and a script; of public data alone."""
     with st.expander("Take along", icon=":material/download:", key="pairs-files"):
-        record, stem = run_record(data, result, {"pair": data.name}), text.file_stem(data)
-        table = score_table(data, found, d)
+        stem, table = text.file_stem(data), score_table(data, found, d)
+        made = partial(run_json, data, result, {"pair": data.name})
         with st.container(horizontal=True):
-            download("Decision (JSON)", lambda: as_json(record), f"{stem}.json", key="pairs-json")
+            download("Decision (JSON)", made, f"{stem}.json", key="pairs-json")
             download("Scores (CSV)", lambda: table_csv(table), f"{stem}.csv", key="pairs-table-csv")
         st.code(script(result, data.name, d), language=None)
 

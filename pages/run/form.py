@@ -10,13 +10,16 @@ from typing import Any
 import streamlit as st
 
 from engine.algorithm import Algorithm
+from engine.data.networks import plainly
 from engine.privacy.budget import PRESETS
 from engine.registry import algorithm
 from engine.request import Request, filled
 from engine.studies.recommended import Recommended, recommended
+from pages.draw.links import NAMES
 from pages.forms import algorithm_choice, known_button, parameter_form, picker, shape_of
+from pages.shell import state
 from pages.shell import words as text
-from pages.shell.form import parameter, placed
+from pages.shell.form import parameter, parameters, placed
 from pages.shell.runs import Shown, button_label
 from pages.shell.settings import (
     VISIT,
@@ -57,41 +60,41 @@ def settings_form() -> bool:
 def _folded(chosen: Algorithm, params: Draft) -> None:
     """Draw the presets, the background knowledge and the seeds."""
     presets(chosen, params)
-    why(chosen.key, params)
     known_button("run")
     form = draft()
     if not drafted_source().own:
         for column, name in zip(st.columns(2, gap="small"), ("sample", "seed"), strict=True):
             with column:
                 parameter(VISIT[name], form, key="run")
+    if plainly(drafted_source().name)["nodes"]:
+        parameters(NAMES, state.Values(NAMES), key="run")
 
 
 def presets(chosen: Algorithm, params: Draft) -> None:
-    """Draw the presets, with a mark on the one that the form shows.
+    """Draw the presets, with a mark on the one that the form shows; explain the recommended one.
 
     They are a choice and no buttons: the browser sends a choice with the next press, while a press
     that the next one overtakes is lost.
     """
-    target = chosen if chosen.private else algorithm("priv_pc")  # which a preset is of
+    target = chosen if chosen.private else algorithm("priv_pc")  # the presets' algorithm
     made = {n: filled(target.key, target.presets[n]) for n in PRESETS if n in target.presets}
-    if (found := found_for(chosen.key, params)) is not None:
+    epsilon, found = params.get("epsilon"), None
+    if isinstance(epsilon, int | float):
+        found = recommended(chosen.key, float(epsilon), drafted_source().n)
+    if found is not None:
         made[NAME] = laid_over(found, params)
     now = filled(chosen.key, params) if chosen is target else {}
+    shown = next((name for name, values in made.items() if values == now), None)
+    said = NONE_KNOWN if found is None else text.plain(sentence(found))
 
     def apply(name: str | None) -> None:
         if name in made:
             draft()["algorithm"] = target.key
             parameters_of(target.key).update(made[name])
 
-    placed(
-        st.pills,
-        "Presets",
-        next((name for name, values in made.items() if values == now), None),
-        apply,
-        key="presets",
-        options=list(made),
-        help=help_of(chosen.key, params),
-    )
+    placed(st.pills, "Presets", shown, apply, key="presets", options=list(made), help=said)
+    if shown == NAME:
+        st.caption(f"{said} All of it: `{STUDY}`.")
 
 
 def _press() -> None:
@@ -102,12 +105,10 @@ def _press() -> None:
 
 NAME = "Recommended"
 STUDY = "research/settings.md"
-
-
-def found_for(key: str, values: Mapping[str, Any]) -> Recommended | None:
-    """Return the recommendation at the form's ε and n; None where the default is as good."""
-    epsilon, rows = values.get("epsilon"), drafted_source().n
-    return recommended(key, float(epsilon), rows) if isinstance(epsilon, int | float) else None
+NONE_KNOWN = (
+    "At this n and ε no setting is known that beats the default. Choose ε searches for a best "
+    "setting."
+)
 
 
 def laid_over(found: Recommended, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -116,35 +117,15 @@ def laid_over(found: Recommended, values: Mapping[str, Any]) -> dict[str, Any]:
     return filled(found.algorithm, {**found.params, **paid, "guarantee": "strict"})
 
 
-def help_of(key: str, values: Mapping[str, Any]) -> str:
-    """Return the help text of a preset."""
-    found = found_for(key, values)
-    if found is None:
-        return (
-            "At this n and ε no setting is known that beats the default. Choose ε searches for a "
-            "best setting."
-        )
-    return text.plain(sentence(found))
-
-
-def why(key: str, values: Mapping[str, Any]) -> None:
-    """Show a sentence on the preset that the form shows."""
-    found = found_for(key, values)
-    if found is not None and laid_over(found, values) == filled(key, values):
-        st.caption(f"{text.plain(sentence(found))} All of it: `{STUDY}`.")
-
-
 def sentence(found: Recommended) -> str:
     """Describe the recommendation, its networks, and its gain on others."""
-    where = _and(found.on)
-    at = f"{NAME} at ε = {text.number(found.epsilon)}"
+    *first, last = map(str.capitalize, found.on)
+    where = f"{', '.join(first)} and {last}" if first else last
     worth = ", ".join(
         f"{name.capitalize()} {tuned.mean:.2f} (default {default.mean:.2f})"
         for name, (tuned, default) in found.elsewhere.items()
     )
-    return f"{at}, {found.rows:,} rows: tuned on {where}; skeleton F1 elsewhere: {worth}."
-
-
-def _and(names: Any) -> str:
-    *first, last = [str(name).capitalize() for name in names]
-    return f"{', '.join(first)} and {last}" if first else last
+    return (
+        f"{NAME} at ε = {text.number(found.epsilon)}, {found.rows:,} rows: tuned on {where}; "
+        f"skeleton F1 elsewhere: {worth}."
+    )

@@ -98,20 +98,13 @@ def cost_tiles(result: RunResult) -> list[ledger.Tile]:
 
 def price_view(run: Shown) -> None:
     """Which links the test loses, which its bounded form, and which the noise, as bars."""
-    steps = price_of(run)
-    if not steps:
+    result = run.result
+    told = run.data.public and result.counts is not None and result.status != "cancelled"
+    if not (told and (before := steps_before(run))):
         st.caption("Shown for public data with a known truth.")
         return
+    steps = price.steps_of(result, before)
     st.html(f"<style>{price.STYLE}</style>{price.price_html(steps, theme())}")
-
-
-def price_of(run: Shown) -> list[price.Step]:
-    """The steps of a run on public data."""
-    result = run.result
-    if not run.data.public or result.counts is None or result.status == "cancelled":
-        return []
-    before = steps_before(run)
-    return price.steps_of(result, before) if before else []
 
 
 def own_data_costs(run: Shown) -> None:
@@ -149,11 +142,7 @@ def downloads(run: Shown) -> None:
     name = f"{text.file_stem(data)}_{result.algorithm}"
     query = run.request.to_words()
     files = {
-        "Run (JSON)": (
-            "json",
-            ".json",
-            lambda: export.as_json(export.run_record(data, result, query)),
-        ),
+        "Run (JSON)": ("json", ".json", lambda: export.run_json(data, result, query)),
         "Trace (CSV)": ("trace", "_trace.csv", lambda: csv(trace.steps_table(result.steps))),
         "Edges (CSV)": ("edges", "_edges.csv", lambda: csv(trace.edges_table(data, result))),
         "Ledger (CSV)": ("ledger", "_ledger.csv", lambda: csv(ledger.ledger_table(result))),

@@ -9,7 +9,7 @@ from engine import InputError
 from engine.data.spreadsheets import table_csv
 from engine.graphs.links import FOUND, MARKS, LinkClass
 from engine.graphs.metrics import Scores
-from engine.registry import ALGORITHMS, algorithm
+from engine.registry import ALGORITHMS
 from engine.request import Request
 from engine.words.run import CLAIMED, GUARANTEED, PROVEN, epsilon_name, stated
 from pages.draw import show
@@ -18,7 +18,7 @@ from pages.draw.links import few_untested, found_links, graph_view, labels_of, w
 from pages.forms import Count, count_for, counted, known_label, watch_counts
 from pages.run.form import MOST, PINS, laid_over
 from pages.shell import words as text
-from pages.shell.runs import Shown, compute
+from pages.shell.runs import Shown, compute, settings_of
 from pages.shell.settings import in_force
 
 LETTERS = "ABC"
@@ -109,13 +109,11 @@ def _graph(run: Shown, k: int) -> None:
 
 def _scores(runs: dict[str, Shown]) -> None:
     def draw(found: list[Count]) -> None:
-        rows: dict[str, list[str]] = {}
-        for run, count in zip(runs.values(), found, strict=True):
-            for name, value in _counted(run, count).items():
-                rows.setdefault(name, []).append(value)
-        table = pd.DataFrame(rows.values(), columns=_names(runs))
-        table.insert(0, "Score", list(rows))
-        show.table(table, alt="Scores and cost of the runs", most=720)
+        columns = map(_counted, runs.values(), found)
+        table = pd.DataFrame(dict(zip(_names(runs), columns, strict=True))).fillna("–")
+        show.table(
+            table.rename_axis("Score").reset_index(), alt="Scores and cost of the runs", most=720
+        )
 
     watch_counts(lambda: [count_for(run) for run in runs.values()], draw)
 
@@ -169,41 +167,34 @@ def _table(title: str, table: pd.DataFrame, key: str) -> None:
         export.download(f"{title} (CSV)", lambda: table_csv(table), "compare.csv", key="pins")
 
 
-def _differing(cells: dict[str, list[str]], name: str, runs: dict[str, Shown]) -> pd.DataFrame:
-    rows = [(row, *values) for row, values in cells.items() if len(set(values)) > 1]
-    return pd.DataFrame(rows, columns=[name, *_names(runs)])
+def _differing(cells: dict[str, dict[str, str]], name: str, absent: str) -> pd.DataFrame:
+    """Return the rows in which the runs' cells differ."""
+    table = pd.DataFrame(cells).fillna(absent).rename_axis(name)
+    return table[table.nunique(axis=1) > 1].reset_index()
 
 
 def settings_table(runs: dict[str, Shown]) -> pd.DataFrame:
-    """Only the settings in which the runs differ."""
-    every = [_settings(run) for run in runs.values()]
-    names = dict.fromkeys(name for one in every for name in one)
-    return _differing({n: [one.get(n, "–") for one in every] for n in names}, "Setting", runs)
+    """Return the settings in which the runs differ."""
+    names = dict(zip(_names(runs), map(_settings, runs.values()), strict=True))
+    return _differing(names, "Setting", "–")
 
 
 def _settings(run: Shown) -> dict[str, str]:
     """Every setting of a run by its title, as text; not the seed of own data."""
-    source, shown = run.request.source, run.request.params
-    out = {"Dataset": run.data.name, "Rows n": f"{run.data.n:,}"}
-    out |= {} if source.own else {"Data seed": f"{source.seed}"}
-    out["Background knowledge"] = known_label(run.data, run.result.knowledge)
-    for spec in algorithm(run.result.algorithm).params.specs():
-        if spec.name in shown:
-            value = shown[spec.name]
-            precise = isinstance(value, float)
-            out[spec.title] = text.number(value, 15) if precise else text.label(value)
-    seed = run.request.seed
-    return out if seed is None else out | {"Noise seed": f"{seed}"}
+    return {
+        "Dataset": run.data.name,
+        "Rows n": f"{run.data.n:,}",
+        "Background knowledge": known_label(run.data, run.result.knowledge),
+        **settings_of(run.request),
+    }
 
 
 def edges_table(runs: dict[str, Shown]) -> pd.DataFrame:
-    """One row for each pair that is not in the same state in all runs."""
+    """Return the pairs that are not in the same state in all runs."""
     from pages.run import trace
 
-    tables = [
-        trace.edges_table(r.data, r.result, labels_of(r.data)).set_index("Pair")
-        for r in runs.values()
-    ]
-    pairs = sorted(set().union(*(table.index for table in tables)))
-    cells = {p: [str(t["Learned"].get(p, "no edge")) for t in tables] for p in pairs}
-    return _differing(cells, "Pair", runs)
+    tables = [trace.edges_table(run.data, run.result, labels_of(run.data)) for run in runs.values()]
+    states = [dict(zip(table["Pair"], table["Learned"], strict=True)) for table in tables]
+    return _differing(dict(zip(_names(runs), states, strict=True)), "Pair", "no edge").sort_values(
+        "Pair", ignore_index=True
+    )

@@ -48,7 +48,10 @@ def steps_table(steps: Sequence[Step], titles: Titles = NONE) -> pd.DataFrame:
             "Decision": step.decision,
             "Why": step.reason,
             "ε so far": step.budget_used,
-            **{f"{k.capitalize()}{SIMULATION_ONLY}": _cell(v) for k, v in _internal(step)},
+            **{
+                f"{k.capitalize()}{SIMULATION_ONLY}": _cell(v)
+                for k, v in (step.internal or {}).items()
+            },
         }
         for step in map(on_shown_scale, steps)
     ]
@@ -63,10 +66,6 @@ def _set(step: Step, titles: Titles) -> str:
     """Return the conditioning set in braces: {age, smoke}, or ∅."""
     given = step.conditioning_set
     return f"{{{_joined(given, titles, ', ')}}}" if given else "∅"
-
-
-def _internal(step: Step) -> list[tuple[str, object]]:
-    return list((step.internal or {}).items())
 
 
 def _cell(value: object) -> object:

@@ -89,7 +89,8 @@ def main() -> None:
     root = "; ".join(f"--{name}: {ink or 'inherit'}" for name, ink in inks.items())
     st.html(STYLE)
     st.html(f"<style>:root {{{root}}}{_DARK if theme() == 'dark' else ''}</style>")
-    watch_theme()
+    drawn = {"theme": theme()}  # a change of theme runs the page again
+    listen("theme_watch", _THEME, key="theme-watch-state", data=drawn, on_theme_change=lambda: None)
     notice = st.empty()
     page.run()
     if refused := state.visit().refused:
@@ -126,8 +127,7 @@ def show_strip(title: str, data: Dataset, result: RunResult | None = None) -> No
             *text.epsilon_cells(result),
             ("Noise seed", f"{result.seed}" if data.public else "secret", ""),
         ]
-    badge = PUBLIC if data.public else OWN_DATA
-    st.html(_html(state.visit().page or title, cells, badge, own=not data.public))
+    st.html(_html(state.visit().page or title, cells, data.public))
 
 
 def drafted_strip(title: str) -> Dataset | None:
@@ -142,21 +142,20 @@ def drafted_strip(title: str) -> Dataset | None:
     return data
 
 
-def _html(title: str, cells: list[tuple[str, str, str]], badge: str, own: bool) -> str:
+def _html(title: str, cells: list[tuple[str, str, str]], public: bool) -> str:
     body = "".join(
         f'<div style="min-width:4.5rem"><div style="font-size:.8rem;opacity:.75">{safe(name)}</div>'
         f'<div style="font-size:1.1rem;font-weight:600;line-height:1.3">{safe(value)}</div>'
         f'<div style="font-size:.8rem;opacity:.75">{safe(note)}</div></div>'
         for name, value, note in cells
     )
-    edge = "#b34700" if own else "#00785a"
-    mark = "●" if own else "○"
+    edge, badge = ("#00785a", f"○ {PUBLIC}") if public else ("#b34700", f"● {OWN_DATA}")
     return (
         '<div style="display:flex;flex-wrap:wrap;gap:.6rem clamp(1.2rem,2.5vw,2rem);'
         'align-items:flex-start">'
         f'<div><h1 style="font-size:1.7rem;margin:0;padding:0">{safe(title)}</h1>'
         f'<div style="max-width:17rem;border:2px solid {edge};border-radius:.8rem;line-height:1.25;'
-        f'padding:.1rem .6rem;font-size:.8rem">{mark} {safe(badge)}</div></div>{body}</div>'
+        f'padding:.1rem .6rem;font-size:.8rem">{badge}</div></div>{body}</div>'
     )
 
 
@@ -223,9 +222,3 @@ export default function ({data, setTriggerValue}) {  // once more where the them
   return () => { clearInterval(timer); document.removeEventListener("keydown", tab, true); };
 }
 """
-
-
-def watch_theme() -> None:
-    """Run the page again whenever the browser shows another theme than it was drawn for."""
-    drawn = {"theme": theme()}
-    listen("theme_watch", _THEME, key="theme-watch-state", data=drawn, on_theme_change=lambda: None)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import mimetypes
 from collections.abc import Callable
-from typing import Any
 
 import streamlit as st
 
@@ -13,13 +12,9 @@ from engine import Dataset, RunResult, __version__
 from engine.serialise import result_dict
 
 
-def run_record(data: Dataset, result: RunResult, settings: dict[str, str]) -> dict[str, Any]:
-    """The run under the engine's names, with what made it."""
-    return result_dict(result) | {"version": __version__, "n": data.n, "settings": settings}
-
-
-def as_json(record: Any) -> str:
-    """The record as JSON text."""
+def run_json(data: Dataset, result: RunResult, settings: dict[str, str]) -> str:
+    """Return the run under the engine's names, with its settings, as JSON."""
+    record = result_dict(result) | {"version": __version__, "n": data.n, "settings": settings}
     return json.dumps(record, ensure_ascii=False, indent=1)
 
 

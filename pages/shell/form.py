@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -19,10 +20,7 @@ Widget = Callable[..., Any]
 
 def bound(widget: Widget, label: str, store: Draft, name: str, *, key: str, **options: Any) -> Any:
     """Show a widget with the value ``store[name]``, on any page and any rerun."""
-
-    def keep(value: Any) -> None:
-        store[name] = value
-
+    keep = partial(store.__setitem__, name)
     return placed(widget, label, store[name], keep, key=key, **options)
 
 
@@ -163,10 +161,7 @@ def _widget(spec: Spec, value: Any) -> tuple[Widget, dict[str, Any]]:
 
 def _logarithmic(spec: Spec, values: Draft, key: str) -> None:
     """Show a slider over 1, 2, 5 of each decade, with its two ends in words."""
-
-    def keep(chosen: float) -> None:
-        values[spec.name] = chosen
-
+    keep = partial(values.__setitem__, spec.name)
     value = values[spec.name] if not fault(spec, values[spec.name]) else spec.default
     middle = round(math.log10(spec.default))
     powers = range(middle - _DECADES, middle + _DECADES + 1)

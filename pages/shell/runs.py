@@ -261,8 +261,12 @@ def show_change(run: Shown | None, now: Request) -> None:
 
 def _difference(then: Request, now: Request) -> list[str]:
     """Return the algorithm of one request, and what else of it is not the other's, in words."""
-    found, other = _facts(then), _facts(now)
-    words = [f"{name} {value}" for name, value in found.items() if other.get(name, value) != value]
+    found, other = settings_of(then), settings_of(now)
+    words = [
+        f"{_BRIEF.get(name, name)} {value}"
+        for name, value in found.items()
+        if other.get(name, value) != value
+    ]
     if then.source.own and then.source != now.source:
         words.insert(0, "on an earlier reading of the table")
     if then.knowledge != now.knowledge:
@@ -270,10 +274,18 @@ def _difference(then: Request, now: Request) -> list[str]:
     return [algorithm(then.algorithm).title, *words]
 
 
-def _facts(of: Request) -> dict[str, str]:
-    found = {"n =": f"{of.source.n:,}", "data seed": f"{of.source.seed}"}
-    for spec in algorithm(of.algorithm).params.specs():
-        if (value := of.params.get(spec.name)) is not None:
-            words = text.number(value) if isinstance(value, float) else text.label(value)
-            found["ε =" if spec.name == "epsilon" else spec.title] = words
-    return {**found, "noise seed": f"{of.seed}"}
+_BRIEF = {"Rows n": "n =", "Data seed": "data seed", "Noise seed": "noise seed"} | {
+    "Privacy budget ε": "ε ="
+}
+
+
+def settings_of(request: Request) -> dict[str, str]:
+    """Return every setting of a request by its title, as text; no rows and no seed of own data."""
+    source, found = request.source, {}
+    if not source.own:
+        found = {"Rows n": f"{source.n:,}", "Data seed": f"{source.seed}"}
+    for spec in algorithm(request.algorithm).params.specs():
+        if (value := request.params.get(spec.name)) is not None:
+            precise = isinstance(value, float)
+            found[spec.title] = text.number(value, 15) if precise else text.label(value)
+    return found if request.seed is None else {**found, "Noise seed": f"{request.seed}"}

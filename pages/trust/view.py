@@ -42,24 +42,14 @@ def promise(kind: str) -> str:
     return {STRICT: "strict", PUBLISHED: "as published"}.get(kind, kind)
 
 
-def sentence(line: CaseResult) -> str:
-    """Return the result of the runs in one sentence."""
-    m = line.measured
-    end = "the claim is wrong" if m.refuted else "that neither contradicts nor proves it"
-    return (
-        f"{TITLES[line.algorithm]}, {promise(line.kind)}, claims ε = {text.number(m.claimed)}. "
-        f"{m.runs:,} runs on each of two datasets that differ in one person show at least "
-        f"{m.epsilon:.2f}: {end}."
-    )
-
-
 def attacked(line: CaseResult, key: str, before: str = "") -> None:
-    """Show an attack's two numbers, the growth of its bound, and its sentence."""
+    """Show an attack's two numbers, the growth of its bound, and the verdict."""
     m = line.measured
     numbers = f"claimed ε = {text.number(m.claimed)}, measured at least {m.epsilon:.2f}"
     st.subheader(f"{before}{TITLES[line.algorithm]}, {promise(line.kind)}: {numbers}", anchor=False)
     growth_view(line.growth, m.claimed, key=key)
-    st.markdown(sentence(line))
+    end = "The claim is wrong." if m.refuted else "This neither contradicts nor proves the claim."
+    st.markdown(f"{m.runs:,} runs on each of two datasets that differ in one person. {end}")
 
 
 def growth_view(growth: Sequence[tuple[int, float]], claimed: float, *, key: str) -> None:

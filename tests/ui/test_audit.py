@@ -27,7 +27,7 @@ def test_an_attack_runs_and_goes_back(open_app):
     app.select_slider(key="audit-runs").set_value(50).run()
     press(app, "audit-go")
     finished(app)
-    assert "Gram-NOTEARS, strict, claims ε = 1" in told(app)
+    assert "Gram-NOTEARS, strict: claimed ε = 1, measured at least" in told(app)
     press(app, "audit-back")
     assert "Finished example: CURATE, as published: claimed ε = 1, measured at least 5.29" in told(
         app

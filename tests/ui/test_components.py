@@ -89,7 +89,7 @@ def test_the_record_of_a_run_is_json_with_its_seed_on_public_data_only():
     rows = "".join(f"{k % 2},{k // 3 % 2},{k // 5 % 2}\n" for k in range(200))
     own = read_table(f"a,b,c\n{rows}".encode())
     for data, seed in ((public, 11), (own, None)):
-        record = json.loads(export.as_json(export.run_record(data, run("pc", data, seed=11), {})))
+        record = json.loads(export.run_json(data, run("pc", data, seed=11), {}))
         assert record["seed"] == seed
         assert record["proven"]["epsilon"] == "inf"
         internal = [step["internal"] for step in record["steps"]]
