@@ -97,7 +97,7 @@ def test_journey(new_page, screenshots):
              (f) => f.contentDocument.body.dataset.node === "either")"""
     )
     steps.settle(page)
-    assert page.locator(".st-key-run-node input").input_value() == "either"
+    assert page.locator(".st-key-run-node input").input_value() == "TB or cancer"
     faded = frame.evaluate("() => nodes.get().filter((n) => n.opacity < 1).map((n) => n.name)")
     assert "asia" in faded
     assert "lung" not in faded
