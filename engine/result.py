@@ -186,7 +186,7 @@ class RunResult(Outcome):
         """
         if not self.params.by_order:
             return frozenset()
-        return order_dependent(self.matrix, self.separating, self.names, self.known)
+        return order_dependent(self.matrix, self.separating, self.known)
 
     @property
     def order_words(self) -> str:

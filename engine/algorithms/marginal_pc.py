@@ -24,10 +24,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import combinations
+from itertools import combinations, groupby
 from typing import NamedTuple
 
 import numpy as np
+from networkx.utils import UnionFind
 
 from engine.algorithm import Algorithm, Outcome
 from engine.context import RunContext
@@ -102,6 +103,7 @@ MOST_HIDDEN = 0.01  # correlation that noise may hide where much is released at 
 SCREEN_P, SCREEN_FACTOR = 0.15, math.exp(-1.5)
 QUIET = 0.4  # noise of a correlation, in units of sampling's, up to which whole tables are released
 SEPARATORS = 8  # candidate separators an edge may buy triples for
+DIGITS = 6  # of log Bayes factors that are compared: no rounding error decides
 VISIBLE = 0.0065  # noise of E[u_x u_y u_z] above which too few products are seen to be worth it
 
 
@@ -306,16 +308,19 @@ class Posterior(TestByTest):
 
 
 def strongest_forest(tests: NoisyTests, edges: Adjacency) -> set[Pair]:
-    """Return the maximum spanning forest of the edges i < j by their marginal dependence."""
-    from scipy.sparse import csr_array  # slow to load, and only this needs it
-    from scipy.sparse.csgraph import minimum_spanning_tree
+    """Return the maximum spanning forest of the edges i < j by their marginal dependence.
 
-    joined = np.triu(edges, 1)
-    bayes = np.where(joined, np.maximum(tests.marginal_bayes, -1.0), 0.0)
-    # csgraph takes the least sum, and an entry of 0 for no edge.
-    lengths = np.where(joined, bayes.max(initial=0.0) + 1 - bayes, 0.0)
-    least = minimum_spanning_tree(csr_array(lengths))
-    return {(min(i, j), max(i, j)) for i, j in np.argwhere(least.toarray() > 0).tolist()}
+    Where edges are equally strong, all that are in some maximum spanning forest are in it.
+    """
+    pairs = [(i, j) for i, j in np.argwhere(np.triu(edges, 1)).tolist()]
+    strengths = {pair: -round(float(tests.marginal_bayes[pair]), DIGITS) for pair in pairs}
+    forest, trees = set[Pair](), UnionFind(range(len(edges)))
+    for _, some in groupby(sorted(pairs, key=strengths.__getitem__), strengths.__getitem__):
+        joining = [(i, j) for i, j in some if trees[i] != trees[j]]
+        forest.update(joining)
+        for pair in joining:
+            trees.union(*pair)
+    return forest
 
 
 class Screen(TestByTest):
@@ -350,22 +355,21 @@ def wanted_triples(
     """List the triples that could show that an edge is a product of the conditioning variables.
 
     For each edge the few sets that come nearest to explaining it when their products may carry
-    some dependence; of each, what the test with products needs.
+    some dependence, and all that come as near; of each, what the test with products needs.
     """
     wanted: set[tuple[int, ...]] = set()
     skeleton = graph.matrix()
     for x, y in _edges(graph):
         if y not in graph.open(x):
             continue
-        scored = []
+        scored = {}
         for s in separators(skeleton, x, y, largest, graph.known):
             if len(s) < 2:
                 continue
             context.check()
-            scored.append((tests.test(x, y, s).leak_bayes, s))
-        for bayes, s in sorted(scored)[:SEPARATORS]:
-            if bayes > 0:
-                break
+            scored[s] = round(tests.test(x, y, s).leak_bayes, DIGITS)
+        least = sorted(scored.values())[:SEPARATORS]
+        for s in (s for s, bayes in scored.items() if bayes <= min(least[-1], 0.0)):
             for pair in combinations(s, 2):
                 wanted |= {tuple(sorted((x, *pair))), tuple(sorted((y, *pair)))}
             wanted.update(combinations(s, 3))
@@ -563,21 +567,27 @@ class Compared:
     From the best on the skeleton one climbs, link by link (:mod:`engine.graphs.dags`). A link
     must raise the evidence by e^LINK and by the odds of the threshold; none joins a pair with
     no more dependence than chance gives among all pairs. ``skeleton`` is where that ends. Knowledge
-    that only turns links has no say in which there are.
+    that only turns links has no say in which there are. Inside, the columns are in the order of
+    their released means: which DAG of a class is at hand follows from that order.
     """
 
     def __init__(
         self, tests: NoisyTests, skeleton: Adjacency, threshold: float, context: RunContext
     ):
-        self._evidence, self._known = Evidence(tests.moments), context.known
-        links_known = context.links_known
+        moments, seen, known = tests.moments, tests.seen(), context.known
+        order = sorted(range(moments.d), key=lambda i: moments.tensor_of(i).tolist())
+        place, at = np.argsort(order), np.ix_(order, order)
+        self._order, self._back = order, np.ix_(place, place)
+        self._evidence = Evidence(moments, order)
+        self._known, self._known_inside = known, known and known.ordered(order)
+        links_known = self._known_inside and self._known_inside.on_links
         share = min(max(threshold, 1e-9), 1 - 1e-9)
         self._price = LINK + math.log((1 - share) / share)
-        start = max((c.dag for c in classes(skeleton, links_known)), key=self._value)
-        seen = tests.seen()
-        self._dag = climbed(start, self._value, seen | seen.T, links_known)
+        start = max((c.dag for c in classes(skeleton[at], links_known)), key=self._value)
+        self._dag = climbed(start, self._value, (seen | seen.T)[at], links_known)
         links: Adjacency = self._dag | self._dag.T
-        self.skeleton = links if links_known is None else links_known.joined(links)
+        self._links = links if links_known is None else links_known.joined(links)
+        self.skeleton = self._links[self._back]
 
     def _value(self, dag: Adjacency) -> float:
         return self._evidence.of(dag) - self._price * int(dag.sum())
@@ -589,13 +599,16 @@ class Compared:
             less = self._dag.copy()
             less[i, j] = False
             rise = min(max(self._value(self._dag) - self._value(less), -700.0), 700.0)
-            out[min(i, j), max(i, j)] = 1 / (1 + math.exp(-rise))
+            low, high = sorted((self._order[i], self._order[j]))
+            out[low, high] = 1 / (1 + math.exp(-rise))
         return out
 
     def directions(self) -> Orientation:
         """Arrows by the share of the equivalence classes on the skeleton that have them."""
+        inside = {c.graph[self._back].tobytes(): self._evidence.of(c.dag)
+                  for c in classes(self._links, self._known_inside)}  # fmt: skip
         on = classes(self.skeleton, self._known)
-        logs = np.array([self._evidence.of(c.dag) for c in on])
+        logs = np.array([inside[c.graph.tobytes()] for c in on])
         shares = np.exp(logs - np.logaddexp.reduce(logs))
         arrows = np.einsum("k,kij->ij", shares, np.array([c.graph & ~c.graph.T for c in on]))
         drawn = by_strength(self.skeleton, arrows, self._known, EARNED)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import permutations
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -64,14 +65,29 @@ def climbed(
     addable: Adjacency,
     known: Known | None = None,
 ) -> Adjacency:
-    """Climb from ``start`` to a DAG (d, d) whose value no step of :func:`neighbours` raises."""
+    """Climb from ``start`` to a DAG (d, d) whose value no step of :func:`neighbours` raises.
+
+    A step may start at each member of the DAG's class. ``value`` is the same for all of them, and
+    which of them is at hand depends on the order of the columns.
+    """
     best, reached = start, value(start)
     while True:
-        found = [(value(dag), dag) for dag in neighbours(best, addable, known)]
-        top = max(found, key=lambda f: f[0], default=(reached, best))
-        if top[0] <= reached:
+        found = {
+            dag.tobytes(): dag for member in _alike(best, known)
+            for dag in neighbours(member, addable, known)
+        }  # fmt: skip
+        top, dag = max(((value(dag), dag) for dag in found.values()), key=itemgetter(0),
+                       default=(reached, best))  # fmt: skip
+        if top <= reached:
             return best
-        reached, best = top
+        best, reached = dag, top
+
+
+def _alike(dag: Adjacency, known: Known | None) -> tuple[Adjacency, ...]:
+    """Return the members of a DAG's class; the DAG alone where knowledge contradicts it."""
+    key = dag.tobytes()
+    every = (each.members for each in classes(dag | dag.T, known))
+    return next((some for some in every if any(m.tobytes() == key for m in some)), (dag,))
 
 
 def neighbours(

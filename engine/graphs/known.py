@@ -45,6 +45,10 @@ class Known:
         """Return the knowledge that decides on edges: None where it is used for directions only."""
         return None if self.knowledge.use == ORIENTS else self
 
+    def ordered(self, order: Sequence[int]) -> Known:
+        """Return the same knowledge on the columns in another order."""
+        return type(self)(self.knowledge, [self.names[i] for i in order])
+
     @cached_property
     def may_precede(self) -> Adjacency:
         """[i, j]: i may be an ancestor of j, along arrows that are not barred."""

@@ -21,7 +21,7 @@ import math
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import combinations, islice
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,7 +52,7 @@ EARNED = 0.4
 # edges of Child (n = 5,000, epsilon = 1, 12 draws) 37 of 180 arrows point the wrong way, and 3 of
 # the 53 above this limit.
 SHOWN = 0.6
-MOST_SETS = 400  # of a pair, smallest first: hubs have too many
+MOST_SETS = 400  # of a pair; hubs have too many, and get no larger sizes
 TEMPERATURES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 SWEEPS, BURN, THIN = 500, 200, 3
 MOST_REVERSALS = 6_000_000  # in all; wide graphs get fewer sweeps
@@ -87,17 +87,24 @@ def unshielded(skeleton: Adjacency) -> Iterator[Triple]:
 def separators(
     skeleton: Adjacency, a: int, b: int, largest: int, known: Known | None = None
 ) -> list[tuple[int, ...]]:
-    """List sets of up to ``largest`` neighbours of a or b, smallest first, at most ``MOST_SETS``.
+    """List sets of up to ``largest`` neighbours of a or b, smallest first.
 
-    Background knowledge restricts them to possible ancestors of a or b.
+    A size that would make them more than ``MOST_SETS`` is left out with all larger ones: a choice
+    among its sets would depend on the order of the columns. Background knowledge restricts the sets
+    to possible ancestors of a or b.
     """
     others = [z for z in range(len(skeleton)) if z not in (a, b)]
     if known is not None and (links_known := known.on_links):
         others = [z for z in others if links_known.may_separate(z, a, b)]
     sides = [[z for z in others if skeleton[side, z]] for side in (a, b)]
-    sets = (s for size in range(largest + 1) for near in sides for s in combinations(near, size))
-    # A set lies on two sides at most, so so many hold MOST_SETS that differ.
-    return list(dict.fromkeys(islice(sets, 2 * MOST_SETS)))[:MOST_SETS]
+    shared = len({*sides[0]} & {*sides[1]})
+    found: dict[tuple[int, ...], None] = {}
+    for size in range(largest + 1):
+        more = sum(math.comb(len(near), size) for near in sides) - math.comb(shared, size)
+        if len(found) + more > MOST_SETS:
+            break
+        found |= dict.fromkeys(s for near in sides for s in combinations(near, size))
+    return list(found)
 
 
 def collider_weights(
@@ -110,16 +117,15 @@ def collider_weights(
     independence over the sets without z to that over the sets with z.
     """
     tested: dict[tuple[int, int], list[tuple[float, tuple[int, ...]]]] = {}
-    weights: dict[Triple, float] = {}
+    odds: dict[Triple, float] = {}
     for a, z, b in unshielded(skeleton):
         if (a, b) not in tested:
             sets = separators(skeleton, a, b, largest, known)
             tested[a, b] = [(min(-dependence(a, b, s), MOST_INDEPENDENCE), s) for s in sets]
         without = [v for v, s in tested[a, b] if z not in s]
         within = [v for v, s in tested[a, b] if z in s]
-        odds = _log_mean_exp(without) - _log_mean_exp(within)
-        weights[a, z, b] = min(max(odds, -MOST_LOG_ODDS), MOST_LOG_ODDS)
-    return weights
+        odds[a, z, b] = _log_mean_exp(without) - _log_mean_exp(within)
+    return odds
 
 
 def _log_mean_exp(values: Sequence[float]) -> float:
@@ -136,17 +142,20 @@ def orient(
     ``skeleton`` (d, d) symmetric; ``weights`` as :func:`collider_weights` gives them. Arrows are
     drawn by :func:`engine.graphs.orientation.by_strength`, those that are known first, and the
     chains turn the others alone. The columns' names and order make no difference: the order of the
-    nodes is found first, and nodes that are alike share their arrows' mean.
+    nodes is found first, and nodes that are alike share their arrows' mean. Beyond
+    ``MOST_LOG_ODDS`` weights only tell nodes apart.
     """
+    exact = _own_ranks(skeleton, weights)
+    weights = {t: min(max(w, -MOST_LOG_ODDS), MOST_LOG_ODDS) for t, w in weights.items()}
     ranks = _own_ranks(skeleton, weights)
-    order = np.argsort(ranks, kind="stable")
+    order = np.lexsort((exact, ranks))
     place = np.argsort(order)
     moved = {
         (min(place[a], place[b]), int(place[z]), max(place[a], place[b])): weight
         for (a, z, b), weight in weights.items()
     }
     if known is not None:
-        known = type(known)(known.knowledge, [known.names[i] for i in order])
+        known = known.ordered(order.tolist())
     links, back = skeleton[np.ix_(order, order)], np.ix_(place, place)
     met = sampled_dags(links, moved, known)
     arrows = arrow_probabilities(met, moved, known)

@@ -24,7 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from engine.marginals.contrasts import Array, Check, helmert
+from engine.graphs.dags import colliders
+from engine.marginals.contrasts import Array, helmert
 from engine.marginals.moments import Moments
 
 EFFECTS = (0.01, 0.1, 1.0)  # c, equally likely
@@ -57,17 +58,22 @@ class Fit(NamedTuple):
 
 
 class Evidence:
-    """The evidence for each DAG on the columns of these moments, with tensors of all orders."""
+    """The evidence for each DAG on the columns of these moments, in this order.
 
-    def __init__(self, moments: Moments, check: Check = lambda: None):
-        self._cards, self._n, self._check = moments.cardinalities, moments.n, check
+    The tensors of all orders are released. All DAGs of an equivalence class have the evidence of
+    the one that is asked about first: a fit ends at a slightly different place for each.
+    """
+
+    def __init__(self, moments: Moments, order: Sequence[int]):
+        self._cards, self._n = [moments.cardinalities[i] for i in order], moments.n
         d, cells = moments.d, math.prod(self._cards)
         self._grid = np.indices(self._cards).reshape(d, cells)
         keys = [key for m in range(1, d + 1) for key in combinations(range(d), m)]
         contrasts = np.concatenate([self._contrasts(key) for key in keys], axis=1).T
-        seen = np.concatenate([moments.tensor_of(*key).ravel() for key in keys])
-        sizes = [moments.tensor_of(*key).size for key in keys]
-        noise = np.repeat([moments.variance(*key) for key in keys], sizes)
+        named = [[order[i] for i in key] for key in keys]
+        seen = np.concatenate([moments.tensor_of(*key).ravel() for key in named])
+        sizes = [moments.tensor_of(*key).size for key in named]
+        noise = np.repeat([moments.variance(*key) for key in named], sizes)
         self._table = self._distribution(keys, seen, sizes)
         means = contrasts @ self._table
         spread = (contrasts * self._table) @ contrasts.T - np.outer(means, means)
@@ -79,9 +85,9 @@ class Evidence:
 
     def of(self, dag: NDArray[np.bool_]) -> float:
         """Return the log evidence of the (d, d) DAG, up to a number that is the same for all."""
-        key = dag.tobytes()
+        links = dag | dag.T
+        key = links.tobytes() + colliders(dag, links).tobytes()  # of its class
         if key not in self._known:
-            self._check()
             self._known[key] = self._compute(dag)
         return self._known[key]
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from engine.graphs.cpdag import Adjacency, SeparatingSets
-from engine.graphs.known import Known, known_of
+from engine.graphs.known import Known
 from engine.search.pc import directed
 from engine.search.skeleton import Graph, Query, search
 
@@ -43,7 +43,7 @@ class Answered:
 
 
 def order_dependent(
-    graph: Adjacency, separating: SeparatingSets, names: Sequence[str], known: Known | None = None
+    graph: Adjacency, separating: SeparatingSets, known: Known | None = None
 ) -> frozenset[Pair] | None:
     """Return the edges (i, j), i < j, that another order of the columns marks otherwise.
 
@@ -53,11 +53,11 @@ def order_dependent(
     """
     d = len(graph)
     orders = list(_orders(d))
-    if not np.array_equal(_again(orders[0], separating, names, known), graph):
+    if not np.array_equal(_again(orders[0], separating, known), graph):
         return None
     turned = np.zeros_like(graph)
     for order in orders[1:]:
-        other = _again(order, separating, names, known)
+        other = _again(order, separating, known)
         turned |= (graph != other) | (graph != other).T
     links = np.argwhere(np.triu(turned & (graph | graph.T), 1)).tolist()
     return frozenset((i, j) for i, j in links)
@@ -71,9 +71,7 @@ def _orders(d: int) -> Iterator[list[int]]:
         yield turned[::-1]
 
 
-def _again(
-    order: Sequence[int], separating: SeparatingSets, names: Sequence[str], known: Known | None
-) -> Adjacency:
+def _again(order: Sequence[int], separating: SeparatingSets, known: Known | None) -> Adjacency:
     """Return the graph that the answers give in this order, its columns in the given one."""
     place = {column: at for at, column in enumerate(order)}
     answers = {
@@ -81,7 +79,7 @@ def _again(
         for pair, sets in separating.items()
     }
     if known is not None:
-        known = known_of(known.knowledge, [names[i] for i in order])
+        known = known.ordered(order)
     graph = Graph(len(order), known=known and known.on_links)
     largest = max((len(some) for sets in answers.values() for some in sets), default=0)
     search(graph, Answered(answers), largest)

@@ -22,6 +22,7 @@ from engine.algorithms.marginal_pc import (
 )
 from engine.context import RunContext
 from engine.data.column import MOST_RELEASED
+from engine.graphs import weighed_colliders
 from engine.marginals import citest, confidence, kernels
 from engine.marginals import moments as released
 from engine.marginals.citest import NoisyTests
@@ -155,6 +156,39 @@ def test_a_deleted_link_comes_back_at_no_cost():
     assert np.array_equal(new.diagnostics.released.two, old.diagnostics.released.two)
     default = run("marginal_pc", data, epsilon=0.3, seed=930_002, trace=False)
     assert (default.matrix == new.matrix).all()
+
+
+def with_copies(data, columns):
+    """Return a table with some of its columns twice."""
+    codes = np.column_stack([data.codes, data.codes[:, columns]])
+    return dataset(codes, [len(data.levels[i]) for i in (*range(data.d), *columns)])
+
+
+def in_order(data, order):
+    """Return the dataset with its columns in another order."""
+    names, levels = ([of[i] for i in order] for of in (data.names, data.levels))
+    return Dataset.from_codes(data.codes[:, order], names, levels, public=True)
+
+
+@pytest.mark.parametrize(
+    ("data", "epsilon"),
+    [
+        (lambda: random_dataset(4, 6, 0, 20_000), 5.0),  # compared by whole tables
+        (lambda: with_copies(random_dataset(8, 10, 3, 5_000), [6, 0]), 1.0),  # ties
+        (lambda: load_dataset("sachs", n=5_000), 5.0),
+    ],
+    ids=["few cells", "copies", "few sets"],
+)
+def test_the_order_of_the_columns_makes_no_difference(data, epsilon, monkeypatch):
+    """The noise is declared and none is drawn, because it is drawn in the order of the columns."""
+    monkeypatch.setattr(released, "gaussian", lambda session, exact, **_: np.array(exact))
+    monkeypatch.setattr(weighed_colliders, "MOST_SETS", 15)
+    data, rng, found = data(), np.random.default_rng(1), set()
+    for _ in range(4):
+        result = run("marginal_pc", in_order(data, rng.permutation(data.d)), epsilon=epsilon)
+        marks = np.argwhere(result.matrix).tolist()
+        found.add(frozenset((result.names[i], result.names[j]) for i, j in marks))
+    assert len(found) == 1
 
 
 def test_the_strongest_forest_is_kruskals():

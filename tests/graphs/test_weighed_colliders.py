@@ -1,6 +1,7 @@
 """Directions from graded evidence: exact on small graphs, the truth with an oracle's evidence."""
 
 import math
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -59,10 +60,10 @@ def test_no_cycle_is_drawn():
 
 
 def test_weights_compare_sets_with_and_without():
-    """Evidence is bounded, and its sign says which sets separate."""
+    """The sign says which sets separate; directions rest on bounded evidence."""
     star = graph(3, "0-1", "2-1")
     weights = collider_weights(star, lambda a, b, s: 1e9 if 1 in s else -3.0, 3)
-    assert weights == {(0, 1, 2): MOST_LOG_ODDS}
+    assert orient(star, weights).evidence == {(0, 1, 2): MOST_LOG_ODDS}
     weights = collider_weights(star, lambda a, b, s: -math.inf if 1 in s else 1.0, 3)
     assert weights == {(0, 1, 2): pytest.approx(-6.0)}
 
@@ -75,13 +76,14 @@ def test_an_oracle_gives_the_true_cpdag(name):
     assert (found.matrix == truth_cpdag(data.truth, data.names)).all()
 
 
-def test_sets_are_asked_about_once_the_smallest_first(monkeypatch):
-    """Both ends have the same neighbours, and not all sets of them are asked about."""
-    monkeypatch.setattr(weighed_colliders, "MOST_SETS", 7)
+def test_sets_are_asked_about_once_and_by_whole_sizes(monkeypatch):
+    """Both ends have the same four neighbours: 5 sets up to one, 11 up to two, 15 up to three."""
     skeleton = ~np.eye(6, dtype=bool)
     skeleton[0, 5] = skeleton[5, 0] = False
-    expected = [(), (1,), (2,), (3,), (4,), (1, 2), (1, 3)]
-    assert separators(skeleton, 0, 5, 4, None) == expected
+    for most, last in ((1, 0), (5, 1), (10, 1), (11, 2), (14, 2), (15, 3)):
+        monkeypatch.setattr(weighed_colliders, "MOST_SETS", most)
+        expected = [s for size in range(last + 1) for s in combinations(range(1, 5), size)]
+        assert separators(skeleton, 0, 5, 3, None) == expected
 
 
 def test_a_single_link_compiles_nothing_more():
