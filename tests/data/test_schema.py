@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from engine import Budget, InputError, read_table, run
+from engine import Budget, InputError, Knowledge, read_table, run
 from engine.data.column import Column
 from engine.data.schema import FORMAT, Schema, load_schema, parse_schema
+from engine.question import Question
 from engine.release.synthetic import synthetic_csv
 from tests.boundary.fuzz import rows_of
 
@@ -204,3 +205,13 @@ def test_a_level_has_a_public_number():
     assert parse_schema(schema.to_json()) == schema
     assert schema.to_json()["version"] == 2
     assert Schema((words, replace(aged, values={"missing": 50}))).columns[1].numbers == (15, 65, 50)
+
+
+def test_a_question_and_its_schema_have_one_background_knowledge():
+    """The same knowledge may stand in both, or in one of them."""
+    one, other = Knowledge(tiers=[["a"], ["b"]]), Knowledge(required=[("a", "b")])
+    for declared, asked, kept in ((one, one, one), (None, one, one), (one, None, one)):
+        made = replace(parse_schema(schema(A, B)), knowledge=declared)
+        assert made.asked(Question(cause="a", outcome="b", known=asked)).knowledge == kept
+    with pytest.raises(InputError, match="Two different statements of background knowledge"):
+        made.asked(Question(cause="a", outcome="b", known=other))
