@@ -65,9 +65,7 @@ def noise_view(now: Tour) -> None:
 def person_view(now: Tour) -> None:
     """Draw the people, and the pair of columns under test."""
     with st.popover("The pair under test", icon=":material/tune:"):
-        x, y = pair_of(
-            now, "The test with the output", "tub – either", "learn-game-pair"
-        )
+        x, y = pair_of(now, "The test with the output", "tub – either", "learn-game-pair")
     mount("person", crowd(now.data, x, y), key="learn-person")
 
 

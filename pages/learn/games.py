@@ -14,8 +14,9 @@ from engine.graphs.links import LinkClass
 from engine.graphs.picture import Inks, Svg, graph_svg, sheet, tag
 from engine.graphs.view import Link, view
 from engine.percent import number, percent
+from engine.registry import algorithm
 from engine.studies.scenes import kept_scene
-from engine.teaching.classroom import LOW, PICKS, Lesson, luck
+from engine.teaching.classroom import LOW, ONCE, PER_TEST, PICKS, Lesson, luck
 from engine.teaching.neighbours import moves
 from engine.words.run import guesses
 from pages.draw import ink
@@ -225,9 +226,9 @@ def _paid(lesson: Lesson, at: int) -> str:
     epsilon, (found, false) = prices(lesson)[at], lesson.found(at)
     return (
         f'<p class="asked said">The class\'s median is <b>ε = {number(epsilon)}</b>. There '
-        f"Marginal PC finds <b>{number(found, 2)} of {len(lesson.links)} links</b> on average, "
-        f"with {number(false, 2)} false positives. An attacker is right at most {guesses(epsilon)} "
-        "times in 100 about one person.</p>"
+        f"{algorithm(ONCE).title} finds <b>{number(found, 2)} of {len(lesson.links)} links</b> on "
+        f"average, with {number(false, 2)} false positives. An attacker is right at most "
+        f"{guesses(epsilon)} times in 100 about one person.</p>"
     )
 
 
@@ -264,10 +265,11 @@ def _foreseen(room: Room) -> str:
     never = [k for k in lost if math.isinf(lesson.limits[k])]
     right, picks = sum(counts[k] for k in lost), sum(counts.values())
     chance = number(picks * len(lost) / len(lesson.links), 2)
+    title = algorithm(PER_TEST).title
     own = f" Its test misses {len(never)} of them at every ε." if never else ""
     return (
         f'<p class="asked">{right} of {picks} choices were right; '
-        f"random choices would give {chance}. CURATE-PC loses {len(lost)} of {len(lesson.links)} "
+        f"random choices would give {chance}. {title} loses {len(lost)} of {len(lesson.links)} "
         f"links at ε = {number(LOW)}.{own}</p>"
     )
 

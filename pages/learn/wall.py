@@ -99,8 +99,8 @@ def _screen(room: Room) -> None:
     question, scan = st.columns([3, 1], gap="large")
     with question:
         st.html(
-            f'<div class="wall"><h1>{GAMES[now.game]}</h1><p><b>{len(room.voters)}</b> are in, '
-            f"<b>{len(now.votes)}</b> have voted on question {now.number}.</p></div>"
+            f'<div class="wall"><h1>{GAMES[now.game]}</h1><p>Question {now.number}. '
+            f"Joined: <b>{len(room.voters)}</b>. Voted: <b>{len(now.votes)}</b>.</p></div>"
         )
         _controls(room)
         st.html(games.asked(room))

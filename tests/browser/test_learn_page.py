@@ -225,7 +225,7 @@ def test_a_wall_and_three_phones_survive_reloads(browser, app_server, screenshot
     for page in (wall, phones[0]):
         page.reload()
     phones[0].get_by_text("You chose").wait_for()
-    wall.get_by_text("3 are in, 3 have voted").wait_for()
+    wall.get_by_text("Joined: 3. Voted: 3.").wait_for()
     wall.get_by_role("button", name="Show the answer").click()
     wall.get_by_text("choices were right").wait_for()
     wall.screenshot(path=screenshots / "learn_wall_links.png")
@@ -238,7 +238,7 @@ def test_a_wall_and_three_phones_survive_reloads(browser, app_server, screenshot
     phones[1].get_by_role("button", name="B", exact=True).click()  # no second vote
     phones.append(opened(f"/j{code}", steps.NARROW))  # late
     phones[3].get_by_role("button", name="B", exact=True).click()
-    wall.get_by_text("4 are in, 4 have voted").wait_for()
+    wall.get_by_text("Joined: 4. Voted: 4.").wait_for()
     wall.get_by_role("button", name="Show the answer").click()
     wall.get_by_text("luck explains").wait_for()
     phones[0].get_by_text("It came from").wait_for()  # without a touch
@@ -246,7 +246,7 @@ def test_a_wall_and_three_phones_survive_reloads(browser, app_server, screenshot
     wall.get_by_role("radio", name="How much would you pay?").click()
     wall.get_by_role("button", name="Ask it").click()
     phones[0].get_by_role("button", name="Vote", exact=True).click()
-    wall.get_by_text("4 are in, 1 have voted").wait_for()
+    wall.get_by_text("Joined: 4. Voted: 1.").wait_for()
     paid = phones[0].get_by_text("You chose").inner_text().removeprefix("You chose ").rstrip(".")
     wall.get_by_role("button", name="Show the answer").click()
     wall.get_by_text("median is").wait_for()

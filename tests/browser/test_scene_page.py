@@ -24,6 +24,12 @@ def test_a_hand_on_the_dial(page, screenshots):
     page.screenshot(path=screenshots / "scene.png")
     # e / (1 + e) is 73.1 %: what bounds an attacker is rounded up.
     assert "right at most 74 times in 100" in page.locator(".scene .hundred").inner_text()
+    assert page.locator(".scene").inner_text().count("right at most") == 1
+    steps.go(page, "/explore?data=asia&algorithm=priv_pc&epsilon=1&present=1")
+    page.get_by_role("navigation", name="App pages").wait_for(state="hidden")
+    page.get_by_role("button", name="Show everything").click()
+    page.get_by_role("navigation", name="App pages").wait_for()
+    steps.settle(page)
 
     # While the dial is held the server hears nothing, and every frame is the engine's.
     page.evaluate("window.sent = 0")

@@ -165,7 +165,7 @@ def test_a_class_plays_three_games_and_every_screen_may_reload(open_app, monkeyp
     press(phones[0], "ballot-1-vote")
     assert room.now.votes == {"a": (0, 1, 2)}
     second.run()
-    assert "<b>2</b> are in, <b>1</b> have voted" in told(second)
+    assert "Joined: <b>2</b>. Voted: <b>1</b>." in told(second)
     assert "lost below" not in told(second)
     press(second, "learn-room-show")
     room.now.shown -= 60

@@ -1,6 +1,8 @@
 """The Learn page: every step opens, has an address, and the game counts."""
 
 import json
+import re
+from base64 import b64decode
 from collections import Counter
 
 import numpy as np
@@ -91,3 +93,9 @@ def test_draw_again_adds_six_outcomes(open_app):
     assert "All 6 draws" in told(app)
     press(app, "learn-draw")
     assert "All 12 draws" in told(app)
+    coded = re.findall(r"svg[+]xml;base64,([^\"]+)", told(app, "html"))
+    drawn = [svg for svg in (b64decode(one).decode() for one in coded) if "Draw " in svg]
+    assert len(drawn) == 6
+    for svg in drawn:  # small, and with names
+        assert re.search(r"<text[^>]*>Lung cancer<", svg)
+        assert "display:none" not in svg
