@@ -38,7 +38,7 @@ from engine.question import Question
 from engine.tables.store import store_of
 
 KEPT = Path(__file__).parent / "results" / "question.jsonl"
-ROWS, EPSILONS, DRAWS, FIRST = (2_000, 20_000, 100_000), (0.3, 1.0, 3.0), 60, 91_000
+ROWS, EPSILONS, DRAWS, FIRST = (2_000, 20_000, 100_000), (0.3, 1.0, 3.0), 120, 91_000
 
 
 def one(n: int, seed: int) -> dict[str, Any] | None:

@@ -31,7 +31,7 @@ _PAID = ("claimed", "proven", "guaranteed_epsilon", "no_guarantee_reasons", "led
 _LONG = ("seconds", "steps", "diagnostics")  # and what public data do not
 _DATE = (2020, 1, 1, 0, 0, 0)  # the same run gives the same file
 
-_README = """One run of the DP Causal Explorer.
+_README = """One run of the DP Causal Explorer, version {made_by}.
 
 settings.json, requirements.txt: what fixes the run, and what ran it
 edges.csv: the learned graph (a CPDAG). Below a "direction_confidence" of {shown} an edge is
@@ -90,10 +90,12 @@ def bundle(
     for form in FORMATS.values():
         files[f"graph.{form.extension}"] = form.write(result.names, result.displayed_cpdag)
     formats = "; ".join(form.title for form in FORMATS.values())
-    readme = _README.format(formats=formats, report=", ".join(sorted(report)), shown=percent(SHOWN))
+    readme = _README.format(
+        formats=formats, report=", ".join(sorted(report)), shown=percent(SHOWN), made_by=__version__
+    )
     if data.public:
         files["reproduce.py"] = _SCRIPT
-        readme += "reproduce.py: repeats the run and compares\n"
+        readme += f"reproduce.py: repeats the run and compares; it needs version {__version__}\n"
     files["README.txt"] = readme
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:

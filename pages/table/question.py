@@ -22,7 +22,7 @@ HELP = (
     "its interval is narrower. The question is public and stands in the file."
 )
 ORDER = "Columns that come before the cause, and columns after it. The order narrows the interval."
-SEVERAL = "Several questions divide that share by weight. The order of time is that of the first."
+SEVERAL = "Several questions divide that share by weight, and have one order of time."
 
 
 def ask(schema: Schema) -> Schema:
