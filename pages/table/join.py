@@ -23,7 +23,9 @@ ABOUT = (
 
 
 def second(file: OwnFile) -> None:
-    """Offer to add the columns of a second file."""
+    """Offer to add the columns of a second file; say whose columns were added."""
+    if file.upload.other is not None:
+        st.success(f"The columns of {text.plain(file.upload.other.name)} were added.")
     box = st.expander("Add columns from a second file", key="join-open", on_change="rerun")
     with box:
         if not box.open:

@@ -73,6 +73,7 @@ def plain(page):
 def choose(page, key, *words):
     """Choose from the list of this key."""
     for word in words:
+        settle(page)  # a rerun shuts an open list
         page.locator(f".st-key-{key} input").click()
         page.get_by_role("option", name=word, exact=True).click()
         settle(page)

@@ -260,5 +260,6 @@ def test_two_files_are_joined_alike_and_never_repeat_a_row(tmp_path, capsys, ope
         press(app, "join-go")
         assert fault in told(app, "error")
         assert bool(fault) == bool(app.error)
+        assert ("were added" in told(app, "success")) == (not fault)
     mine = app.session_state["own_data"]
     assert rows_of(mine) == rows_of(read_table(wanted))
