@@ -131,7 +131,7 @@ def decision_view(result: RunResult, data: Dataset, exact: Picture | None, d: Dr
     found = result.diagnostics
     if not isinstance(found, Decision):
         return
-    st.subheader(_sentence(found, result.names, exact, d), anchor=False)
+    st.header(_sentence(found, result.names, exact, d), anchor=False)
     if found.direction is not None:
         st.markdown(assumption())
     with st.expander("Released values and assumptions"):

@@ -82,16 +82,20 @@ def typed_lines(own: bool) -> Draft:
 
 
 def fields(form: Draft, run: runs.Shown | None) -> None:
-    """The fields in a row, and below them the two menus of a run's columns."""
+    """Show the two menus of a run's columns; the question in words is folded with the rest."""
+    menus = st.container()
     specs = {spec.name: spec for spec in Heading.specs()}
-    for column, name in zip(st.columns([3, 2, 1.4]), ("question", "author", "date"), strict=True):
+    with st.expander("Question in words, author and date", key=f"{PAGE}-typed"):
+        lines = st.columns([3, 2, 1.4])
+    for column, name in zip(lines, ("question", "author", "date"), strict=True):
         with column:
             parameters([specs[name]], form, key=PAGE)
     before = session_values("report_read", {"question": form["question"]})
     if form["question"] != before["question"]:  # the new one names other columns
         before["question"], form["cause"], form["outcome"] = form["question"], "", ""
     if run is not None:
-        _menus(form, run)
+        with menus:
+            _menus(form, run)
 
 
 def _menus(form: Draft, run: runs.Shown) -> None:
@@ -99,13 +103,14 @@ def _menus(form: Draft, run: runs.Shown) -> None:
     titles = titles_of(run.data)
     asked = asked_of(Heading.build(form), run.data)
     shown = asked or (form["cause"], form["outcome"])
-    for column, name, value in zip(st.columns(2), ("cause", "outcome"), shown, strict=True):
+    row = st.container(horizontal=True, gap="small")
+    for name, value in zip(("cause", "outcome"), shown, strict=True):
 
         def keep(chosen: str, name: str = name) -> None:
             form["cause"], form["outcome"] = shown
             form[name] = chosen
 
-        with column:
+        with row:
             placed(
                 st.selectbox, name.capitalize(), value if value in titles else "", keep,
                 key=f"{PAGE}-{name}", options=("", *titles),
@@ -113,10 +118,8 @@ def _menus(form: Draft, run: runs.Shown) -> None:
             )  # fmt: skip
     if asked is not None:
         return
-    st.caption(
-        "This report can say whether one column acts on another. Choose two, or one of these:"
-    )
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, vertical_alignment="center", key=f"{PAGE}-examples"):
+        st.caption("Does one column act on another? Choose two, or one of these:", width="content")
         for k, pair in enumerate(examples(run.result.displayed_cpdag, run.result.names)):
             said = f"{titles[pair[0]]} → {titles[pair[1]]}?"
             st.button(

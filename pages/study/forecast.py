@@ -101,7 +101,7 @@ def _asked(schema: Schema) -> tuple[Any, ...]:
 
 def plan_view(found: Plan) -> None:
     """The sentence, the curves, and the table."""
-    st.markdown(f"#### {text.plain(found.sentence)}")
+    st.header(text.plain(found.sentence), anchor=False)
     lines = []
     for key in dict.fromkeys(f.algorithm for f in found.forecasts):
         own = sorted((f for f in found.forecasts if f.algorithm == key), key=lambda f: f.epsilon)

@@ -57,7 +57,7 @@ class Found:
 def answer_view(found: Sequence[Found], asked: state.Draft, epsilon: float, *, whole: bool) -> None:
     """Draw the sentence, the curves and the table; ``whole`` unless runs are to come."""
     said = text.plain(sentence(found, asked))
-    st.markdown(f"#### {said if whole else f'So far: {said}'}")
+    st.header(said if whole else f"So far: {said}", anchor=False)
     drawn = curves(
         [*_lines(found, asked), target_line(asked["target"], ENDS)],
         Axis("ε", log=True, ends=ENDS),
@@ -122,7 +122,7 @@ def first_look(curve: Task | None, request: Request, asked: state.Draft) -> None
     """Draw the question, and a curve of a few runs where there is one, with the target."""
     key, objective = request.algorithm, asked["objective"]
     reach = f"{TITLES[key]} to reach {OBJECTIVES[objective]} {asked['target']:g}"
-    st.subheader(f"How large must ε be for {text.plain(reach)} on this dataset?", anchor=False)
+    st.header(f"How large must ε be for {text.plain(reach)} on this dataset?", anchor=False)
     points = list(curve.parts) if curve and objective == "skeleton_f1" else []
     lines = [banded(TITLES[key], points, style_of(key))] if points else []
     drawn = curves(

@@ -55,7 +55,7 @@ def main() -> None:
 
 def attack_form() -> None:
     """Show the fields of an attack, and its button."""
-    st.subheader("Attack a claim", anchor=False)
+    st.header("Attack a claim", anchor=False)
     d = state.Values(Fields, "trust.")
     key = bound(
         st.selectbox, "Algorithm", d, "attacked", key="audit-algorithm", options=PRIVATE,

@@ -46,7 +46,7 @@ def attacked(line: CaseResult, key: str, before: str = "") -> None:
     """Show an attack's two numbers, the growth of its bound, and the verdict."""
     m = line.measured
     numbers = f"claimed ε = {text.number(m.claimed)}, measured at least {m.epsilon:.2f}"
-    st.subheader(f"{before}{TITLES[line.algorithm]}, {promise(line.kind)}: {numbers}", anchor=False)
+    st.header(f"{before}{TITLES[line.algorithm]}, {promise(line.kind)}: {numbers}", anchor=False)
     growth_view(line.growth, m.claimed, key=key)
     end = "The claim is wrong." if m.refuted else "This neither contradicts nor proves the claim."
     st.markdown(f"{m.runs:,} runs on each of two datasets that differ in one person. {end}")

@@ -29,16 +29,17 @@ SIZES: tuple[ViewportSize, ...] = (
 WHITE, DARK = "rgb(255, 255, 255)", "rgb(16, 21, 30)"
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
 # WCAG 2.2 dropped the rule on unique ids, and axe after it: tables number their cells from 0.
+# Streamlit's field for a file is a named region with the role of a decoration.
 # Text in SVG is drawn in its fill, of which axe's contrast rule knows nothing: it never objects to
 # it, and needs two thirds of its time for it on a page of charts.
 _RULES = """() => axe.configure({rules: [
   {id: "duplicate-id-active", enabled: false},
+  {id: "presentation-role-conflict", enabled: false},
   {id: "color-contrast", selector: "*:not(text)"}]})"""
-_SERIOUS = """async (only) => (await axe.run(document, {
+_FINDINGS = """async (only) => (await axe.run(document, {
   resultTypes: ["violations"],
   ...(only.length ? {runOnly: {type: "rule", values: only}} : {})}))
-  .violations.filter((v) => ["serious", "critical"].includes(v.impact))
-  .map((v) => v.id + ": " + v.nodes.map((n) => n.html.slice(0, 120)).join(" | "))"""
+  .violations.map((v) => v.id + ": " + v.nodes.map((n) => n.html.slice(0, 120)).join(" | "))"""
 COLOUR = ("color-contrast", "link-in-text-block")
 _GO = """(address) => { history.pushState({}, "", address);
   window.dispatchEvent(new PopStateEvent("popstate", {state: {}})); }"""
@@ -222,8 +223,8 @@ def drawn(page: Page, frames: int | None = None) -> None:
     page.wait_for_function(_DRAWN, arg=frames)
 
 
-def serious(page: Page, rules: Sequence[str] = ()) -> list[str]:
-    """What axe finds that is serious or critical, by all its rules or by these, frames included.
+def findings(page: Page, rules: Sequence[str] = ()) -> list[str]:
+    """Return all that axe finds, by all its rules or by these, frames included.
 
     A document is given axe once: read anew it would have to be compiled anew, too.
     """
@@ -231,7 +232,7 @@ def serious(page: Page, rules: Sequence[str] = ()) -> list[str]:
         if not frame.evaluate("() => 'axe' in window"):
             frame.evaluate(AXE)
             frame.evaluate(_RULES)
-    found: list[str] = page.evaluate(_SERIOUS, list(rules))
+    found: list[str] = page.evaluate(_FINDINGS, list(rules))
     return found
 
 

@@ -5,7 +5,16 @@ import re
 from pypdf import PdfReader
 
 from engine.data.networks import words
-from tests.browser.steps import BROKEN, addressed, moment, scene_agrees, serious, settle, state
+from tests.browser.steps import (
+    BROKEN,
+    addressed,
+    findings,
+    moment,
+    scene_agrees,
+    settle,
+    state,
+    unfold,
+)
 
 PLAIN = words()  # the names that the bundled networks are shown by
 
@@ -16,6 +25,7 @@ def test_a_presenter_from_a_link_to_files_on_a_stick(new_page, browser, screensh
     page.goto("/report?data=cancer&epsilon=3&present=1")
     page.get_by_role("heading", name=headline).wait_for()
     page.get_by_role("button", name="Show everything").click()
+    unfold(page, "Question in words")
     page.get_by_role("textbox", name="Question").fill("Does smoking cause an X-ray shadow?")
     page.get_by_role("textbox", name="Author").fill("Dr. Example")
     page.get_by_role("textbox", name="Date").fill("1 May 2026")
@@ -26,11 +36,11 @@ def test_a_presenter_from_a_link_to_files_on_a_stick(new_page, browser, screensh
     addressed(page, "report.question=Does+smoking")
     headline = re.compile(r"^Smok|^X-ray")  # the answer to the question that was typed
     said = page.get_by_role("heading", name=headline).inner_text()
-    assert serious(page) == []
+    assert findings(page) == []
     page.screenshot(path=screenshots / "report.png", full_page=True)
     page.emulate_media(media="print")  # paper shows the report alone
     assert not page.get_by_role("navigation", name="App pages").is_visible()
-    assert not page.get_by_text("Download").is_visible()
+    assert not page.get_by_text("Download", exact=True).is_visible()
     assert not page.get_by_role("textbox", name="Author").is_visible()
     assert page.get_by_role("heading", name=headline).is_visible()
     page.screenshot(path=screenshots / "report_print.png", full_page=True)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from engine.story.modules import bundle
-from tests.browser.steps import addressed, go, moment, serious, settle, unfold
+from tests.browser.steps import addressed, findings, go, moment, settle, unfold
 
 ADDRESS = "/run?data=asia&algorithm=marginal_pc&n=20000&epsilon=10"
 _TIERS = """() => [...[...document.querySelectorAll("*")].find((e) => e.shadowRoot?.querySelector(
@@ -44,7 +44,7 @@ def test_drag_a_tier_and_run(page, screenshots):
     page.get_by_text("2 of 8").wait_for()
     page.screenshot(path=screenshots / "known.png")
     at_rest(page)
-    assert serious(page) == []
+    assert findings(page) == []
     page.keyboard.press("Escape")
     page.locator(".st-key-run-known button:visible", has_text="2 tiers, 1 arrow").wait_for()
     page.locator(".st-key-run button").click()

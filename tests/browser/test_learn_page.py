@@ -58,7 +58,7 @@ def test_ten_minutes_from_the_opening_to_the_coins(new_page, screenshots):
     page.screenshot(path=screenshots / "learn_truth.png")
     page.get_by_role("button", name="Which may point either way?").press("Enter")
     told.get_by_text("3 of 8 arrows").wait_for()
-    assert steps.serious(page) == []
+    assert steps.findings(page) == []
 
     # The settings, by keys alone: into them, and back to their button.
     button = page.locator(".st-key-learn-settings button").first
@@ -90,7 +90,7 @@ def test_ten_minutes_from_the_opening_to_the_coins(new_page, screenshots):
     player.get_by_label("Let me guess first").press("Space")
     player.get_by_label("Step", exact=True).press("End")
     player.get_by_text("8 links left").wait_for()
-    assert steps.serious(page) == []
+    assert steps.findings(page) == []
 
     # 3: noise on one test. What falls is as likely as the area says; T is passed by keys and back.
     on(page, TITLES["noise"])
@@ -132,7 +132,7 @@ def test_ten_minutes_from_the_opening_to_the_coins(new_page, screenshots):
     assert shows["epsilon"] == 10
     assert shows["best"] == pytest.approx(0.99645, abs=1e-5)
     page.screenshot(path=screenshots / "learn_person.png")
-    assert steps.serious(page) == []
+    assert steps.findings(page) == []
     page.set_viewport_size(steps.NARROW)
     page.locator(".person.narrow").wait_for()
     assert page.locator(".person .tables").evaluate("(e) => e.scrollWidth <= e.clientWidth")
@@ -177,7 +177,7 @@ def test_ten_minutes_from_the_opening_to_the_coins(new_page, screenshots):
     page.get_by_text("it does not win").wait_for()
     page.locator(".money .clock").press("Home")
     page.get_by_text("The questions have not begun").first.wait_for()
-    assert steps.serious(page) == []
+    assert steps.findings(page) == []
     on(page, TITLES["shuffle"])
     on(page, TITLES["study"])
     assert page.locator(steps.BROKEN).count() == 0
@@ -221,7 +221,7 @@ def test_a_wall_and_three_phones_survive_reloads(browser, app_server, screenshot
         phone.get_by_role("button", name="Vote", exact=True).click()
         phone.get_by_text("You chose").wait_for()
     phones[0].screenshot(path=screenshots / "learn_phone.png")
-    assert steps.serious(phones[0]) == []
+    assert steps.findings(phones[0]) == []
     for page in (wall, phones[0]):
         page.reload()
     phones[0].get_by_text("You chose").wait_for()
@@ -251,7 +251,7 @@ def test_a_wall_and_three_phones_survive_reloads(browser, app_server, screenshot
     wall.get_by_role("button", name="Show the answer").click()
     wall.get_by_text("median is").wait_for()
     wall.screenshot(path=screenshots / "learn_wall_price.png")
-    assert steps.serious(wall) == []
+    assert steps.findings(wall) == []
     with wall.expect_download() as kept:
         wall.get_by_role("button", name="Results as CSV").click()
     table = csv.DictReader(io.StringIO(kept.value.path().read_text(encoding="utf-8")))

@@ -69,7 +69,7 @@ def test_it_opens(visitor, screenshots, entry):
         assert words <= 120, words
         assert controls <= 25, controls
         page.set_viewport_size(steps.SIZE)
-    assert steps.serious(page) == []
+    assert steps.findings(page) == []
 
     # The other theme, in which the next page opens then. Its elements are the same.
     dark = page.evaluate("() => matchMedia('(prefers-color-scheme: dark)').matches")
@@ -78,7 +78,7 @@ def test_it_opens(visitor, screenshots, entry):
     steps.moment(page, 400)  # the app looks for it now and then, and draws the page anew
     steps.settle(page)
     page.screenshot(path=screenshots / f"page_{entry.name}_other.png")
-    assert steps.serious(page, steps.COLOUR) == []
+    assert steps.findings(page, steps.COLOUR) == []
     for dial in page.locator(".scene .dial").all():  # its empty end is no lamp in the dark
         shot = Image.open(BytesIO(dial.screenshot())).convert("L")
         assert np.ptp(np.asarray(shot)[:, -40:-8]) < 128
@@ -111,7 +111,7 @@ def test_everything_that_can_be_pressed_is_on_top(resized, entry):
 def test_axe_sees_a_faint_heading(visitor):
     heading = visitor[0].locator("h1").first
     heading.evaluate("(e) => { e.style.color = 'rgb(128 128 128 / 10%)'; }")
-    assert [found.split(":")[0] for found in steps.serious(visitor[0], steps.COLOUR)] == [
+    assert [found.split(":")[0] for found in steps.findings(visitor[0], steps.COLOUR)] == [
         "color-contrast"
     ]
     heading.evaluate("(e) => { e.style.color = ''; }")

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest, local_script_runner
 from engine.data.schema import Schema
 
 Open = Callable[..., AppTest]
-WORDS = ("markdown", "subheader", "caption", "html", "warning", "success", "info", "error")
+WORDS = ("markdown", "header", "caption", "html", "warning", "success", "info", "error")
 
 
 def told(app: AppTest, *kinds: str) -> str:

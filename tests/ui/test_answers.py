@@ -93,14 +93,15 @@ def test_a_study_opens_at_once_the_second_time(open_app, folder, monkeypatch):
     monkeypatch.setattr(work, "EPSILONS", (0.1, 10.0))
     query = {"data": "cancer", "n": "1000", "algorithm": "marginal_pc", "study.seeds": "5"}
     app = press(open_app("choose-epsilon", **query), "study-find")
-    sentence = next(line for line in told(app, "markdown").split(" #### ") if "reached" in line)
+    sentence = told(app, "header")
+    assert "reached" in sentence
     written()
     task._shared.clear()
     monkeypatch.setattr(work, "sweep", None)  # nothing is run again
     again = open_app("choose-epsilon", **address(app))
-    assert sentence in told(again, "markdown")
+    assert told(again, "header") == sentence
     again.slider(key="study-target").set_value(0.3).run()
-    assert "Skeleton F1 0.3" in told(again, "markdown")
+    assert "Skeleton F1 0.3" in told(again, "header")
 
 
 def test_a_reload_in_the_middle_of_a_study_goes_on_with_it(open_app, monkeypatch):
@@ -117,7 +118,7 @@ def test_a_reload_in_the_middle_of_a_study_goes_on_with_it(open_app, monkeypatch
     go.set()
     assert again.session_state["task-study"].wait(60)
     again.run()
-    assert "Priv-PC on cancer, 1,000 rows" in told(again, "markdown")
+    assert "Priv-PC on cancer, 1,000 rows" in told(again, "header")
 
 
 def test_a_link_to_a_long_run_shows_what_is_known(open_app, folder, monkeypatch):

@@ -35,7 +35,7 @@ def test_the_votes_gap_is_what_its_probability_is_of(pairs_page, epsilon):
     left = 100 * (1 - math.exp(-abs(released) / scale) / 2)
     assert float(tiles["Noise did not decide"].removesuffix(" %")) == pytest.approx(left, abs=1)
     again = 100 * (1 - turned if (released > 0) == (gap > 0) else turned)
-    said = pairs_page.subheader[0].value
+    said = pairs_page.header[0].value
     assert f": {'> 99' if again > 99 else f'{again:.0f}'} of 100 such releases" in said
 
 
@@ -85,7 +85,7 @@ def test_the_headline_says_how_often_the_model_is_right(open_app, tmp_path, monk
     kept.write_text('{"pairs": 7, "ways": [{"right": 0.1}, {"right": 0.9}]}')
     monkeypatch.setattr(view, "KEPT", kept)
     app = open_app("cause-or-effect")
-    assert app.subheader[0].value.startswith("If the model holds")
+    assert app.header[0].value.startswith("If the model holds")
     assert "7 real pairs of known cause it is right on 10 to 90 %" in told(app)
     assert "without privacy" in told(app)
 

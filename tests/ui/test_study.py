@@ -60,7 +60,7 @@ def test_page_command_line_and_python_give_one_answer_with_one_error(
     words_of = {k: str(v) for k, v in params.items()}
     app = found(open_app, data=name, n=str(n), algorithm=key, **words_of,
                 **{"study.target": str(target)})  # fmt: skip
-    assert f"#### {answer.sentence}" in told(app)
+    assert answer.sentence in told(app, "header")
     assert len(app.get("plotly_chart")) == 1
     assert "you are here: ε = 1" in shown(app)
     flags = [text for k, v in words_of.items() for text in (f"--{k}", v)]
