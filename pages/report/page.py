@@ -74,11 +74,9 @@ def _strip(run: runs.Shown | None) -> None:
 
 def typed_lines(own: bool) -> Draft:
     """Return the typed lines, or those of a link; no link has lines about own data."""
-    return (
-        session_values("report_own", Heading().as_dict())
-        if own
-        else state.Values(Heading, f"{PAGE}.")
-    )
+    if own:
+        return session_values("report_own", Heading().as_dict())
+    return state.Values(Heading, f"{PAGE}.")
 
 
 def fields(form: Draft, run: runs.Shown | None) -> None:
