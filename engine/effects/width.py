@@ -116,7 +116,8 @@ class Widths:
         if width.most is None:
             return (
                 f"{told} if one adjustment set is enough. No width is promised, because the graph "
-                "chooses the sets: state the order of time, or name the set."
+                "chooses the sets: state the order of time, or name the set. "
+                "Fewer columns leave it fewer sets."
             )
         most = amount(width.most, self.in_unit)
         return f"{told}; in nine of ten releases to at most ± {most}{unit}."

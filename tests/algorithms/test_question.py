@@ -167,6 +167,8 @@ def test_a_forecast_says_the_width_that_each_epsilon_buys_before_a_record_is_rea
     main([*asked.split(), "--values", "100,900", "--adjust", "age", "--shares", "0.5,0.5"])
     assert found.widths[0].sentences[1] in capsys.readouterr().out
     main(asked.split())
-    assert "No width is promised" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "No width is promised" in said
+    assert "Fewer columns leave it fewer sets." in said
     for wrong in (["--shares", "0.5"], ["--cause-level", "yes"], ["--values", "1"]):
         assert main([*asked.split(), *wrong]) == 2
