@@ -92,7 +92,7 @@ def table(cells: dict[Cell, list[int]]) -> str:
     """Mean over the cells with a value, and the highest of them, for each value of each factor."""
     means = {cell: Invented(tuple(links)) for cell, links in cells.items()}
     run = f"{len(cells)} of {len(grid())} cells run"
-    lines = [f"| {run} | cells | false links a run, mean | highest of a cell |"]
+    lines = [f"| {run} | cells | false links per run, mean | highest of a cell |"]
     lines.append("|---|---|---|---|")
     for at, title in enumerate(("columns", "rows", "ε", "shares", "levels")):
         for value in sorted({cell[at] for cell in means}, key=str if at == 3 else None):

@@ -46,9 +46,9 @@ class EMPCParameters(TwoForms):
     """Parameters of EM-PC."""
 
     form: str = differs(
-        ", takes α = 0.10 for G² as 'auto', has no cap on the orders, removes records where the "
-        "text changes them, and always keeps an edge of a node. With Kendall's τ, as in CURATE's "
-        "program, τ picks the sets, and G² the number of records"
+        ", takes α = 0.10 for G² as 'auto' and has no cap on the orders. It removes records where "
+        "the text changes them, and always keeps an edge of a node. With Kendall's τ, as in "
+        "CURATE's program, τ picks the sets, and G² the number of records"
     )
     statistic: str = again(
         PrivateParameters,

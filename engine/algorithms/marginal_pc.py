@@ -6,8 +6,8 @@ Gaussian releases under one Gaussian DP filter, each chosen from what those befo
    products of the conditioning variables;
 2. twice more (with nine variables or fewer, once) the pairs that the releases before leave joined;
 3. the triples that could still explain an edge away through such a product, or, where their noise
-   would hide it, the joined pairs once more. Of tables of few cells the contrasts of three columns
-   and more, all of them: what is released tells the whole table, and DAGs are compared by it;
+   would hide it, the joined pairs once more. For tables of few cells it is all contrasts of three
+   columns and more. They tell the whole table, by which DAGs are compared;
 4. where noise is far below sampling, twice: the whole tables of the tests that took links away.
 
 A run that is asked questions spends a share on them at the end, divided by weight: for each on
@@ -90,7 +90,7 @@ from engine.statistics.likelihood import CHI2, G2
 from engine.statistics.spearman import SPEARMAN
 from engine.tables.store import store_of
 
-# What decides (research/marginal_pc.md, "Defaults").
+# The numbers that decide (research/marginal_pc.md, "Defaults").
 ORDER = 3
 EDGES_PER_NODE = 1.2  # expected, for the prior odds of adjacency
 LEAST_ODDS = 1.0
@@ -102,7 +102,7 @@ MOST_CELLS = 256
 MOST_HIDDEN = 0.01  # correlation that noise may hide where much is released at once (auto's, too)
 SCREEN_P, SCREEN_FACTOR = 0.15, math.exp(-1.5)
 QUIET = 0.4  # noise of a correlation, in units of sampling's, up to which whole tables are released
-SEPARATORS = 8  # candidate separators an edge may buy triples for
+SEPARATORS = 8  # candidate separators whose triples are released for an edge
 DIGITS = 6  # of log Bayes factors that are compared: no rounding error decides
 VISIBLE = 0.0065  # noise of E[u_x u_y u_z] above which too few products are seen to be worth it
 
@@ -123,8 +123,8 @@ class MarginalPCParameters(PrivateParameters):
     threshold: float | str = again(
         PrivateParameters,
         "threshold",
-        help="An edge goes when the posterior probability of independence exceeds T ('auto' is ½), "
-        "or when what its columns show is no more than chance among all pairs.",
+        help="An edge goes when the posterior probability of independence exceeds T ('auto' is ½). "
+        "It also goes when its columns show no more dependence than chance among all pairs.",
     )
     max_order: int | str = again(
         PrivateParameters, "max_order", high=10, help="The largest conditioning set; 'auto' is 3."
@@ -191,7 +191,7 @@ class Round:
 
 @dataclass(frozen=True)
 class Releases:
-    """What is released of rho: a share for all pairs, the rounds of pairs again, and the last.
+    """The shares of rho: one for all pairs, the rounds of pairs again, and the last.
 
     Where noise is small, whole tables follow.
     """
@@ -223,10 +223,9 @@ def planned_releases(
     For binary variables all pairs together have the squared sensitivity floor(d^2 / 4), and pairs
     chosen later up to 1 each. Where all have no more than twice as many as there are edges
     expected, choosing saves little: most is spent at once, on all. In wide tables, those in which a
-    screen must be stricter than SCREEN_P, what the first one loses costs most: it sees the noise of
-    all pairs, and gets more of the budget and keeps more. Where noise hides at most
-    two fifths of what sampling does, whole tables can be released, and get a part; trends alone do
-    not need them.
+    screen must be stricter than SCREEN_P, the first screen's losses cost most: it sees the noise of
+    all pairs, gets more of the budget and keeps more. If the noise is at most two fifths of
+    sampling's, whole tables can be released, and get a part; trends alone do not need them.
     """
     d = len(cardinalities)
     if known_whole(cardinalities, n, total):
@@ -263,12 +262,12 @@ class Posterior(TestByTest):
     adjacent. A test that can see nothing has a factor near 1 and removes nothing.
 
     A pair with no more dependence than chance gives among all pairs (:meth:`NoisyTests.seen`) is
-    deleted whatever its factor: on independent columns almost no link is reported.
+    deleted with any factor: on independent columns almost no link is reported.
 
-    Of the others the edges of the maximum spanning forest of the marginal dependences (Chow and Liu
-    1968) have prior odds e^FOREST better: a pair that is joined through others is weaker than each
-    link of the path, so the strongest links are edges, and a chance zero under some set must not
-    take them away.
+    The edges of the maximum spanning forest of the other marginal dependences (Chow and Liu 1968)
+    have prior odds e^FOREST better: a pair that is joined through others is weaker than each link
+    of the path, so the strongest links are edges, and a chance zero under some set must not take
+    them away.
     """
 
     def __init__(
@@ -282,7 +281,7 @@ class Posterior(TestByTest):
         self.lowest: dict[Pair, float] = {}  # least probability of dependence of each pair
 
     def begin_order(self, order: int, graph: Graph) -> None:
-        """Find the forest among the edges there are: all pairs first, then what is joined."""
+        """Find the forest among the edges there are: all pairs first, then the joined ones."""
         if order < 2:
             self._forest = strongest_forest(self._tests, graph.matrix() & self._seen)
 
@@ -331,7 +330,7 @@ class Screen(TestByTest):
         self._tests, self._level = tests, min(SCREEN_P, nulls / tests.d)
 
     def independent(self, q: Query) -> bool:
-        """Nothing to see without a set, or a set that clearly explains what is there."""
+        """Nothing to see without a set, or a set that clearly explains the dependence."""
         verdict = self._tests.test(*q)
         if q.given:
             return verdict.bayes < math.log(SCREEN_FACTOR)
@@ -339,7 +338,7 @@ class Screen(TestByTest):
 
 
 def _joined(rule: TestByTest, moments: Moments, order: int, context: RunContext) -> Graph:
-    """Find the skeleton by the rule on what has been released so far."""
+    """Find the skeleton by the rule on the tables that have been released so far."""
     graph = Graph(moments.d, stable=True, known=context.links_known)
     search(graph, rule, order, check=context.check)
     return graph
@@ -355,7 +354,7 @@ def wanted_triples(
     """List the triples that could show that an edge is a product of the conditioning variables.
 
     For each edge the few sets that come nearest to explaining it when their products may carry
-    some dependence, and all that come as near; of each, what the test with products needs.
+    some dependence, and all that come as near. The triples are those of the tests with products.
     """
     wanted: set[tuple[int, ...]] = set()
     skeleton = graph.matrix()
@@ -377,7 +376,7 @@ def wanted_triples(
 
 
 class Released(NamedTuple):
-    """What a run released: tests on its tables, and the estimates that answer its questions.
+    """A run's releases: tests on its tables, and the estimates that answer its questions.
 
     ``whole`` says that the tensors of all orders are among the tables.
     """
@@ -484,8 +483,8 @@ def graph_tables(
 def deciding_tables(graph: Graph, levels: Sequence[int]) -> list[tuple[int, ...]]:
     """Columns of the tests that took a link away.
 
-    Their whole tables show what a mean over the cells of the set cannot: a dependence that turns
-    from one to the next.
+    Their whole tables show a dependence that turns from one cell of the set to the next, which a
+    mean over the cells cannot show.
     """
     asked = ((sorted(pair), s) for pair, sets in graph.separating.items() for s in sets)
     columns = ((x, y, *sorted(s)) for (x, y), s in asked if s)
@@ -493,14 +492,14 @@ def deciding_tables(graph: Graph, levels: Sequence[int]) -> list[tuple[int, ...]
 
 
 def run(data: Dataset, params: MarginalPCParameters, context: RunContext) -> Outcome:
-    """Release, then search on what was released."""
+    """Release, then search on the released tables."""
     if data.schema is not None and not data.public:
         check_levels(data.schema, "unordered")
     data = merged(data)
     try:
         found = release(data, params, context)
         return conclude(data, found.tests, params, context, found.whole, found.answers)
-    except Cancelled:  # before the search on what was released, which keeps what it decided
+    except Cancelled:  # before the search on the releases, which keeps its decisions
         context.close()
         pairs = frozenset(combinations(range(data.d), 2))
         return Outcome(matrix=~np.eye(data.d, dtype=bool), status="cancelled", untested=pairs)
@@ -514,7 +513,7 @@ def conclude(
     whole: bool | None = None,
     answers: tuple[Estimate, ...] = (),
 ) -> Outcome:
-    """Return the graph that follows from what was released.
+    """Return the graph that follows from the released tables.
 
     ``whole`` says whether graphs are compared by the tensors of all orders; without it whether this
     many rows under this budget release them.

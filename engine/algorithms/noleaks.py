@@ -36,7 +36,7 @@ class NoleaksParameters(NoisyDescentParameters, PublishedForm):
         PublishedForm,
         "form",
         help="Published: the paper's text, or the program of its authors, which made the printed "
-        "numbers. The program takes 5,000 of the rows, counts their share of the total, and "
+        "numbers. The program takes 5,000 of the rows and counts their share of the total. It "
         "chooses the edge threshold with the best skeleton F1 against the true graph.",
     )
 

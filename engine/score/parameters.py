@@ -125,8 +125,9 @@ class CovarianceParameters(LinearParameters):
         choices=("auto", "weight", "partial"),
         title="Edge rule",
         help="Weight: keep edges with |W| above the threshold. Partial: refit, and keep edges "
-        "whose partial correlation given the other parents is above it (0.08 if 'auto'), with λ "
-        "in units of correlation (0.03 if 'auto'). 'auto' is partial for discrete columns.",
+        "whose partial correlation given the other parents is above it. 'auto' is 0.08 there, and "
+        "0.03 for λ, in units of correlation. As an edge rule 'auto' is partial for discrete "
+        "columns.",
     )
 
     tolerance: float = param(
