@@ -31,8 +31,8 @@ print(free.summary())
 # ## With privacy
 #
 # Marginal PC measures a few tables of counts with noise and runs all CI tests on them. ε = 1 is the total for
-# the whole run. An attacker who knows all other rows and must guess which of two rows a person has is right
-# with probability at most e / (1 + e) = 73.1 %. The sentences of the program round this up to 74 of 100.
+# the whole run. An attacker knows all other rows and must guess which of two rows a person has. The guess is right
+# with probability at most e / (1 + e) = 73.1 %, which the program rounds up to 74 of 100.
 
 # %%
 private = run("marginal_pc", data, epsilon=1.0, seed=0)
