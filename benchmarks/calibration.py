@@ -2,8 +2,10 @@
 
 Marginal PC on random networks (benchmarks.random_networks): of the links it finds with a confidence
 in a range, the share that is real; of the arrows it draws on real links, the share that the true
-CPDAG has. Answers are kept in benchmarks/results/calibration.json, and research/marginal_pc.md
-shows them. ``--fit`` prints the constants of engine/marginals/confidence.py from other networks.
+CPDAG has; and P(acts) of every ordered pair against the true graph, on whole tables and with a
+quarter of the columns hidden. Answers are kept in benchmarks/results/calibration.json, and
+research/marginal_pc.md shows them. ``--acts 20`` only repeats P(acts). ``--fit`` prints the
+constants of engine/marginals/confidence.py from other networks.
 """
 
 from __future__ import annotations
@@ -24,7 +26,11 @@ from scipy.optimize import minimize
 from benchmarks.random_networks import random_dataset
 from benchmarks.written import put
 from engine import run
+from engine.data.dataset import Dataset
+from engine.effects.plausible import plausible
+from engine.graphs.cpdag import matrix_of
 from engine.graphs.known import truth_cpdag
+from engine.graphs.orientation import reachable
 from engine.marginals import confidence
 from engine.marginals.diagnostics import MarginalDiagnostics
 
@@ -95,6 +101,37 @@ def arrows(found: list[Claim]) -> Told:
     return [(c.network, c.there if c.drawn > 0 else c.back, c.mark == c.drawn) for c in drawn]
 
 
+def acts(network: int, hidden: bool) -> Iterator[tuple[int, float, Told]]:
+    """Rows, epsilon and P(acts) of every ordered pair, by the run's DAGs and in the true one."""
+    d = SIZES[network % len(SIZES)]
+    for n, epsilon in product(ROWS, EPSILONS):
+        data = random_dataset(d, round(DENSITY * d), FRESH + network, n)
+        assert data.truth is not None
+        left = np.sort(np.random.default_rng(network).permutation(d)[d // 4 if hidden else 0 :])
+        names, levels = [data.names[i] for i in left], [data.levels[i] for i in left]
+        table = Dataset.from_codes(data.codes[:, left], names, levels, public=True)
+        result = run("marginal_pc", table, epsilon=epsilon, delta=1e-6, seed=network, trace=False)
+        assert isinstance(result.diagnostics, MarginalDiagnostics)
+        dags = plausible(result.diagnostics, result.matrix, None)
+        told = np.einsum("k,kij->ij", dags.weights, np.array(dags.ways))
+        true = reachable(matrix_of(data.truth, data.names))[np.ix_(left, left)]
+        pairs = np.argwhere(~np.eye(len(left), dtype=bool)).tolist()
+        yield n, epsilon, [(network, float(told[i, j]), bool(true[i, j])) for i, j in pairs]
+
+
+def acts_cells(count: int) -> list[dict[str, Any]]:
+    """Return the ranges of P(acts) on the first networks, for every number of rows and epsilon."""
+    cells = []
+    for what, hidden in (("P(acts)", False), ("P(acts), hidden", True)):
+        found: dict[tuple[int, float], Told] = {}
+        for network in range(count):
+            for n, epsilon, told in acts(network, hidden):
+                found.setdefault((n, epsilon), []).extend(told)
+        cells += [{"what": what, "rows": n, "epsilon": epsilon, "ranges": reliability(told)}
+                  for (n, epsilon), told in found.items()]  # fmt: skip
+    return cells
+
+
 def reliability(said: Told) -> list[dict[str, float]]:
     """For every range of a tenth: how many, their mean confidence, and the share that is right.
 
@@ -118,7 +155,8 @@ def reliability(said: Told) -> list[dict[str, float]]:
 
 def table(kept: dict[str, Any]) -> str:
     """The ranges of more than FEWEST links or arrows."""
-    lines = [f"| {kept['networks']} networks | rows | ε | stated / right (number) |"]
+    count = f"{kept['networks']} networks, {kept['acts']} for P(acts)"
+    lines = [f"| {count} | rows | ε | stated / right (number) |"]
     lines.append("|---|---|---|---|")
     for cell in kept["cells"]:
         some = [r for r in cell["ranges"] if r["count"] > FEWEST]
@@ -130,12 +168,14 @@ def table(kept: dict[str, Any]) -> str:
 
 
 def draw(kept: dict[str, Any]) -> None:
-    """Plot confidence against frequency, edges next to directions, into ``PICTURE``."""
+    """Plot confidence against frequency into ``PICTURE``: links, arrows and P(acts)."""
     from matplotlib import pyplot, rc_context
 
     with rc_context({"svg.hashsalt": "calibration", "svg.fonttype": "none", "font.size": 8}):
-        figure, axes = pyplot.subplots(1, 2, figsize=(7, 3.2), sharey=True, layout="constrained")
-        for axis, what in zip(axes, ("links", "arrows"), strict=True):
+        whats = list(dict.fromkeys(cell["what"] for cell in kept["cells"]))
+        figure, grid = pyplot.subplots(2, 2, figsize=(7, 6), sharey=True, layout="constrained")
+        axes = grid.ravel()
+        for axis, what in zip(axes, whats, strict=True):
             axis.plot([0, 1], [0, 1], color="0.6", linewidth=1)
             cells = [cell for cell in kept["cells"] if cell["what"] == what]
             for cell, mark in zip(cells, "osDo^v", strict=True):
@@ -143,8 +183,9 @@ def draw(kept: dict[str, Any]) -> None:
                 told, right, error = ([r[k] for r in some] for k in ("told", "right", "error"))
                 label = f"n = {cell['rows']:,}, ε = {cell['epsilon']:g}"
                 axis.errorbar(told, right, error, fmt=f"{mark}:", markersize=4, label=label)
-            axis.set(title=what.capitalize(), xlabel="Stated confidence")
-        axes[0].set_ylabel("Share that was right")
+            axis.set(title=what[0].upper() + what[1:], xlabel="Stated confidence")
+        for axis in grid[:, 0]:
+            axis.set_ylabel("Share that was right")
         axes[1].legend(frameon=False)
         figure.savefig(PICTURE, metadata={"Date": None})
         pyplot.close(figure)
@@ -203,16 +244,20 @@ def main() -> None:
     """Run the fresh networks, keep and print the answers; or print the constants."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--networks", type=int, default=100)
+    parser.add_argument("--acts", type=int, metavar="NETWORKS")
     parser.add_argument("--fit", action="store_true")
     options = parser.parse_args()
     if options.fit:
         return fit(options.networks)
-    found: list[Claim] = []
-    for k in range(options.networks):
-        found += claims([k], FRESH)
-        kept = {"networks": k + 1, "cells": list(ranges(found))}
-        KEPT.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
-    answers = json.loads(KEPT.read_text(encoding="utf-8"))
+    if options.acts is None:
+        found = list(claims(range(options.networks), FRESH))
+        answers = {"networks": options.networks, "cells": list(ranges(found))}
+    else:
+        answers = json.loads(KEPT.read_text(encoding="utf-8"))
+    answers["cells"] = [cell for cell in answers["cells"] if cell["what"] in ("links", "arrows")]
+    answers["acts"] = options.acts or options.networks
+    answers["cells"] += acts_cells(answers["acts"])
+    KEPT.write_text(json.dumps(answers, indent=1) + "\n", encoding="utf-8")
     put(DOC, MARK, table(answers))
     draw(answers)
 
