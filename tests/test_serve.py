@@ -58,7 +58,7 @@ def form(raw, name="a.csv"):
 
 async def attacked(url):
     """What an attacker, who has a session too, is answered about a visitor's session."""
-    async with Visitor(url, "pairs") as visitor, Visitor(url, "pairs") as other:
+    async with Visitor(url, "cause-or-effect") as visitor, Visitor(url, "cause-or-effect") as other:
         for one in (visitor, other):
             await one.until(lambda v: v.texts("html"))
         media = url + await visitor.fetch()
@@ -84,7 +84,7 @@ async def attacked(url):
 
 async def given(url, field, name, raw, said):
     """Upload a file, which another session tries to delete; the page refuses what it holds."""
-    async with Visitor(url, "table") as visitor, Visitor(url, "pairs") as other:
+    async with Visitor(url, "my-data") as visitor, Visitor(url, "cause-or-effect") as other:
         for one in (visitor, other):
             await one.until(lambda v: v.texts("html"))
         to, theirs = (f"{url}/_stcore/upload_file/{v.session}/f" for v in (visitor, other))
