@@ -1,19 +1,23 @@
-"""A presenter's way through the app, in a browser that reaches nothing else."""
+"""Ways through the app, in a browser that reaches nothing else."""
 
 import re
 
 from pypdf import PdfReader
 
 from engine.data.networks import words
+from tests.browser.conftest import opened
 from tests.browser.steps import (
     BROKEN,
     addressed,
+    enter,
     findings,
+    go,
     moment,
     scene_agrees,
     settle,
     state,
     unfold,
+    walk,
 )
 
 PLAIN = words()  # the names that the bundled networks are shown by
@@ -87,3 +91,74 @@ def saved(page, button, folder):
     path = folder / download.value.suggested_filename
     download.value.save_as(path)
     return path
+
+
+# A page, the expander of a field, the field, a value off its default, and its word in the address.
+WAY = (
+    ("Run", "", "run-n", "3000", "n=3000"),
+    ("Choose ε", "", "study-seeds", "50", "study.seeds=50"),
+    ("Cause or effect", "More settings", "pairs-width", "0.7", "pairs.width=0.7"),
+    ("Report", "Question in words", "report-author", "Ada", "report.author=Ada"),
+    ("Audit", "", "audit-runs", "500", "trust.runs=500"),
+)
+SLOW = "/run?data=alarm&n=2000&algorithm=pc&threshold=0.9&seed=77"
+
+
+def field(page, key):
+    """Return the text of a field, a slider's number."""
+    there = page.locator(f".st-key-{key} input")
+    return there.get_attribute("aria-valuetext") or there.input_value()
+
+
+def test_back_and_forward_a_slow_link_a_reload_and_two_tabs(new_page, window, app_server):
+    page = new_page
+    page.goto("/explore?data=cancer")
+    page.locator("h1", has_text="Explore").wait_for()
+    for title, folded, key, value, word in WAY:
+        walk(page, title)
+        settle(page)
+        if folded:
+            unfold(page, folded)
+        if page.locator(f".st-key-{key} input[type=range]").count():
+            page.locator(f".st-key-{key} input").press("ArrowRight")
+        else:
+            enter(page, key, value)
+        addressed(page, word)
+    entries = page.evaluate("history.length")
+    pages = [("Explore", "", "", "", "data=cancer"), *WAY]
+    for turn, stops in ((page.go_back, pages[-2::-1]), (page.go_forward, pages[1:])):
+        for title, _, key, value, word in stops:
+            turn()
+            page.locator("h1", has_text=title).wait_for()
+            settle(page)
+            addressed(page, word)
+            assert not key or field(page, key) == value, title
+    assert page.evaluate("history.length") == entries
+
+    # A link to a slow run shows its dataset and asks; no result of another dataset is shown.
+    with opened(window, app_server) as other:
+        other.goto("/run?data=cancer&n=2000")
+        other.locator(".headline").wait_for()
+        go(other, SLOW)
+        other.get_by_text("Nothing has been run on this dataset").wait_for()
+        other.locator(".st-key-run button").click()
+        other.get_by_role("button", name="Cancel").wait_for()
+        assert "Alarm" in other.locator(".stMain").inner_text()
+        assert other.locator(".headline").count() == other.locator("iframe").count() == 0
+        # The first tab goes on with its own request meanwhile, and each keeps its address.
+        walk(page, "Run")
+        page.locator(".headline").wait_for()
+        assert "Cancer" in page.locator(".stMain").inner_text()
+        assert field(page, "run-n") == "3000"
+        assert "data=alarm" in other.url
+        other.get_by_role("button", name="Cancel").click()
+        settle(other)
+
+    # A reload in the middle of a study finds it, and nobody presses again.
+    page.goto("/choose-epsilon?data=child&n=4000&study.seeds=50&algorithm=marginal_pc")
+    page.get_by_role("button", name="Find ε").click()
+    page.get_by_role("button", name="Cancel").wait_for()
+    page.reload()
+    page.get_by_role("button", name="Cancel").wait_for()
+    page.get_by_role("button", name="Cancel").click()
+    assert page.locator(BROKEN).count() == 0
