@@ -142,13 +142,5 @@ earlier = Knowledge(roots=["age", "smoke"])
 print(received.with_knowledge(earlier).effect("smoke", "stage"))
 
 # %% [markdown]
-# ## In scikit-learn's shape
-
-# %%
-from engine import PrivateGraph
-
-PrivateGraph(epsilon=1, schema=schema).fit(frame).edges_
-
-# %% [markdown]
 # The same steps as commands: [Your own data](../guide/my-data.md#on-the-command-line). [Three tables](three_tables.py) shows
 # visits, a trial and missing codes, [two hospitals](two_hospitals.py) how releases are combined.

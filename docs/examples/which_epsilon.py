@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Which ε is large enough?
 #
-# Two questions decide: how well a person must be protected, and from which ε on the graph is useful. This page
-# answers the second one for a benchmark network and for a table that is still unread. It takes a minute.
+# How well must a person be protected, and at which ε is the graph useful? This page answers the second question for a
+# benchmark network and for an unread table. It takes a minute.
 
 # %%
 import math
