@@ -2,8 +2,8 @@
 
 1. One order-2 test on Alarm (n = 100,000) and one read of its four columns from memory.
 2. Full PC with G2 and with chi2, and causal-learn's ``pc(..., 'gsq')`` and ``'chisq'`` on the
-   same arrays, pgmpy's where ``PGMPY`` names the folder of its packages, and with G2
-   ``pc.stable`` of R's bnlearn where that is installed.
+   same arrays, pgmpy's where ``PGMPY`` names the folder of its packages. Next to G2 also hill
+   climbing on shuffled columns, and ``pc.stable`` of R's bnlearn where that is installed.
 3. How long each algorithm takes on the seven networks, cold (nothing counted) and warm.
 """
 
@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks import bnlearn, pgmpy
+from benchmarks import bnlearn, hill, pgmpy
 from benchmarks.written import put
 from engine import ALGORITHMS, load_dataset, run
 from engine.data.dataset import Dataset
@@ -119,6 +119,8 @@ def full_pc(repeats: int, names: Sequence[str], *, write: bool = False) -> None:
         these: dict[str, PeerRun] = {"causal-learn": partial(peer_run, test=words[0])}
         if pgmpy.installed():
             these["pgmpy"] = partial(pgmpy.pgmpy_run, alpha=ALPHA, test=words[1])
+        if test == "g2":
+            these["hill climbing, columns shuffled"] = hill.hill_run
         if test == "g2" and bnlearn.installed():
             these["bnlearn"] = partial(bnlearn.bnlearn_run, alpha=ALPHA)
         print(f"\nFull PC with {title}, alpha = {ALPHA}, n = 100,000")

@@ -1,4 +1,4 @@
-"""``make bench``'s columns for R's bnlearn, with a stand-in for Rscript: R is not needed here."""
+"""``make bench``'s rows of peers. Rscript has a stand-in: R is not needed here."""
 
 import os
 
@@ -65,6 +65,8 @@ def test_bnlearn_is_a_column_where_it_is_installed(earthquake, tmp_path, monkeyp
     (learned,) = [cells for cells in lines[:2] if cells[4] == "causal-learn"]
     assert learned[5] == "2.0 (1.0–3.0)"  # the median of causal-learn's, and their range
     (r,) = [cells for cells in lines if cells[4] == "bnlearn"]
+    (climbed,) = [cells for cells in lines if cells[4] == "hill climbing, columns shuffled"]
+    assert climbed[6] == "0.889"  # one false edge
     # ours and its F1, then seconds, F1, ratio, agreement of each peer
     assert (learned[6], r[5], r[6]) == ("1.000", "0.250 (0.250–0.250)", "0.857")
     assert float(learned[7]) == pytest.approx(8 * float(r[7]), abs=8)
