@@ -10,7 +10,7 @@ import pytest
 from engine import load_dataset, run
 from engine.data.networks import NETWORKS, load_network, plain_names
 from engine.graphs.links import LinkClass
-from engine.graphs.picture import graph_svg
+from engine.graphs.picture import graph_svg, people_svg
 from engine.graphs.view import MOST_UNTESTED, Link, view
 from engine.story.modules import graph_content
 from pages.draw.graphs import render_graph
@@ -156,3 +156,16 @@ def test_missed_edges_are_drawn_and_many_untested_pairs_are_not():
         assert kinds.count(LinkClass.MISSED) == list(result.classes.values()).count(
             LinkClass.MISSED
         )
+
+
+@pytest.mark.parametrize("across", [10, 20])
+def test_a_hundred_icons_lie_in_their_picture_and_as_many_are_filled_as_it_says(across):
+    drawn = people_svg(74, "red", "blue", "grey", across=across, alt="")
+    box = map(float, re.search(r'viewBox="([^"]+)"', drawn)[1].split())
+    left, top, width, height = box
+    heads = {tuple(map(float, at)) for at in re.findall(r'cx="([^"]+)" cy="([^"]+)"', drawn)}
+    x, y = np.array(sorted(heads)).T
+    assert len(heads) == 100
+    assert left < x.min() < x.max() < left + width < x.max() + width / across
+    assert top < y.min() < y.max() < top + height < y.max() + height * across / 100
+    assert [drawn.count(f'fill="{ink}"') for ink in ("red", "blue", "none")] == [100, 48, 52]

@@ -135,6 +135,10 @@ def test_what_opens_below(open_app):
         app.run()
         assert not app.exception
         assert says in told(app)
+    app.session_state["study-opens-grid_on"] = True
+    app.run()
+    across, up = (app.selectbox(key=f"study-{side}") for side in ("across", "up"))
+    assert {*up.options} == {*across.options[1:]}  # across is the first of them
 
 
 def test_a_best_setting_is_of_its_form(open_app, monkeypatch):
