@@ -19,6 +19,7 @@ PATHS = [
 # Those whose example is run by another test, and which.
 ELSEWHERE = {
     ("audit",): "tests/audit/test_release.py runs it, with fewer proposals",
+    ("figure",): "tests/docs/test_shell_blocks.py runs it, from two pages",
     ("warm",): "tests/contract/test_kernels.py runs it, in a process of its own",
     ("story",): "tests/test_wheel.py writes it, from an installed package",
 }
