@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Your own algorithm
 #
-# PC that flips a biased coin. The exponential mechanism answers each CI test with "independent" or "dependent": the
-# further the test statistic is from its threshold, the more probable is the right answer. The algorithm needs about
-# forty lines, because the PC loop, the statistic, its sensitivity, the budget and the trace exist already.
+# This PC flips a biased coin. The exponential mechanism answers each CI test with "independent" or "dependent". The
+# further the test statistic is from its threshold, the more probable is the right answer. About forty lines are enough,
+# because the PC loop, the statistic, its sensitivity, the budget and the trace exist already.
 
 # %%
 from dataclasses import dataclass
@@ -44,9 +44,9 @@ class CoinPCParameters(PrivateParameters):
 # %% [markdown]
 # ## The rule
 #
-# The rule defines one method, `independent`. `NoisyScore` gives a number that is high where the pair looks
-# independent, and its sensitivity. The mechanism charges the ledger before it draws. A charge over the cap raises,
-# and the run keeps its partial result.
+# The rule defines one method, `independent`. `NoisyScore` gives a number that is high if the pair looks independent,
+# and its sensitivity. The mechanism charges the ledger before it draws. A charge over the cap raises an error, and the
+# run keeps its partial result.
 
 
 # %%
@@ -120,7 +120,6 @@ edge_frame(learned)
 # %%
 print(outcome.status, outcome.ci_tests_by_order, "used", round(context.ledger.used_epsilon, 2))
 assert context.ledger.used_epsilon <= 20
-assert outcome.status in ("complete", "budget_exhausted")
 
 # %% [markdown]
 # To add it to the project, put these parts into `engine/algorithms/coin_pc.py`, call the declaration `ALGORITHM` and

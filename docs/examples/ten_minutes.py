@@ -1,9 +1,8 @@
 # %% [markdown]
 # # Ten minutes with Asia
 #
-# A chest clinic records eight things about each patient: visits to Asia, smoking, tuberculosis, lung cancer,
-# bronchitis, "tuberculosis or cancer", an x-ray and breathlessness. The clinic is fictitious (Lauritzen and
-# Spiegelhalter 1988), so its true graph is known and every learned edge can be checked.
+# A chest clinic records eight things about each patient. The clinic is fictitious (Lauritzen and Spiegelhalter 1988),
+# so its true graph is known and every learned edge can be checked.
 
 # %%
 from engine import load_dataset, run

@@ -54,10 +54,8 @@ print(both.effect("smoke", "bronc"))
 # %% [markdown]
 # ## What the file says
 #
-# It names both releases with their numbers of people and ε, and it states the assumption that no person is in both
-# tables. A person in both has the sum of the two ε.
-#
-# Two releases that count the same people are refused where the files show it:
+# It names both releases with their numbers of people and ε, and states that no person is in both tables. If the files
+# show that two releases count the same people, they are refused:
 
 # %%
 try:
@@ -66,4 +64,4 @@ except ValueError as refused:
     print(refused)
 
 # %% [markdown]
-# [Combining releases](../guide/combine.md) has the commands, months instead of hospitals, and the limits of that check.
+# [Combining releases](../guide/combine.md) has the commands and the limits of that check.
