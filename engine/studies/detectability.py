@@ -17,6 +17,7 @@ import networkx as nx
 import numpy as np
 
 from engine.data.dataset import Dataset
+from engine.percent import number
 from engine.privacy.accounting import mu_budget
 from engine.registry import algorithm
 from engine.search.noisy_score import NoisyTestParameters
@@ -151,7 +152,7 @@ def detectability(rows: int, columns: int, epsilons: Sequence[float], delta: flo
     least = smallest_correlation(rows, columns, bad[-1], delta)
     amount = "little" if least < 1 else "next to nothing"
     which = f"only links above a correlation of {least:.1f}" if least < 1 else "no link"
-    these = ", ".join(f"{e:g}" for e in bad)
+    these = ", ".join(map(number, bad))
     return (
         f"With {rows:,} rows, {columns} columns and ε = {these} {amount} is to be had: {which} "
         "would surely stand out of the noise, and on no network tried did a method average "
@@ -178,7 +179,7 @@ def remedies(rows: int, columns: int, epsilon: float, delta: float = 1e-6) -> st
     larger = next((e for e in steps if e > epsilon and shows(columns, e)), None)
     fewer = next((d for d in range(columns - 1, 2, -1) if shows(d, epsilon)), None)
     # Noise and chance of k tables are those of one over the root of k.
-    ways = [f"ε = {larger:g}"] if larger else []
+    ways = [f"ε = {number(larger)}"] if larger else []
     ways += [f"at most {fewer} columns"] if fewer else []
     ways += [f"{max(2, math.ceil((least / wanted) ** 2)):,} such tables combined"]
     said = f"{', '.join(ways[:-1])} or {ways[-1]}" if ways[1:] else ways[0]
@@ -232,8 +233,8 @@ def unworkable(
         if DEVIATIONS * noise > HIDDEN * largest:
             found[key, shape] = (
                 f"{chosen.title} cannot work here: shared among the tests that {columns} "
-                f"columns may need, ε = {epsilon:g} is so little that {of_it}. Take fewer columns, "
-                "a larger ε or Marginal PC, which pays once for all pairs."
+                f"columns may need, ε = {number(epsilon)} is so little that {of_it}. "
+                "Take fewer columns, a larger ε or Marginal PC, which pays once for all pairs."
             )
     return list(dict.fromkeys(found.values()))
 

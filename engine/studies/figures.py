@@ -22,6 +22,7 @@ import pandas as pd
 
 from engine.data.spreadsheets import table_csv
 from engine.errors import InputError
+from engine.percent import number
 from engine.registry import ALGORITHMS
 from engine.studies.summary import bands, varied
 from engine.words.run import CLAIMED, PROVEN, listed
@@ -272,7 +273,8 @@ def _caption(table: pd.DataFrame, y: str, rows: Mapping[str, int], count: pd.Ser
     for name, sign in (("guarantee", "Guarantee: "), ("delta", "δ = ")):
         if name in table:
             values = sorted(set(table.loc[table["epsilon"].notna(), name].dropna()))
-            said.append(f"{sign}{listed([f'{v:g}' if name == 'delta' else v for v in values])}.")
+            words = [number(v) if name == "delta" else v for v in values]
+            said.append(f"{sign}{listed(words)}.")
     most = " to ".join(str(k) for k in sorted({count.min(), count.max()}))
     seeds = f"{most} seed{'s' * (most != '1')}"
     said.append(f"Median over {seeds}; the band is the 10th to the 90th percentile.")

@@ -26,7 +26,7 @@ from engine.data.schema import Schema
 from engine.effects.width import Widths, widths
 from engine.errors import InputError
 from engine.monitor import Monitor, OnProgress, Stop, renamed
-from engine.percent import percent
+from engine.percent import number, percent
 from engine.question import Questions
 from engine.registry import ALGORITHMS, algorithm
 from engine.serialise import plain
@@ -269,12 +269,12 @@ class EpsilonRange(NamedTuple):
         if self.may is None:
             return f"No ε tried reaches {aim}, not even with {by}."
         if self.will is not None:
-            ends = dict.fromkeys((f"{self.may:g}", f"{self.will:g}"))
+            ends = dict.fromkeys((number(self.may), number(self.will)))
             return f"Expect {aim} from ε = {' to '.join(ends)} on, with {by}."
-        half = f", ε = {self.usual:g} on half of them" if self.usual is not None else ""
+        half = f", ε = {number(self.usual)} on half of them" if self.usual is not None else ""
         return (
-            f"With {by}, {aim} takes ε = {self.may:g} on one network in ten{half}, and more than "
-            "any ε tried on the hardest tenth."
+            f"With {by}, {aim} takes ε = {number(self.may)} on one network in ten{half}, and more "
+            "than any ε tried on the hardest tenth."
         )
 
 
@@ -296,7 +296,7 @@ def epsilon_range(forecasts: Sequence[Forecast], target: float) -> EpsilonRange:
 
 def no_graph(request: PlanRequest, epsilons: Sequence[float], delta: float) -> str:
     """Return the sentences for epsilons at which every forecast is poor, smallest first."""
-    those, columns = ", ".join(f"{e:g}" for e in epsilons), len(request.names)
+    those, columns = ", ".join(map(number, epsilons)), len(request.names)
     return (
         f"With {request.rows:,} rows and ε = {those} this budget cannot show a graph: expect a "
         f"skeleton F1 below {UNREACHED:g}. {remedies(request.rows, columns, epsilons[-1], delta)}"
@@ -343,8 +343,8 @@ class Plan:
         if reached.may is not None:
             return reached.words
         best = max(self.forecasts, key=lambda f: f.f1.median)
-        by = algorithm(best.algorithm).title
-        return f"The best is skeleton F1 {best.f1.median:.2f}, by {by} at ε = {best.epsilon:g}."
+        by = f"{algorithm(best.algorithm).title} at ε = {number(best.epsilon)}"
+        return f"The best is skeleton F1 {best.f1.median:.2f}, by {by}."
 
     @property
     def warning(self) -> str:
@@ -377,7 +377,7 @@ class Plan:
         return pd.DataFrame(
             {
                 "Algorithm": algorithm(f.algorithm).title,
-                "ε": f"{f.epsilon:g}",
+                "ε": number(f.epsilon),
                 "Links found": f"{_band(f.found, 0)} of {f.links.median:.0f}",
                 "False": _band(f.invented, 0),
                 "False share": percent(f.false_share.median),

@@ -32,9 +32,9 @@ from pages.draw.links import (
 from pages.shell.words import count, theme
 
 CPDAG, DAG, OVERLAY = "CPDAG", "DAG", "Overlay"
-LARGE = 30  # columns above which graphs start overlaid
+LARGE = 20  # columns above which graphs start overlaid, because letters would be too small
 _SIDES = 8, 6  # pixels between a label and its box, as graph.html has them
-_HIGH, _HIGHEST = 300, 600  # pixels of a frame, and of a large graph's
+HIGH, HIGHEST = 300, 600  # pixels of a frame, and of a large graph's
 
 
 # One graph ------------------------------------------------------------------------------------
@@ -103,7 +103,7 @@ def _edge(edge: Edge, theme: str, tip: str) -> dict[str, Any]:
 def draw_graph(what: str, shown: GraphView) -> None:
     """The graph in its frame; ``what`` names it for screen readers."""
     alt = describe(what, tuple(shown.boxes), [edge.link for edge in shown.edges])
-    height = _HIGH if len(shown.boxes) <= LARGE else _HIGHEST
+    height = HIGH if len(shown.boxes) <= LARGE else HIGHEST
     st.iframe(render_graph(shown, theme=theme()), height=height, alt=alt)
 
 

@@ -283,7 +283,7 @@ def legend_of(items: Iterable[Entry], theme: str) -> str:
         f'<span style="{ENTRY}">{sample(kind, theme)}{name} <b>{number}</b>{more}</span>'
         for kind, name, number, more in items
     )
-    return f'<div class="legend" style="line-height:1.9">{shown}</div>'
+    return f'<div class="legend" style="line-height:1.9;text-wrap:balance">{shown}</div>'
 
 
 def sample(kind: LinkClass, theme: str) -> str:

@@ -154,7 +154,7 @@ def _map_view(found: Task, data: Dataset, titles: Mapping[str, str]) -> None:
         st.warning(text.plain(f"This map belongs to {TITLES[key]}."))
     scores_of = frame(results).astype({"tested_skeleton_f1": float})
     wide = scores_of.pivot_table(index=y, columns=x, values="tested_skeleton_f1", aggfunc="mean")
-    names = [[text.plain(f"{v:g}" if isinstance(v, float) else str(v)) for v in side]
+    names = [[text.plain(text.number(v) if isinstance(v, float) else str(v)) for v in side]
              for side in (wide.columns, wide.index)]  # fmt: skip
     scores = [[f"{v:.2f}" for v in row] for row in wide.to_numpy()]
     cells = {"z": wide.to_numpy(), "x": names[0], "y": names[1], "zmin": 0, "zmax": 1,

@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import cache
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -13,12 +14,14 @@ from engine.graphs.links import LinkClass
 from engine.graphs.picture import graph_svg, people_svg
 from engine.graphs.view import MOST_UNTESTED, Link, view
 from engine.story.modules import graph_content
+from pages.draw import graphs
 from pages.draw.graphs import render_graph
 from pages.draw.links import few_untested, found_links, graph_view
 
 LONG = [f"{x} column whose name says at length what is measured in it {x}" for x in "abcdef"]
 
 
+@cache
 def _bundled(name):
     net = load_network(name)
     titles = dict(zip(net.names, plain_names(name, net.names), strict=True))
@@ -61,6 +64,20 @@ def test_no_line_crosses_a_foreign_box_and_nothing_leaves_the_frame():
     wrong = {name: list(_wrong(_bundled(name))) for name in NETWORKS}
     wrong |= {seed: list(_wrong(_random(seed))) for seed in range(100)}
     assert {name: said for name, said in wrong.items() if said} == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "least"),
+    [(name, 11) for name in ("asia", "sachs", "child", "insurance", "alarm")]
+    + [(name, 8) for name in ("water", "hailfinder", "win95pts")],
+)
+def test_letters_can_be_read_where_run_draws_a_graph(name, least):
+    """In a window of 1440 pixels with its sidebar: half of the rest, or all of it."""
+    shown = _bundled(name)
+    half = len(shown.boxes) <= graphs.LARGE
+    wide, high = (500, graphs.HIGH) if half else (1030, graphs.HIGHEST)
+    font = float(re.findall(r"font: \{size: (\d+)", render_graph(shown))[0])
+    assert font * min(wide / shown.frame[2], high / shown.frame[3]) >= least
 
 
 def test_long_names_stand_in_two_lines_which_are_cut():
