@@ -42,7 +42,7 @@ def test_a_pdf_of_a_column_with_its_caption_and_numbers(study, table):
     wanted = bands(table, "skeleton_f1")
     np.testing.assert_allclose(numbers["median"], wanted["median"].astype(float))
     said = out.with_suffix(".txt").read_text()
-    for words in ("cancer (n = 100,000)", "Guarantee: strict", "δ = 1e-06", "3 seeds", "10th"):
+    for words in ("cancer (n = 100,000)", "Guarantee: strict", "δ = 10⁻⁶", "3 seeds", "10th"):
         assert words in said, words
 
 
