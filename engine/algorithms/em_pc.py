@@ -12,7 +12,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -312,12 +311,10 @@ def run(data: Dataset, params: EMPCParameters, context: RunContext) -> Outcome:
     data = params.rows(data)
     rule = EMPC(data, params, context)
     outcome = pc(data, params, context, rule)
-    claimed: Any = None
-    if not params.strict:
-        claimed = advanced_total(len(rule.node_rounds), params.epsilon, params.delta)
     rounds = tuple(rule.node_rounds)
+    total = advanced_total(len(rounds), params.epsilon, params.delta)
     diagnostics = SearchDiagnostics(epsilon_per_round=rule.epsilon, node_rounds=rounds)
-    return replace(outcome, claimed=claimed, diagnostics=diagnostics)
+    return replace(outcome, claimed=None if params.strict else total, diagnostics=diagnostics)
 
 
 ALGORITHM = Algorithm(

@@ -455,17 +455,17 @@ def graph_tables(
         refine_pairs(context, store, moments, _edges(graph), share * rho)
         return tests_on(moments, leaks=False, whole=whole)
 
+    tests = tests_on(moments, leaks=False)
     for each in planned.again:
-        screen = Screen(tests_on(moments, leaks=False), each.nulls)
+        screen = Screen(tests, each.nulls)
         graph = _joined(screen, moments, min(order, each.order), context)
-        refine_pairs(context, store, moments, _edges(graph), each.share * rho)
+        tests = joined_again(graph, each.share)
     if planned is SMALL:
         release_orders(context, store, moments, planned.last * rho)
         return tests_on(moments, leaks=False)
     tests = tests_on(moments)
     graph = _joined(Posterior(tests, params.cutoff), moments, order, context)
-    triples = wanted_triples(tests, graph, order, context)
-    last = planned.last * rho
+    triples, last = wanted_triples(tests, graph, order, context), planned.last * rho
     if triples and release_triples(context, store, moments, triples, last, VISIBLE):
         tests = tests.with_higher()
     else:

@@ -93,12 +93,9 @@ def run(data: Dataset, params: SVTPCParameters, context: RunContext) -> Outcome:
     data = params.rows(data)
     rule = SVTPC(data, params, context)
     outcome = pc(data, params, context, rule)
-    claimed = None
-    if not params.strict:
-        claimed = advanced_total(rule.answers, params.epsilon, params.delta)
-    return replace(
-        outcome, claimed=claimed, diagnostics=SearchDiagnostics(epsilon_per_round=rule.epsilon)
-    )
+    total = advanced_total(rule.answers, params.epsilon, params.delta)
+    diagnostics = SearchDiagnostics(epsilon_per_round=rule.epsilon)
+    return replace(outcome, claimed=None if params.strict else total, diagnostics=diagnostics)
 
 
 def noise(data: Dataset, params: SVTPCParameters) -> float:
