@@ -1,4 +1,4 @@
-"""What can be said of a setting before any run, from public facts alone: levels, rows, epsilon.
+"""Statements about a setting before any run, from public facts only: levels, rows, epsilon.
 
 A page that asks for an epsilon says it next to it, so this module imports no more than a run does.
 """
@@ -32,8 +32,8 @@ DEVIATIONS = 3.0  # what a score must be above the noise to be distinguished fro
 # The share of the largest score that there is, from which on alone a score stands out: the F1 of
 # runs at such settings is in research/theory/privacy_audit.md.
 HIDDEN = 0.5
-# Of independent columns in turn: the share of rows that is not at the first level. The margins of
-# real columns are not public.
+# The share of rows of independent columns, in turn, that are not at the first level. The margins
+# of real columns are not public.
 MARGINS = (0.5, 0.3, 0.1, 0.02)
 _STREAM = int.from_bytes(b"null", "big")
 
@@ -122,8 +122,8 @@ def smallest_correlation(rows: int, columns: int, epsilon: float, delta: float) 
     Args:
         rows: n.
         columns: d, 2 or more.
-        epsilon: A strict total.
-        delta: Of that total.
+        epsilon: Guaranteed ε.
+        delta: Its δ.
 
     Examples:
         >>> round(smallest_correlation(100_000, 37, 0.1, 1e-6), 3)
@@ -161,9 +161,9 @@ def detectability(rows: int, columns: int, epsilons: Sequence[float], delta: flo
 
 
 def remedies(rows: int, columns: int, epsilon: float, delta: float = 1e-6) -> str:
-    """Return a sentence on what would show a graph where this budget does not.
+    """Return a sentence on remedies if this budget does not show a graph.
 
-    That is a larger epsilon, fewer columns, or releases of several such tables that are combined.
+    They are a larger epsilon, fewer columns, or releases of several such tables that are combined.
 
     Examples:
         >>> remedies(10_000, 20, 0.1)[:75]
@@ -190,7 +190,7 @@ def remedies(rows: int, columns: int, epsilon: float, delta: float = 1e-6) -> st
 def unworkable(
     keys: Sequence[str], shapes: Sequence[Shape], values: Mapping[str, Any]
 ) -> list[str]:
-    """Sentences where a strict setting's noise hides what it asks about, at the largest such ε.
+    """Return sentences on strict settings whose noise hides the answers, at the largest such ε.
 
     From public facts alone, so that it can be shown before a run: the deviation of what the
     algorithm's own plan puts on an answer, and the largest score that so many rows can have.
@@ -198,7 +198,7 @@ def unworkable(
 
     Args:
         keys: Algorithms.
-        shapes: Of tables.
+        shapes: Shapes of tables.
         values: Parameters, ``epsilon`` one or several; an algorithm is asked about those that it
             declares.
 

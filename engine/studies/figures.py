@@ -215,7 +215,7 @@ def figure(
 
     Args:
         table: As :func:`engine.studies.summary.frame` gives it.
-        y: What is drawn, one of ``QUANTITIES``.
+        y: The quantity, one of ``QUANTITIES``.
         kind: "pdf", "svg" or "png" (300 dots an inch).
         columns: How many columns of the paper it is wide.
         rows: n of each dataset, for the caption.
@@ -267,7 +267,7 @@ def _curves(points: pd.DataFrame, varying: Sequence[str]) -> list[str]:
 
 
 def _caption(table: pd.DataFrame, y: str, rows: Mapping[str, int], count: pd.Series[int]) -> str:
-    """Describe the figure: what is drawn, the data, the guarantee, and the number of runs."""
+    """Describe the figure: the quantity, the data, the guarantee, and the number of runs."""
     data = [f"{d} (n = {rows[d]:,})" if d in rows else d for d in dict.fromkeys(table["dataset"])]
     said = [f"{TITLES.get(y, y)} against ε on {listed(data)}."]
     for name, sign in (("guarantee", "Guarantee: "), ("delta", "δ = ")):

@@ -50,7 +50,7 @@ def margins(
         data: A bundled network's rows, at most ``MOST_COLUMNS`` columns.
         epsilon: The privacy budget of each run.
         guarantee: "strict" or "published".
-        objective: The score: "skeleton_f1" or "directed_f1", of the links tested to the end.
+        objective: The score: "skeleton_f1" or "directed_f1", of the fully tested links.
         thresholds: Places of T, rising.
         betas: Places of both margins, rising.
         draws: Runs of each setting, seeds 0, 1, ...
@@ -103,7 +103,7 @@ def planned(data: Dataset, **values: Any) -> list[Share]:
         values: The algorithm's parameters.
 
     Returns:
-        Of each order: its number, its tests, the epsilon of each, its coins of ``COINS``, and
+        For each order: its number, its tests, the epsilon of each, its coins of ``COINS``, and
         Lemma 1's two rates: the bounds are (1 + e^(-rate epsilon)) / 2.
     """
     params = CuratePCParameters.build(values)

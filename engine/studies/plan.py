@@ -1,8 +1,8 @@
-"""What a budget will buy, before any of it is spent: from the schema, n and a guess of the links.
+"""The forecast of a budget's result before any charge, from the schema, n and expected links.
 
 Random networks of the schema are drawn (:mod:`engine.data.imagined`), rows are sampled from each,
 and every algorithm runs on them at every epsilon. No row of the real data is read, so that nothing
-is spent and the forecast is public. What it cannot know is how strong the real links are: a
+is spent and the forecast is public. It cannot know how strong the real links are: a
 forecast is a band over networks, and is checked against the bundled ones
 (research/theory/privacy_audit.md).
 """
@@ -59,7 +59,7 @@ TRUST = (
     "networks that had no part in it."
 )
 _STREAM = int.from_bytes(b"plan", "big")
-# Of a forecast, in the order in which a run is counted.
+# A forecast's bands, in the order in which a run is counted.
 BANDS = ("links", "found", "invented", "f1", "directed_f1", "shd", "false_share", "shown")
 
 
@@ -89,11 +89,11 @@ class Band(NamedTuple):
 
 @dataclass(frozen=True)
 class Forecast:
-    """What one algorithm will find at one epsilon.
+    """The forecast for one algorithm at one epsilon.
 
     ``found`` and ``invented`` are numbers of true and false links found, without direction;
     ``links`` how many true ones there are in the simulated networks; ``f1`` is the skeleton's F1,
-    ``directed_f1`` and ``shd`` count the arrows too. All are of the links tested to the end
+    ``directed_f1`` and ``shd`` count the arrows too. All are of the fully tested links
     (:class:`engine.graphs.metrics.Counts`); ``false_share`` is the share of the links found that
     are false, 0 where there is none; ``shown`` is how many links there are in the answer, true or
     false; ``draws`` is how many networks were run. ``nothing`` is the number of false positives on
@@ -145,7 +145,7 @@ class Forecast:
 
 @dataclass(frozen=True)
 class PlanRequest:
-    """What is known before: columns, levels, rows, and what is expected of the links.
+    """The facts known before: columns, levels, rows, and the expected links.
 
     ``links``: how many there are; None draws about ``DENSITY`` for each column. ``strength``
     multiplies how far each simulated cause moves its effect's probabilities, 1 as in the bundled
@@ -281,7 +281,8 @@ class EpsilonRange(NamedTuple):
 def epsilon_range(forecasts: Sequence[Forecast], target: float) -> EpsilonRange:
     """Return the range of epsilons in which an algorithm comes to reach the target.
 
-    Of the algorithm that surely does at the least epsilon; else of one that usually does, or may.
+    The algorithm is the one that surely does at the least epsilon; else one that usually does,
+    or may.
     """
     found = []
     for key in dict.fromkeys(f.algorithm for f in forecasts):
@@ -305,7 +306,7 @@ def no_graph(request: PlanRequest, epsilons: Sequence[float], delta: float) -> s
 
 @dataclass(frozen=True, repr=False)
 class Plan:
-    """Forecasts for a schema: ``request`` is what was asked, ``forecasts`` one for each answer.
+    """Forecasts for a schema: the ``request`` and its ``forecasts``.
 
     ``widths`` are the forecasts of the questions' intervals. ``print`` and a notebook show it as a
     table.
@@ -348,7 +349,7 @@ class Plan:
 
     @property
     def warning(self) -> str:
-        """Where no algorithm shows a graph at some epsilons, and what would; "" if one does."""
+        """The epsilons at which no algorithm shows a graph, with remedies; "" for none."""
         some = {f.epsilon for f in self.forecasts if not f.poor}
         bad = sorted({f.epsilon for f in self.forecasts} - some)
         return no_graph(self.request, bad, self.delta) if bad else ""

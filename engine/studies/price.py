@@ -1,12 +1,12 @@
-"""What each part of a method costs before any noise is drawn: the steps from the truth to a run.
+"""The edges that each part of a method loses before the noise: the steps from truth to run.
 
 A private run finds fewer links than there are for several reasons, and the noise is the last of
 them. Methods that put noise on a rank test lose links to the test (the best one here is G2), then
 to its form with a bounded change by one record; those that ask blocks of rows lose them to
-the blocks; Marginal PC reads tables of counts and tests them in its own way; a descent with noise
+the blocks; Marginal PC reads tables of counts and tests them differently; a descent with noise
 follows a plan that a solver does not need. Each step is a search without noise on the same rows,
-with the run's own threshold and orders: what is left between the last step and the run is the
-noise.
+with the run's own threshold and orders: the difference between the last step and the run is
+the noise.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ class Score:
 
 @dataclass(frozen=True, eq=False)
 class Recommended:
-    """What a study chose for an algorithm at an epsilon, and what it is worth.
+    """A study's choice for an algorithm at an epsilon, and its score.
 
     ``rows``: n of the study. ``searched`` are the values that the search on the networks ``on``
     chose, none where no setting beat the defaults. ``elsewhere``: by name of a network that no
@@ -103,7 +103,7 @@ def recommended(key: str, epsilon: float, rows: int) -> Recommended | None:
 
     Args:
         key: An algorithm.
-        epsilon: A strict total, within a factor of √10 of one that was studied.
+        epsilon: Guaranteed ε, within a factor of √10 of one that was studied.
         rows: n, within a factor of two of the study's.
 
     Returns:

@@ -1,4 +1,4 @@
-"""The same run again and again with fresh noise: what a reader may expect of one of them.
+"""The same run again and again with fresh noise: the expectation for one of them.
 
 False positives under independence are counted on independent columns of the same shape, from public
 facts alone: levels, the number of rows, the setting.

@@ -38,7 +38,7 @@ COARSE, FEW = tuple(float(f"{e:.3g}") for e in np.geomspace(0.01, 10, 12)), 25  
 MOST_COLUMNS = 40
 _KEPT = SAMPLE_DATA / "scenes"
 
-# What became of a pair (i, j), i < j, in one draw.
+# The class of a pair (i, j), i < j, in one draw.
 ABSENT, LINE, FORTH, BACK, UNTESTED = range(5)
 States = NDArray[np.uint8]
 
@@ -59,7 +59,7 @@ def make_scene(
         data: A bundled network's rows, 2 to ``MOST_COLUMNS`` columns.
         keys: Algorithms, all run with ``guarantee="strict"``.
         epsilons: Totals, ascending.
-        draws: Of the noise, at each epsilon.
+        draws: Number of noise seeds at each epsilon.
         stop: A ``threading.Event``, or a function that says whether to stop.
             It is asked before each run.
         on_progress: Called after each run, with the share that is done and a phrase.

@@ -1,7 +1,7 @@
 """Results of trials in one SQLite file, shared by studies and safe against sudden ends.
 
 One table, keyed by the trial's digest. Every batch is committed as it comes, in write-ahead mode: a
-killed process loses at most what it was computing, and several processes may write to one file. A
+killed process loses at most its current batch, and several processes may write to one file. A
 file that is not a store, or a damaged one, is refused and left as it is.
 """
 
@@ -51,7 +51,7 @@ class ResultStore(AbstractContextManager["ResultStore"]):
         self.close()
 
     def close(self) -> None:
-        """End the connection; what was put is on disk already."""
+        """End the connection; all results that were put are on disk."""
         self._connection.close()
 
     def put(self, results: Iterable[TrialResult]) -> None:
@@ -99,7 +99,7 @@ class ResultStore(AbstractContextManager["ResultStore"]):
         with self._lock:
             try:
                 yield
-            # What SQLite says of a damaged file may quote bytes of it, which need not be text.
+            # SQLite's message about a damaged file may quote bytes of it, which need not be text.
             except InputError:
                 raise
             except (sqlite3.Error, ValueError) as error:
@@ -127,7 +127,7 @@ def read_study(content: bytes, name: str) -> tuple[TrialResult, ...]:
 
     Args:
         content: The file.
-        name: What it is called, for messages.
+        name: Its name, for messages.
 
     Raises:
         InputError: For what is no such file, has more in it than our table, is damaged, holds more

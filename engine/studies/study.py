@@ -1,7 +1,7 @@
 """A study: every trial of a grid once, in this process, in worker processes or on a Dask cluster.
 
-``sweep`` runs it as an iterator of results; ``estimate`` says what it would take. Workers are
-loky's processes, which start without the program's main module (a script needs no guard), or a Dask
+``sweep`` runs it as an iterator of results; ``estimate`` returns its time. Workers are loky's
+processes, which start without the program's main module (a script needs no guard), or a Dask
 cluster's. A worker keeps the datasets it has met, with every table and score counted so far.
 """
 
@@ -53,7 +53,7 @@ _MET_MOST = 8  # datasets that a worker keeps; their tables have one bound of me
 _WATCH = 0.5
 _POLL = 0.1  # between two looks for a stop
 _KEPT = "finished runs are kept, and the same command continues from there"
-# What loky and distributed raise where a worker has gone, by name: neither need be imported.
+# The errors of loky and distributed for a lost worker, by name: neither need be imported.
 _GONE = ("TerminatedWorkerError", "BrokenProcessPool", "KilledWorker", "CancelledError")
 
 
@@ -94,7 +94,7 @@ def sweep(
 ) -> Iterator[TrialResult]:
     """Run every trial of datasets x algorithms x parameters x seeds.
 
-    What is asked for is checked at once; trials run as the iterator is consumed. The first seed
+    The request is checked at once; trials run as the iterator is consumed. The first seed
     of every dataset, algorithm and setting comes first: from then on it is known how long the
     others take.
 
@@ -103,13 +103,13 @@ def sweep(
         algorithms: A key, or several.
         parameters: By name: a value, or a list of values to go through; or a list of such grids.
         seeds: How many, or which.
-        knowledge: What is known of the causes, of every dataset: Knowledge, or the name of a set
+        knowledge: Background knowledge about every dataset: Knowledge, or the name of a set
             that is true of each one's true graph: "two tiers", "four tiers", "complete order".
         store: A path or a ResultStore. Results in it come first and are not run again; new ones are
             in it before they are yielded.
         executor: "serial", "processes", or the address of a Dask scheduler such as
             "tcp://host:8786". All give the same results, each in another order.
-        workers: Of "processes".
+        workers: Number of worker processes.
         stop: A ``threading.Event``, or a function that says whether to stop. Runs
             that are complete by then are yielded and kept.
         on_progress: Called after each result, with the share that is done and a phrase.
@@ -118,7 +118,7 @@ def sweep(
         An iterator of results, one a trial.
 
     Raises:
-        InputError: For what does not fit, before the first run.
+        InputError: For values that do not fit, before the first run.
 
     Examples:
         >>> from engine import sweep
@@ -139,7 +139,7 @@ def sweep(
 
 @dataclass
 class _Sweep:
-    """What is run, where, and who is told of it."""
+    """A study, the place of its runs, and its monitor."""
 
     study: Study
     executor: str
@@ -256,10 +256,10 @@ class _Pool:
 
     def close(self) -> None:
         if self._client is not None:
-            self._client.close()  # calls off what has not begun; the cluster runs on
+            self._client.close()  # calls off batches that have not begun; the cluster runs on
         elif self.running:
             with _undisturbed():
-                # What loky's thread has not taken up by then, it fails on.
+                # Loky's thread fails on batches that it has not taken up by then.
                 end = monotonic() + 20 * _POLL
                 while monotonic() < end and not all(f.running() or f.done() for f in self.running):
                     sleep(_POLL / 10)
@@ -431,15 +431,15 @@ def estimate(
     workers: int = 1,
     patience: float = 2.0,
 ) -> Progress:
-    """Estimate a study's time on ``workers`` cores, from a probe of at most ``patience`` s.
+    """Estimate a study's time on ``workers`` cores, from a probe of at most ``patience`` seconds.
 
     Runs of the study in the order in which it would make them, until that time is over (the last
-    one is stopped); what the store holds is not run again. Private rows are not touched, as time
+    one is stopped); results in the store are not run again. Private rows are not touched, as time
     spent on them would be an output that is not paid for: random ones of their shape stand in, and
     may take longer.
 
     Returns:
-        The study's progress before its first run: ``left`` are the seconds for what is not kept,
+        The study's progress before its first run: ``left`` are the seconds for the other runs,
         at least where the probe did not meet every kind of run.
     """
     study = study_of(datasets, algorithms, parameters, seeds)

@@ -28,7 +28,7 @@ from engine.graphs.metrics import SCORES, Scores
 from engine.studies.trial import Pairs, TrialResult
 
 SCORED = tuple(f.name for f in fields(Scores))
-TESTED = {name: f"tested_{name}" for name in SCORED}  # of the links tested to the end alone
+TESTED = {name: f"tested_{name}" for name in SCORED}  # of the fully tested links only
 QUANTITIES = (
     *SCORED,
     *TESTED.values(),
@@ -56,7 +56,7 @@ def frame(results: Iterable[TrialResult]) -> pd.DataFrame:
 
     Parameters are columns under their own names, empty where an algorithm does not declare one.
     ``ci_tests_by_order`` is text, "28 50 3" for orders 0, 1, 2. Scores named ``tested_`` are of the
-    links tested to the end alone; the others, and ``edges``, count the ``untested`` pairs as links,
+    fully tested links only; the others, and ``edges``, count the ``untested`` pairs as links,
     as the papers do. Datasets of one name that are not the same (other rows, or more known
     of them) are named with the end of their fingerprint.
     """
@@ -94,7 +94,7 @@ def varied(table: pd.DataFrame) -> list[str]:
 def bands(table: pd.DataFrame, y: str = TESTED["skeleton_f1"]) -> pd.DataFrame:
     """Median and band of ``y`` over the seeds, one row a point of a curve.
 
-    ``y`` is skeleton F1 of the links tested to the end unless given, as in an answer.
+    ``y`` is skeleton F1 of the fully tested links unless given, as in an answer.
     Columns: dataset, algorithm, the varied parameters, then x, the epsilon that was asked for (NaN
     without one), median, low and high (10th and 90th percentile), mean, std, count, and the ends of
     the median's 90 % interval, ``sure_low`` and ``sure_high`` (order statistics). A curve is one
@@ -145,7 +145,7 @@ def edge_stability(results: Iterable[TrialResult], truth: nx.DiGraph | None = No
 
     Columns: dataset, algorithm, epsilon (NaN without one), edge ("a - b"), share in [0, 1], and
     ``true`` (None without a truth). Edges that were not found there are left out, unless they are
-    true; a pair not tested to the end was not found.
+    true; a pair that is not fully tested was not found.
     """
     runs = defaultdict[tuple[str, str, float], list[Pairs]](list)
     for r in results:
@@ -240,7 +240,7 @@ def runs_table(table: pd.DataFrame, kind: str) -> bytes:
 def summary(table: pd.DataFrame) -> pd.DataFrame:
     """Medians for a terminal, a row a point of a curve; F1 with the ends of its band.
 
-    The scores are of the links tested to the end; where a run left others, also F1 with them as
+    The scores are of the fully tested links; where a run left others, also F1 with them as
     links. Without a true graph there are no scores, and links are counted.
     """
     heads = {TESTED[name]: head for name, head in SCORES.items()}

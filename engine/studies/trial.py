@@ -46,7 +46,7 @@ class Trial:
 
     ``fingerprint`` is the dataset's identity. ``params`` is canonical JSON of every declared
     parameter, defaults included. ``seed`` is the ``seed`` of :func:`engine.run`, so a trial can be
-    repeated on its own; its draws depend neither on the order of the study nor on where it runs.
+    repeated alone; its draws depend neither on the order of the study nor on where it runs.
     Trials with one seed share their random numbers (common random numbers).
 
     On private data ``seed`` only counts repetitions: every trial draws secret noise, without which
@@ -94,13 +94,13 @@ def _of_effect(algorithm: str, params: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class TrialResult(Trial):
-    """What a study keeps of a run: everything but the trace and the ledger.
+    """The part of a run that a study keeps: everything but the trace and the ledger.
 
     Its fields are those of a run (:class:`engine.result.RunResult`). The scores are None without a
     truth: ``metrics_all`` counts partly tested pairs as edges, ``metrics_tested`` does not, and
     ``counts`` are the confusion counts. ``claimed`` is None where the paper makes no
     claim. ``cpdag`` holds name pairs, an undirected edge in both directions; ``untested`` the pairs
-    of it, each sorted, that were not tested to the end. ``seconds`` (wall) alone differs from run
+    of it, each sorted, that were not fully tested. ``seconds`` (wall) alone differs from run
     to run, and is NaN on private data.
 
     Examples:
@@ -136,7 +136,7 @@ class TrialResult(Trial):
 
     @cached_property
     def found(self) -> Pairs:
-        """The pairs of the skeleton that were tested to the end."""
+        """The fully tested pairs of the skeleton."""
         left = set(self.untested)
         return tuple(pair for pair in self.skeleton if pair not in left)
 
@@ -253,7 +253,7 @@ def _settings(keys: Sequence[str], grid: Mapping[str, Any]) -> list[tuple[str, s
     return found
 
 
-# What is known of the causes ------------------------------------------------------------
+# Background knowledge ------------------------------------------------------------
 
 
 def knowing(data: Dataset, said: Said) -> Dataset:

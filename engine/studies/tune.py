@@ -39,7 +39,7 @@ FRESH = 1_000_000  # the first seed of a report: no search counts so far
 MOST = 20_000  # runs of one search
 DRAWN = 3  # random networks or synthetic tables to search on, and as many to report on
 _ROUNDS = 5  # half of the candidates with twice the new seeds, so that all cost the same
-_NEVER = {"epsilon", "delta", "guarantee"}  # what one pays is not found, it is given
+_NEVER = {"epsilon", "delta", "guarantee"}  # the price is given, not searched
 _PLACES = 121  # values along a range, in equal ratios where it is wide
 _ORACLE = "oracle"  # asks the true graph
 
@@ -138,7 +138,7 @@ def which_epsilon(
         key: An algorithm with an epsilon.
         params: Its other parameters, the guarantee among them; defaults for the rest.
         target: The score to reach, in (0, 1].
-        objective: "skeleton_f1" or "directed_f1", of the links tested to the end.
+        objective: "skeleton_f1" or "directed_f1", of the fully tested links.
         epsilons: Those that are tried first, 9 from .01 to 100 unless given; then up to 3 more
             where the crossing lies.
         seeds: How many of each, or which.
@@ -149,7 +149,7 @@ def which_epsilon(
         The answer, from a median over the seeds at each epsilon.
 
     Raises:
-        InputError: For private data, data without a truth, and what does not fit.
+        InputError: For private data, data without a truth, and values that do not fit.
 
     Examples:
         >>> which_epsilon("cancer", "marginal_pc", seeds=3, epsilons=[0.1, 10]).rows
@@ -194,8 +194,7 @@ def answer_of(
 ) -> Answer:
     """Answer from runs of one algorithm on one dataset that differ in epsilon and seed only.
 
-    Of the epsilons that every seed so far has reached, while a study is running: of as many as
-    there are.
+    While a study is running, the epsilons may have different numbers of seeds.
     """
     runs = tuple(sorted(results, key=lambda r: (r.values["epsilon"], r.seed)))
     table, y = frame(runs), TESTED[objective]
@@ -216,7 +215,7 @@ def check_target(target: float, objective: str = "skeleton_f1") -> None:
         raise InputError(f"A score is {' or '.join(OBJECTIVES)}, not {objective!r}.")
 
 
-# What a search goes over -----------------------------------------------------------------
+# The values of a search -----------------------------------------------------------------
 
 
 class Axis(NamedTuple):
@@ -277,7 +276,7 @@ def axes(key: str, rows: int) -> tuple[Axis, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Tuned:
-    """What a search found.
+    """The result of a search.
 
     ``params`` are the parameters that it chose; ``chosen`` their score on the runs that chose them,
     ``fresh`` on runs that no search used: new seeds, of the held-out data where there are some.
@@ -340,7 +339,7 @@ def tune(
         fixed: Parameters that stay as they are, such as epsilon.
         names: The parameters to search over; none: all with their own range.
         runs: How many runs it may take, without those of the report.
-        objective: "skeleton_f1" or "directed_f1", of the links tested to the end.
+        objective: "skeleton_f1" or "directed_f1", of the fully tested links.
         held_out: Other data, on which the result is reported.
         seed: The seed of the candidates.
         stop: A ``threading.Event``, or a function that says whether to stop. The
@@ -349,7 +348,7 @@ def tune(
         how: ``store``, ``executor``, ``workers`` of :func:`engine.sweep`.
 
     Raises:
-        InputError: For private data, data without a truth, and what does not fit.
+        InputError: For private data, data without a truth, and values that do not fit.
 
     Examples:
         >>> found = tune("priv_pc", "cancer", {"epsilon": 1.0}, ["tweak"], runs=20)
@@ -442,7 +441,7 @@ def halves(draw: Callable[[int], Dataset]) -> tuple[list[Dataset], list[Dataset]
 
 
 def score_of(result: TrialResult, objective: str) -> float:
-    """Return a run's score: that of the links that it tested to the end."""
+    """Return a run's score: that of its fully tested links."""
     assert result.metrics_tested is not None  # the data have a truth
     return float(getattr(result.metrics_tested, objective))
 

@@ -1,5 +1,5 @@
-"""What pages draw: graphs, charts, the scene; here every colour that the theme's settings do not
-reach, and what is drawn with colours alone.
+"""The drawings of pages: graphs, charts, the scene; here the colours that the theme's settings do
+not reach, and the drawings made of colours only.
 """
 
 from __future__ import annotations

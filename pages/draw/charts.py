@@ -56,7 +56,7 @@ def figure(
 
 
 def layout(height: int, **more: Any) -> dict[str, Any]:
-    """What every chart has: its height, narrow margins, its legend below."""
+    """The layout that every chart has: its height, narrow margins, its legend below."""
     margin = {"l": 8, "r": 8, "t": 12, "b": 8}
     return {"height": height, "margin": margin, "legend": dict(UNDER), **more}
 
@@ -242,8 +242,8 @@ def heat_of_runs(
 ) -> None:
     """Draw a heat map whose cells, row by row, are clicked to open their runs.
 
-    A heat map itself cannot be: over each cell lies a mark that nobody sees, and the nearest one
-    answers wherever the hand is.
+    A heat map itself cannot be: over each cell lies a mark without a colour, and the one next
+    to the pointer answers.
     """
     x, y = cells["x"], cells["y"]
     same = {"marker": {"opacity": 1}}  # one that is chosen leads away at once: none need fade

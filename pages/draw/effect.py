@@ -110,7 +110,7 @@ def _show(found: Effect, dataset: str | None) -> None:
 
 
 def true_effect(found: Effect, dataset: str, cause: str, outcome: str) -> str:
-    """What the network's own probability tables say; ``cause`` and ``outcome`` are its columns."""
+    """Return the effect by the network's tables; ``cause`` and ``outcome`` are its columns."""
     risks = interventional(dataset, cause, outcome) @ found.asked.values
     mine = found.cause_levels
     high, low = (float(risks[mine.index(at)]) for at in (found.level, found.reference))

@@ -125,7 +125,7 @@ def comparison(
 ) -> None:
     """Draw truth and result (side by side or overlaid), or the result alone without a truth.
 
-    What is chosen stands below the graphs, with ``more`` next to it, and the legend. Large graphs
+    The choice stands below the graphs, with ``more`` next to it, and the legend. Large graphs
     start overlaid. Many pairs that are not fully tested are drawn when asked for.
     """
     graphs = st.container(key=f"{key}-{'large' if data.d > LARGE else 'graphs'}")
@@ -169,7 +169,7 @@ _LEFT = (LinkClass.MISSED, LinkClass.UNTESTED)
 
 
 def _truth(data: Dataset, result: RunResult, *, as_dag: bool) -> list[Link]:
-    """The true links, of which those that were missed or not tested to the end are marked."""
+    """The true links, of which those that were missed or not fully tested are marked."""
     assert data.truth is not None
     drawn = matrix_of(data.truth, data.names) if as_dag else result.reference_cpdag
     return [

@@ -56,7 +56,7 @@ def graph_view(
     titles: Mapping[str, str] | None = None,
     frame: tuple[float, float] = FRAME,
 ) -> GraphView:
-    """The picture of a dataset's links, laid out by the truth, or without one by the result.
+    """The picture of a dataset's links, placed by the truth, or without one by the result.
 
     ``names`` are the columns that are drawn, all by default; ``titles`` their labels, in plain
     words by default.
@@ -105,8 +105,8 @@ def few_untested(result: RunResult) -> bool:
 def found_links(result: RunResult, *, waiting: bool = False, missed: bool = True) -> list[Link]:
     """The learned links with what became of them, as every picture draws them.
 
-    Pairs not tested to the end are there only if ``waiting``, and never have an arrow; ``missed``
-    has the true links that are not in the result. An arrow in doubt is a line.
+    Pairs that are not fully tested are there only if ``waiting``, and never have an arrow.
+    ``missed`` has the true links that are not in the result. An arrow in doubt is a line.
     """
     kinds = result.classes or dict.fromkeys(result.untested, LinkClass.UNTESTED)
     shown = result.tested
@@ -125,7 +125,7 @@ def found_links(result: RunResult, *, waiting: bool = False, missed: bool = True
 
 
 def doubtful(result: RunResult) -> set[tuple[str, str]]:
-    """The result's arrows (a, b) with a confidence below the limit of what is drawn."""
+    """The result's arrows (a, b) whose confidence is too low to be drawn."""
     return {(result.names[i], result.names[j]) for i, j in result.low_confidence}
 
 
@@ -168,7 +168,7 @@ class Strengths:
 
 
 def strengths(result: RunResult) -> Strengths | None:
-    """What the algorithm says of its edges, if it says anything."""
+    """Return the algorithm's statements about its edges, if it makes any."""
     names, found = result.names, result.diagnostics
     links, arrows = found.confidences()
     if links:
@@ -184,7 +184,7 @@ def strengths(result: RunResult) -> Strengths | None:
 
 
 def widths(result: RunResult) -> str:
-    """What the lines' width means, where it means something."""
+    """Return the meaning of the lines' width, if it has one."""
     known = strengths(result)
     if known is None or known.column == WEIGHT:
         return (
@@ -254,8 +254,8 @@ class Entry(NamedTuple):
 def entries(result: RunResult, *, waiting: bool = False) -> list[Entry]:
     """The classes of which the result has any, with their counts.
 
-    ``waiting`` says that pairs not tested to the end are drawn; without a truth they are the one
-    class.
+    ``waiting`` says that pairs that are not fully tested are drawn; without a truth they are the
+    one class.
     """
     counts, more = Counter(result.classes.values()), {}
     if not counts and waiting:
@@ -270,7 +270,7 @@ def entries(result: RunResult, *, waiting: bool = False) -> list[Entry]:
     ]
 
 
-# What does not fit into a line goes on under its words, not under the sample before them.
+# The rest of a long line goes on under its words, not under the sample before them.
 ENTRY = (
     "display:inline-block;margin-right:1.6rem;padding-left:calc(42px + .5rem);"
     "text-indent:calc(-42px - .5rem)"
@@ -297,7 +297,7 @@ def sample(kind: LinkClass, theme: str) -> str:
 
 @dataclass(frozen=True)
 class Picture:
-    """One picture as SVG text, and as PNG when asked for; ``alt`` says what is on it."""
+    """One picture as SVG text, and as PNG when asked for; ``alt`` describes it."""
 
     svg: str
     alt: str
@@ -324,7 +324,7 @@ def graph_picture(shown: GraphView, *, alt: str, theme: str = "light") -> Pictur
 
 @lru_cache(maxsize=32)
 def curve_picture(panel: Panel, *, alt: str, theme: str = "light") -> Picture:
-    """A chart as files have it, in the theme's colours; what a panel holds is in tuples."""
+    """A chart as files have it, in the theme's colours; a panel holds tuples."""
     from engine.studies.figures import inline  # matplotlib: pages that show a graph need none
 
     look = PALETTES[theme]

@@ -27,7 +27,7 @@ ol.price .bar i {display: block; height: 100%}
 
 
 class Step(NamedTuple):
-    """Links that are left, and why; ``lit`` where they are what somebody is shown."""
+    """Links that are left, and why; ``lit`` for the step that is shown."""
 
     found: int
     words: str
@@ -80,7 +80,7 @@ def _hatched(theme: str) -> str:
 
 
 def said(s: Step) -> str:
-    """The step in words, with false positives and what was left open, if there are any."""
+    """The step in words, with false positives and pairs that are not fully tested, if any."""
     wrong = MARKS[LinkClass.FALSE_POSITIVE]
     more = [wrong.counted(s.false_positives)] if s.false_positives else []
     if s.untested:
@@ -100,12 +100,12 @@ _STEPS = {
 
 
 def step_words(kind: str, statistic: str) -> str:
-    """What a search without noise is called, with its test: "best test (G²)"."""
+    """The name of a search without noise, with its test: "best test (G²)"."""
     return _STEPS[kind].format(test=label(statistic))
 
 
 def reference_lines(steps: Sequence[PriceStep]) -> list[tuple[PriceStep, str]]:
-    """What belongs on a curve over ε: the best there is, and the method's own form, both exact."""
+    """The parts of a curve over ε: the best there is, and the method's own form, both exact."""
     ends = steps if len(steps) < 3 else (steps[0], steps[-1])
     words = ((s, step_words(s.kind, s.statistic)) for s in ends)
     return [(s, f"{said[0].upper()}{said[1:]}, no noise") for s, said in words]

@@ -31,7 +31,7 @@ _KINDS = {
     "search": "Search",
     "money": "Money",
 }
-Hear = Callable[[Mapping[str, Any]], None]  # what a component tells the page
+Hear = Callable[[Mapping[str, Any]], None]  # the values that a component sends to the page
 
 
 def script(kind: str) -> str:
@@ -71,7 +71,7 @@ def mount(kind: str, data: Mapping[str, Any], key: str, **heard: Hear) -> None:
     component(key=key, data={**data, "marks": marks_data(theme())}, **hooks)
 
 
-# What Streamlit's theme gives to a component on a page.
+# The values that Streamlit's theme gives to a component on a page.
 _OUTSIDE = """.scene {--st-text-color: #1a2230; --st-background-color: #fff;
   --st-border-color: #cdd5e1; --st-secondary-background-color: #f2f5fa;
   --st-primary-color: #2457b8; --st-font: inherit}
@@ -88,7 +88,7 @@ class Offline:
 
     @property
     def policy(self) -> str:
-        """What a content security policy has to say for the script to run, and no other."""
+        """Return the content security policy that admits this script only."""
         digest = hashlib.sha256(self.script.encode()).digest()
         return f"script-src 'sha256-{base64.b64encode(digest).decode()}'"
 

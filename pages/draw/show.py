@@ -28,9 +28,10 @@ def table(
 ) -> None:
     """A table with its numbers rounded to ``digits``; every table of the app comes from here.
 
-    Whole numbers have their thousands apart, a number without limit stands as a word, and what is
-    missing as a dash. ``columns`` says more of some columns: label, help or width; ``grey`` which
-    rows are faint. As high as its rows up to about ``most`` pixels, unless ``height`` says else.
+    Whole numbers have their thousands apart, a number without limit stands as a word, and a
+    missing value as a dash. ``columns`` says more of some columns: label, help or width;
+    ``grey`` which rows are faint. The table is as high as its rows, up to about ``most`` pixels,
+    unless ``height`` says else.
     """
     frame = frame.assign(**{c: frame[c].map(_cell) for c in frame.columns if _mixed(frame[c])})
     wanted = columns or {}

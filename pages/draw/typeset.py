@@ -1,6 +1,6 @@
 """PNG from SVG, and PDF from a template. Nothing else in the project knows typst.
 
-Typst is given text and data in memory; it reads fonts and nothing else, and asks nobody.
+Typst is given text and data in memory; it reads only fonts, and no network.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _PNG = """#set page(width: auto, height: auto, margin: 0pt)
 
 @cache
 def _fonts() -> Any:
-    """Source Sans, which comes with the pins; this machine's for what it does not hold."""
+    """Source Sans, which comes with the pins; this machine's for other letters."""
     import typst  # here, so that other pages do not wait for it
 
     return typst.Fonts(font_paths=[str(files("font_source_sans_pro") / "files")])
@@ -39,12 +39,12 @@ def png(svg: str) -> bytes:
 
 
 def pages(template: str, data: Any) -> list[bytes]:
-    """What the template makes of the data, each page as a PNG."""
+    """Return the template filled with the data, each page as a PNG."""
     drawn = _compiled(template, data, format="png", ppi=144)
     return drawn if isinstance(drawn, list) else [drawn]
 
 
 def pdf(template: str, data: Any) -> bytes:
-    """What the template makes of the data (JSON types, ``sys.inputs.data``), as PDF."""
+    """Return the template filled with the data (JSON types, ``sys.inputs.data``), as PDF."""
     made: bytes = _compiled(template, data, format="pdf")
     return made

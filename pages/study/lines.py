@@ -17,7 +17,7 @@ from pages.shell.settings import data_for
 from pages.shell.state import Place
 from pages.shell.task import Task
 
-MOST = 12  # settings at once: more curves cannot be told apart
+MOST = 12  # settings at once: more curves cannot be distinguished
 _FIELD = (Spec(name="lines", kind="text", default="", title="Settings", high=20_000),)
 _NAME = "name"  # in an address next to the words of a request
 Runs = dict[tuple[float, int], TrialResult]  # by ε, 0 for none, and seed
@@ -32,7 +32,7 @@ class Line:
 
 
 def lines() -> list[Line]:
-    """Return those of the address; what is wrong with it is said as of any link."""
+    """Return those of the address; a fault is shown as one of any link."""
     found = []
     for word in filter(None, state.Values(_FIELD, "study.")["lines"].split(";")):
         words = dict(parse_qsl(word))

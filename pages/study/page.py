@@ -19,7 +19,7 @@ from pages.study.view import Found, answer_view, first_look
 from pages.worker import informed, mark
 
 NAME = "study"
-# The answer of a line with so many runs, which takes a moment: key -> what it is of, and the answer
+# The answer of a line with so many runs, which takes a moment: key -> (conditions, answer)
 _FOUND: Place[dict[str, tuple[Any, Found]]] = Place("study_found", dict)
 
 

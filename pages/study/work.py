@@ -30,7 +30,7 @@ Key = str | None
 
 
 def paid(request: Request) -> dict[str, Any]:
-    """Return what the runs cost, apart from ε: the guarantee and δ."""
+    """Return the price of the runs, apart from ε: the guarantee and δ."""
     return {k: v for k, v in request.params.items() if k in ("guarantee", "delta")}
 
 
@@ -65,7 +65,7 @@ def answered(
     """Send the runs that lines lack, each with its line's key.
 
     Args:
-        monitor: It is told of every run.
+        monitor: It hears about each run.
         lines: Requests with the runs that are known.
         target: The score whose crossing is narrowed.
         objective: The score.
