@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).resolve().parents[1]
+WIDTH = 76  # characters of a line of output that a page shows without scrolling
 TOP = ("CONTRIBUTING.md", "CHANGELOG.md")
 # From a page in docs/ to the top and from research/ into docs/: the site has all in one folder.
 UP = re.compile(r"\]\(\.\./((?:\.\./)*)(research/[^)]*|CONTRIBUTING\.md|CHANGELOG\.md)")
@@ -48,7 +50,14 @@ def _parts(cell: dict[str, Any]) -> Iterator[str]:
             plain = re.sub(r"\s*\n\s*", " ", FRAME.sub("", rich))
             yield f"<div>{plain}</div>"
         else:
-            yield f"```text\n{shown.get('text') or data['text/plain']}\n```"
+            text = shown.get("text") or data["text/plain"]
+            lines = "\n".join(map(_wrapped, text.rstrip().splitlines()))
+            yield f"```text\n{lines}\n```"
+
+
+def _wrapped(line: str) -> str:
+    """Return a printed sentence in lines that a page shows whole; a table's row stays one line."""
+    return line if "  " in line else "\n".join(textwrap.wrap(line, WIDTH)) or line
 
 
 def of_the_site(text: str, inside: bool) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from scripts.examples import EXAMPLES, cells, executed
-from scripts.site_pages import page_of
+from scripts.site_pages import WIDTH, page_of
 
 FILES = sorted(EXAMPLES.glob("*.py"))
 
@@ -32,6 +32,8 @@ def test_an_example_shows_a_table_first_and_a_picture(path):
     assert page.startswith("# ")
     assert page.count("```python\n") == sum(k == "code" for k, _ in cells(path.read_text("utf-8")))
     assert f"({path.stem}.ipynb)" in page
+    outputs = "".join(re.findall(r"(?ms)^```text\n(.*?)^```$", page)).splitlines()
+    assert [line for line in outputs if len(line) > WIDTH and "  " not in line] == []
 
 
 @pytest.mark.parametrize("page", ["start/first-run", "understand/strict-published", "guide/schema"])
