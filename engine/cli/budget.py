@@ -16,11 +16,8 @@ def budget_command(argv: Sequence[str]) -> None:
         description="Create budgets and show the remaining ε. Each subcommand has a --help.",
         example="budget show",
     )
-    words = parser.add_subparsers(dest="word", metavar="SUBCOMMAND")
-    new = words.add_parser(
-        "new",
-        help="create a budget: a total for one table, which never changes",
-        description="Create a budget: a total for one table, which never changes.",
+    new = parser.add_subcommand(
+        "Create a budget: a total for one table, which never changes.",
         example="budget new ward-8 --epsilon 3 --delta 1e-5",
     )
     new.add_argument("name", help="a name for the table")
@@ -28,19 +25,14 @@ def budget_command(argv: Sequence[str]) -> None:
         "--epsilon", required=True, help="the total ε over all releases, never changed"
     )
     new.add_argument("--delta", default="1e-6", help="the total δ (default %(default)s)")
-    show = words.add_parser(
-        "show",
-        help="show charges and the remaining budget",
-        description="Show the total, every charge and the remaining budget.",
-        example="budget show ward-7",
+    show = parser.add_subcommand(
+        "Show the total, every charge and the remaining budget.", example="budget show ward-7"
     )
     show.add_argument("name", nargs="?", help="one budget (default: all)")
     add_json_flag(show, "print one JSON array")
-    recount = words.add_parser(
-        "recount",
-        help="charge the saved releases that an older copy of the budgets lacks",
-        description="Charge the saved releases that an older copy of the budgets lacks. If you "
-        "have the newest copy, put that back instead.",
+    recount = parser.add_subcommand(
+        "Charge the saved releases that an older copy of the budgets lacks. If you have the newest "
+        "copy, put that back instead.",
         example="budget recount ward-7",
     )
     recount.add_argument("name", help="the closed budget")

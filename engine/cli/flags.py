@@ -46,10 +46,13 @@ class Parser(argparse.ArgumentParser):
         for kind in (int, float):  # the flags of these types
             self.register("type", kind, partial(number, kind=kind))
 
-    def add_subparsers(self, **options: Any) -> Any:
-        """Add subcommands; the first word has to be one of them."""
-        self._words = super().add_subparsers(**options)
-        return self._words
+    def add_subcommand(self, description: str, *, example: str) -> Parser:
+        """Add the subcommand of an example; the list has its description's first sentence."""
+        if self._words is None:
+            self._words = self.add_subparsers(dest="word", metavar="SUBCOMMAND")
+        what = description[0].lower() + description[1:].partition(".")[0]
+        name = example.split()[1]
+        return self._words.add_parser(name, help=what, description=description, example=example)  # type: ignore[no-any-return]
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse as argparse does; check the subcommand first, and keep the words for errors."""

@@ -28,13 +28,10 @@ def schema_command(argv: Sequence[str]) -> int:
         description="Draft or check a schema. Each subcommand has a --help.",
         example="schema draft table.csv",
     )
-    words = parser.add_subparsers(dest="word", metavar="SUBCOMMAND")
-    draft = words.add_parser(
-        "draft",
-        help="propose a schema from the rows of a table",
-        description="Propose a schema from the rows of a table, on standard output. It is inferred "
-        'from your data and not public: each column has "declared": false. Write true for a column '
-        "that you know from elsewhere.",
+    draft = parser.add_subcommand(
+        "Propose a schema from the rows of a table, on standard output. It is inferred from your "
+        'data and not public: each column has "declared": false. Write true for a column that you '
+        "know from elsewhere.",
         example="schema draft table.csv",
     )
     draft.add_argument("table", help="CSV, Parquet, Arrow, Excel, SQLite or DuckDB")
@@ -45,12 +42,10 @@ def schema_command(argv: Sequence[str]) -> int:
         metavar="CODE",
         help="a code such as -9 that stands for a missing value in any column; may be repeated",
     )
-    check = words.add_parser(
-        "check",
-        help="print a schema, and check a table with it",
-        description="Print a schema: its columns and levels, and which are not declared yet. With "
-        "a table, also check that the schema reads it, and print columns with nearly all rows in "
-        "one level. These are exact facts about your rows: keep them private.",
+    check = parser.add_subcommand(
+        "Print a schema: its columns and levels, and which are not declared yet. With a table, "
+        "also check that the schema reads it, and print columns with nearly all rows in one level. "
+        "These are exact facts about your rows: keep them private.",
         example="schema check schema.json --csv table.csv",
     )
     check.add_argument("schema", help="the JSON file")
