@@ -1,7 +1,9 @@
 """The documents address a reader, and the files they cite exist."""
 
 import re
+from functools import cache
 from pathlib import Path
+from unicodedata import normalize
 
 from engine import ALGORITHMS
 from scripts.architecture import PICTURE, picture
@@ -54,13 +56,30 @@ def test_every_document_that_is_cited_is_there():
     assert gone == []
 
 
+@cache
+def anchors(path):
+    """The places that a link to a page can name: headings, entries of the API, and own marks."""
+    text = path.read_text(encoding="utf-8")
+    heads = (re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", h) for h in re.findall(r"(?m)^#+ (.+)$", text))
+    plain = (normalize("NFKD", h).encode("ascii", "ignore").decode().lower() for h in heads)
+    slugs = {re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", h).strip()) for h in plain}
+    marks = re.findall(r'(?m)<a id="([^"]+)"|^::: (\S+)$', text)
+    return slugs | {name for pair in marks for name in pair}
+
+
+def leads(path, place):
+    """Whether a link's page is there, and has the place that the link names."""
+    return path.exists() and (not place or path.suffix != ".md" or place in anchors(path))
+
+
 def test_every_link_leads_somewhere_in_the_repository():
-    """In the site ``make docs`` looks: a link to a page there is none of ends the build."""
+    """``make docs`` ends at such a link, too."""
     dead = [
-        f"{path.relative_to(ROOT)}: {link}"
+        f"{path.relative_to(ROOT)}: {link}{place}"
         for path in [*PAGES, *TOP, *(ROOT / "docs" / "examples").glob("*.py")]
-        for link in re.findall(r"\]\(([^)#\s]+)", path.read_text(encoding="utf-8"))
-        if "://" not in link and not (path.parent / link).exists()
+        for link, place in re.findall(r"\]\(([^)#\s]*)(#[^)\s]+)?", path.read_text("utf-8"))
+        if "://" not in link + place
+        and not leads(path.parent / link if link else path, place.removeprefix("#"))
     ]
     assert dead == []
 
