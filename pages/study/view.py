@@ -111,7 +111,7 @@ def table(found: Sequence[Found], asked: state.Draft) -> pd.DataFrame:
             "–" if answer is None else f"above {number(answer.below)}",
             "90 % interval": (answer.interval if answer else "") or "–",
             score: f"{np.median(here):.2f}" if here else "–",
-            "Time per run": f"{number(float(np.median([run.seconds for run in one.runs])), 2)} s"
+            "Time per run": f"{1_000 * np.median([run.seconds for run in one.runs]):,.1f} ms"
             if one.runs else "–",
             "Seeds": one.seeds,
         })  # fmt: skip
