@@ -1,5 +1,6 @@
 """What is known, and what follows, on the pages without a browser."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -80,6 +81,13 @@ def test_a_run_that_knows_says_what_it_knew(open_app):
     assert f"{result.knowledge_alone.directed_f1:.2f}: the difference comes from the data" in said
     views = [g.proto.help for g in app.get("button_group")]
     assert any("that data and background knowledge identify" in said for said in views)
+    # A file in its place, whose names are examined.
+    for name, problem in (("smokes", "Did you mean 'smoke'"), ("smoke", "None")):
+        next(b for b in app.button if "Background knowledge: four" in b.label).click().run()
+        file = json.dumps(Knowledge(roots=[name]).to_json()).encode()
+        app.file_uploader(key="known-file").set_value(("k.json", file, "text/json")).run()
+        assert problem in str(app.session_state["known-problem"])
+        assert not app.exception
     # Another dataset knows nothing of it.
     app.selectbox(key="run-network").set_value("cancer").run()
     assert any("Background knowledge: none" in b.label for b in app.button)
