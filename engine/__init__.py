@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from engine import compiled
 from engine.version import __version__ as __version__
 
-# Before the first kernel is read: numba looks for a place to keep it when a module is imported.
+# Set before the first kernel is imported, because numba then chooses its cache folder.
 PASSING = compiled.set_cache_folder()
 
 if TYPE_CHECKING:  # the names below, for a type checker
@@ -54,10 +54,10 @@ _NAMES = {
 }
 _HOMES = {name: f"engine.{home}" for home, names in _NAMES.items() for name in names.split()}
 
-# Earlier names; they go with the next version.
+# Deprecated names, removed in the next version.
 _EARLIER = {"read_csv": "read_table"}
 
-# Parts of the package that scripts reach as attributes, and the modules to import for them.
+# Parts of the package that scripts reach as attributes, with the modules to import for them.
 _PARTS = {
     "release": "engine.release",
     "privacy": "engine.privacy.accounting",
@@ -68,7 +68,7 @@ _PARTS = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name at its first use: a script that only runs loads no reader."""
+    """Import a public name when it is first used, so that a script loads only what it needs."""
     if name in _PARTS:
         import_module(_PARTS[name])
         return import_module(f"{__name__}.{name}")

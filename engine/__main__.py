@@ -1,4 +1,4 @@
-"""Command line: ``engine SUBCOMMAND ...``; bad input gives exit status 2 and one line."""
+"""Command line: ``engine SUBCOMMAND ...``; bad input gives one line and exit status 2."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from engine.cli.interrupts import (
 from engine.errors import InputError, no_subcommand
 from engine.version import __version__
 
-# Task -> its subcommands, each with the module of engine.cli that has its function
-# SUBCOMMAND_command. A module is imported when its subcommand is used.
+# Task -> its subcommands, each with the module of engine.cli that defines SUBCOMMAND_command. A
+# module is imported when its subcommand is used.
 TASKS = {
     "learn a graph": {"run": "run", "algorithms": "run", "pairs": "pairs"},
     "compare algorithms and settings": {
@@ -69,11 +69,11 @@ EXAMPLES = (
 
 
 def help_text() -> str:
-    """Return the subcommands by task, the default algorithm and three examples.
+    """Return the help: subcommands by task, the default algorithm and three examples.
 
-    No subcommand's module is imported for it.
+    This imports no subcommand's module.
     """
-    from engine.request import usual_algorithm  # here: it loads every algorithm
+    from engine.request import usual_algorithm  # imported here because it loads every algorithm
 
     width = max(map(len, COMMANDS))
     lines = ["usage: engine SUBCOMMAND [--help] | --version"]
@@ -101,7 +101,7 @@ def _sentence(word: str) -> str:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run one command; 0, or one line on standard error with 2 (130 where it was stopped)."""
+    """Run one command and return its exit status."""
     try:
         if argv and argv[0] in ("--help", "-h", "help"):
             print(help_text())
@@ -123,19 +123,19 @@ def main(argv: Sequence[str]) -> int:
         return _stopped(pressed)
     except BrokenPipeError:
         sys.stderr.close()
-    except OSError as error:  # a full disk, a folder that cannot be written to
+    except OSError as error:  # for example a full disk or a read-only folder
         where = f"{error.filename}: " if error.filename else ""
         print(f"{where}{error.strerror or error}; give another place.", file=sys.stderr)
         return 2
     except Exception as error:
-        if interrupted():  # other people's code turned the interrupt into another error
+        if interrupted():  # other code turned the interrupt into another error
             return _stopped(error)
         raise
     return 0
 
 
 def _stopped(error: BaseException) -> int:
-    """Print the note of a release about its charge, else the usual sentence."""
+    """Print a release's note about its charge, or the usual sentence if there is no note."""
     ignore_signals()
     notes = getattr(error, "__notes__", None)
     print(" ".join(["Stopped.", *notes]) if notes else STOPPED, file=sys.stderr)
@@ -143,9 +143,10 @@ def _stopped(error: BaseException) -> int:
 
 
 def script() -> int:
-    """Run the command ``engine`` of an installed package."""
+    """Run the command ``engine`` of the installed package."""
     end_on_signals()
-    if isinstance(sys.stdout, TextIOWrapper):  # a terminal without an ε must not end a release
+    # a terminal that cannot print ε must not end a release
+    if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     return main(sys.argv[1:])
 

@@ -16,18 +16,18 @@ from engine.privacy.budget import PRESETS
 from engine.privacy.ledger import Ledger
 
 WHOLE_RUN = "the whole run"
-OMITTED = {"omitted": True}  # metadata of a field that a result's JSON leaves out: a large table
+OMITTED = {"omitted": True}  # marks a large field that a result's JSON leaves out
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Outcome:
-    """Outcome of an algorithm; a RunResult adds its request.
+    """The outcome of an algorithm; a RunResult adds the request.
 
-    ``matrix`` is the CPDAG, (d, d) boolean. ``claimed`` is the paper's own total, None in strict
-    mode. ``untested`` are pairs (i, j), i < j, that are still adjacent when the run ends early,
-    before all their tests of its last order. ``contradicted`` are the undirected edges (i, j),
-    i < j, whose arrow contradicts other arrows (:mod:`engine.graphs.orientation`). ``diagnostics``
-    is its family's record of what only such algorithms have.
+    ``matrix`` is the CPDAG, (d, d) boolean. ``claimed`` is the paper's total ε, or None in strict
+    mode. ``untested`` holds pairs (i, j), i < j, that are still adjacent because the run ended
+    before all their tests of its last order. ``contradicted`` holds the undirected edges (i, j), i
+    < j, whose direction contradicts other directions (:mod:`engine.graphs.orientation`).
+    ``diagnostics`` is the record that is specific to the algorithm's family.
     """
 
     matrix: Adjacency
@@ -42,10 +42,10 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Algorithm:
-    """One registry line: all facts about an algorithm that other files use.
+    """One registered algorithm, with all facts about it that other files use.
 
-    ``run(data, params, session) -> Outcome``; ``family`` groups algorithms in forms; ``summary``
-    describes it in one sentence to readers without its paper.
+    ``run(data, params, session)`` returns an Outcome. ``family`` groups algorithms in forms.
+    ``summary`` describes the algorithm in one sentence for readers who do not know its paper.
     """
 
     key: str
@@ -57,38 +57,37 @@ class Algorithm:
     summary: str = ""
     # True for methods introduced here: no published form exists, so our bounds apply.
     ours: bool = False
-    # How the ledger of a strict run is capped; public facts only. None: no noise, no ledger rule.
+    # The ledger of a strict run with its cap, from public facts only. None: no noise and no ledger.
     ledger: Callable[[Dataset, Any], Ledger] | None = None
-    # Deviation of a strict run's noise on one answer about a pair, in units of |z|, from the
-    # stand-in's columns and rows alone, which are public; None where noise is put on no |z|.
+    # Standard deviation of a strict run's noise on one answer about a pair, in units of |z|, from
+    # the public columns and row count only. None if the algorithm adds no noise to |z|.
     noise: Callable[[Dataset, Any], float] | None = None
-    # Unit covered by the published epsilon, e.g. "a round"; None: there is no published form.
+    # Unit covered by the published epsilon, e.g. "a round"; None if there is no published form.
     epsilon_pays: str | None = None
-    # The unit of which each has the published epsilon, as in "ε per test"; empty: the whole run.
+    # Unit to which the published epsilon applies, as in "ε per test"; empty for the whole run.
     epsilon_unit: str = ""
-    # The key of the algorithm without privacy that this one becomes without noise, exactly; None
-    # where there is none.
+    # Key of the algorithm without privacy that this one equals when there is no noise, or None.
     parent: str | None = None
-    # Facts about the data that it takes: this many columns (None: any), at least so many rows.
+    # Requirements on the data: the exact number of columns (None: any) and the fewest rows.
     columns: int | None = None
     min_rows: int = 2
-    # Whether it runs another of these, which it chooses: studies of all leave it out.
+    # True if it chooses and runs another algorithm; studies of all algorithms leave it out.
     chooses: bool = False
-    # Whether it tells the directed graph itself, not only its equivalence class (the CPDAG).
+    # True if it returns the directed graph, not only its equivalence class (the CPDAG).
     directs_all: bool = False
 
     @property
     def guarantees(self) -> tuple[str, ...]:
-        """The guarantees a run can have; none without privacy."""
+        """The guarantees that a run can have; empty for an algorithm without privacy."""
         declared = {spec.name: spec for spec in self.params.specs()}.get("guarantee")
         return declared.choices if declared is not None else ()
 
     @property
     def private(self) -> bool:
-        """Whether noise protects the rows, and a ledger says how far."""
+        """True if noise protects the rows and a ledger accounts for it."""
         return self.ledger is not None
 
     @property
     def presets(self) -> Mapping[str, Mapping[str, Any]]:
-        """Settings by name, laid over the defaults: the same for all of the same guarantees."""
+        """Named settings that replace defaults; algorithms with the same guarantees share them."""
         return {k: v for k, v in PRESETS.items() if v["guarantee"] in self.guarantees}

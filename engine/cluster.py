@@ -1,4 +1,4 @@
-"""A running Dask cluster: finding it and its workers."""
+"""Find a running Dask cluster and its workers."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from engine.errors import InputError, need
 
 
 class WorkerError(InputError):
-    """A worker process ended, or could not be used."""
+    """A worker process ended or could not be used."""
 
 
 def connect(address: str, timeout: float) -> tuple[Any, list[str]]:
-    """(client, its workers' names); InputError where nothing answers or there is no worker."""
+    """Return (client, names of its workers); InputError if there is no answer or no worker."""
     need("distributed")
-    from distributed import Client  # here: it takes half a second to load
+    from distributed import Client  # imported here because it takes half a second
 
-    # It tells of a lost connection in forty lines; we say it in one (:func:`present`).
+    # Dask reports a lost connection in forty lines; :func:`present` reports it in one.
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     try:
         client = Client(address, timeout=timeout, set_as_default=False)
@@ -31,16 +31,16 @@ def connect(address: str, timeout: float) -> tuple[Any, list[str]]:
 
 
 def workers_of(client: Any) -> list[str]:
-    """The workers that are there now."""
+    """Return the workers that are connected now."""
     return sorted(client.scheduler_info(n_workers=-1)["workers"])
 
 
 def present(client: Any, address: str, otherwise: str) -> list[str]:
-    """The workers that are there now; where the scheduler is gone, a WorkerError with a clause."""
+    """Return the workers connected now; WorkerError with a clause if the scheduler is gone."""
     gone = WorkerError(f"The Dask scheduler at {address} has ended; {otherwise}.")
     if client.status != "running":
         raise gone
     try:
         return workers_of(client)
-    except Exception as error:  # any error of a broken connection
+    except Exception as error:  # a broken connection can raise any error
         raise gone from error

@@ -1,12 +1,12 @@
-"""Compile loops with numba, and keep their machine code on disk.
+"""Compile loops with numba and keep their machine code on disk.
 
-numba keeps machine code in the modules' folders, else in the user's cache. A container often lets
-it write to neither: then it gets a passing folder of this process. Code compiled into a folder
-that ``NUMBA_CACHE_DIR`` names is copied there, so that an image with a filled folder starts as
-quickly as one that may be written to.
+numba stores machine code in the folders of the modules, or else in the user's cache. In many
+containers both are read-only, so numba gets a temporary folder for this process. Code from the
+folder named by ``NUMBA_CACHE_DIR`` is copied there, so that an image with a filled cache starts as
+quickly as one with a writable cache.
 
-numba takes machine code from the disk while the loop's own file is the same. The loops that it
-calls are part of that code, so a kernel calls kernels of its own file only.
+numba reuses machine code from the disk while the loop's file is unchanged. This code includes the
+loops that it calls, so a kernel only calls kernels in the same file.
 """
 
 from __future__ import annotations
@@ -19,22 +19,23 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-PLACE = "NUMBA_CACHE_DIR"  # numba's own setting; a given one stays in force
+PLACE = "NUMBA_CACHE_DIR"  # numba's own setting; a value that the user set stays
 NOTE = (
     "Compiled loops cannot be kept here (neither the program's folder nor the user's cache can be "
     f"written to): set {PLACE} to a folder that can."
 )
 _ENGINE = Path(__file__).resolve().parent
 
-KERNELS: dict[Any, tuple[str, ...]] = {}  # every one's declared signatures, in order of definition
+# declared signatures of each kernel, in order of definition
+KERNELS: dict[Any, tuple[str, ...]] = {}
 
 
 def kernel(*signatures: str, **options: Any) -> Callable[[Any], Any]:
-    """Compile a loop with numba at its first call, and keep it; other threads run meanwhile.
+    """Compile a loop with numba at its first call and cache it; other threads run meanwhile.
 
-    Each further set of argument types costs seconds of compiling: a kernel is called with one. It
-    may declare them as numba signatures; the compiled ones equal these, one set for all callers
-    (tests/contract/test_kernels.py).
+    Each further set of argument types takes seconds to compile, so all callers of a kernel use one
+    set. A kernel may declare its types as numba signatures. The compiled signatures equal the
+    declared ones (tests/contract/test_kernels.py).
     """
     from numba import njit
 
@@ -47,7 +48,7 @@ def kernel(*signatures: str, **options: Any) -> Callable[[Any], Any]:
 
 
 def is_compiled(made: Any) -> bool:
-    """Tell whether a kernel is compiled, here or, newer than its file, where numba keeps it."""
+    """Return whether a kernel is compiled, in memory or in a cache file newer than its source."""
     function = made.py_func
     source = Path(function.__code__.co_filename)
     names = f"{source.stem}.{function.__qualname__}-*"
@@ -58,7 +59,7 @@ def is_compiled(made: Any) -> bool:
 
 
 def set_cache_folder() -> bool:
-    """Give numba a place before it looks for one; return whether that had to be a passing one."""
+    """Set numba's cache folder before numba chooses one; return True if it is temporary."""
     given = os.environ.get(PLACE)
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()) / "numba"
     places = (Path(given),) if given else (_ENGINE / "__pycache__", home)

@@ -1,4 +1,4 @@
-"""The state of one run: its random numbers, its ledger, its trace, its stop button."""
+"""The state of one run: random numbers, ledger, trace and stop button."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from engine.words.steps import reason
 if TYPE_CHECKING:
     from engine.question import Question
 
-MOST_STEPS = 100_000  # of a trace, about 1.5 kB each; later ones are shown but not kept
+MOST_STEPS = 100_000  # steps in a trace, about 1.5 kB each; later ones are shown but not stored
 
-_EVERY = 20  # steps between two reports of progress
+_EVERY = 20  # steps between two progress reports
 
 
 @dataclass(frozen=True)
 class Step:
-    """One decision of a run, and why it was taken.
+    """One decision of a run and its reason.
 
-    ``value`` is the released number (None for a sparse-vector answer: its noisy value is never
-    released), ``threshold`` the public threshold it was compared with. ``decision`` is
-    "independent", "dependent" or specific to the algorithm; ``code`` and ``numbers`` say why, and
-    ``reason`` does in words, as a clause after "because". ``charges`` are the lines of the ledger
-    added since the step before; over a run they add up to the whole ledger, and ``budget_used`` is
-    their total so far, as an epsilon. ``internal`` holds raw and unreleased values, for benchmark
-    data with a public truth only; None otherwise.
+    ``value`` is the released number; it is None for a sparse-vector answer, because its noisy value
+    is never released. ``threshold`` is the public threshold that it was compared with. ``decision``
+    is "independent", "dependent" or specific to the algorithm. ``code`` and ``numbers`` give the
+    reason, and ``reason`` gives it in words, as a clause after "because". ``charges`` are the
+    ledger lines added since the step before. Over a run they add up to the whole ledger, and
+    ``budget_used`` is their total so far, as an epsilon. ``internal`` holds raw, unreleased values,
+    only for benchmark data with a public ground truth; otherwise it is None.
     """
 
     index: int
@@ -60,12 +60,13 @@ class Step:
 
 @dataclass
 class RunContext:
-    """The ledger, the random streams, the trace and the stop button of one run.
+    """The ledger, random streams, trace and stop button of one run.
 
-    ``names`` are the columns' names; ``reveal`` lets raw values into the trace; ``trace=False``
-    keeps no steps (studies). ``known`` is background knowledge and ``questions`` those of the
-    run, public facts. ``on_step`` sees each step as it happens. A trace keeps ``MOST_STEPS`` at
-    most; the charges of later ones are on the step that closes it, so that it still adds up.
+    ``names`` are the names of the columns. ``reveal`` allows raw values in the trace. With
+    ``trace=False`` no steps are stored (used by studies). ``known`` is the run's background
+    knowledge and ``questions`` are its questions; both are public facts. ``on_step`` is called with
+    each step as it happens. A trace keeps at most ``MOST_STEPS`` steps. Its closing step carries
+    the charges of all later ones, so the trace still adds up to the ledger.
     """
 
     randomness: Randomness
@@ -78,9 +79,9 @@ class RunContext:
     on_step: Callable[[Step], None] | None = None
     monitor: Monitor = QUIET
     steps: list[Step] = field(default_factory=list)
-    _seen: int = 0  # charges that some step carries
+    _seen: int = 0  # charges carried by any step
     _emitted: int = 0
-    _kept: int = 0  # charges that a kept step carries
+    _kept: int = 0  # charges carried by a stored step
 
     @property
     def links_known(self) -> Known | None:
@@ -88,7 +89,7 @@ class RunContext:
         return self.known and self.known.on_links
 
     def check(self) -> None:
-        """Raise Cancelled if the user has asked for a stop."""
+        """Raise Cancelled if the user has asked to stop."""
         self.monitor.check()
 
     def emit(
@@ -104,10 +105,10 @@ class RunContext:
         threshold: float | None = None,
         internal: Mapping[str, Any] | None = None,
     ) -> None:
-        """Append a step to the trace; charges since the last step ride on it.
+        """Append a step to the trace, with the charges since the last step.
 
-        A step about a pair needs a ``code`` of :mod:`engine.words.steps`, or a clause, and the
-        ``numbers`` of its sentence, all of them released.
+        A step about a pair needs the ``numbers`` of its sentence, all of them released, and either
+        a ``code`` of :mod:`engine.words.steps` or a clause.
         """
         if not self.trace:
             return
@@ -131,7 +132,7 @@ class RunContext:
             internal=dict(internal) if self.reveal and internal is not None else None,
         )
         self._emitted += 1
-        # A full trace keeps its last place for the step that closes it: see `close`.
+        # The last place in a full trace is reserved for the closing step: see `close`.
         if len(self.steps) < MOST_STEPS - 1 or kind == "close":
             self.steps.append(step)
             self._kept = self._seen
@@ -142,7 +143,7 @@ class RunContext:
             self.monitor.tell(None, f"{at}{self._emitted:,} steps")
 
     def close(self) -> None:
-        """Put charges that no step carries yet on a last one, so that the trace adds up."""
+        """Add a last step for charges that no step carries yet, so that the trace adds up."""
         if self.trace and self._kept < len(self.ledger):
             decision = "unanswered" if self._kept == self._seen else "not kept"
             self._seen = self._kept

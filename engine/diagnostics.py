@@ -14,7 +14,7 @@ from engine.graphs.cpdag import Adjacency
 
 @dataclass(frozen=True)
 class NodeRound:
-    """One round of EM-PC: a node's edges of an order, and those that were drawn to go.
+    """One round of EM-PC: a node's edges in one order, and the edges drawn for removal.
 
     ``deleted`` holds (neighbour, conditioning set) by name, in the order drawn.
     """
@@ -27,7 +27,7 @@ class NodeRound:
 
 @dataclass(frozen=True)
 class OrderBudget:
-    """An order's tests, the epsilon of each, and their cost together in the total's unit."""
+    """The number of an order's tests, the epsilon per test, and their total cost."""
 
     order: int
     tests: int
@@ -37,10 +37,11 @@ class OrderBudget:
 
 @dataclass(frozen=True)
 class Allocation:
-    """The plan of a run and its charges by order.
+    """The budget allocation of a run and its charges by order.
 
-    ``planned`` holds one plan an order that was run, made at its turn for it and all later ones;
-    ``spent`` holds the charges of the orders; ``unit`` is that of the costs, "ε" or "ρ".
+    ``planned`` holds one plan per completed order. Each was made just before its order, for this
+    order and all later ones. ``spent`` holds the charges per order. ``unit`` is the unit of the
+    costs, "ε" or "ρ".
     """
 
     planned: tuple[tuple[OrderBudget, ...], ...]
@@ -52,7 +53,7 @@ class Allocation:
         return {b.order: b for b in self.planned[0]} if self.planned else {}
 
     def at_its_turn(self) -> dict[int, OrderBudget]:
-        """Order -> its budget in the plan made just before it."""
+        """Order -> its budget in the plan made just before the order."""
         return {plan[0].order: plan[0] for plan in self.planned if plan}
 
     def paid(self) -> dict[int, OrderBudget]:
@@ -62,7 +63,7 @@ class Allocation:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class OracleThreshold:
-    """The threshold with the best skeleton F1. It uses the truth, and is no part of a release."""
+    """The threshold with the best skeleton F1; it uses the ground truth, so no release has it."""
 
     f1: float
     threshold: float
@@ -73,19 +74,19 @@ class Descent(Protocol):
 
     @property
     def weights(self) -> NDArray[np.float64]:
-        """(d, d) weights before pruning."""
+        """The (d, d) weights before pruning."""
 
     @property
     def threshold(self) -> float:
-        """The threshold that pruned them."""
+        """The threshold that pruned the weights."""
 
     @property
     def objective(self) -> tuple[float, ...]:
-        """One value per iteration."""
+        """The objective's value per iteration."""
 
     @property
     def h(self) -> tuple[float, ...]:
-        """The measure of cycles per iteration."""
+        """The acyclicity measure per iteration."""
 
     @property
     def epsilon(self) -> tuple[float, ...]:
@@ -93,7 +94,7 @@ class Descent(Protocol):
 
     @property
     def oracle(self) -> OracleThreshold | None:
-        """The best threshold by the ground truth."""
+        """The threshold that is best against the ground truth."""
 
 
 class Fact(NamedTuple):
@@ -110,24 +111,24 @@ Confidences = Mapping[tuple[int, int], float]
 
 @dataclass(frozen=True, kw_only=True)
 class Diagnostics:
-    """Record what only a family of algorithms has; views ask for a capability, never for a class.
+    """Records that only one family of algorithms has; views ask for a record, not for a class.
 
-    ``chosen`` says which algorithm was chosen for the table and why; empty where none was chosen.
-    Every method returns nothing for a family without the capability.
+    ``chosen`` says which algorithm was chosen for the table and why; it is empty if the user named
+    the algorithm. For a family without a record, its method returns an empty value.
     """
 
     chosen: str = ""
 
     def facts(self) -> tuple[Fact, ...]:
-        """Return the numbers that belong next to the scores."""
+        """Return the numbers to show next to the scores."""
         return ()
 
     def low_confidence(self, cpdag: Adjacency) -> frozenset[tuple[int, int]]:
-        """Return the (d, d) graph's directed edges (i, j) whose direction has a low confidence."""
+        """Return the low-confidence directed edges (i, j) of the (d, d) graph."""
         return frozenset()
 
     def confidences(self) -> tuple[Confidences, Confidences]:
-        """Return those of edges, by (i, j), i < j, and those of directions, by (from, to)."""
+        """Return edge confidences by (i, j), i < j, and direction confidences by (from, to)."""
         return {}, {}
 
     def descent(self) -> Descent | None:
@@ -135,17 +136,17 @@ class Diagnostics:
         return None
 
     def effects(self) -> Any:
-        """Return the released tables and the evidence that effects are estimated from."""
+        """Return the released tables and other evidence from which effects are estimated."""
         return None
 
     def tables(self) -> tuple[tuple[int, ...], ...]:
-        """Return the columns of each table of counts that was released."""
+        """Return the columns of each released table of counts."""
         return ()
 
     def rounds(self) -> tuple[NodeRound, ...]:
-        """Return the decisions that were made for a node at once."""
+        """Return the decisions that were made for one node at a time."""
         return ()
 
     def plan(self) -> Allocation | None:
-        """Return the budget that was planned and spent by order."""
+        """Return the budget planned and charged per order."""
         return None

@@ -1,4 +1,4 @@
-"""Errors a person can act on, and how names are written in them and in other tools' files."""
+"""Errors that a user can act on, and how messages and other tools' files write names."""
 
 import shlex
 import sys
@@ -8,7 +8,7 @@ from importlib.util import find_spec
 
 
 class InputError(ValueError):
-    """Invalid input; the one-line message says what to do.
+    """Invalid input; the message is one line and says what to do.
 
     Examples:
         >>> from engine import load_dataset, run
@@ -40,8 +40,8 @@ class DataError(InputError):
 def need(package: str) -> None:
     """Check that an optional package is installed.
 
-    InputError names the command that installs it in this environment, however that was made: pip
-    if it is there, else uv. It names the package, never this project, which no index holds.
+    The InputError names the command that installs it in this environment: pip if it is available,
+    else uv. The command names the package, not this project, because no index has this project.
     """
     if not _there(package):
         python = shlex.quote(sys.executable)
@@ -53,21 +53,21 @@ def _there(package: str) -> bool:
     """Return whether a package can be imported."""
     try:
         return bool(sys.modules.get(package) or find_spec(package))
-    except (ImportError, ValueError):  # None in its place among the modules
+    except (ImportError, ValueError):  # sys.modules has None for this package
         return False
 
 
-_LONGEST = 60  # characters
+_LONGEST = 60  # in characters
 _MOST_ON_A_WAY = 8
 
 
-NOT_IN_TETRAD = " \u00a0,;"  # characters that Tetrad's text of a graph allows in no name
+NOT_IN_TETRAD = " \u00a0,;"  # characters that Tetrad does not allow in a name
 
 
 def portable(names: Sequence[str], forbidden: str = "", instead: str = "_") -> list[str]:
-    """Return the names on one line each, without forbidden characters, still all different.
+    """Return unique one-line names without the forbidden characters.
 
-    Control characters become spaces: no format here keeps them.
+    Control characters become spaces, because no format here keeps them.
     """
     taken: set[str] = set()
     out = []
@@ -83,34 +83,34 @@ def portable(names: Sequence[str], forbidden: str = "", instead: str = "_") -> l
 
 
 def way(names: Sequence[str], arrow: str) -> str:
-    """Names on a way from one to the next, for a message: a long way and long names are cut."""
+    """Join the names along a path for a message; long paths and long names are shortened."""
     if len(names) > _MOST_ON_A_WAY:
         names = [*names[: _MOST_ON_A_WAY - 2], "…", names[-1]]
     return arrow.join(map(cut, names))
 
 
 def writable(text: str) -> bool:
-    """Whether a text is one that a file can hold: half of a pair of code units is none."""
+    """Return whether a file can store a text: an unpaired surrogate cannot be encoded."""
     return text.encode(errors="ignore").decode() == text
 
 
 def show(value: object) -> str:
-    """Quote a value for a message: on one line, cut where it is long."""
+    """Quote a value for a message, on one line and shortened if it is long."""
     if isinstance(value, str):
         return repr(cut(value))
     try:
         return cut(repr(value))
-    except ValueError:  # an integer of more digits than Python prints
+    except ValueError:  # an integer with more digits than Python prints
         return "a number of thousands of digits"
 
 
 def cut(words: str) -> str:
-    """Return the words, or the beginning of a long text."""
+    """Return the words, shortened if they are long."""
     return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1]}…"
 
 
 def no_subcommand(command: str, given: Sequence[str], options: Iterable[str]) -> str:
-    """Say that a command's first word is missing, or none of its subcommands."""
+    """Say that a command has no subcommand, or an unknown one."""
     options = list(options)
     known = f"choose one of {', '.join(options)}; see {command} --help."
     if not given:
@@ -119,7 +119,7 @@ def no_subcommand(command: str, given: Sequence[str], options: Iterable[str]) ->
 
 
 def did_you_mean(word: object, options: Iterable[str]) -> str:
-    """Return " Did you mean 'x'?" for the nearest option, or nothing."""
+    """Return " Did you mean 'x'?" for the nearest option, or an empty text."""
     by_folded = {option.casefold(): option for option in options}
     near = get_close_matches(str(word)[:_LONGEST].casefold(), by_folded, n=1)
     return f" Did you mean '{by_folded[near[0]]}'?" if near else ""

@@ -1,7 +1,7 @@
-"""A private graph in scikit-learn's shape: ``PrivateGraph(epsilon=1, schema=schema).fit(frame)``.
+"""A private graph as a scikit-learn estimator: ``PrivateGraph(epsilon=1, schema=schema).fit(X)``.
 
-scikit-learn itself is not needed. A fitted estimator and its pickle contain
-only the released output, the number of rows and the columns' names.
+It does not need scikit-learn. A fitted estimator and its pickle contain only the released output,
+the number of rows and the column names.
 """
 
 from __future__ import annotations
@@ -28,16 +28,17 @@ class PrivateGraph:
     """Learn a causal graph from a frame or an array under a total ε.
 
     Args:
-        epsilon: The total ε of one fit.
-        delta: Its δ; the algorithm's own unless said.
-        schema: The declared public facts; without one the levels are found in the rows, and
-            the fit has no guarantee.
+        epsilon: The total ε per fit.
+        delta: The δ of the guarantee; by default the algorithm's default.
+        schema: The declared public facts. Without one, levels are inferred from the rows, and the
+            fit has no guarantee.
         algorithm: A key of :data:`engine.ALGORITHMS`.
-        options: More parameters of the algorithm, by name.
+        options: Other parameters of the algorithm, by name.
 
-    After ``fit``: ``graph_`` a networkx DiGraph, ``adjacency_`` the (d, d) boolean CPDAG,
-    ``edges_`` a frame, ``guarantee_`` the (ε, δ) that is proven, ``result_`` the whole run,
-    ``n_features_in_`` and ``feature_names_in_``. Every fit spends its budget again.
+    After ``fit``, ``graph_`` is a networkx DiGraph, ``adjacency_`` the (d, d) boolean CPDAG,
+    ``edges_`` a frame, ``guarantee_`` the proven (ε, δ) and ``result_`` the whole run.
+    ``n_features_in_`` and ``feature_names_in_`` are set as in scikit-learn. Every fit spends its
+    budget again.
 
     Examples:
         >>> from engine import Schema, load_dataset
@@ -63,11 +64,11 @@ class PrivateGraph:
         self.options = options
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The constructor's arguments, as scikit-learn's clone asks for them."""
+        """Return the constructor's arguments, as scikit-learn's ``clone`` needs them."""
         return {name: getattr(self, name) for name in _parameters()}
 
     def set_params(self, **params: Any) -> Self:
-        """Set some of them; InputError for a name that there is not."""
+        """Set some parameters; InputError for an unknown name."""
         for name, value in params.items():
             if name not in _parameters():
                 hint = did_you_mean(name, _parameters())
@@ -78,7 +79,7 @@ class PrivateGraph:
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the graph of the columns of X, (n, d); y is ignored.
 
-        InputError, one sentence, for a table or a parameter that does not fit.
+        A table or parameter that does not fit raises InputError with one sentence.
         """
         table = _checked(X)
         data = as_dataset(table, self.schema)
@@ -87,7 +88,7 @@ class PrivateGraph:
             values["delta"] = self.delta
         result = run(self.algorithm, data, trace=False, **values)
         self.result_ = result
-        shape: tuple[int, ...] = getattr(X, "shape", ())  # a schema may read fewer columns
+        shape: tuple[int, ...] = getattr(X, "shape", ())  # a schema may select fewer columns
         self.n_features_in_ = int(shape[1]) if len(shape) == 2 else len(result.names)
         vars(self).pop("feature_names_in_", None)
         names = list(getattr(X, "columns", ()))
@@ -102,7 +103,7 @@ class PrivateGraph:
 
     @property
     def adjacency_(self) -> Adjacency:
-        """The (d, d) boolean CPDAG; a symmetric entry is an edge without direction."""
+        """The (d, d) boolean CPDAG; a symmetric entry is an undirected edge."""
         return self._fitted().matrix
 
     @property
@@ -112,7 +113,7 @@ class PrivateGraph:
 
     @property
     def guarantee_(self) -> Guarantee:
-        """The proven (ε, δ) of this fit; inf where it has no guarantee."""
+        """The proven (ε, δ) of this fit; infinite if it has no guarantee."""
         return self._fitted().proven
 
     def _fitted(self) -> RunResult:
@@ -122,11 +123,11 @@ class PrivateGraph:
         return found
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Whether ``fit`` was called."""
+        """Return whether ``fit`` was called."""
         return "result_" in self.__dict__
 
     def __repr__(self) -> str:
-        """As it would be written; defaults are left out."""
+        """Return the constructor call, without arguments at their defaults."""
         said = [
             f"{name}={getattr(self, name)!r}"
             for name, default in _parameters().items()
@@ -137,27 +138,27 @@ class PrivateGraph:
         return f"PrivateGraph({', '.join(said)})"
 
     def _repr_html_(self) -> str:
-        """The fitted graph, or the one line."""
+        """Return the fitted graph as HTML, or the constructor call before a fit."""
         return self.result_._repr_html_() if self.__sklearn_is_fitted__() else f"<p>{self!r}</p>"
 
     def __sklearn_tags__(self) -> Any:
-        """Return scikit-learn's tags; it is imported here, because it makes this call."""
+        """Return scikit-learn's tags; scikit-learn is imported here, because only it calls this."""
         from sklearn.utils import InputTags, Tags, TargetTags
 
         inputs = InputTags(categorical=True, string=True)
         tags = Tags(None, TargetTags(required=False), input_tags=inputs)
-        tags.non_deterministic = True  # the noise has no seed
+        tags.non_deterministic = True  # the noise has no fixed seed
         return tags
 
 
 def _parameters() -> dict[str, Any]:
-    """The constructor's parameters and their defaults."""
+    """Return the constructor's parameters and their defaults."""
     listed = inspect.signature(PrivateGraph).parameters
     return {name: one.default for name, one in listed.items()}
 
 
 def _checked(X: Any) -> Any:
-    """The table; a list of lists as scikit-learn takes it becomes an array."""
+    """Return the table; a list of lists becomes an array, as in scikit-learn."""
     if hasattr(X, "__arrow_c_stream__"):
         return X
     if hasattr(X, "toarray"):

@@ -1,8 +1,8 @@
 """Background knowledge about causes: tiers, forbidden and required edges.
 
 Background knowledge is a public fact, like the schema. A person declares it before any record is
-read; it is never computed from rows, and a guarantee is the same with it and without it. Only
-names are kept here; their meaning for a table's columns is in :mod:`engine.graphs.known`.
+read. It is never computed from rows, so the guarantee is the same with and without it. This module
+keeps names only; :mod:`engine.graphs.known` applies them to a table's columns.
 """
 
 from __future__ import annotations
@@ -34,14 +34,15 @@ Arrow = tuple[str, str]
 
 @dataclass(frozen=True, kw_only=True)
 class Knowledge:
-    """Public facts about possible causes, by the columns' names.
+    """Public facts about possible causes, by column name.
 
-    ``tiers`` are groups in the order of time: nothing in a later one causes anything in an earlier
-    one; columns in none are free. ``forbidden`` (a, b): a is no direct cause of b; ``required``:
-    it is one. ``roots`` have no causes, ``leaves`` no effects. ``use`` "full": it also says which
-    questions are asked; "orients": links are found as without it, and it only turns them.
+    ``tiers`` are groups in order of time: a column in a later tier causes no column in an earlier
+    one. Columns outside the tiers are unrestricted. A pair (a, b) in ``forbidden`` means that a is
+    not a direct cause of b; in ``required``, that it is. ``roots`` have no causes, ``leaves`` no
+    effects. With ``use="full"`` the knowledge also decides which tests are made. With "orients" the
+    tests find edges as if there were no knowledge, which then only directs them.
 
-    Any collection of names or pairs is taken. Raises InputError, in one sentence, where two facts
+    Any collection of names or pairs is accepted. Raises InputError, in one sentence, if two facts
     contradict each other.
 
     Examples:
@@ -82,7 +83,7 @@ class Knowledge:
             self._refuse_way_back()
 
     def _refuse_way_back(self) -> None:
-        """InputError where required arrows lead to an earlier tier, through columns in none."""
+        """Raise InputError if required edges lead to an earlier tier through untiered columns."""
         graph, latest = nx.DiGraph([*self.required]), dict[str, tuple[int, str]]()
         for name in nx.lexicographical_topological_sort(graph):
             own = self._tier.get(name, -1)
@@ -95,12 +96,12 @@ class Knowledge:
             latest[name] = max(before, (own, name))
 
     def __bool__(self) -> bool:
-        """Whether it says anything."""
+        """Return whether it contains any fact."""
         stated = (self.forbidden, self.required, self.roots, self.leaves)
         return any(stated) or sum(map(bool, self.tiers)) > 1
 
     def __repr__(self) -> str:
-        """One line that says how much is known."""
+        """Return one line that counts the facts."""
         said = [f"{len(self.tiers)} tiers"] if self.tiers else []
         for field in ("forbidden", "required", "roots", "leaves"):
             if getattr(self, field):
@@ -119,15 +120,15 @@ class Knowledge:
         return tuple(sorted({*self._tier, *arrows, *self.roots, *self.leaves}))
 
     def tier(self, name: str) -> int | None:
-        """The place of the column's tier; None where it is in none."""
+        """Return the index of the column's tier, or None if it is in no tier."""
         return self._tier.get(name)
 
     def allows(self, cause: str, effect: str) -> bool:
-        """Whether ``cause`` may be a direct cause of ``effect``."""
+        """Return whether ``cause`` may be a direct cause of ``effect``."""
         return self.why_not(cause, effect) is None
 
     def why_not(self, cause: str, effect: str) -> str | None:
-        """Why ``cause`` is no direct cause of ``effect``, as a clause; None where it may be one."""
+        """Return, as a clause, why ``cause`` cannot directly cause ``effect``; None if it can."""
         a, b = show(cause), show(effect)
         if (cause, effect) in self.forbidden:
             return f"{a} → {b} is forbidden"
@@ -153,9 +154,9 @@ class Knowledge:
         return stated if self.use == FULL else stated | {"use": self.use}
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        """Write the JSON file; InputError where it is there already or cannot be written.
+        """Write the JSON file; InputError if it exists or cannot be written.
 
-        ``overwrite`` replaces a file that is there.
+        ``overwrite`` replaces an existing file.
 
         Examples:
             >>> import tempfile
@@ -168,12 +169,12 @@ class Knowledge:
 
     @classmethod
     def load(cls, source: str | os.PathLike[str] | bytes) -> Knowledge:
-        """Read a file, as :func:`load_knowledge`."""
+        """Read a file; see :func:`load_knowledge`."""
         return load_knowledge(source)
 
 
 def check_names(knowledge: Knowledge, names: Sequence[str]) -> None:
-    """Raise InputError where this is no Knowledge, or it names a column that the table lacks."""
+    """Raise InputError if this is not a Knowledge or names a column that the table lacks."""
     if not isinstance(knowledge, Knowledge):
         raise InputError(f"Background knowledge is a Knowledge(tiers=[…]), not {show(knowledge)}.")
     known = frozenset(names)
@@ -211,7 +212,7 @@ def _arrows(value: Any, what: str) -> set[Arrow]:
 
 
 def _cycle(arrows: Iterable[Arrow]) -> list[str]:
-    """A directed cycle of the arrows, its first name at both ends; empty where there is none."""
+    """Return a directed cycle of the edges, its first name at both ends; empty if none exists."""
     graph = nx.DiGraph(sorted(arrows))
     loops = [part for part in nx.strongly_connected_components(graph) if len(part) > 1]
     if not loops:
@@ -221,7 +222,7 @@ def _cycle(arrows: Iterable[Arrow]) -> list[str]:
 
 
 def _tetrad(text: str) -> dict[str, Any]:
-    """The facts of a Tetrad file, as :class:`Knowledge` takes them."""
+    """Parse the facts in a Tetrad file for :class:`Knowledge`."""
     found: dict[str, Any] = {"forbidden": [], "required": []}
     tiers, apart, section = dict[int, list[str]](), set[int](), None
     for row in (row.strip() for row in text.splitlines()):
@@ -242,16 +243,18 @@ def _tetrad(text: str) -> dict[str, Any]:
                 raise InputError(
                     f"A tier in Tetrad's file begins with its number, unlike {show(row)}."
                 )
-            place = int(number.rstrip("*"))  # rows of one number are one tier
+            place = int(number.rstrip("*"))  # rows with the same number form one tier
             tiers.setdefault(place, []).extend(names)
-            apart |= {place} if number.endswith("*") else set()  # the star: nothing within it
+            # a star forbids edges within the tier
+            apart |= {place} if number.endswith("*") else set()
         else:
             parts = row.split()
             if len(parts) != 2:
                 raise InputError(f"An arrow in Tetrad's file is two names, not {show(row)}.")
             found[section].append(parts)
     for names in (sorted({*tiers[place]}) for place in apart):
-        if len(found["forbidden"]) + len(names) ** 2 > _MOST_ARROWS:  # before they are written out
+        # checked before the pairs are listed
+        if len(found["forbidden"]) + len(names) ** 2 > _MOST_ARROWS:
             raise InputError(f"Knowledge has at most {_MOST_ARROWS:,} forbidden arrows.")
         found["forbidden"] += permutations(names, 2)
     return found | {"tiers": [names for _, names in sorted(tiers.items())]}
@@ -262,20 +265,20 @@ _GROUPS = {"forbiddengroup": "forbiddirect", "requiredgroup": "requiredirect"}
 
 
 def parse_knowledge(content: Any) -> Knowledge:
-    """Knowledge from the JSON value of its file; InputError in one sentence for anything else."""
+    """Build Knowledge from the JSON value of its file; InputError, in one sentence, if invalid."""
     check_fields(content, _FIELDS, "knowledge", FORMAT)
     stated = {k: v for k, v in content.items() if k not in ("format", "version")}
     return Knowledge(**stated)
 
 
 def load_knowledge(source: str | os.PathLike[str] | bytes) -> Knowledge:
-    """Read knowledge from this program's JSON file, or from Tetrad's text file.
+    """Read knowledge from this program's JSON file or from Tetrad's text file.
 
     Args:
-        source: Its path, or its bytes.
+        source: The path or the bytes of the file.
 
     Raises:
-        InputError: In one sentence where it is neither, or contradicts itself.
+        InputError: In one sentence, if the format is unknown or facts contradict each other.
 
     Examples:
         >>> load_knowledge(b"/knowledge\\naddtemporal\\n1 age sex\\n2 smoke")
@@ -288,7 +291,7 @@ def load_knowledge(source: str | os.PathLike[str] | bytes) -> Knowledge:
 
 
 def read_text(source: str | os.PathLike[str] | bytes, what: str) -> str:
-    """The text of a short file that a person wrote; InputError where there is none."""
+    """Read a short file that a person wrote; InputError if there is no such text file."""
     raw = source
     if not isinstance(raw, bytes):
         try:
@@ -307,7 +310,7 @@ def read_text(source: str | os.PathLike[str] | bytes, what: str) -> str:
 
 
 def parse_json(text: str, what: str) -> Any:
-    """The value of a JSON text; InputError if an object names a field twice."""
+    """Parse a JSON text; InputError if an object has a field twice."""
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if len(found := dict(pairs)) < len(pairs):
@@ -329,7 +332,7 @@ def check_fields(
     form: str | None = None,
     versions: Sequence[int] = (VERSION,),
 ) -> Mapping[str, Any]:
-    """An object of a JSON file that has known fields alone, and the file's format if it has one."""
+    """Check that a JSON object has only known fields and, if it needs one, the right format."""
     if not isinstance(content, Mapping) or (form and content.get("format") != form):
         needed = f' with "format": "{form}"' if form else ""
         raise InputError(f"This is no {what}: it is an object{needed} in JSON.")
@@ -346,7 +349,7 @@ def check_fields(
 
 
 def write_json(content: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-    """Write a JSON file, a new one unless it may be replaced; InputError where that cannot be."""
+    """Write a JSON file, by default only a new one; InputError if this is impossible."""
     try:
         with Path(path).open("w" if overwrite else "x", encoding="utf-8") as file:
             file.write(json.dumps(content, ensure_ascii=False, indent=1) + "\n")

@@ -1,7 +1,7 @@
-"""Progress reports and stops of long work: one value for both.
+"""Progress reports and requests to stop, in one value for all long work.
 
-Public calls take ``stop=`` and ``on_progress=`` and make a :class:`Monitor` of them; everything
-below them passes the monitor on.
+Public calls take ``stop=`` and ``on_progress=`` and combine them in a :class:`Monitor`; the
+functions below them pass the monitor on.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ OnProgress = Callable[[float | None, str], object]
 
 
 class Cancelled(Exception):
-    """The user stopped the work; every decision until then is kept."""
+    """The user stopped the work; every decision made until then is kept."""
 
 
 @dataclass(frozen=True)
 class Monitor:
-    """Tell how far work is, and whether it is to stop.
+    """Report how far the work is, and ask whether to stop it.
 
-    ``progress`` is called with the share that is done (0 to 1, None if unknown) and a
-    phrase. ``stop`` is a ``threading.Event``, or a function that says whether to stop.
+    ``progress`` is called with the completed share (0 to 1, None if unknown) and a phrase. ``stop``
+    is a ``threading.Event``, or a function that returns whether to stop.
 
     Examples:
         >>> Monitor(print).tell(0.5, "3 of 6 runs")
@@ -54,15 +54,15 @@ class Monitor:
 
     @property
     def options(self) -> dict[str, Any]:
-        """The options ``stop`` and ``on_progress`` of a public call whose work this one watches."""
+        """The options ``stop`` and ``on_progress`` for a public call whose work it monitors."""
         return {"stop": self.stop, "on_progress": self.progress}
 
     def stopped(self) -> bool:
-        """Return whether the work is to stop."""
+        """Return whether the work should stop."""
         return bool(self._stop())  # type: ignore[attr-defined]
 
     def check(self) -> None:
-        """Raise Cancelled if the work is to stop."""
+        """Raise Cancelled if the work should stop."""
         if self.stopped():
             raise Cancelled
 
@@ -72,12 +72,12 @@ class Monitor:
             self.progress(share, phrase)
 
     def within(self, seconds: float) -> Self:
-        """Return the monitor of a part of the work that also stops once so much time is over."""
+        """Return a monitor for a part of the work that also stops after so many seconds."""
         end = time.monotonic() + seconds
         return replace(self, stop=lambda: self.stopped() or time.monotonic() > end)
 
     def counted(self, total: int) -> Callable[[], None]:
-        """Return a function to call after each of so many runs; all take about as long."""
+        """Return a function to call after each of ``total`` runs, which take about equally long."""
         done, start = 0, time.monotonic()
 
         def count() -> None:
@@ -89,11 +89,11 @@ class Monitor:
         return count
 
 
-QUIET = Monitor()  # hears nothing and stops nothing
+QUIET = Monitor()  # reports nothing and stops nothing
 
 
 def runs_done(done: int, total: int, left: float | None) -> str:
-    """Return the phrase for runs done; ``left`` are the seconds to come, None where unknown."""
+    """Return a phrase about completed runs; ``left`` is the remaining seconds, None if unknown."""
     rest = "" if left is None else f", about {left:.0f} s left"
     return f"{done:,} of {total:,} runs{rest}"
 
@@ -101,7 +101,7 @@ def runs_done(done: int, total: int, left: float | None) -> str:
 def _takes(function: Any, values: int) -> bool:
     try:
         inspect.signature(function).bind(*range(values))
-    except ValueError:  # compiled: no signature
+    except ValueError:  # compiled code has no signature
         return True
     except TypeError:
         return False
@@ -111,7 +111,7 @@ def _takes(function: Any, values: int) -> bool:
 def renamed(**current: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """Accept keywords under their names of version 0.3, with a warning; version 0.5 refuses them.
 
-    A callback under its old name sees the first of the values that one under the new name sees.
+    A callback passed under its old name gets only the first of the values that the new one gets.
     """
 
     def accepted(old: str, value: Any) -> Any:

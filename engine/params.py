@@ -1,9 +1,9 @@
-"""Declarative parameters.
+"""Parameters by declaration.
 
-One frozen dataclass per algorithm is at once its validation, its documentation, its form on the
-page and its command-line flags. A field is declared with :func:`param`; a class that inherits from
-:class:`Parameters` checks every field when it is built and raises :class:`ParameterError` with one
-sentence that says what to do.
+One frozen dataclass per algorithm provides its validation, documentation, page form and
+command-line flags. :func:`param` declares a field. A class that inherits from :class:`Parameters`
+checks every field when it is constructed and raises :class:`ParameterError` with one sentence that
+says what to do.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _WRITTEN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNOR
 
 
 def number(text: str, kind: Callable[[str], N]) -> N:
-    """Read a number that a person typed.
+    """Parse a number that a person typed.
 
-    ValueError for what Python reads as one and a person would not write: 1_0, nan, a blank at an
-    end, digits of another script, or more than a double holds.
+    Raises ValueError for text that Python accepts but a person would not write: 1_0, nan, a blank
+    at an end, digits of another script, or a number too large for a double.
     """
     if not _WRITTEN.fullmatch(text) or (found := kind(text)) == math.inf or found == -math.inf:
         raise ValueError(text)
@@ -36,24 +36,22 @@ def number(text: str, kind: Callable[[str], N]) -> N:
 
 
 class ParameterError(InputError):
-    """A parameter has an unknown name or a value outside its declared bounds."""
+    """An unknown parameter name, or a value outside the declared bounds."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Spec:
-    """Everything that is declared about one parameter.
+    """The declaration of one parameter.
 
-    ``kind`` is "float", "int", "bool", "choice", "many" (a tuple of different ``choices``, of any
-    words where there are none) or "text", a line of at most ``high`` characters.
-    Bounds are inclusive unless ``open_low``.
-    ``words`` are named values that a number may take instead ("best", "auto"); None stands for the
-    first of them. ``when`` maps other parameters' names to the values for which this one has any
-    effect, or is several such maps of which one is to hold: the form hides it otherwise. ``step``
-    makes the form show a slider from ``low`` to ``high``; ``among`` are the only values that a
-    number may take.
-    ``tuned`` are the ends between which a search for good settings looks; "rows" stands for n.
-    ``later`` marks a field that was declared after requests had keys: a request leaves it out at
-    its default, so that those keys stay.
+    ``kind`` is "float", "int", "bool", "choice", "many" or "text". "many" is a tuple of different
+    ``choices``, or of any words if there are no choices; "text" is a line of at most ``high``
+    characters. Bounds are inclusive unless ``open_low``. ``words`` are names that may replace a
+    number ("best", "auto"); None means the first of them. ``when`` maps other parameters to the
+    values for which this one has an effect; the form hides it otherwise. Several maps are
+    alternatives. With ``step`` the form shows a slider from ``low`` to ``high``. ``among`` lists
+    the only values that a number may have. ``tuned`` gives the range for a search for good
+    settings; "rows" stands for n. ``later`` marks a field declared after requests got keys. A
+    request omits it at its default, so that old keys stay valid.
     """
 
     name: str
@@ -74,7 +72,7 @@ class Spec:
     later: bool = False
 
     def check(self, value: Any) -> Any:
-        """Return ``value`` in the declared type; raise ParameterError where it does not fit."""
+        """Return ``value`` in the declared type; ParameterError if it does not fit."""
         if self.words and (value is None or value in self.words):
             return value or self.words[0]
         if self.kind == "choice":
@@ -125,12 +123,12 @@ class Spec:
             raise ParameterError(f"{self.name} must be smaller than {show(value)}.") from None
 
     def matters(self, values: Mapping[str, Any]) -> bool:
-        """Whether the parameter has an effect where the others have these values."""
+        """Return whether the parameter has an effect when the others have these values."""
         ways = self.when if isinstance(self.when, tuple) else (self.when,)
         return any(all(values.get(k) in admitted for k, admitted in w.items()) for w in ways)
 
     def bounds(self) -> str:
-        """The admitted range in words, e.g. "above 0 and at most 1000"."""
+        """Return the admitted range in words, e.g. "above 0 and at most 1000"."""
         parts = []
         if self.low is not None:
             parts.append(f"{'above' if self.open_low else 'at least'} {self.low:g}")
@@ -140,7 +138,7 @@ class Spec:
         return " and ".join(parts) or "any number"
 
     def parse(self, text: str) -> Any:
-        """The value a command-line flag's text stands for."""
+        """Parse the text of a command-line flag."""
         if text in self.words:
             return text
         if self.kind == "bool":
@@ -157,15 +155,16 @@ class Spec:
             raise ParameterError(f"{self.name} must be {self.noun()}, not {show(text)}.") from None
 
     def noun(self) -> str:
-        """Kind of value in words, e.g. 'a whole number or "best"'."""
+        """Return the kind of value in words, e.g. 'a whole number or "best"'."""
         words = "".join(f' or "{word}"' for word in self.words)
         return ("a whole number" if self.kind == "int" else "a number") + words
 
 
 def param(default: Any, title: str = "", **declared: Any) -> Any:
-    """Declare one field of a :class:`Parameters` class; the keywords are those of :class:`Spec`.
+    """Declare one field of a :class:`Parameters` class; the keywords are :class:`Spec` fields.
 
-    ``kind`` follows from the default: a number whose default is one of ``words`` needs it stated.
+    ``kind`` follows from the default. It must be given for a number whose default is one of
+    ``words``.
     """
     kinds = {bool: "bool", int: "int", float: "float", tuple: "many"}
     kind = kinds.get(type(default), "choice" if "choices" in declared else "text")
@@ -174,9 +173,9 @@ def param(default: Any, title: str = "", **declared: Any) -> Any:
 
 
 def again(parent: type[Parameters], name: str, **changes: Any) -> Any:
-    """Declare an inherited field again, as the parent does but for ``changes``.
+    """Declare an inherited field again, with ``changes`` to the parent's declaration.
 
-    ``default`` may be among them; the others are keywords of :class:`Spec`.
+    ``changes`` may include ``default``; the others are keywords of :class:`Spec`.
     """
     inherited = {f.name: f for f in fields(parent)}[name]
     default = changes.pop("default", inherited.default)
@@ -185,7 +184,7 @@ def again(parent: type[Parameters], name: str, **changes: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
-    """Base of every parameter class: validated at construction, hashable, serialisable."""
+    """Base class of all parameters: validated when constructed, hashable, serialisable."""
 
     def __post_init__(self) -> None:
         for spec in self.specs():
@@ -193,24 +192,24 @@ class Parameters:
         self.check_together()
 
     def check_together(self) -> None:
-        """Override for conditions that join several parameters."""
+        """Override this for conditions on several parameters."""
 
     @property
     def by_order(self) -> bool:
-        """Whether the graph may depend on the order of the columns."""
+        """Return whether the graph may depend on the order of the columns."""
         return False
 
     @classmethod
     @cache
     def specs(cls) -> tuple[Spec, ...]:
-        """The declarations, in the order in which a form should show them."""
+        """Return the declarations in the order in which a form shows them."""
         return tuple(
             Spec(name=f.name, default=f.default, **f.metadata["declared"]) for f in fields(cls)
         )
 
     @classmethod
     def build(cls, values: Mapping[str, Any]) -> Self:
-        """Construct from a mapping; unknown names raise ParameterError and name a near match."""
+        """Construct from a mapping; ParameterError with a near match for an unknown name."""
         known = [f.name for f in fields(cls)]
         for name in values:
             if name not in known:
@@ -221,16 +220,16 @@ class Parameters:
         return cls(**values)
 
     def as_dict(self) -> dict[str, Any]:
-        """Name to value, in declared order."""
+        """Return the values by name, in declared order."""
         return dataclasses.asdict(self)
 
 
 def relevant(specs: tuple[Spec, ...], values: Mapping[str, Any]) -> tuple[Spec, ...]:
-    """The declarations that have an effect under ``values`` (see ``Spec.when``)."""
+    """Return the declarations that have an effect under ``values`` (see ``Spec.when``)."""
     return tuple(s for s in specs if s.matters(values))
 
 
 def settled(specs: tuple[Spec, ...], values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values that an identity holds: all but those of ``Spec.later`` at their defaults."""
+    """Return the values of an identity: all but ``Spec.later`` ones at their defaults."""
     silent = {spec.name: spec.default for spec in specs if spec.later}
     return {k: v for k, v in values.items() if k not in silent or v != silent[k]}

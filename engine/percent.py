@@ -1,22 +1,22 @@
-"""Counts, numbers, shares and probabilities as they are written everywhere: "1,200", "12 %"."""
+"""Format counts, numbers, shares and probabilities the same everywhere: "1,200", "12 %"."""
 
 from __future__ import annotations
 
 import math
 
-NO_BOUND = "no bound"  # of a number that is infinite, on every screen
+NO_BOUND = "no bound"  # an infinite number on every screen
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def count(value: int, noun: str) -> str:
-    """A count with its noun in the right number, e.g. "1 edge", "2 edges"."""
+    """Format a count with its noun in singular or plural, e.g. "1 edge", "2 edges"."""
     return f"{value:,} {noun}{'' if value == 1 else 's'}"
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """A number with three significant digits, thousands grouped; "no bound" for infinity.
+    """Format a number with three significant digits and grouped thousands, or as "no bound".
 
-    Small and large ones are powers of ten: 10⁻⁶, 2.5·10⁹.
+    Very small and very large numbers use powers of ten: 10⁻⁶, 2.5·10⁹.
     """
     if value is None:
         return "–"
@@ -33,10 +33,10 @@ def number(value: float | None, digits: int = 3) -> str:
 
 
 def percent(share: float, digits: int = 0) -> str:
-    """A share in percent, with so many digits after the point."""
+    """Format a share as a percentage with so many decimal places."""
     return f"{share:.{digits}%}".replace("%", " %")
 
 
 def probability(p: float) -> str:
-    """A probability, never rounded up to certainty."""
+    """Format a probability, never rounded up to certainty."""
     return "> 99.9 %" if p > 0.999 else percent(p, 1)

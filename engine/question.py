@@ -1,7 +1,7 @@
-"""A question that is asked before money is spent: what does setting one column do to another?
+"""A causal question asked before the budget is spent: what does setting one column do to another?
 
 A question is a public fact, like the schema and background knowledge: a person states it before any
-record is read. A release that knows its question spends a share of its budget on it.
+record is read. A release with a question spends a share of its budget on it.
 """
 
 from __future__ import annotations
@@ -16,23 +16,24 @@ from typing import Any
 from engine.errors import InputError, show
 from engine.knowledge import Knowledge, parse_json, read_text
 
-SHARE = 0.7  # of the budget, on the scale of mu^2: best for the answer; .5 where the graph counts
-MOST = 8  # questions of a release
+# of the budget, on the scale of mu^2: best for the answer; .5 if the graph matters as well
+SHARE = 0.7
+MOST = 8  # questions per release
 
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """A cause, an outcome, and the levels that are compared.
+    """A cause, an outcome, and the levels to compare.
 
-    ``levels`` are the reference and the level that the cause is set to; by default its "no" and
-    "yes", else its first and last level. ``outcome_level`` is a level of the outcome that is
-    counted, several of them, or a range as ">= 350". ``values`` has a number for each level of the
-    outcome; then means are compared, in its unit. ``mean`` takes these numbers from the schema:
-    those declared for levels, and the middles of a numeric column's intervals within its bounds.
-    ``known`` is background knowledge. ``adjust`` names the adjustment set, where it is known.
-    ``share`` is the part of the budget that the question gets, on the scale of mu squared; the rest
-    is for the graph. Several questions of one release divide one share by their ``weight``. Raises
-    InputError for facts that do not fit together.
+    ``levels`` are the reference and the level that the cause is set to. The default is "no" and
+    "yes", or else the first and the last level. ``outcome_level`` is the outcome level to count,
+    several levels, or a range as ">= 350". ``values`` gives a number for each level of the outcome;
+    means are then compared, in its unit. ``mean`` takes these numbers from the schema: the declared
+    numbers of the levels, or the midpoints of a numeric column's intervals within its bounds.
+    ``known`` is background knowledge. ``adjust`` names the adjustment set, if it is known.
+    ``share`` is the part of the budget for the question, on the scale of mu squared; the rest is
+    for the graph. Several questions in one release divide one share by their ``weight``. Raises
+    InputError if the facts do not fit together.
 
     Examples:
         >>> Question(cause="treatment", outcome="cost", levels=("no", "yes"))
@@ -80,7 +81,7 @@ class Question:
             raise InputError("The adjustment set holds neither the cause nor the outcome.")
 
     def __repr__(self) -> str:
-        """Return the call that makes it, without arguments at their defaults."""
+        """Return the constructor call, without arguments at their defaults."""
         given = [(f.name, getattr(self, f.name)) for f in fields(self)]
         defaults = {f.name: f.default for f in fields(self)}
         shown = ", ".join(f"{name}={value!r}" for name, value in given if value != defaults[name])
@@ -88,19 +89,19 @@ class Question:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The columns that it names."""
+        """The columns named by the question."""
         return (self.cause, self.outcome, *(self.adjust or ()))
 
     @property
     def options(self) -> dict[str, Any]:
-        """Its options of :func:`engine.effects.effect.effect_of`."""
+        """The options for :func:`engine.effects.effect.effect_of`."""
         reference, level = self.levels or (None, None)
         named = {} if self.adjust is None else {"adjustment": self.adjust}
         return {"cause_level": level, "reference": reference, "values": self.values,
                 "outcome_level": self.outcome_level} | named  # fmt: skip
 
     def to_json(self) -> dict[str, Any]:
-        """Return its JSON value; background knowledge stands in the schema."""
+        """Return the JSON value, without background knowledge, which is in the schema."""
         left_out = {"known", *(["weight"] if self.weight == 1 else [])}
         found = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in left_out}
         found = {k: list(v) if isinstance(v, tuple) else v for k, v in found.items()}
@@ -110,9 +111,9 @@ class Question:
 def order_of_time(
     cause: str, outcome: str, before: Sequence[str], after: Sequence[str]
 ) -> Knowledge | None:
-    """Return the tiers that columns before the cause and after it state; None without any.
+    """Return the tiers for columns before and after the cause; None if there are no columns.
 
-    The outcome is after the cause; columns in neither are free.
+    The outcome is after the cause; other columns are unrestricted.
     """
     if not before and not after:
         return None
@@ -126,7 +127,7 @@ Questions = Question | Sequence[Question]
 def listed(value: Any) -> tuple[Question, ...]:
     """Return one question or several as a tuple; InputError for other values.
 
-    Several divide one share, and none is asked twice.
+    Several questions divide one share and must differ.
     """
     found = (value,) if isinstance(value, Question) else value
     if not isinstance(found, Sequence) or not all(isinstance(one, Question) for one in found):
@@ -157,7 +158,7 @@ def shares(questions: Sequence[Question]) -> list[float]:
 
 
 def load_questions(path: str | os.PathLike[str]) -> tuple[Question, ...]:
-    """Read a JSON file of questions, a list; InputError in one sentence for another file."""
+    """Read a JSON file with a list of questions; InputError, in one sentence, if it is not one."""
     return parse_questions(parse_json(read_text(path, "file of questions"), "file of questions"))
 
 

@@ -1,8 +1,8 @@
-"""The one generator of a run, behind named random streams.
+"""The random number generator of a run, split into named streams.
 
-An algorithm is given no generator: privacy noise comes from :mod:`engine.privacy.mechanisms`, which
-charge the ledger first, and every other use of chance has its own stream. Its numbers depend
-only on public facts (the number of rows), never on the rows' values.
+An algorithm gets no generator. Its privacy noise comes from :mod:`engine.privacy.mechanisms`, which
+charge the ledger first, and every other use of randomness has a separate stream. The numbers from
+these streams depend only on public facts (the number of rows), never on the rows' values.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from numpy.typing import NDArray
 
 # Stream name -> the only module that may get its generator.
 KEYS = {"noise": "engine.privacy.mechanisms", "sample": "engine.tables.store"}
-ILLUSTRATED = "engine.teaching."  # its modules may show what noise does
+ILLUSTRATED = "engine.teaching."  # modules that may illustrate noise
 
 T = TypeVar("T")
 
 
 class Randomness:
-    """Random numbers of one run; ``used`` counts how often each stream was used.
+    """The random numbers of one run; ``used`` counts the uses of each stream.
 
-    ``by_row`` says that samples are drawn row by row, which takes longer and gives neighbours the
-    same rows; otherwise table by table, with the same distribution. ``seed`` is a whole number, a
-    ``SeedSequence`` or a ``Generator``: all draws follow from it. None takes a seed from the
-    operating system that is kept nowhere, as noise on private rows needs.
+    With ``by_row`` samples are drawn row by row, which takes longer and gives neighbours the same
+    rows. Otherwise they are drawn table by table, with the same distribution. ``seed`` is a whole
+    number, a ``SeedSequence`` or a ``Generator``, and determines all draws. With None the seed
+    comes from the operating system and is not stored, as noise on private rows requires.
     """
 
     by_row = False
@@ -44,20 +44,20 @@ class Randomness:
         self.used: Counter[str] = Counter()
 
     def generator(self, door: str) -> np.random.Generator:
-        """Return the generator to the stream's own module; another one gets PermissionError."""
-        # The calling frame names the caller: an algorithm could copy any token that a caller had
-        # to show. This holds against a slip, not against ill will, which Python cannot keep out.
+        """Return the generator to the stream's own module; PermissionError for any other module."""
+        # The calling frame identifies the caller, because an algorithm could copy any token. This
+        # prevents mistakes, not malice, which Python cannot prevent.
         if sys._getframe(1).f_globals.get("__name__") != KEYS[door]:
             raise PermissionError(f"Only {KEYS[door]} may use the random stream {door!r}.")
         self.used[door] += 1
         return self._behind(door)
 
     def _behind(self, door: str) -> np.random.Generator:
-        """Return the stream's generator; an audit returns one that it watches."""
+        """Return the stream's generator; an audit overrides this to record its draws."""
         return self._generator
 
     def coin(self) -> bool:
-        """Toss a fair coin: CURATE's answer between its margins."""
+        """Toss a fair coin for CURATE's answer between its margins."""
         self.used["coin"] += 1
         return bool(self._generator.random() < 0.5)
 
@@ -67,23 +67,23 @@ class Randomness:
         return self._generator.random(n)
 
     def permutation(self, n: int) -> NDArray[np.int64]:
-        """Draw a random order of n rows, which deals them into blocks."""
+        """Draw a random order of n rows, for dividing them into blocks."""
         self.used["permutation"] += 1
         return self._generator.permutation(n)
 
     def released(self, charged: object, exact: object, answer: T, noisy: object = None) -> T:
         """Return the answer that a mechanism drew for a charge and its exact input.
 
-        ``noisy`` is the noisy value that the answer follows from, if it is not a number itself. An
-        audit looks at all of them, and may replace the answer.
+        ``noisy`` is the noisy value behind an answer that is not itself a number. An audit
+        overrides this to record all of them, and may replace the answer.
         """
         return answer
 
 
 def illustration(seed: int) -> np.random.Generator:
-    """Return a generator that shows chance, to ``engine.teaching``; else raise PermissionError.
+    """Return a generator for illustrations in ``engine.teaching``; PermissionError elsewhere.
 
-    Nothing that is drawn from it is a release: its figures and lessons compute with exact scores.
+    Its draws never enter a release: figures and lessons compute with exact scores.
     """
     if not str(sys._getframe(1).f_globals.get("__name__")).startswith(ILLUSTRATED):
         raise PermissionError("Only engine.teaching draws illustrations; noise is a mechanism's.")
@@ -91,5 +91,5 @@ def illustration(seed: int) -> np.random.Generator:
 
 
 def secret_seed() -> int:
-    """Draw a secret seed: noise that can be drawn again hides nothing about private data."""
+    """Draw a secret seed, because noise that can be drawn again does not protect private data."""
     return secrets.randbits(256)

@@ -1,4 +1,4 @@
-"""Every algorithm, one line each."""
+"""Every algorithm in one line each."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from engine.compiled import is_compiled
 from engine.errors import InputError, did_you_mean, show
 from engine.params import Spec
 
-# The key of each algorithm, which is the name of its module in engine.algorithms, and its title:
-# a menu shows them all and imports none (tests/contract/test_algorithms.py compares).
+# The key and title of each algorithm; the key is the name of its module in engine.algorithms. Menus
+# show all titles without importing the modules (tests/contract/test_algorithms.py compares both).
 TITLES = {
     "pc": "PC (no privacy)",
     "priv_pc": "Priv-PC",
@@ -29,11 +29,12 @@ TITLES = {
     "auto": "Automatic choice",
 }
 NON_PRIVATE = ("pc", "notears")
-GRAPHS = tuple(key for key in TITLES if key != "anm")  # what takes any number of columns
+# the algorithms that accept any number of columns
+GRAPHS = tuple(key for key in TITLES if key != "anm")
 
 
 class _Registry(Mapping[str, Algorithm]):
-    """Key -> algorithm, in the order above; a module is imported when its algorithm is wanted.
+    """Key -> algorithm, in the order above; a module is imported when its algorithm is used.
 
     Examples:
         >>> from engine import ALGORITHMS
@@ -60,7 +61,7 @@ ALGORITHMS: Mapping[str, Algorithm] = _Registry()
 
 
 def declared(keys: Iterable[str]) -> dict[str, Spec]:
-    """Every parameter of the algorithms by name, the first declaration of each."""
+    """Return every parameter of the algorithms by name, with its first declaration."""
     specs: dict[str, Spec] = {}
     for key in keys:
         for spec in algorithm(key).params.specs():
@@ -69,9 +70,10 @@ def declared(keys: Iterable[str]) -> dict[str, Spec]:
 
 
 def algorithm(key: str) -> Algorithm:
-    """The registered algorithm; an unknown key raises InputError and names a near match."""
+    """Return the registered algorithm; InputError with a near match for an unknown key."""
     if not isinstance(key, str) or key not in ALGORITHMS:
-        named = key if isinstance(key, str) else type(key)  # a table given first is not shown
+        # a table passed as the first argument is not printed
+        named = key if isinstance(key, str) else type(key)
         raise InputError(
             f"There is no algorithm {show(named)}; there are {', '.join(ALGORITHMS)}."
             f"{did_you_mean(key, ALGORITHMS)}"
@@ -80,9 +82,9 @@ def algorithm(key: str) -> Algorithm:
 
 
 def slow(key: str) -> int:
-    """Seconds that the algorithm's kernels must first be compiled for, 0 where that is little."""
+    """Return the seconds needed to compile the algorithm's kernels first, 0 if that is quick."""
     if key not in ("marginal_pc", "auto"):
-        return 0  # the others' take a few seconds
+        return 0  # the kernels of the others take a few seconds
     from engine.marginals.kernels import tests
 
     return 0 if is_compiled(tests) else 30

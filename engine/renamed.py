@@ -1,4 +1,4 @@
-"""Keep the names of the version before readable."""
+"""Keep the names of the previous version readable."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Renamed:
-    """An attribute's earlier name: reading it warns and returns the attribute of the new name."""
+    """An attribute's deprecated name: reading it warns and returns the renamed attribute."""
 
     def __init__(self, name: str):
         self._name = name
@@ -16,7 +16,7 @@ class Renamed:
         self._warning = f"{owner.__name__}.{name} is called {self._name}"
 
     def __get__(self, instance: object, owner: type) -> Any:
-        """Warn, then read the attribute under its new name."""
+        """Warn and return the attribute under its new name."""
         if instance is None:
             return self
         warnings.warn(self._warning, DeprecationWarning, stacklevel=2)

@@ -1,8 +1,9 @@
 """The request for a run, as one value with one identity.
 
-A request names rows, an algorithm with every parameter that has an effect, a seed, and background
-knowledge. Pages, command line, files and studies pass it on; it is an address, a command, a program
-and a file's settings. Two requests are equal exactly where their keys are.
+A request consists of rows, an algorithm with every parameter that has an effect, a seed, and
+background knowledge. Pages, the command line, files and studies all use it. It can be written as a
+web address, a command, a program or a file of settings. Two requests are equal if and only if their
+keys are.
 """
 
 from __future__ import annotations
@@ -29,24 +30,24 @@ from engine.runner import run
 from engine.serialise import plain
 
 OWN, SEM = "own", "sem"
-MODEL = ("sem_graph", "sem_nodes", "sem_edges", "sem_noise")  # in the order of a model's name
+MODEL = ("sem_graph", "sem_nodes", "sem_edges", "sem_noise")  # in the order used in a model's name
 Words = dict[str, str]
 
 
 def usual_algorithm(own: bool) -> str:
-    """Return the algorithm's key where none is named.
+    """Return the key of the default algorithm.
 
-    On a table of one's ``own`` it is the one that shows next to no edge where there is none.
+    For a user's ``own`` table it is the one that finds almost no edges if there are none.
     """
     return "marginal_pc" if own else "priv_pc"
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where rows come from: a name that ``load_dataset`` knows, how many, and the data seed.
+    """The origin of rows: a name that ``load_dataset`` knows, the row count and the data seed.
 
-    ``identity`` is that of rows that are given (:attr:`engine.Dataset.identity`). It stands for
-    them in a key, and they are not drawn.
+    If rows are given, none are drawn, and ``identity`` (:attr:`engine.Dataset.identity`) represents
+    them in a key.
     """
 
     name: str = "asia"
@@ -56,17 +57,17 @@ class Source:
 
     @classmethod
     def of(cls, data: Dataset) -> Self:
-        """Return the source that stands for given rows."""
+        """Return the source that represents given rows."""
         return cls(data.name, data.n, 0, data.identity)
 
     @property
     def own(self) -> bool:
-        """Whether the rows are private."""
+        """True if the rows are private."""
         return self.name == OWN or self.identity.startswith(OWN_ROWS)
 
     @property
     def simulated(self) -> bool:
-        """Whether it is a simulated linear model."""
+        """True for a simulated linear model."""
         return self.name.startswith(f"{SEM}:")
 
     def load(self) -> Dataset:
@@ -76,12 +77,12 @@ class Source:
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """Everything that determines a run's answer.
+    """All facts that determine the answer of a run.
 
-    ``params`` holds a value for each parameter of the algorithm that has an effect, in declared
-    order, but no ``Spec.later`` one at its default. Those left out take their defaults. A value
-    that the declaration refuses is kept as it is: the run reports the fault. ``seed`` None means
-    secret noise, as private rows have it. A ``knowledge`` that says nothing is None.
+    ``params`` holds the value of each parameter that has an effect on the algorithm, in declared
+    order, without ``Spec.later`` ones at their defaults. Omitted parameters take their defaults. An
+    invalid value is kept as it is; the run reports the error. ``seed`` is None for secret noise, as
+    private rows need it. A ``knowledge`` without facts becomes None.
 
     Examples:
         >>> one = Request(Source("cancer", 2_000), "marginal_pc", {"epsilon": 2})
@@ -114,8 +115,8 @@ class Request:
     ) -> Self:
         """Return the request for a run on given rows.
 
-        Without ``knowledge`` it has what their schema states, except for an algorithm that this
-        would give the answer to. ``source`` draws the same rows, where one does.
+        Without ``knowledge`` it uses the knowledge in their schema, unless this would give the
+        algorithm the answer. ``source`` is an origin that draws the same rows, if there is one.
         """
         if knowledge is None and data.schema is not None and algorithm(key).columns is None:
             knowledge = data.schema.knowledge
@@ -140,30 +141,31 @@ class Request:
 
     @property
     def family(self) -> Request:
-        """The same at the default ε and seed: a curve over ε and repetitions belong to it."""
+        """Return the same request at the default ε and seed, shared by all runs of an ε curve."""
         rest = {name: value for name, value in self.params.items() if name != "epsilon"}
         return dataclasses.replace(self, params=rest, seed=0)
 
     # Its run ----------------------------------------------------------------------------------
 
     def run(self, data: Dataset | None = None, **how: Any) -> RunResult:
-        """Run it.
+        """Run the request.
 
         Args:
-            data: The rows, where they are there already; else they are drawn.
+            data: The rows, if they are already loaded; otherwise they are drawn.
             how: ``stop``, ``on_progress``, ``on_step`` and ``trace`` of :func:`engine.run`.
 
         Raises:
             InputError: For values that do not fit.
         """
         rows = self.source.load() if data is None else data
-        known = self.knowledge or Knowledge()  # without one, the rows' schema would be asked
+        # otherwise the run would use the knowledge in the rows' schema
+        known = self.knowledge or Knowledge()
         return run(self.algorithm, rows, seed=self.seed, knowledge=known, **self.params, **how)
 
     # Forms ------------------------------------------------------------------------------------
 
     def to_words(self) -> Words:
-        """Return it as the words of an address: no rows, and no seed that hides a person."""
+        """Return it as parameters of a web address, without rows and without a secret seed."""
         words = dict(zip(("data", *MODEL), self.source.name.split(":"), strict=False))
         if not self.source.own:
             words |= {"n": str(self.source.n), "sample": str(self.source.seed)}
@@ -176,10 +178,10 @@ class Request:
 
     @classmethod
     def from_words(cls, words: Mapping[str, str]) -> Self:
-        """Read an address's words; fields that it does not name take their defaults.
+        """Read the parameters of a web address; missing fields take their defaults.
 
         Raises:
-            InputError: For a word that is no value of its field.
+            InputError: If a word is not a value of its field.
         """
         name, start = words.get("data", "asia"), Source()
         if name == SEM:
@@ -194,7 +196,7 @@ class Request:
         return cls(Source(name, n, sample), key, params, _whole(words, "seed", 0), known)
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as the JSON of ``settings.json``."""
+        """Return the JSON content of ``settings.json``."""
         found: dict[str, Any] = {"algorithm": self.algorithm, "dataset": OWN}
         found["parameters"] = self._json_params()
         if not self.source.own:
@@ -205,13 +207,13 @@ class Request:
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> Self:
-        """Read the JSON of ``settings.json``."""
+        """Read the JSON content of ``settings.json``."""
         known = parse_knowledge(content["knowledge"]) if "knowledge" in content else None
         source = Source(content["dataset"], content.get("n", 0), content.get("sample", 0))
         return cls(source, content["algorithm"], content["parameters"], content.get("seed"), known)
 
     def to_python(self) -> str:
-        """Return it as a program; own rows are read from a file of any name."""
+        """Return it as a Python program; private rows are read from a file that the user names."""
         lines = [f"{name}={value!r}," for name, value in self.params.items()]
         if self.source.own:
             names = ["load_schema", "read_table", "run"]
@@ -234,7 +236,7 @@ class Request:
         )
 
     def to_command(self) -> str:
-        """Return it as a command of a terminal; own rows are read from a file of any name."""
+        """Return it as a shell command; private rows are read from a file that the user names."""
         flags: dict[str, Any] = {"csv": "table.csv", "schema": "schema.json"}
         if not self.source.own:
             source = self.source
@@ -260,9 +262,9 @@ _HEADER = ("format", "version")
 
 
 def filled(key: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a value for each parameter of the algorithm that has an effect, in declared order.
+    """Return the value of each parameter that has an effect on the algorithm, in declared order.
 
-    Each is in its declared type, where the declaration takes it.
+    A valid value is converted to its declared type.
     """
     specs = algorithm(key).params.specs()
     full = {spec.name: _typed(spec, values.get(spec.name, spec.default)) for spec in specs}
@@ -277,7 +279,7 @@ def _typed(spec: Spec, value: Any) -> Any:
 
 
 def as_word(value: Any) -> str:
-    """Return a value as an address and a flag have it."""
+    """Return a value as web addresses and flags write it."""
     if isinstance(value, bool):
         return str(value).lower()
     return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
@@ -296,22 +298,22 @@ def _whole(words: Mapping[str, str], name: str, default: int) -> int:
 
 @cache
 def ready(name: str) -> dict[str, Knowledge]:
-    """Return sets that are true of a bundled network by their words; none for other rows."""
+    """Return the named true facts about a benchmark network; empty for other rows."""
     sets = ready_sets(load_network(name).dag()) if name in NETWORKS else {}
     return {key.replace(" ", "-"): known for key, known in sets.items()}
 
 
 def word_of(known: Knowledge, name: str) -> str:
-    """Return background knowledge as a word: a ready set's, else its JSON."""
+    """Return background knowledge as the word of a named set, or else as JSON."""
     exact = json.dumps(known.to_json(), separators=(",", ":"), ensure_ascii=False)
     return next((word for word, found in ready(name).items() if found == known), exact)
 
 
 def known_from(word: str, name: str) -> Knowledge | None:
-    """Read a word of background knowledge about these rows; None for an empty one.
+    """Read background knowledge about these rows from a word; None for an empty one.
 
     Raises:
-        InputError: In one sentence, for another word.
+        InputError: In one sentence, if the word is invalid.
     """
     if not word:
         return None

@@ -38,22 +38,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class RunResult(Outcome):
-    """The graph that one run learned, its privacy, its scores and its steps.
+    """The graph that one run learned, its guarantee, scores and steps.
 
-    ``proven`` is the (ε, δ) that the ledger proves: the cap in strict mode, the composition of the
-    whole transcript in published mode, inf without noise. ``claimed`` is the ε that the paper
+    ``proven`` is the (ε, δ) proven by the ledger: the cap in strict mode, the composition of the
+    whole transcript in published mode, infinite without noise. ``claimed`` is the ε that the paper
     states for the same run, or None. ``separating`` maps a pair of columns to the sets that
-    separated it. ``untested`` are adjacent pairs (i, j), i < j in the columns' order, for which
-    some tests of the order in which the run ended early were not made. ``seconds`` is the run's
-    wall time, ``status`` "complete", "budget_exhausted" or "cancelled".
+    separated it. ``untested`` holds adjacent pairs (i, j), i < j in column order, that miss some
+    tests of the order in which the run ended early. ``seconds`` is the run's wall time, and
+    ``status`` is "complete", "budget_exhausted" or "cancelled".
 
-    With a ``truth``, ``classes`` has the class of each pair and ``counts`` their numbers.
-    ``metrics_all`` scores the graph with every partly tested pair as an edge, as the papers do;
-    ``metrics_tested`` scores the fully tested edges. A complete run has the same scores twice.
-    The run is compared with the truth's maximal PDAG under the same background ``knowledge``.
+    If there is a ``truth``, ``classes`` has the class of each pair and ``counts`` their numbers.
+    ``metrics_all`` counts every partly tested pair as an edge, as the papers do; ``metrics_tested``
+    scores only the fully tested edges. For a complete run both scores are equal. The run is
+    compared with the maximal PDAG of the ground truth under the same background ``knowledge``.
 
-    On private data (``public`` False) the run stores only charged results: ``fingerprint`` is a
-    random name, ``seconds`` NaN, the noise secret and ``seed`` None. With a given seed
+    On private data (``public`` is False) the run stores only charged results: ``fingerprint`` is a
+    random name, ``seconds`` is NaN, the noise is secret and ``seed`` is None. If a seed was given,
     ``seed_known`` is true: an attacker who knows the seed can remove the noise, so the run has no
     guarantee.
 
@@ -86,13 +86,13 @@ class RunResult(Outcome):
 
     @cached_property
     def classes(self) -> Mapping[tuple[int, int], LinkClass]:
-        """(i, j), i < j -> what became of the pair as it is displayed; empty without a truth."""
+        """(i, j), i < j -> the class of the pair as displayed; empty without a ground truth."""
         if self.truth is None:
             return {}
         return self._classes(self.displayed_cpdag)
 
     def _classes(self, matrix: Adjacency) -> Mapping[tuple[int, int], LinkClass]:
-        """Classify the edges of a (d, d) graph, in which pairs not fully tested count as edges."""
+        """Classify the edges of a (d, d) graph; pairs that were not fully tested count as edges."""
         assert self.truth is not None
         joined = matrix.copy()
         for i, j in self.untested:
@@ -102,19 +102,19 @@ class RunResult(Outcome):
 
     @cached_property
     def counts(self) -> Counts | None:
-        """Confusion counts of the pairs; None without a truth."""
+        """Confusion counts over pairs; None without a ground truth."""
         if self.truth is None:
             return None
         return count(self.classes, self.reference_cpdag)
 
     @cached_property
     def metrics_all(self) -> Scores | None:
-        """Scores with every partly tested pair as an edge; None without a truth."""
+        """Scores with every partly tested pair as an edge; None without a ground truth."""
         return None if self.truth is None else compare(self.matrix, self.reference_cpdag)
 
     @property
     def reference_cpdag(self) -> Adjacency:
-        """Return the part of the truth that the graph is compared with, (d, d), if any."""
+        """Return the (d, d) part of the truth to compare the graph with, or None."""
         assert self.truth is not None
         return reference_of(self.algorithm, self.truth, self.names, self.knowledge)
 
@@ -125,9 +125,10 @@ class RunResult(Outcome):
 
     @cached_property
     def knowledge_alone(self) -> Scores | None:
-        """Return the scores of the found edges with only the directions that knowledge fixes.
+        """Return the scores of the found edges with only the directions fixed by knowledge.
 
-        None without a truth or knowledge. ``metrics_all`` exceeds it by the data's contribution.
+        The value is None without a ground truth or without knowledge. The difference to
+        ``metrics_all`` is the contribution of the data.
         """
         if self.truth is None or self.known is None:
             return None
@@ -135,14 +136,14 @@ class RunResult(Outcome):
 
     @property
     def metrics_tested(self) -> Scores | None:
-        """Scores of the fully tested edges; None without a truth."""
+        """Scores of the fully tested edges; None without a ground truth."""
         if self.truth is None:
             return None
         return count(self._classes(self.tested), self.reference_cpdag).scores
 
     @cached_property
     def tested(self) -> Adjacency:
-        """Return the CPDAG's (d, d) matrix without the pairs that were not fully tested."""
+        """Return the (d, d) matrix of the CPDAG without the pairs that were not fully tested."""
         matrix = self.matrix.copy()
         for i, j in self.untested:
             matrix[i, j] = matrix[j, i] = False
@@ -150,14 +151,15 @@ class RunResult(Outcome):
 
     @cached_property
     def low_confidence(self) -> frozenset[tuple[int, int]]:
-        """Low-confidence directions (i, j): `metrics_all` treats them as directed, `counts` not."""
+        """Low-confidence directions (i, j), directed in `metrics_all` and undirected in
+        `counts`."""
         return self.diagnostics.low_confidence(self.tested)
 
     @cached_property
     def displayed_cpdag(self) -> Adjacency:
-        """The (d, d) matrix of every picture, table and file: ``tested``, doubted arrows as lines.
+        """The (d, d) matrix for pictures and files: ``tested``, low-confidence edges undirected.
 
-        An undirected edge is both directions.
+        An undirected edge has both entries.
         """
         matrix = self.tested.copy()
         for i, j in self.low_confidence:
@@ -165,24 +167,25 @@ class RunResult(Outcome):
         return matrix
 
     def __repr__(self) -> str:
-        """Return one line: the algorithm, the data, the graph and the charges."""
+        """Return one line with the algorithm, the data, the graph and the charges."""
         return (
             f"<RunResult {self.algorithm} on {self.dataset!r}: {len(self.skeleton)} links, "
             f"{self.ci_tests:,} tests, {self.status}, epsilon {self.proven.epsilon:.4g}>"
         )
 
     def _repr_html_(self) -> str:
-        """Return a notebook's view: a sentence, the graph, its guarantee; no row and no score."""
+        """Return HTML for notebooks: a sentence, the graph, its guarantee; no rows, no scores."""
         said = self.summary(scored=False)
         title = f"{algorithm(self.algorithm).title} on {self.dataset}: {said.links}"
         return f"<p><b>{escape(title)}</b></p>{self.plot()}<p>{escape(self.guarantee)}</p>"
 
     @cached_property
     def order_dependent_edges(self) -> frozenset[tuple[int, int]] | None:
-        """The links (i, j), i < j, that the columns in another order would have marked otherwise.
+        """The edges (i, j), i < j, that another column order would have marked differently.
 
-        On the answers that this run was given: nothing is asked and nothing spent. Empty where the
-        parameters make the order idle; None where these answers do not show it.
+        This is computed from the run's answers, without new tests or charges. It is empty if the
+        parameters make the result independent of the order, and None if these answers do not show
+        it.
         """
         if not self.params.by_order:
             return frozenset()
@@ -190,7 +193,7 @@ class RunResult(Outcome):
 
     @property
     def order_words(self) -> str:
-        """Say in a sentence which edges depend on the columns' order; empty for none."""
+        """Return a sentence that names the edges that depend on column order; empty for none."""
         if self.order_dependent_edges is None:
             return "Some edge directions may depend on the column order; PC-stable avoids this."
         if not self.order_dependent_edges:
@@ -202,14 +205,15 @@ class RunResult(Outcome):
 
     @property
     def guarantee(self) -> str:
-        """Return the guarantee of this run, in a sentence or two."""
+        """Return the guarantee of this run in one or two sentences."""
         promised = self.summary().promise
         return f"{promised.terms}. {promised.sentence}"
 
     def summary(self, *, scored: bool = True) -> Summary:
-        """The run in counts and sentences, as every page and file prints them.
+        """Return the run in counts and sentences, as every page and file prints them.
 
-        ``scored`` False leaves the truth out, where scores against it would not be private.
+        With ``scored=False`` the summary omits the ground truth, for use if scores would not be
+        private.
         """
         return summarise(
             self.params,
@@ -225,7 +229,7 @@ class RunResult(Outcome):
         )
 
     def plot(self) -> Svg:
-        """The graph as it is displayed, as SVG text that a notebook shows as a picture."""
+        """Return the displayed graph as SVG text that a notebook shows as a picture."""
         title = algorithm(self.algorithm).title
         return svg(self.names, self._edges, f"The graph that {title} learned from {self.dataset}")
 
@@ -244,47 +248,47 @@ class RunResult(Outcome):
 
     @property
     def edge_list(self) -> tuple[Edge, ...]:
-        """Every edge and every partly tested pair as data (:class:`engine.graphs.edges.Edge`)."""
+        """Return every edge and partly tested pair as data (:class:`engine.graphs.edges.Edge`)."""
         return tuple(self._edges)
 
     @property
     def edges(self) -> pd.DataFrame:
-        """The edges as a frame, one per row.
+        """Return the edges as a frame, one per row.
 
-        Its columns are source, target, edge_confidence, direction_confidence and class, and the
-        confidences' names in version 0.3, link and arrow. ``edge_confidence`` is how often such an
-        edge is real and ``direction_confidence`` how often it runs from source to target if it is
-        (NaN where the algorithm gives none); ``class`` is "directed", "undirected" (source and
-        target are in the columns' order) or "untested".
+        Its columns are source, target, edge_confidence, direction_confidence and class, and also
+        link and arrow, the names of the confidences in version 0.3. ``edge_confidence`` is how
+        often such an edge is real. ``direction_confidence`` is how often a real one runs from
+        source to target (NaN if the algorithm gives none). ``class`` is "directed", "undirected"
+        (source and target are in column order) or "untested".
         """
         return edge_frame(self._edges)
 
     def to_networkx(self) -> nx.DiGraph:
-        """The graph with ``mark`` and the confidences on its edges."""
+        """Return the networkx graph with ``mark`` and the confidences on its edges."""
         return annotated(self.names, self._edges)
 
     def to_dot(self) -> str:
-        """The graph as Graphviz DOT, as it is drawn: :attr:`displayed_cpdag`."""
+        """Return the graph in Graphviz DOT, as it is drawn: :attr:`displayed_cpdag`."""
         return dot(self.names, self.displayed_cpdag)
 
     @cached_property
     def skeleton(self) -> set[frozenset[str]]:
-        """Adjacent pairs, without direction."""
+        """The adjacent pairs, without direction."""
         return pairs_of(self.matrix, self.names)
 
     @cached_property
     def untested_pairs(self) -> set[frozenset[str]]:
-        """Return the pairs that were not fully tested, by their names."""
+        """Return the names of the pairs that were not fully tested."""
         return {frozenset((self.names[i], self.names[j])) for i, j in self.untested}
 
     @cached_property
     def cpdag(self) -> nx.DiGraph:
-        """The learned CPDAG; an undirected edge is both directions."""
+        """The learned CPDAG; an undirected edge has both directions."""
         return digraph_of(self.matrix, self.names)
 
     @cached_property
     def separating_sets(self) -> dict[frozenset[str], tuple[frozenset[str], ...]]:
-        """Pairs of names, with the sets that separated them."""
+        """Pairs of names with the sets that separated them."""
         return {
             frozenset(self.names[i] for i in pair): tuple(
                 frozenset(self.names[i] for i in one) for one in sets
@@ -293,12 +297,12 @@ class RunResult(Outcome):
         }
 
     def effect(self, cause: str, outcome: str, **options: Any) -> Effect:
-        """Estimate what setting one column does to another, from what Marginal PC released.
+        """Estimate the effect of setting one column on another, from Marginal PC's release.
 
-        ``options`` are those of :func:`engine.effects.effect.effect_of`; nothing is spent. Raises
-        InputError for another algorithm, which releases no tables.
+        ``options`` are those of :func:`engine.effects.effect.effect_of`; the estimate costs no ε.
+        Raises InputError for any other algorithm, because it releases no tables.
         """
-        # A run of another algorithm needs none of these.
+        # Imported here because only runs of Marginal PC need these.
         from engine.effects.effect import current_options, effect_of
         from engine.effects.plausible import plausible
 
@@ -314,17 +318,17 @@ class RunResult(Outcome):
 
     @property
     def ci_tests(self) -> int:
-        """Number of conditional independence tests, of all orders."""
+        """Number of conditional independence tests over all orders."""
         return sum(self.ci_tests_by_order)
 
     @property
     def proven(self) -> Guarantee:
-        """The (ε, δ) that is proven for this run."""
+        """The proven (ε, δ) of this run."""
         return self.ledger.proven
 
     @property
     def guaranteed_epsilon(self) -> float | None:
-        """The ε that a strict run guarantees; None where there is no cap."""
+        """The ε that a strict run guarantees; None if there is no cap."""
         strict = getattr(self.params, "guarantee", None) == STRICT
         return self.proven.epsilon if strict else None
 
@@ -340,9 +344,9 @@ class RunResult(Outcome):
 def reference_of(
     key: str, truth: nx.DiGraph, names: tuple[str, ...], knowledge: Knowledge | None
 ) -> Adjacency:
-    """Return the part of the truth that the algorithm's result is compared with.
+    """Return the part of the truth to compare the algorithm's result with.
 
-    It is the identifiable part: its CPDAG or MPDAG, or all of its arrows.
+    It is the identifiable part: its CPDAG or MPDAG, or all of its directed edges.
     """
     if algorithm(key).directs_all:
         return matrix_of(truth, names)

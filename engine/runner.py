@@ -32,21 +32,22 @@ if TYPE_CHECKING:
 
 @cache
 def _blas() -> ThreadpoolController:
-    """The linear algebra libraries of this process, looked up once."""
+    """Return the linear algebra libraries of this process, looked up once."""
     return ThreadpoolController()
 
 
 def one_thread() -> AbstractContextManager[Any]:
-    """Linear algebra on one thread.
+    """Run linear algebra on one thread.
 
-    The matrices here are small: threads only wait for each other (NOTEARS on Alarm: 20 times).
+    The matrices here are so small that threads mostly wait for each other: one is 20 times faster
+    for NOTEARS on Alarm.
     """
     limited: AbstractContextManager[Any] = _blas().limit(limits=1, user_api="blas")
     return limited
 
 
 def check_seed(seed: Any) -> int:
-    """The seed as an int; raises InputError unless it is a whole number of at least 0."""
+    """Return the seed as an int; InputError unless it is a whole number of at least 0."""
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
         raise InputError(f"seed must be a whole number of at least 0; {seed!r} is not.")
     return int(seed)
@@ -70,30 +71,30 @@ def run(
 
     Args:
         key: An algorithm's key, such as "marginal_pc" (:data:`engine.ALGORITHMS`).
-        data: A Dataset (:func:`engine.load_dataset`, :func:`engine.read_table`); or a frame, an
-            (n, d) array or the path of a file, which are read first.
-        schema: The declared public facts by which a frame, array or file is read; without one the
-            run has no guarantee.
-        seed: Fixes every draw. Without one, public data take 0, and private data a secret one that
-            is never shown; a seed given for private data makes ``seed_known`` true, and the run has
-            no guarantee. The same holds for a schema that was not declared.
-        trace: False keeps no steps.
-        on_step: Sees each step as it happens.
-        stop: A ``threading.Event``, or a function that says whether to stop. The
-            result then holds every decision until the stop.
-        on_progress: Called after every 20 steps with None, because no run knows its length, and a
-            phrase.
-        knowledge: Background knowledge about the causes; without it, the schema's. Public, so the
-            guarantee is the same with it and without.
-        question: The effect on which Marginal PC spends a share of its budget, or several; their
-            ``known`` is the background knowledge. Public.
+        data: A Dataset (:func:`engine.load_dataset`, :func:`engine.read_table`), or a frame, an (n,
+            d) array or the path of a file, which are read first.
+        schema: The declared public facts for reading a frame, array or file. Without a declared
+            schema the run has no guarantee.
+        seed: Determines every draw. By default it is 0 for public data, and a secret one for
+            private data that is never shown. A seed given for private data makes ``seed_known``
+            true, and the run has no guarantee.
+        trace: False stores no steps.
+        on_step: Called with each step as it happens.
+        stop: A ``threading.Event``, or a function that returns whether to stop. The result then
+            contains every decision made until the stop.
+        on_progress: Called after every 20 steps with None, because the length of a run is unknown,
+            and a phrase.
+        knowledge: Background knowledge about the causes; by default the schema's. It is public, so
+            the guarantee is the same with and without it.
+        question: The effect, or several, on which Marginal PC spends a share of its budget; their
+            ``known`` is the background knowledge. It is public.
         values: The algorithm's parameters by name, such as ``epsilon=1.0``.
 
     Returns:
-        The graph, its scores where the truth is known, the charges, and the trace.
+        The graph, its scores if the ground truth is known, the charges and the trace.
 
     Raises:
-        InputError: In one sentence, for anything that does not fit.
+        InputError: In one sentence, if any argument does not fit.
 
     Examples:
         >>> from engine import load_dataset, run
@@ -156,8 +157,8 @@ def run(
 def check_questions(
     chosen: Algorithm, question: Questions, knowledge: Knowledge | None
 ) -> tuple[tuple[Question, ...], Knowledge | None]:
-    """Return a run's questions and background knowledge; InputError where they do not fit."""
-    from engine.question import listed, one_knowledge  # most runs have none
+    """Return the questions and background knowledge of a run; InputError if they do not fit."""
+    from engine.question import listed, one_knowledge  # most runs have no question
 
     questions = listed(question)
     if chosen.key != "marginal_pc":
@@ -166,7 +167,7 @@ def check_questions(
 
 
 def _refuse_guesses(chosen: Algorithm, values: Mapping[str, Any]) -> None:
-    """Say what there is in the place of names that other libraries have; InputError."""
+    """Raise InputError that names our parameter for a keyword of other libraries."""
     known = {spec.name for spec in chosen.params.specs()}
     for word in {*values} - known:
         if word in ("epsilon", "delta"):
@@ -179,7 +180,7 @@ def _refuse_guesses(chosen: Algorithm, values: Mapping[str, Any]) -> None:
 
 
 def _stated(chosen: Algorithm, data: Dataset, knowledge: Knowledge | None) -> Knowledge | None:
-    """Return the given knowledge or the schema's; InputError if it would decide the answer."""
+    """Return the given knowledge or the schema's; InputError if it would give away the answer."""
     if knowledge is None and data.schema is not None and chosen.columns is None:
         knowledge = data.schema.knowledge
     if knowledge and chosen.columns is not None:
@@ -199,7 +200,7 @@ FOUND_SCHEMA = (
 
 
 def _ledger(chosen: Algorithm, data: Dataset, params: Parameters, seed: int | None) -> Ledger:
-    """Return the algorithm's ledger; it guarantees nothing if the run's surroundings leak."""
+    """Return the algorithm's ledger, without guarantee if the run's environment leaks."""
     if chosen.ledger is None:
         return Ledger()
     ledger = chosen.ledger(data, params)

@@ -1,6 +1,7 @@
-"""Results as plain JSON: the same fields under the same names, infinity as the string "inf".
+"""Results as plain JSON, with the same fields and names; infinity becomes the string "inf".
 
-Version 2 of a run's JSON has one meaning per key. :func:`current` reads version 1, of release 0.3.
+In version 2 of a run's JSON each key has one meaning. :func:`current` also reads version 1, from
+release 0.3.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def plain(value: Any) -> Any:
-    """Anything a result holds as JSON types; non-finite numbers become "inf", "-inf", "nan"."""
+    """Return a result's content as JSON types; non-finite numbers become "inf", "-inf", "nan"."""
     if isinstance(value, Charge):
         return charge_dict(value)
     if isinstance(value, Parameters):
@@ -51,7 +52,7 @@ def _key(key: Any) -> str:
 
 
 def charge_dict(charge: Charge) -> dict[str, Any]:
-    """Return one line of the ledger: the action and its costs."""
+    """Return one ledger line: the action and its costs."""
     return {
         "label": charge.label,
         "order": charge.order,
@@ -63,8 +64,8 @@ def charge_dict(charge: Charge) -> dict[str, Any]:
     }
 
 
-VERSION = 2  # of a run's JSON
-# Fields of a result that its JSON has under the same names.
+VERSION = 2  # of the JSON format of a run
+# Fields of a result that have the same names in its JSON.
 _SAME = (
     *("algorithm", "dataset", "fingerprint", "names", "params", "seed_known", "status", "counts"),
     *("metrics_all", "metrics_tested", "ci_tests", "ci_tests_by_order", "claimed", "proven"),
@@ -73,15 +74,15 @@ _SAME = (
 
 
 def result_dict(result: RunResult) -> dict[str, Any]:
-    """A run's fields, JSON-ready. Pairs are sorted by name.
+    """Return the fields of a run, ready for JSON. Pairs are sorted by name.
 
     ``cpdag``, ``skeleton`` and ``metrics_all`` include ``untested`` pairs as edges; ``counts`` and
-    ``metrics_tested`` do not. ``edges`` has each as it is shown: ``kind`` is its mark, ``class``
-    its comparison with the ground truth, ``note`` why it has no direction. ``low_confidence``
-    lists directed edges of ``cpdag`` that are shown undirected, ``contradicted`` undirected edges
-    whose directions contradict each other.
+    ``metrics_tested`` do not. ``edges`` has each one as displayed: ``kind`` is its mark, ``class``
+    its comparison with the ground truth, ``note`` the reason if it has no direction.
+    ``low_confidence`` lists directed edges of ``cpdag`` that are displayed undirected;
+    ``contradicted`` lists undirected edges whose directions contradict each other.
 
-    A seed given for private data is left out, because it fixes the noise.
+    A seed given for private data is omitted, because it determines the noise.
     """
     return (
         {"format_version": VERSION}
@@ -109,7 +110,7 @@ def result_dict(result: RunResult) -> dict[str, Any]:
 
 
 def _edge(edge: Edge) -> dict[str, Any]:
-    """One edge; a number that its algorithm does not give is null."""
+    """Return one edge; a number that its algorithm does not give is null."""
     numbers = {
         name: None if math.isnan(value := getattr(edge, name)) else value
         for name in ("edge_confidence", "direction_confidence", "weight")
@@ -135,9 +136,9 @@ _COUNTS = {
 
 
 def current(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a run's JSON of this or the version before under the names of this one.
+    """Return a run's JSON, of this or the previous version, under the names of this version.
 
-    Steps keep the sentences that version 1 has in the place of codes.
+    Steps from version 1 keep their sentences, because they have no codes.
     """
     if not _EARLIER.keys() & record.keys():
         return dict(record)
@@ -165,13 +166,13 @@ def _step(step: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _named(result: RunResult, pairs: Iterable[tuple[int, int]]) -> list[list[str]]:
-    """Pairs of columns by their names."""
+    """Return pairs of columns by name."""
     named = (frozenset((result.names[i], result.names[j])) for i, j in pairs)
     return [list(pair) for pair in unordered(named)]
 
 
 def _known(result: RunResult) -> dict[str, Any]:
-    """Background knowledge, the directions that it fixes, and the scores with those only."""
+    """Return the background knowledge, the directions that it fixes, and their scores."""
     assert result.knowledge is not None
     assert result.known is not None
     turned, links = result.known.fixed(result.matrix)
@@ -183,7 +184,7 @@ def _known(result: RunResult) -> dict[str, Any]:
 
 
 def algorithm_dict(algorithm: Algorithm) -> dict[str, Any]:
-    """One registered algorithm with its parameters: all that is declared of each."""
+    """Return one registered algorithm with the declarations of all its parameters."""
     said = ("key", "title", "family", "private", "reference", "summary")
     parameters = {"parameters": plain(algorithm.params.specs())}
     return {name: getattr(algorithm, name) for name in said} | parameters

@@ -1,3 +1,3 @@
-"""The release."""
+"""The version of the package."""
 
 __version__ = "0.4.0"
