@@ -68,7 +68,7 @@ _PARTS = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used, so that a script loads only what it needs."""
+    """Import a public name when it is first used, so that a script loads only used modules."""
     if name in _PARTS:
         import_module(_PARTS[name])
         return import_module(f"{__name__}.{name}")

@@ -23,10 +23,10 @@ OMITTED = {"omitted": True}  # marks a large field that a result's JSON leaves o
 class Outcome:
     """The outcome of an algorithm; a RunResult adds the request.
 
-    ``matrix`` is the CPDAG, (d, d) boolean. ``claimed`` is the paper's total ε, or None in strict
-    mode. ``untested`` holds pairs (i, j), i < j, that are still adjacent because the run ended
-    before all their tests of its last order. ``contradicted`` holds the undirected edges (i, j), i
-    < j, whose direction contradicts other directions (:mod:`engine.graphs.orientation`).
+    ``matrix`` is the CPDAG, (d, d) boolean. ``claimed`` is the ε that the paper states, or None in
+    strict mode. ``untested`` holds pairs (i, j), i < j, that are still adjacent because the run
+    ended before all their tests of its last order. ``contradicted`` holds the undirected edges (i,
+    j), i < j, whose direction contradicts other directions (:mod:`engine.graphs.orientation`).
     ``diagnostics`` is the record that is specific to the algorithm's family.
     """
 

@@ -151,8 +151,7 @@ class RunResult(Outcome):
 
     @cached_property
     def low_confidence(self) -> frozenset[tuple[int, int]]:
-        """Low-confidence directions (i, j), directed in `metrics_all` and undirected in
-        `counts`."""
+        """Low-confidence directions (i, j): directed in `metrics_all`, undirected in `counts`."""
         return self.diagnostics.low_confidence(self.tested)
 
     @cached_property

@@ -1,8 +1,8 @@
 """The papers' bounds and closed forms, as functions of public quantities.
 
 Priv-PC (2020) and its preprint: Theorems 2, 3, 6 to 9, Algorithm 5 and the sub-sampling optimum of
-section 3.2. CURATE (2024): Lemmas 1 and 2, eq. 16. Kusner et al. (2016): Theorems 1 to 7. They are
-the papers' statements; which of them hold is said in research/reproduction.md.
+section 3.2. CURATE (2024): Lemmas 1 and 2, eq. 16. Kusner et al. (2016): Theorems 1 to 7. Not all
+of the papers' statements are true; research/reproduction.md says which are.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def sieve_epsilon(epsilon: float, n: int, m: int) -> float:
         m: Rows of the sample, from 1 to n.
 
     Raises:
-        InputError: For an epsilon or a size outside these.
+        InputError: If epsilon or a size is outside its range.
 
     Examples:
         >>> round(sieve_epsilon(1.0, n=1000, m=100), 4)
@@ -40,15 +40,15 @@ def sieve_epsilon(epsilon: float, n: int, m: int) -> float:
     return unsampled(Guarantee(epsilon / 2, 0.0), m / n).epsilon
 
 
-# Where 2u = (1+u) ln(1+u): with u = e^L - 1, L = 2 - 2 e^-L; L - 2 is Lambert's W at -2 e^-2.
+# Root of 2u = (1+u) ln(1+u): with u = e^L - 1, L = 2 - 2 e^-L; L - 2 is Lambert's W at -2 e^-2.
 _BEST_U = math.expm1(2 + float(lambertw(-2 * math.exp(-2)).real))
 
 
 def best_rate(epsilon: float) -> float:
     """Return the sampling rate m/n that minimises the sieve's noise, clipped to [1/20, 1].
 
-    The noise is proportional to sqrt(n/m) / epsilon'(epsilon, n/m); with u = (e^(epsilon/2)-1) n/m
-    its minimum lies where 2u = (1+u) ln(1+u), for every epsilon.
+    The noise is proportional to sqrt(n/m) / epsilon'(epsilon, n/m). With u = (e^(epsilon/2)-1) n/m
+    its minimum is at 2u = (1+u) ln(1+u), for every epsilon.
 
     Args:
         epsilon: The ε of one round.
@@ -70,7 +70,7 @@ def best_subsample(epsilon: float, n: int) -> int:
         n: Number of rows, at least 1.
 
     Raises:
-        InputError: For an epsilon or n outside these.
+        InputError: If epsilon or n is outside its range.
 
     Examples:
         >>> best_subsample(1.0, n=100_000)
@@ -85,11 +85,11 @@ def sieve_errors(
 ) -> tuple[float, float]:
     """Theorem 2's bounds (type I, type II) of one sieve-and-examine answer, clipped to [0, 1].
 
-    Type I: a score of at least T + alpha is sifted out. Type II: a score of at most T - alpha
-    passes; the theorem needs alpha >= t, and 1 is returned below that. The paper's exponent 12
-    epsilon alpha / (6 Delta) is kept as printed; Algorithm 1's examine noise Lap(2 Delta / epsilon)
-    supports only 3 epsilon alpha / (6 Delta), so the type II bound can lie below the simulated rate
-    (the Learn page says so where it does).
+    Type I: the sieve filters a score of at least T + alpha. Type II: a score of at most T - alpha
+    passes. The theorem needs alpha >= t; for a smaller alpha the bound is 1. The paper's exponent
+    12 epsilon alpha / (6 Delta) is kept as printed. Algorithm 1's examine noise Lap(2 Delta /
+    epsilon) supports only 3 epsilon alpha / (6 Delta), so the type II bound can be below the
+    simulated rate (the Learn page then says so).
 
     Args:
         gap: Alpha, the distance of the score from the threshold, in the score's unit.
@@ -97,10 +97,10 @@ def sieve_errors(
         epsilon: The ε of one round.
         n: Number of rows.
         m: Rows of the sample.
-        sensitivity: The score's sensitivity on the rows it is computed on.
+        sensitivity: The score's sensitivity on the rows from which it is computed.
 
     Raises:
-        InputError: For an epsilon or a size that does not fit.
+        InputError: If epsilon or a size does not fit.
 
     Examples:
         >>> one, two = sieve_errors(0.1, 0.02, 1.0, n=100_000, m=16_542, sensitivity=0.0467)
@@ -130,23 +130,23 @@ def lemma1(
     c1: float = 1.0,
     c2: float = 1.0,
 ) -> tuple[float, float]:
-    """CURATE's Lemma 1: bounds (type I, type II) on one noisy test's error.
+    """CURATE's Lemma 1: bounds (type I, type II) on the error of one noisy test.
 
-    c/2 + e^(-T beta epsilon / Delta) / 2 with beta1, c1 for a lost deletion (type I) and beta2, c2
-    for a wrong one (type II).
+    The bounds are c/2 + e^(-T beta epsilon / Delta) / 2, with beta1 and c1 for a missed removal
+    (type I), and with beta2 and c2 for a wrong removal (type II).
 
     Args:
         epsilon: The test's ε, at least 0.
         threshold: T, at least 0.
-        sensitivity: Delta of the perturbed score, which carries n (:func:`kendall_p_bound`).
+        sensitivity: Delta of the perturbed score, which depends on n (:func:`kendall_p_bound`).
         beta1: Margin of type I, as a share of T.
         beta2: Margin of type II, as a share of T.
-        c1: Chance that the noisy score lies between the margins, which the lemma leaves open; its
-            safe value is 1.
+        c1: Probability that the noisy score lies between the margins; the lemma does not give it,
+            and 1 is always safe.
         c2: The same for type II.
 
     Raises:
-        InputError: For a negative epsilon or T, or a sensitivity that is not above 0.
+        InputError: If epsilon or T is negative, or the sensitivity is not above 0.
 
     Examples:
         >>> round(lemma1(1.0, 0.05, kendall_p_bound(10_000))[0], 3)
@@ -161,17 +161,17 @@ def lemma1(
 def kendall_p_bound(n: int, stratum: int = 2) -> float:
     """Eq. 16 of CURATE: the sensitivity of Kendall's p-value on n rows.
 
-    2 / sqrt(pi n) (9 a (a + 1) / (2 (2 (a + 1) + 5)) - 9 a^2 / (2 (2 a + 5))) / (a - 1) with a the
-    rows of the stratum that one record enters, the paper's n_i. It falls with a: .513 / sqrt(n) at
-    2, .0418 / sqrt(n) at 10, .0126 / sqrt(n) at 20. It is the paper's number; it does not bound the
-    p-value (research/theory/privacy_proofs.md).
+    The bound is 2 / sqrt(pi n) (9 a (a + 1) / (2 (2 (a + 1) + 5)) - 9 a^2 / (2 (2 a + 5))) / (a -
+    1). Here a, the paper's n_i, is the row count of the stratum that one record enters. The bound
+    falls with a: .513 / sqrt(n) at 2, .0418 / sqrt(n) at 10, .0126 / sqrt(n) at 20. This is the
+    paper's number; it does not bound the p-value (research/theory/privacy_proofs.md).
 
     Args:
         n: Rows, at least 1.
-        stratum: Rows of the stratum, at least 2. The paper does not say which it took.
+        stratum: Rows of the stratum, at least 2. The paper does not give its value.
 
     Raises:
-        InputError: For fewer rows.
+        InputError: If there are fewer rows.
 
     Examples:
         >>> round(kendall_p_bound(10_000), 5), round(kendall_p_bound(10_000, stratum=10), 5)
@@ -188,9 +188,10 @@ def kendall_p_bound(n: int, stratum: int = 2) -> float:
 def conditional_kendall_bound(n: int, strata: int, least: float = math.inf) -> float:
     """Theorem 7 of Priv-PC's preprint: the sensitivity of the conditional Kendall z.
 
-    27 / (4 sqrt(c (n - k))) + 9 / (2 a sqrt(c (n - k))), c = 9 a / (2 (2 a + 5)), for k strata of
-    at least a rows each; with a without end it is Theorem 3's (9/2) / sqrt(n - k). Published runs
-    calibrate to 6 / sqrt(n) instead, which holds without a set: the text gives no a.
+    The bound is 27 / (4 sqrt(c (n - k))) + 9 / (2 a sqrt(c (n - k))), c = 9 a / (2 (2 a + 5)), for
+    k strata of at least a rows each. As a grows without limit it becomes Theorem 3's (9/2) / sqrt(n
+    - k). Published runs use 6 / sqrt(n) instead, which is valid without a conditioning set, because
+    the text gives no a.
 
     Args:
         n: Rows, more than there are strata.
@@ -198,7 +199,7 @@ def conditional_kendall_bound(n: int, strata: int, least: float = math.inf) -> f
         least: a, at least 1.
 
     Raises:
-        InputError: For numbers outside these.
+        InputError: If a number is outside its range.
 
     Examples:
         >>> round(conditional_kendall_bound(100_001, strata=1), 5)
@@ -213,9 +214,9 @@ def conditional_kendall_bound(n: int, strata: int, least: float = math.inf) -> f
 def sparse_vector_scale(epsilon: float, quota: int = 1, delta: float = 0.0) -> float:
     """Algorithm 5 of Priv-PC's preprint: the threshold's Laplace scale, for 1-sensitive queries.
 
-    2 c / epsilon for a quota of c positive answers, or sqrt(32 c ln(1 / delta)) / epsilon; a
-    query's noise has twice the scale. SVT-PC and Priv-PC open a new round, with a quota of 1 and
-    delta 0, for each positive answer, so that no run uses the others.
+    The scale is 2 c / epsilon for a quota of c positive answers, or sqrt(32 c ln(1 / delta)) /
+    epsilon; a query's noise has twice the scale. SVT-PC and Priv-PC start a new round for each
+    positive answer, with a quota of 1 and delta 0, so no run uses the other cases.
 
     Args:
         epsilon: The ε of all c answers together, above 0.
@@ -223,7 +224,7 @@ def sparse_vector_scale(epsilon: float, quota: int = 1, delta: float = 0.0) -> f
         delta: From 0, below 1.
 
     Raises:
-        InputError: For numbers outside these.
+        InputError: If a number is outside its range.
 
     Examples:
         >>> sparse_vector_scale(1.0), round(sparse_vector_scale(1.0, 10, 1e-6), 2)
@@ -237,7 +238,7 @@ def sparse_vector_scale(epsilon: float, quota: int = 1, delta: float = 0.0) -> f
 
 
 def uniform_epsilon(quadratic: float, linear: float, total: float) -> float:
-    """Return the epsilon that each test gets if all get the same and cost ``total`` together.
+    """Return the epsilon per test if all tests get the same and cost ``total`` together.
 
     Solves quadratic e^2 + linear e = total for e >= 0.
 
@@ -247,7 +248,7 @@ def uniform_epsilon(quadratic: float, linear: float, total: float) -> float:
         total: Their cost together, in rho or epsilon.
 
     Raises:
-        InputError: For negative numbers, or tests that cost nothing.
+        InputError: If a number is negative, or the tests cost nothing.
 
     Examples:
         >>> round(uniform_epsilon(50, 0, 1.0), 4)
@@ -259,7 +260,7 @@ def uniform_epsilon(quadratic: float, linear: float, total: float) -> float:
 
 
 def affordable_iterations(total: float, initial: float, increment: str) -> float:
-    """Lemma 2 of CURATE: how many iterations a total epsilon affords that starts at ``initial``.
+    """Lemma 2 of CURATE: the number of iterations that a total epsilon allows.
 
     Args:
         total: Epsilon of all iterations together, above 0.
@@ -269,10 +270,10 @@ def affordable_iterations(total: float, initial: float, increment: str) -> float
             epsilon_0 > 1; it is restored here).
 
     Returns:
-        The real number; take its floor.
+        The exact real number; the number of iterations is its floor.
 
     Raises:
-        InputError: For a total or an initial epsilon that is not above 0, or another increment.
+        InputError: If the total or the initial epsilon is not above 0, or the increment is unknown.
 
     Examples:
         >>> affordable_iterations(1.0, 0.1, "additive")
@@ -298,16 +299,16 @@ def affordable_iterations(total: float, initial: float, increment: str) -> float
 
 
 def direction_probability(gap: float, scale: float) -> float:
-    """Kusner et al. Theorem 2: probability that the right direction wins.
+    """Kusner et al. Theorem 2: the probability that the correct direction wins.
 
-    1 - (gap + 2 scale) / (4 scale) e^(-gap / scale) for two scores, each with Laplace noise.
+    It is 1 - (gap + 2 scale) / (4 scale) e^(-gap / scale) for two scores, each with Laplace noise.
 
     Args:
-        gap: How far the two scores lie apart; negative where the wrong one is ahead.
+        gap: Difference of the two scores; negative if the wrong direction is ahead.
         scale: The noise's scale, above 0, in the scores' unit.
 
     Raises:
-        InputError: For a scale that is not above 0.
+        InputError: If the scale is not above 0.
 
     Examples:
         >>> round(direction_probability(1.0, 1.0), 7)
@@ -321,16 +322,16 @@ def direction_probability(gap: float, scale: float) -> float:
 
 
 def one_release_probability(gap: float, scale: float) -> float:
-    """Probability that the right direction wins where one noisy difference decides (ours).
+    """Probability that the correct direction wins if one noisy difference decides (ours).
 
-    1 - e^(-gap / scale) / 2.
+    It is 1 - e^(-gap / scale) / 2.
 
     Args:
-        gap: Size of the difference; negative where it names the wrong direction.
+        gap: Size of the difference; negative if it points in the wrong direction.
         scale: The scale of its Laplace noise, above 0, in the same unit.
 
     Raises:
-        InputError: For a scale that is not above 0.
+        InputError: If the scale is not above 0.
 
     Examples:
         >>> round(one_release_probability(1.0, 1.0), 4)
@@ -346,14 +347,14 @@ def one_release_probability(gap: float, scale: float) -> float:
 def iqr_direction_probability(gap: float, scale: float) -> float:
     """Kusner et al. Theorem 4, part 2: the same for four noisy log interquartile ranges.
 
-    1 - e^(-g/s) (48 s^3 + 33 s^2 g + 9 s g^2 + g^3) / (96 s^3).
+    It is 1 - e^(-g/s) (48 s^3 + 33 s^2 g + 9 s g^2 + g^3) / (96 s^3).
 
     Args:
         gap: g = Q_y + Q_rX - Q_x - Q_rY (the paper prints the last sign as +).
-        scale: s of each one's Laplace noise, above 0.
+        scale: s, the scale of each one's Laplace noise, above 0.
 
     Raises:
-        InputError: For a scale that is not above 0.
+        InputError: If the scale is not above 0.
 
     Examples:
         >>> round(iqr_direction_probability(1.0, 1.0), 7)
@@ -368,16 +369,17 @@ def iqr_direction_probability(gap: float, scale: float) -> float:
 
 
 def hsic_bounds(m: int) -> tuple[float, float]:
-    """Kusner et al. Theorem 3: HSIC's sensitivity on m test records, and the improved one below it.
+    """Kusner et al. Theorem 3: HSIC's sensitivity on m test records, and the improved bound.
 
-    (16 m - 8) / (m - 1)^2 and (12 m - 11) / (m - 1)^2; its proof is in an appendix that is not
-    among the texts. The bound proven here is 27 / (16 m) + 4 / m^2 (research/theory/pairs.md).
+    The bounds are (16 m - 8) / (m - 1)^2 and (12 m - 11) / (m - 1)^2; the proof of the second is in
+    an appendix that we do not have. The bound proven here is 27 / (16 m) + 4 / m^2
+    (research/theory/pairs.md).
 
     Args:
         m: Test records, at least 2.
 
     Raises:
-        InputError: For fewer records.
+        InputError: If there are fewer records.
 
     Examples:
         >>> [round(bound, 5) for bound in hsic_bounds(1000)]
@@ -389,20 +391,21 @@ def hsic_bounds(m: int) -> tuple[float, float]:
 
 
 def null_probabilities(changes: float, epsilon: float, delta: float) -> tuple[float, float]:
-    """Kusner et al. Theorem 4, part 1: how often an IQR is released, and the paper's bound on it.
+    """Kusner et al. Theorem 4, part 1: the probability of releasing an IQR, and the paper's bound.
 
     An IQR is released if a noisy count R_j = A_j + Lap(1 / epsilon) of one of two intervals exceeds
-    1 + ln(1 / delta) / epsilon. The first number is the chance of that where both counts are
-    ``changes``; the second is the paper's 3 delta / 2, stated for counts of at most e. It holds for
-    counts of at most 1, which privacy needs: at e the chance is e^(epsilon (e - 1)) delta.
+    1 + ln(1 / delta) / epsilon. The first number is the probability of this if both counts equal
+    ``changes``; the second is the paper's bound 3 delta / 2, stated for counts of at most e. The
+    bound is valid for counts of at most 1, which is enough for privacy: at e the probability is
+    e^(epsilon (e - 1)) delta.
 
     Args:
-        changes: A_1 = A_2, the records to change until the IQR leaves its interval.
+        changes: A_1 = A_2, the number of records to change before the IQR leaves its interval.
         epsilon: The ε of each part, above 0.
         delta: Above 0, below 1.
 
     Raises:
-        InputError: For numbers outside these.
+        InputError: If a number is outside its range.
 
     Examples:
         >>> released, bound = null_probabilities(1.0, 1.0, 1e-3)
@@ -420,16 +423,16 @@ def stable_release_probability(distance: float, epsilon: float, delta: float) ->
     """Kusner et al. Theorem 6: the probability 1 - beta that a stable rank score is released.
 
     A score is released with probability at least 1 - beta if (ln(1 / delta) + ln(1 / beta)) /
-    epsilon records can change without effect; here beta follows from the records, and 0 is
-    returned where no beta below 1 does.
+    epsilon records can change without effect. Here beta follows from the records; the result is 0
+    if no beta below 1 fits.
 
     Args:
-        distance: Records that can change without effect.
+        distance: Number of records that can change without effect.
         epsilon: Above 0.
         delta: Above 0, below 1.
 
     Raises:
-        InputError: For numbers outside these.
+        InputError: If a number is outside its range.
 
     Examples:
         >>> round(stable_release_probability(10, 1.0, 1e-3), 4)
@@ -443,8 +446,8 @@ def stable_release_probability(distance: float, epsilon: float, delta: float) ->
 def repeated_epsilon(total: float, slack: float, times: int = 3) -> float:
     """Corollary 3.21 of Dwork and Roth, as Kusner et al. use it for three IQRs of one sample.
 
-    The epsilon of each of k mechanisms that together are (total, k delta + slack)-private: total /
-    (2 sqrt(2 k ln(1 / slack))). An IQR spends it on three parts, a third each.
+    Return the epsilon of each of k mechanisms that together are (total, k delta + slack)-private:
+    total / (2 sqrt(2 k ln(1 / slack))). An IQR divides it equally among three parts.
 
     Args:
         total: epsilon', above 0 and below 1.
@@ -452,7 +455,7 @@ def repeated_epsilon(total: float, slack: float, times: int = 3) -> float:
         times: k, at least 1.
 
     Raises:
-        InputError: For numbers outside these.
+        InputError: If a number is outside its range.
 
     Examples:
         >>> round(repeated_epsilon(0.9, 1e-6), 5)

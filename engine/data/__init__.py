@@ -1,1 +1,1 @@
-"""Data sets: discrete tables with a public schema, read from files, networks or models."""
+"""Datasets: discrete tables with a public schema, from files, networks or models."""

@@ -9,33 +9,33 @@ from typing import Any
 
 from engine.data.sources import Relation, bare, quoted, written
 
-# Cells that stand for none, in any case; a level of the same text is that level all the same.
+# Texts that stand for a missing value, in any case, unless a level has the same text.
 GAPS = ("", "?", "na", "n/a", "nan", "null", "<na>", "nat", "#n/a")
 _NUMBERS = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DOUBLE)$")
 
 
 def moment(text: str, form: str | None = None) -> str:
-    """Return the SQL of a text's date and time, in UTC where it has a zone; NULL for no date.
+    """Return the SQL of a text's date and time, in UTC if it has a zone; NULL if it is no date.
 
-    A text that is no date in the format ``form`` may be one in ISO 8601.
+    A text that does not match the format ``form`` may be in ISO 8601.
     """
     plain = f"CAST(try_cast({text} AS TIMESTAMPTZ) AS TIMESTAMP)"
     return plain if form is None else f"coalesce(try_strptime({text}, {quoted(form)}), {plain})"
 
 
 def number(text: str, decimal: str) -> str:
-    """Return the SQL of a text's number, true being 1 and false 0; NULL or infinite for none."""
+    """Return the SQL of a text's number (true is 1, false is 0); NULL or infinite if it is none."""
     words = f"CASE lower({text}) WHEN 'true' THEN 1.0 WHEN 'false' THEN 0.0 END"
     return f"coalesce({_double(text, decimal)}, {words})"
 
 
 def once(cell: str, asked: str, called: str = "x") -> str:
-    """Return the SQL of an expression in ``x``, the value of ``cell``, which is computed once."""
+    """Return the SQL of an expression in ``x``, the value of ``cell``, computed only once."""
     return f"list_transform([{cell}], lambda {called}: {asked})[1]"
 
 
 def empty(text: str) -> str:
-    """Return the SQL that says whether a text stands for no value."""
+    """Return the SQL that tests whether a text stands for a missing value."""
     return f"(lower(coalesce({text}, '')) IN ({', '.join(map(quoted, GAPS))}))"
 
 
@@ -46,7 +46,7 @@ def _double(text: str, decimal: str) -> str:
 
 
 def _among(cell: str, codes: Sequence[Any], decimal: str) -> str:
-    """Return the SQL that says whether a cell is one of these codes, as a number or in any case."""
+    """Return the SQL that tests if a cell is one of these codes, as a number or in any case."""
     words = [str(code).strip().lower() for code in codes]
     numbers = (number(quoted(word.replace(".", decimal)), decimal) for word in words)
     found = f"lower(x) IN ({', '.join(map(quoted, words))})"
@@ -56,9 +56,9 @@ def _among(cell: str, codes: Sequence[Any], decimal: str) -> str:
 
 @dataclass(frozen=True)
 class Cell:
-    """One column's cells in SQL: as they are stored, as text, as numbers.
+    """The cells of one column in SQL: as stored, as text and as numbers.
 
-    A column of numbers (``typed``) has them already. ``decimal`` is the table's decimal sign.
+    A column of numbers (``typed``) already has numbers. ``decimal`` is the table's decimal sign.
     """
 
     stored: str
@@ -71,9 +71,9 @@ class Cell:
     def of(
         cls, table: Relation, name: str, part: str | None = None, missing: Sequence[Any] = ()
     ) -> Cell:
-        """Return the cells of a table's column; if ``part`` is named, that part of its dates.
+        """Return the cells of a table's column, or the part of its dates named by ``part``.
 
-        A cell that is one of the codes ``missing``, as text or as a number, is empty.
+        A cell equal to one of the codes ``missing``, as text or as a number, counts as missing.
         """
         at = table.at(name)
         kind = table.types[at]
@@ -86,7 +86,8 @@ class Cell:
         if part is not None:
             date = once(bare("z"), moment("x", table.dialect.date))
             stored = once(stored, f"coalesce(CAST({part}({date}) AS VARCHAR), z)", "z")
-        long = bool(missing) or part is not None  # such SQL stands once in the text built from it
+        # this SQL occurs only once in the text built from it
+        long = bool(missing) or part is not None
         text = once(stored, bare("w"), "w") if long else bare(stored)
         typed = part is None and _NUMBERS.match(kind) is not None
         read = once(text, number("x", sign))

@@ -1,4 +1,4 @@
-"""One column's public facts, the column that names persons, and the dialect of text."""
+"""The public facts about a column, the column that identifies persons, and the text dialect."""
 
 from __future__ import annotations
 
@@ -14,45 +14,47 @@ from engine.errors import InputError, did_you_mean, show, writable
 from engine.percent import number
 
 MAX_LEVELS = 64
-MOST_RELEASED = 12  # levels of a column: a test of two such inverts a matrix of 121 rows
+# levels per column: a test of two columns with 12 levels inverts a matrix of 121 rows
+MOST_RELEASED = 12
 MOST_GROUPED = 1_000
 MOST_COLUMNS = 1_000
 MOST_TEXT = 200
-HUGE = 1e300  # beyond it, differences of two values overflow
+HUGE = 1e300  # for larger values, differences of two values overflow
 TYPES = ("ordered", "unordered", "numeric")
-LEVEL = "level"  # of a numeric column's ``other``: no number is a separate level
+LEVEL = "level"  # for a numeric column's ``other``: non-numbers get a separate level
 MISSING_LEVEL = "missing"
-GAP_LEVELS = (MISSING_LEVEL, "no answer", "gap")  # levels that are there for empty cells
-# How a person's rows become one: the first or last by the order that the schema names, the highest
-# level of any, the most frequent, the sum of numbers, how many rows there are.
+GAP_LEVELS = (MISSING_LEVEL, "no answer", "gap")  # levels for missing values
+# Ways to combine a person's rows: the first or last in the order named by the schema, the highest
+# level, the most frequent level, the sum of numbers, or the number of rows.
 TAKES = ("first", "last", "any", "most", "sum", "count")
-ADDED = ("sum", "count")  # numbers made of all rows, cut afterwards
+ADDED = ("sum", "count")  # numbers computed from all rows and cut into levels afterwards
 DELIMITERS = (",", ";", "\t", "|")
 # Formats of dates, in addition to ISO 8601.
 DATES = ("%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d")
-PARTS = ("year", "month")  # of a date, which is then a number
+PARTS = ("year", "month")  # of a date, read as a number
 _NAMED = f"name is text of 1 to {MOST_TEXT} characters"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Column:
-    """One column's public facts.
+    """The public facts about one column.
 
-    ``type`` "ordered" or "unordered": ``levels`` in their order (of an unordered column it is only
-    a listing; rank tests still use it). "numeric": ``cuts``, a value on a cut point belonging to
-    the level above it; or ``bounds`` (lowest, highest) cut into ``bins`` of equal width, values
-    outside clipped to them. ``other`` replaces a cell that matches no level: one of the levels; in
-    a numeric column a number, or "level" for a separate level, the last. Without it a table with
-    such a cell is refused. ``missing`` are codes, texts or numbers, that are read as empty cells;
-    without it those of the schema. ``part`` "year" or "month" reads a date as that number. ``take``
-    is how a person's rows become one (:data:`TAKES`), where the schema names persons. ``declared``
-    False marks facts that were inferred from the data and not declared: a run on them has no
+    ``type`` "ordered" or "unordered" has ``levels`` in their order (for an unordered column it is
+    only a listing, but rank tests use it). "numeric" has ``cuts``, and a value on a cut point
+    belongs to the level above it. Or it has ``bounds`` (lowest, highest), divided into ``bins`` of
+    equal width, and values outside are clipped to them. ``other`` replaces an unmatched value: one
+    of the levels or, in a numeric column, a number, or "level" for a separate level at the end.
+    Without ``other`` a table with an unmatched value is refused. ``missing`` lists codes, texts or
+    numbers, that are read as missing; the default is the schema's. ``part`` "year" or "month" reads
+    a date as this number. ``take`` combines a person's rows (:data:`TAKES`) if the schema names
+    persons. ``declared=False`` marks facts that were inferred from the data: a run on them has no
     guarantee.
 
-    ``groups`` merges levels: by a group's name its levels, or the share that each has of the group
-    (synthetic rows are drawn by it). The groups are then the column's levels, before those that are
-    in none. ``values`` are public numbers by level; ``bounds`` next to ``cuts`` are the lowest and
-    highest value, a public fact. Raises InputError for facts that do not fit together.
+    ``groups`` merges levels. It maps a group's name to its levels, or to each level's share of the
+    group (synthetic rows use the shares). The column's levels are then the groups, followed by the
+    levels outside of groups. ``values`` gives public numbers by level. If there are ``cuts``,
+    ``bounds`` are the lowest and highest value, a public fact. Raises InputError if facts do not
+    fit together.
 
     Examples:
         >>> Column(name="age", type="numeric", bounds=(0, 100), bins=2, other="level").labels
@@ -89,12 +91,12 @@ class Column:
             raise InputError(f"The column {show(self.name)} {fault}.")
 
     def _faults(self) -> Iterator[str]:
-        """Yield the facts that do not fit; each is examined once those before it are right."""
+        """Yield the facts that do not fit; each check relies on the checks before it."""
         for what, known in (("type", TYPES), ("part", (None, *PARTS)), ("take", (None, *TAKES))):
             if (value := getattr(self, what)) not in known:
                 words = ", ".join(filter(None, known))
                 yield f"has a {what} that is none of {words}: {show(value)}"
-        if not isinstance(self.declared, bool):  # as a file of JSON may have it
+        if not isinstance(self.declared, bool):  # a JSON file may have another type
             yield "is declared, or not: true or false"  # type: ignore[unreachable]
         codes = self.missing or ()
         if not all(_is_text(code) or _is_number(code) for code in codes):
@@ -148,7 +150,7 @@ class Column:
 
     @property
     def size(self) -> int:
-        """How many levels there are, without naming them."""
+        """The number of levels, computed without naming them."""
         if self.type != "numeric":
             return len(self.labels)
         return (len(self.cuts) + 1 if self.cuts else self.bins) + (self.other == LEVEL)
@@ -167,14 +169,14 @@ class Column:
 
     @property
     def words(self) -> tuple[tuple[int, str], ...]:
-        """The texts that are read as a level, each with the level's code; levels stand first."""
+        """The texts that are read as a level, each with the level's code; the levels come first."""
         codes = {word: code for code, word in enumerate(self.labels)}
         codes |= {w: codes[name] for name, group in self.groups for w, _ in group}
         return tuple((codes[w], w) for w in dict.fromkeys((*self.levels, *codes)))
 
     @property
     def numbers(self) -> tuple[float | None, ...]:
-        """The public number of each level: stated, or the middle of an interval within bounds."""
+        """The public number of each level: the declared one, or the midpoint of its interval."""
         stated = dict(self.values)
         if self.type == "numeric" and self.bounds is not None:
             edges = [self.bounds[0], *self.points(), self.bounds[1]]
@@ -184,7 +186,7 @@ class Column:
 
     @property
     def other_code(self) -> int | None:
-        """The code of a cell that matches no level; None where such a table is refused."""
+        """The code of an unmatched value; None if a table with one is refused."""
         if self.other is None:
             return None
         if self.type == "numeric" and self.other != LEVEL:
@@ -193,11 +195,11 @@ class Column:
 
     @property
     def has_gap_level(self) -> bool:
-        """Whether ``other`` is a level that is there for empty cells."""
+        """True if ``other`` is a level for missing values."""
         return self.other is not None and self.labels[self.other_code or 0] in GAP_LEVELS
 
     def points(self) -> list[float]:
-        """Where the levels of a numeric column begin, but for the lowest."""
+        """Return the lowest value of each level of a numeric column, except the first."""
         if self.bounds is None or self.cuts:
             return [float(cut) for cut in self.cuts]
         low, high = map(float, self.bounds)
@@ -205,9 +207,9 @@ class Column:
 
 
 def interval_labels(cuts: Sequence[float] | np.ndarray) -> tuple[str, ...]:
-    """Labels of the k + 1 levels that k cut points make: "< a", "[a, b)", ">= b"."""
+    """Return the labels of the k + 1 levels between k cut points: "< a", "[a, b)", ">= b"."""
     points = [f"{cut:.6g}" for cut in cuts]
-    if len(set(points)) < len(points):  # six digits do not tell them apart
+    if len(set(points)) < len(points):  # six digits do not distinguish them
         points = [repr(float(cut)) for cut in cuts]
     inner = [f"[{low}, {high})" for low, high in pairwise(points)]
     return (f"< {points[0]}", *inner, f">= {points[-1]}")
@@ -223,7 +225,7 @@ def listed(value: Any, what: str) -> tuple[Any, ...] | None:
 
 
 def _paired(value: Any, what: str) -> tuple[Any, ...]:
-    """Return an object of a schema as pairs; a list of a group's levels stands for equal shares."""
+    """Return an object in a schema as pairs; a list of a group's levels means equal shares."""
     fault = f'"{what}" in a schema is an object: by name a list of levels, or numbers by level.'
     try:
         pairs = dict(value)
@@ -248,7 +250,7 @@ def _is_name(value: Any) -> bool:
 
 
 def _is_text(value: Any) -> bool:
-    """Whether it can be a name or a level: text that a file can hold, of a sensible length."""
+    """Return whether it can be a name or a level: text of limited length that a file can store."""
     return isinstance(value, str) and len(value) <= MOST_TEXT and writable(value)
 
 
@@ -261,8 +263,8 @@ def _is_number(value: Any) -> bool:
 class Person:
     """Column that identifies the person a row belongs to: ``id`` names it; it is never output.
 
-    ``order`` names the column of numbers or ISO dates by which a person's rows are first and last;
-    it need not be among the schema's. Raises InputError for names that are none.
+    ``order`` names the column of numbers or ISO dates that sorts a person's rows. It need not be in
+    the schema. Raises InputError if a name is not a valid text.
 
     Examples:
         >>> Person(id="patient", order="visited")
@@ -279,11 +281,11 @@ class Person:
 
 @dataclass(frozen=True, kw_only=True)
 class Dialect:
-    """How text is written; no record decides it.
+    """The way text is written; no record influences it.
 
-    ``encoding`` "utf-8", "utf-16" or "latin-1"; ``delimiter`` None is the one that cuts the header
-    line into most names; ``decimal`` "." or ","; ``date`` a format such as "%d/%m/%Y" of dates that
-    are not written as ISO 8601 has them.
+    ``encoding`` is "utf-8", "utf-16" or "latin-1". ``delimiter=None`` chooses the one that splits
+    the header line into most names. ``decimal`` is "." or ",". ``date`` is a format as "%d/%m/%Y"
+    for dates that are not in ISO 8601.
     """
 
     encoding: str = "utf-8"
@@ -319,22 +321,22 @@ PLAIN = Dialect()
 
 
 def repeated(names: Sequence[str]) -> str:
-    """Return the first name that occurs a second time; StopIteration where none does."""
+    """Return the first name that occurs a second time; StopIteration if all are different."""
     return next(name for i, name in enumerate(names) if name in names[:i])
 
 
 # Shared by a reader and a table -------------------------------------------------------------
 
-ASKED = 0.05  # of a column's cells: more that count as an answer are a question
+ASKED = 0.05  # share of a column's cells: if more of them count as an answer, the user must confirm
 
 
 @dataclass(frozen=True)
 class Unforeseen:
-    """Cells of one column that match no level: exact facts of private rows, for their owner alone.
+    """A column's unmatched values: exact facts about private rows, only for their owner.
 
-    ``cells`` of ``of`` cells; ``looks`` like some of them; ``to`` is the level they count as, None
-    where the schema states none. ``empty`` cells are apart from others, and ``foreseen`` where that
-    level is there for them.
+    ``cells`` of the column's ``of`` cells are unmatched, and ``looks`` shows some of them. ``to``
+    is the level they count as, or None if the schema declares none. ``empty`` marks the record of
+    missing values, which is separate; ``foreseen`` is true if the level exists for them.
     """
 
     column: str
@@ -347,21 +349,21 @@ class Unforeseen:
 
     @property
     def asks(self) -> bool:
-        """Return whether they are so many, and count as an answer, that the user has to agree."""
+        """Return whether so many cells count as an answer that the user must confirm."""
         return not self.foreseen and self.cells > ASKED * self.of
 
     @property
     def share(self) -> str:
-        """How many of the column's cells they are, in percent."""
+        """The percentage of the column's cells."""
         return f"{number(100 * self.cells / self.of, 2)} %"
 
     @property
     def look(self) -> str:
-        """Describe them, for their owner."""
+        """Return a description for the owner of the rows."""
         return "(empty)" if self.empty else ", ".join(self.looks)
 
     def __str__(self) -> str:
-        """In words, without a cell."""
+        """Return a sentence that quotes no cell."""
         are = f"({self.share}) are {'empty' if self.empty else 'no level'}"
         to = "" if self.to is None else f" and count as {self.to!r}"
         return f"{show(self.column)}: {self.cells:,} of {self.of:,} cells {are}{to}"

@@ -1,8 +1,8 @@
-"""Discrete data: a table of codes and the public schema it follows.
+"""Discrete data: a table of codes and the public schema that it follows.
 
-Everything downstream works on codes: cell (i, j) is the position of row i's value in
-column j's list of levels. The list's order is the ordinal order that Kendall and
-Spearman use. Levels are public schema, so a level may never occur in the rows.
+All other modules use codes: cell (i, j) is the position of row i's value in column j's list of
+levels. The order of this list is the ordinal order used by Kendall and Spearman. Levels belong to
+the public schema, so a level may be absent from the rows.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-MAX_FOLDED = 2**31 - 1  # rows that weights stand for: tables are counted in 32 bits
-_SHOWN = 12  # columns that are printed with their number of levels
-OWN = "own-"  # how the identity of private rows begins
+MAX_FOLDED = 2**31 - 1  # most rows that weights can represent: tables are counted in 32 bits
+_SHOWN = 12  # columns printed with their number of levels
+OWN = "own-"  # prefix of the identity of private rows
 UNDECLARED = (
     "The levels are the codes found in the data, read without noise; for a guarantee declare them "
     "(levels)."
@@ -41,25 +41,25 @@ UNDECLARED = (
 class Dataset:
     """Rows of discrete values, the schema they follow, and the true graph if known.
 
-    codes   (n, d), smallest unsigned type that holds every level, columns contiguous,
-            read-only. With weights (k, d): distinct rows of a table that was folded on reading.
-    weights how many of the n rows each row of codes stands for, (k,) int64, read-only; None where
-            each stands for itself. Where an order of rows matters, equal ones follow each other.
+    codes   (n, d), the smallest unsigned type for every level, columns contiguous, read-only. With
+            weights it is (k, d): the distinct rows of a table that was folded when read.
+    weights number of the n rows that each row of codes represents, (k,) int64, read-only; None if
+            each represents one row. If the order of rows matters, equal rows follow each other.
     names   d distinct column names.
-    levels  per column, its labels in code order, which is the ordinal order.
-    values  (n, d) floats of numeric data, read-only, of which the codes are the bins; else None.
-    bounds  per column of numeric data, the declared (lowest, highest) value, a public fact: methods
-            that read the values clip them to it.
-    truth   acyclic graph over exactly the column names (kept as a frozen copy).
-    public  true for benchmark data, of which raw statistics may be shown in traces.
-    schema  the public facts that the user declared for the whole table, if every record was read by
-            it alone; None where any choice was found in the data. Its names and levels are the
-            dataset's. Only then is the dataset ``declared``.
-    notes   changes to the data on reading, one sentence each.
-    unforeseen_cells  cells that matched no level on reading, for the rows' owner alone; a frame of
-        them is ``unforeseen``. They are in no result, file or log.
+    levels  for each column, its labels in code order, which is the ordinal order.
+    values  (n, d) floats for numeric data, read-only; the codes are their bins. Otherwise None.
+    bounds  for each numeric column the declared (lowest, highest) value, a public fact; methods
+            that read values clip them to it.
+    truth   acyclic graph over exactly the column names (stored as a frozen copy).
+    public  true for benchmark data; traces may then show raw statistics.
+    schema  the public facts that the user declared for the whole table, if only they decide how a
+            record is read; None if any choice was inferred from the data. It has the dataset's
+            names and levels. The dataset is ``declared`` only if it has a schema.
+    notes   changes made to the data when it was read, one sentence each.
+    unforeseen_cells  unmatched values when the data was read, only for the rows' owner;
+            ``unforeseen`` shows them in a frame. No result, file or log contains them.
 
-    Raises InputError where these do not fit together.
+    Raises InputError if these do not fit together.
 
     Examples:
         >>> from engine import load_dataset
@@ -92,13 +92,13 @@ class Dataset:
             if getattr(self, what) is not None:
                 self._set(what, np.asarray(getattr(self, what)), kind)
         if self.truth is not None:
-            truth = nx.empty_graph(self.names, nx.DiGraph)  # a copy, its nodes in column order
+            truth = nx.empty_graph(self.names, nx.DiGraph)  # a copy with nodes in column order
             truth.add_edges_from(self.truth.edges)
             refuse_cycle(truth, "The true graph")
             object.__setattr__(self, "truth", nx.freeze(truth))
 
     def _faults(self, codes: np.ndarray) -> Iterator[str]:
-        """Yield the facts that do not fit; each is examined once those before it are right."""
+        """Yield the facts that do not fit; each check relies on the checks before it."""
         names, levels, schema = self.names, self.levels, self.schema
         texts = all(isinstance(name, str) and name.strip() for name in names)
         if not texts or len(set(names)) < len(names) or len(names) != len(levels):
@@ -127,17 +127,17 @@ class Dataset:
             yield "The true graph must have exactly the column names as its nodes."
 
     def _set(self, name: str, array: np.ndarray, kind: Any) -> None:
-        """Keep an array packed and read-only: a copy, unless it is both."""
+        """Store an array packed and read-only, as a copy unless it already is."""
         packed = np.array(array, kind, order="F", copy=array.flags.writeable or None)
         object.__setattr__(self, name, frozen(packed))
 
     def __repr__(self) -> str:
-        """Return one line that holds no row: the output of a shell ends up in logs."""
+        """Return one line that contains no row, because shell output ends up in logs."""
         kind = "public" if self.public else f"private, {'' if self.declared else 'un'}declared"
         return f"<Dataset {self.name!r}: {self.n:,} rows, {self.d} columns, {kind}>"
 
     def __str__(self) -> str:
-        """Rows, levels of the columns, and how many cells match no level: for the rows' owner."""
+        """Return rows, levels per column and the number of unmatched values, for the owner."""
         more = "" if self.d <= _SHOWN else f" and {self.d - _SHOWN} more columns"
         sizes = zip(self.names[:_SHOWN], self.cardinalities, strict=False)
         levels = ", ".join(f"{show(name)} {size}" for name, size in sizes)
@@ -148,7 +148,7 @@ class Dataset:
         )
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore from a pickle, which forgets that the codes are read-only."""
+        """Restore from a pickle and make the arrays read-only again."""
         self.__dict__.update(state)
         for array in (self.codes, self.values, self.weights):
             if array is not None:
@@ -161,7 +161,7 @@ class Dataset:
 
     @property
     def declared(self) -> bool:
-        """Whether a whole schema, and nothing found in the rows, says how a record is read."""
+        """True if a whole schema, without inferred facts, decides how a record is read."""
         return self.schema is not None
 
     @property
@@ -171,15 +171,15 @@ class Dataset:
 
     @property
     def cardinalities(self) -> tuple[int, ...]:
-        """Number of levels of each column, those that never occur included."""
+        """The number of levels of each column, including levels that never occur."""
         return tuple(map(len, self.levels))
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 of the content: codes, names, levels, values, true edges (not the name).
+        """SHA-256 of the content (codes, names, levels, values, true edges) without the name.
 
-        It includes the schema's background knowledge: with other knowledge the same rows give
-        another run.
+        It includes the schema's background knowledge, because the same rows give another run with
+        other knowledge.
         """
         edges = None if self.truth is None else sorted(map(list, self.truth.edges))
         header = [list(self.codes.shape), self.names, self.levels, edges]
@@ -199,7 +199,7 @@ class Dataset:
 
     @cached_property
     def identity(self) -> str:
-        """Return these rows' name in outputs and caches: public ones' fingerprint, else random.
+        """The name of these rows in outputs and caches: the fingerprint if public, else random.
 
         A digest of private rows would reveal the last row to an attacker who knows all others.
         """
@@ -215,10 +215,10 @@ class Dataset:
     ) -> Dataset:
         """Build a dataset from any (n, d) array of non-negative whole numbers (copied).
 
-        Names default to X0, X1, ...; levels to "0" up to the largest code of the column, which is
-        no declared schema: a note says so. Levels that are given are one, where a schema can say
-        them (2 columns or more, of 2 to 64 levels). ``more``: ``name``, ``truth``, ``public``,
-        ``notes`` and ``weights``, as the class has them.
+        Default names are X0, X1, ...; default levels are "0" up to the largest code of the column.
+        Default levels are no declared schema, and a note says so. Given levels are a declared
+        schema if a schema can express them (2 columns or more, each with 2 to 64 levels). ``more``
+        may set ``name``, ``truth``, ``public``, ``notes`` and ``weights`` of the class.
         """
         array = _whole(codes)
         called = _called(names, array.shape[1])
@@ -227,7 +227,7 @@ class Dataset:
                 more["notes"] = (*more.get("notes", ()), UNDECLARED)
             levels = [[str(k) for k in range(int(top) + 1)] for top in array.max(axis=0)]
         else:
-            with suppress(InputError, IndexError):  # levels that no schema can say
+            with suppress(InputError, IndexError):  # levels that no schema can express
                 pairs = zip(called, map(tuple, levels), strict=False)
                 facts: Any = ({"name": n, "levels": own, "other": own[0]} for n, own in pairs)
                 more["schema"] = Schema(tuple(Column(type="ordered", **one) for one in facts))
@@ -243,12 +243,12 @@ class Dataset:
         bins: int = 5,
         **more: Any,
     ) -> Dataset:
-        """Build numeric data (copied) from any (n, d) array and stated bounds of its columns.
+        """Build numeric data (copied) from any (n, d) array and the declared bounds of its columns.
 
         The codes are ``bins`` levels of equal width between the bounds; values outside belong to
-        the outermost ones. Names, bounds and bins are a declared schema; bounds that were read from
-        the data are none, and ``dataclasses.replace(data, schema=None)`` says so. ``more`` as for
-        :meth:`from_codes`.
+        the outermost ones. Names, bounds and bins are a declared schema. If the bounds were read
+        from the data, remove it with ``dataclasses.replace(data, schema=None)``. ``more`` is the
+        same as in :meth:`from_codes`.
         """
         array = np.asarray(values, dtype=float)
         called = _called(names, len(bounds))
@@ -275,7 +275,7 @@ class Dataset:
 
     @cached_property
     def alphabetical(self) -> Dataset:
-        """The same rows with each column's levels in alphabetical order, as pandas' categories."""
+        """Return the same rows with each column's levels in alphabetical order, as in pandas."""
         levels = tuple(tuple(sorted(labels)) for labels in self.levels)
         if levels == self.levels:
             return self
@@ -286,9 +286,9 @@ class Dataset:
 
     @property
     def unforeseen(self) -> pd.DataFrame:
-        """The cells that match no level, for the rows' owner alone: a frame of one line per kind.
+        """The unmatched values as a frame with one line per kind, only for the rows' owner.
 
-        Its columns: column, cells, share (of the column's cells), looks like, counts as.
+        Its columns are column, cells, share (of the column's cells), looks like, counts as.
         """
         import pandas as pd
 
@@ -305,10 +305,10 @@ class Dataset:
     def to_frame(self, schema: Schema | None = None) -> pd.DataFrame:
         """Return the labels as a pandas DataFrame of ordered categorical columns.
 
-        With a ``schema`` that reads one row a person every row is a person's: it has a number in
-        the place of the person's id and order, and the schema reads the same levels.
+        If a ``schema`` is given that reads one row per person, each row becomes a person with a
+        number as id and order, so that the schema reads the same levels.
         """
-        import pandas as pd  # here, so that importing the engine does not load pandas
+        import pandas as pd  # imported here, so that importing the engine does not load pandas
 
         rows = self.row_codes().T
         columns = {
@@ -324,7 +324,7 @@ class Dataset:
 
 
 def frozen(array: np.ndarray) -> np.ndarray:
-    """Return the same array, read-only from here on."""
+    """Make an array read-only and return it."""
     array.flags.writeable = False
     return array
 
@@ -341,7 +341,7 @@ def _whole(codes: Any) -> np.ndarray:
 
 
 def refuse_cycle(graph: nx.DiGraph, what: str) -> None:
-    """Raise DataError, with the cycle, where the graph has one; ``what`` names the graph."""
+    """Raise DataError that shows the cycle if the graph has one; ``what`` names the graph."""
     if not nx.is_directed_acyclic_graph(graph):
         arcs = nx.find_cycle(graph)
         path = way([show(node) for node in [*(a for a, _ in arcs), arcs[0][0]]], " -> ")
@@ -349,7 +349,7 @@ def refuse_cycle(graph: nx.DiGraph, what: str) -> None:
 
 
 def mixed_radix_keys(codes: NDArray[np.unsignedinteger], sizes: Sequence[int]) -> NDArray[np.int64]:
-    """One integer a row that is equal for equal rows; compressed where it would overflow."""
+    """Return one integer per row, equal for equal rows, compressed to prevent overflow."""
     keys, size = np.zeros(codes.shape[0], np.int64), 1
     for column, levels in enumerate(sizes):
         if size > (1 << 62) // max(levels, 1):

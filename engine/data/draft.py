@@ -1,7 +1,7 @@
-"""Summarise the rows of a table to propose a schema: exact facts, for their owner alone.
+"""Summarise the rows of a table to propose a schema: exact facts, only for their owner.
 
-It must not leave the machine, and it is not declared. A person examines it and declares the schema
-from other knowledge than these rows.
+The proposal must not leave the machine, and it is not declared. A person examines it and declares
+the schema from knowledge other than these rows.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from engine.data.sources import Relation, bare, opened, quoted
 from engine.errors import DataError, show
 from engine.monitor import QUIET, Monitor
 
-FEW = 10  # numbers with at most so many values are levels
-PARTS = 5  # levels that more of them are proposed to be cut into, by as many of the rows each
-SLACK = 1 / (4 * PARTS)  # by which a part may differ, so that a cut has few digits
-OWN = 1 / 3  # a value with so large a share of the rows is a separate level
-ODD = 20  # different words that may stand among numbers
+FEW = 10  # numbers with at most so many different values become levels
+PARTS = 5  # levels proposed for other numbers, with about equally many rows each
+SLACK = 1 / (4 * PARTS)  # by which a part may deviate, so that a cut has few digits
+OWN = 1 / 3  # a value with this share of the rows is a separate level
+ODD = 20  # different words that may occur among numbers
 _FORMATS = (None, *DATES)
-_AT_ONCE = 8  # columns whose texts are counted by one pass, and held at once
-_LEAST_UNIQUE = 20  # rows from which all-different values look like an id
+_AT_ONCE = 8  # columns whose texts are counted in one pass and held in memory together
+_LEAST_UNIQUE = 20  # smallest number of rows for which different values look like an id
 _ID = re.compile(r"(^|[^a-z])(id|ids|pid|nr|no|person|patient|subject|participant)([^a-z]|$)", re.I)
 _WEIGHT = re.compile(r"(^|[^a-z])(weights?|wgt|wt|[a-z]*wei?ght?|pw)([^a-z]|$)", re.I)
 # Numbers that often stand for a missing answer: -9, 99, -777.
@@ -50,13 +50,13 @@ _CODES = (
 
 @dataclass(frozen=True)
 class Found:
-    """One column as found: how many values it has, how many cells are empty, and what to declare.
+    """The facts inferred about one column: values, missing cells and a proposal.
 
     ``column`` is proposed, not declared: "ordered" levels (few numbers, or categories that the
-    table orders), "unordered" ones (few words), or numbers and cut points. It is None for an id, a
-    date (which has ``years``, in the format ``date``), free text and a constant; ``why_out`` gives
-    the reason and a remedy. ``hint`` names other things to check, ``repeats`` how many rows the
-    most frequent value has.
+    table orders), "unordered" levels (few words), or numbers with cut points. It is None for an id,
+    a date (which has ``years``, in the format ``date``), free text and a constant; ``why_out``
+    gives the reason and a remedy. ``hint`` names other points to check, and ``repeats`` is the
+    number of rows with the most frequent value.
     """
 
     name: str
@@ -80,7 +80,7 @@ def survey(
 ) -> tuple[tuple[Found, ...], Dialect]:
     """Return every column with a name, and the dialect of text; DataError without a table.
 
-    ``missing`` are codes that stand for no answer in any column.
+    ``missing`` lists codes that mean a missing value in any column.
     """
     with opened(source, PLAIN.said(said), query, monitor=monitor) as table:
         found, table = look(table, guess="decimal" not in said, missing=missing)
@@ -90,7 +90,7 @@ def survey(
 def look(
     table: Relation, *, guess: bool = True, missing: Sequence[Any] = ()
 ) -> tuple[tuple[Found, ...], Relation]:
-    """Every column with a name; and the table, with the decimal sign and dates that it has."""
+    """Return every named column, and the table with its decimal sign and date format."""
     [[rows]] = table.rows("count(*)")
     if rows < 2:
         held = "one row" if rows else "no rows"
@@ -113,7 +113,7 @@ def look(
 
 
 def _decimal_commas(table: Relation) -> bool:
-    """Whether all cells of a column that are no numbers have a comma, which ends no cell there."""
+    """Return whether some column's cells are all numbers if a comma is a decimal sign."""
     cells = [Cell.of(table, name) for name in table.names]
     commas = (
         f"bool_and(regexp_full_match({cell.text}, '[+-]?\\d*,\\d+([eE][+-]?\\d+)?')) "
@@ -124,22 +124,23 @@ def _decimal_commas(table: Relation) -> bool:
 
 
 class _Facts(NamedTuple):
-    """The facts from one pass over a table about a column's texts, by the place of the column."""
+    """The facts about a column's texts from one pass over a table, by the column's position."""
 
     place: int
     held: int  # cells that are not empty
-    texts: int  # different ones
-    numbers: int  # of these, numbers
-    strange: int  # cells that are no number
-    least: int  # rows of the least frequent text
+    texts: int  # different texts
+    numbers: int  # different texts that are numbers
+    strange: int  # cells that are not numbers
+    least: int  # rows with the least frequent text
     most: int
-    whole: bool  # all numbers
-    long: int  # characters of the longest
-    spans: list[list[int] | None]  # first and last year, where each text is a date as in _FORMATS
+    whole: bool  # all numbers are whole
+    long: int  # characters in the longest text
+    # first and last year if every text is a date, per format in _FORMATS
+    spans: list[list[int] | None]
 
 
 def _facts(table: Relation, names: Sequence[str], missing: Sequence[Any]) -> Iterator[_Facts]:
-    """Yield the facts of each column; whole numbers that no float holds are words."""
+    """Yield the facts about each column; whole numbers too large for a float count as words."""
     stored = (Cell.of(table, name, missing=missing).stored for name in names)
     cells = ", ".join(f"{cell} AS s{j}" for j, cell in enumerate(stored))
     each = ", ".join(f"s{j}" for j in range(len(names)))
@@ -179,7 +180,7 @@ def _words(table: Relation, place: int, asked: str) -> list[Any]:
 def _look(
     table: Relation, name: str, facts: _Facts, rows: int, known: tuple[tuple[str, ...], bool]
 ) -> Found:
-    """Describe a column; ``known`` has its categories, and says whether they have an order."""
+    """Describe a column; ``known`` has its categories and says whether they are ordered."""
     if len(name) > MOST_TEXT:
         return Found(name, 0, 0, why_out=f"its name has more than {MOST_TEXT} characters")
     place, held, odd = facts.place, facts.held, facts.texts - facts.numbers
@@ -234,7 +235,7 @@ def _look(
 def _why_out(
     table: Relation, name: str, facts: _Facts, few: int, gaps: int, numeric: bool
 ) -> tuple[str, tuple[int, int] | None, str | None] | None:
-    """Why a column cannot be levels, its years and format where it is of dates; None if it can."""
+    """Return why a column cannot have levels, and its years and format; None if it can."""
     texts, held, most = facts.texts, facts.held, facts.most
     if few + (gaps > 0) < 2 or not few:
         return "it holds one value only" if few else "it is empty", None, None
@@ -247,7 +248,7 @@ def _why_out(
         asked = 'of which the year or the month can be declared (part="year")'
         return f"it is a date{said}, from {first} to {last}, {asked}", (first, last), form
     repeated = held > 1.5 * texts
-    if numeric:  # rows of one value that follow each other are those of one person
+    if numeric:  # consecutive rows with one value belong to one person
         many, named = texts > MAX_LEVELS, texts > FEW and bool(_ID.search(name))
         sure = named and (many or facts.least == most)
         sure = sure or (many and repeated and most < held / 10 and _in_blocks(table, name, held))
@@ -265,7 +266,7 @@ def _why_out(
 
 
 def _in_blocks(table: Relation, name: str, held: int) -> bool:
-    """Whether most rows have the value of the row before them."""
+    """Return whether most rows have the same value as the row before them."""
     cell = Cell.of(table, name).text
     [[same]] = table.con.execute(
         f"SELECT count(*) FILTER (x = y) FROM (SELECT {cell} AS x, lag({cell}) OVER () AS y FROM "
@@ -295,7 +296,7 @@ def _hints(
 
 
 def _free(table: Relation, facts: _Facts, few: int) -> str:
-    """Why a column is free text, with what decided."""
+    """Explain why a column is free text."""
     if facts.long > MOST_TEXT:
         return f"it is free text: one has {facts.long:,} characters"
     said = f"it is free text: {few:,} different ones, and at most {MAX_LEVELS - 1} can be levels"
@@ -306,9 +307,9 @@ def _free(table: Relation, facts: _Facts, few: int) -> str:
 
 
 def _sorted(words: Sequence[str], categories: Sequence[str]) -> tuple[str, ...]:
-    """Texts by name; those that are the table's categories have their order.
+    """Sort texts by name, or by the order of the table's categories.
 
-    Runs of digits stand by their value: x2 before x10.
+    Digits are compared by value: x2 before x10.
     """
     padded = {text: re.sub("[0-9]+", lambda run: run[0].zfill(20), text) for text in words}
     listed = [text for text in categories if text in padded]
@@ -317,7 +318,7 @@ def _sorted(words: Sequence[str], categories: Sequence[str]) -> tuple[str, ...]:
 
 
 def _numbered(values: Sequence[float], decimal: str) -> tuple[str, ...]:
-    """Numbers as levels, written as the table's are."""
+    """Return numbers as levels, written in the table's style."""
     return tuple(
         str(int(v)) if v == int(v) and abs(v) < 2**53 else repr(v).replace(".", decimal)
         for v in values
@@ -325,19 +326,20 @@ def _numbered(values: Sequence[float], decimal: str) -> tuple[str, ...]:
 
 
 def _cuts(values: np.ndarray, counts: np.ndarray, whole: bool) -> tuple[float, ...]:
-    """Return cut points, each with the fewest digits that separate the values next to it.
+    """Return cut points, each with the fewest digits that separate the neighbouring values.
 
-    A value with many rows is a separate level; the others are cut into parts of about as many rows.
+    A value with many rows is a separate level; the others are divided into parts with about equally
+    many rows.
     """
     own = np.flatnonzero(counts >= OWN * counts.sum())
     rest = counts.astype(float)
     rest[own] = 0
     share = rest.sum() / counts.sum()
     rest = np.concatenate([[0], np.cumsum(rest)]) / (rest.sum() or 1)
-    found: dict[int, float] = {}  # by how many values are below
+    found: dict[int, float] = {}  # keys: the number of values below the cut
 
     def cut(low: int, high: int, next_: bool = False) -> None:
-        """Between two values' places, unless there is one or all values are on one side."""
+        """Add a cut between two positions, unless one exists or all values are on one side."""
         if 0 < low <= high < len(values) and not any(k in found for k in range(low, high + 1)):
             point = _short(values[low - 1], values[high], next_ and whole)
             found[int(np.searchsorted(values, point))] = point

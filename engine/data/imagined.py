@@ -1,10 +1,9 @@
-"""Random discrete Bayesian networks over a given schema: examples of its possible data.
+"""Random discrete Bayesian networks over a given schema, as examples of its possible data.
 
-Real networks mix kinds of nodes, and so do these: probability tables drawn from a Dirichlet
-distribution, effects that need no more than one cause (noisy-or), and copies of the parents with a
-little noise. Some causes are rare. Or all tables are borrowed from one real network
-(:func:`table_like`), with its near-deterministic nodes, its rare levels, its copies and
-its crowded neighbourhoods.
+Like real networks, they mix kinds of nodes: probability tables from a Dirichlet distribution,
+effects that need only one cause (noisy-or), and copies of the parents with a little noise. Some
+causes are rare. Or all tables come from one real network (:func:`table_like`), with its
+near-deterministic nodes, rare levels, copies and dense neighbourhoods.
 """
 
 from __future__ import annotations
@@ -22,21 +21,21 @@ Table = NDArray[np.float64]
 Levels = Sequence[Sequence[str]]
 
 MOST_PARENTS = 3
-MOST_BORROWED = 4  # parents of a node with a borrowed table
-LEAST_LEAN = 0.3  # weight of a node as a child for which no parents were drawn
-TABLES, NOISY_OR = 0.6, 0.2  # shares of two kinds of nodes with parents; the rest are copies
-RARE = 0.2  # share of rare causes among nodes without parents
+MOST_BORROWED = 4  # most parents of a node with a borrowed table
+LEAST_LEAN = 0.3  # weight as a child, for a node whose drawn number of parents is 0
+TABLES, NOISY_OR = 0.6, 0.2  # shares of two kinds of nodes with parents; the others are copies
+RARE = 0.2  # share of rare causes among the nodes without parents
 
 
 def random_network(
     names: Sequence[str], levels: Levels, edges: int, rng: Generator, like: Network | None = None
 ) -> Network:
-    """Draw a network of these columns and about so many edges, with at most 3 parents per node.
+    """Draw a network with these columns and about ``edges`` edges, at most 3 parents per node.
 
-    Parents come from the nodes before in a random order, near ones first, so that chains, trees
-    and shared children all occur. With ``like`` the tables are that network's, fitted to these
-    levels, and the nodes have as many parents as its nodes have (at most 4); those that have
-    children already may draw more of them.
+    Parents come from earlier nodes in a random order, near ones preferred, so that chains, trees
+    and shared children all occur. With ``like`` the tables come from that network, fitted to these
+    levels, and the nodes have as many parents as its nodes (at most 4). Nodes that already have
+    children may then attract more of them.
     """
     lean, most, pull, table = np.ones(len(names)), MOST_PARENTS, 0.0, _table
     if like is not None:
@@ -61,10 +60,10 @@ def random_network(
 def _parents(
     lean: NDArray[np.float64], edges: int, most: int, pull: float, rng: Generator
 ) -> list[list[int]]:
-    """Parents of each node among those before it, so many edges in all.
+    """Draw each node's parents among the nodes before it, with so many edges in total.
 
-    A node becomes a child with a weight of ``lean``; a parent weighs more the nearer it is, and the
-    more children it has: (1 + children) to the power of ``pull``.
+    A node becomes a child with weight ``lean``. A parent's weight grows as it is nearer and with
+    its number of children, as (1 + children) to the power of ``pull``.
     """
     d = len(lean)
     parents: list[list[int]] = [[] for _ in range(d)]
@@ -83,7 +82,7 @@ def _parents(
 
 
 def _table(shape: list[int], levels: int, rng: Generator) -> Table:
-    """(parents' configurations, levels) probabilities of a node of a random kind."""
+    """Draw (parents' configurations, levels) probabilities for a node of a random kind."""
     rows = int(np.prod(shape))
     if levels == 1:
         return np.ones((rows, 1))
@@ -108,10 +107,10 @@ def _table(shape: list[int], levels: int, rng: Generator) -> Table:
 def independent(
     cardinalities: Sequence[int], rows: int, margins: Sequence[float], rng: Generator
 ) -> NDArray[np.uint8]:
-    """(rows, d) codes of columns that depend on nothing.
+    """Draw (rows, d) codes of independent columns.
 
-    ``margins`` in turn are the shares of a column's rows that are not at its first level; its other
-    levels have equal parts of them.
+    ``margins`` are used in turn as the share of a column's rows outside its first level; its other
+    levels divide this share equally.
     """
     out = np.zeros((rows, len(cardinalities)), dtype=np.uint8, order="F")
     for i, r in enumerate(cardinalities):
@@ -125,9 +124,10 @@ def independent(
 def independent_numbers(
     bounds: Sequence[tuple[float, float]], rows: int, rng: Generator
 ) -> NDArray[np.float64]:
-    """(rows, d) numbers of columns that depend on nothing.
+    """Draw (rows, d) numbers of independent columns.
 
-    Each is normal about the middle of its bounds, which lie four deviations from it.
+    Each column is normal with its mean in the middle of its bounds, which are four standard
+    deviations away.
     """
     low, high = np.array(bounds).T
     return rng.normal((low + high) / 2, (high - low) / 8, (rows, len(bounds)))
@@ -139,13 +139,13 @@ def independent_numbers(
 def table_like(like: Network, shape: Sequence[int], size: int, rng: Generator) -> Table:
     """Borrow the table of one of a network's nodes for parents with other numbers of levels.
 
-    A node with as many parents, or the next number that the network has, is drawn; nodes
-    with about the wanted levels are likelier.
+    The node is drawn among those with as many parents, or with the nearest number that the network
+    has. Nodes with about the wanted number of levels are more likely.
 
     Args:
         like: The network.
-        shape: Levels of the parents.
-        size: Levels of the node itself.
+        shape: Numbers of levels of the parents.
+        size: Number of levels of the node.
         rng: The generator of all draws.
 
     Returns:
@@ -173,16 +173,17 @@ def fitted(
 ) -> Table:
     """Fit a table with parents of ``source`` levels to parents of ``shape`` and ``size`` levels.
 
-    Levels keep their order: of too many parents' levels some are left out, of too few some stand
-    twice; of too many levels of the node neighbours are added up, of too few some are split. A
-    parent more than the table knows changes nothing; of one that is not there a level is drawn.
+    Levels keep their order. If parents have too many levels, some are left out; with too few, some
+    are used twice. If the node has too many levels, neighbours are added up; with too few, some are
+    split. An additional parent has no effect; for a parent that is no longer there a level is
+    drawn.
     """
     cube = table.reshape(*source, table.shape[1])
     while cube.ndim - 1 > len(shape):
         cube = np.take(cube, rng.integers(cube.shape[0]), axis=0)
     while cube.ndim - 1 < len(shape):
         cube = cube[None]
-    # The parents with the fewest levels stand for each other, and so on.
+    # Parents are matched in order of their number of levels.
     axes = np.empty(len(shape), dtype=int)
     axes[np.argsort(shape, kind="stable")] = np.argsort(cube.shape[:-1], kind="stable")
     cube = cube.transpose(*axes, -1 % cube.ndim)
@@ -192,14 +193,14 @@ def fitted(
 
 
 def _places(have: int, want: int, rng: Generator) -> NDArray[np.intp]:
-    """For each wanted level the level it is taken from, rising."""
+    """Return, for each wanted level, the level it is taken from, in ascending order."""
     if want <= have:
         return np.sort(rng.choice(have, want, replace=False))
     return np.sort(np.concatenate([np.arange(have), rng.integers(0, have, want - have)]))
 
 
 def _resized(rows: Table, size: int, rng: Generator) -> Table:
-    """Rows of probabilities over another number of levels."""
+    """Convert rows of probabilities to another number of levels."""
     have = rows.shape[1]
     if size <= have:
         cuts = np.sort(rng.choice(np.arange(1, have), size - 1, replace=False))

@@ -1,17 +1,17 @@
-"""Turn cells into codes, and a table into weighted rows by one projection.
+"""Turn cells into codes, and a table into weighted rows, with one projection.
 
-A schema becomes one SELECT, which DuckDB runs over a source (:mod:`engine.data.sources`). The code
-of a cell is a function of that cell and of the schema, one SQL expression per column:
+A schema becomes one SELECT, which DuckDB runs on a source (:mod:`engine.data.sources`). The code of
+a cell depends only on this cell and on the schema, with one SQL expression per column:
 
-1. blanks around it mean nothing;
-2. the exact text of a level; else
-3. a level that is the same number (1, 1.0, True and "true" alike); else
-4. a level that is the same word in another case, where one level alone fits; else
-5. of a numeric column a number between two cut points, or the label of such an interval; else
-6. it matches no level and counts as the column's ``other``. How many such cells there are is
-   reported to the table's owner, apart from the result (:class:`Unforeseen`).
+1. blanks around it are ignored;
+2. the exact text of a level; otherwise
+3. a level that is the same number (1, 1.0, True and "true" alike); otherwise
+4. a level that is the same word in another case, if only one level fits; otherwise
+5. in a numeric column, a number between two cut points, or the label of such an interval; otherwise
+6. it is an unmatched value and counts as the column's ``other``. The number of unmatched values is
+   reported to the table's owner, separately from the result (:class:`Unforeseen`).
 
-Rows are counted, never held: the result is the distinct rows of codes and how often each occurs.
+Rows are counted, not stored: the result is the distinct rows of codes with their counts.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ from engine.data.sources import BLANKS, Relation, opened, quoted
 from engine.data.spreadsheets import safe
 from engine.monitor import QUIET, Monitor
 
-_VALUE = re.compile(r"\d|true|false", re.IGNORECASE)  # in every level that is a number
-_SHOWN = 5  # of a column's cells that match no level
-_MOST = 9e12  # beyond it a row's number counts as that in a person's sum
+_VALUE = re.compile(r"\d|true|false", re.IGNORECASE)  # occurs in every level that is a number
+_SHOWN = 5  # of a column's unmatched values
+_MOST = 9e12  # a larger number counts as this value in a person's sum
 
 
 # The code of a cell ----------------------------------------------------------------------------
 
 
 def code(column: Column, cell: Cell, unit: int = 1, rest: int | None = None) -> str:
-    """Return the SQL of a cell's code; ``rest`` (or K, and K + 1 if empty) for a cell of no level.
+    """Return the SQL of a cell's code; an unmatched value gets ``rest`` (or K, or K + 1 if empty).
 
-    The exact text of a level, or a number, is tried first; the further rules are for the other
-    cells. Codes are counted in ``unit``.
+    The exact text of a level or a number is tried first; the other rules apply to other cells.
+    Codes are multiples of ``unit``.
     """
     when = partial(_when, unit)
     none = f"WHEN {empty('x')} THEN {(column.size + 1) * unit} ELSE {column.size * unit}"
@@ -84,13 +84,14 @@ Weighted = tuple[np.ndarray, np.ndarray]  # distinct rows of codes (k, d), and t
 def project(
     table: Relation, columns: Sequence[Column], person: Person | None = None
 ) -> tuple[Weighted, tuple[Unforeseen, ...]]:
-    """Return the table's weighted rows, and the cells that matched no level.
+    """Return the table's weighted rows and its unmatched values.
 
-    With a ``person`` each row is one person. The caller refuses cells that matched no level if
-    their column declares no ``other``.
+    With a ``person`` each row is one person. The caller refuses unmatched values in a column
+    without ``other``.
     """
     read = [column for column in columns if column.take != "count"]
-    there = (c for c in columns if c in read or c.name in table.places)  # rows need no column
+    # a count of rows needs no column
+    there = (c for c in columns if c in read or c.name in table.places)
     cells = {c.name: Cell.of(table, c.name, c.part, c.missing or ()) for c in there}
     terms = [partial(code, column, cells[column.name]) for column in read]
     codes, weights = _counted(table.con, read, terms, table.sql)
@@ -99,7 +100,7 @@ def project(
         (codes, weights), nobody = _persons(table, columns, person, cells)
         unforeseen += nobody
     sizes = np.array([column.size for column in columns])
-    if (none := codes >= sizes).any():  # rows that are equal now become one
+    if (none := codes >= sizes).any():  # rows that have become equal are merged
         others = np.array([column.other_code or 0 for column in columns], np.uint8)
         codes = np.where(none, others, codes)
         keys = mixed_radix_keys(codes, sizes.tolist())
@@ -112,10 +113,10 @@ def project(
 def _counted(
     con: Any, columns: Sequence[Column], terms: Sequence[Callable[[int], str]], source: str
 ) -> Weighted:
-    """Return the distinct rows of a source in order, and how often each occurs.
+    """Return the distinct rows of a source in order, with their counts.
 
-    A term is the SQL of a column's code. Rows are grouped by whole numbers in which codes stand one
-    after the other; each has bits for the levels of any column, and two for cells without a level.
+    A term is the SQL of a column's code. Rows are grouped by whole numbers that pack several codes;
+    each code has bits for the levels of any column and for two kinds of unmatched values.
     """
     bits = max((column.size + 1 for column in columns), default=1).bit_length()
     per = 63 // bits
@@ -132,7 +133,7 @@ def _counted(
 def _unforeseen(
     table: Relation, columns: Sequence[Column], cells: dict[str, Cell], rows: Weighted
 ) -> Iterator[Unforeseen]:
-    """Yield the cells that matched no level: one line per column, and one for its empty cells."""
+    """Yield the unmatched values: one record per column, and one for its empty cells."""
     codes, weights = rows
     total = int(weights.sum())
     for column, held in zip(columns, codes.T, strict=True):
@@ -156,11 +157,11 @@ def _unforeseen(
 def _persons(
     table: Relation, columns: Sequence[Column], person: Person, cells: dict[str, Cell]
 ) -> tuple[Weighted, tuple[Unforeseen, ...]]:
-    """Return one row per person: a function of that person's rows alone, in any order.
+    """Return one row per person, which depends only on this person's rows and not on their order.
 
-    A tie in the order counts as its lowest level, as does one between the most frequent. If rows
-    name intervals by their labels, because the table was made of levels, the highest one replaces a
-    sum or count. A row without an id belongs to no person, and is reported.
+    A tie in the order counts as its lowest level, and so does a tie between the most frequent
+    levels. If the table was made from levels and its rows name intervals by their labels, the
+    highest one replaces a sum or count. A row without an id belongs to no person and is reported.
     """
     owner = Cell.of(table, person.id)
     small = f"isfinite({owner.number}) AND abs({owner.number}) < 9007199254740992"
@@ -187,7 +188,7 @@ def _persons(
 
 
 def _order(table: Relation, person: Person) -> str:
-    """Each row's place in its person's order: a number or a date, before all others without one."""
+    """Return each row's position in its person's order: no value first, then number or date."""
     if person.order is None:
         return "0.0 AS place"
     cell = Cell.of(table, person.order)
@@ -196,7 +197,7 @@ def _order(table: Relation, person: Person) -> str:
 
 
 def _amount(column: Column, cell: Cell | None) -> str:
-    """Return a row's part of its person's sum, in whole millionths: exact in any order of rows."""
+    """Return a row's part of its person's sum in whole millionths, exact for any order of rows."""
     if cell is None or column.take == "count":
         return "1"
     clipped = f"least(greatest({{}}, {-_MOST!r}::DOUBLE), {_MOST!r}::DOUBLE)".format
@@ -207,9 +208,9 @@ def _amount(column: Column, cell: Cell | None) -> str:
 
 
 def _taken(column: Column, j: int) -> str:
-    """Return the SQL that makes one code of a person's rows, e their codes and v their amounts."""
+    """Return the SQL that combines a person's rows; e are their codes and v their amounts."""
     other = column.other_code or 0
-    if column.take in ("first", "last"):  # of rows at one place the lowest level
+    if column.take in ("first", "last"):  # among rows at the same position, the lowest level
         sign = "-" if column.take == "last" else ""
         return f"min({{'place': {sign}place, 'code': e{j}}}).code"
     if column.take == "any":
@@ -226,7 +227,7 @@ def _taken(column: Column, j: int) -> str:
 
 
 def read_numbers(source: Any, monitor: Monitor = QUIET) -> tuple[np.ndarray, list[str], str]:
-    """Return a table's numbers (n, d) in the order of its rows, NaN for none; names; a label."""
+    """Return a table's numbers (n, d) in row order, NaN if missing; its names; and a label."""
     with opened(source, monitor=monitor) as table:
         names = [name for name in table.names if name]
         listed = ", ".join(f"{Cell.of(table, n).number} AS v{k}" for k, n in enumerate(names))

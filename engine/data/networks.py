@@ -1,4 +1,4 @@
-"""Bundled Bayesian networks: read them, forward-sample them, know their true graph."""
+"""Benchmark Bayesian networks: read them, sample from them, return their true graphs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAX_ROWS = 10_000_000
 
 
 def folder(name: str, in_repository: str) -> Path:
-    """Return a folder of the project: inside an installed package, or in the repository."""
+    """Return a folder of the project, inside an installed package or in the repository."""
     here = Path(__file__).resolve().parents[1]
     return here / name if (here / name).is_dir() else here.parent / in_repository
 
@@ -29,9 +29,10 @@ def folder(name: str, in_repository: str) -> Path:
 SAMPLE_DATA = folder("sample_data", "sample_data")
 _FOLDER = SAMPLE_DATA / "networks"
 
-# A bundled network is a file in the folder, and nothing else: adding one adds its name here.
+# A benchmark network is a file in the folder; adding a file adds its name here.
 NETWORKS: tuple[str, ...] = tuple(sorted(path.stem for path in _FOLDER.glob("*.json")))
-_ROUNDING = 1e-3  # the published tables are rounded; a row further from 1 is an error
+# published tables are rounded; a row that deviates more from a sum of 1 is an error
+_ROUNDING = 1e-3
 _FILES = ("csv", "tsv", "txt", "gz", "parquet", "xlsx", "arrow")
 
 
@@ -40,10 +41,10 @@ class Network:
     """A discrete Bayesian network.
 
     names    d node names, the column order.
-    states   per node, its states in ordinal order.
-    parents  per node, the names of its parents.
-    tables   per node, (parent configurations, states) probabilities. Configurations
-             count in mixed radix with the last parent fastest; rows sum to 1.
+    states   for each node, its states in ordinal order.
+    parents  for each node, the names of its parents.
+    tables   for each node, (parent configurations, states) probabilities. The order of
+             configurations is mixed radix with the last parent fastest; rows sum to 1.
     """
 
     name: str
@@ -63,7 +64,7 @@ class Network:
 
     @cached_property
     def _order(self) -> tuple[int, ...]:
-        """Columns, parents first; ties by position, so that a seed's rows never change."""
+        """Columns, parents first; ties are broken by position, so a seed's rows never change."""
         position = {name: j for j, name in enumerate(self.names)}
         ordered = nx.lexicographical_topological_sort(self.dag(), key=position.__getitem__)
         return tuple(position[name] for name in ordered)
@@ -71,18 +72,18 @@ class Network:
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """Draw n rows: codes (n, d) in the smallest unsigned type, columns contiguous.
 
-        Each node takes one uniform a row and inverts the cumulative probabilities given
-        its parents, which were drawn before it.
+        Each node uses one uniform number per row and inverts the cumulative probabilities, given
+        its parents, which are drawn before it.
         """
         kind = np.min_scalar_type(max(map(len, self.states)) - 1)
         codes = np.zeros((n, len(self.names)), kind, order="F")
         for j in self._order:
-            row: np.ndarray | int = 0  # of the table, for every row; always 0 without parents
+            row: np.ndarray | int = 0  # table row for each sample; always 0 without parents
             for k in map(self.names.index, self.parents[j]):
                 row = row * len(self.states[k]) + codes[:, k].astype(np.intp)
             uniform = rng.random(n)
             cumulative = np.cumsum(self.tables[j], axis=1)
-            # Dividing by the last sum makes a state of probability 0 impossible, exactly.
+            # Dividing by the last sum makes a state with probability 0 exactly impossible.
             thresholds = cumulative[:, :-1] / cumulative[:, -1:]
             for threshold in thresholds.T:
                 codes[:, j] += uniform >= threshold[row]
@@ -91,7 +92,7 @@ class Network:
 
 @cache
 def load_network(name: str) -> Network:
-    """Read a bundled network by its name, one of `NETWORKS`; InputError for another."""
+    """Read a benchmark network by its name, one of `NETWORKS`; InputError for another name."""
     if name not in NETWORKS:
         known = ", ".join(NETWORKS)
         hint = did_you_mean(name, NETWORKS)
@@ -101,9 +102,9 @@ def load_network(name: str) -> Network:
 
 
 def network_of(name: str, nodes: Sequence[Mapping[str, Any]], *said: str) -> Network:
-    """Build a network from its nodes as the files have them: name, states, parents and table.
+    """Build a network from nodes as the files store them: name, states, parents and table.
 
-    ``said`` are its source and licence.
+    ``said`` has its source and licence.
     """
     return Network(
         name,
@@ -118,7 +119,7 @@ def network_of(name: str, nodes: Sequence[Mapping[str, Any]], *said: str) -> Net
 def normalised(rows: list[list[float]]) -> np.ndarray:
     """Return rows of probabilities, (configurations, states), that sum to 1; read-only.
 
-    Raises InputError where a row is off by more than rounding.
+    Raises InputError if a row deviates by more than rounding.
     """
     table = np.array(rows, dtype=float)
     sums = table.sum(axis=1, keepdims=True)
@@ -128,20 +129,20 @@ def normalised(rows: list[list[float]]) -> np.ndarray:
 
 
 def load_dataset(name: str, n: int = 100_000, seed: int = 0) -> Dataset:
-    """Forward-sample n rows of a bundled network; the truth is known, so the data is public.
+    """Sample n rows of a benchmark network; the ground truth is known, so the data is public.
 
     Args:
-        name: One of ``NETWORKS``; "sem:er:10:20:gaussian" simulates a linear model instead (graph
-            er or sf, nodes, edges, and gaussian, exponential or gumbel noise),
-            "pair:cubic:uniform" two columns, cause and effect.
+        name: One of ``NETWORKS``. "sem:er:10:20:gaussian" simulates a linear model instead (graph
+            er or sf, nodes, edges, and gaussian, exponential or gumbel noise); "pair:cubic:uniform"
+            simulates two columns, cause and effect.
         n: Rows, from 2 to 10,000,000.
-        seed: The seed of the sample; the same name, n and seed give the same rows.
+        seed: The data seed; the same name, n and seed give the same rows.
 
     Returns:
-        Codes (n, d), the levels they stand for, and the true graph.
+        Codes (n, d), their levels, and the true graph.
 
     Raises:
-        InputError: For an unknown name, or an n or a seed outside these.
+        InputError: If the name is unknown, or n or the seed is outside its range.
 
     Examples:
         >>> data = load_dataset("asia", n=1_000)
@@ -164,7 +165,7 @@ def load_dataset(name: str, n: int = 100_000, seed: int = 0) -> Dataset:
     if name.startswith("sem:"):
         return simulate_sem(*parse_name(name), n=n, seed=seed)
     if name.startswith("pair:"):
-        from engine.data.pairs import simulate_pair  # graphs need none of it
+        from engine.data.pairs import simulate_pair  # graphs need neither of them
 
         mechanism, _, noise = name.removeprefix("pair:").partition(":")
         return simulate_pair(mechanism, noise, n=n, seed=seed)
@@ -185,18 +186,18 @@ def load_dataset(name: str, n: int = 100_000, seed: int = 0) -> Dataset:
 
 @cache
 def words() -> dict[str, Any]:
-    """Plain names of the bundled networks and their columns."""
+    """Return plain names of the benchmark networks and their columns."""
     found: dict[str, Any] = json.loads((SAMPLE_DATA / "names.json").read_text("utf-8"))
     return found
 
 
 def plainly(name: str) -> dict[str, Any]:
-    """Return a network's title, subject and columns' names; its own where none are kept."""
+    """Return a network's title, subject and plain column names, or else its original names."""
     found: dict[str, Any] = words().get(name, {})
     return {"title": name.capitalize(), "about": "", "nodes": {}, **found}
 
 
 def plain_names(dataset: str, names: Sequence[str]) -> list[str]:
-    """Return the columns of a bundled network in plain words, where it has some."""
+    """Return the columns of a benchmark network in plain words, if it has them."""
     nodes = plainly(dataset)["nodes"]
     return [nodes.get(name, name) for name in names]

@@ -1,11 +1,11 @@
-"""Pairs of columns: simulated ones with a known cause, a person's own, and the Tuebingen pairs.
+"""Pairs of columns: simulated ones with a known cause, the user's, and the Tuebingen pairs.
 
-A simulated pair is an additive-noise model: a cause on [-1, 1], a mechanism, independent noise. Its
-bounds are the model's, public facts that no row enters.
+A simulated pair is an additive-noise model: a cause on [-1, 1], a mechanism, independent noise. The
+bounds come from the model, so they are public and depend on no row.
 
 The Tuebingen cause-effect pairs (Mooij et al. 2016) are not part of this program: their source
 gives no terms for redistribution (research/theory/pairs.md). :func:`read_tuebingen` reads a copy
-that you name.
+that the user provides.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from engine.monitor import QUIET, Monitor
 
 Values = NDArray[np.float64]
 
-NOISE_SHARE = 0.4  # standard deviation of the noise over that of the mechanism on [-1, 1]
-SPREAD = 6.0  # stated bounds of the effect: so many standard deviations of the noise beyond it
+NOISE_SHARE = 0.4  # standard deviation of the noise divided by that of the mechanism on [-1, 1]
+SPREAD = 6.0  # declared bounds of the effect, in standard deviations of the noise beyond it
 LEVELS = 5
 
 MECHANISMS: dict[str, Callable[[Values], Values]] = {
@@ -42,7 +42,7 @@ MECHANISMS: dict[str, Callable[[Values], Values]] = {
     "square": lambda x: (x + 0.5) ** 2,
     "bump": lambda x: np.exp(-8 * (x - 0.2) ** 2) + 0.5 * x,
 }
-# For measurements only: nothing of the method was chosen on these.
+# For measurements only: no setting of the method was chosen on these.
 HELD_OUT: dict[str, Callable[[Values], Values]] = {
     "log": lambda x: np.log(x + 1.2),
     "wave": lambda x: np.sin(6 * x) + x,
@@ -64,10 +64,10 @@ CAUSES: dict[str, Callable[[np.random.Generator, int], Values]] = {
 def simulate_pair(
     mechanism: str, noise: str = "gaussian", cause: str = "uniform", n: int = 1_000, seed: int = 0
 ) -> Dataset:
-    """Draw n rows of a pair of which the first or second column, by a coin, is the cause.
+    """Draw n rows of a pair; a fair coin decides which of the two columns is the cause.
 
-    Public data with its true graph and stated bounds; the seed fixes everything. Raises InputError
-    for a mechanism, noise or cause that is not offered.
+    The data is public, with its true graph and declared bounds; the seed determines everything.
+    Raises InputError for an unknown mechanism, noise or cause.
     """
     curves = {**MECHANISMS, **HELD_OUT}
     asked: Any = ((mechanism, curves), (noise, NOISES), (cause, CAUSES))
@@ -94,7 +94,7 @@ def simulate_pair(
 def _known(
     columns: list[Values], bounds: list[tuple[float, float]], turned: bool, name: str, note: str
 ) -> Dataset:
-    """Public data A and B of a cause and its effect, or the other way round where ``turned``."""
+    """Return public data A and B of a cause and its effect, in reverse order if ``turned``."""
     truth = nx.DiGraph([("B", "A") if turned else ("A", "B")])
     if turned:
         columns, bounds = columns[::-1], bounds[::-1]
@@ -110,19 +110,20 @@ def read_pair(
     bounds: tuple[tuple[float, float], tuple[float, float]] | None = None,
     monitor: Monitor = QUIET,
 ) -> Dataset:
-    """Read a CSV file of two numeric columns with a header line, and their stated bounds.
+    """Read a CSV file of two numeric columns with a header line, and their declared bounds.
 
-    ``bounds`` are public facts, (lowest, highest) of each column; values outside are cut off. They
-    are the schema: without them the bounds are read from the data, the notes say so, and no run on
-    the pair is proven. Raises DataError in one sentence for another number of columns, a cell
-    without a number, fewer than 10 rows, or (without bounds) a constant column.
+    ``bounds`` are public facts, (lowest, highest) for each column; values outside are clipped. They
+    are the schema. Without them the bounds are read from the data, the notes say so, and no run on
+    the pair has a guarantee. Raises DataError, in one sentence, if the number of columns is not
+    two, a cell is not a number, there are fewer than 10 rows, or (without bounds) a column is
+    constant.
     """
     values, names, label = read_numbers(source, monitor)
     if len(names) != 2:
         raise DataError(f"{label} has {len(names)} columns; give exactly two, cause and effect.")
     if len(values) < 10:
         raise DataError(f"{label} has fewer than 10 rows of data; give at least 10.")
-    # Without bounds nothing cuts an endless number off.
+    # Without bounds an infinite number would not be clipped.
     wrong = np.isnan(values) if bounds is not None else ~np.isfinite(values)
     if wrong.any():
         i, j = np.argwhere(wrong)[0]
@@ -161,12 +162,12 @@ WHERE = "get it with: pip download --no-deps cdt==0.6.0"
 def read_tuebingen(source: str | Path | IO[bytes]) -> tuple[Dataset, ...]:
     """Read the pairs with a known direction from a copy of the cdt 0.6.0 wheel.
 
-    Each is public data named "tuebingen:pair1" with columns A and B; its bounds are the data's own
-    lowest and highest values, taken as public like the rest of a benchmark. The file has the cause
-    first in every pair; here every second pair is reversed, so that a method that favours the
-    first column gains nothing by it. Raises DataError where the file is not that wheel.
+    Each is public data named "tuebingen:pair1" with columns A and B. Its bounds are the lowest and
+    highest values of the data, treated as public like the rest of a benchmark. In the file the
+    cause always comes first. Here every second pair is reversed, so that a method that favours the
+    first column has no advantage. Raises DataError if the file is not that wheel.
     """
-    import pandas as pd  # here, so that importing the engine does not load pandas
+    import pandas as pd  # imported here, so that importing the engine does not load pandas
 
     found: list[Dataset] = []
     try:
@@ -185,7 +186,7 @@ def read_tuebingen(source: str | Path | IO[bytes]) -> tuple[Dataset, ...]:
             bounds = [(float(c.min()), float(c.max())) for c in columns]
             name = f"tuebingen:{row['SampleID']}"
             found.append(_known(columns, bounds, len(found) % 2 > 0, name, _TUEBINGEN))
-    except Exception:  # another zip, or this one damaged: reading it may raise any error
+    except Exception:  # reading another zip file, or a damaged one, may raise any error
         what = show(str(source)) if isinstance(source, str | Path) else "The file"
         raise DataError(f"{what} is not the cdt 0.6.0 wheel; {WHERE}.") from None
     if not found:

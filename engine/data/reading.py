@@ -1,4 +1,4 @@
-"""Read a table, in any common form, as discrete data."""
+"""Read a table in any common form as discrete data."""
 
 from __future__ import annotations
 
@@ -36,30 +36,30 @@ def read_table(
     on_progress: OnProgress | None = None,
     **options: Any,
 ) -> Dataset:
-    r"""Read any table as discrete data: a file, a folder, a frame, an array.
+    r"""Read any table as discrete data: a file, a folder, a frame or an array.
 
     Args:
         source: Delimited text with a header line (comma, semicolon, tab or pipe; gzip or not) as a
             path, bytes or an open file; the path of a Parquet or Arrow file, of a folder of CSV or
             Parquet files, of a workbook (.xlsx, .xlsm, .xls), of a SQLite or DuckDB file; a pandas,
             Polars or Arrow table; an (n, d) array.
-        schema: The declared public facts; without them the table is read by :meth:`Schema.draft`,
-            which finds them in the rows, and no guarantee is given.
-        stop: A ``threading.Event``, or a function that says whether to stop.
+        schema: The declared public facts. Without them :meth:`Schema.draft` infers them from the
+            rows, and there is no guarantee.
+        stop: A ``threading.Event``, or a function that returns whether to stop.
         on_progress: A function of a share and a phrase, called from another thread.
-        options: ``truth``, a path or bytes: text with one edge per line, ``from,to`` or ``from ->
-            to``, or Tetrad's text of a graph; ``name``, the dataset's name, by default the file's;
-            ``encoding`` ("utf-8", "utf-16" or "latin-1"), ``delimiter`` or ``decimal``, where the
-            schema's dialect does not say it; ``query``, SQL on a database file, which without it
-            has one table.
+        options: ``truth``, a path or bytes, has text with one edge per line, ``from,to`` or ``from
+            -> to``, or Tetrad's text of a graph. ``name`` is the dataset's name, by default the
+            file's. ``encoding`` ("utf-8", "utf-16" or "latin-1"), ``delimiter`` and ``decimal`` are
+            used if the schema's dialect does not set them. ``query`` is SQL on a database file,
+            needed if it has several tables.
 
     Returns:
-        A private dataset of d columns: distinct rows of codes, and how often each occurs.
+        A private dataset with d columns: distinct rows of codes and their counts.
 
     Raises:
-        DataError: For a bad table, in one sentence.
-        InputError: For a bad argument, in one sentence.
-        engine.monitor.Cancelled: If ``stop`` ended the reading.
+        DataError: If the table cannot be used, in one sentence.
+        InputError: If an argument is invalid, in one sentence. engine.monitor.Cancelled: If
+        ``stop`` ended the reading.
 
     Examples:
         >>> data = read_table(b"smokes,coughs\nyes,yes\nno,no\nno,yes\n", name="ward")
@@ -89,7 +89,7 @@ def read(
     monitor: Monitor = QUIET,
     **dialect: str | None,
 ) -> Dataset:
-    """As :func:`read_table`, for a caller that tells the owner itself what matched no level."""
+    """Read like :func:`read_table`, for a caller that reports unmatched values to the owner."""
     if not isinstance(schema, Schema | None):
         raise InputError("The schema is a Schema: Schema.draft(frame), or load_schema(path).")
     said = (PLAIN if schema is None else schema.dialect).said(dialect)
@@ -127,7 +127,7 @@ def read(
 
 
 def _told(data: Dataset) -> Dataset:
-    """Return the data; warn of cells that match no level, without quoting one."""
+    """Return the data after a warning about unmatched values that quotes none of them."""
     if data.unforeseen_cells:
         said = "; ".join(map(str, data.unforeseen_cells))
         warnings.warn(f"{said}. See data.unforeseen.", UserWarning, stacklevel=3)
@@ -135,9 +135,10 @@ def _told(data: Dataset) -> Dataset:
 
 
 def as_dataset(data: Any, schema: Schema | None = None, monitor: Monitor = QUIET) -> Dataset:
-    """Return data in any form that a notebook has, read by the schema if there is one.
+    """Return data in any form used in notebooks, read by the schema if there is one.
 
-    InputError, one sentence, for anything else, and for a dataset that was read otherwise.
+    Raises InputError, in one sentence, for anything else and for a dataset that was read
+    differently.
     """
     if not isinstance(data, Dataset):
         return _told(read(data, schema, monitor=monitor))
@@ -147,7 +148,7 @@ def as_dataset(data: Any, schema: Schema | None = None, monitor: Monitor = QUIET
 
 
 def _notes(schema: Schema) -> tuple[str, ...]:
-    """How a table was read by a schema, for :attr:`Dataset.notes`."""
+    """Return how a schema read a table, for :attr:`Dataset.notes`."""
     if not schema.waiting:
         who = "" if schema.person is None else "; one row a person"
         return (f"All columns follow the declared schema{who}.",)
@@ -164,12 +165,12 @@ def _notes(schema: Schema) -> tuple[str, ...]:
 
 
 def read_edges(source: str | os.PathLike[str] | bytes, names: Sequence[str]) -> nx.DiGraph:
-    """Read an edge list, one `from,to` or `from -> to` a line, as a graph over `names`.
+    """Read an edge list, one `from,to` or `from -> to` per line, as a graph over `names`.
 
-    Also the text that Tetrad writes of a graph, with its arrows `-->`.
+    Tetrad's text of a graph, with its arrows `-->`, is also accepted.
 
-    Raises DataError where a line is malformed, a name is not a column, or edges form a
-    loop or a cycle.
+    Raises DataError if a line is malformed, a name is not a column, or edges form a loop or a
+    cycle.
     """
     graph, text = nx.empty_graph(names, nx.DiGraph), read_text(source, "edge list")
     tetrad = text.lstrip().casefold().startswith(TETRAD_HEADER)
@@ -195,7 +196,7 @@ def read_edges(source: str | os.PathLike[str] | bytes, names: Sequence[str]) -> 
 
 
 def _tetrad_cells(line: str, names: Sequence[str]) -> list[str]:
-    """Return the ends of an arrow in Tetrad's text; one cell for another edge, none otherwise."""
+    """Return both ends of an arrow in Tetrad's text, or one cell for another edge, or none."""
     edge = re.fullmatch(r"\s*\d+\.\s+(.+)", line)
     if edge is None:
         return []
@@ -204,10 +205,10 @@ def _tetrad_cells(line: str, names: Sequence[str]) -> list[str]:
 
 
 def _cells(line: str, names: Sequence[str]) -> list[str]:
-    """Return a line's cells, by the table's names where they are such."""
+    """Return the cells of a line, split at names of the table if possible."""
     delimiter = max(DELIMITERS, key=line.count)
     cells = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])
-    if "->" in line and not set(map(str.strip, cells)) <= set(names):  # a name may hold an arrow
+    if "->" in line and not set(map(str.strip, cells)) <= set(names):  # a name may contain an arrow
         cells = line.split("->")
     cells = [cell.strip().strip('"') for cell in cells]
     return [cell if cell in names else unsafe(cell) for cell in cells]

@@ -1,9 +1,9 @@
-"""A declared schema: the public facts that a user declares about a table, kept in a JSON file.
+"""A schema: the public facts that a user declares about a table, stored in a JSON file.
 
-A guarantee is about a record's values; the schema counts as public, so it must not be read off the
-records. A column that the schema does not name is not read. The code of a cell is a function of
-that cell and of the schema (:mod:`engine.data.intake`); a cell that matches no level counts as the
-column's ``other``. If none is declared, such a table is refused.
+A guarantee protects a record's values. The schema counts as public, so it must not be taken from
+the records. A column that is not in the schema is not read. The code of a cell depends only on this
+cell and on the schema (:mod:`engine.data.intake`). An unmatched value counts as the column's
+``other``. If no ``other`` is declared, a table with such a value is refused.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 _Facts = TypeVar("_Facts", Column, Person, Dialect)
 FORMAT = "dp-causal-explorer/schema"
-VERSIONS = 1, 2  # the second for facts that the first does not have
+VERSIONS = 1, 2  # version 2 is for facts that version 1 cannot store
 _TOP = (
     "format", "version", "rows", "person", "dialect", "missing", "columns", "knowledge",
     "question", "questions",
@@ -54,7 +54,7 @@ _NEW = ("missing", "groups", "values", "declared")
 
 
 class _Named(type):
-    """Says what there is in the place of a name that is often tried."""
+    """An attribute that names the right call for a name that users often try."""
 
     def __getattr__(cls, name: str) -> Any:
         tried = name in ("infer", "from_frame", "from_csv", "fit")
@@ -64,16 +64,16 @@ class _Named(type):
 
 @dataclass(frozen=True)
 class Schema(metaclass=_Named):
-    """The columns used, in order, and the public number of rows where it is declared.
+    """The columns used, in order, and the public number of rows if it is declared.
 
-    With a ``person`` a record is a person, not a row: every column says how a person's rows become
-    one, and ``rows`` is the number of persons. ``knowledge`` is the declared background knowledge,
-    ``dialect`` the dialect of text, ``missing`` the codes that are read as empty cells in each
-    column without separate codes, ``questions`` the effects on which a release spends a share of
-    its budget. In a draft, ``left_out`` maps each omitted column to the reason and a possible use;
-    ``hints`` names points to check in others. Raises InputError for fewer than two columns, a name
-    that occurs twice, rows below 2, rules for persons that do not fit together, or knowledge or
-    questions of a column that there is not.
+    With a ``person`` a record is a person, not a row. Every column then declares how to combine a
+    person's rows, and ``rows`` is the number of persons. ``knowledge`` is the declared background
+    knowledge and ``dialect`` the text dialect. ``missing`` lists the codes that are read as missing
+    in each column without separate codes. ``questions`` are the effects on which a release spends a
+    share of its budget. In a draft, ``left_out`` maps each omitted column to the reason and a
+    possible use; ``hints`` names points to check in other columns. Raises InputError for fewer than
+    two columns, repeated names, rows below 2, rules for persons that do not fit together, and
+    knowledge or questions about an unknown column.
 
     Examples:
         >>> stage = Column(name="stage", type="ordered", levels=("I", "II", "III"))
@@ -100,7 +100,7 @@ class Schema(metaclass=_Named):
             raise InputError(f"The schema names column {show(repeated(names))} twice; delete one.")
         if self.rows is not None and (type(self.rows) is not int or self.rows < 2):
             raise InputError("The rows of a schema are a whole number of at least 2, or left out.")
-        for column in self.read_by:  # each with its codes for missing
+        for column in self.read_by:  # each with its codes for missing values
             if fault := _wrong_person(column, self.person):
                 raise InputError(f"The column {show(column.name)} {fault}.")
         if self.knowledge is not None:
@@ -113,13 +113,13 @@ class Schema(metaclass=_Named):
                 )
 
     def asked(self, question: Questions | None) -> Schema:
-        """Return the schema with questions and their background knowledge, public facts both.
+        """Return the schema with questions and their background knowledge, which are public facts.
 
-        InputError where the schema declares other knowledge, or other questions.
+        Raises InputError if the schema declares other knowledge or other questions.
         """
         if question is None:
             return self
-        from engine.question import listed, one_knowledge  # most schemas have none
+        from engine.question import listed, one_knowledge  # most schemas have no question
 
         given = listed(question)
         means = [self.numbers(each.outcome) if each.mean else each.values for each in given]
@@ -131,7 +131,7 @@ class Schema(metaclass=_Named):
         return replace(self, knowledge=known, questions=listed(asked))
 
     def numbers(self, name: str) -> tuple[float, ...]:
-        """Return a column's public number of each level; InputError where one has none."""
+        """Return a column's public number of each level; InputError if a level has no number."""
         found = next((column for column in self.columns if column.name == name), None)
         if found is None:
             raise InputError(f"There is no column {show(name)}.{did_you_mean(name, self.names)}")
@@ -144,7 +144,7 @@ class Schema(metaclass=_Named):
         return tuple(float(x) for x in found.numbers if x is not None)
 
     def __str__(self) -> str:
-        """Return one line per column, and why the others are left out."""
+        """Return one line per column, and the reasons for columns that are left out."""
         lines = [
             f"{c.name}: {' | '.join(c.labels)}"
             + ("" if c.take is None else f", {c.take} of a person's rows")
@@ -155,13 +155,13 @@ class Schema(metaclass=_Named):
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """A line for each column that a draft left out, and for each that needs a look."""
+        """Return a line for each column that a draft left out or that needs a check."""
         out = (f"{name}: left out, {why}" for name, why in self.left_out)
         return (*out, *(f"{name}: {hint}" for name, hint in self.hints))
 
     @property
     def read_by(self) -> tuple[Column, ...]:
-        """The columns, each with the codes for missing that hold for it."""
+        """The columns, each with its codes for missing values."""
         codes = self.missing
         return tuple(replace(c, missing=codes) if c.missing is None else c for c in self.columns)
 
@@ -174,24 +174,25 @@ class Schema(metaclass=_Named):
         on_progress: OnProgress | None = None,
         **options: Any,
     ) -> Schema:
-        """Propose a schema from the rows, to be declared column by column; it is not public.
+        """Propose a schema from the rows; it is not public until its columns are declared.
 
         Its columns are marked as not declared, so runs on them have no guarantee. Columns that
-        cannot have levels (ids, dates, free text, one value only) are left out; ``left_out`` gives
-        the reason and a remedy.
+        cannot have levels (ids, dates, free text, constants) are left out; ``left_out`` gives the
+        reason and a remedy.
 
         Args:
             source: A frame or a file, as for :func:`engine.read_table`.
-            stop: As there.
-            on_progress: As there.
-            options: ``query``, ``encoding``, ``delimiter``, ``decimal`` or ``date``, as there;
-                ``missing``, a list of codes that are read as empty cells.
+            stop: The same as there.
+            on_progress: The same as there.
+            options: ``query``, ``encoding``, ``delimiter``, ``decimal`` or ``date``, the same as
+                there; ``missing``, a list of codes that are read as missing values.
 
         Returns:
-            A schema with the levels found in all rows, and cut points.
+            A schema with cut points and the levels inferred from all rows.
 
         Raises:
-            InputError: In one sentence for a source that is no table, or lacks two usable columns.
+            InputError: In one sentence, if the source is not a table or has fewer than two usable
+            columns.
 
         Examples:
             >>> import pandas as pd
@@ -211,7 +212,7 @@ class Schema(metaclass=_Named):
     def proposed(
         cls, found: Sequence[Found], dialect: Dialect, missing: Sequence[Any] = ()
     ) -> Schema:
-        """Return a draft of the columns that were found; DataError for fewer than two of use."""
+        """Return a draft of the inferred columns; DataError for fewer than two usable ones."""
         left_out = tuple((one.name, one.why_out) for one in found if one.why_out)
         columns = tuple(one.column for one in found if one.column is not None)
         if len(columns) < 2:
@@ -222,22 +223,23 @@ class Schema(metaclass=_Named):
         return cls(columns, dialect=dialect, **more)
 
     def state(self, *as_found: str, **facts: Any) -> Schema:
-        """:meth:`declare` by its old name."""
+        """:meth:`declare` under its old name."""
         warnings.warn("Schema.state is called declare", DeprecationWarning, stacklevel=2)
         return self.declare(*as_found, **facts)
 
     def declare(self, *as_found: str, **facts: Any) -> Schema:
-        """Declare some columns from knowledge about the world, and not from the rows.
+        """Declare some columns from knowledge about the world, not from the rows.
 
         A column's level for missing values, and the cells that count as it, stay unless ``other``
-        is given again. A column that the draft left out is taken in by its facts.
+        is given again. Facts about a column that the draft left out add it to the schema.
 
         Args:
-            as_found: Columns with facts that are right as they stand.
-            facts: By column: its levels in order, or fields of :class:`Column` (such as "cuts").
+            as_found: Columns whose inferred facts are correct.
+            facts: By column: its levels in order, or fields of :class:`Column` (for example
+            "cuts").
 
         Raises:
-            InputError: For a column that there is not, or facts that do not fit.
+            InputError: If a column is unknown or facts do not fit.
         """
         left_out = dict(self.left_out)
         asked = (name for name in (*as_found, *facts) if name in as_found or name not in left_out)
@@ -255,12 +257,12 @@ class Schema(metaclass=_Named):
         return replace(self, columns=tuple(columns), left_out=left, hints=hints)
 
     def keep(self, *names: str) -> Schema:
-        """Return the schema with only these columns, in the order given; InputError for another."""
+        """Return the schema with only these columns, in this order; InputError if unknown."""
         self._check_known(names, "keep")
         return replace(self, columns=tuple(self.columns[self.names.index(n)] for n in names))
 
     def _check_known(self, names: Iterable[str], verb: str) -> None:
-        """Raise InputError for a name that is no column's."""
+        """Raise InputError for a name that is not a column's."""
         out = dict(self.left_out)
         for name in names:
             if name not in self.names:
@@ -272,12 +274,12 @@ class Schema(metaclass=_Named):
         """Return the schema with persons as records.
 
         Args:
-            id: The column that says which person a row is of; it need not be one of the schema's.
-            order: The column of numbers or ISO dates by which rows are first and last.
-            takes: By column, how a person's rows become one (:data:`TAKES`).
+            id: The column that identifies a row's person; it need not be in the schema.
+            order: The column of numbers or ISO dates that sorts a person's rows.
+            takes: The rule for combining a person's rows, by column (:data:`TAKES`).
 
         Raises:
-            InputError: Where a column is left without a rule, or a rule does not fit.
+            InputError: If a column has no rule, or a rule does not fit.
 
         Examples:
             >>> two = {"type": "ordered", "levels": ("no", "yes")}
@@ -295,7 +297,7 @@ class Schema(metaclass=_Named):
 
     @property
     def waiting(self) -> tuple[str, ...]:
-        """The columns with facts that were found in the data and not declared."""
+        """The columns whose facts were inferred from the data and not declared."""
         return tuple(column.name for column in self.columns if not column.declared)
 
     @property
@@ -305,16 +307,16 @@ class Schema(metaclass=_Named):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The columns' names."""
+        """The names of the columns."""
         return tuple(column.name for column in self.columns)
 
     @property
     def levels(self) -> tuple[tuple[str, ...], ...]:
-        """Each column's levels in code order."""
+        """The levels of each column in code order."""
         return tuple(column.labels for column in self.columns)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the file's content."""
+        """Return the content of the file."""
         stated = {
             "rows": self.rows,
             "person": self.person and _stated(self.person),
@@ -328,37 +330,37 @@ class Schema(metaclass=_Named):
         new = new or bool(self.questions)
         top = {"format": FORMAT, "version": VERSIONS[bool(new)], **stated, "columns": columns}
         asked = [each.to_json() for each in self.questions]
-        one = len(asked) == 1  # as files have it from before there were several
+        one = len(asked) == 1  # files written before schemas could have several questions
         last = ("knowledge", known), ("question", asked[0]) if one else ("questions", asked)
         return {what: value for what, value in (*top.items(), *last) if value}
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        """Write the schema's JSON file; InputError where it is there already or cannot be written.
+        """Write the schema's JSON file; InputError if it exists or cannot be written.
 
-        ``overwrite`` replaces a file that is there, as a notebook that is run again wants it.
+        ``overwrite`` replaces an existing file, for notebooks that run again.
         """
         write_json(self.to_json(), path, overwrite=overwrite)
 
 
 def _stated(facts: Any, *always: str) -> dict[str, Any]:
-    """Return the fields of a dataclass that differ from their defaults, as JSON has them."""
+    """Return the fields of a dataclass that differ from their defaults, as JSON values."""
     held = {one.name: getattr(facts, one.name) for one in fields(facts)}
     differ = {one.name for one in fields(facts) if held[one.name] != one.default} | {*always}
     return {k: _plain(k, v) for k, v in held.items() if k in differ}
 
 
 def _plain(what: str, value: Any) -> Any:
-    """Return a field of a column as JSON has it."""
+    """Return a field of a column as a JSON value."""
     if what == "values":
         return dict(value)
-    if what == "groups":  # a list where the shares are equal
+    if what == "groups":  # a list if the shares are equal
         alike = {name: len({share for _, share in group}) == 1 for name, group in value}
         return {n: [w for w, _ in group] if alike[n] else dict(group) for n, group in value}
     return list(value) if isinstance(value, tuple) else value
 
 
 def _wrong_person(column: Column, person: Person | None) -> str | None:
-    """Return the fault of a column's rule for persons as the end of a sentence; None if it fits."""
+    """Return the error in a column's rule for persons as the end of a sentence, or None."""
     if person is None:
         return column.take and 'says how a person\'s rows become one; name the person ("id")'
     if column.name == person.id:
@@ -374,7 +376,7 @@ def _wrong_person(column: Column, person: Person | None) -> str | None:
 
 
 def _facts(name: str, said: Any) -> dict[str, Any]:
-    """Return the fields of a column from a user's facts: levels, or fields."""
+    """Return the fields of a column from a user's facts, which are levels or fields."""
     facts = dict(said) if isinstance(said, Mapping) else {"levels": said}
     if isinstance(facts.get("levels", ()), str | int | float | set | None):
         raise InputError(f"Declare {show(name)} by a list of its levels, or fields such as cuts.")
@@ -384,13 +386,13 @@ def _facts(name: str, said: Any) -> dict[str, Any]:
 
 
 def _column(name: str, facts: dict[str, Any]) -> Column:
-    """Build a declared column; its type follows from its facts if it is not given."""
+    """Build a declared column; if its type is not given, its facts determine it."""
     numeric = "cuts" in facts or "bounds" in facts
     return Column(**{"name": name, "type": "numeric" if numeric else "ordered", **facts})
 
 
 def _restated(column: Column, facts: dict[str, Any]) -> Column:
-    """Return a column with some facts replaced; the level of empty cells stays."""
+    """Return a column with some facts replaced; the level of missing values stays."""
     numeric = column.type == "numeric"
     gap = str(column.labels[column.other_code or 0]) if column.has_gap_level else None
     kept: dict[str, Any] = {what: getattr(column, what) for what in ("take", "part", "missing")}
@@ -408,7 +410,7 @@ def _restated(column: Column, facts: dict[str, Any]) -> Column:
 
 
 def parse_schema(content: Any) -> Schema:
-    """Return a schema from the JSON value of its file; InputError in one sentence for another."""
+    """Return a schema from the JSON value of its file; InputError, in one sentence, if invalid."""
     content = check_fields(content, _TOP, "schema", FORMAT, VERSIONS)
     columns, person, known = map(content.get, ("columns", "person", "knowledge"))
     if not isinstance(columns, list):
@@ -427,7 +429,7 @@ def parse_schema(content: Any) -> Schema:
 def _questions(content: Mapping[str, Any]) -> tuple[Question, ...]:
     if not {"question", "questions"} & content.keys():
         return ()
-    from engine.question import parse_questions  # most schemas have none
+    from engine.question import parse_questions  # most schemas have no question
 
     one = [content["question"]] if "question" in content else []
     several = content.get("questions", [])
@@ -435,7 +437,7 @@ def _questions(content: Mapping[str, Any]) -> tuple[Question, ...]:
 
 
 def _parsed(kind: type[_Facts], content: Any, what: str) -> _Facts:
-    """Return a dataclass from an object of a JSON file; ``stated`` is ``declared`` of version 1."""
+    """Build a dataclass from a JSON object; ``stated`` is version 1's name of ``declared``."""
     if kind is Column and isinstance(content, Mapping) and "stated" in content:
         content = {"declared" if k == "stated" else k: v for k, v in content.items()}
     check_fields(content, tuple(kind.__dataclass_fields__), what)
@@ -449,10 +451,10 @@ def load_schema(source: str | os.PathLike[str] | bytes) -> Schema:
     """Read a schema's JSON file.
 
     Args:
-        source: Its path, or its bytes.
+        source: The path or the bytes of the file.
 
     Raises:
-        InputError: In one sentence where it is none.
+        InputError: In one sentence, if it is not a schema.
 
     Examples:
         >>> column = '{"name": "%s", "type": "ordered", "levels": ["no", "yes"]}'

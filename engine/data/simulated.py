@@ -1,8 +1,8 @@
 """Simulated linear structural equation models with a known graph (NOTEARS, section 5).
 
-Graphs are Erdos-Renyi or scale-free, weights uniform in +-[0.5, 2], noise Gaussian, exponential or
-Gumbel with variance 1 and mean 0. The model declares the bounds: so many of its standard deviations
-about 0, a public fact that no row of the sample enters.
+Graphs are Erdos-Renyi or scale-free, weights are uniform in +-[0.5, 2], and noise is Gaussian,
+exponential or Gumbel with variance 1 and mean 0. The model declares the bounds as a multiple of its
+standard deviations about 0, a public fact that depends on no row of the sample.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from engine.errors import InputError, show
 
 GRAPHS = ("er", "sf")
 MAX_NODES = 200
-SPREAD = 4.0  # the stated bounds, in standard deviations of the model
+SPREAD = 4.0  # declared bounds, in standard deviations of the model
 LEVELS = 5
-_GUMBEL = 6**0.5 / np.pi  # the scale with which its variance is 1
+_GUMBEL = 6**0.5 / np.pi  # scale for which its variance is 1
 
 Shape = tuple[int, int]
 # Noise with mean 0 and variance 1.
@@ -32,15 +32,15 @@ NOISES: dict[str, Callable[[np.random.Generator, Shape], NDArray[np.float64]]] =
 
 
 def stream(kind: str, seed: int) -> np.random.Generator:
-    """Return the generator of a sample: a run with the same seed draws other noise."""
+    """Return the generator of a sample; the noise of a run with the same seed is independent."""
     key = int.from_bytes(kind.encode(), "big")
     return np.random.default_rng(np.random.SeedSequence(int(seed), spawn_key=(key,)))
 
 
 def random_dag(nodes: int, edges: int, graph: str, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Adjacency [i, j] = i -> j of a random DAG with exactly ``edges`` edges for "er".
+    """Return the adjacency [i, j] = i -> j of a random DAG, with exactly ``edges`` edges for "er".
 
-    "sf": each node, in random order, sends round(edges / nodes) edges to earlier ones chosen in
+    For "sf" each node, in random order, gets round(edges / nodes) edges to earlier ones chosen in
     proportion to degree (Barabasi and Albert); the older node is the parent.
     """
     out = np.zeros((nodes, nodes), dtype=bool)
@@ -59,7 +59,7 @@ def random_dag(nodes: int, edges: int, graph: str, rng: np.random.Generator) -> 
 
 
 def random_weights(dag: NDArray[np.bool_], rng: np.random.Generator) -> NDArray[np.float64]:
-    """Weights uniform in [-2, -0.5] and [0.5, 2] on the edges, 0 elsewhere."""
+    """Draw weights uniform in [-2, -0.5] and [0.5, 2] on the edges, 0 elsewhere."""
     size = rng.uniform(0.5, 2.0, dag.shape)
     return np.where(dag, size * rng.choice((-1.0, 1.0), dag.shape), 0.0)
 
@@ -67,7 +67,7 @@ def random_weights(dag: NDArray[np.bool_], rng: np.random.Generator) -> NDArray[
 def rows_of(
     weights: NDArray[np.float64], noise: str, n: int, rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """n rows (n, d) of x = x W + noise, parents first."""
+    """Draw n rows (n, d) of x = x W + noise, parents first."""
     values = NOISES[noise](rng, (n, len(weights)))
     for j in nx.topological_sort(nx.from_numpy_array(weights != 0, create_using=nx.DiGraph)):
         parents = np.flatnonzero(weights[:, j])
@@ -77,7 +77,7 @@ def rows_of(
 
 
 def model_spread(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the model's standard deviations (d,), with noise of variance 1."""
+    """Return the model's standard deviations (d,), for noise with variance 1."""
     mixing = np.linalg.inv(np.eye(len(weights)) - weights)
     return np.asarray(np.sqrt(np.sum(mixing**2, axis=0)))
 
@@ -85,10 +85,10 @@ def model_spread(weights: NDArray[np.float64]) -> NDArray[np.float64]:
 def simulate_sem(
     graph: str, nodes: int, edges: int, noise: str, n: int = 100_000, seed: int = 0
 ) -> Dataset:
-    """Draw graph, weights and n rows; public data with the true DAG, numeric values and bounds.
+    """Draw a graph, weights and n rows of public data with true DAG, numeric values and bounds.
 
-    The seed fixes all of them, and the weights do not change with n. Raises InputError for a size,
-    graph or noise that is not offered.
+    The seed determines all of them, and the weights do not depend on n. Raises InputError for an
+    invalid size, graph or noise.
     """
     if graph not in GRAPHS or noise not in NOISES:
         raise InputError(f"A graph is one of {', '.join(GRAPHS)}, its noise {', '.join(NOISES)}.")
@@ -119,7 +119,7 @@ def simulate_sem(
 
 
 def parse_name(name: str) -> tuple[str, int, int, str]:
-    """("er", 10, 20, "gaussian") from "sem:er:10:20:gaussian"; InputError otherwise."""
+    """Parse ("er", 10, 20, "gaussian") from "sem:er:10:20:gaussian"; InputError otherwise."""
     parts = name.split(":")
     if len(parts) == 5 and all(part.isdecimal() and len(part) < 10 for part in parts[2:4]):
         return parts[1], int(parts[2]), int(parts[3]), parts[4]

@@ -1,9 +1,9 @@
-"""Where a table comes from, as a relation that DuckDB reads.
+"""Sources of a table, as relations that DuckDB reads.
 
-A CSV, Parquet or Arrow file, a folder of CSV or Parquet, a frame, a workbook's first sheet, a query
-on a database file: each becomes a relation with columns called c0, c1, … DuckDB has a bounded
-memory, writes nothing to a disk, and none of its messages, which quote cells, is shown. A file that
-is not well-formed in its dialect is refused with the line's number and without a cell.
+A CSV, Parquet or Arrow file, a folder of CSV or Parquet, a frame, a workbook's first sheet and a
+query on a database file all become relations with columns called c0, c1, … DuckDB has a memory
+limit and writes nothing to disk. Its messages are not shown, because they quote cells. A file that
+is not well-formed in its dialect is refused with the line number and without a cell.
 """
 
 from __future__ import annotations
@@ -43,23 +43,24 @@ Word = Callable[[Any], str | None]
 _ENDINGS = {"parquet": (".parquet", ".pq"), "text": (".csv", ".tsv", ".txt", ".gz")}
 BOOKS = (".xlsx", ".xlsm", ".xls", "")
 _MARKS = {b"PAR1": "parquet", b"SQLite format 3\0": "sqlite", b"ARROW1": "arrow"}
-# Byte order marks, which say more than the schema does.
+# Byte order marks, which override the schema.
 _ORDERS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
-_CHUNK = 1 << 20  # bytes read at a time; the header's line ends in the first
-_LONGEST = 2 * _CHUNK  # bytes of a line
-LOOK = 0.2  # seconds between two looks at how far a query is
-_MOST_UNPACKED, _MOST_CELLS = 1 << 30, 20_000_000  # of a workbook: bytes, and cells of its area
+_CHUNK = 1 << 20  # bytes read at a time; the header line ends in the first chunk
+_LONGEST = 2 * _CHUNK  # bytes per line
+LOOK = 0.2  # seconds between two progress checks of a query
+# limits for a workbook: bytes, and cells in its area
+_MOST_UNPACKED, _MOST_CELLS = 1 << 30, 20_000_000
 _BLANKS = "".join(map(chr, (*range(9, 14), *range(28, 33), 0x85, 0xA0, *range(0x2000, 0x200B))))
 BLANKS = f"{_BLANKS}\u2028\u2029\u202f\u205f\u3000\ufeff"
-# A bounded memory, no disk, and no look at Python's variables.
+# A memory limit, no disk, and no access to Python's variables.
 _SETTINGS = """SET memory_limit = '60%'; SET temp_directory = ''; SET TimeZone = 'UTC';
 SET python_enable_replacements = false;"""
 
 
 class Relation(NamedTuple):
-    """A table that DuckDB can read: what to select from, its columns, how its text is written.
+    """A table that DuckDB can read: the relation, its columns and its text format.
 
-    ``places`` has a column's number by its name, also by one that was made safe for spreadsheets.
+    ``places`` maps names, also those made safe for spreadsheets, to column numbers.
     """
 
     con: Any
@@ -69,11 +70,12 @@ class Relation(NamedTuple):
     types: list[str]
     label: str
     dialect: Dialect
-    delimiter: str | None  # as found, of text
-    categories: Callable[[], dict[str, tuple[tuple[str, ...], bool]]]  # by name; have they an order
+    delimiter: str | None  # as detected, for text
+    # by name, with True if they are ordered
+    categories: Callable[[], dict[str, tuple[tuple[str, ...], bool]]]
 
     def at(self, name: str) -> int:
-        """Where a column is that a schema names; DataError where it is not."""
+        """Return the position of a column in the schema; DataError if the table lacks it."""
         if name.strip() in self.places:
             return self.places[name.strip()]
         hint = did_you_mean(name, filter(None, self.names))
@@ -90,10 +92,10 @@ class Relation(NamedTuple):
 class Join:
     """Two tables as one: each row of ``table`` with the row of ``other`` that has the same key.
 
-    ``keys`` are the names of the two columns that are compared, as text without blanks around it. A
-    row without a match has empty cells. The guarantee is about the rows of ``table``; ``other``
-    counts as public. Reading raises DataError where a key occurs twice in ``other``, because the
-    join would then repeat rows.
+    ``keys`` are the names of the two columns to compare, as text without surrounding blanks. A row
+    without a match has empty cells. The guarantee is for the rows of ``table``; ``other`` counts as
+    public. Reading raises DataError if a key occurs twice in ``other``, because the join would then
+    repeat rows.
 
     Examples:
         >>> from engine import Schema
@@ -116,13 +118,13 @@ def opened(
     least: int | None = None,
     monitor: Monitor = QUIET,
 ) -> Iterator[Relation]:
-    """Open a table as a relation of DuckDB; its faults are a DataError without DuckDB's text.
+    """Open a table as a relation of DuckDB; errors become DataError without DuckDB's text.
 
-    ``least`` is the number of rows, 0 where a schema does not declare it: a workbook does not store
+    ``least`` is the declared number of rows, or 0. It is needed because a workbook does not store
     blank rows at its end. Another thread reports a query's progress to the ``monitor``. Raises
-    Cancelled where the monitor stops one.
+    Cancelled if the monitor stops a query.
     """
-    import duckdb  # here: it takes a tenth of a second to load
+    import duckdb  # imported here because it takes a tenth of a second
 
     if isinstance(source, Join):
         with opened(source.table, dialect, query, least, monitor) as one:
@@ -134,14 +136,15 @@ def opened(
         label, kind = "data", "frame"
         if isinstance(source, np.ndarray):
             source = framed(source)
-        elif hasattr(source, "collect"):  # of Polars, not computed yet
+        elif hasattr(source, "collect"):  # a lazy frame of Polars
             source = source.collect()
         elif not hasattr(source, "__arrow_c_stream__"):
             label, source = located(stack, source)
             kind = _kind(source, Path(label).suffix)
         if query is not None and kind not in ("sqlite", "duckdb"):
             raise InputError("A query needs a SQLite or DuckDB file.")
-        query = query and f"{query.strip().removesuffix(';')}\n"  # which ends a last comment
+        # the line break ends a last comment
+        query = query and f"{query.strip().removesuffix(';')}\n"
         place = (str(source), True) if kind == "duckdb" else (":memory:", False)
         names, delimiter = None, None
         held: Any = None
@@ -184,7 +187,7 @@ def opened(
 
 @contextmanager
 def _watched(con: Any, monitor: Monitor, label: str) -> Iterator[None]:
-    """Report how far each query is while it goes on, and interrupt it if the work is to stop."""
+    """Report the progress of each query, and interrupt it if the work should stop."""
     if monitor.progress is None and monitor.stop is None:
         yield
         return
@@ -224,7 +227,7 @@ _UNREAD = {
 
 
 def _refusal(said: str, label: str, kind: str) -> DataError:
-    """Return the error that replaces a reader's message, which may quote a cell."""
+    """Return the error that replaces a reader's message, because the message may quote a cell."""
     at = re.match(r"Invalid Input Error: CSV Error on Line: (\d+)", said)
     if kind == "text" and at is not None:
         why = next((words for mark, words in _WRONG.items() if mark in said), "cannot be read")
@@ -233,7 +236,7 @@ def _refusal(said: str, label: str, kind: str) -> DataError:
 
 
 def _categories(source: Any) -> dict[str, tuple[tuple[str, ...], bool]]:
-    """Return the categories that a table's types list, by column, and whether they are ordered."""
+    """Return the categories declared by a table's column types, and whether they are ordered."""
     import pyarrow as pa
 
     if type(source).__module__.partition(".")[0] == "pandas":
@@ -266,7 +269,7 @@ def _named(names: Sequence[str]) -> dict[str, int]:
 
 
 def _joined(one: Relation, other: Relation, keys: tuple[str, str]) -> Relation:
-    """Return two tables as one; a name that both have gets the other's label."""
+    """Return two tables as one; if both have a name, the second gets the other's label."""
     at = [table.at(key) for table, key in zip((one, other), keys, strict=True)]
     key, its = (
         bare(written(f"c{k}", table.types[k], table.dialect.decimal))
@@ -296,7 +299,7 @@ def _joined(one: Relation, other: Relation, keys: tuple[str, str]) -> Relation:
 
 
 def _check_names(names: Sequence[str], label: str) -> None:
-    """Refuse a table with columns that cannot be distinguished."""
+    """Refuse a table whose column names cannot be distinguished."""
     named = [name for name in names if name]
     if not 2 <= len(named) <= MOST_COLUMNS:
         found = count(len(named), "column")
@@ -311,7 +314,7 @@ def _check_names(names: Sequence[str], label: str) -> None:
 
 
 def located(stack: ExitStack, source: Any) -> tuple[str, Path]:
-    """Return the name of a file, bytes or an open file, and a path (in memory for the others)."""
+    """Return the name and path of a file, bytes or an open file (in memory for the last two)."""
     if isinstance(source, str | os.PathLike):
         return Path(source).name, Path(source)
     name = getattr(source, "name", None)
@@ -328,7 +331,7 @@ def located(stack: ExitStack, source: Any) -> tuple[str, Path]:
 
 
 def _memory(stack: ExitStack, chunks: Iterable[bytes | bytearray]) -> Path:
-    """Return the path of a file of these bytes in memory (or a private one that is deleted)."""
+    """Return the path of a file with these bytes, in memory or temporary and private."""
     if hasattr(os, "memfd_create"):
         file: Any = stack.enter_context(os.fdopen(os.memfd_create("table"), "wb"))
         path = Path(f"/proc/self/fd/{file.fileno()}")
@@ -341,7 +344,7 @@ def _memory(stack: ExitStack, chunks: Iterable[bytes | bytearray]) -> Path:
 
 
 def _kind(path: Path, suffix: str) -> str:
-    """Tell a file's kind by its first bytes, a folder's by its files; DataError for neither."""
+    """Return a file's kind by its first bytes, a folder's by its files; DataError for neither."""
     try:
         if path.is_dir():
             kind = next((kind for kind in _ENDINGS if _files(path, kind)), None)
@@ -360,27 +363,28 @@ def _kind(path: Path, suffix: str) -> str:
 
 
 def _files(path: Path, kind: str) -> list[Path]:
-    """Return the file itself, or those of a folder."""
+    """Return the file, or the files of a folder."""
     if not path.is_dir():
         return [path]
     return sorted(p for p in path.rglob("*") if p.suffix.lower() in _ENDINGS[kind])
 
 
 def quoted(text: str) -> str:
-    """Return a text as SQL writes it."""
+    """Return a text as an SQL literal."""
     return "'" + text.replace("'", "''") + "'"
 
 
 def bare(cell: str) -> str:
-    """Return the SQL of a cell's text without the blanks around it; most cells have none."""
+    """Return the SQL of a cell's text without surrounding blanks; most cells have none."""
     ends = f"ascii({cell}) BETWEEN 33 AND 126 AND ascii(right({cell}, 1)) BETWEEN 33 AND 126"
     return f"(CASE WHEN {ends} THEN {cell} ELSE trim({cell}, {quoted(BLANKS)}) END)"
 
 
 def written(cell: str, kind: str, decimal: str) -> str:
-    """Return the SQL of a cell's text, numbers written as those of a text file would be.
+    """Return the SQL of a cell's text, with numbers written as in a text file.
 
-    A whole number has no point, for any type of its column, which other cells may decide.
+    A whole number has no decimal point even in a column of floats, because other cells may have
+    determined the column's type.
     """
     if kind == "VARCHAR":
         return cell
@@ -395,7 +399,7 @@ def _columns(many: int) -> str:
 
 
 def _places(paths: Iterable[Path]) -> str:
-    """Return paths as DuckDB takes them, with names that no glob misreads."""
+    """Return paths for DuckDB, escaped so that it does not read them as glob patterns."""
     bare = (quoted(re.sub(r"([*?[])", r"[\1]", str(path))) for path in paths)
     return f"[{', '.join(bare)}]"
 
@@ -404,9 +408,9 @@ def _places(paths: Iterable[Path]) -> str:
 
 
 def _parquet(con: Any, root: Path, label: str, decimal: str) -> tuple[str, list[str]]:
-    """Return a file or a folder of Parquet as SQL, and its names; each file by its own types.
+    """Return SQL for a Parquet file or folder, and its names; each file keeps its types.
 
-    Names that are folders (``year=2024``) hold for the folders below ``root`` alone.
+    Folder names with values (``year=2024``) apply only to folders below ``root``.
     """
     files, shapes = _files(root, "parquet"), defaultdict(list)
     facts = "file_name, name, type, type_length, converted_type, logical_type::VARCHAR"
@@ -426,7 +430,7 @@ def _parquet(con: Any, root: Path, label: str, decimal: str) -> tuple[str, list[
         sql += "hive_types_autocast=false)"
         found, kinds, *_ = zip(*con.execute(f"DESCRIBE FROM {sql}").fetchall(), strict=True)
         wrote = {*hive, *(name for name, *_ in shape)}
-        bare = (re.sub(r"_\d+$", "", name) for name in found)  # names that differ in case alone
+        bare = (re.sub(r"_\d+$", "", name) for name in found)  # names that differ only in case
         both = zip(bare, found, strict=True)
         names = [(b if b in wrote and n not in wrote else n).strip() for b, n in both]
         _check_names(names, label)
@@ -437,7 +441,7 @@ def _parquet(con: Any, root: Path, label: str, decimal: str) -> tuple[str, list[
 def _union(
     parts: Sequence[tuple[str, dict[str, tuple[int, str]]]], label: str, decimal: str
 ) -> tuple[str, list[str]]:
-    """Return tables of the same names as one; columns of unlike types as the text of each."""
+    """Return tables with the same names as one; columns of different types become text."""
     names = list(parts[0][1])
     if strange := next((own.keys() ^ {*names} for _, own in parts if own.keys() ^ {*names}), None):
         odd = show(min(strange))
@@ -457,7 +461,7 @@ def _union(
 def _text(
     stack: ExitStack, source: Path, label: str, dialect: Dialect
 ) -> tuple[str, list[str], str]:
-    """Delimited text, or a folder of it, as SQL; the header's names and its delimiter."""
+    """Return delimited text, or a folder of it, as SQL, with its names and delimiter."""
     files = [_staged(stack, path, label, dialect) for path in _files(source, "text")]
     packed, names, delimiter, skip = files[0][1]
     if any(head != files[0][1] for _, head, _ in files):
@@ -468,7 +472,8 @@ def _text(
         f"delim={quoted(delimiter)}, quote='\"', escape='\"', columns={{{columns}}}, "
         f"compression='{'gzip' if packed else 'none'}', strict_mode=true, null_padding=false, "
         f"skip={skip}, hive_partitioning=false, max_line_size={2 * _LONGEST}, "
-        f"parallel={not any(quotes for *_, quotes in files)})"  # lines in a cell look like records
+        # line breaks in a cell look like records
+        f"parallel={not any(quotes for *_, quotes in files)})"
     )
     return sql, names, delimiter
 
@@ -476,10 +481,10 @@ def _text(
 def _staged(
     stack: ExitStack, path: Path, label: str, dialect: Dialect
 ) -> tuple[Path, tuple[bool, list[str], str, int], bool]:
-    """Return where text in UTF-8 is (in memory where the file is not), and how it is written.
+    """Return the path of UTF-8 text (in memory if the file is not UTF-8) and its format.
 
-    The second value is whether it is packed, the names, the delimiter and how many lines stand
-    above the names; the last is whether a quotation mark occurs.
+    The format says if it is compressed, its names and delimiter, and the number of lines above the
+    names; the last value is true if a quotation mark occurs.
     """
     encoding = dialect.encoding
     try:
@@ -488,7 +493,8 @@ def _staged(
         plain: Any = stack.enter_context((gzip.open if packed else open)(path, "rb"))
         start = plain.read(3)
         encoding = next((e for mark, e in _ORDERS.items() if start.startswith(mark)), encoding)
-        if start[:2].count(b"\0") == 1:  # UTF-16 without its mark, as its first name shows
+        # UTF-16 without its byte order mark, as its first name shows
+        if start[:2].count(b"\0") == 1:
             encoding = "utf-16-le" if start[1] == 0 else "utf-16-be"
         plain.seek(0)
         if encoding != "utf-8":
@@ -506,7 +512,7 @@ def _staged(
 
 
 def _header(file: Any, label: str, delimiter: str | None) -> tuple[list[str], str, int, bool]:
-    """Return the names, the delimiter (no record decides it), lines above, and are there quotes.
+    """Return names, delimiter (no record decides it), lines above, and if quotation marks occur.
 
     Excel may write the delimiter on a line above the names: ``sep=;``.
     """
@@ -524,7 +530,8 @@ def _header(file: Any, label: str, delimiter: str | None) -> tuple[list[str], st
     )
     text = io.StringIO(start.decode("utf-8-sig", "replace"), newline="")
     names = next(csv.reader(text, delimiter=delimiter, skipinitialspace=True), [])
-    if "\n" in "".join(names[:1]):  # DuckDB takes its second line for a record, after a mark
+    # after a byte order mark, DuckDB reads the name's second line as a record
+    if "\n" in "".join(names[:1]):
         raise DataError(f"The first name of {label} has a line break; put it on one line.")
     if quotes:
         _check_closed(file, delimiter.encode(), label)
@@ -532,11 +539,11 @@ def _header(file: Any, label: str, delimiter: str | None) -> tuple[list[str], st
 
 
 def _check_lines(file: IO[bytes], wrong: bytes, label: str) -> bool:
-    """Refuse a line that is too long, and a carriage return that ends no line as the header's does.
+    """Refuse a line that is too long, and a carriage return that is not part of a line end.
 
-    Readers do not agree on what such a return means. Return whether a quotation mark occurs.
+    Readers disagree about such a carriage return. Return whether a quotation mark occurs.
     """
-    line, quotes = 1, False  # the line that the chunk begins with
+    line, quotes = 1, False  # line number at the start of the chunk
     while chunk := file.read(_CHUNK) + file.readline(_LONGEST):
         if stray := re.search(wrong, chunk):
             line += chunk.count(b"\n", 0, stray.start())
@@ -551,14 +558,14 @@ def _check_lines(file: IO[bytes], wrong: bytes, label: str) -> bool:
 
 
 def _check_closed(file: IO[bytes], delimiter: bytes, label: str) -> None:
-    """Refuse a file that ends inside a quoted cell: DuckDB leaves such a record out (parallel).
+    """Refuse a file that ends inside a quoted cell, because DuckDB then omits this record.
 
-    In each run of quotation marks only the odd one counts. At the start of a cell it opens the
-    cell, or closes an open one; anywhere else it closes one or is text, so that none is open behind
+    In each run of quotation marks only an odd last one counts. At the start of a cell it opens the
+    cell or closes an open one. Elsewhere it closes a cell or is text, so that no cell is open after
     it.
     """
     file.seek(0)
-    line, opened = 1, 0  # the line that the chunk begins with, and that of an open cell
+    line, opened = 1, 0  # line number at the start of the chunk, and line of an open cell
     blanks = re.compile(rb"(^|[\n%b]) +(?=\")" % re.escape(delimiter))
     while chunk := file.read(_CHUNK) + file.readline(_LONGEST):
         bare = blanks.sub(rb"\1", chunk) if b' "' in chunk else chunk
@@ -596,7 +603,7 @@ def framed(array: np.ndarray, names: Sequence[str] | None = None) -> Any:
 def _table(
     kind: str, source: Any, label: str, query: str | None, least: int | None, word: Word
 ) -> Any:
-    """Return any other source as an Arrow table, cells without a type by their words."""
+    """Return any other source as an Arrow table, with cells without a type as text."""
     import pyarrow as pa
 
     try:
@@ -609,17 +616,17 @@ def _table(
         return _cells(_sqlite(source, label, query, least), word)
     except (InputError, KeyboardInterrupt, MemoryError):
         raise
-    except BaseException:  # the reader of workbooks panics on some, which is no Exception
+    except BaseException:  # the reader of workbooks can panic, and this is not an Exception
         raise _refusal("", label, kind) from None
 
 
-# Types of pandas with cells of separate types: Arrow would find one type for all of them,
-# which one record can change.
+# Types of pandas whose cells have individual types: Arrow would infer one type for all of them,
+# which one record could change.
 _WORDED = ("period", "interval", "object", "category")
 
 
 def _worded(frame: Any, word: Word) -> Any:
-    """Return an Arrow table of any frame, with text for the columns of pandas that have no type."""
+    """Return an Arrow table of any frame, with untyped columns of pandas as text."""
     import pyarrow as pa
 
     if type(frame).__module__.partition(".")[0] != "pandas":
@@ -627,7 +634,7 @@ def _worded(frame: Any, word: Word) -> Any:
     if getattr(frame, "columns", None) is None:
         raise DataError("A single column is no table; give a frame of two columns or more.")
     out = frame.reset_index(drop=True)
-    out.columns = range(len(out.columns))  # Arrow's refusal of equal names is unclear
+    out.columns = range(len(out.columns))  # Arrow's message about equal names is unclear
     for place, kind in enumerate(out.dtypes):
         if str(kind).partition("[")[0] in _WORDED:
             out[place] = out[place].astype(object).map(word).astype("string")
@@ -635,7 +642,7 @@ def _worded(frame: Any, word: Word) -> Any:
 
 
 def _single(table: Any) -> Any:
-    """Return an Arrow table with floats of 32 bits for those of 16, which DuckDB does not take."""
+    """Return an Arrow table with 16-bit floats as 32-bit floats, because DuckDB lacks 16-bit."""
     import pyarrow as pa
 
     half = ((k, field) for k, field in enumerate(table.schema) if pa.types.is_float16(field.type))
@@ -645,7 +652,7 @@ def _single(table: Any) -> Any:
 
 
 def _word(decimal: str, value: Any) -> str | None:
-    """Return a cell of any type as a person would type it, in text that is valid everywhere."""
+    """Return a cell of any type as a person would type it, as valid text."""
     if isinstance(value, bytes):
         value = value.decode("utf-8", "replace")
     if isinstance(value, Decimal | np.floating):
@@ -657,7 +664,7 @@ def _word(decimal: str, value: Any) -> str | None:
 
 
 def _cells(rows: Iterator[Sequence[Any]], word: Word) -> Any:
-    """Rows of cells, the first of them names, as an Arrow table of text."""
+    """Return rows of cells, the first with the names, as an Arrow table of text."""
     import pyarrow as pa
 
     schema = pa.schema([(word(name) or "", pa.string()) for name in next(rows, ())])
@@ -670,10 +677,10 @@ def _cells(rows: Iterator[Sequence[Any]], word: Word) -> Any:
 
 
 def _sheet(path: Path, label: str, least: int | None) -> Iterator[Sequence[Any]]:
-    """Return the rows of a workbook's first sheet, from the first that is not blank."""
+    """Return the rows of a workbook's first sheet, starting with the first non-blank row."""
     from python_calamine import CalamineWorkbook
 
-    if zipfile.is_zipfile(path):  # the format before 2007 has small sheets
+    if zipfile.is_zipfile(path):  # sheets in the format before 2007 are small
         _check_book(path, label)
     with path.open("rb") as file:
         rows = CalamineWorkbook.from_filelike(file).get_sheet_by_index(0).to_python()
@@ -690,9 +697,9 @@ _PLACE = re.compile(rb"""\br\s*=\s*["']([A-Z]*)(\d+)["']""", re.IGNORECASE)
 
 
 def _check_book(path: Path, label: str) -> None:
-    """Refuse a workbook that unpacks to more than 1 GB, or names a cell that is very far away.
+    """Refuse a workbook that unpacks to more than 1 GB or names a very distant cell.
 
-    Its reader holds the whole area up to the last cell, in memory that cannot be bounded there.
+    Its reader stores the whole area up to the last cell and has no memory limit.
     """
     with zipfile.ZipFile(path) as book:
         large = sum(part.file_size for part in book.infolist()) > _MOST_UNPACKED
@@ -710,7 +717,7 @@ def _sqlite(
     path: Path, label: str, query: str | None, least: int | None
 ) -> Iterator[Sequence[Any]]:
     """Yield the rows of a query on a SQLite file, names first; the file is opened read-only."""
-    # A log next to the file may hold rows; without one the file is not even locked.
+    # A write-ahead log next to the file may hold rows; without one the file is not even locked.
     log = path.with_name(f"{path.name}-wal")
     still = "" if log.exists() and log.stat().st_size else "&immutable=1"
     uri = f"{path.resolve().as_uri()}?mode=ro{still}"
@@ -721,7 +728,7 @@ def _sqlite(
         views = [name.decode() for (name,) in connection.execute(ask.format("view"))]
         if query and least == 0:
             _check_join(connection, tables, query, label)
-        # As a part of a SELECT a query only reads.
+        # As part of a SELECT a query can only read.
         whole = query or _whole(label, [*tables, *views])
         cursor = connection.execute(f"SELECT * FROM ({whole})")
         yield [name for name, *_ in cursor.description]
@@ -729,9 +736,9 @@ def _sqlite(
 
 
 def _check_join(connection: Any, tables: Sequence[str], query: str, label: str) -> None:
-    """Refuse a query that gives more rows than any table has: a join that repeats rows does.
+    """Refuse a query that gives more rows than any table has, because its join repeats rows.
 
-    A guarantee for its rows would not be one for the rows of a table.
+    A guarantee for the rows of a query would not protect the rows of a table.
     """
     named = (name.replace('"', '""') for name in tables)
     asked = [f'SELECT count(*) FROM "{name}"' for name in named]

@@ -1,9 +1,9 @@
-"""Text in a CSV file that no spreadsheet takes for a formula.
+"""Text in a CSV file that spreadsheets do not read as a formula.
 
-A spreadsheet computes a cell that begins with = + - or @ (or with a tab or a carriage return before
-one), also one that calls a program. Such a cell gets an apostrophe in front; so does one that
-begins with an apostrophe, so that taking one apostrophe off gives every text back. Plain numbers
-and a sign alone are no formulas and stay as they are.
+A spreadsheet computes a cell that begins with = + - or @ (also after a tab or a carriage return),
+and such a formula can call a program. These cells get an apostrophe in front. So does a cell that
+begins with an apostrophe, so that removing one apostrophe restores every text. Plain numbers and
+single signs are not formulas and stay as they are.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ _PLAIN = re.compile(r"[+-]?(\d+(?:\.\d*)?|\.\d+)(e[+-]?\d+)?|[+-]|->|--|<-", re.
 
 
 def safe(cell: str) -> str:
-    """Return the text as it may stand in a file that a spreadsheet opens."""
+    """Return the text in a form that is safe in a spreadsheet."""
     return f"'{cell}" if cell.startswith(_RISKY) and not _PLAIN.fullmatch(cell) else cell
 
 
 def unsafe(cell: str) -> str:
-    """Return the text from which :func:`safe` made a cell."""
+    """Return the original text of a cell made by :func:`safe`."""
     return cell[1:] if cell.startswith("'") and safe(cell[1:]) == cell else cell
 
 
 def table_csv(table: pd.DataFrame, dialect: Dialect = PLAIN) -> str:
-    """Return a table as CSV, with safe texts and column names.
+    """Return a table as CSV with safe texts and column names.
 
-    With its schema's ``dialect`` it is read by that schema: UTF-8 has a mark where that is not the
-    encoding stated.
+    With its schema's ``dialect`` the file can be read by that schema: UTF-8 gets a byte order mark
+    if another encoding is declared.
     """
     made = table.map(lambda cell: safe(cell) if isinstance(cell, str) else cell)
     made = made.rename(columns=lambda name: safe(str(name)))

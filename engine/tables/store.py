@@ -1,8 +1,8 @@
-"""A dataset's rows folded, their tables counted and kept, and samples of them.
+"""A dataset's folded rows, their stored tables of counts, and samples from them.
 
-Rows are folded to distinct ones with weights. Kept counts serve later draws, budgets and
-algorithms, within one bound of memory. Samples without replacement are drawn no further than the
-tables asked for need.
+Rows are folded to distinct rows with weights. Stored counts serve later draws, budgets and
+algorithms, within one memory limit. Samples without replacement are drawn only as far as the
+requested tables need.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ from engine.compiled import kernel
 from engine.data.dataset import Dataset, mixed_radix_keys
 from engine.randomness import Randomness
 
-DENSE_CELLS = 1 << 20  # above this many cells a query's strata are compressed to occupied ones
+DENSE_CELLS = 1 << 20  # with more cells, only the occupied strata of a query are counted
 _BLOCK = 4096
-_LANES = 4  # neighbouring rows often hit one cell; separate sums keep them from waiting in line
+# neighbouring rows often hit one cell; separate sums prevent them from waiting for each other
+_LANES = 4
 _LANE_CELLS = 1 << 14
 
 
@@ -34,12 +35,12 @@ _LANE_CELLS = 1 << 14
 def _count_cells(columns, which, strides, index, weights, cells):  # type: ignore[no-untyped-def]
     """Count every cell; the cell's index is built column by column (vectorised).
 
-    ``columns`` (d, k) contiguous rows; ``which`` the columns of the query; ``strides`` and the
-    scratch ``index`` (_BLOCK,) of the narrowest type that holds a cell's number; ``weights`` (k,)
+    ``columns`` has (d, k) contiguous rows; ``which`` has the columns of the query. ``strides`` and
+    the scratch ``index`` (_BLOCK,) have the narrowest type for a cell's number. ``weights`` is (k,)
     int32.
     """
     # Cell number of row r: sum over the query's columns i of columns[which[i]][r] * strides[i]. It
-    # is built for a block of rows at a time, column by column, so that the inner loops vectorise
+    # is built for one block of rows at a time, column by column, so that the inner loops vectorise
     # and the block's numbers stay in the first-level cache.
     k = columns.shape[1]
     lanes = _LANES if cells <= _LANE_CELLS else 1
@@ -70,7 +71,7 @@ def _count_cells(columns, which, strides, index, weights, cells):  # type: ignor
 
 @kernel()
 def _cells(columns, which, strides):  # type: ignore[no-untyped-def]
-    """Every row's cell; the arguments are those of :func:`_count_cells`."""
+    """Return every row's cell; the arguments are those of :func:`_count_cells`."""
     out = np.zeros(columns.shape[1], np.int32)
     for i in range(which.size):
         column, stride = columns[which[i]], strides[i]
@@ -81,7 +82,7 @@ def _cells(columns, which, strides):  # type: ignore[no-untyped-def]
 
 @lru_cache(maxsize=4096)
 def layout(sizes: tuple[int, ...]) -> tuple[int, NDArray[np.unsignedinteger]]:
-    """Return the number of cells, and strides in the narrowest type that holds a cell's number."""
+    """Return the number of cells, and strides in the narrowest type for a cell's number."""
     cells = math.prod(sizes)
     strides = [math.prod(sizes[i + 1 :]) for i in range(len(sizes))]
     return cells, np.array(strides, np.uint16 if cells <= 1 << 16 else np.uint32)
@@ -89,10 +90,10 @@ def layout(sizes: tuple[int, ...]) -> tuple[int, NDArray[np.unsignedinteger]]:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Coded rows with weights: a dataset folded, or a subsample of it.
+    """Coded rows with weights: a folded dataset or a subsample of it.
 
-    ``codes`` (k, d), columns contiguous; ``weights`` (k,) int32; ``cardinalities`` the public
-    number of levels of each column; ``n`` the sum of weights.
+    ``codes`` is (k, d), columns contiguous; ``weights`` is (k,) int32. ``cardinalities`` has the
+    public number of levels of each column, and ``n`` is the sum of weights.
     """
 
     codes: NDArray[np.unsignedinteger]
@@ -103,8 +104,8 @@ class Rows:
     def table(self, x: int, y: int, given: Sequence[int] = ()) -> NDArray[np.int64]:
         """Return counts of shape (strata, levels of x, levels of y), int64.
 
-        The strata are the configurations of the conditioning set in mixed-radix order, all of
-        them, or the occupied ones alone where there would be more than ``DENSE_CELLS`` cells.
+        The strata are all configurations of the conditioning set in mixed-radix order, or only the
+        occupied ones if there would be more than ``DENSE_CELLS`` cells.
         """
         columns = (*given, x, y)
         sizes = [self.cardinalities[c] for c in columns]
@@ -122,7 +123,7 @@ class Rows:
     def occupied(
         self, x: int, y: int, given: Sequence[int]
     ) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
-        """Return the table of the occupied strata, in mixed-radix order, and a row of each."""
+        """Return the table of the occupied strata, in mixed-radix order, and one row of each."""
         codes, sizes = self.codes, self.cardinalities
         keys = mixed_radix_keys(codes[:, given], [sizes[c] for c in given])
         _, first, stratum = np.unique(keys, return_index=True, return_inverse=True)
@@ -131,12 +132,12 @@ class Rows:
         return out, first
 
     def counts(self, columns: Sequence[int]) -> NDArray[np.int64]:
-        """Joint counts of the columns, one axis each, in the given order."""
+        """Return joint counts of the columns, one axis each, in the given order."""
         sizes = [self.cardinalities[c] for c in columns]
         return self._count(columns, sizes).reshape(sizes)
 
     def pairs(self) -> NDArray[np.int32]:
-        """Count every two levels, the columns' levels one after the other: one product."""
+        """Count every pair of levels of all columns, one after the other, as one product."""
         first = np.cumsum((0, *self.cardinalities))
         total = np.zeros((first[-1], first[-1]), np.int32)
         kind = np.float32 if self.n < 1 << 24 else np.float64  # sums of whole numbers are exact
@@ -149,13 +150,13 @@ class Rows:
         return total
 
     def cells(self, columns: Sequence[int]) -> NDArray[np.int32]:
-        """Each row's cell in the flat counts of the columns."""
+        """Return each row's cell in the flat counts of the columns."""
         strides = layout(tuple(self.cardinalities[c] for c in columns))[1]
         return np.asarray(_cells(self.codes.T, np.array(columns, np.int64), strides))
 
 
 def fold(data: Dataset) -> tuple[Rows, NDArray[np.int64]]:
-    """Fold to distinct rows with weights; return each row of codes' index among them, too."""
+    """Fold to distinct rows with weights; also return each row's index among them."""
     keys = mixed_radix_keys(data.codes, data.cardinalities)
     _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
     weights = np.bincount(inverse, data.weights)
@@ -165,51 +166,52 @@ def fold(data: Dataset) -> tuple[Rows, NDArray[np.int64]]:
 
 # Kept counts ---------------------------------------------------------------------------
 
-_JOINT_CELLS = 1 << 9  # 4 kB; larger counts would drive scores out
-# From so many columns on all pairs are counted at once; so many levels they may have, 64 MB.
+_JOINT_CELLS = 1 << 9  # 4 kB; larger counts would evict scores
+# With at least so many columns all pairs are counted at once, for at most so many levels (64 MB).
 _WIDE, _MOST_LEVELS = 64, 4_000
 
 T = TypeVar("T")
 V = TypeVar("V")
 Key = tuple[Hashable, ...]
-STORE_BYTES = 512 << 20  # memory bound of all stores of a process together
+STORE_BYTES = 512 << 20  # memory limit of all stores in a process together
 
 
 class Known(dict[Hashable, V]):
-    """Many small values that are looked up together, such as the scores of a pair by set.
+    """Many small values that are looked up together, for example the scores of a pair by set.
 
-    It grows while it is kept, by :meth:`Store.note` alone.
+    Only :meth:`Store.note` adds to it while it is stored.
     """
 
     @property
     def nbytes(self) -> int:
-        """Bytes held, roughly."""
+        """The approximate number of bytes."""
         return _ENTRY_BYTES * len(self)
 
 
 class Bounded(OrderedDict[Key, object]):
     """Least-recently-used mapping that holds at most ``limit`` bytes by ``size``.
 
-    Keys are tuples; those that begin alike can be forgotten together.
+    Keys are tuples; keys with the same beginning can be removed together.
     """
 
     def __init__(self, limit: int, size: Callable[[object], int]):
         super().__init__()
         self._limit, self._size, self.bytes = limit, size, 0
-        # To look through all keys for those of one dataset took longer than to count it again.
+        # Searching all keys for those of one dataset took longer than counting it again.
         self._alike: defaultdict[Hashable, set[Key]] = defaultdict(set)
         self.lock = RLock()  # runs in several threads may share a dataset
 
     def lookup(self, key: Key, make: Callable[[], T]) -> T:
-        """Return the kept value, or the one that ``make`` computes, kept from now on."""
+        """Return the stored value, or compute it with ``make`` and store it."""
         found = self.get(key, _MISSING)
         if found is not _MISSING:
-            if 2 * self.bytes > self._limit:  # before, nothing will go soon, and order costs time
+            # before that nothing is evicted soon, and keeping order costs time
+            if 2 * self.bytes > self._limit:
                 with self.lock:
                     if key in self:
                         self.move_to_end(key)
             return found  # type: ignore[return-value]
-        value = make()  # outside the lock: two threads may both compute it, neither waits
+        value = make()  # outside the lock: two threads may both compute it, but neither waits
         with self.lock:
             if key not in self:
                 self.bytes += self._size(value)
@@ -219,24 +221,24 @@ class Bounded(OrderedDict[Key, object]):
         return value
 
     def trim(self) -> None:
-        """Let the least recently used go until the rest fits."""
+        """Evict the least recently used entries until the rest fits."""
         while self.bytes > self._limit and len(self) > 1:
             oldest, dropped = self.popitem(last=False)
             self.bytes -= self._size(dropped)
             alike = self._alike[oldest[0]]
             alike.discard(oldest)
-            if not alike:  # a dataset that lives on would keep an empty set here
+            if not alike:  # a dataset that stays in use would keep an empty set here
                 del self._alike[oldest[0]]
 
     def forget(self, first: Hashable) -> None:
-        """Drop every entry with a key that begins with ``first``."""
+        """Remove every entry with a key that begins with ``first``."""
         with self.lock:
             for key in self._alike.pop(first, ()):
                 self.bytes -= self._size(self.pop(key))
 
 
 _MISSING = object()
-_ENTRY_BYTES = 200  # a Python object, its key and its slot, roughly
+_ENTRY_BYTES = 200  # the approximate size of a Python object, its key and its slot
 
 
 def _size(value: object) -> int:
@@ -249,29 +251,30 @@ _shared = Bounded(STORE_BYTES, _size)
 class Store:
     """Counts and values computed for one dataset, reused by every later draw.
 
-    All stores share one memory bound; the least recently used entry is evicted first.
+    All stores share one memory limit; the least recently used entry is evicted first.
     """
 
     def __init__(self, data: Dataset):
         self.rows, self._row_index = fold(data)
         self.n, self._weights = data.n, data.weights
-        self._first = [0, *accumulate(self.rows.cardinalities)]  # of each column's levels
+        # index of each column's first level
+        self._first = [0, *accumulate(self.rows.cardinalities)]
         self._spread: NDArray[np.int64] | None = None
         self._kept = _shared
         self._mine = object()  # first part of each key of this store
-        # At the end of the process all goes at once: to clear it entry by entry took seconds.
+        # The end of the process frees everything at once; clearing entry by entry took seconds.
         finalize(self, self._kept.forget, self._mine).atexit = False
 
     def keep(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return a deterministic quantity of the dataset, computed at most once while kept."""
+        """Return a deterministic quantity of the dataset, computed at most once while stored."""
         return self._kept.lookup((self._mine, key), make)
 
     def known(self, key: Hashable) -> Known[Any]:
-        """Small values under one key, each under its own name; see :meth:`note`."""
+        """Return small values stored under one key, each by name; see :meth:`note`."""
         return self.keep(key, Known)
 
     def note(self, key: Hashable, known: Known[V], name: Hashable, value: V) -> None:
-        """Add a value to what :meth:`known` gave, and count it while that is kept."""
+        """Add a value to the result of :meth:`known`, and update its size if it is still stored."""
         with self._kept.lock:
             if name not in known:
                 known[name] = value
@@ -280,7 +283,7 @@ class Store:
                     self._kept.trim()
 
     def table(self, x: int, y: int, given: tuple[int, ...] = ()) -> NDArray[np.int64]:
-        """Return the query's table on all rows, counted at most once while it is kept."""
+        """Return the query's table on all rows, counted at most once while it is stored."""
         return self.keep(("table", x, y, given), lambda: self.count(x, y, given))
 
     def count(self, x: int, y: int, given: tuple[int, ...] = ()) -> NDArray[np.int64]:
@@ -291,10 +294,10 @@ class Store:
         return self.joint(columns).reshape(-1, levels[x], levels[y])
 
     def joint(self, columns: tuple[int, ...]) -> NDArray[np.int64]:
-        """Joint counts of the columns, one axis each, in the given order.
+        """Return joint counts of the columns, one axis each, in the given order.
 
-        A search asks about x and y given z, x and z given y, and y and z given x, and a sample is
-        drawn from the counts of all three: small ones are kept for every order.
+        A search tests x and y given z, x and z given y, and y and z given x. A sample is drawn from
+        the counts of all three, so small ones are stored for every order.
         """
         levels = self.rows.cardinalities
         if len(columns) == 2 and len(levels) >= _WIDE and self._first[-1] <= _MOST_LEVELS:
@@ -307,10 +310,10 @@ class Store:
         return found if ordered == columns else found.transpose([ordered.index(c) for c in columns])
 
     def index_of_rows(self) -> NDArray[np.int64]:
-        """Each original row's index among the folded ones, shape (n,)."""
+        """Each original row's index among the folded rows, shape (n,)."""
         if self._weights is None:
             return self._row_index
-        if self._spread is None:  # the table was folded on reading: spread out when asked for
+        if self._spread is None:  # the table was folded when read, and is expanded only on demand
             self._spread = np.repeat(self._row_index, self._weights)
         return self._spread
 
@@ -319,7 +322,7 @@ _stores: WeakKeyDictionary[Dataset, Store] = WeakKeyDictionary()
 
 
 def store_of(data: Dataset) -> Store:
-    """Return the dataset's store; made at the first call, dropped with the dataset."""
+    """Return the dataset's store; created by the first call, deleted with the dataset."""
     store = _stores.get(data)
     if store is None:
         store = _stores[data] = Store(data)
@@ -330,21 +333,22 @@ def store_of(data: Dataset) -> Store:
 
 
 def draw(store: Store, m: int, randomness: Randomness) -> Rows | Subsample:
-    """Draw a sample of m of the n rows without replacement; all of them for m >= n."""
+    """Draw a sample of m of the n rows without replacement, or all of them if m >= n."""
     if m >= store.n:
         return store.rows
-    # To draw rows takes a number for each of the n: with many, ever larger tables cost less.
+    # Drawing rows takes a number for each of the n rows, so with many rows larger tables are
+    # cheaper.
     cells = 0 if randomness.by_row else max(Subsample.CELLS, store.n >> 4)
     return Subsample(store, m, randomness.generator("sample"), cells)
 
 
 class Subsample:
-    """m rows without replacement, drawn no further than the requested tables need.
+    """Sample m rows without replacement, lazily: draw only what requested tables need.
 
     Given a sample's counts over some columns, its counts over more columns are independent
-    hypergeometric draws, cell by cell. So each table splits what earlier ones have drawn; from
-    ``cells`` cells on the rows themselves are drawn, given those counts. The tables are
-    distributed as if m rows had been drawn at once, and agree with each other.
+    hypergeometric draws, cell by cell. Each table therefore splits the counts drawn earlier. From
+    ``cells`` cells on, the rows themselves are drawn, given those counts. The tables have the same
+    distribution as if m rows had been drawn at once, and they agree with each other.
     """
 
     CELLS = 1 << 14
@@ -352,7 +356,7 @@ class Subsample:
     def __init__(self, store: Store, m: int, rng: np.random.Generator, cells: int = CELLS):
         self.n, self._store, self._rng, self._most = m, store, rng, cells
         self._columns: tuple[int, ...] = ()
-        self._drawn = np.array([m], np.int64)  # counts over the columns, flat
+        self._drawn = np.array([m], np.int64)  # flat counts over the columns
         self._rows: Rows | _PickedRows | None = None
 
     def table(self, x: int, y: int, given: Sequence[int] = ()) -> NDArray[np.int64]:
@@ -365,7 +369,7 @@ class Subsample:
         return self._rows.table(x, y, given)
 
     def _cells(self, wanted: tuple[int, ...]) -> int:
-        """Return the number of cells that the counts would have over the wanted columns, too."""
+        """Return the number of cells in the counts after adding the wanted columns."""
         cells, levels = self._drawn.size, self._store.rows.cardinalities
         for column in wanted:
             if column not in self._columns:
@@ -376,7 +380,7 @@ class Subsample:
         """Draw the missing part; return the table as a margin of all counts drawn so far."""
         store, known = self._store, self._columns
         key, make = ("growth", known, wanted), partial(_Growth.make, store, known, wanted)
-        # A larger one is cheap to make again for the room it would take.
+        # Making a larger one again is cheap compared with its size in memory.
         growth = store.keep(key, make) if cells <= _JOINT_CELLS else make()
         if growth.parts is not None:
             logs = log_factorials(store.n)
@@ -387,7 +391,7 @@ class Subsample:
         return np.asarray(_margin(self._drawn, growth.target, growth.shape))
 
     def _pick(self) -> Rows | _PickedRows:
-        """Choose rows uniformly with the counts drawn so far."""
+        """Choose rows uniformly, given the counts drawn so far."""
         rows, row_index = self._store.rows, self._store.index_of_rows()
         if not self._columns:
             chosen = self._rng.choice(self._store.n, self.n, replace=False, shuffle=False)
@@ -401,11 +405,11 @@ class Subsample:
 
 @dataclass(frozen=True, eq=False)
 class _Growth:
-    """From a sample's counts over known columns to its table of others.
+    """The step from a sample's counts over known columns to its table over other columns.
 
-    ``columns`` are known afterwards; ``parts`` (known cells, cells of the new columns) counts all
-    rows, None if nothing is new; ``target`` is each cell's place in the table of the given shape,
-    None where the places are the same.
+    ``columns`` are known afterwards. ``parts`` (known cells, cells of the new columns) counts all
+    rows; it is None if nothing is new. ``target`` is each cell's place in the table of the given
+    shape; it is None if the places are the same.
     """
 
     columns: tuple[int, ...]
@@ -415,18 +419,18 @@ class _Growth:
 
     @property
     def nbytes(self) -> int:
-        """Bytes held."""
+        """The number of bytes."""
         return sum(0 if a is None else a.nbytes for a in (self.parts, self.target))
 
     @staticmethod
     def make(store: Store, known: tuple[int, ...], wanted: tuple[int, ...]) -> _Growth:
-        """Count the rows over both, and number the cells."""
+        """Count the rows over both kinds of columns and number the cells."""
         new = tuple(c for c in wanted if c not in known)
         columns, levels = known + new, store.rows.cardinalities
         parts = None
         if new:
             kinds = math.prod([levels[c] for c in new])
-            # In C order like all others: another order would be compiled for, too.
+            # In C order like all others, because numba would compile for another order, too.
             parts = np.ascontiguousarray(store.joint(columns).reshape(-1, kinds))
         cells, strides = layout(tuple([levels[c] for c in wanted]))
         x, y = levels[wanted[-2]], levels[wanted[-1]]
@@ -440,15 +444,17 @@ class _Growth:
 
 @kernel()
 def _places(axes):  # type: ignore[no-untyped-def]
-    """For every cell of a table, in order, the sum of its codes times strides.
+    """Return, for every cell of a table in order, the sum of its codes times strides.
 
-    ``axes`` (2, columns): the levels of each and its stride, 0 for a column that is summed over.
+    ``axes`` (2, columns) has each column's number of levels and its stride, which is 0 if the
+    column is summed over.
     """
     out = np.zeros(np.prod(axes[0]), np.int32)
-    done = 1  # how many cells the columns so far have; they are numbered in out[:done]
+    done = 1  # number of cells of the columns so far; out[:done] has their numbers
     for i in range(axes.shape[1]):
         levels, stride = axes[0, i], axes[1, i]
-        for cell in range(done - 1, -1, -1):  # backwards: a cell's places follow its number
+        # backwards, so that a cell is read before its slot is overwritten
+        for cell in range(done - 1, -1, -1):
             first = out[cell]
             for level in range(levels):
                 out[cell * levels + level] = first + level * stride
@@ -466,15 +472,15 @@ def _margin(counts, target, shape):  # type: ignore[no-untyped-def]
 
 
 def _picked(folded: Rows, times: NDArray[np.int32]) -> Rows | _PickedRows:
-    """Rows of which each folded one is taken so many times."""
+    """Return the rows in which each folded row is taken so many times."""
     found = int(np.count_nonzero(times))
-    if 2 * found > times.size:  # to gather most of them costs more than the rest
+    if 2 * found > times.size:  # collecting most of them costs more than the rest
         return Rows(folded.codes, times, folded.cardinalities, int(times.sum()))
     return _PickedRows(folded, *_positive(times, found))
 
 
 class _PickedRows:
-    """Chosen rows, the folded ones ``picked``; a column is gathered when first asked for."""
+    """Chosen rows, the folded ones ``picked``; a column is gathered when first requested."""
 
     def __init__(self, folded: Rows, picked: NDArray[np.int64], weights: NDArray[np.int32]):
         self._folded, self._picked = folded, picked
@@ -484,7 +490,7 @@ class _PickedRows:
 
     def table(self, x: int, y: int, given: Sequence[int] = ()) -> NDArray[np.int64]:
         for column in {x, y, *given} - self._gathered:
-            # "clip" looks up without a copy in between; no index is out of range.
+            # "clip" looks up without an intermediate copy; no index is out of range.
             into = self._rows.codes[:, column]
             np.take(self._folded.codes[:, column], self._picked, out=into, mode="clip")
             self._gathered.add(column)
@@ -493,10 +499,10 @@ class _PickedRows:
 
 @kernel()
 def _positive(times, count):  # type: ignore[no-untyped-def]
-    """(where they are, the positive numbers); there are ``count``."""
+    """Return the positions of the ``count`` positive numbers, and these numbers."""
     where, numbers = np.empty(count + 1, np.int64), np.empty(count + 1, np.int32)
     found = 0
-    for i in range(times.size):  # written down in any case: a branch would be guessed wrong
+    for i in range(times.size):  # always written, because a branch would be mispredicted
         where[found], numbers[found] = i, times[i]
         found += times[i] > 0
     return where[:count], numbers[:count]
@@ -504,15 +510,15 @@ def _positive(times, count):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _pick(rng, row_index, cell, wanted, left):  # type: ignore[no-untyped-def]
-    """Sample within every cell (Knuth 3.4.2 S): return how often each folded row is taken.
+    """Sample within every cell (Knuth 3.4.2 S); return how often each folded row is taken.
 
-    Row r is taken with probability wanted / left of its cell; both count down in place.
+    Row r is taken with probability wanted / left of its cell; both are counted down in place.
     """
     times = np.zeros(cell.size, np.int32)
     for r in range(row_index.size):
         folded = row_index[r]
         c = cell[folded]
-        # Adding it costs less than a branch, which would be guessed wrong half of the time.
+        # Adding it costs less than a branch, which would be mispredicted half of the time.
         taken = rng.random() * left[c] < wanted[c]
         times[folded] += taken
         wanted[c] -= taken
@@ -522,20 +528,20 @@ def _pick(rng, row_index, cell, wanted, left):  # type: ignore[no-untyped-def]
 
 # Hypergeometric draws ------------------------------------------------------------------
 
-# numpy draws the same way (urn for small samples, else Stadlober's 1989 ratio of uniforms HRUA),
-# but its calls cost more than most draws here. Compiled code takes the generator's own uniform
-# numbers, those of ``rng.random``.
+# numpy samples in the same way (urn for small samples, else Stadlober's 1989 ratio of uniforms
+# HRUA), but its calls cost more than most draws here. The compiled code uses the generator's
+# uniform numbers, those of ``rng.random``.
 
-# Log-factorials up to here are looked up (8 MB at most); beyond it each is computed.
+# Log-factorials up to here are looked up (8 MB at most); larger ones are computed.
 _LOOKED_UP = 1 << 20
 
 
 @lru_cache(maxsize=4)
 @kernel()
 def log_factorials(n):  # type: ignore[no-untyped-def]
-    """ln(k!) for k = 0..n, or as far as they are looked up.
+    """Return ln(k!) for k = 0..n, or up to the limit of the lookup table.
 
-    By the very function that is called beyond the table: a draw does not depend on its size.
+    It uses the same function as beyond the table, so a draw does not depend on the table's size.
     """
     out = np.empty(min(n, _LOOKED_UP) + 1)
     for k in range(out.size):
@@ -547,9 +553,9 @@ def log_factorials(n):  # type: ignore[no-untyped-def]
 def split(parts, drawn, rng, logs):  # type: ignore[no-untyped-def]
     """Draw ``drawn[i]`` of the items of row i without replacement, for every row.
 
-    ``parts`` (rows, kinds) says how many items of each kind there are; returns how many of each
-    were drawn, in the same shape. The kinds are drawn one after the other, each given those before.
-    ``rng`` is the generator, ``logs`` :func:`log_factorials` of the number of all items.
+    ``parts`` (rows, kinds) has the number of items of each kind; the result has the number drawn of
+    each, in the same shape. The kinds are drawn one after the other, each given the earlier ones.
+    ``rng`` is the generator, and ``logs`` are :func:`log_factorials` of the number of all items.
     """
     out = np.zeros(parts.shape, np.int64)
     for i in range(parts.shape[0]):
@@ -566,7 +572,7 @@ def split(parts, drawn, rng, logs):  # type: ignore[no-untyped-def]
 
 @kernel()
 def hypergeometric(good, bad, sample, rng, logs):  # type: ignore[no-untyped-def]
-    """Draw ``sample`` items without replacement, and count the good ones."""
+    """Draw ``sample`` items without replacement and count the good ones."""
     total = good + bad
     if good == 0 or bad == 0 or sample == total:
         return sample if bad == 0 else good if sample == total else 0
@@ -583,7 +589,7 @@ def hypergeometric(good, bad, sample, rng, logs):  # type: ignore[no-untyped-def
 
 @kernel()
 def _urn(good, total, size, rng):  # type: ignore[no-untyped-def]
-    """Item by item."""
+    """Draw item by item."""
     left = good
     for i in range(size):
         if rng.random() * (total - i) < left:
@@ -593,7 +599,7 @@ def _urn(good, total, size, rng):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _ratio_of_uniforms(few, many, size, rng, logs):  # type: ignore[no-untyped-def]
-    """HRUA with its squeezes; ``few`` <= ``many``, ``size`` at most half of both together."""
+    """Draw by HRUA with its squeezes; ``few`` <= ``many``, ``size`` at most half of their sum."""
     total = few + many
     p = few / total
     mean = size * p
@@ -620,7 +626,7 @@ def _ratio_of_uniforms(few, many, size, rng, logs):  # type: ignore[no-untyped-d
 
 @kernel()
 def _log_ways(k, few, many, size, logs):  # type: ignore[no-untyped-def]
-    """Minus the log of the probability of k, up to a constant."""
+    """Return minus the log of the probability of k, up to a constant."""
     return (
         _log_factorial(k, logs)
         + _log_factorial(few - k, logs)
