@@ -1,4 +1,4 @@
-"""Attacks on the algorithms' own claims: transcripts replayed on neighbours, and many runs.
+"""Attacks on the algorithms' claims: transcripts replayed on neighbours, and many runs.
 
-It needs the registry, and so stands above it; nothing an algorithm needs is in here.
+The package imports the registry, and no algorithm imports the package.
 """

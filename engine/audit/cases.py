@@ -21,18 +21,19 @@ from engine.params import Parameters
 from engine.privacy.budget import PUBLISHED
 from engine.registry import ALGORITHMS, algorithm
 
-BATCH = 25  # runs a side between two looks
-PLANTED = (2, 8)  # how many times the epsilon planted faults leak, tried in turn
-REPLAYED = 18  # random pairs that are replayed in addition to the documented ones
+BATCH = 25  # runs per side between two checks
+PLANTED = (2, 8)  # factors by which injected faults exceed the epsilon, tried in turn
+REPLAYED = 18  # random pairs to replay in addition to the documented ones
 
-# Order 0 must keep the pair x, y of the documented strata (its p there is 0.41), or the query that
-# leaks is never asked: the largest threshold that published p-values admit, and no coin below it.
+# Order 0 must keep the pair x, y of the documented strata (its p there is 0.41), otherwise the
+# leaking query is never made. These are the largest threshold for published p-values, and no coin
+# below it.
 KEEPS_THE_PAIR = {"threshold": 0.5, "beta1": 0.0}
 
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """One case of an audit: the algorithm, its settings, and the two neighbours."""
+    """One case of an audit: the algorithm, its settings and the two neighbours."""
 
     kind: str
     algorithm: Algorithm
@@ -41,21 +42,21 @@ class Case:
 
     @property
     def key(self) -> str:
-        """Its name in files."""
+        """The case's name in files."""
         return f"{self.algorithm.key}/{self.kind}/{self.pair.name}"
 
     @property
     def params(self) -> Parameters:
-        """The parameters, validated."""
+        """The validated parameters."""
         return self.algorithm.params.build(self.values)
 
     def trial(self, share: float = 1.0) -> Trial:
-        """Return its runs yet to be made; ``share`` below 1 injects a fault."""
+        """Return its trial before any run; ``share`` below 1 injects a fault."""
         return Trial(self.algorithm, self.params, self.pair, share=share)
 
 
 def cases(key: str | None = None) -> list[Case]:
-    """Everything there is to audit, or one algorithm; InputError for one that promises nothing."""
+    """Return all cases, or those of one algorithm; InputError if it has no guarantee."""
     if key is not None and not algorithm(key).private:
         raise InputError(f"{key} reads the data without noise: there is no claim to audit.")
     every = [one for one in ALGORITHMS.values() if one.private and not one.chooses]
@@ -76,11 +77,11 @@ def _settings(one: Algorithm, guarantee: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Power:
-    """The power of an attack: the faults it finds among those injected into the algorithm.
+    """The power of an attack: how many of the faults injected into the algorithm it finds.
 
-    ``tried``: (k, lower bound on epsilon) where mechanisms drew 1/k of their noise, with as many
-    runs; up to the first k with a bound above the claim. ``replay``: whether the replays see half
-    of the noise, and a charge of half the sensitivity. The claim is ``claimed``.
+    ``tried`` has (k, lower bound on epsilon) for mechanisms that drew 1/k of their noise, with as
+    many runs, up to the first k with a bound above the claim. ``replay`` says whether the replays
+    detect half of the noise and a charge for half of the sensitivity. ``claimed`` is the claim.
     """
 
     claimed: float
@@ -89,12 +90,12 @@ class Power:
 
     @property
     def runs(self) -> int | None:
-        """The smallest k that the runs alone found; None if none was."""
+        """The smallest k found by runs; None if there is no such k."""
         return next((k for k, bound in self.tried if bound > self.claimed), None)
 
     @property
     def twice(self) -> bool:
-        """True if runs or replays find a fault of twice the epsilon."""
+        """True if runs or replays find a fault that doubles the epsilon."""
         return self.replay or self.runs == PLANTED[0]
 
     @property
@@ -106,9 +107,9 @@ class Power:
 
 @dataclass(frozen=True)
 class CaseResult:
-    """The findings about one case; ``replayed`` where the run has a strict guarantee.
+    """The findings about one case; ``replayed`` is set if the run has a strict guarantee.
 
-    ``growth`` are the intermediate results: (runs per side, lower bound on epsilon).
+    ``growth`` has the intermediate results: (runs per side, lower bound on epsilon).
     """
 
     algorithm: str
@@ -121,12 +122,12 @@ class CaseResult:
 
     @property
     def key(self) -> str:
-        """The case's."""
+        """The key of the case."""
         return f"{self.algorithm}/{self.kind}/{self.pair}"
 
     @property
     def verdict(self) -> str:
-        """In a few words."""
+        """The result in a few words."""
         caught = self.measured.refuted or (self.replayed is not None and not self.replayed.passed)
         if self.kind == PUBLISHED:
             return "claim refuted" if caught else "not refuted by these runs"
@@ -136,7 +137,7 @@ class CaseResult:
         return "not refuted, without power" if weak else "not refuted"
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON; infinity as the string "inf"."""
+        """Return the fields for JSON, with infinity as the string "inf"."""
         m, r, p = self.measured, self.replayed, self.power
         epsilon = "inf" if m.claimed == math.inf else m.claimed
         return {
@@ -160,7 +161,7 @@ class CaseResult:
 
 
 def from_dict(entry: Any) -> CaseResult:
-    """Read the result that :meth:`CaseResult.as_dict` wrote; ValueError for anything else."""
+    """Read a result written by :meth:`CaseResult.as_dict`; ValueError for anything else."""
     claimed, m, r, p = (entry[name] for name in ("claimed", "measured", "replay", "power"))
     epsilon, delta = float(claimed["epsilon"]), float(claimed["delta"])
     bound, runs, counted = float(m["epsilon"]), int(m["runs"]), int(m["counted"])
@@ -181,18 +182,18 @@ def from_dict(entry: Any) -> CaseResult:
 
 
 def read_results(path: str | None) -> dict[str, CaseResult]:
-    """Results of an earlier audit by key; InputError for a file that holds something else."""
+    """Read the results of an earlier audit by key; InputError for any other file content."""
     if path is None or not Path(path).exists():
         return {}
     try:
         found = [from_dict(entry) for entry in json.loads(Path(path).read_text(encoding="utf-8"))]
-    except Exception:  # content of another shape or size raises errors of any kind
+    except Exception:  # malformed content can raise any error
         raise InputError(f"{path} is no file of an audit: give --out another name.") from None
     return {one.key: one for one in found}
 
 
 def write_results(path: str, results: Iterable[CaseResult]) -> None:
-    """Replace the file whole, so that a crash leaves the one before."""
+    """Replace the whole file, so that a crash leaves the previous one."""
     fresh = Path(f"{path}.new")
     try:
         fresh.write_text(json.dumps([one.as_dict() for one in results], indent=1), encoding="utf-8")
@@ -210,7 +211,7 @@ def audit(
     on_progress: OnProgress | None = None,
     on_look: Callable[[Measured], object] = lambda measured: None,
 ) -> CaseResult:
-    """Audit one case with so many runs a side; ``on_look`` sees the bound as it grows.
+    """Audit one case with so many runs per side; ``on_look`` is called as the bound grows.
 
     A strict claim is attacked a second time, with injected faults.
     """
@@ -250,7 +251,7 @@ def power_of(
 
 
 def replays(case: Case) -> Finding:
-    """Replays on the case's pair, and on random ones."""
+    """Replay on the case's pair and on random pairs."""
     one, params, found = case.algorithm, case.params, NOTHING
     pairs = [*[case.pair] * 3, *many(1, REPLAYED, columns=one.columns, least=one.min_rows)]
     for seed, pair in enumerate(pairs):

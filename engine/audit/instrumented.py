@@ -1,9 +1,9 @@
-"""Randomness that records every answer of a run, and can return another run's answers instead.
+"""Randomness that records every answer of a run and can return another run's answers instead.
 
-Recorded are the noise as it was drawn, each mechanism's exact input and the charge that the answer
-rests on. From these the answer is computed again, so that noise which is not the one that was
-charged shows in a single run. A fault can be injected into any algorithm: its mechanisms then draw
-a share of the noise that they charge for, and leak correspondingly more.
+It records the drawn noise, each mechanism's exact input, and the charge for the answer. The answer
+is computed again from these, so that a single run shows noise that differs from the charged noise.
+A fault can be injected into any algorithm: its mechanisms then draw only a share of the noise that
+they charge for, and leak correspondingly more.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ from engine.runner import one_thread
 T = TypeVar("T")
 Array = NDArray[np.float64]
 
-# Sums of floats in another order: far below any noise, far above what rounding does.
+# For sums of floats in another order: far below any noise, far above rounding errors.
 ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class Draw:
-    """Noise that was drawn: "laplace", "normal" or "gumbel" with its scale, and the values."""
+    """Drawn noise: its kind "laplace", "normal" or "gumbel", its scale and the values."""
 
     kind: str
     scale: float
     value: Array
 
     def matches(self, kind: str, scale: float | None) -> bool:
-        """Return True if it is noise of this kind and scale; None is any scale."""
+        """Return True if the noise has this kind and scale; None matches any scale."""
         same = scale is None or abs(self.scale - scale) <= ROUNDING * abs(scale)
         return self.kind == kind and same
 
@@ -52,7 +52,7 @@ class Draw:
 class Answer:
     """One answer of a mechanism: its charge, exact input, noise and released value.
 
-    ``noisy`` is the input with the noise on it: the answer itself where that is a number.
+    ``noisy`` is the input plus noise, which is the answer itself if it is a number.
     """
 
     event: Event
@@ -64,14 +64,14 @@ class Answer:
 
 @dataclass
 class InstrumentedGenerator:
-    """A generator of noise that draws a ``share`` of every scale, and records its output."""
+    """A noise generator that draws a ``share`` of every scale and records its output."""
 
     generator: Any
     share: float = 1.0
     draws: list[Draw] = field(default_factory=list)
 
     def __getattr__(self, kind: str) -> Callable[..., Any]:
-        """Return the generator's ``laplace``, ``normal`` or ``gumbel``, at a share of the scale."""
+        """Return the generator's ``laplace``, ``normal`` or ``gumbel`` at a share of the scale."""
         return partial(self._draw, kind)
 
     def _draw(self, kind: str, loc: float = 0.0, scale: float = 1.0, size: Any = None) -> Any:
@@ -82,16 +82,16 @@ class InstrumentedGenerator:
 
 
 class Diverged(Exception):
-    """A replay asked for another answer than the run that gave the forced answers."""
+    """A replay requested another answer than the run that gave the forced answers."""
 
 
 class Instrumented(Randomness):
-    """Randomness that records every answer; with ``script`` it gives out those answers in turn.
+    """Randomness that records every answer; with ``script`` it returns those answers in turn.
 
-    Two runs with one seed and one script draw the same rows and the same coins as long as they
-    take the same course, because chance that is no noise depends on public facts alone. ``share``
-    below 1 plants a fault: mechanisms draw so much of the noise that they charge. ``by_row`` False
-    draws samples table by table: quicker, and neighbours no longer share their rows.
+    Two runs with one seed and one script draw the same rows and coins as long as they make the same
+    decisions, because randomness other than noise depends only on public facts. ``share`` below 1
+    injects a fault: mechanisms draw only this share of the charged noise. With ``by_row=False``
+    samples are drawn table by table, which is faster, but neighbours no longer share their rows.
     """
 
     def __init__(
@@ -110,7 +110,7 @@ class Instrumented(Randomness):
         return self._noise if door == "noise" else super()._behind(door)
 
     def released(self, charged: object, exact: object, answer: T, noisy: object = None) -> T:
-        """Keep the answer, or the script's in its place; Diverged where the script has another."""
+        """Record the answer, or return the script's; Diverged if the script has another one."""
         event, seen = cast(Event, charged), np.array(exact, dtype=float)
         draws = tuple(self._noise.draws)
         self._noise.draws.clear()
@@ -135,7 +135,7 @@ class Instrumented(Randomness):
 
     @property
     def unused_draws(self) -> int:
-        """The number of draws that no answer has used; a sparse vector's threshold may be one."""
+        """The number of draws not used by an answer; a sparse vector's threshold may be one."""
         return len(self._noise.draws)
 
 
@@ -147,7 +147,7 @@ def run_with(
     trace: bool = True,
     known_by: KnownBy = known_of,
 ) -> tuple[Outcome, RunContext]:
-    """One run with this source of noise; Diverged where it leaves the script of a replay."""
+    """Run once with this source of noise; Diverged if it leaves the script of a replay."""
     ledger = algorithm.ledger(data, params) if algorithm.ledger else Ledger()
     known = known_by(getattr(data.schema, "knowledge", None), data.names)
     asked = getattr(data.schema, "questions", ())
@@ -168,7 +168,7 @@ def noise_faults(answers: Sequence[Answer], ledger: Ledger) -> list[str]:
     """List the faults in the answers of a run that was not forced, one sentence each."""
     faults: list[str] = []
     charged = {id(charge.event): charge.label for charge in ledger}
-    thresholds: dict[int, float] = {}  # of sparse vectors, by the charge that opened each
+    thresholds: dict[int, float] = {}  # of sparse vectors, by the charge that started each round
     answered: set[int] = set()
     for number, one in enumerate(answers, 1):
         event, charge, draws = without_sampling(one.event), id(one.event), one.draws
@@ -208,8 +208,8 @@ def _follows(one: Answer, event: Event, draws: Sequence[Draw], threshold: float)
 def _charged(event: Event, one: Answer) -> tuple[Sequence[tuple[str, float | None]], Any]:
     """Return the noise that a charge pays for, and the released value of the noisy input.
 
-    This is written apart from the mechanisms, so that their faults are not repeated. An event that
-    has no line here pays for no noise, and so is a fault.
+    This code does not use the mechanisms, so that it does not repeat their faults. An event without
+    a line here pays for no noise and is therefore a fault.
     """
     noisy = one.noisy
     match event:
@@ -217,7 +217,7 @@ def _charged(event: Event, one: Answer) -> tuple[Sequence[tuple[str, float | Non
             return [("laplace", event.scale)], noisy
         case events.GaussianEvent() | events.AnalyticGaussianEvent():
             return [("normal", event.sigma)], noisy
-        case events.SmoothEvent():  # the scale follows the data, so that no charge states it
+        case events.SmoothEvent():  # the scale depends on the data, so no charge states it
             return [("laplace", None)], noisy
         case events.AboveThresholdEvent():
             return [("laplace", event.query_scale)], bool(noisy >= 0)
@@ -233,12 +233,13 @@ def _charged(event: Event, one: Answer) -> tuple[Sequence[tuple[str, float | Non
 
 
 def repeated_noise(draws: Sequence[Draw]) -> list[str]:
-    """Report noise that was drawn before: the difference of two such answers has none."""
+    """Report noise that was drawn twice: the difference of two such answers has no noise."""
     seen: set[tuple[str, float]] = set()
     for draw in draws:
         if draw.scale == 0:
             continue
-        # In units of its scale, since shared noise may be stretched; twelve digits, for rounding.
+        # In units of its scale, because shared noise may be scaled; twelve digits, because of
+        # rounding.
         for value in np.atleast_1d(draw.value / draw.scale).ravel():
             key = (draw.kind, float(f"{value:.12g}"))
             if key in seen:

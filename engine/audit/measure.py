@@ -1,9 +1,9 @@
-"""A lower bound on epsilon from runs on two neighbours alone, as black boxes.
+"""A lower bound on epsilon from runs on two neighbours, treated as black boxes.
 
-(epsilon, delta) promises P(event on one side) <= e^epsilon P(event on the other) + delta for every
-event. A quarter of the runs chooses an event; on the others it is counted, and Clopper-Pearson
-limits on the two probabilities bound epsilon from below. A bound above a claim refutes the claim; a
-bound below it proves nothing.
+(epsilon, delta)-DP means P(event on one side) <= e^epsilon P(event on the other) + delta for every
+event. A quarter of the runs is used to choose an event, and the other runs to count it.
+Clopper-Pearson limits on the two probabilities bound epsilon from below. A bound above a claim
+refutes the claim; a bound below it proves nothing.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ Features = dict[tuple[object, ...], float]
 Array = NDArray[np.float64]
 
 NO_CLAIM = Guarantee(0.0, 0.0)
-CONFIDENCE = 0.99  # of the bound at any one moment: both limits together miss once in 100
-CHOOSING = 4  # every fourth run chooses the event
+CONFIDENCE = 0.99  # of the bound at any one time: with probability 1 in 100 a limit is wrong
+CHOOSING = 4  # every fourth run is used to choose the event
 CUTS = 25  # thresholds tried along a direction
 BEST_SINGLE = 12  # single outputs tried as a direction, those that differ most
 
@@ -56,20 +56,20 @@ def outputs(outcome: Outcome, session: RunContext) -> Features:
 
 
 def limits(hits: int, runs: int, level: float) -> tuple[float, float]:
-    """Clopper-Pearson limits on a probability, each missed with at most ``level``."""
+    """Return Clopper-Pearson limits on a probability, each wrong in at most ``level`` of cases."""
     low = float(betaincinv(hits, runs - hits + 1, level)) if hits else 0.0
     high = float(betaincinv(hits + 1, runs - hits, 1 - level)) if hits < runs else 1.0
     return low, high
 
 
 def bound_of(more: int, less: int, runs: int, delta: float, level: float) -> float:
-    """Lower bound on epsilon from an event's counts on the two sides, at least 0."""
+    """Return the lower bound on epsilon, at least 0, from an event's counts on the two sides."""
     low, high = limits(more, runs, level)[0], limits(less, runs, level)[1]
     return math.log((low - delta) / high) if low - delta > high else 0.0
 
 
 def matrix(sides: Sequence[Sequence[Features]]) -> tuple[Array, Array]:
-    """Arrange the two sides' outputs as rows of numbers; an output that a run lacks counts as 0."""
+    """Arrange both sides' outputs as rows of numbers; a missing output counts as 0."""
     keys = sorted({key for side in sides for one in side for key in one}, key=repr)
     rows = [[[one.get(key, 0.0) for key in keys] for one in side] for side in sides]
     a, b = (np.array(side).reshape(len(side), len(keys)) for side in rows)
@@ -77,7 +77,7 @@ def matrix(sides: Sequence[Sequence[Features]]) -> tuple[Array, Array]:
 
 
 def directions(a: Array, b: Array) -> list[Array]:
-    """Choose directions: single outputs that differ most, and Fisher's discriminant of all."""
+    """Choose directions: the single outputs that differ most, and Fisher's discriminant of all."""
     spread = np.sqrt((a.var(axis=0) + b.var(axis=0)) / 2)
     gap = b.mean(axis=0) - a.mean(axis=0)
     moved = np.divide(gap, spread, out=np.sign(gap) * 1e6, where=spread > 0)
@@ -95,9 +95,10 @@ def directions(a: Array, b: Array) -> list[Array]:
 
 
 def choose(a: Array, b: Array, delta: float) -> tuple[Array, float, bool] | None:
-    """Choose the event with the largest bound on these rows: outputs . direction > cut.
+    """Choose the event, outputs · direction > cut, with the largest bound on these rows.
 
-    Its direction and cut, and whether it is likelier on side b; None where no event has a bound.
+    Returns its direction and cut, and whether it is likelier on side b; None if no event has a
+    bound.
     """
     best, found, level = 0.0, None, (1 - CONFIDENCE) / 2
     for direction in directions(a, b):
@@ -120,10 +121,10 @@ def choose(a: Array, b: Array, delta: float) -> tuple[Array, float, bool] | None
 
 @dataclass(frozen=True)
 class Measured:
-    """The result of the runs so far: ``epsilon`` is at least this, at ``delta``, with 99 %.
+    """The result so far: ``epsilon`` is a lower bound at ``delta`` with confidence 99 %.
 
-    ``claimed`` is the largest epsilon that a run claims; ``hits`` are how often the event happened
-    on either side among ``counted`` runs per side that did not choose it.
+    ``claimed`` is the largest epsilon claimed by a run. ``hits`` counts the event on either side
+    among ``counted`` runs per side that were not used to choose it.
     """
 
     epsilon: float
@@ -135,16 +136,16 @@ class Measured:
 
     @property
     def refuted(self) -> bool:
-        """True if the claim is refuted (but for the bound's one chance in a hundred)."""
+        """True if the claim is refuted (the bound is wrong once in a hundred)."""
         return self.epsilon > self.claimed
 
 
 @dataclass(eq=False)
 class Trial:
-    """Runs of one algorithm on two neighbours; ``extend`` adds runs, ``measured`` reads them off.
+    """Runs of one algorithm on two neighbours; ``extend`` adds runs, ``measured`` evaluates them.
 
-    ``share`` is the drawn share of the noise: below 1 an injected fault. Every run has a separate
-    seed: no noise is shared, neither between the sides nor the runs.
+    ``share`` is the share of the noise that is drawn; below 1 it is an injected fault. Every run
+    has a separate seed, so no noise is shared between sides or runs.
     """
 
     algorithm: Algorithm
@@ -156,7 +157,7 @@ class Trial:
     sides: tuple[list[Features], list[Features]] = field(default_factory=lambda: ([], []))
 
     def extend(self, runs: int, monitor: Monitor = QUIET) -> None:
-        """Add runs on each side; when it is stopped, it has as many on one as on the other."""
+        """Add runs on each side; if stopped, both sides have the same number."""
         for _ in range(runs):
             if monitor.stopped():
                 return
@@ -172,7 +173,7 @@ class Trial:
 
     @property
     def runs(self) -> int:
-        """Runs on each side so far."""
+        """The number of runs per side so far."""
         return len(self.sides[0])
 
     def measured(self) -> Measured:

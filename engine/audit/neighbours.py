@@ -1,6 +1,6 @@
-"""Neighbouring datasets that are hard on an algorithm: one record replaced, where it hurts.
+"""Neighbouring datasets that are difficult for an algorithm: one critical record is replaced.
 
-Documented extremes, and random ones of several kinds.
+There are documented extremes and random ones of several kinds.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Codes = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Neighbours:
-    """Two datasets of one schema that differ in row ``row`` alone; ``words`` say how."""
+    """Two datasets with one schema that differ only in row ``row``; ``words`` describe how."""
 
     name: str
     words: str
@@ -36,14 +36,14 @@ def neighbours(
     levels: Sequence[int],
     words: str = "",
 ) -> Neighbours:
-    """Make a dataset of these codes (n, d), and the one where ``row`` holds ``record`` instead."""
+    """Make a dataset of these codes (n, d), and the neighbour whose ``row`` is ``record``."""
     names = tuple("xyzuvwabcdefgh"[j] if j < 14 else f"c{j}" for j in range(len(levels)))
     labels = [tuple(map(str, range(size))) for size in levels]
     return from_dataset(Dataset.from_codes(codes, names, labels, name=name), row, record, words)
 
 
 def from_dataset(data: Dataset, row: int, record: Sequence[int], words: str = "") -> Neighbours:
-    """Make a dataset's neighbour that has another person in ``row`` (from 0)."""
+    """Make a dataset's neighbour, with another person in ``row`` (from 0)."""
     if not 0 <= row < data.n:
         raise InputError(f"There is no row {row}: the rows are 0 to {data.n - 1}.")
     if len(record) != data.d or any(
@@ -62,10 +62,10 @@ def from_dataset(data: Dataset, row: int, record: Sequence[int], words: str = ""
 
 
 def strata(small: int = 40, large: int = 49_960) -> Neighbours:
-    """One record decides whether the large stratum counts at all (privacy_proofs.md).
+    """Make a pair in which one record decides if the large stratum counts (privacy_proofs.md).
 
-    Columns x, y, z: where z = 0, x and y agree; where z = 1, x is constant, and a published test
-    skips it, until one record of the small stratum joins it with the other value of x.
+    The columns are x, y, z. For z = 0, x and y agree. For z = 1, x is constant, and a published
+    test skips the stratum until one record of the small stratum joins it with the other value of x.
     """
     half, rare = small // 2, large // 5
     parts = [(0, 0, 0, half), (1, 1, 0, small - half), (0, 0, 1, large - rare), (0, 1, 1, rare)]
@@ -81,7 +81,7 @@ def strata(small: int = 40, large: int = 49_960) -> Neighbours:
 
 
 def all_alike(n: int = 40, columns: int = 8, changed: int = 5) -> Neighbours:
-    """Everybody is the same but for one person, who differs in several columns."""
+    """Make a table of identical rows except for one person, who differs in several columns."""
     record = [1] * changed + [0] * (columns - changed)
     return neighbours(
         "all alike" if columns > 2 else f"{n} alike",
@@ -94,7 +94,7 @@ def all_alike(n: int = 40, columns: int = 8, changed: int = 5) -> Neighbours:
 
 
 def one_cell(n: int = 2_000) -> Neighbours:
-    """Two binary columns, one record off the line: where tau moves furthest without a condition."""
+    """Make two binary columns and one off-diagonal record, which moves tau furthest."""
     codes = np.zeros((n, 3), int)
     codes[0] = (1, 0, 0)
     codes[n // 2 :, 2] = 1
@@ -104,7 +104,7 @@ def one_cell(n: int = 2_000) -> Neighbours:
 
 
 def turned_vote(n: int = 25) -> Neighbours:
-    """Two columns on a step; one record that leaves it takes a block's vote to the other side."""
+    """Make two columns on a step; one record that leaves it changes a block's vote."""
     x = np.arange(n) % 4
     codes = np.stack([x, (x > 0).astype(int)], axis=1)
     return neighbours(
@@ -113,7 +113,7 @@ def turned_vote(n: int = 25) -> Neighbours:
 
 
 def extremes(columns: int | None = None) -> tuple[Neighbours, ...]:
-    """Return the documented extremes, small enough for thousands of runs; or those of a width."""
+    """Return the documented extremes, small enough for thousands of runs, or those of a width."""
     if columns == 2:
         return turned_vote(), all_alike(columns=2, changed=2), all_alike(10, 2, 1)
     return strata(), all_alike(), one_cell()
@@ -132,9 +132,9 @@ def many(
     columns: int | None = None,
     least: int = 2,
 ) -> Iterator[Neighbours]:
-    """Random schemas, rows with something extreme in them and a replaced record; kinds in turn.
+    """Draw random schemas and extreme rows, with one record replaced; ``kinds`` are used in turn.
 
-    ``columns`` fixes how many there are, ``least`` says how many rows there must be.
+    ``columns`` fixes the number of columns, and ``least`` is the smallest number of rows.
     """
     rng = np.random.default_rng(seed)
     for k in range(count):
@@ -148,7 +148,7 @@ def many(
 
 
 def _levels(rng: np.random.Generator, kind: str, n: int, levels: Codes) -> Neighbours:
-    # A small concentration gives columns that are nearly constant as often as even ones.
+    # A small concentration makes nearly constant columns as frequent as even ones.
     columns = [rng.choice(int(r), n, p=rng.dirichlet(np.full(int(r), 0.5))) for r in levels]
     codes = np.stack(columns, axis=1)
     among = n
@@ -166,7 +166,7 @@ def _levels(rng: np.random.Generator, kind: str, n: int, levels: Codes) -> Neigh
 
 
 def _record(rng: np.random.Generator, old: Codes, levels: Codes) -> list[int]:
-    """Another record: the opposite corner, a random one, or one column changed."""
+    """Return another record: the opposite corner, a random one, or one with one column changed."""
     how = rng.integers(3)
     if how == 0:
         return [int(size - 1 if value == 0 else 0) for value, size in zip(old, levels, strict=True)]

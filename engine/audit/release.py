@@ -1,10 +1,10 @@
-"""A replay of a finished release: its answers, forced on neighbours of its settings.
+"""Replay of a finished release: its answers are forced on neighbours with its settings.
 
-A release names its request, its schema, its number of rows and its answers. For any records, an
-algorithm that depends on its answers alone takes the same course. So its answers are forced on
-pairs of tables that differ in one record: charges and results must be the same, and no mechanism's
-exact input may move by more than the sensitivity in the file. The tables that this very release
-chose are attacked (its triples, too), without its data.
+A release contains its request, its schema, its number of rows and its answers. For any records, an
+algorithm that depends only on its answers makes the same decisions. The replay therefore forces its
+answers on pairs of tables that differ in one record. Charges and results must be the same, and no
+mechanism's exact input may move by more than the sensitivity in the file. This attacks the tables
+chosen by this release (also its triples), without its data.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from engine.params import Parameters
 from engine.privacy.events import Event
 from engine.privacy.sources import Released, Replay
 
-PROPOSALS = 30  # of each climb
+PROPOSALS = 30  # per climb
 Record = NDArray[np.int64]
 
 
 class RecordedReplay(Replay):
-    """Gives out the release's answers, and records each with its charge and its exact input."""
+    """Returns the release's answers, and records each with its charge and exact input."""
 
     def __init__(self, releases: Sequence[Released]):
         super().__init__(releases)
         self.answers: list[Answer] = []
 
     def released(self, charged: object, exact: object, answer: T, noisy: object = None) -> T:
-        """Record the answer, and return it."""
+        """Record the answer and return it."""
         seen = np.array(exact, dtype=float)
         self.answers.append(Answer(cast(Event, charged), seen, answer, seen, ()))
         return answer
@@ -55,11 +55,11 @@ def attack(
     seed: int = 0,
     monitor: Monitor = QUIET,
 ) -> Finding:
-    """Climb, for each answer, to the two records that move its exact input furthest.
+    """For each answer, search for the two records that move its exact input furthest.
 
-    ``schema`` is any table of the release's columns and levels with its number of rows;
-    ``known_by`` are the rules for background knowledge by which it was made. The ratios of the
-    finding are by the charges' labels, the answer's number in front.
+    ``schema`` is any table with the release's columns, levels and number of rows; ``known_by`` has
+    the rules for background knowledge that the release used. The finding has its ratios by the
+    number of the answer and the label of the charge.
     """
     rng = np.random.default_rng(seed)
     levels = np.array(schema.cardinalities)
@@ -99,7 +99,7 @@ def _ratio(finding: Finding, at: int) -> float:
 def _proposal(
     rng: np.random.Generator, a: Record, b: Record, levels: Record
 ) -> tuple[Record, Record]:
-    """One column of either record changed, or made the same in both."""
+    """Return both records with one column changed in either, or made the same in both."""
     one, other = a.copy(), b.copy()
     column = int(rng.integers(len(levels)))
     if rng.integers(2):

@@ -1,10 +1,10 @@
-"""Transcript replay: one run's answers, forced upon a neighbouring dataset.
+"""Transcript replay: one run's answers, forced on a neighbouring dataset.
 
-A run is private if its output depends on the data through its mechanisms' answers alone, and no
-mechanism's input moves by more than its charge covers. Both can be seen on a single pair of
-neighbours: run on one, force its answers on the other, and everything else (the next question, the
-charges, the trace, the result) must be the same. Many runs say little about a sparse vector, as its
-negative answers hardly differ; a replay shows at once where it leaks.
+A run is private if its output depends on the data only through its mechanisms' answers, and no
+mechanism's input moves by more than its charge covers. A single pair of neighbours shows both: run
+on one and force its answers on the other; everything else (the next query, the charges, the trace,
+the result) must be the same. Many runs reveal little about a sparse vector, because its negative
+answers hardly differ; a replay shows immediately where it leaks.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from engine.privacy.ledger import Ledger
 
 @dataclass(frozen=True, eq=False)
 class Transcript:
-    """A run with everything that an audit sees of it; ``left`` says where it left the script."""
+    """A run with everything that an audit records; ``left`` says where it left the script."""
 
     outcome: Outcome | None
     steps: tuple[Step, ...]
@@ -54,9 +54,9 @@ def transcript(
     script: Sequence[Answer] | None = None,
     share: float = 1.0,
 ) -> Transcript:
-    """Run once and record every answer; with ``script`` its answers are forced upon the run.
+    """Run once and record every answer; with ``script`` its answers are forced on the run.
 
-    ``share`` below 1 plants a fault: so much of the noise is drawn that is charged.
+    ``share`` below 1 injects a fault: only this share of the charged noise is drawn.
     """
     source = Instrumented(seed, script, share)
     try:
@@ -73,10 +73,11 @@ def transcript(
 
 @dataclass(frozen=True)
 class Finding:
-    """The findings of replays: for each mechanism its largest change over the charged one.
+    """The findings of replays: each mechanism's largest change divided by the charged one.
 
     ``ratios`` maps a charge's label to the largest |change of the exact input| / charged
-    sensitivity; private is at most 1. ``faults`` are sentences, empty if nothing is wrong.
+    sensitivity; a private run has at most 1. ``faults`` has sentences and is empty if nothing is
+    wrong.
     """
 
     ratios: Mapping[str, float] = field(default_factory=dict)
@@ -85,12 +86,12 @@ class Finding:
 
     @property
     def largest(self) -> float:
-        """The largest ratio of all; 0 where nothing was released."""
+        """The largest of all ratios; 0 if nothing was released."""
         return max(self.ratios.values(), default=0.0)
 
     @property
     def passed(self) -> bool:
-        """True if nothing moved further than its charge, and nothing else differed."""
+        """True if no input moved further than its charge covers and nothing else differed."""
         return not self.faults and self.largest <= 1 + ROUNDING
 
     def __add__(self, other: Finding) -> Finding:
@@ -109,13 +110,13 @@ def replay(algorithm: Algorithm, pair: Neighbours, params: Parameters, seed: int
     first = transcript(algorithm, pair.data, params, seed)
     second = transcript(algorithm, pair.other, params, seed, script=first.answers)
     faults = noise_faults(first.answers, first.ledger)
-    if first.spare_draws > 1:  # the threshold of a round that never got to its first query
+    if first.spare_draws > 1:  # the threshold of a round without a query
         faults.append("noise was drawn that no answer used")
     return Finding(faults=tuple(faults), pairs=0) + compare(first, second)
 
 
 def compare(first: Transcript, second: Transcript, numbered: bool = False) -> Finding:
-    """Ratios and faults of a run and its replay; ``numbered`` gives each answer its own ratio."""
+    """Return ratios and faults of a run and its replay; ``numbered`` gives each answer a ratio."""
     labels = {id(c.event): c.label for c in first.ledger}
     ratios: dict[str, float] = {}
     for number, (a, b) in enumerate(zip(first.answers, second.answers, strict=False), 1):
@@ -131,12 +132,13 @@ def compare(first: Transcript, second: Transcript, numbered: bool = False) -> Fi
 
 
 def moved(a: Answer, b: Answer) -> float:
-    """|change of the exact input| / charged sensitivity; l2 for Gaussian noise, else entrywise.
+    """Return |change of the exact input| / charged sensitivity; l2 for Gaussian noise.
 
-    Where a value is released if it is stable, distances in records may move by 1, and the value by
-    its interval's length; a value that one record can take out of its interval is delta's business.
+    For the release of a stable value, distances in records may move by 1, and the value by the
+    length of its interval. A value that one record can move out of its interval is covered by
+    delta.
     """
-    with np.errstate(invalid="ignore"):  # two that are infinite alike have not moved
+    with np.errstate(invalid="ignore"):  # two equal infinities have not moved
         change = np.abs(np.where(a.exact == b.exact, 0.0, a.exact - b.exact))
     event = without_sampling(a.event)
     if isinstance(event, events.ProposeTestReleaseEvent | events.StableEvent):
@@ -166,7 +168,7 @@ def differences(first: Transcript, second: Transcript) -> list[str]:
     }
     faults = [said for said, (a, b) in pairs.items() if _written(a) != _written(b)]
     hidden = [getattr(one.outcome, "diagnostics", None) for one in (first, second)]
-    # Effects and files use fields that a result's line leaves out.
+    # Effects and files use fields that a result's line omits.
     if "the result differs" not in faults and _fields(hidden[0]) != _fields(hidden[1]):
         faults.append("hidden contents of the result differ")
     return faults
@@ -177,6 +179,6 @@ def _fields(diagnostics: Any) -> str:
 
 
 def _written(thing: Any) -> str:
-    """Everything in it, to the last digit."""
+    """Return all content of a value, to the last digit."""
     with np.printoptions(threshold=sys.maxsize, floatmode="unique"):
         return repr(thing)

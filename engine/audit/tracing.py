@@ -1,10 +1,11 @@
-"""How well a released Bayesian network betrays its members: a tracing attack, and its limits.
+"""How much a released Bayesian network reveals about its members: a tracing attack and limits.
 
-Murakonda, Shokri and Theodorakopoulos (AISTATS 2021). The attacker has the released graph with its
-tables, the population's own tables, and a record, and asks whether the record was in the data. The
-strongest statistic is the record's likelihood under the release over that in the population. Their
-limit: with C free parameters and n records, z of the power less z of the false positives is at most
-about sqrt(C / n). Differential privacy limits the power of every attack.
+The attack is from Murakonda, Shokri and Theodorakopoulos (AISTATS 2021). The attacker has the
+released graph with its tables, the population's tables and a record, and wants to know whether the
+record was in the data. The strongest statistic is the record's likelihood under the release divided
+by that in the population. Their limit is: with C free parameters and n records, z of the power
+minus z of the false positive rate is at most about sqrt(C / n). Differential privacy limits the
+power of every attack.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from engine.randomness import Randomness
 FALSE_POSITIVES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 DELTA = 1e-6
 POOLS = 40  # groups of members whose tables are released
-SMOOTHING = 0.5  # records added to each cell: no likelihood is 0
+SMOOTHING = 0.5  # records added to each cell, so that no likelihood is 0
 
 Counts = NDArray[np.float64]
 Cells = NDArray[np.intp]
@@ -35,10 +36,11 @@ Cells = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Tracing:
-    """Power of the attack at each rate of false positives, measured and at most.
+    """Measured power of the attack at each false positive rate, and its upper limit.
 
-    ``parameters`` is the network's number of free parameters, ``members`` the n of a group. Without
-    noise ``claimed`` is Murakonda's limit, with it e^epsilon times the rate, plus delta.
+    ``parameters`` is the network's number of free parameters, and ``members`` is the n of a group.
+    ``claimed`` is Murakonda's limit without noise; with noise it is e^epsilon times the rate, plus
+    delta.
     """
 
     members: int
@@ -50,13 +52,13 @@ class Tracing:
 
 
 def tracing(data: Dataset, members: int = 200, epsilon: float | None = None) -> Tracing:
-    """Release the true network's tables on groups of rows, and trace members and other rows.
+    """Release the true network's tables for groups of rows, and trace members and other rows.
 
-    ``epsilon`` is that of one release of all tables with Gaussian noise; None is without noise. The
-    last half of the rows is the population.
+    ``epsilon`` is the cost of one release of all tables with Gaussian noise; None means no noise.
+    The last half of the rows is the population.
 
     Raises:
-        InputError: If the data have no true graph, or too few rows.
+        InputError: If the data have no true graph or too few rows.
 
     Examples:
         >>> from engine import load_dataset
@@ -97,7 +99,7 @@ def tracing(data: Dataset, members: int = 200, epsilon: float | None = None) -> 
 
 
 def _family_cells(data: Dataset) -> tuple[Cells, list[int]]:
-    """Where each row lies in all families' tables laid end to end (n, d), and their sizes."""
+    """Return each row's cells in the joined tables of all families (n, d), and their sizes."""
     assert data.truth is not None
     codes = data.row_codes().astype(np.intp)
     columns: list[Cells] = []
@@ -117,7 +119,7 @@ def _tables(cells: Cells, sizes: list[int]) -> Counts:
 
 
 def _noisy(tables: Counts, d: int, epsilon: float, seed: int) -> Counts:
-    """One release of all tables: a replaced record moves two cells of each by 1."""
+    """Release all tables once; a replaced record moves two cells of each table by 1."""
     context = RunContext(Randomness(seed), Ledger(delta=DELTA), trace=False)
     moved = math.sqrt(2 * d)
     sigma = analytic_gaussian_sigma(epsilon, DELTA, moved)
@@ -126,7 +128,7 @@ def _noisy(tables: Counts, d: int, epsilon: float, seed: int) -> Counts:
 
 
 def _log_likelihoods(tables: Counts, sizes: list[int], data: Dataset) -> Counts:
-    """Log of each cell's probability given its parents' levels."""
+    """Return the log of each cell's probability, given the levels of its parents."""
     logs = []
     for part, levels in zip(np.split(tables, np.cumsum(sizes)[:-1]), data.cardinalities,
                             strict=True):  # fmt: skip

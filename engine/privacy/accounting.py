@@ -1,6 +1,6 @@
-"""Composition: how several epsilons add up (research/theory/privacy.md, "The ledger").
+"""Composition: the total of several epsilons (research/theory/privacy.md, "The ledger").
 
-All functions take replace-one (or any one fixed) neighbouring relation and natural-log epsilons.
+All functions use the replace-one relation (or any other fixed one) and natural-log epsilons.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ COMPOSITIONS = ("basic", "advanced", "curate", "zcdp", "pld")
 
 @dataclass(frozen=True)
 class Guarantee:
-    """An (epsilon, delta) statement; epsilon is ``inf`` where there is no guarantee.
+    """An (epsilon, delta) statement; epsilon is ``inf`` if there is no guarantee.
 
     Examples:
         >>> from engine import load_dataset, run
@@ -35,12 +35,12 @@ class Guarantee:
 
 
 def rho_budget(epsilon: float, delta: float) -> float:
-    """Largest rho for which zCDP implies (epsilon, delta)-DP by Bun and Steinke 2016.
+    """Return the largest rho whose zCDP implies (epsilon, delta)-DP by Bun and Steinke 2016.
 
     Solves epsilon = rho + 2 sqrt(rho ln(1/delta)) for rho.
 
     Args:
-        epsilon: Total epsilon; inf admits every charge.
+        epsilon: Total epsilon; inf allows every charge.
         delta: Total delta, in (0, 1).
 
     Examples:
@@ -59,7 +59,7 @@ def rho_to_epsilon(rho: float, delta: float) -> float:
 
     Args:
         rho: Zero-concentrated cost.
-        delta: Total delta; at 0 only a rho of 0 has a finite epsilon.
+        delta: Total delta; at 0 only rho = 0 has a finite epsilon.
 
     Examples:
         >>> round(rho_to_epsilon(rho_budget(1.0, 1e-6), 1e-6), 6)
@@ -73,8 +73,8 @@ def rho_to_epsilon(rho: float, delta: float) -> float:
 def renyi_to_epsilon(cost: float, renyi_order: float, delta: float) -> float:
     """Convert a Renyi cost at one order above 1 to the epsilon at delta.
 
-    Canonne, Kamath and Steinke 2020, Proposition 12:
-    cost + ln(1 - 1/order) - (ln delta + ln order) / (order - 1).
+    The formula is Canonne, Kamath and Steinke 2020, Proposition 12: cost + ln(1 - 1/order) - (ln
+    delta + ln order) / (order - 1).
     """
     return (
         cost
@@ -84,12 +84,12 @@ def renyi_to_epsilon(cost: float, renyi_order: float, delta: float) -> float:
 
 
 def analytic_gaussian_sigma(epsilon: float, delta: float, sensitivity: float = 1.0) -> float:
-    """Smallest sigma for which Gaussian noise is (epsilon, delta)-DP (Balle and Wang 2018).
+    """Return the least sigma whose Gaussian noise is (epsilon, delta)-DP (Balle and Wang 2018).
 
     Args:
         epsilon: Epsilon for the release, above 0.
         delta: Delta for the release, in (0, 1).
-        sensitivity: In l2; sigma has its unit.
+        sensitivity: The l2 sensitivity; sigma has its unit.
 
     Examples:
         >>> round(analytic_gaussian_sigma(1.0, 1e-5), 6)
@@ -98,9 +98,9 @@ def analytic_gaussian_sigma(epsilon: float, delta: float, sensitivity: float = 1
     return sensitivity * _unit_sigma(epsilon, delta)
 
 
-@lru_cache(maxsize=4096)  # a plan asks for the same few again and again, and each takes a search
+@lru_cache(maxsize=4096)  # a plan repeats the same few values, and each takes a search
 def _unit_sigma(epsilon: float, delta: float) -> float:
-    from scipy.optimize import brentq  # slow to load, and few runs need it
+    from scipy.optimize import brentq  # slow to import, and few runs need it
 
     def excess(log_sigma: float) -> float:
         return gaussian_delta(epsilon, math.exp(log_sigma)) - delta
@@ -109,33 +109,33 @@ def _unit_sigma(epsilon: float, delta: float) -> float:
 
 
 def mu_budget(epsilon: float, delta: float) -> float:
-    """Largest mu for which Gaussian DP (Dong, Roth, Su 2022) implies (epsilon, delta)-DP."""
+    """Return the largest mu whose Gaussian DP (Dong, Roth, Su 2022) implies (epsilon, delta)-DP."""
     return math.inf if math.isinf(epsilon) else 1 / analytic_gaussian_sigma(epsilon, delta)
 
 
-@lru_cache(maxsize=4096)  # every step of a trace asks, and most of them have spent nothing
+@lru_cache(maxsize=4096)  # every step of a trace needs it, usually for no charge
 def mu_to_epsilon(mu: float, delta: float) -> float:
     """Convert mu-Gaussian DP to the epsilon at ``delta``: the curve of Balle and Wang 2018."""
-    from scipy.optimize import brentq  # slow to load, and few runs need it
+    from scipy.optimize import brentq  # slow to import, and few runs need it
 
     if mu == 0 or math.isinf(mu):
         return mu
     if gaussian_delta(0.0, 1 / mu) <= delta:
         return 0.0
-    highest = mu**2 / 2 + mu * math.sqrt(2 * math.log(1 / delta))  # zCDP's, an upper bound
+    highest = mu**2 / 2 + mu * math.sqrt(2 * math.log(1 / delta))  # zCDP's bound
     return float(brentq(lambda e: gaussian_delta(e, 1 / mu) - delta, 0.0, highest, xtol=1e-12))
 
 
-# Share of the larger term: below it, the difference keeps fewer than eleven digits. Far in the
-# tail the terms' own rounding grows with their exponents, (a - b)^2 / 2, and the limit with it.
+# Share of the larger term: below it, the difference keeps fewer than eleven digits. Far in the tail
+# the rounding error of the terms grows with their exponents, (a - b)^2 / 2, and so does the limit.
 _CANCELLED, _TAIL = 1e-4, 8.0
 
 
 def gaussian_delta(epsilon: float, sigma: float) -> float:
-    """Exact delta at ``epsilon`` of Gaussian noise ``sigma`` on a value of sensitivity 1.
+    """Return the exact delta at ``epsilon`` of Gaussian noise ``sigma`` for sensitivity 1.
 
-    Balle and Wang 2018, Theorem 8, to ten digits. Where its two terms nearly cancel (a tiny
-    epsilon and delta; at 1e-6 and 1e-15 seven digits are lost) the same as an integral: the
+    The formula is Balle and Wang 2018, Theorem 8, to ten digits. If its two terms nearly cancel (a
+    tiny epsilon and delta; at 1e-6 and 1e-15 seven digits are lost), an integral is used: the
     derivative of delta by mu = 1/sigma is phi(mu/2 - epsilon/mu), which is never negative.
     """
     a, b = 1 / (2 * sigma), epsilon * sigma
@@ -143,30 +143,30 @@ def gaussian_delta(epsilon: float, sigma: float) -> float:
     delta = larger - math.exp(epsilon + log_ndtr(-a - b))
     if delta > _CANCELLED * max(1.0, (a - b) ** 2 / _TAIL) * larger or not 0 < larger < 1:
         return delta
-    from scipy.integrate import quad  # slow to load, and few runs need it
+    from scipy.integrate import quad  # slow to import, and few runs need it
 
     def slope(mu: float) -> float:
         return math.exp(-((mu / 2 - epsilon / mu) ** 2) / 2) / math.sqrt(2 * math.pi)
 
-    # Most of it lies in a few steps of mu / b^2 below the upper end.
+    # Most of the integral lies within a few steps of mu / b^2 below the upper end.
     mu = 1 / sigma
     cuts = [mu * (1 - min(0.9, k / (1 + b * b))) for k in (40.0, 5.0)]
     return float(quad(slope, 0.0, mu, points=cuts, epsabs=0, epsrel=1e-12, limit=200)[0])
 
 
 def compose(epsilons: Sequence[float], delta: float, method: str = "zcdp") -> float:
-    """Total epsilon of pure-DP steps at the given delta.
+    """Return the total epsilon of pure-DP steps at the given delta.
 
-    All methods but "pld" hold for any pure step; "pld" is for steps that release a number with
-    Laplace noise, and not for above-threshold or exponential ones (:func:`compose_any_pure`).
+    All methods except "pld" are valid for any pure step. "pld" is for steps that release a number
+    with Laplace noise, not for above-threshold or exponential steps (:func:`compose_any_pure`).
 
-    - "basic": the sum; holds for adaptive and data-dependent choices.
-    - "advanced": Dwork, Rothblum, Vadhan 2010 for steps fixed in advance.
+    - "basic": the sum, valid for adaptive and data-dependent choices.
+    - "advanced": Dwork, Rothblum, Vadhan 2010, for steps fixed in advance.
     - "curate": CURATE (2024) eq. for equal steps, t e^2 + e sqrt(2 t ln(1/delta)), here with the
-      steps' own squares; steps fixed in advance.
-    - "zcdp": Bun and Steinke 2016 with rho = e^2 / 2 a step.
-    - "pld": numerical composition of Laplace mechanisms by ``dp-accounting``, a tight upper
-      bound; steps fixed in advance.
+      squares of the actual steps, for steps fixed in advance.
+    - "zcdp": Bun and Steinke 2016, with rho = e^2 / 2 per step.
+    - "pld": numerical composition of Laplace mechanisms by ``dp-accounting``, a tight upper bound,
+      for steps fixed in advance.
 
     Args:
         epsilons: Pure costs of the steps, in order, in nats (natural logarithms).
@@ -174,7 +174,7 @@ def compose(epsilons: Sequence[float], delta: float, method: str = "zcdp") -> fl
         method: One of ``COMPOSITIONS``.
 
     Raises:
-        InputError: For a negative epsilon, a delta outside (0, 1) or an unknown method.
+        InputError: If an epsilon is negative, delta is outside (0, 1) or the method is unknown.
 
     Examples:
         >>> steps = [0.1] * 100
@@ -194,7 +194,7 @@ def compose(epsilons: Sequence[float], delta: float, method: str = "zcdp") -> fl
     if method == "basic":
         return float(np.sum(steps))
     if method == "advanced":
-        with np.errstate(over="ignore"):  # inf is the right answer
+        with np.errstate(over="ignore"):  # inf is the correct answer
             linear = float(np.sum(steps * np.expm1(steps)))
         return math.sqrt(2 * math.log(1 / delta) * squares) + linear
     if method == "curate":
@@ -205,30 +205,30 @@ def compose(epsilons: Sequence[float], delta: float, method: str = "zcdp") -> fl
 
 
 def compose_any_pure(epsilons: Sequence[float], delta: float) -> float:
-    """Total epsilon by PLD of pure steps fixed in advance, for any mechanisms.
+    """Return the total epsilon by PLD of pure steps fixed in advance, for any mechanisms.
 
-    Composes the worst pure mechanism, randomised response (Kairouz, Oh, Viswanath 2015), so it is
-    a little above ``compose(..., "pld")``.
+    The function composes the worst pure mechanism, randomised response (Kairouz, Oh, Viswanath
+    2015), so its result is slightly above ``compose(..., "pld")``.
 
     Args:
         epsilons: Pure costs of the steps.
         delta: Total delta, in (0, 1).
 
     Raises:
-        InputError: For a negative epsilon or a delta outside (0, 1).
+        InputError: If an epsilon is negative or delta is outside (0, 1).
 
     Examples:
         >>> round(compose_any_pure([0.1] * 100, 1e-6), 4)
         4.7746
     """
-    compose(epsilons, delta, "basic")  # checks both
+    compose(epsilons, delta, "basic")  # checks both arguments
     return _pld_total(np.asarray(list(epsilons), dtype=float), delta, _worst_losses)
 
 
 def _interval(smallest: float, largest: float) -> float:
-    """Discretisation of the privacy loss: fine relative to the steps, coarse enough for memory.
+    """Return the grid of the privacy loss, fine relative to the steps but limited in memory.
 
-    Too coarse only loosens the bound: losses are rounded up.
+    A grid that is too coarse only loosens the bound, because losses are rounded up.
     """
     return max(min(1e-3, smallest / 100), largest / 1e4)
 
@@ -254,7 +254,7 @@ def _pld_total(
     values, counts = np.unique(steps[steps > 0], return_counts=True)
     if values.size == 0:
         return 0.0
-    if values[-1] > 500:  # e^epsilon overflows; composition gains nothing over the sum
+    if values[-1] > 500:  # e^epsilon overflows; composition has no advantage over the sum
         return float(np.sum(steps))
     interval = _interval(float(values[0]), float(values[-1]))
     parts = [
@@ -262,12 +262,12 @@ def _pld_total(
         for value, count in zip(values, counts, strict=True)
     ]
     total = reduce(lambda a, b: a.compose(b), parts)
-    # Discretisation rounds losses up; the sum of the epsilons holds in any case.
+    # The grid rounds losses up, and the sum of the epsilons is always a bound.
     return min(float(total.get_epsilon_for_delta(delta)), float(np.sum(steps)))
 
 
 def advanced_total(steps: int, epsilon: float, delta: float) -> Guarantee:
-    """Advanced composition as the papers claim it: sqrt(2 k ln(1/delta)) e + k e (e^e - 1)."""
+    """Return advanced composition as in the papers: sqrt(2 k ln(1/delta)) e + k e (e^e - 1)."""
     if steps == 0:
         return Guarantee(0.0, 0.0)
     if epsilon > 500:  # e^epsilon overflows
@@ -277,19 +277,19 @@ def advanced_total(steps: int, epsilon: float, delta: float) -> Guarantee:
 
 
 def unsampled(total: Guarantee, rate: float) -> Guarantee:
-    """Return the cost of a sample of share ``rate`` for which the total holds for all rows."""
+    """Return the cost on a sample with share ``rate`` that amounts to ``total`` on all rows."""
     if rate >= 1:
         return total
     delta = sampled_delta(total.delta, rate)
-    if total.epsilon > 500:  # e^epsilon overflows; the rate is then a mere shift
+    if total.epsilon > 500:  # e^epsilon overflows; the rate is then only a shift
         return Guarantee(total.epsilon - math.log(rate), delta)
     return Guarantee(math.log1p(math.expm1(total.epsilon) / rate), delta)
 
 
 def sampled_delta(delta: float, rate: float) -> float:
-    """Return the delta of a run on a sample of share ``rate`` that gives ``delta`` on all rows.
+    """Return the delta of a run on a sample with share ``rate`` that gives ``delta`` on all rows.
 
-    A delta of 1 or more would be no statement; a half is the most that is used.
+    It is at most a half, because a delta of 1 or more would mean nothing.
     """
     return min(delta / rate, 0.5)
 

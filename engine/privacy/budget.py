@@ -1,4 +1,4 @@
-"""The budget a person declares, and how it is shared out in advance."""
+"""The budget that a user declares, and its division in advance."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PUBLISHED, STRICT = "published", "strict"
 
 @dataclass(frozen=True, kw_only=True)
 class PrivateBudget(Parameters):
-    """The budget and the guarantee it carries."""
+    """The budget and its guarantee."""
 
     epsilon: float = param(
         1.0,
@@ -60,9 +60,9 @@ TEXT, PROGRAM = "text", "program"
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedForm(PrivateBudget):
-    """Adds which published form a run has: the paper's text, or its authors' program.
+    """Adds the choice of published form: the paper's text or its authors' program.
 
-    An algorithm declares ``form`` again with what its program does in another way.
+    An algorithm declares ``form`` again to describe the differences of its program.
     """
 
     form: str = param(
@@ -75,11 +75,11 @@ class PublishedForm(PrivateBudget):
 
     @property
     def programmed(self) -> bool:
-        """Whether a published run follows the authors' program."""
+        """True if a published run follows the authors' program."""
         return not self.strict and self.form == PROGRAM
 
 
-# Presets of every private algorithm; a paper's setting only where there is a published form.
+# Presets of every private algorithm, with a paper's setting only if there is a published form.
 PRESETS: dict[str, dict[str, Any]] = {
     "Strong privacy": {"guarantee": STRICT, "epsilon": 0.1},
     "Paper setting": {"guarantee": PUBLISHED, "epsilon": 1.0, "delta": 1e-3},
@@ -91,12 +91,12 @@ HAIR = 1e-12
 
 
 def shares(total: Guarantee, count: int) -> tuple[str, float]:
-    """Split a total into equal shares of ``count`` pure steps, fixed in advance, the better way.
+    """Split a total into ``count`` equal shares of pure steps fixed in advance, the better way.
 
-    Returns the ledger's method and the epsilon of each step: total/count under basic composition,
-    or sqrt(2 rho*/count) under zCDP. Depends on public facts alone.
+    Returns the ledger's method and the epsilon per step: total/count under basic composition, or
+    sqrt(2 rho*/count) under zCDP. The result depends only on public facts.
     """
-    # A hair less, as in the ledger: rounding must not cost the last share.
+    # Slightly less, as in the ledger, so that rounding cannot prevent the last share.
     basic = total.epsilon / count * (1 - HAIR)
     if total.delta <= 0:
         return "basic", basic

@@ -1,11 +1,11 @@
-"""Charges of mechanisms: data that states the full mathematics of one noisy release.
+"""Charges of mechanisms: data that fully describe one noisy release.
 
-Each event knows two costs, both with respect to replace-one neighbours and with the sensitivity
-that can be *proven* (not the one a paper claims):
+Each event has two costs for replace-one neighbours, both based on the sensitivity that can be
+*proven*, not on the one that a paper claims:
 
-- ``epsilon``: its pure differential privacy cost (``inf`` where it has none),
-- ``rho``: its zero-concentrated cost (Bun and Steinke 2016); a pure step of epsilon costs
-  epsilon^2 / 2, and never more than epsilon.
+- ``epsilon``: its pure differential privacy cost (``inf`` if it has none),
+- ``rho``: its zero-concentrated cost (Bun and Steinke 2016). A pure step of epsilon costs epsilon^2
+  / 2, and never more than epsilon.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from engine.privacy.accounting import gaussian_delta
 
 @runtime_checkable
 class Event(Protocol):
-    """One charge. The event itself adds ``delta`` to the failure probability."""
+    """One charge. ``delta`` is the event's contribution to the total delta."""
 
     @property
     def epsilon(self) -> float:
-        """Pure cost; inf where it has none."""
+        """The pure cost; inf if there is none."""
 
     @property
     def rho(self) -> float:
@@ -33,14 +33,14 @@ class Event(Protocol):
 
     @property
     def delta(self) -> float:
-        """The event's share of the failure probability."""
+        """The event's share of delta."""
 
     def describe(self) -> str:
         """Describe the charge in words, for the ledger on the page."""
 
 
 class _Pure(ABC):
-    """Common to events with a pure epsilon."""
+    """Base of events with a pure epsilon."""
 
     @property
     @abstractmethod
@@ -60,7 +60,7 @@ class _Pure(ABC):
 
 @dataclass(frozen=True)
 class LaplaceEvent(_Pure):
-    """A value of the given proven sensitivity released with Laplace noise of the given scale."""
+    """The release of a value with this proven sensitivity, with Laplace noise of this scale."""
 
     sensitivity: float
     scale: float
@@ -77,11 +77,11 @@ class LaplaceEvent(_Pure):
 
 @dataclass(frozen=True)
 class AboveThresholdEvent(_Pure):
-    """One run of the sparse vector technique up to its first positive answer (Lyu et al. 2017).
+    """One round of the sparse vector technique, up to its first positive answer (Lyu et al. 2017).
 
-    Threshold noise Laplace(threshold_scale), query noise Laplace(query_scale), every query of the
-    same proven sensitivity s: epsilon = s / threshold_scale + 2 s / query_scale, however many
-    negative answers it gives.
+    The threshold has noise Laplace(threshold_scale), and every query has noise Laplace(query_scale)
+    and the same proven sensitivity s. The cost is epsilon = s / threshold_scale + 2 s / query_scale
+    for any number of negative answers.
     """
 
     sensitivity: float
@@ -107,8 +107,8 @@ class AboveThresholdEvent(_Pure):
 class ExponentialEvent(_Pure):
     """The exponential mechanism with weights exp(scale_epsilon * utility / (2 sensitivity)).
 
-    ``stated_epsilon`` is the epsilon the mechanism was run with for a utility of sensitivity
-    ``stated_sensitivity``; ``sensitivity`` is the utility's proven one.
+    ``stated_epsilon`` is the epsilon used by the mechanism for a utility of sensitivity
+    ``stated_sensitivity``; ``sensitivity`` is the utility's proven sensitivity.
     """
 
     sensitivity: float
@@ -117,7 +117,7 @@ class ExponentialEvent(_Pure):
 
     @property
     def epsilon(self) -> float:
-        """The stated epsilon times the proven over the stated sensitivity."""
+        """The stated epsilon times the proven divided by the stated sensitivity."""
         return self.stated_epsilon * _ratio(self.sensitivity, self.stated_sensitivity)
 
     @property
@@ -134,14 +134,14 @@ class ExponentialEvent(_Pure):
 
 @dataclass(frozen=True)
 class GaussianEvent:
-    """A value (or vector) of the given proven l2 sensitivity with Gaussian noise of std sigma."""
+    """The release of a value or vector with proven l2 sensitivity and Gaussian noise sigma."""
 
     sensitivity: float
     sigma: float
 
     @property
     def epsilon(self) -> float:
-        """inf: a Gaussian release has no pure cost, unless nothing can move."""
+        """inf, because a Gaussian release has no pure cost, or 0 for sensitivity 0."""
         return 0.0 if self.sensitivity == 0 else math.inf
 
     @property
@@ -151,7 +151,7 @@ class GaussianEvent:
 
     @property
     def delta(self) -> float:
-        """0: the conversion of rho to (epsilon, delta) is the ledger's."""
+        """0, because the ledger converts rho to (epsilon, delta)."""
         return 0.0
 
     def describe(self) -> str:
@@ -161,10 +161,11 @@ class GaussianEvent:
 
 @dataclass(frozen=True)
 class AnalyticGaussianEvent:
-    """One Gaussian release stated as (epsilon, delta), exactly (Balle and Wang 2018, Theorem 8).
+    """One Gaussian release with an exact (epsilon, delta) (Balle and Wang 2018, Theorem 8).
 
-    ``stated_epsilon`` is the epsilon at which delta is read off the mechanism's privacy curve. For
-    basic composition, where epsilons and deltas add up; tighter than zCDP for a single release.
+    ``stated_epsilon`` is the epsilon at which delta is read from the mechanism's privacy curve. It
+    is for basic composition, which adds up epsilons and deltas; for a single release it is tighter
+    than zCDP.
     """
 
     sensitivity: float
@@ -173,7 +174,7 @@ class AnalyticGaussianEvent:
 
     @property
     def epsilon(self) -> float:
-        """The epsilon at which delta is read off the privacy curve."""
+        """The epsilon at which delta is read from the privacy curve."""
         return 0.0 if self.sensitivity == 0 else self.stated_epsilon
 
     @property
@@ -198,10 +199,10 @@ class AnalyticGaussianEvent:
 
 @dataclass(frozen=True)
 class SubsampledEvent(_Pure):
-    """A pure event run on m of n rows drawn without replacement.
+    """A pure event on m of n rows, drawn without replacement.
 
-    Balle, Barthe and Gaboardi 2018, Theorem 9: replace-one neighbours,
-    epsilon = ln(1 + rate (e^inner - 1)).
+    The cost is Balle, Barthe and Gaboardi 2018, Theorem 9, for replace-one neighbours: epsilon =
+    ln(1 + rate (e^inner - 1)).
     """
 
     inner: Event
@@ -211,38 +212,39 @@ class SubsampledEvent(_Pure):
     def epsilon(self) -> float:
         """ln(1 + rate (e^inner - 1))."""
         inner = self.inner.epsilon
-        if inner > 500:  # e^inner overflows; the rate is then a mere shift
+        if inner > 500:  # e^inner overflows; the rate is then only a shift
             return inner + math.log(self.rate)
         return math.log1p(self.rate * math.expm1(inner))
 
     def describe(self) -> str:
-        """Describe the inner charge in words, and the rate."""
+        """Describe the inner charge and the rate in words."""
         return f"{self.inner.describe()}, on a {self.rate:.3g} sample"
 
 
 @dataclass(frozen=True)
 class SubsampledGaussianEvent(GaussianEvent):
-    """A Gaussian release computed on a fresh sample of m = rate n rows, without replacement.
+    """A Gaussian release from a fresh sample of m = rate n rows, without replacement.
 
-    ``rho`` is that of the release without the sampling: a Renyi divergence of mixtures is at most
-    the worst one mixed. The gain of sampling depends on the Renyi order: :func:`renyi`.
+    ``rho`` is the cost of the release without sampling, because the Renyi divergence of mixtures is
+    at most that of the worst mixed pair. The gain from sampling depends on the Renyi order:
+    :func:`renyi`.
     """
 
     rate: float
 
     def describe(self) -> str:
-        """Describe the charge in words, and the rate."""
+        """Describe the charge and the rate in words."""
         return f"{super().describe()}, on a {self.rate:.3g} sample"
 
 
 @dataclass(frozen=True)
 class SmoothEvent:
-    """A value released with Laplace noise calibrated to its smooth sensitivity.
+    """The release of a value with Laplace noise calibrated to its smooth sensitivity.
 
-    Nissim, Raskhodnikova and Smith 2007: with noise 2 S / epsilon for a bound S that is
-    beta-smooth, beta = epsilon / (2 ln(2 / slack)), the release is (epsilon, delta)-DP with
-    delta = slack (1 + e^(epsilon/2)) / 2. The proof gives this delta; the worst
-    pair found by search needs a sixtieth of it.
+    By Nissim, Raskhodnikova and Smith 2007, with noise 2 S / epsilon for a bound S that is
+    beta-smooth, beta = epsilon / (2 ln(2 / slack)), the release is (epsilon, delta)-DP with delta =
+    slack (1 + e^(epsilon/2)) / 2. This delta comes from the proof; the worst pair found by search
+    needs a sixtieth of it.
     """
 
     epsilon: float
@@ -250,7 +252,7 @@ class SmoothEvent:
 
     @property
     def rho(self) -> float:
-        """epsilon^2 / 2, and at most epsilon; delta apart."""
+        """epsilon^2 / 2, and at most epsilon; delta is separate."""
         # (epsilon, delta)-DP is delta-approximate (epsilon^2 / 2)-zCDP.
         return min(self.epsilon**2 / 2, self.epsilon)
 
@@ -267,11 +269,11 @@ class SmoothEvent:
 
 @dataclass(frozen=True)
 class ProposeTestReleaseEvent:
-    """A value released with Laplace noise if it is far from leaving an interval.
+    """The release of a value with Laplace noise if it is far from leaving an interval.
 
-    Dwork and Lei 2009: each of ``tests`` noisy distances costs ``step``, the release itself another
-    ``step``; a value that one record could take out of its interval, of the given length, passes
-    one test with a probability of at most slack / 2.
+    By Dwork and Lei 2009, each of ``tests`` noisy distances costs ``step``, and the release costs
+    one more ``step``. A value that one record could move out of its interval, which has the given
+    length, passes one test with probability at most slack / 2.
     """
 
     step: float
@@ -281,23 +283,23 @@ class ProposeTestReleaseEvent:
 
     @property
     def threshold(self) -> float:
-        """The value that a noisy distance has to exceed."""
+        """The value that a noisy distance must exceed."""
         return 1 + math.log(1 / self.slack) / self.step
 
     @property
     def epsilon(self) -> float:
-        """A step for each test, and one for the release."""
+        """One step per test, and one for the release."""
         return (self.tests + 1) * self.step
 
     @property
     def rho(self) -> float:
-        """epsilon^2 / 2, and at most epsilon; delta apart."""
+        """epsilon^2 / 2, and at most epsilon; delta is separate."""
         # (epsilon, delta)-DP is delta-approximate (epsilon^2 / 2)-zCDP.
         return min(self.epsilon**2 / 2, self.epsilon)
 
     @property
     def delta(self) -> float:
-        """slack / 2 for each test, at most 1."""
+        """slack / 2 per test, at most 1."""
         return min(1.0, self.tests * self.slack / 2)
 
     def describe(self) -> str:
@@ -310,7 +312,7 @@ class ProposeTestReleaseEvent:
 
 @dataclass(frozen=True)
 class StableEvent:
-    """A value released as it is if many records must change to move it (Dwork and Roth, Alg. 13).
+    """The exact release of a value that only many records can change (Dwork and Roth, Alg. 13).
 
     The last field is False, and there is no guarantee, if one record can change the noisy distance
     by more than 1.
@@ -322,17 +324,17 @@ class StableEvent:
 
     @property
     def threshold(self) -> float:
-        """The value that the noisy number of records has to exceed."""
+        """The value that the noisy number of records must exceed."""
         return math.log(1 / self.delta) / self.stated_epsilon
 
     @property
     def epsilon(self) -> float:
-        """The stated epsilon; inf where no bound on the number of records is proven."""
+        """The stated epsilon; inf if no bound on the number of records is proven."""
         return self.stated_epsilon if self.defended else math.inf
 
     @property
     def rho(self) -> float:
-        """epsilon^2 / 2, and at most epsilon; delta apart."""
+        """epsilon^2 / 2, and at most epsilon; delta is separate."""
         return min(self.epsilon**2 / 2, self.epsilon)
 
     def describe(self) -> str:
@@ -342,7 +344,7 @@ class StableEvent:
 
 @dataclass(frozen=True)
 class UndefendedEvent:
-    """A release of the data that carries no noise at all: it has no guarantee."""
+    """A release of the data without noise, so without a guarantee."""
 
     reason: str
 
@@ -351,12 +353,12 @@ class UndefendedEvent:
     delta: float = 0.0
 
     def describe(self) -> str:
-        """Say why there is no guarantee."""
+        """Explain why there is no guarantee."""
         return f"No guarantee: {self.reason}"
 
 
 def renyi(event: Event, renyi_order: float) -> float:
-    """Return the Renyi cost at an order above 1, without delta: an "rdp" ledger adds these up."""
+    """Return the Renyi cost, without delta, at an order above 1; an "rdp" ledger adds these up."""
     if isinstance(event, SubsampledGaussianEvent) and 0 < event.rate < 1:
         multiplier = event.sigma / event.sensitivity if event.sensitivity else math.inf
         sampled = subsampled_gaussian_renyi(event.rate, multiplier, renyi_order)
@@ -366,10 +368,10 @@ def renyi(event: Event, renyi_order: float) -> float:
 
 @lru_cache(maxsize=4096)
 def subsampled_gaussian_renyi(rate: float, multiplier: float, renyi_order: float) -> float:
-    """Renyi cost of a Gaussian on a sample without replacement, for replace-one neighbours.
+    """Return the Renyi cost of a Gaussian on a sample without replacement (replace-one).
 
-    Wang, Balle and Kasiviswanathan 2019, Theorem 27, by dp-accounting; ``multiplier`` is sigma
-    over the sensitivity on the sample.
+    Uses Wang, Balle and Kasiviswanathan 2019, Theorem 27, from dp-accounting; ``multiplier`` is
+    sigma divided by the sensitivity on the sample.
     """
     from dp_accounting import dp_event, privacy_accountant
     from dp_accounting.rdp import RdpAccountant
@@ -377,7 +379,7 @@ def subsampled_gaussian_renyi(rate: float, multiplier: float, renyi_order: float
     if math.isinf(multiplier):
         return 0.0
     one = RdpAccountant([renyi_order], privacy_accountant.NeighboringRelation.REPLACE_ONE)
-    rows = 10**9  # the accountant takes sizes and uses their ratio alone
+    rows = 10**9  # the accountant takes sizes but uses only their ratio
     gaussian = dp_event.GaussianDpEvent(multiplier)
     one.compose(
         dp_event.SampledWithoutReplacementDpEvent(rows, max(1, math.ceil(rate * rows)), gaussian)

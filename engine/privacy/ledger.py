@@ -1,9 +1,9 @@
-"""The ledger: append-only, and the privacy filter.
+"""The append-only ledger and its privacy filter.
 
-A charge is checked whole *before* any noise is drawn; one that does not fit raises
-:class:`BudgetExhausted` and leaves the ledger as it was. The filter's rule, "basic" (sum of pure
-epsilons), "zcdp" (sum of rhos), "rdp" (sum of Renyi costs at one order) or "gdp" (sum of squared
-mu of Gaussian mechanisms), is fixed when the ledger is made, only from public facts. It is
+The ledger checks a whole charge *before* any noise is drawn. A charge that does not fit raises
+:class:`BudgetExhausted` and leaves the ledger unchanged. The filter's rule is "basic" (sum of pure
+epsilons), "zcdp" (sum of rhos), "rdp" (sum of Renyi costs at one order) or "gdp" (sum of squared mu
+of Gaussian mechanisms). It is fixed when the ledger is created, only from public facts. It is
 therefore valid for adaptively chosen mechanisms and data-dependent stopping (Rogers et al. 2016;
 Feldman and Zrnic 2021; Whitehouse et al. 2023; for "gdp", Smith and Thakurta 2022).
 """
@@ -36,12 +36,12 @@ FILTERS = ("basic", "zcdp", "gdp", "rdp")
 
 
 class BudgetExhausted(Exception):
-    """The next charge would exceed the cap; nothing was drawn for it."""
+    """The next charge would exceed the cap; no noise was drawn for it."""
 
 
 @dataclass(frozen=True)
 class Charge:
-    """One line of the ledger: the event, and the order or the iteration that caused it."""
+    """One line of the ledger: the event, and the order or iteration that caused it."""
 
     event: Event
     label: str
@@ -50,7 +50,7 @@ class Charge:
 
     @property
     def epsilon(self) -> float:
-        """The event's pure cost; inf where it has none."""
+        """The event's pure cost; inf if there is none."""
         return self.event.epsilon
 
     @property
@@ -60,15 +60,15 @@ class Charge:
 
     @property
     def cost(self) -> float:
-        """The cost that a budget bar shows: epsilon, or rho for an event without a pure epsilon."""
+        """The cost shown by a budget bar: epsilon, or rho for an event without a pure epsilon."""
         return self.epsilon if math.isfinite(self.epsilon) else self.rho
 
 
-_SMALLEST = 1074  # every float is a whole number of 2^-1074, the smallest above 0
+_SMALLEST = 1074  # every float is a multiple of 2^-1074, the smallest one above 0
 
 
 def _whole(cost: float) -> int:
-    """Return a finite float as a multiple of 2^-1074: sums of these are exact."""
+    """Return a finite float as a multiple of 2^-1074; sums of such numbers are exact."""
     above, below = cost.as_integer_ratio()  # below is a power of two
     return above << (_SMALLEST + 1 - below.bit_length())
 
@@ -76,18 +76,18 @@ def _whole(cost: float) -> int:
 class Ledger(Sequence[Charge]):
     """Append-only record of charges under an optional hard cap.
 
-    ``cap=None`` records without refusing (the papers' own accounting). ``method`` is "basic",
-    "zcdp", "gdp" or, with a Renyi ``renyi_order`` above 1, "rdp"; with a cap, the last three need
-    delta > 0. "gdp" takes Gaussian releases alone and converts their total exactly, where zCDP's
-    conversion is loose; its unit is mu^2 / 2 = sensitivity^2 / (2 sigma^2), zCDP's rho.
+    ``cap=None`` accepts every charge (as in the papers' accounting). ``method`` is "basic", "zcdp",
+    "gdp" or, with a ``renyi_order`` above 1, "rdp". With a cap, the last three need delta > 0.
+    "gdp" accepts only Gaussian releases and converts their total exactly, while zCDP's conversion
+    is loose. Its unit is mu^2 / 2 = sensitivity^2 / (2 sigma^2), which is zCDP's rho.
 
-    ``rate`` < 1 says that the whole run sees one sample of that share of the rows, drawn without
-    replacement: the run on the sample may then cost ln(1 + (e^epsilon - 1) / rate) and delta /
-    rate, and the cap holds for all rows (Balle, Barthe and Gaboardi 2018, Theorem 9).
+    ``rate`` < 1 means that the whole run uses one sample with this share of the rows, drawn without
+    replacement. The run on the sample may then cost ln(1 + (e^epsilon - 1) / rate) and delta /
+    rate, and the cap applies to all rows (Balle, Barthe and Gaboardi 2018, Theorem 9).
     """
 
-    # A run plans with ``limit``, slightly below the cap, so that rounding does not cost the last
-    # of many equal shares. The filter itself adds up exactly: no charge passes the cap.
+    # A run plans with ``limit``, slightly below the cap, so that rounding does not prevent the last
+    # of many equal shares. The filter adds up exactly, so no charge exceeds the cap.
     _HAIR = 1e-12
 
     undefended = Renamed("no_guarantee_reasons")
@@ -109,17 +109,17 @@ class Ledger(Sequence[Charge]):
         self.delta = cap.delta if cap is not None else (delta or 0.0)
         self._charges: list[Charge] = []
         self._epsilon = self._rho = self._delta = self._renyi = 0.0
-        self._spent = 0  # cost of a cap's charges, without rounding: see _whole
+        self._spent = 0  # exact cost of the charges under a cap: see _whole
         self.no_guarantee_reasons: tuple[str, ...] = ()
 
     @property
     def limit(self) -> float:
-        """The total that a run may plan with: the cap in the method's unit, less a hair."""
+        """The total that a run may plan with: the cap in the method's unit, slightly reduced."""
         return self.most * (1 - self._HAIR)
 
     @cached_property
     def most(self) -> float:
-        """The cap in the method's own unit: epsilon for "basic", rho for "zcdp", a Renyi cost."""
+        """The cap in the method's unit: epsilon for "basic", rho for "zcdp" or a Renyi cost."""
         if self.cap is None:
             return math.inf
         inner = unsampled(self.cap, self.rate)
@@ -133,7 +133,7 @@ class Ledger(Sequence[Charge]):
 
     @property
     def used(self) -> float:
-        """The running total in the method's own unit: an odometer reading, not a guarantee."""
+        """The total so far in the method's unit; it is not a guarantee."""
         return {"basic": self._epsilon, "rdp": self._renyi}.get(self.method, self._rho)
 
     @property
@@ -143,7 +143,7 @@ class Ledger(Sequence[Charge]):
 
     @property
     def used_epsilon(self) -> float:
-        """The running total as an epsilon (at this ledger's delta)."""
+        """The total so far as an epsilon (at this ledger's delta)."""
         if self.cap is None:
             return min(self._epsilon, rho_to_epsilon(self._rho, self.delta))
         inner = sampled_delta(self.delta, self.rate)
@@ -168,11 +168,11 @@ class Ledger(Sequence[Charge]):
         return self._spent_with(*events) is not None
 
     def _spent_with(self, *events: Event) -> int | None:
-        """Return the exact cost of a cap's charges and these; None if they do not fit under it."""
+        """Return the exact cost of the charges and these events; None if they exceed the cap."""
         if self.cap is None:
             return 0
-        # A NaN compares false: an event of unknown cost is refused, as is an infinite or
-        # a negative one.
+        # Comparisons with NaN are false, so an event with unknown, infinite or negative cost is
+        # refused.
         costs = [self.cost(e) for e in events]
         if not all(0 <= c < math.inf and e.delta >= 0 for c, e in zip(costs, events, strict=True)):
             return None
@@ -187,7 +187,7 @@ class Ledger(Sequence[Charge]):
 
     @property
     def _delta_left(self) -> float:
-        """The delta that the events themselves may add: 0 where the method needs the cap's."""
+        """The delta that the events may add; 0 if the method itself needs the cap's delta."""
         assert self.cap is not None
         return self.cap.delta if self.method == "basic" else 0.0
 
@@ -215,17 +215,17 @@ class Ledger(Sequence[Charge]):
             self._renyi += renyi(event, self.renyi_order)
 
     def void(self, reason: str) -> None:
-        """Record that this run has no guarantee, for any charge of its mechanisms."""
+        """Record that this run has no guarantee, for any charges."""
         self.no_guarantee_reasons += (reason,)
         self._charges.append(Charge(UndefendedEvent(reason), "no guarantee", None))
 
     @property
     def proven(self) -> Guarantee:
-        """The guarantee that is proven for everything charged so far.
+        """The guarantee proven for all charges so far.
 
-        Under a cap it is the cap itself: the run decides from the data when to stop, so only the
-        filter's limit, not the odometer, is a differential privacy guarantee. Without a cap it is
-        the better of basic and zCDP composition of this transcript.
+        Under a cap it is the cap. The run uses the data to decide when to stop, so only the
+        filter's limit, not the total so far, is a differential privacy guarantee. Without a cap it
+        is the better of basic and zCDP composition of this transcript.
         """
         if self.no_guarantee_reasons:
             return Guarantee(math.inf, 0.0)
@@ -240,7 +240,7 @@ class Ledger(Sequence[Charge]):
         return Guarantee(by_rho, self._delta + self.delta)
 
     def by_order(self) -> dict[int, float]:
-        """Order of the search -> what its charges cost in the method's own unit."""
+        """Return the cost of each order's charges, in the method's unit."""
         return self._totals(lambda charge: charge.order)
 
     def by_iteration(self) -> dict[int, float]:

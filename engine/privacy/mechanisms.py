@@ -1,11 +1,11 @@
-"""The one place that draws privacy noise. Every mechanism charges the ledger before it draws.
+"""The only module that draws privacy noise. Every mechanism charges the ledger before it draws.
 
-``sensitivity`` is always the one that can be proven; it enters the charge. The noise scale is
-given apart from it, because the papers calibrate theirs to bounds that do not always hold.
-Scales are Laplace scales b or Gaussian standard deviations, in the units of the value released.
+``sensitivity`` is always the proven one and determines the charge. The noise scale is a separate
+argument, because the papers calibrate theirs to bounds that are not always true. Scales are Laplace
+scales b or Gaussian standard deviations, in the unit of the released value.
 
-Every answer leaves through :meth:`Randomness.released`, with its charge and its exact input, so
-that an audit can watch a run and force its answers upon a neighbour (:mod:`engine.audit.replay`).
+Every answer passes through :meth:`Randomness.released`, with its charge and its exact input, so
+that an audit can record a run and force its answers on a neighbour (:mod:`engine.audit.replay`).
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ from engine.randomness import Randomness
 
 
 class Paying(Protocol):
-    """The parts of a session that a mechanism needs: a ledger to charge and a noise source."""
+    """The parts of a session that a mechanism needs: a ledger to charge and a source of noise."""
 
     @property
     def ledger(self) -> Ledger:
-        """The ledger that is charged before anything is drawn."""
+        """The ledger that is charged before any noise is drawn."""
 
     @property
     def randomness(self) -> Randomness:
@@ -86,10 +86,10 @@ def smooth_laplace(
     label: str = "Smooth Laplace",
     order: int | None = None,
 ) -> float:
-    """Release ``value`` with noise 2 S / epsilon, S its :func:`smooth_beta`-smooth sensitivity.
+    """Release ``value`` with noise 2 S / epsilon; S is its :func:`smooth_beta`-smooth sensitivity.
 
-    Nissim, Raskhodnikova, Smith 2007, Lemma 2.9: Laplace noise is admissible with alpha =
-    epsilon / 2 and beta = epsilon / (2 ln(2 / slack)); see :class:`SmoothEvent` for the delta.
+    By Nissim, Raskhodnikova, Smith 2007, Lemma 2.9, Laplace noise is admissible with alpha =
+    epsilon / 2 and beta = epsilon / (2 ln(2 / slack)); :class:`SmoothEvent` gives the delta.
     """
     event = SmoothEvent(epsilon, slack)
     session.ledger.charge(event, label=label, order=order)
@@ -112,10 +112,10 @@ def gaussian(
 ) -> NDArray[np.float64]:
     """Release an array with N(0, sigma^2) noise on each entry; ``sensitivity`` is its l2 one.
 
-    ``rate`` < 1 says that the array is computed on a fresh sample of that share of the rows,
-    drawn without replacement; ``sensitivity`` is then the one on the sample. ``rounding`` bounds
-    the floating-point error of an entry, from public facts: a hardened source of noise widens
-    sensitivity and sigma alike to cover it.
+    ``rate`` < 1 means that the array comes from a fresh sample with this share of the rows, drawn
+    without replacement; ``sensitivity`` is then the one on the sample. ``rounding`` bounds the
+    floating-point error of an entry, from public facts. A hardened source of noise increases
+    sensitivity and sigma by the same factor to cover it.
     """
     exact = np.asarray(values, dtype=float)
     source = session.randomness
@@ -143,14 +143,15 @@ def analytic_gaussian(
     label: str = "Gaussian",
     order: int | None = None,
 ) -> tuple[NDArray[np.float64], float]:
-    """Release an array with the least Gaussian noise that is (epsilon, delta)-DP; and its sigma.
+    """Release an array with the least Gaussian noise for (epsilon, delta)-DP; return sigma, too.
 
-    Balle and Wang 2018. ``sensitivity`` is the array's l2 one; the charge states (epsilon, delta).
+    The noise follows Balle and Wang 2018. ``sensitivity`` is the array's l2 sensitivity; the charge
+    states (epsilon, delta).
     """
-    # A hair more noise, so that rounding cannot put the charge above the delta asked for.
+    # Slightly more noise, so that rounding cannot put the charge above the requested delta.
     sigma = analytic_gaussian_sigma(epsilon, delta, sensitivity) * (1 + 1e-9)
     event = AnalyticGaussianEvent(sensitivity, sigma, epsilon)
-    while event.delta > delta:  # a delta near the precision of the curve itself
+    while event.delta > delta:  # delta is near the precision of the curve
         sigma *= 1.001
         event = AnalyticGaussianEvent(sensitivity, sigma, epsilon)
     session.ledger.charge(event, label=label, order=order)
@@ -170,17 +171,18 @@ def propose_test_release(
     label: str = "Propose-test-release",
     order: int | None = None,
 ) -> float | None:
-    """Release ``value`` with Laplace(length / epsilon) noise if it is stable; else None.
+    """Release ``value`` with Laplace(length / epsilon) noise if it is stable; otherwise None.
 
-    Dwork and Lei 2009. ``distances`` are the numbers of records to change until the value leaves
-    each of its intervals of the given length; one record moves each of them by at most 1. It is
-    enough that one of them, noise included, exceeds 1 + ln(1 / slack) / epsilon. ``epsilon`` is
-    that of every part: the whole costs (len(distances) + 1) epsilon.
+    The method is from Dwork and Lei 2009. ``distances`` are the numbers of records to change until
+    the value leaves each of its intervals of the given length; one record changes each distance by
+    at most 1. The value is stable if one distance, with noise, exceeds 1 + ln(1 / slack) / epsilon.
+    ``epsilon`` is the cost of each part; the total cost is (len(distances) + 1) epsilon.
     """
     event = ProposeTestReleaseEvent(epsilon, slack, len(distances), length)
     session.ledger.charge(event, label=label, order=order)
     exact, noise = np.array([*distances, value], dtype=float), _noise(session)
-    # The release's noise is drawn even where it is not used: how much is drawn says nothing.
+    # The noise of the release is drawn even if it is not used, so that the number of draws reveals
+    # nothing.
     tests = noise.laplace(0.0, 1 / epsilon, len(distances))
     noisy = exact + np.append(tests, noise.laplace(0.0, length / epsilon))
     answer = float(noisy[-1]) if noisy[:-1].max() > event.threshold else None
@@ -198,11 +200,11 @@ def stable_release(
     label: str = "Release if stable",
     order: int | None = None,
 ) -> float | None:
-    """Release ``value`` as it is if ``distance`` and noise exceed ln(1 / delta) / epsilon.
+    """Release the exact ``value`` if ``distance`` plus noise exceeds ln(1 / delta) / epsilon.
 
-    Dwork and Roth 2013, Algorithm 13. ``distance`` is a lower bound on the number of records to
-    change until the value can change. If one record changes it by more than 1, there is no
-    guarantee and the flag before the label is False.
+    The method is Dwork and Roth 2013, Algorithm 13. ``distance`` is a lower bound on the number of
+    records to change before the value can change. If one record can change the distance by more
+    than 1, there is no guarantee, and the flag before the label is False.
     """
     event = StableEvent(epsilon, delta, defended)
     session.ledger.charge(event, label=label, order=order)
@@ -222,16 +224,17 @@ def exponential(
     label: str = "Exponential mechanism",
     order: int | None = None,
 ) -> int:
-    """Index drawn with probability proportional to exp(epsilon u / (2 sensitivity)).
+    """Draw an index with probability proportional to exp(epsilon u / (2 sensitivity)).
 
-    McSherry and Talwar 2007, drawn by the Gumbel-max trick, so that no weight overflows.
-    ``defended_sensitivity`` is charged where it differs from the one the caller calibrates to.
+    The mechanism of McSherry and Talwar 2007 is drawn with the Gumbel-max trick, so that no weight
+    overflows. ``defended_sensitivity`` is charged if it differs from the one to which the caller
+    calibrates.
     """
     defended = sensitivity if defended_sensitivity is None else defended_sensitivity
     event = ExponentialEvent(defended, sensitivity, epsilon)
     session.ledger.charge(event, label=label, order=order)
     u = np.asarray(utilities, dtype=float)
-    # The largest of logits plus independent Gumbel noise has the softmax's distribution.
+    # The index of the largest logit plus independent Gumbel noise has the softmax distribution.
     noisy = epsilon * u / (2 * sensitivity) + _noise(session).gumbel(size=u.shape)
     return session.randomness.released(event, u, int(np.argmax(noisy)), noisy)
 
@@ -240,18 +243,18 @@ def exponential(
 def _above_threshold(
     sensitivity: float, threshold_scale: float, query_scale: float, rate: float
 ) -> Event:
-    """Return the event that a round charges."""
+    """Return the event charged for a round."""
     event = AboveThresholdEvent(sensitivity, threshold_scale, query_scale)
     return SubsampledEvent(event, rate) if rate < 1 else event
 
 
 class AboveThreshold:
-    """One run of the sparse vector technique, over after its first positive answer.
+    """One round of the sparse vector technique, which ends after its first positive answer.
 
-    The whole run is charged when it opens, because negative answers are free and the last run may
-    never get a positive one. ``rate`` < 1 says that the queries are evaluated on a fresh sample of
-    that share of the rows, drawn without replacement. ``reserve`` are events that the run's
-    positive answer will lead to: without room for them too it does not open.
+    The whole round is charged when it starts, because negative answers are free and the last round
+    may never have a positive one. ``rate`` < 1 means that the queries use a fresh sample with this
+    share of the rows, drawn without replacement. ``reserve`` has the events caused by the round's
+    positive answer; the round starts only if they fit, too.
     """
 
     def __init__(
@@ -267,7 +270,7 @@ class AboveThreshold:
         label: str = "Above-threshold",
         order: int | None = None,
     ):
-        # A charge is identified by its event, so that each round has its own.
+        # A charge is identified by its event object, so each round has a separate one.
         event = copy(_above_threshold(sensitivity, threshold_scale, query_scale, rate))
         if not session.ledger.affords(event, *reserve):
             raise BudgetExhausted("No budget is left for a round and what its answer leads to.")
@@ -276,11 +279,11 @@ class AboveThreshold:
         self._event, self._threshold = event, threshold
         self._noise = _noise(session)
         self.noisy_threshold = threshold + float(self._noise.laplace(0.0, threshold_scale))
-        self.noisy_value = math.nan  # of the last query; internal, never part of the release
+        self.noisy_value = math.nan  # of the last query; internal, never released
         self.open = True
 
     def above(self, value: float) -> bool:
-        """Return True if the noisy value reaches the noisy threshold; then the run ends."""
+        """Return True if the noisy value reaches the noisy threshold; the round then ends."""
         if not self.open:
             raise RuntimeError("This run of above-threshold has already given its positive answer.")
         self.noisy_value = value + float(self._noise.laplace(0.0, self._query_scale))

@@ -1,14 +1,14 @@
-"""Hardened noise without a seed, for files that are shared; and its replay.
+"""Hardened noise without a seed, for shared files, and its replay.
 
-numpy's generator can be seeded, and its normal numbers sit on a grid of doubles that can give the
-exact value away (Mironov 2012). A release takes its noise from OpenDP instead: values are rounded
-to a grid of a power of two, and a discrete Gaussian (Canonne, Kamath and Steinke 2020), drawn in
-exact arithmetic from the operating system's random bytes, is added in whole steps of the grid.
-Rounding is part of one record's influence, so it widens sensitivity and noise alike, and the
-charge does not change. The discrete Gaussian stands for a continuous one that was rounded
-to the grid: :data:`DISTANCE` bounds how far they are apart, and what that adds to delta.
+numpy's generator can be seeded, and its normal numbers lie on a grid of doubles that can reveal the
+exact value (Mironov 2012). A release uses OpenDP's noise instead. Values are rounded to a grid with
+a power of two as its step. A discrete Gaussian (Canonne, Kamath and Steinke 2020), drawn in exact
+arithmetic from the operating system's random bytes, is then added in whole steps. Rounding adds to
+the influence of one record, so sensitivity and noise are increased by the same factor, and the
+charge does not change. The discrete Gaussian replaces a continuous one rounded to the grid.
+:data:`DISTANCE` bounds their distance and the addition to delta.
 
-Gaussian releases are covered; every other mechanism refuses.
+Only Gaussian releases are covered; every other mechanism raises an error.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ from engine.errors import InputError
 from engine.randomness import Randomness
 
 STEPS = 26  # sigma is 2^26 to 2^27 steps of the grid
-MOST_ENTRIES = 2**20  # in all releases of one run
-# Total variation between all entries' discrete and rounded continuous noise. With s = sigma in
-# steps, the density at a step and its mean over the step differ by (z^2 - 1) / (24 s^2) of it, on
-# average by less than 1 / (24 s^2) <= 2^-56.5.
+MOST_ENTRIES = 2**20  # in all releases of one run together
+# Total variation distance between the discrete and the rounded continuous noise of all entries.
+# With s = sigma in steps, the density at a step and its mean over the step have a relative
+# difference of (z^2 - 1) / (24 s^2), on average less than 1 / (24 s^2) <= 2^-56.5.
 DISTANCE = MOST_ENTRIES * 2.0**-56
-MOST_STEPS = 2**52  # a whole number of steps that a double still holds exactly
+MOST_STEPS = 2**52  # a whole number of steps that a double represents exactly
 
 
 class NotCovered(InputError):
-    """A mechanism that has no hardened sampler here."""
+    """A mechanism without a hardened sampler."""
 
 
 @dataclass(frozen=True, eq=False)
 class Released:
     """One Gaussian release: whole ``steps`` of ``2^grid``, each with noise ``sigma``.
 
-    ``sensitivity`` is the l2 one that was charged, in the values' own unit as ``sigma`` is.
+    ``sensitivity`` is the charged l2 sensitivity, in the unit of the values, as is ``sigma``.
     """
 
     sensitivity: float
@@ -53,41 +53,41 @@ class Released:
 
     @property
     def values(self) -> NDArray[np.float64]:
-        """The released numbers; every one of them is a double, exactly."""
+        """The released numbers; a double represents each of them exactly."""
         found: NDArray[np.float64] = np.ldexp(np.array(self.steps, dtype=float), self.grid)
         return found
 
 
 class NoiseSource(Randomness, ABC):
-    """A source that adds its noise itself, and has no generator to hand out."""
+    """A source that adds its noise itself and provides no generator."""
 
     def __init__(self) -> None:
         self.used: Counter[str] = Counter()
 
     def generator(self, door: str) -> Any:
-        """Refuse: numbers drawn from a generator are not hardened."""
+        """Refuse, because numbers drawn from a generator are not hardened."""
         raise NotCovered(
             "A release covers Gaussian noise alone, and this algorithm draws something else; "
             "use marginal_pc."
         )
 
     def coin(self) -> bool:
-        """Refuse, as every other stream."""
+        """Refuse, like every other stream."""
         raise NotCovered("A release draws no coins; use marginal_pc.")
 
     def uniform(self, n: int) -> NDArray[np.float64]:
-        """Refuse, as every other stream."""
+        """Refuse, like every other stream."""
         raise NotCovered("A release draws Gaussian noise alone; use marginal_pc.")
 
     def permutation(self, n: int) -> NDArray[np.int64]:
-        """Refuse, as every other stream."""
+        """Refuse, like every other stream."""
         raise NotCovered("A release deals no rows into blocks; use marginal_pc.")
 
     def widening(self, sensitivity: float, sigma: float, size: int, rounding: float) -> float:
         """Return the factor on sensitivity and sigma that covers both roundings of ``size`` values.
 
-        Two neighbours' entries move apart by at most twice ``rounding`` in floating point and one
-        step of the grid; over all entries that is sqrt(size) as much.
+        The entries of two neighbours differ by at most twice ``rounding`` in floating point and one
+        step of the grid more; over all entries this is multiplied by sqrt(size).
         """
         if sensitivity <= 0 or not 0 < sigma < math.inf:
             raise InputError("This release has no finite noise; choose another epsilon or delta.")
@@ -104,7 +104,7 @@ class NoiseSource(Randomness, ABC):
     def gaussian(
         self, exact: NDArray[np.float64], sensitivity: float, sigma: float
     ) -> NDArray[np.float64]:
-        """Add discrete Gaussian noise to the values; sensitivity and sigma as widened."""
+        """Add discrete Gaussian noise to the values; sensitivity and sigma cover rounding."""
 
 
 def grid_of(sigma: float) -> int:
@@ -113,7 +113,7 @@ def grid_of(sigma: float) -> int:
 
 
 class Hardened(NoiseSource):
-    """Fresh noise from the operating system; ``given_out`` holds the releases in order."""
+    """Fresh noise from the operating system; ``given_out`` has the releases in order."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -122,13 +122,13 @@ class Hardened(NoiseSource):
     def gaussian(
         self, exact: NDArray[np.float64], sensitivity: float, sigma: float
     ) -> NDArray[np.float64]:
-        """Round to the grid, and add OpenDP's discrete Gaussian in whole steps."""
+        """Round to the grid and add OpenDP's discrete Gaussian in whole steps."""
         self.used["noise"] += 1
         if sum(len(r.steps) for r in self.given_out) + exact.size > MOST_ENTRIES:
             raise InputError(f"A release holds at most {MOST_ENTRIES:,} numbers; drop columns.")
         grid = grid_of(sigma)
         steps = np.rint(np.ldexp(exact.ravel(), -grid))
-        # Clamping is a rule that both neighbours follow, and moves them no further apart.
+        # Clamping applies to both neighbours and moves them no further apart.
         whole = np.clip(steps, -MOST_STEPS, MOST_STEPS).astype(np.int64)
         noisy = _discrete_gaussian(whole.tolist(), math.ldexp(sigma, -grid))
         found = Released(sensitivity, sigma, grid, tuple(noisy))
@@ -138,7 +138,7 @@ class Hardened(NoiseSource):
 
 def _discrete_gaussian(whole: list[int], scale: float) -> list[int]:
     """Add discrete Gaussian noise of the given scale to whole numbers, by OpenDP."""
-    from opendp import domains, measurements, metrics, mod  # its prelude loads scikit-learn
+    from opendp import domains, measurements, metrics, mod  # its prelude imports scikit-learn
 
     mod.enable_features("contrib")
     space = domains.vector_domain(domains.atom_domain(T="i64")), metrics.l2_distance(T="f64")
@@ -147,10 +147,10 @@ def _discrete_gaussian(whole: list[int], scale: float) -> list[int]:
 
 
 class Replay(NoiseSource):
-    """Repeats the values that were released before, and draws nothing.
+    """Repeats earlier released values and draws nothing.
 
-    An algorithm that follows from its releases alone finds the same graph again on any
-    rows. InputError where it asks for a value that was not released.
+    An algorithm that depends only on its releases finds the same graph again on any rows. Raises
+    InputError for a value that was not released.
     """
 
     def __init__(self, releases: Sequence[Released]):
@@ -159,18 +159,19 @@ class Replay(NoiseSource):
 
     @property
     def left(self) -> int:
-        """The number of releases that have not been asked for yet."""
+        """The number of releases not yet requested."""
         return len(self._left)
 
     def gaussian(
         self, exact: NDArray[np.float64], sensitivity: float, sigma: float
     ) -> NDArray[np.float64]:
-        """Return the next release, if it is the one asked for."""
+        """Return the next release if it is the requested one."""
         if not self._left:
             raise InputError("The file lacks a release that its algorithm makes.")
         found = self._left.pop(0)
         stated, asked = (found.sensitivity, found.sigma), (sensitivity, sigma)
-        # The sensitivity covers rounding, which grows with the rows: one row more is 1e-11 of it.
+        # The sensitivity covers rounding, which grows with the rows: one more row changes it by a
+        # factor of 1e-11.
         same = math.isclose(stated[0], asked[0], rel_tol=1e-12)
         same = same and math.isclose(stated[1], asked[1], rel_tol=1e-9)
         if not same or found.grid != grid_of(sigma) or len(found.steps) != exact.size:

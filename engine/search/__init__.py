@@ -1,1 +1,1 @@
-"""The PC loop, the evidence for private rules, and the allocation of their budgets."""
+"""The PC loop, the scores for private rules, and the allocation of their budgets."""

@@ -1,4 +1,4 @@
-"""CURATE's allocation (2024, (2), (3), Lemma 1): budgets of the orders that minimise the errors."""
+"""CURATE's allocation (2024, (2), (3), Lemma 1): budgets per order that minimise the errors."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from engine.theory import uniform_epsilon
 def likely_tests(d: int) -> tuple[int, ...]:
     """Estimate the number of tests of order 0 to d - 2, for planning a strict budget.
 
-    Every pair once at order 0; half of a complete graph's tests at order 1; each further order
-    half of the one before. The guess is a public fact: it may fail, and then costs utility only.
+    The estimate is every pair once at order 0, half of a complete graph's tests at order 1, and for
+    each further order half of the one before. The estimate is a public fact; if it is wrong, only
+    utility suffers.
     """
     pairs = d * (d - 1) // 2
     return (pairs, *(math.ceil(pairs * (d - 2) / 2**k) for k in range(1, d - 1)))
@@ -31,14 +32,14 @@ Vector = NDArray[np.float64]
 class Price:
     """The cost of t tests of one order at ``epsilon`` each, in the unit of the total.
 
-    "curate": t e^2 + e sqrt(2 t ln(1/delta')), the paper's; "zcdp": t e^2 / 2; "basic": t e.
+    "curate" is the paper's t e^2 + e sqrt(2 t ln(1/delta')); "zcdp" is t e^2 / 2; "basic" is t e.
     """
 
     method: str
     delta: float = 0.5
 
     def coefficients(self, tests: Vector) -> tuple[Vector, Vector]:
-        """Return (a, b) of the cost a e^2 + b e of each order."""
+        """Return (a, b) for each order's cost a e^2 + b e."""
         if self.method == "curate":
             return tests, np.sqrt(2 * math.log(1 / self.delta) * tests)
         if self.method == "zcdp":
@@ -55,9 +56,9 @@ class Price:
 
 @dataclass(frozen=True)
 class Objective:
-    """(2) as a function of the orders' budgets: the product of the type I bounds plus the chance
-    of any type II error, by Lemma 1 with e^(-rate epsilon) in the place of e^(-T beta epsilon /
-    Delta). ``rate1`` and ``rate2`` hold one value an order.
+    """(2) as a function of the orders' budgets: the product of the type I bounds plus the
+    probability of any type II error, by Lemma 1 with e^(-rate epsilon) in place of e^(-T beta
+    epsilon / Delta). ``rate1`` and ``rate2`` have one value per order.
     """
 
     rate1: tuple[float, ...]
@@ -67,15 +68,15 @@ class Objective:
 
     @property
     def convex(self) -> bool:
-        """Whether :meth:`log_excess` is known to be convex."""
+        """True if :meth:`log_excess` is known to be convex."""
         return self.c1 == self.c2 == 1 and bool(np.allclose(self.rate1, self.rate2))
 
     def log_excess(self, epsilon: Vector) -> tuple[float, Vector]:
-        """ln(objective - its limit at infinite budgets), and the gradient.
+        """Return ln(objective - its limit at infinite budgets), and the gradient.
 
-        The difference is a sum of positive terms, so nothing cancels and no budget underflows; for
+        The difference is a sum of positive terms, so nothing cancels and no budget underflows. For
         c1 = c2 = 1 and equal rates it is a sum of exponentials of linear functions of the budgets,
-        and its logarithm is convex.
+        so its logarithm is convex.
         """
         rate1, rate2 = np.array(self.rate1), np.array(self.rate2)
         first = _telescope(math.log(max(self.c1, 1e-300) / 2), rate1, epsilon, plus=True)
@@ -103,21 +104,21 @@ def _telescope(
     return k * log_limit + half + after, before + half + after
 
 
-@lru_cache(maxsize=1024)  # the runs of a study begin with the same plan, for any noise
+@lru_cache(maxsize=1024)  # all runs of a study begin with the same plan, for any noise
 def allocate(
     tests: tuple[float, ...], budget: float, price: Price, objective: Objective
 ) -> tuple[float, ...]:
-    """Budgets of one test of each remaining order that solve (3).
+    """Return budgets per test for each remaining order that solve (3).
 
-    Minimises (2) under the total cost and falling budgets. The steps between consecutive budgets
-    are the variables, so that falling is a bound. Sequential quadratic programming, from a second
-    start too where the problem is not convex.
+    They minimise (2) under the total cost with decreasing budgets. The variables are the steps
+    between consecutive budgets, so that the decrease is a bound. The method is sequential quadratic
+    programming, with a second start if the problem is not convex.
     """
     # The cost of order j is a_j e_j^2 + b_j e_j, so (3)'s constraint is one quadratic inequality.
     a, b = price.coefficients(np.array(tests))
     if budget <= 0:
         return (0.0,) * len(tests)
-    share = budget / len(tests)  # every order the same of the total
+    share = budget / len(tests)  # an equal share of the total for every order
     own = np.array([uniform_epsilon(*each, share) for each in zip(a, b, strict=True)])
     equal = _fit(np.ones_like(a), a, b, budget)
     starts = [_fit(np.minimum.accumulate(own), a, b, budget)]
@@ -134,7 +135,7 @@ def _fit(shape: Vector, a: Vector, b: Vector, budget: float) -> Vector:
 
 
 def _descend(start: Vector, a: Vector, b: Vector, budget: float, objective: Objective) -> Vector:
-    from scipy.optimize import minimize  # slow to load, and few runs need it
+    from scipy.optimize import minimize  # slow to import, and few runs need it
 
     scale = float(start.max())
 
@@ -152,8 +153,8 @@ def _descend(start: Vector, a: Vector, b: Vector, budget: float, objective: Obje
     def room_gradient(steps: Vector) -> Vector:
         return -scale * np.cumsum(2 * a * budgets(steps) + b) / budget
 
-    # Variables: the falls e_j - e_(j+1) >= 0 in units of the largest budget, so that "falling" is a
-    # bound on each variable and not a constraint between them.
+    # The variables are the steps e_j - e_(j+1) >= 0 in units of the largest budget, so that the
+    # decrease is a bound per variable and not a constraint between variables.
     result = minimize(
         goal,
         np.append(-np.diff(start), start[-1]) / scale,
@@ -169,22 +170,24 @@ def _descend(start: Vector, a: Vector, b: Vector, budget: float, objective: Obje
     return _fit(budgets(steps), a, b, budget)
 
 
-# An order is not run if its tests may cost less than this share of the total: its answers would be
-# noise alone, and whether a numerical plan says 0 or next to it must not matter.
+# An order is skipped if its tests may cost less than this share of the total, because its answers
+# would be almost only noise. The result then does not depend on whether a numerical plan gives 0 or
+# a tiny number.
 NOTHING = 1e-6
 
 
 def most_tests(graph: Graph, order: int) -> int:
-    """How many tests of an order the graph still admits: a pair's sets from either side, once.
+    """Return how many tests of an order the graph still allows, each pair's sets counted once.
 
-    Edges only go, so it bounds the tests of every later graph too. The graph is a released result.
+    Edges are only removed, so the number also bounds the tests of every later graph. The graph is a
+    released result.
     """
     near, known = graph.matrix().astype(float), graph.known
-    unfit = np.zeros_like(near)  # [z, x]: z is no ancestor of x
+    unfit = np.zeros_like(near)  # [z, x]: z is not an ancestor of x
     if known is not None:
         unfit[~(known.may_precede | np.eye(graph.d, dtype=bool))] = 1
     x, y = np.nonzero(np.triu(graph.questions()))
-    # For all pairs at once: the neighbours of x, but y, and but those that are unfit for both.
+    # For all pairs at once: the neighbours of x except y and except those excluded for both.
     unfit_near = near * unfit.T
     one_side = near.sum(axis=1)[:, None] - near - unfit_near @ unfit
     both = (near @ near - unfit_near @ unfit_near.T)[x, y]

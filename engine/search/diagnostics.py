@@ -14,11 +14,11 @@ _NOISE = "The standard deviation of the noise over the sensitivity."
 
 @dataclass(frozen=True, kw_only=True)
 class SearchDiagnostics(Diagnostics):
-    """How a private search laid its budget out; None or empty where an algorithm has no such thing.
+    """How a private search spent its budget; a field is None or empty if it does not apply.
 
-    ``epsilon_per_round`` of sparse-vector and exponential rounds; ``rows_in_sample`` of a sieve or
-    of a sampled test; ``noise_multiplier`` is sigma over the sensitivity; ``node_rounds`` are
-    EM-PC's, ``allocation`` is CURATE's.
+    ``epsilon_per_round`` is for sparse-vector and exponential rounds, and ``rows_in_sample`` for a
+    sieve or a sampled test. ``noise_multiplier`` is sigma divided by the sensitivity.
+    ``node_rounds`` belong to EM-PC, and ``allocation`` to CURATE.
     """
 
     epsilon_per_round: float | None = None
@@ -28,7 +28,7 @@ class SearchDiagnostics(Diagnostics):
     allocation: Allocation | None = None
 
     def facts(self) -> tuple[Fact, ...]:
-        """Return the sample and the noise of a test, where the algorithm has them."""
+        """Return the sample size and noise of a test, if the algorithm has them."""
         known = (
             Fact("ε per round", self.epsilon_per_round or math.nan, help=_ROUND),
             Fact("Rows in the subsample", self.rows_in_sample or math.nan, help=_SAMPLE),

@@ -1,8 +1,8 @@
-"""A query as a private algorithm sees it: one number, its threshold and its sensitivity.
+"""A query's score for a private algorithm: one number, its threshold and its sensitivity.
 
-It guarantees in strict mode that one replaced record moves the number by at most
-``noise_sensitivity``, so that a release is charged exactly what its noise covers. In published mode
-noise is calibrated to the paper's sensitivity, and charged at the proven one.
+In strict mode one replaced record is guaranteed to move the number by at most
+``noise_sensitivity``, so the charge for a release is exactly what its noise covers. In published
+mode noise is calibrated to the paper's sensitivity, and the charge uses the proven one.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class PrivateParameters(PrivateBudget, SearchParameters):
     """Budget and guarantee of the PC loop."""
 
     def ledger(self, method: str) -> Ledger:
-        """Strict: the total is a cap, added up by the method. Published: no cap."""
+        """Return the ledger: the total is a cap in strict mode; published mode has no cap."""
         return Ledger(self.total, method=method) if self.strict else Ledger(delta=self.delta)
 
 
@@ -51,7 +51,7 @@ class TwoForms(PublishedForm, PrivateParameters):
     """The published forms of the PC loop."""
 
     def rows(self, data: Dataset) -> Dataset:
-        """Return the data as the form reads them: the programs put levels in alphabetical order."""
+        """Return the data as the form reads them: the programs sort levels alphabetically."""
         return data.alphabetical if self.programmed else data
 
 
@@ -65,14 +65,14 @@ def differs(what: str) -> Any:
     )
 
 
-# A block has few rows and little power: a stricter level than a single test's loses weak edges, and
-# the vote over the blocks, not the level, guards against chance.
+# A block has few rows and little power, so a stricter level than that of a single test would lose
+# weak edges. The vote over the blocks, not the level, protects against chance.
 BLOCK_THRESHOLD = 0.10
 
 
 @dataclass(frozen=True, kw_only=True)
 class NoisyTestParameters(PrivateParameters):
-    """Adds what noise is put on: a rank test's score, or the aggregate of G² or χ² by blocks."""
+    """Adds the choice of the number with noise: a rank score, or a block aggregate of G² or χ²."""
 
     score: str = param(
         "auto",
@@ -105,7 +105,7 @@ class NoisyTestParameters(PrivateParameters):
 
     @property
     def perturbed(self) -> str:
-        """The perturbed score with "auto" resolved."""
+        """The perturbed score, with "auto" resolved."""
         return {"auto": "z" if self.strict else "p"}.get(self.score, self.score)
 
     def block_count(self, n: int) -> int:
@@ -114,19 +114,20 @@ class NoisyTestParameters(PrivateParameters):
 
 
 class NoisyScore:
-    """A query as a private algorithm sees it: a number that is high when x and y look independent.
+    """A query's score for a private algorithm, which is high if x and y look independent.
 
-    ``perturbed`` "p" takes the rank test's p-value, "z" takes -|z|; both are compared with
-    :meth:`cutoff`. ``noise_sensitivity`` is the one that noise is calibrated to (the paper's in
-    published mode, the proven one in strict mode); ``defended_ratio`` is how far the proven
-    sensitivity exceeds it, 1 in strict mode. An untestable query counts as fully dependent.
+    With ``perturbed`` "p" it is the rank test's p-value, with "z" it is -|z|; both are compared
+    with :meth:`cutoff`. ``noise_sensitivity`` is the one to which noise is calibrated: the paper's
+    in published mode, the proven one in strict mode. ``defended_ratio`` is the proven sensitivity
+    divided by it, which is 1 in strict mode. An untestable query counts as fully dependent.
 
-    Algorithms put noise on it in two ways: :meth:`release`, and :meth:`gap` in a sparse vector.
+    Algorithms add noise in two ways: with :meth:`release`, and with :meth:`gap` in a sparse vector.
     """
 
-    # The part of delta that a release adds: none, except for noise on a smooth sensitivity.
+    # The part of delta that a release adds: 0, except for noise calibrated to a smooth sensitivity.
     slack = 0.0
-    # The oracle reads no data; a token unit keeps its noise below any comparison.
+    # The oracle reads no data; this tiny sensitivity keeps its noise too small to change a
+    # comparison.
     _ORACLE_SENSITIVITY = 1e-12
 
     def __init__(self, data: Dataset, params: PrivateParameters, perturbed: str):
@@ -149,7 +150,7 @@ class NoisyScore:
         return codes.get(self.perturbed, "noisy_p")
 
     def sample(self, m: int, randomness: Randomness) -> Any:
-        """Draw a fresh sample of m rows, without replacement, in the form that :meth:`of` takes."""
+        """Draw a fresh sample of m rows without replacement, for use in :meth:`of`."""
         return draw(self.scores.store, m, randomness)
 
     def of(self, q: Query, rows: Any = None) -> float:
@@ -160,20 +161,21 @@ class NoisyScore:
         return -abs(result.statistic) if result.testable else -self._test.largest(self._n)
 
     def cutoff(self, tweak: float = 0.0) -> float:
-        """Return the limit for a score: the threshold lowered by ``tweak`` on the p scale."""
+        """Return the cutoff for a score: the threshold lowered by ``tweak`` on the p scale."""
         return self.cutoff_at(max(0.0, self.threshold - tweak))
 
     def cutoff_at(self, threshold: float) -> float:
-        """Return the limit for a score that this threshold on the p scale gives."""
+        """Return the cutoff for a score that corresponds to this threshold on the p scale."""
         return -critical_z(threshold) if self.perturbed == "z" else threshold
 
     def noise_sensitivity(self, q: Query, n: int | None = None) -> float:
-        """Return the sensitivity that noise is calibrated to, on n rows (default: all)."""
+        """Return the sensitivity to which noise is calibrated, on n rows (default: all)."""
         test, levels, m = self._test, self._cardinalities, n or self._n
         if not test.reads_data:
             return self._ORACLE_SENSITIVITY
         if self.strict:
-            # Proven of p for any n; of |z| for all rows, and it grows as the sample shrinks.
+            # The sensitivity of p is proven for any n. The one of |z| is proven for all rows and
+            # grows for smaller samples.
             rows = m if self.perturbed == "p" else self._n
             x, y = levels[q.x], levels[q.y]
             z = test.sensitivity(rows, x, y, conditional=bool(q.given))
@@ -185,9 +187,9 @@ class NoisyScore:
         return full if rows == m else full * math.sqrt(rows / m)
 
     def defended_ratio(self, q: Query, n: int | None = None) -> float:
-        """Return proven over calibrated sensitivity, the largest ratio for queries like q.
+        """Return proven divided by calibrated sensitivity, the largest ratio for queries like q.
 
-        Published scores have no useful global sensitivity; their range bounds it: p lies in
+        Published scores have no useful global sensitivity, so their range is the bound: p lies in
         [0, 1/2], and |z| is at most the root of the largest weight.
         """
         if not self._test.reads_data:
@@ -206,7 +208,7 @@ class NoisyScore:
     def release(
         self, context: RunContext, q: Query, epsilon: float, *, label: str, rows: Any = None
     ) -> tuple[float, float]:
-        """(released value, exact value): the score with Lap(sensitivity / epsilon)."""
+        """Return (released value, exact value): the score with Lap(sensitivity / epsilon)."""
         n = None if rows is None else rows.n
         raw, unit = self.of(q, rows), self.noise_sensitivity(q, n)
         defended, scale = self.defended_ratio(q, n) * unit, unit / epsilon
@@ -214,7 +216,7 @@ class NoisyScore:
         return noisy, raw
 
     def conclude(self, context: RunContext, kind: str, q: Query, noisy: float, raw: float) -> bool:
-        """Whether a released value says independent: above the cutoff. One step of the trace."""
+        """Return whether a released value means independence; add one step to the trace."""
         cutoff = self.cutoff()
         found = noisy > cutoff
         if context.trace:
@@ -230,7 +232,7 @@ class NoisyScore:
         return found
 
     def gap(self, q: Query, rows: Any, tweak: float, epsilon: float) -> tuple[float, float, float]:
-        """(score, cutoff, sensitivity) for a sparse vector run at ``epsilon``, which sees their
+        """Return (score, cutoff, sensitivity) for a sparse vector run at ``epsilon``, which uses
         (score - cutoff) / sensitivity."""
         n = None if rows is None else rows.n
         return self.of(q, rows), self.cutoff(tweak), self.noise_sensitivity(q, n)
@@ -249,7 +251,7 @@ class BlockScore(NoisyScore):
         self._kept: dict[Query, NDArray[np.float64]] = {}
 
     def sample(self, m: int, randomness: Randomness) -> Blocks:
-        """m rows dealt afresh; the run's own blocks where that is all rows."""
+        """Divide m rows into new blocks, or return the run's blocks if m is all rows."""
         if m >= self._n:
             return self._dealt
         return self._deal(m, randomness)
@@ -259,7 +261,7 @@ class BlockScore(NoisyScore):
         return Blocks.deal(self.scores.store, self._count, order)
 
     def p_values(self, q: Query, rows: Any = None) -> NDArray[np.float64]:
-        """Each block's p-value; those of the run's own blocks are kept."""
+        """Return each block's p-value; those of the run's blocks are cached."""
         if rows is not None and rows is not self._dealt:
             return cast(Blocks, rows).p_values(q.x, q.y, q.given, self._test)
         if q not in self._kept:
@@ -267,16 +269,16 @@ class BlockScore(NoisyScore):
         return self._kept[q]
 
     def noise_sensitivity(self, q: Query, n: int | None = None) -> float:
-        """One record changes one block."""
+        """Return 1, because one record changes one block."""
         return 1.0
 
 
 class Votes(BlockScore):
-    """How many blocks find independence, compared with half of them.
+    """The number of blocks that find independence, compared with half of all blocks.
 
-    One replaced record changes one block, so the count has sensitivity 1, on every sample and for
-    every query: sound with Laplace and Gaussian noise and in a sparse vector. The tweak lowers the
-    share of votes asked for.
+    One replaced record changes one block, so the count has sensitivity 1 on every sample and for
+    every query. This is sound with Laplace and Gaussian noise and in a sparse vector. The tweak
+    lowers the required share of votes.
     """
 
     perturbed = "votes"
@@ -286,25 +288,25 @@ class Votes(BlockScore):
         return float(votes(self.p_values(q, rows), self.threshold))
 
     def cutoff(self, tweak: float = 0.0) -> float:
-        """Half of the blocks, less the tweak's share of them."""
+        """Return half of the blocks, less the tweak's share of them."""
         return self._count * max(0.0, 0.5 - tweak)
 
     def cutoff_at(self, threshold: float) -> float:
-        """Scale the half by the threshold's share; the threshold applies inside the blocks."""
+        """Scale half of the blocks by the threshold's share; blocks use the full threshold."""
         share = threshold / self.threshold if self.threshold > 0 else 1.0
         return self._count * min(1.0, 0.5 * share)
 
     def defended_ratio(self, q: Query, n: int | None = None) -> float:
-        """Return 1: the sensitivity is proven as it is."""
+        """Return 1, because the sensitivity is proven."""
         return 1.0
 
 
 class Median(BlockScore):
-    """The blocks' median p-value with noise on its smooth sensitivity (preprint, Algorithm 6).
+    """The blocks' median p-value with noise for its smooth sensitivity (preprint, Algorithm 6).
 
-    A release is (epsilon, delta)-DP (:class:`SmoothEvent`). In a sparse vector the noise of every
-    negative answer has its own scale that depends on the data, and such answers are not free: a
-    sparse vector has no guarantee.
+    A release is (epsilon, delta)-DP (:class:`SmoothEvent`). In a sparse vector each negative answer
+    has noise whose scale depends on the data, so such answers are not free, and a sparse vector has
+    no guarantee.
     """
 
     perturbed = "median"
@@ -314,7 +316,7 @@ class Median(BlockScore):
         return float(np.median(self.p_values(q, rows)))
 
     def defended_ratio(self, q: Query, n: int | None = None) -> float:
-        """Not bounded in a sparse vector."""
+        """Return infinity: the ratio is unbounded in a sparse vector."""
         return math.inf
 
     def event(self, q: Query, epsilon: float) -> Event:
@@ -324,7 +326,7 @@ class Median(BlockScore):
     def release(
         self, context: RunContext, q: Query, epsilon: float, *, label: str, rows: Any = None
     ) -> tuple[float, float]:
-        """(released value, exact value): Laplace noise of scale 2 S / epsilon."""
+        """Return (released value, exact value): Laplace noise of scale 2 S / epsilon."""
         raw = self.of(q, rows)
         noisy = smooth_laplace(
             context,
@@ -338,7 +340,7 @@ class Median(BlockScore):
         return noisy, raw
 
     def gap(self, q: Query, rows: Any, tweak: float, epsilon: float) -> tuple[float, float, float]:
-        """As the paper's sparse vector, with the smooth sensitivity in the sensitivity's place."""
+        """Return the terms for the paper's sparse vector, with the smooth sensitivity."""
         return self.of(q, rows), self.cutoff(tweak), self._smooth(q, rows, epsilon)
 
     def _smooth(self, q: Query, rows: Any, epsilon: float) -> float:
@@ -347,14 +349,14 @@ class Median(BlockScore):
 
 
 def noisy_score(data: Dataset, params: NoisyTestParameters, randomness: Randomness) -> NoisyScore:
-    """Return the chosen test as noise is put on it: a bounded score, or the blocks' aggregate."""
+    """Return the chosen test as a score for noise: a bounded score, or the blocks' aggregate."""
     if not params.test.aggregated:
         return NoisyScore(data, params, params.perturbed)
     return (Votes if params.strict else Median)(data, params, randomness)
 
 
 def least_unit(data: Dataset, params: PrivateParameters) -> float:
-    """Return the sensitivity of |z| of the most favourable pair: columns with fewest levels."""
+    """Return the sensitivity of |z| for the best pair, the columns with the fewest levels."""
     x, y = sorted(range(data.d), key=data.cardinalities.__getitem__)[:2]
     return NoisyScore(data, params, "z").noise_sensitivity(Query(x, y, ()))
 
@@ -363,17 +365,17 @@ def least_unit(data: Dataset, params: PrivateParameters) -> float:
 
 
 class SparseVector:
-    """Above-threshold runs: each positive answer ends one, and the next query opens another.
+    """Above-threshold rounds: each positive answer ends one, and the next query starts another.
 
-    Dwork and Roth 2013; Lyu, Su and Li 2017. It guarantees that the charge at its opening covers a
-    run, however many of its answers are negative. A run opens only if the ledger has room for the
-    charges that its positive answer causes.
+    Dwork and Roth 2013; Lyu, Su and Li 2017. The charge at the start of a round covers the whole
+    round, with any number of negative answers. A round starts only if the ledger has room for the
+    charges caused by its positive answer.
 
-    The noise is Laplace's, its scales in units of the sensitivity: ``threshold_scale`` on the
-    threshold, drawn afresh as a run opens, and ``query_scale`` on every query. A run costs
-    1 / threshold_scale + 2 / query_scale on its sample, a fresh one of ``m`` of the n rows.
-    ``reserve`` returns the charges that a positive answer to a query causes; the ledger must have
-    room for them.
+    The noise is Laplace noise, with scales in units of the sensitivity: ``threshold_scale`` for the
+    threshold, drawn once per round, and ``query_scale`` for every query. A round costs 1 /
+    threshold_scale + 2 / query_scale on its sample, a fresh one with ``m`` of the n rows.
+    ``reserve`` returns the charges caused by a positive answer to a query, for which the ledger
+    must have room.
     """
 
     def __init__(
@@ -404,7 +406,7 @@ class SparseVector:
             threshold_scale=self._scales[0],
             query_scale=self._scales[1],
             rate=self._rate,
-            # Without a cap everything fits, and nothing needs to be kept in reserve.
+            # Without a cap everything fits, so no reserve is needed.
             reserve=() if self._context.ledger.cap is None else self._reserve(q),
             label=self._label,
             order=q.order,
@@ -413,7 +415,7 @@ class SparseVector:
         return run
 
     def above(self, q: Query, tweak: float = 0.0) -> bool:
-        """Whether the query's noisy score reaches the run's noisy threshold."""
+        """Return whether the query's noisy score reaches the round's noisy threshold."""
         if self._run is None or not self._run.open:
             self._run = self._open(q)
         raw, cutoff, unit = self._score.gap(q, self._sample, tweak, 2 / self._scales[0])
@@ -436,7 +438,7 @@ class SparseVector:
 
 
 def _in_units(difference: float, unit: float) -> float:
-    """difference / unit; without a unit its sign decides, and a tie is not independence."""
+    """Return difference / unit; for unit 0 the sign decides, and a tie means no independence."""
     if math.isnan(difference) or (unit == 0 and difference == 0):
         return -math.inf
     return difference / unit if unit > 0 else math.copysign(math.inf, difference)

@@ -1,11 +1,11 @@
-"""Which marks of a graph depend on the order of the columns.
+"""Find the marks of a graph that depend on the order of the columns.
 
-PC that is not stable asks in the order of the columns, and an edge that goes takes its ends out of
-the sets that are asked later. So which set separates a pair, and with it which colliders there are,
-may be an accident of that order. Here the search is repeated with the columns in other orders, on
-the answers that it was given: a set that separated a pair still does, and a set that was not asked
-about separates no pair. The search asks no new question, so it costs no ε; it cannot know the
-answers to other questions.
+PC without the stable option makes its tests in column order, and each removed edge takes its ends
+out of the conditioning sets of later tests. The set that separates a pair, and so the colliders,
+may therefore be accidents of this order. This module repeats the search in other column orders,
+using the answers of the run: a set that separated a pair still does, and a set that was not tested
+separates no pair. The search makes no new test, so it costs no ε, but it cannot know the answers to
+other tests.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from engine.search.pc import directed
 from engine.search.skeleton import Graph, Query, search
 
 Pair = tuple[int, int]
-TURNS = 5  # the columns are begun at that many places, forwards and backwards
+TURNS = 5  # number of columns from which an order starts, forwards and backwards
 
 
 class Answered:
-    """The rule that gives the answers that were given."""
+    """A rule that repeats the answers of a run."""
 
     def __init__(self, separating: SeparatingSets):
         self._separating = separating
 
     def begin_order(self, order: int, graph: Graph) -> None:
-        """Nothing to prepare."""
+        """Do nothing."""
 
     def separate(self, x: int, order: int, graph: Graph) -> Iterator[Query]:
-        """Return x's edges that a set of this order separated and that would be asked about now."""
+        """Return x's edges that a set of this order separated and that would be tested now."""
         for y in graph.asked_about(x):
             candidates = set(graph.candidates(x, y))
             for given in self._separating.get(frozenset((x, y)), ()):
@@ -45,11 +45,10 @@ class Answered:
 def order_dependent(
     graph: Adjacency, separating: SeparatingSets, known: Known | None = None
 ) -> frozenset[Pair] | None:
-    """Return the edges (i, j), i < j, that another order of the columns marks otherwise.
+    """Return the edges (i, j), i < j, that another column order marks differently.
 
-    ``separating`` are the sets that separated pairs. Returns None where these answers do not give
-    the (d, d) graph in the order of its columns: it was found in another way, and there is no
-    verdict.
+    ``separating`` has the sets that separated pairs. Returns None if these answers do not reproduce
+    the (d, d) graph in column order, because the graph then came from another method.
     """
     d = len(graph)
     orders = list(_orders(d))
@@ -64,7 +63,7 @@ def order_dependent(
 
 
 def _orders(d: int) -> Iterator[list[int]]:
-    """Yield the columns' given order first."""
+    """Yield column orders, the given one first."""
     for start in sorted({turn * d // TURNS for turn in range(TURNS)}):
         turned = [*range(start, d), *range(start)]
         yield turned
@@ -72,7 +71,7 @@ def _orders(d: int) -> Iterator[list[int]]:
 
 
 def _again(order: Sequence[int], separating: SeparatingSets, known: Known | None) -> Adjacency:
-    """Return the graph that the answers give in this order, its columns in the given one."""
+    """Return the graph that the answers give in this order, with columns in the given order."""
     place = {column: at for at, column in enumerate(order)}
     answers = {
         frozenset(place[i] for i in pair): [frozenset(place[i] for i in some) for some in sets]

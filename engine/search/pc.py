@@ -1,7 +1,7 @@
-"""PC around the loop of :mod:`engine.search.skeleton`: its parameters, its directions, its end.
+"""PC with the loop of :mod:`engine.search.skeleton`: its parameters, directions and ending.
 
-It guarantees that a run which is stopped, by its budget or by its user, keeps its decisions, and
-says which pairs were not fully tested.
+A run that ends early, because of its budget or its user, keeps its decisions and says which pairs
+were not fully tested.
 """
 
 from __future__ import annotations
@@ -66,12 +66,12 @@ class SearchParameters(Parameters):
 
     @property
     def by_order(self) -> bool:
-        """PC asks in the order of the columns, and drops edges as it goes, unless it is stable."""
+        """PC makes tests in column order and removes edges as it goes, unless it is stable."""
         return not self.stable
 
     @property
     def test(self) -> Statistic:
-        """The statistic itself."""
+        """The statistic."""
         return STATISTICS[self.statistic]
 
     @property
@@ -107,5 +107,5 @@ def pc(data: Dataset, params: SearchParameters, context: RunContext, rule: Rule)
 
 
 def directed(graph: Graph, known: Known | None) -> Oriented:
-    """Return the skeleton with arrows: the known ones, then colliders, then Meek's rules."""
+    """Return the skeleton with directions: known ones first, then colliders, then Meek's rules."""
     return by_sets(graph.matrix(), graph.separating, known)

@@ -1,7 +1,7 @@
 """The one PC loop (Spirtes, Glymour and Scheines; Priv-PC appendix A, Algorithm 3).
 
-:func:`search` goes through orders and nodes; a :class:`Rule` decides. It knows nothing of privacy:
-a rule that exhausts its budget raises, and the graph holds the decisions until then.
+:func:`search` iterates over orders and nodes; a :class:`Rule` decides. The loop is independent of
+privacy: a rule that exhausts its budget raises, and the graph keeps the decisions made until then.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from engine.graphs.known import Known
 
 
 class Query(NamedTuple):
-    """Is x independent of y given the set? Always x < y and ``given`` sorted."""
+    """Is x independent of y given the set? Always x < y, and ``given`` is sorted."""
 
     x: int
     y: int
@@ -31,22 +31,22 @@ class Query(NamedTuple):
 
 
 class Graph:
-    """A skeleton that only loses edges, the sets that separated them, and the tests it took.
+    """A skeleton that only loses edges, with the separating sets and the number of tests.
 
     With ``stable`` (PC-stable, Colombo and Maathuis 2014) conditioning sets come from the
-    adjacencies as they were when the order began, and all sets of an order that separate a pair
-    are kept, so that neither skeleton nor v-structures depend on the order of the columns.
+    adjacencies at the beginning of the order, and all sets of an order that separate a pair are
+    kept. Neither skeleton nor v-structures then depend on the column order.
 
-    Background knowledge (``known``) leaves out pairs without an edge, asks no question about
-    required edges, and restricts conditioning sets to possible ancestors. A pair that is not linked
-    is asked about all the same where directions rest on the sets that separate it
-    (``Known.telling``).
+    Background knowledge (``known``) leaves out pairs without an edge, skips tests of required
+    edges, and restricts conditioning sets to possible ancestors. A pair without an edge is still
+    tested if directions depend on the sets that separate it (``Known.telling``).
     """
 
     def __init__(self, d: int, *, stable: bool = False, known: Known | None = None):
         self.d, self.stable, self.known = d, stable, known
         self._live = [set(range(d)) - {i} for i in range(d)]
-        # The nodes that are not linked to each and are asked about, until a set separates the two.
+        # For each node, the nodes without an edge to it that are still tested, until a set
+        # separates the pair.
         self._apart: list[set[int]] = [set() for _ in range(d)]
         if known is not None:
             for x in range(d):
@@ -55,55 +55,55 @@ class Graph:
         self._frozen = self._live
         self.separating: dict[frozenset[int], list[frozenset[int]]] = {}
         self.tests: Counter[int] = Counter()
-        self.order = -1  # the order the search is in
-        # (x, y): all of this order's sets on x's side of the edge have been asked about.
+        self.order = -1  # the current order of the search
+        # (x, y): all of this order's sets on x's side of the edge have been tested.
         self.asked: set[tuple[int, int]] = set()
         # Called before every query; raises to stop the search (see :func:`search`).
         self.check: Callable[[], None] = lambda: None
 
     def begin_order(self, order: int) -> None:
-        """Fix the adjacencies that conditioning sets are drawn from, if stable."""
+        """Fix the adjacencies for the conditioning sets of this order, if stable."""
         self.order = order
         self.asked.clear()
         self._frozen = [set(a) for a in self._live] if self.stable else self._live
 
     def adjacent(self, x: int) -> list[int]:
-        """Return the nodes still joined to x, in column order."""
+        """Return the nodes that still have an edge to x, in column order."""
         return sorted(self._live[x])
 
     def open(self, x: int) -> list[int]:
-        """Return the nodes still joined to x by an edge in question."""
+        """Return the nodes that still have an undecided edge to x."""
         near = self.adjacent(x)
         return near if self.known is None else [y for y in near if not self.known.linked[x, y]]
 
     def asked_about(self, x: int) -> list[int]:
-        """Return the nodes that questions pair with x: those of :meth:`open`, and those apart."""
+        """Return the nodes tested against x: those of :meth:`open` and those without an edge."""
         return sorted({*self.open(x), *self._apart[x]})
 
     def largest(self, x: int) -> int:
-        """Return the size of the largest set that x's neighbours give; -1 without any question."""
+        """Return the size of the largest set among x's neighbours; -1 without open tests."""
         return len(self._live[x]) - (not self._apart[x])
 
     def candidates(self, x: int, y: int) -> list[int]:
-        """Return the nodes that conditioning sets of x - y may be drawn from, on x's side."""
+        """Return the nodes from which conditioning sets of x - y are drawn, on x's side."""
         near = sorted(self._frozen[x] - {y})
         if self.known is None:
             return near
         return [z for z in near if self.known.may_separate(z, x, y)]
 
     def separate(self, query: Query) -> None:
-        """Remove the query's edge; its set is one that separates the pair."""
+        """Remove the query's edge and record its set as separating."""
         for x, y in (query[:2], query[1::-1]):
             self._live[x].discard(y)
             self._apart[x].discard(y)
         self.separating.setdefault(frozenset((query.x, query.y)), []).append(frozenset(query.given))
 
     def matrix(self) -> Adjacency:
-        """Symmetric (d, d) boolean matrix."""
+        """Return the symmetric (d, d) boolean matrix of edges."""
         return self._matrix(self._live)
 
     def questions(self) -> Adjacency:
-        """Symmetric (d, d) boolean matrix of the pairs that :meth:`asked_about` gives."""
+        """Return the symmetric (d, d) boolean matrix of the pairs in :meth:`asked_about`."""
         return self._matrix(map(self.asked_about, range(self.d)))
 
     def _matrix(self, near: Iterable[Iterable[int]]) -> Adjacency:
@@ -113,7 +113,7 @@ class Graph:
         return out
 
     def untested(self) -> frozenset[tuple[int, int]]:
-        """Edges (x < y) about which this order has questions left."""
+        """Return the edges (x < y) that this order has not fully tested."""
         sides = ((x, y) for x in range(self.d) for y in self.open(x))
         return frozenset(
             (min(x, y), max(x, y))
@@ -122,16 +122,16 @@ class Graph:
         )
 
     def edge_count(self) -> int:
-        """How many edges are left."""
+        """Return the number of edges left."""
         return sum(map(len, self._live)) // 2
 
     def tests_by_order(self) -> tuple[int, ...]:
-        """Number of conditional independence tests of order 0, 1, ..."""
+        """The number of conditional independence tests of order 0, 1, ..."""
         return tuple(self.tests[k] for k in range(max(self.tests, default=-1) + 1))
 
 
 class Rule(Protocol):
-    """How an algorithm decides which edges go."""
+    """The rule by which an algorithm removes edges."""
 
     def begin_order(self, order: int, graph: Graph) -> None:
         """Prepare an order; the search calls this before the order's first node."""
@@ -139,16 +139,17 @@ class Rule(Protocol):
     def separate(self, x: int, order: int, graph: Graph) -> Iterator[Query]:
         """Yield the queries about x's edges that are found independent.
 
-        A generator over the live graph: the loop removes the edge of each query as it comes.
+        The generator works on the live graph: the loop removes the edge of each query as it is
+        yielded.
         """
         ...
 
 
 class TestByTest:
-    """The usual rule: one decision a query. Subclasses define :meth:`independent`.
+    """The usual rule, with one decision per query. Subclasses define :meth:`independent`.
 
-    A query is an unordered pair and a set. It is asked, and answered, once in a run; with
-    ``both_sides`` it is asked from either node of the pair, and noise may answer in two ways.
+    A query is an unordered pair and a set. Each query is answered once per run. With ``both_sides``
+    it is tested once from each node of the pair, and noise may give different answers.
     """
 
     __test__ = False  # not a pytest class
@@ -157,14 +158,14 @@ class TestByTest:
         self._both_sides, self._asked = both_sides, set[Query]()
 
     def begin_order(self, order: int, graph: Graph) -> None:
-        """Nothing to prepare; an algorithm that plans overrides this."""
+        """Do nothing; an algorithm that plans overrides this."""
 
     def independent(self, q: Query) -> bool:
-        """Whether the query is found independent."""
+        """Return whether the query is found independent."""
         raise TypeError(f"{type(self).__name__} must define independent().")
 
     def separate(self, x: int, order: int, graph: Graph) -> Iterator[Query]:
-        """Ask about x's edges, smallest conditioning candidates first."""
+        """Test x's edges, smallest sets of candidates first."""
         for y in graph.asked_about(x):
             for query in self._queries(x, y, order, graph):
                 graph.check()
@@ -174,11 +175,11 @@ class TestByTest:
                     yield query
                     if not graph.stable:
                         break
-            done = graph.stable or not order  # then x's side holds all questions of y's
+            done = graph.stable or not order  # then x's side includes all tests of y's side
             graph.asked.update(((x, y), (y, x)) if done and not self._both_sides else ((x, y),))
 
     def _queries(self, x: int, y: int, order: int, graph: Graph) -> Iterator[Query]:
-        """Yield the pair's unasked queries of this order; from both sides if stable."""
+        """Yield the pair's untested queries of this order, from both sides if stable."""
         sides = ((x, y), (y, x)) if graph.stable and not self._both_sides else ((x, y),)
         low, high = min(x, y), max(x, y)
         for a, b in sides:
@@ -193,7 +194,7 @@ def search(
 ) -> None:
     """Run the PC loop on ``graph`` in place, orders 0 to ``max_order``.
 
-    ``check`` is called before each node and each query and may raise to stop the search.
+    ``check`` is called before each node and each query, and may raise to stop the search.
     """
     graph.check = check
     for order in range(max_order + 1):

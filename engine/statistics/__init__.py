@@ -1,4 +1,4 @@
-"""Conditional independence statistics of tables of counts, and their sensitivities."""
+"""Conditional independence statistics for tables of counts, with their sensitivities."""
 
 from engine.statistics.base import Score, Statistic
 from engine.statistics.kendall import kendall_z

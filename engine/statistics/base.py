@@ -1,8 +1,8 @@
-"""Declare a statistic of conditional independence, and compute it on one table.
+"""Declare conditional independence statistics and compute them on tables.
 
-A table has shape (strata, levels of x, levels of y). A stratum where x or y is constant tests
-nothing. :meth:`Statistic.untested` gives the answer where no stratum can test the query; tables,
-blocks and distances ask it.
+A table has shape (strata, levels of x, levels of y). A stratum in which x or y is constant tests
+nothing. If no stratum can test the query, :meth:`Statistic.untested` gives the answer; tables,
+blocks and distances all use it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ VARIANTS = ("published", "strict")
 
 
 class Score(NamedTuple):
-    """A query's statistic and p-value; ``dof`` for G2 and chi2. p is NaN where untestable.
+    """The statistic, p-value (NaN if untestable) and, for G2 and chi2, ``dof`` of a query.
 
     A search keeps the edge of an untestable query.
     """
@@ -35,12 +35,12 @@ class Score(NamedTuple):
 
     @property
     def testable(self) -> bool:
-        """Whether anything can be concluded."""
+        """True if the query allows a conclusion."""
         return not math.isnan(self.p)
 
     @property
     def cautious_p(self) -> float:
-        """p, or 0 where nothing can be concluded: such a query counts as dependent."""
+        """p, or 0 if no conclusion is possible, so that such a query counts as dependent."""
         return self.p if self.testable else 0.0
 
 
@@ -48,40 +48,41 @@ UNTESTABLE = Score(math.nan, math.nan, 0)
 
 Counts = NDArray[np.int64]
 Given = tuple[int, ...]
-Count = Callable[[int, int, Given], Counts]  # x, y, given -> their table
+Count = Callable[[int, int, Given], Counts]  # function of x, y, given that returns their table
 Scorer = Callable[[Count, int, int, Given], Score]
 
 
 class Statistic:
-    """One statistic of conditional independence: everything that is known of it outside its file.
+    """One conditional independence statistic, with all facts that other files use.
 
-    A subclass defines :meth:`score`, and what else is so for it. Noise goes onto the score of a
-    ``bounded`` one (its sensitivity is proven); any other runs block by block, and noise goes onto
-    the aggregate (:mod:`engine.statistics.blocks`).
+    A subclass defines :meth:`score` and overrides what differs. A ``bounded`` statistic has a
+    proven sensitivity, and noise is added to its score. Any other statistic runs block by block,
+    and noise is added to the aggregate (:mod:`engine.statistics.blocks`).
     """
 
     key: str
     label: str
-    threshold: float  # what "auto" stands for
-    largest_p: float = 1.0  # p lies in [0, largest_p]
+    threshold: float  # value of "auto"
+    largest_p: float = 1.0  # upper end of the range of p
     bounded = False
-    reads_data = True  # False: it asks the true graph
+    reads_data = True  # False: it uses the true graph
 
     @property
     def aggregated(self) -> bool:
-        """Whether a private algorithm runs it block by block."""
+        """True if a private algorithm runs it block by block."""
         return self.reads_data and not self.bounded
 
     def score(self, table: ArrayLike, variant: str = "published") -> Score:
-        """Score a table of counts: its statistic, high where x and y look dependent, and its p."""
+        """Return a table's statistic, which is high for dependence, and its p-value."""
         raise TypeError(f"{type(self).__name__} must define score().")
 
     def untested(self, table: Counts, block: Counts, count: int) -> NDArray[np.float64]:
         """Return the p-values of blocks in which no stratum can test the query, shape (count,).
 
-        A column that is constant in the whole block shows no dependence: p is the largest there is.
-        If both columns vary, but in no stratum together, nothing can be concluded: p is NaN. Most
-        often the conditioning set determines a column. ``block`` is the block of each stratum.
+        A column that is constant in the whole block shows no dependence, so p is the largest
+        possible value. If both columns vary, but never in the same stratum, no conclusion is
+        possible, and p is NaN. The usual reason is that the conditioning set determines a column.
+        ``block`` has the block of each stratum.
         """
         varies = np.ones(count, bool)
         for axis in (1, 2):
@@ -96,44 +97,44 @@ class Statistic:
         return UNTESTABLE if math.isnan(p) else Score(0.0, p, 0)
 
     def scorer(self, data: Dataset, variant: str) -> Scorer:
-        """How queries about this dataset are scored: a function of (count, x, y, given)."""
+        """Return a function of (count, x, y, given) that scores queries about this dataset."""
         return lambda count, x, y, given: self.score(count(x, y, given), variant)
 
     def log_odds(self, score: Score, n: int) -> float:
-        """Log Bayes factor of dependence by Schwarz's criterion, (chi-square - dof ln n) / 2."""
+        """Return the log Bayes factor of dependence by Schwarz, (chi-square - dof ln n) / 2."""
         if not score.testable:
             return 0.0
         return (self.chi_square(score) - (score.dof or 1) * math.log(n)) / 2
 
     def chi_square(self, score: Score) -> float:
-        """Put the statistic on chi-square's scale, of ``score.dof`` or one degree of freedom."""
+        """Return the statistic on the chi-square scale, with ``score.dof`` or 1 dof."""
         return score.statistic
 
     def block_p_values(self, table: Counts, block: Counts, count: int) -> NDArray[np.float64]:
-        """Each block's p-value, shape (count,): in [0, 1], and a function of its own rows alone.
+        """Return each block's p-value, shape (count,), in [0, 1], from the block's rows only.
 
-        ``block`` is the block of each of the table's strata. No block is left out: one without
-        rows shows no dependence, and one that allows no conclusion has p = 0.
+        ``block`` has the block of each of the table's strata. Every block is included: a block
+        without rows shows no dependence, and a block that allows no conclusion has p = 0.
         """
         return np.array([self.score(table[block == b]).cautious_p for b in range(count)])
 
     def sensitivity(self, n: int, levels_x: int, levels_y: int, *, conditional: bool) -> float:
-        """Replace-one sensitivity of the strict |statistic| on n rows; for bounded ones."""
+        """Return the replace-one sensitivity of the strict |statistic| on n rows, if bounded."""
         return math.inf
 
     def largest(self, n: int) -> float:
-        """Return an upper bound of the published |statistic| on n rows; for bounded ones."""
+        """Return an upper bound of the published |statistic| on n rows, if bounded."""
         return math.inf
 
     def published_sensitivity(self, n: int, strata: int | None) -> float:
-        """Return the paper's, on n rows; ``strata`` is None without a conditioning set."""
+        """Return the paper's sensitivity on n rows; ``strata`` is None without a set."""
         return math.inf
 
 
 def checked(table: ArrayLike, variant: str) -> Counts:
     """Return the table as (strata, levels of a, levels of b).
 
-    InputError for any other shape, and for entries that are not whole numbers of at least 0.
+    Raises InputError for any other shape, and for entries that are not whole numbers of at least 0.
     """
     if variant not in VARIANTS:
         raise InputError(f"variant must be published or strict; {variant!r} is not.")
@@ -152,33 +153,34 @@ def checked(table: ArrayLike, variant: str) -> Counts:
 
 
 class RankStatistic(Statistic):
-    """A z-score with a proven sensitivity c / sqrt(n) of |z|; subclasses define :meth:`z` and c.
+    """A z-score whose |z| has proven sensitivity c / sqrt(n); subclasses define :meth:`z` and c.
 
-    They read the codes as ordered levels. Ties count as neither concordant nor discordant.
+    Rank statistics read the codes as ordered levels. Ties count as neither concordant nor
+    discordant.
 
-    - Published rank tests skip a stratum of at most two rows or with a constant column; with every
-      stratum skipped z is NaN (the Priv-PC code's rule), and :meth:`untested` decides.
-    - Strict rank tests sum over all strata, so such a table gives 0: whether a stratum can be
-      tested depends on the data, and a guarantee must not.
+    - Published rank tests skip a stratum with at most two rows or a constant column. If all strata
+      are skipped, z is NaN (as in the code of Priv-PC), and :meth:`untested` decides.
+    - Strict rank tests sum over all strata, so such a table gives 0. A guarantee must not depend on
+      which strata can be tested, because this depends on the data.
 
-    Unconditional c = 6, or 3 if both variables are binary. Each c holds for every n and is
-    approached as n grows; proofs in research/theory/privacy_proofs.md.
+    Unconditional c = 6, or 3 if both variables are binary. Each c is valid for every n and is
+    approached as n grows (proofs in research/theory/privacy_proofs.md).
     """
 
-    threshold = 0.10  # Priv-PC's T
+    threshold = 0.10  # T in Priv-PC
     largest_p = 0.5
     bounded = True
 
     def sums(self, counts: Counts, strict: bool) -> tuple[float, float]:
-        """(numerator, weight) over the strata that count; z is numerator / sqrt(weight)."""
+        """Return (numerator, weight) over the strata that count; z is numerator / sqrt(weight)."""
         raise TypeError(f"{type(self).__name__} must define sums().")
 
     def weight(self, n: int) -> float:
-        """Return the statistic's inverse variance on n > 1 rows, which strict z are divided by."""
+        """Return the statistic's inverse variance on n > 1 rows, by which strict z are divided."""
         raise TypeError(f"{type(self).__name__} must define weight().")
 
     def z(self, table: ArrayLike, variant: str) -> float:
-        """Return the z-score, positive for concordance; NaN where untestable."""
+        """Return the z-score, positive for concordance; NaN if untestable."""
         counts = checked(table, variant)
         strict = variant == "strict"
         numerator, weight = self.sums(counts, strict)
@@ -188,31 +190,31 @@ class RankStatistic(Statistic):
         return numerator / math.sqrt(weight) if weight > 0 else math.nan
 
     def constant(self, levels: int) -> float:
-        """c of a conditional test on variables with at least so many levels each."""
+        """Return c of a conditional test on variables with at least so many levels each."""
         raise TypeError(f"{type(self).__name__} must define constant().")
 
     def score(self, table: ArrayLike, variant: str = "published") -> Score:
-        """z with p = P(Z > |z|)."""
+        """Return z with p = P(Z > |z|)."""
         counts = checked(table, variant)
         z = self.z(counts, variant)
         return self.without_test(counts) if math.isnan(z) else Score(z, float(ndtr(-abs(z))))
 
     def chi_square(self, score: Score) -> float:
-        """z squared."""
+        """Return z squared."""
         return score.statistic**2
 
     def largest(self, n: int) -> float:
-        """3 sqrt(n) / 2: Kendall's z^2 is at most its weight w(n) < 9n / 4, Spearman's n - 1."""
+        """Return 3 sqrt(n) / 2: Kendall's z^2 is at most w(n) < 9n / 4, Spearman's n - 1."""
         return math.sqrt(9 * n / 4)
 
     def sensitivity(self, n: int, levels_x: int, levels_y: int, *, conditional: bool) -> float:
-        """c / sqrt(n)."""
+        """Return c / sqrt(n)."""
         if conditional:
             return self.constant(min(levels_x, levels_y)) / math.sqrt(n)
         return (3.0 if levels_x == levels_y == 2 else 6.0) / math.sqrt(n)
 
 
-@lru_cache(maxsize=256)  # asked for with every query of a search, for a few values
+@lru_cache(maxsize=256)  # every query of a search needs it, for only a few values
 def critical_z(threshold: float) -> float:
     """Return the |z| whose one-sided normal p is ``threshold``: 0 from 1/2 on, inf at 0."""
     if threshold >= 0.5:
@@ -226,18 +228,18 @@ def p_sensitivity(z_sensitivity: float) -> float:
     return float(ndtr(z_sensitivity)) - 0.5
 
 
-Query = tuple[int, int, Given]  # x < y, and the columns they are conditioned on
+Query = tuple[int, int, Given]  # x < y and their conditioning set
 
 
 class QueryScores:
-    """A statistic's scores of queries on a dataset, each computed at most once per store."""
+    """Scores of queries on a dataset, each computed at most once per store."""
 
     def __init__(self, data: Dataset, statistic: Statistic, variant: str):
         self.statistic = statistic
         self._kind = f"{variant} {statistic.key}"
         self.store: Store = store_of(data)
         self._scorer = statistic.scorer(data, variant)
-        self._pairs: dict[tuple[int, int], Known[Score]] = {}  # those that this run has met
+        self._pairs: dict[tuple[int, int], Known[Score]] = {}  # the pairs that this run has used
 
     def full(self, q: Query) -> Score:
         """Return the query's score on all rows."""
@@ -252,7 +254,7 @@ class QueryScores:
         return found
 
     def compute(self, q: Query) -> Score:
-        """Return the query's score on all rows, which the caller stores."""
+        """Compute the query's score on all rows; the caller stores it."""
         return self._compute(self.store.count, q)
 
     def on(self, rows: Rows, q: Query) -> Score:

@@ -1,14 +1,15 @@
-"""Subsample and aggregate: a test without bounded sensitivity, made usable block by block.
+"""Subsample and aggregate: use a test without bounded sensitivity block by block.
 
-The rows are dealt at random into blocks, regardless of their values; the test runs in each block;
-one replaced record changes one block. Two aggregates of the blocks' p-values (preprint of Priv-PC,
-appendix F, Algorithm 6; Nissim, Raskhodnikova and Smith 2007):
+The rows are divided into random blocks, independently of their values, and the test runs in each
+block, so one replaced record changes one block. There are two aggregates of the blocks' p-values
+(preprint of Priv-PC, appendix F, Algorithm 6; Nissim, Raskhodnikova and Smith 2007):
 
-- the *votes*: how many blocks find independence. Its replace-one sensitivity is exactly 1;
+- the *votes*: the number of blocks that find independence. Their replace-one sensitivity is exactly
+1;
 - the *median* p-value, with its smooth sensitivity.
 
-With an odd number of blocks the median exceeds the threshold exactly when more than half of the
-blocks vote for independence, so both have the same limit without noise.
+With an odd number of blocks the median exceeds the threshold exactly if more than half of the
+blocks vote for independence. Without noise both aggregates therefore give the same answer.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from engine.compiled import kernel
 from engine.statistics.base import Statistic
 from engine.tables.store import DENSE_CELLS, Rows, Store
 
-BLOCK_ROWS = 1000  # "auto" aims at blocks of about this many rows
+BLOCK_ROWS = 1000  # block size that "auto" aims at
 MIN_BLOCKS = 11
 
 
@@ -33,27 +34,27 @@ def default_blocks(n: int) -> int:
 
 
 def odd(blocks: int) -> int:
-    """Return the number itself if odd, else the next one."""
+    """Return the number if it is odd, otherwise the next one."""
     return blocks + 1 - blocks % 2
 
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """Rows dealt into ``count`` blocks: the block is one more column, after the data's own."""
+    """Rows divided into ``count`` blocks; the block is one more column after the data's columns."""
 
     rows: Rows
     count: int
 
     @property
     def n(self) -> int:
-        """How many rows were dealt."""
+        """The number of rows in all blocks."""
         return self.rows.n
 
     @classmethod
     def deal(cls, store: Store, count: int, picked: NDArray[np.int64]) -> Blocks:
-        """Deal the rows with these indices, in this order, into ``count`` equal blocks.
+        """Divide the rows with these indices, in this order, into ``count`` equal blocks.
 
-        Their order is drawn from n alone, so that a replaced record stays in its block.
+        Their order depends only on n, so a replaced record stays in its block.
         """
         key = store.index_of_rows()[picked] * count + np.arange(picked.size) % count
         distinct, weights = np.unique(key, return_counts=True)
@@ -68,7 +69,7 @@ class Blocks:
     def p_values(
         self, x: int, y: int, given: tuple[int, ...], statistic: Statistic
     ) -> NDArray[np.float64]:
-        """Each block's p-value, shape (count,); 0 where a block can test nothing."""
+        """Return each block's p-value, shape (count,); 0 if a block can test nothing."""
         return statistic.block_p_values(*self._tables(x, y, given), self.count)
 
     def _tables(
@@ -80,21 +81,23 @@ class Blocks:
         strata = math.prod(sizes[c] for c in given)
         if self.count * strata * sizes[x] * sizes[y] <= DENSE_CELLS:
             return self.rows.table(x, y, dealt), np.repeat(np.arange(self.count), strata)
-        # Block-major keys stay in order when compressed, so a stratum's block is its first row's.
+        # Block-major keys keep their order when compressed, so the block of a stratum is that of
+        # its first row.
         out, first = self.rows.occupied(x, y, dealt)
         return out, self.rows.codes[first, -1].astype(np.int64)
 
 
 def votes(p_values: NDArray[np.float64], threshold: float) -> int:
-    """How many blocks find independence, p > threshold."""
+    """Return the number of blocks that find independence, p > threshold."""
     return int(np.count_nonzero(p_values > threshold))
 
 
 def smooth_sensitivity_of_median(p_values: NDArray[np.float64], beta: float) -> float:
     """Return the beta-smooth sensitivity of a median in [0, 1] (Nissim et al. 2007, 3.1).
 
-    max over k of e^(-k beta) max over t = 0..k+1 of x_(m+t) - x_(m+t-k-1), the sorted values
-    continued by 0 and 1. The preprint prints epsilon for beta; this is the form that holds.
+    It is the max over k of e^(-k beta) max over t = 0..k+1 of x_(m+t) - x_(m+t-k-1), where x are
+    the sorted values, extended by 0 and 1. The preprint prints epsilon in place of beta; this is
+    the correct form.
     """
     return float(_smooth_median(np.sort(p_values), beta))
 
@@ -102,7 +105,7 @@ def smooth_sensitivity_of_median(p_values: NDArray[np.float64], beta: float) -> 
 @kernel()
 def _smooth_median(x, beta):  # type: ignore[no-untyped-def]
     n = x.size
-    middle = n // 2  # the median's index, n odd
+    middle = n // 2  # index of the median, n is odd
     best = 0.0
     for k in range(n + 1):
         discount = np.exp(-k * beta)

@@ -1,8 +1,8 @@
-"""How many records must change until a G2 test flips: EM-PC's greedy search (Xu et al. 2017).
+"""The number of records to change until a G2 test flips, by EM-PC's greedy search (Xu et al. 2017).
 
 Changing records moves counts between the cells of one table, so the search works on counts and
-never sees a record. It is greedy and therefore an upper bound of the exact distance; it is not
-1-sensitive (research/theory/privacy_proofs.md shows a counterexample).
+never sees a record. The greedy result is an upper bound of the exact distance. It is not
+1-sensitive (research/theory/privacy_proofs.md has a counterexample).
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from numpy.typing import NDArray
 from engine.compiled import kernel
 
 # A batch of equal moves closes at most this share of the gap, so that the greedy choice is renewed
-# before it matters, and the last moves are single.
+# before it becomes outdated and the last moves are single.
 BATCH_SHARE = 1 / 16
-_LOOKED_UP = 1 << 20  # products kept, 8 MB at most
+_LOOKED_UP = 1 << 20  # stored products, at most 8 MB
 
 
 def records_changed(
     table: NDArray[np.int64], critical: float, independent: bool, limit: int
 ) -> int:
-    """How many records the search changes until G2 is on the other side of its critical value.
+    """Return the number of records that the search changes until G2 crosses its critical value.
 
-    Each step moves one record: out of the cell and into the cell where removing and adding it
-    move G2 most. At most ``limit``, which is also the answer where no step helps.
+    Each step moves one record, from the cell and to the cell whose change moves G2 most. The result
+    is at most ``limit``, and equals ``limit`` if no step helps.
     """
     known = _known(min(int(table.sum()) + 2, _LOOKED_UP))
     return int(_greedy(np.array(table, order="C"), critical, independent, limit, known))
@@ -37,8 +37,8 @@ def records_removed(
 ) -> int:
     """Return how many records the authors' program removes before G2 reaches its critical value.
 
-    Each step removes the record whose removal moves G2 most and empties no cell. The removal that
-    reaches the value is not counted. At most ``limit``.
+    Each step removes the record whose removal moves G2 most and does not empty a cell. The removal
+    that reaches the value is not counted. The result is at most ``limit``.
     """
     known = _known(min(int(table.sum()) + 2, _LOOKED_UP))
     return int(_removing(np.array(table, order="C"), critical, independent, limit, known))
@@ -46,13 +46,13 @@ def records_removed(
 
 @lru_cache(maxsize=2)
 def _known(size: int) -> NDArray[np.float64]:
-    """x ln x for x = 0 .. size - 1."""
+    """Return x ln x for x = 0 to size - 1."""
     return np.asarray(_products(size))
 
 
 @kernel()
 def _products(size):  # type: ignore[no-untyped-def]
-    """Compute the table by the function that larger values call, so a look-up changes no result."""
+    """Compute the table with the function for larger values, so a look-up changes no result."""
     out = np.empty(size)
     for x in range(size):
         out[x] = _product(x)
@@ -71,7 +71,7 @@ def _xlogx(x, known):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _stratum(table, s, rows, columns, known):  # type: ignore[no-untyped-def]
-    """G2 of one stratum; fills its margins and returns (G2, its total)."""
+    """Fill in the margins of one stratum and return (G2, its total)."""
     rows[:] = 0
     columns[:] = 0
     value = 0.0
@@ -90,13 +90,13 @@ def _stratum(table, s, rows, columns, known):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _step(x, known):  # type: ignore[no-untyped-def]
-    """xlogx(x + 1) - xlogx(x)."""
+    """Return xlogx(x + 1) - xlogx(x)."""
     return _xlogx(x + 1, known) - _xlogx(x, known)
 
 
 @kernel()
 def _steps(counts, up, down, known):  # type: ignore[no-untyped-def]
-    """Fill in what xlogx gains by one more (``up``) and had lost by one less (``down``)."""
+    """Fill in the change of xlogx for one more (``up``) and for one less (``down``)."""
     for i in range(counts.size):
         up[i] = _step(counts[i], known)
         down[i] = _step(counts[i] - 1, known) if counts[i] > 0 else 0.0
@@ -104,14 +104,14 @@ def _steps(counts, up, down, known):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _moves(table, s, sign, rows, columns, gain, cell, known):  # type: ignore[no-untyped-def]
-    """Find the stratum's best removal, addition and move of one record inside it; returns its G2.
+    """Find a stratum's best removal, addition and move of one record; return its G2.
 
-    ``gain[s]`` and ``cell[s]`` hold them: (removal, addition, move) and (from, to, from, to).
+    ``gain[s]`` and ``cell[s]`` store them: (removal, addition, move) and (from, to, from, to).
     """
     value, n = _stratum(table, s, rows, columns, known)
     gain[s] = -np.inf
     counts = table[s].ravel()
-    # The logarithms once a stratum: the moves are sums of them.
+    # The logarithms are computed once per stratum; the moves are sums of them.
     up, down = np.empty(counts.size), np.empty(counts.size)
     row_up, row_down = np.empty(rows.size), np.empty(rows.size)
     column_up, column_down = np.empty(columns.size), np.empty(columns.size)
@@ -122,7 +122,8 @@ def _moves(table, s, sign, rows, columns, gain, cell, known):  # type: ignore[no
     for here in range(counts.size):
         i, j = here // columns.size, here % columns.size
         if rows[i] > 0 and columns[j] > 0:
-            # An empty row or column is no place to put a record: it changes the freedom.
+            # No record is added to an empty row or column, because this would change the degrees of
+            # freedom.
             into = sign * (up[here] - row_up[i] - column_up[j] + _step(n, known))
             if into > gain[s, 1]:
                 gain[s, 1], cell[s, 1] = into, here
@@ -148,14 +149,14 @@ def _moves(table, s, sign, rows, columns, gain, cell, known):  # type: ignore[no
 
 @kernel()
 def _surplus(table, s, i, j):  # type: ignore[no-untyped-def]
-    """|count - expected| of a cell."""
+    """Return |count - expected| of a cell."""
     n = table[s].sum()
     return abs(table[s, i, j] - table[s, i].sum() * table[s, :, j].sum() / n)
 
 
 @kernel()
 def _choose(gain, cell):  # type: ignore[no-untyped-def]
-    """(gain of one record, stratum and cell it leaves, stratum and cell it goes to)."""
+    """Return (gain of one record, stratum and cell it leaves, stratum and cell it enters)."""
     s, t, inner = np.argmax(gain[:, 0]), np.argmax(gain[:, 1]), np.argmax(gain[:, 2])
     across = gain[s, 0] + gain[t, 1]
     if s != t and across > gain[inner, 2]:
@@ -165,7 +166,7 @@ def _choose(gain, cell):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _greedy(table, critical, raising, limit, known):  # type: ignore[no-untyped-def]
-    """How many records the search changes, in place; ``limit`` where no change helps."""
+    """Return how many records the search changes, in place; ``limit`` if no change helps."""
     strata, a, b = table.shape
     sign = 1.0 if raising else -1.0
     gain = np.empty((strata, 3))
@@ -181,7 +182,7 @@ def _greedy(table, critical, raising, limit, known):  # type: ignore[no-untyped-
             return limit
         i, j, k, m = start // b, start % b, end // b, end % b
         size = abs(critical - value) * BATCH_SHARE / each
-        if not raising:  # past independence a stratum's G2 would rise again
+        if not raising:  # beyond independence the G2 of a stratum would rise again
             size = min(size, _surplus(table, s, i, j) / 2, _surplus(table, t, k, m) / 2)
         batch = max(1, min(int(size), table[s, i, j] // 2, limit - changed))
         table[s, i, j] -= batch
@@ -189,7 +190,7 @@ def _greedy(table, critical, raising, limit, known):  # type: ignore[no-untyped-
         before = value
         for again, u in enumerate((s, t)):
             value -= part[u]
-            if not (again and s == t):  # inside a stratum there is one to look at
+            if not (again and s == t):  # a move inside one stratum updates it once
                 part[u] = _moves(table, u, sign, rows, columns, gain, cell, known)
             value += part[u]
         changed += batch
@@ -200,7 +201,7 @@ def _greedy(table, critical, raising, limit, known):  # type: ignore[no-untyped-
 
 @kernel()
 def _removal(table, s, sign, rows, columns, known):  # type: ignore[no-untyped-def]
-    """(signed change of G2, cell, G2) of the stratum's best removal that empties no cell."""
+    """Return (signed change of G2, cell, G2) of a stratum's best removal that empties no cell."""
     value, n = _stratum(table, s, rows, columns, known)
     best, cell = -np.inf, 0
     for i in range(rows.size):
@@ -216,7 +217,7 @@ def _removal(table, s, sign, rows, columns, known):  # type: ignore[no-untyped-d
 
 @kernel()
 def _removing(table, critical, raising, limit, known):  # type: ignore[no-untyped-def]
-    """How many records are removed before the one that reaches the critical value, in place."""
+    """Return how many records are removed, in place, before one reaches the critical value."""
     strata, a, b = table.shape
     sign = 1.0 if raising else -1.0
     gain, cell, part = np.empty(strata), np.zeros(strata, np.int64), np.empty(strata)

@@ -1,4 +1,4 @@
-"""G2 and Pearson's chi2 of a table of counts, and their p-values block by block."""
+"""G2 and Pearson's chi2 of a table of counts, with p-values per block."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from engine.statistics.distance import records_changed, records_removed
 
 @kernel()
 def likelihood_sums(table, group, count, pearson):  # type: ignore[no-untyped-def]
-    """(G2 or X2, degrees of freedom) of each of ``count`` groups of strata.
+    """Return (G2 or X2, degrees of freedom) of each of ``count`` groups of strata.
 
-    A stratum's empty rows and columns give no freedom. With N_ij observed and E_ij = N_i+ N_+j / n
-    expected: G2 = 2 sum N_ij ln(N_ij / E_ij), X2 = sum (N_ij - E_ij)^2 / E_ij.
+    Empty rows and columns of a stratum add no degrees of freedom. With N_ij observed and E_ij =
+    N_i+ N_+j / n expected: G2 = 2 sum N_ij ln(N_ij / E_ij), X2 = sum (N_ij - E_ij)^2 / E_ij.
     """
     strata, rows, columns = table.shape
     value = np.zeros(count)
     dof = np.zeros(count, np.int64)
     row_sum, column_sum = np.empty(rows, np.int64), np.empty(columns, np.int64)
     for s in range(strata):
-        n, high, wide = 0, 0, 0  # records, rows and columns that are not empty
+        n, high, wide = 0, 0, 0  # records, non-empty rows and non-empty columns
         column_sum[:] = 0
         for i in range(rows):
             row_sum[i] = 0
@@ -70,7 +70,7 @@ class Likelihood(Statistic):
         return Score(value, float(chdtrc(dof, value)), dof) if dof else self.without_test(counts)
 
     def block_p_values(self, table: Counts, block: Counts, count: int) -> NDArray[np.float64]:
-        """All blocks in one pass."""
+        """Compute all blocks in one pass."""
         value, dof = likelihood_sums(table, block, count, self.pearson)
         p = chdtrc(np.maximum(dof, 1), np.maximum(value, 0.0))
         if (dof > 0).all():
@@ -79,14 +79,15 @@ class Likelihood(Statistic):
 
 
 class LikelihoodRatio(Likelihood):
-    """G2, with the distance that EM-PC takes for its utility."""
+    """G2, with the distance that EM-PC uses as its utility."""
 
     key, label, pearson = "g2", "G²", False
 
     def records_to_flip(self, table: Counts, alpha: float, limit: int) -> int:
-        """By greedy search (:func:`engine.statistics.distance.records_changed`); degrees of freedom
-        stay those of the table. ``limit`` for a constant column, which nothing makes dependent;
-        -``limit`` where nothing can be concluded: the edge stays."""
+        """Return the distance by greedy search
+        (:func:`engine.statistics.distance.records_changed`), with the table's degrees of freedom.
+        The value is ``limit`` for a constant column, because no change makes it dependent. It is
+        -``limit`` if no conclusion is possible, so that the edge stays."""
         score = self.score(table)
         if not score.testable:
             return -limit
@@ -95,7 +96,7 @@ class LikelihoodRatio(Likelihood):
         return changed if independent else -changed
 
     def records_to_remove(self, table: Counts, alpha: float, limit: int) -> int:
-        """Return it by the authors' program, which removes records and counts all levels' freedom.
+        """Return the distance as in the authors' program: only removals, freedom from all levels.
 
         Examples:
             >>> G2.records_to_remove(np.array([[[30, 3], [2, 35]]]), 0.1, 70)

@@ -1,4 +1,4 @@
-"""The d-separation oracle: an ordinary statistic that asks the true graph instead of the data."""
+"""The d-separation oracle: a statistic that uses the true graph instead of the data."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from engine.data.dataset import Dataset
 from engine.errors import InputError
 from engine.statistics.base import Score, Scorer, Statistic
 
-_SURE = 100.0  # log odds that stand for certainty
+_SURE = 100.0  # log odds that represent certainty
 
 
 class Separation:
-    """d-separation in one DAG, asked many times.
+    """Repeated d-separation queries on one DAG.
 
-    A search asks tens of thousands of questions: with networkx, which looks each time whether the
-    graph has a cycle, PC on Insurance takes six times as long.
+    A search makes tens of thousands of queries. networkx checks for cycles in each, so PC on
+    Insurance would take six times as long.
     """
 
     def __init__(self, dag: nx.DiGraph, names: Sequence[str]):
@@ -28,10 +28,10 @@ class Separation:
         self._ancestors = [{at[a] for a in nx.ancestors(dag, name)} | {at[name]} for name in names]
 
     def separated(self, x: int, y: int, given: Iterable[int]) -> bool:
-        """Whether ``given`` d-separates x and y.
+        """Return whether ``given`` d-separates x and y.
 
-        So it is where each path between them meets ``given`` in the moral graph of the ancestors
-        of all of them: parents of one child joined, directions dropped (Lauritzen 1996, 3.25).
+        This is the case if each path between them passes through ``given`` in the moral graph of
+        all their ancestors: parents of one child joined, directions dropped (Lauritzen 1996, 3.25).
         """
         met = {x, *given}
         kept: set[int] = set().union(*(self._ancestors[node] for node in (y, *met)))
@@ -48,7 +48,7 @@ class Separation:
 
 
 class Oracle(Statistic):
-    """p = 1/2 where the set d-separates the pair in the true DAG, p = 0 where it does not."""
+    """p = 1/2 if the set d-separates the pair in the true DAG, otherwise p = 0."""
 
     key, label = "oracle", "Oracle (true graph)"
     threshold = 0.10
@@ -56,7 +56,7 @@ class Oracle(Statistic):
     reads_data = False
 
     def scorer(self, data: Dataset, variant: str) -> Scorer:
-        """Give the graph's answers; InputError where the true graph is not known."""
+        """Return the graph's answers; InputError if the true graph is unknown."""
         if data.truth is None:
             raise InputError(
                 "The oracle test needs the true graph: give an edge list, or choose another test."
@@ -67,7 +67,7 @@ class Oracle(Statistic):
         )
 
     def log_odds(self, score: Score, n: int) -> float:
-        """Certain."""
+        """Return plus or minus certainty."""
         return -_SURE if score.p > 0 else _SURE
 
 

@@ -1,4 +1,4 @@
-"""Which statistics there are. A new one is a file, and its object here."""
+"""Registry of statistics. A new statistic needs a file and an object here."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ from engine.statistics.spearman import SPEARMAN
 
 STATISTICS: dict[str, Statistic] = {s.key: s for s in (KENDALL, SPEARMAN, G2, CHI2, ORACLE)}
 
-# By the place of a private algorithm's noise: on the score, or on an aggregate of blocks.
+# Grouped by where a private algorithm adds noise: to the score, or to an aggregate of blocks.
 BOUNDED = tuple(key for key, s in STATISTICS.items() if s.bounded)
 AGGREGATED = tuple(key for key, s in STATISTICS.items() if s.aggregated)

@@ -13,10 +13,11 @@ from engine.statistics.base import RankStatistic
 
 @kernel()
 def _spearman_sums(table, strict):  # type: ignore[no-untyped-def]
-    """(sum of n_i-weighted rank covariance terms, sum of weights) over the strata that count.
+    """Return (sum of n_i-weighted rank covariances, sum of weights) over the strata that count.
 
-    With T_i the sum of products of centred midranks: strict adds 12 T_i / (n_i (n_i + 1)) (weight
-    unused); published adds (n_i - 1) rho_i with rho_i = 12 T_i / (n_i (n_i^2 - 1)), and n_i - 1.
+    T_i is the sum of products of centred midranks. The strict form adds 12 T_i / (n_i (n_i + 1))
+    and does not use the weight. The published form adds (n_i - 1) rho_i, with rho_i = 12 T_i / (n_i
+    (n_i^2 - 1)), and the weight n_i - 1.
     """
     strata, rows, columns = table.shape
     numerator, weight = 0.0, 0.0
@@ -50,7 +51,7 @@ def _spearman_sums(table, strict):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _centred_midranks(sums, n, out):  # type: ignore[no-untyped-def]
-    """Each level's midrank minus (n + 1) / 2."""
+    """Fill in each level's midrank minus (n + 1) / 2."""
     before = 0
     for i in range(sums.size):
         out[i] = before + (sums[i] + 1) / 2.0 - (n + 1) / 2.0
@@ -58,12 +59,12 @@ def _centred_midranks(sums, n, out):  # type: ignore[no-untyped-def]
 
 
 def spearman_z(table: ArrayLike, variant: str = "strict") -> float:
-    """Conditional Spearman's rho as a z-score (Taylor 1987; Priv-PC preprint appendix E).
+    """Return conditional Spearman's rho as a z-score (Taylor 1987; Priv-PC preprint appendix E).
 
     With rho_i = 12 T_i / (n_i (n_i^2 - 1)), T_i the sum of products of centred midranks:
 
-    - "published": sum (n_i - 1) rho_i / sqrt(sum (n_i - 1)) over the strata that can be tested;
-      NaN without any.
+    - "published": sum (n_i - 1) rho_i / sqrt(sum (n_i - 1)) over the strata that can be tested; NaN
+      if there are none.
     - "strict": sum (n_i - 1) rho_i / sqrt(n - 1) over all strata.
 
     Args:
@@ -71,10 +72,10 @@ def spearman_z(table: ArrayLike, variant: str = "strict") -> float:
         variant: "published" or "strict".
 
     Returns:
-        A number without unit, about standard normal where x and y are independent.
+        A number without unit, approximately standard normal if x and y are independent.
 
     Raises:
-        InputError: For a table of another shape or with anything but counts, or another variant.
+        InputError: If the shape or the variant is invalid, or an entry is not a count.
 
     Examples:
         >>> strata = [[[30, 10], [5, 25]], [[12, 8], [9, 11]]]
@@ -91,16 +92,16 @@ class Spearman(RankStatistic):
     sums = staticmethod(_spearman_sums)
 
     def weight(self, n: int) -> float:
-        """n - 1."""
+        """Return n - 1."""
         return n - 1.0
 
     def constant(self, levels: int) -> float:
-        """10, or 6 where a variable is binary."""
+        """Return 10, or 6 if a variable is binary."""
         return 6.0 if levels == 2 else 10.0
 
     def published_sensitivity(self, n: int, strata: int | None) -> float:
-        """Preprint of Priv-PC: 30 / sqrt(n) without a set (Theorem 8); 31 sqrt(k / (n - k)) with
-        one of k strata by the schema (Theorem 9)."""
+        """Return the bounds of Priv-PC's preprint: 30 / sqrt(n) without a set (Theorem 8); 31
+        sqrt(k / (n - k)) with a set of k strata by the schema (Theorem 9)."""
         if strata is None or strata >= n:
             return 30 / math.sqrt(n)
         return 31 * math.sqrt(strata / (n - strata))
