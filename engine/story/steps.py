@@ -53,72 +53,76 @@ _MUTED, _LIT, _PAPER = "var(--st-border-color)", "var(--found)", "var(--st-backg
 WORDS = {  # the title and the text of each step; the graph and the dots follow them
     "patient": (
         "A question about one patient",
-        "Each dot is a patient of a chest clinic. The large dot is one person who smokes and has "
-        "bronchitis. Does smoking cause bronchitis? One record cannot answer. Many records can, "
-        "but every patient wants to keep the record private. How far can we have both?",
+        "Each dot is a simulated patient of a chest clinic. The large dot is one person who smokes "
+        "and has bronchitis. Does smoking cause bronchitis? One record cannot answer. Many records "
+        "can, but every patient wants to keep the record private. How far can we have both?",
     ),
     "causes": (
         "Cause and effect",
         "An arrow points from cause to effect. Smoking causes bronchitis and lung cancer, and both "
-        "make people breathless. The patients are simulated, so we know these {true} arrows. A "
-        "search has to find them in the records.",
+        "lead to breathlessness. The patients are simulated, so we know these {true} arrows. The "
+        "task: a program has to find them in the patients' records.",
     ),
     "records": (
         "A thousand answers",
         "Smokers stand on the right, all others on the left. Orange dots have bronchitis: "
-        "{shares[1]} of 100 smokers, and {shares[0]} of 100 others. Two columns that go together "
-        "may be linked. A search tests every pair, and removes a link that other columns explain.",
+        "{shares[1]} of 100 smokers, and {shares[0]} of 100 others. Two facts that go together may "
+        "be linked. The program tests every pair of facts for such a link.",
     ),
     "noise": (
         "Noise on one answer",
-        "The strength of a link is one number. A private search adds random noise, wide enough to "
-        "hide any one person. Each dot is the same strength with new noise. Smoking and bronchitis "
-        "are linked strongly: nearly all dots stay right of the dashed line.",
+        "The strength of a link is one number. A private program adds a random number to it "
+        "(noise), wide enough to hide any one person. Each dot is the same strength with new "
+        "noise. ε says how much privacy: a small ε means much noise. Smoking and bronchitis are "
+        "linked strongly, so the dots stay right of the dashed line.",
     ),
     "line": (
         "Near the line, noise decides",
-        "Left of the dashed line the search removes a link. The link between tuberculosis and “TB "
-        "or cancer” is weaker, so its strength is near the line. Orange dots decide differently "
-        "from the records: the link is lost. Move ε to the left: the dots spread, and more of them "
-        "turn orange.",
+        "A link whose strength falls left of the dashed line is removed. Tuberculosis and “TB or "
+        "cancer” are linked in fewer patients, so this strength is near the line. Each orange dot "
+        "fell to the left: with that noise the link is lost. Move ε to the left: the dots spread, "
+        "and more of them turn orange.",
     ),
     "person": (
         "Replace one person",
         "Tables A and B differ in one record: one patient is replaced by another. Blue dots are "
-        "noisy outputs of A, orange dots are outputs of B. Where they overlap, an output says "
-        "little about its table. This is differential privacy, and a small ε makes them overlap.",
+        "noisy answers from A, orange dots from B. Where both have dots, the answer could come "
+        "from either table, so it says little about that patient. A smaller ε makes them more "
+        "alike. This is differential privacy.",
     ),
     "guessing": (
         "Can an attacker tell?",
-        "An attacker knows all other records and guesses: A or B? Chance is right 50 times in 100. "
-        "At ε = {epsilon:g} the best attacker is right at most {right} times. The figures show "
-        "this promise to every patient. Move ε and see how it changes.",
+        "An attacker knows all other records and guesses: A or B? By chance 50 of 100 guesses are "
+        "right. At ε = {epsilon:g} even the best attacker is right at most {right} times. This is "
+        "promised to every patient. A smaller ε brings the number nearer to 50: move it.",
     ),
     "budget": (
         "Many questions, one budget",
         "A search asks many questions, and each answer reveals a little. The budget ε is like 100 "
-        "coins for all of them. Priv-PC pays for each doubtful answer, so every answer has much "
-        "noise. Pale links appear in few draws of the noise.",
+        "coins for all of them. One method, Priv-PC, pays for each doubtful answer, so every "
+        "answer has much noise. A pale link is found in few of {repeats} repetitions.",
     ),
     "once": (
         "Pay once",
-        "Marginal PC spends all coins before the first question. It measures small tables of "
-        "counts with noise, and reads every answer from them. More questions cost nothing. At "
-        "every ε of this slider it finds more links: move ε and compare with the step before.",
+        "Another method, Marginal PC, spends all coins before the first question. It measures "
+        "small tables of counts with noise, and reads every answer from them. More questions cost "
+        "nothing. At every ε of this slider it finds more links: move ε and compare with the step "
+        "before.",
     ),
     "hospitals": (
         "Several hospitals",
         "{many} hospitals with {patients:,} patients each add noise to their tables of counts, at "
-        "ε = {shared:g}. They share only these tables. One hospital finds {seen[0]:.1f} of {true} "
-        "links on average and {false[0]:.1f} false ones, all together {seen[1]:.1f} and "
-        "{false[1]:.1f}. No record leaves its hospital. The promise holds if no patient is in two.",
+        "ε = {shared:g}, and share only these. One hospital finds {seen[0]:.1f} of {true} links on "
+        "average, and {false[0]:.1f} false ones. All together find {seen[1]:.1f}, and "
+        "{false[1]:.1f} false ones. No record leaves its hospital. Nobody may be a patient of two.",
     ),
     "limits": (
         "Limits",
         "Privacy protects a person's record, not a group's secret: a result about smokers concerns "
-        "every smoker. No data can direct a line without an arrowhead. Noise hides effects in few "
-        "people. With {asked:,} records the effect of smoking on bronchitis has an interval of "
-        "± {half[0]} of 100 at ε = {epsilon:g}, and ± {half[1]} at ε = {shared:g}.",
+        "every smoker. Noise hides effects in few people: from {asked:,} records, the effect of "
+        "smoking on bronchitis is known to ± {half[0]} of 100 at ε = {epsilon:g}, and to "
+        "± {half[1]} at ε = {shared:g}. Links without an arrowhead: no data can tell their "
+        "direction.",
     ),
     "table": ("Your own table", "You can move ε yourself, teach this in a class, or use it."),
 }
@@ -158,7 +162,7 @@ def story() -> tuple[list[Step], dict[str, Any]]:
     pair = person_content(load_dataset(NETWORK, n=PEOPLE), "tub", "either", EPSILON)
     alone, together, counted = _hospitals(given)
     numbers = {"asked": PEOPLE, "epsilon": EPSILON, "right": right, "shares": percents}
-    numbers |= counted
+    numbers |= counted | {"repeats": kept["draws"]}
     numbers["half"] = [_half_width(PEOPLE, epsilon) for epsilon in (EPSILON, SHARED)]
     people = people_svg(right, _MUTED, _LIT, _MUTED, across=20, alt=f"{right} of 100")
     stills: dict[str, Stills] = {
@@ -202,6 +206,8 @@ def story() -> tuple[list[Step], dict[str, Any]]:
         ],
         "lines": lines,
         "hospitals": HOSPITALS,
+        "shared": SHARED,
+        "patients": PATIENTS,
         "start": at,
     }
     return steps, stage

@@ -5,6 +5,7 @@ import {ABSENT, BACK, FORTH, LINE, counts, guesses, mean, read, share} from "./m
 import {below, laplace, seeded} from "./noise.js";
 
 const MANY = 1000, SHARE = 0.16, AWAY = 30;  // dots, how much of its way each goes in a frame, pixels beyond an edge
+const BEFORE = ["patient", "causes", "records"];
 const NOTHING = {kind: "none", opacity: 0, forth: 0, back: 0};
 
 /** Places in a grid that fills a box. */
@@ -12,6 +13,9 @@ const grid = (k, {w, h}, many = MANY) => {
   const across = Math.max(1, Math.round(Math.sqrt(many * w / h))), rows = Math.ceil(many / across);
   return [(k % across + 0.5) * w / across, (Math.floor(k / across) + 0.5) * h / rows];
 };
+
+/** Places in a ring of ten. */
+const ring = (k, [x, y], step) => [x + 3 * step * Math.cos(k * Math.PI / 5), y + 3 * step * Math.sin(k * Math.PI / 5)];
 
 /** Places in a disc, from its middle outwards. */
 const disc = (k, [x, y], step) => [x + step * Math.sqrt(k + 0.5) * Math.cos(k * 2.399963), y + step * Math.sqrt(k + 0.5) * Math.sin(k * 2.399963)];
@@ -54,10 +58,15 @@ class Stage extends Picture {
     const lit = this.pair(this.given.lines[this.key]), looks = this.links(lit), found = this[this.key](this.size());
     this.graph.paint(looks, lit, true);
     this.root.dataset.state = JSON.stringify({key: this.key, epsilon: this.epsilon});
-    this.value.textContent = `ε = ${this.epsilon}`;
-    this.dial.setAttribute("aria-valuetext", `epsilon ${this.epsilon}`);
+    const fixed = this.key === "hospitals" ? this.given.shared : null, epsilon = fixed || this.epsilon;
+    this.dial.disabled = fixed !== null;
+    const {epsilons} = this.model, far = (e) => Math.abs(Math.log(e / epsilon));
+    this.dial.value = String(epsilons.indexOf(epsilons.reduce((best, e) => far(e) < far(best) ? e : best)));
+    this.value.textContent = BEFORE.includes(this.key) ? "" : `ε = ${epsilon}`;  // the fourth step explains ε
+    this.dial.setAttribute("aria-valuetext", `epsilon ${epsilon}`);
     this.said.textContent = found.said;
     this.rules = found.rules || [];
+    this.labels = found.labels || [];
     this.goal = found.places;
     if (this.still || !this.now) this.now = this.goal.map((place) => [...place]);
     this.animate(() => { const far = ease(this.now, this.goal, SHARE); this.paint(); return far > 0.3; });
@@ -76,6 +85,7 @@ class Stage extends Picture {
     if (key === "hospitals") return (p) => mixed(p, given.together[p]);
     if (key === "limits") return (p) => arrow(model.truth[p]);
     if (key === "causes" || key === "table") return (p) => arrow(model.causal[p]);
+    if (key === "patient") return (p) => p === lit ? {kind: "untested", opacity: 1, forth: 0, back: 0} : NOTHING;
     if (lit !== null) return (p) => p === lit ? {kind: "open", opacity: key === "line" ? 1 - this.wrong() : 1, forth: 0, back: 0} : NOTHING;
     return (p) => arrow(model.causal[p], 0.25);
   }
@@ -94,26 +104,28 @@ class Stage extends Picture {
   placed(rule, said) { return {places: this.dots.map((_, k) => rule(k)), said}; }
 
   patient(box) {
-    return this.placed((k) => {
+    const [x, y] = grid(this.chosen, box), found = this.placed((k) => {
       this.ink(k, k === this.chosen ? "--found" : "--st-text-color", k === this.chosen ? 1 : 0.2, k === this.chosen ? 3 : 1);
       return grid(k, box);
     }, "Does smoking cause bronchitis?");
+    return {...found, labels: [["this patient", x, y - 4 * this.radius]]};
   }
 
   causes(box) {
-    return this.placed((k) => { this.ink(k, "--st-text-color", 0.2); return grid(k, box); }, `${this.model.links} arrows to find`);
+    return this.placed((k) => { this.ink(k, "--st-text-color", 0.2); return grid(k, box); }, `${this.model.links} arrows to find in the records of all dots`);
   }
 
   records({w, h}) {
     const {smokes, ill} = this.given, place = [0, 0, 0, 0], group = (k) => 2 * Number(smokes[k]) + Number(ill[k]);
     const all = [0, 1, 2, 3].map((g) => this.dots.filter((_, k) => group(k) === g).length);
     const across = Math.max(8, Math.round(Math.sqrt(0.7 * w / h * Math.max(all[0] + all[1], all[2] + all[3]) / 1.4)));
-    const step = Math.min(0.42 * w / across, h / (Math.ceil(Math.max(all[0] + all[1], all[2] + all[3]) / across) + 1));
-    return this.placed((k) => {
+    const step = Math.min(0.42 * w / across, (h - 24) / (Math.ceil(Math.max(all[0] + all[1], all[2] + all[3]) / across) + 1));
+    const floor = h - 24, found = this.placed((k) => {
       const g = group(k), side = g >> 1, n = place[g]++ + (g & 1 ? 0 : all[2 * side + 1]);
       this.ink(k, g & 1 ? "--false_positive" : "--found", 0.85);
-      return [w * (0.27 + 0.46 * side) + (n % across - across / 2) * step, h - (Math.floor(n / across) + 0.7) * step];
-    }, "Left: others. Right: smokers. Orange: bronchitis.");
+      return [w * (0.27 + 0.46 * side) + (n % across - across / 2) * step, floor - (Math.floor(n / across) + 0.7) * step];
+    }, "Orange: bronchitis. Blue: no bronchitis.");
+    return {...found, labels: [["others", 0.27 * w, h - 6], ["smokers", 0.73 * w, h - 6]]};
   }
 
   noise(box) { return this.test(box); }
@@ -122,15 +134,17 @@ class Stage extends Picture {
   /** Noisy strengths as a pile; orange where noise decides differently. */
   test(box) {
     const {score, level, sensitivity, each} = this.given.tests[this.key], scale = sensitivity / (each * this.epsilon);
-    const low = Math.min(0, score, level) - Math.max(0.4 * level, Math.min(3 * scale, 3 * level)), high = Math.max(score, level) + Math.max(0.4 * level, Math.min(3 * scale, 3 * level));
+    const beyond = Math.max(0.4 * level, Math.min(6 * scale, 9 * level));
+    const low = Math.min(0, Math.min(score, level) - beyond), high = Math.max(score, level) + beyond;
     const wrong = (v) => (v < level) !== (score < level);
-    const places = this.pile(box, low, high, (k) => {
+    const {w, h} = box, places = this.pile({w, h: h - 22}, low, high, (k) => {
       const v = score + laplace(scale, () => this.uniform[k]);
       this.ink(k, wrong(v) ? "--false_positive" : "--found", 0.85);
       return v;
     });
-    const x = box.w * (level - low) / (high - low);
-    return {places, said: `Noise decides differently in ${Math.round(100 * this.wrong())} of 100 answers. Dashed: the threshold.`, rules: [[x, 0, x, box.h]]};
+    const x = w * (level - low) / (high - low);
+    return {places, said: `With noise, ${Math.round(100 * this.wrong())} of 100 answers ${score < level ? "keep a link that the records do not have" : "lose this link"} (orange).`,
+      rules: [[x, 16, x, h - 22]], labels: [["removed ←  → kept", x, 12], ["weak link", 0.12 * w, h - 4], ["strength with noise", 0.5 * w, h - 4], ["strong link", 0.88 * w, h - 4]]};
   }
 
   /** Values as dots above an axis; those beyond its ends are out of sight. */
@@ -152,41 +166,43 @@ class Stage extends Picture {
       this.ink(k, which ? "--false_positive" : "--found", 0.85);
       return scores[which] + laplace(scale, () => this.uniform[k]);
     }, which * MANY / 2, (which + 1) * MANY / 2, half, which ? -1 : 1, half - 8);
-    return {places: [...some(0), ...some(1)], said: "Above: outputs of table A. Below: outputs of table B.", rules: [[0, half, box.w, half]]};
+    return {places: [...some(0), ...some(1)], said: "An answer with dots of both colours fits both tables.",
+      rules: [[0, half, box.w, half, true]], labels: [["answers from table A", 0.12 * box.w, 14], ["answers from table B", 0.12 * box.w, box.h - 6]]};
   }
 
   /** A hundred groups of ten dots, each in a little disc. */
-  hundred({w, h}, ink, said) {
+  hundred({w, h}, ink, said, shape = disc) {
     const across = w > 2.2 * h ? 20 : 10, rows = 100 / across, step = Math.min(w / across, h / rows), left = (w - step * across) / 2, top = (h - step * rows) / 2;
     return this.placed((k) => {
       const cell = k % 100;
       this.ink(k, ...ink(cell));
-      return disc(Math.floor(k / 100), [left + (cell % across + 0.5) * step, top + (Math.floor(cell / across) + 0.5) * step], 0.11 * step);
+      return shape(Math.floor(k / 100), [left + (cell % across + 0.5) * step, top + (Math.floor(cell / across) + 0.5) * step], 0.11 * step);
     }, said);
   }
 
   guessing(box) {
     const right = guesses(this.epsilon);
-    return this.hundred(box, (cell) => cell < Math.min(50, right) ? ["--st-border-color", 0.9] : cell < right ? ["--false_positive", 0.95] : ["--st-text-color", 0.13],
-      `At most ${right} of 100 guesses about a person are right (chance: 50).`);
+    return this.hundred(box, (cell) => cell < Math.min(50, right) ? ["--st-border-color", 0.9] : cell < right ? ["--false_positive", 0.95] : ["--st-text-color", 0.25],
+      `At most ${right} of 100 guesses about a person are right: 50 by chance (grey), ${right - 50} because of the result (orange). The pale ones are wrong.`);
   }
 
   coins(box, spent, way) {
     const key = this.given.methods[this.key], all = counts(this.model, key, this.at);
-    return this.hundred(box, (cell) => cell < Math.round(spent) ? ["--found", 0.95] : ["--st-text-color", 0.13],
-      `${way}: ${Math.round(spent)} of 100 coins spent. On average ${figure(mean(all, "found"))} of ${this.model.links} links found, ${figure(mean(all, "false_positive"))} false.`);
+    return this.hundred(box, (cell) => cell < Math.round(spent) ? ["--found", 0.95] : ["--st-text-color", 0.25],
+      `${way}: ${Math.round(spent)} of 100 coins spent (blue). On average ${figure(mean(all, "found"))} of ${this.model.links} links found, ${figure(mean(all, "false_positive"))} false (dashed).`, ring);
   }
 
   budget(box) { return this.coins(box, this.given.spent[this.at], "Priv-PC"); }
   once(box) { return this.coins(box, 100, "Marginal PC"); }
 
   hospitals({w, h}) {
-    const many = this.given.hospitals, step = Math.min(w / many, h) / 2.2 / Math.sqrt(MANY / many);
-    return this.placed((k) => {
-      const house = k % many;
+    const many = this.given.hospitals, wide = Math.min(w / many, 0.8 * h), step = wide / 2.2 / Math.sqrt(MANY / many), y = h - wide / 2;
+    const found = this.placed((k) => {
       this.ink(k, "--found", 0.8);
-      return disc(Math.floor(k / many), [w * (house + 0.5) / many, h / 2], step);
-    }, `${many} hospitals share tables of counts, no records.`);
+      return disc(Math.floor(k / many), [w * (k % many + 0.5) / many, y], step);
+    }, `Each dot stands for ${many * this.given.patients / MANY} patients. The graph is what all ${many} hospitals find together.`);
+    const rules = Array.from({length: many}, (_, k) => [w * (k + 0.5) / many, y - wide / 2, w / 2 + (k + 0.5 - many / 2) * 24, 20, true]);
+    return {...found, rules, labels: [["↑ tables of counts with noise, no records", w / 2, 14]]};
   }
 
   limits(box) {
@@ -195,7 +211,7 @@ class Stage extends Picture {
   }
 
   table(box) {
-    return this.placed((k) => { this.ink(k, "--found", 0.5); return grid(k, box); }, "Your rows, your columns, your ε");
+    return this.placed((k) => { this.ink(k, "--found", 0.5); return grid(k, box); }, "Your rows, your columns, your choice of ε");
   }
 
   paint() {
@@ -204,8 +220,10 @@ class Stage extends Picture {
     const {pen, ink} = found, inks = new Map(), {radius} = this;
     const colour = (name) => inks.get(name) || inks.set(name, ink(name)).get(name);
     pen.strokeStyle = colour("--st-text-color");
-    pen.setLineDash([5, 4]);
-    for (const [x, y, to, down] of this.rules) { pen.beginPath(); pen.moveTo(x, y); pen.lineTo(to, down); pen.stroke(); }
+    for (const [x, y, to, down, solid] of this.rules) {
+      pen.setLineDash(solid ? [] : [5, 4]);
+      pen.beginPath(); pen.moveTo(x, y); pen.lineTo(to, down); pen.stroke();
+    }
     pen.setLineDash([]);
     this.now.forEach(([x, y], k) => {
       const dot = this.dots[k];
@@ -214,6 +232,11 @@ class Stage extends Picture {
       pen.beginPath(); pen.arc(x, y, radius * dot.far, 0, 7); pen.fill();
     });
     pen.globalAlpha = 1;
+    Object.assign(pen, {fillStyle: colour("--st-text-color"), font: "14px system-ui, sans-serif", textAlign: "center"});
+    for (const [text, x, y] of this.labels) {
+      const half = pen.measureText(text).width / 2 + 2, {w} = this.size();
+      pen.fillText(text, Math.max(half, Math.min(w - half, x)), y);
+    }
   }
 }
 
