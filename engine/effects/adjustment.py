@@ -1,7 +1,7 @@
-"""Which variables to adjust for in a DAG: the set that leaves least noise, or the cause's parents.
+"""Choose the adjustment set in a DAG: the set with the least noise, or the parents of the cause.
 
-Among all valid sets, the parents of the variables between cause and effect, without the cause's
-effects, are optimal (Henckel, Perković and Maathuis 2022).
+Among all valid sets, the optimal one is the parents of the variables between cause and effect,
+without the effects of the cause (Henckel, Perković and Maathuis 2022).
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ def adjustment_set(
 ) -> tuple[int, ...]:
     """Return the adjustment set for the effect of x on y, in column order.
 
-    ``dag`` (d, d), in which y is no ancestor of x; ``ways`` [i, j] whether a directed path leads
-    from i to j. Without a path from x to y it is x's parents, and adjusting for them gives 0.
+    In ``dag`` (d, d), y is not an ancestor of x; ``ways`` [i, j] is True if a directed path leads
+    from i to j. If there is no path from x to y, the set is the parents of x, and adjusting for
+    them gives 0.
     """
     if not ways[x, y] or sets == PARENTS:
         return tuple(np.flatnonzero(dag[:, x]).tolist())

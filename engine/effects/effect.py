@@ -1,14 +1,15 @@
 """Estimate the effect of setting one variable on another, averaged over plausible graphs.
 
-Post-processing of released tensors and of a graph that was learned from them: no row is read
-and nothing is charged. In some plausible DAGs the outcome is a cause of the cause; their weight is
-the probability of that. Each other DAG says what to adjust for. The intervals of these sets,
-heaviest first until they weigh :data:`COVERED` of the remaining weight, are reported together: from
-the lowest end to the highest.
+This is post-processing of released tensors and of the graph learned from them: it reads no row and
+charges nothing. In some plausible DAGs the outcome causes the cause; their total weight is the
+probability of that. Each other DAG determines an adjustment set. The sets are used in order of
+weight until they have a share of :data:`COVERED` of the remaining weight. Their intervals are
+reported as one, from the lowest end to the highest.
 
-Each set has a ladder of estimates, and the first that excludes something is taken: the set as it
-is, the set with rare levels folded after the noise, the parents of the cause, these folded. Taking
-the narrower of two sets instead would answer more questions and cover less often.
+Each set has several estimates, and the first one that excludes something is used: the full set, the
+set with rare levels merged after the noise, the parents of the cause, and these with rare levels
+merged. Using the narrower of two intervals instead would answer more questions, but the coverage
+would be lower.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ from engine.errors import InputError, show
 from engine.marginals.moments import Moments
 
 COVERED = 0.95  # of the weight of the graphs in which the outcome does not cause the cause
-MOST_SURE = 0.95  # a direction's probability is not reported above it: columns may be missing
+# upper limit for the reported probability of a direction, because columns may be missing
+MOST_SURE = 0.95
 
 Set = tuple[int, ...]
 
@@ -48,7 +50,7 @@ class Effect(Finding):
         return " ".join([self.sentence, *self.notes])
 
     def to_json(self) -> dict[str, Any]:
-        """Return the attributes, JSON-ready: an interval as its value, low and high."""
+        """Return the attributes, ready for JSON; an interval has its value, low and high."""
         moved, risks = self.difference, self.risks
         plain = ("cause", "outcome", "acts", "reverse", "refusal")
         return {name: getattr(self, name) for name in plain} | {
@@ -68,12 +70,12 @@ class Effect(Finding):
 
     @property
     def sentence(self) -> str:
-        """The effect in a sentence, or why no number is reported."""
+        """The effect in a sentence, or the reason why no number is reported."""
         return words.sentence(self)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The sentences that belong to it, the assumption last."""
+        """The sentences that belong to it, with the assumption last."""
         return words.notes(self)
 
 
@@ -101,17 +103,17 @@ def effect_of(
         dags: The plausible DAGs (:func:`engine.effects.plausible.plausible`).
         cause: The column that is set.
         outcome: The column whose change is estimated.
-        cause_level: The level the cause is set to; by default its "yes", else its last level.
-        reference: The level it is compared with; by default its "no", else its first level.
-        outcome_level: The outcome's level that is counted, a list of them, or a range of numbers as
-            ">= 350" (:func:`engine.effects.outcome.counted`).
-        values: A number for each level of the outcome; then means are compared, in its unit.
-        adjustment: "optimal" or "parents", by plausible graphs; or the names of a known set.
-        corrected: The estimates of questions that were asked before; those of the same contrast
-            come first.
+        cause_level: The level the cause is set to; by default "yes", or else its last level.
+        reference: The level for comparison; by default "no", or else its first level.
+        outcome_level: The outcome level to count, a list of levels, or a range of numbers as ">=
+            350" (:func:`engine.effects.outcome.counted`).
+        values: A number for each level of the outcome; means are then compared, in its unit.
+        adjustment: "optimal" or "parents", from plausible graphs, or the names of a known set.
+        corrected: The estimates for questions of the release; those for the same contrast are used
+            first.
 
     Raises:
-        InputError: For unknown names and levels.
+        InputError: If a name or level is unknown.
     """
     asked = contrast_of(
         names, levels, cause, outcome, cause_level=cause_level, reference=reference,
@@ -153,10 +155,10 @@ def effect_of(
 def weighed(
     dags: Plausible, x: int, y: int, adjustment: str
 ) -> tuple[float | None, float, list[tuple[Set, Set]]]:
-    """P(x acts on y), P(y acts on x), and the sets that :data:`COVERED` of the weight needs.
+    """Return P(x affects y), P(y affects x), and the sets for :data:`COVERED` of the weight.
 
-    Each set comes with the parents of the cause in the same DAG, its next rung. The first number is
-    None where the skeleton does not lead from x to y.
+    Each set comes with the parents of the cause in the same DAG, the next set to try. The first
+    number is None if no path in the skeleton leads from x to y.
     """
     acts, reverse, by_set = 0.0, 0.0, Counter[tuple[Set, Set]]()
     for dag, ways, weight in zip(dags.dags, dags.ways, dags.weights.tolist(), strict=True):
@@ -183,7 +185,7 @@ def _answers(
     wanted: Sequence[tuple[Set, Set]],
     ready: Mapping[Set, Estimate],
 ) -> tuple[list[Estimate], str | None]:
-    """Return the estimate for each wanted set, or a sentence that says why there is none."""
+    """Return the estimate for each wanted set, or a sentence with the reason if there is none."""
     x, mine = asked.cause, levels[asked.cause]
     lost = hidden(moments, x)
     if unseen := [mine[at] for at in (asked.level, asked.reference) if lost[at]]:
@@ -206,12 +208,12 @@ def _answers(
 
 
 def _tells(found: Interval, span: float) -> bool:
-    """Whether an interval excludes something: wider than the span it excludes nothing of use."""
+    """Return whether an interval excludes anything useful: it must be narrower than the span."""
     return found.width <= span and found.low <= span and found.high >= -span
 
 
 def _ladder(moments: Moments, asked: Contrast, best: Set, parents: Set) -> Iterator[Estimate]:
-    """Yield the estimates of a set that can be had, from the one that assumes least."""
+    """Yield the possible estimates for a set, starting with the fewest assumptions."""
     for chosen in dict.fromkeys((best, parents)):
         if too_many_cells(moments, (asked.cause, asked.outcome, *chosen)):
             continue
@@ -224,7 +226,7 @@ def _ladder(moments: Moments, asked: Contrast, best: Set, parents: Set) -> Itera
 def _why(
     moments: Moments, names: Sequence[str], asked: Contrast, best: Set, rungs: list[Estimate]
 ) -> str:
-    """Say why no rung of a set's ladder tells anything."""
+    """Explain why no estimate for a set excludes anything."""
     if rungs:
         return words.too_wide(names[asked.cause], names[asked.outcome], rungs[0].difference, asked)
     called = tuple(names[z] for z in best)

@@ -1,26 +1,28 @@
 """Estimate the mean of an outcome under do(cause) from released tensors, with its uncertainty.
 
-A contrast names two levels of a cause x and a number for each level of an outcome y: 1 and 0 for an
-event, or the level's value in the column's unit. The estimate adjusts for a set A of columns.
+A contrast consists of two levels of a cause x and a number for each level of an outcome y: 1 and 0
+for an event, or the level's value in the column's unit. The estimate adjusts for a set A of
+columns.
 
-*Level by level*, where all tables inside {x, y} and A were released:
+*Level by level*, if all tables inside {x, y} and A were released:
 
     E[v(y) | do(x = j)] = sum over z of P(z) E[v(y) | x = j, z].
 
 *Linear projection* otherwise. With u the contrasts of a variable and phi = (1, u_x, u_z of every
 adjusted z), the released pairs give G = E[phi phi'] and C = E[phi u_y'], and the regression of v(y)
-on phi is averaged over the adjusted variables as they are. The projection is exact if effects add
-up. Without adjusted variables it is E[v(y) | x] itself.
+on phi is averaged over the observed distribution of the adjusted variables. The projection is exact
+if effects are additive. Without adjusted variables it equals E[v(y) | x].
 
-Both can fold: a level of an adjusted column that the noise or the sample hides joins its nearest
-neighbour, by a rule that reads released tensors only.
+Both methods can merge levels: a level of an adjusted column that the noise or the sample hides is
+merged with its nearest neighbour, by a rule that reads released tensors only.
 
-Every number here is a smooth function of released tensors. Its variance has three parts: the noise
-of every entry, which is known; sampling, from the influence of one record, averaged over the cells
-of x, y and the adjusted variables (as in White's robust variance: the residual's variance may
-differ from cell to cell); and one record more with another outcome at each level of the cause, for
-levels that few records have. The projection's difference is a ratio N / D, and its interval that of
-Fieller (1954): the values t for which N - t D is within the error of zero.
+Every number here is a smooth function of released tensors. Its variance has three parts. The first
+is the noise of every entry, which is known. The second is sampling, from the influence of one
+record, averaged over the cells of x, y and the adjusted variables; the residual's variance may
+differ from cell to cell, as in White's robust variance. The third is one more record with another
+outcome at each level of the cause, for levels with few records. The projection's difference is a
+ratio N / D with the interval of Fieller (1954): the values t for which N - t D is within the error
+of zero.
 """
 
 from __future__ import annotations
@@ -43,14 +45,14 @@ Set = tuple[int, ...]
 LEVELS, PROJECTION, AIPW = "level by level", "linear projection", "doubly robust"
 Z95 = 1.959963984540054
 MOST_CELLS = 200_000
-SWEEPS = 15  # of iterative proportional fitting: the cells only weigh a variance
-RARE = 3.0  # noise deviations that a share must have to be divided by
-FEWEST = 10  # records that a level must have to stand for itself
+SWEEPS = 15  # of iterative proportional fitting, because the cells only weight a variance
+RARE = 3.0  # a share must exceed so many noise deviations before it may be a divisor
+FEWEST = 10  # fewest records of a level that is not merged
 
 
 @dataclass(frozen=True)
 class Interval:
-    """An estimate and its 95 % interval; an end is infinite where nothing is excluded."""
+    """An estimate and its 95 % interval; an end is infinite if that side excludes nothing."""
 
     value: float
     low: float
@@ -62,7 +64,7 @@ class Interval:
         return self.high - self.low
 
     def within(self, least: float, most: float) -> Interval:
-        """Cut the estimate and both ends to the range from ``least`` to ``most``."""
+        """Clip the estimate and both ends to the range from ``least`` to ``most``."""
         return Interval(*(min(max(x, least), most) for x in (self.value, self.low, self.high)))
 
 
@@ -78,7 +80,7 @@ class Contrast:
 
     @property
     def span(self) -> float:
-        """Return the largest difference that two records can have."""
+        """Return the largest possible difference between two records."""
         return max(self.values) - min(self.values)
 
 
@@ -87,9 +89,10 @@ class Estimate:
     """The means of a contrast, adjusted for a set.
 
     ``means`` (r_x,) has the mean under do(x = j), nan for a level that cannot be distinguished from
-    others; ``noise`` and ``sampling`` (r_x, r_x) are their covariances. ``difference`` may lie
-    outside the possible range: cutting it first would make the interval look narrower than it is.
-    ``method`` is ``LEVELS`` or ``PROJECTION``; ``folded`` says whether rare levels were merged.
+    others. ``noise`` and ``sampling`` (r_x, r_x) are the covariances of the means. ``difference``
+    may be outside the possible range, because clipping it first would make the interval look too
+    narrow. ``method`` is ``LEVELS`` or ``PROJECTION``; ``folded`` is true if rare levels were
+    merged.
     """
 
     asked: Contrast
@@ -102,7 +105,7 @@ class Estimate:
     difference: Interval
 
     def mean(self, level: int) -> Interval:
-        """Return the mean under do(x = level), cut to the range of the outcome's values."""
+        """Return the mean under do(x = level), clipped to the range of the outcome's values."""
         value = float(self.means[level])
         spread = Z95 * math.sqrt(self.noise[level, level] + self.sampling[level, level])
         least, most = min(self.asked.values), max(self.asked.values)
@@ -110,17 +113,17 @@ class Estimate:
 
 
 def too_many_cells(moments: Moments, variables: Sequence[int]) -> bool:
-    """Return whether a set has more cells than are looked at."""
+    """Return whether a set has more cells than the limit."""
     return math.prod(moments.cardinalities[v] for v in variables) > MOST_CELLS
 
 
 def estimate(
     moments: Moments, asked: Contrast, adjusted: Sequence[int] = (), *, fold: bool = False
 ) -> Estimate | None:
-    """Estimate a contrast adjusted for a set; None where the released tables cannot be solved.
+    """Estimate a contrast adjusted for a set; None if the released tables cannot be solved.
 
-    They cannot be solved if the noisy second moments of the adjusted variables are no covariance
-    matrix. Not for sets of :func:`too_many_cells`.
+    This happens if the noisy second moments of the adjusted variables are not a covariance matrix.
+    Sets of :func:`too_many_cells` are not allowed.
     """
     chosen = tuple(adjusted)
     if chosen and moments.knows(asked.cause, asked.outcome, *chosen):
@@ -131,16 +134,16 @@ def estimate(
 
 
 def hidden(m: Moments, v: int) -> np.ndarray:
-    """Find the levels (r,) whose share the noise or the sample hides."""
+    """Find the levels (r,) whose share is hidden by the noise or the sample."""
     noise = math.sqrt(m.variance(v) * (1 - 1 / m.cardinalities[v]))
     out: np.ndarray = share(m, v) <= max(RARE * noise, FEWEST / m.n)
     return out
 
 
 def groups(m: Moments, v: int, kept: Sequence[int] = ()) -> np.ndarray:
-    """Return the group (r,) of each level: a hidden one joins its nearest neighbour.
+    """Return the group (r,) of each level; a hidden level joins its nearest neighbour.
 
-    ``kept`` are levels with a separate group for any share.
+    Levels in ``kept`` have a separate group for any share.
     """
     clear = ~hidden(m, v)
     clear[list(kept)] = True
@@ -154,9 +157,9 @@ def groups(m: Moments, v: int, kept: Sequence[int] = ()) -> np.ndarray:
 
 
 def rare_arms(m: Moments, asked: Contrast) -> Array:
-    """Return the variance (r_x,) of a mean if one record more had come out otherwise.
+    """Return the variance (r_x,) of a mean if one more record had another outcome.
 
-    Where few records have a level, and none or all of them the event, the plain variance is 0.
+    If few records have a level, and all or none of them the event, the plain variance is 0.
     """
     out: Array = (asked.span / (m.n * np.maximum(share(m, asked.cause), 1 / m.n))) ** 2
     return out
@@ -164,7 +167,7 @@ def rare_arms(m: Moments, asked: Contrast) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class _Projection:
-    """The linear projection on phi, or on groups of levels where rare ones are folded."""
+    """The linear projection on phi, or on groups of levels if rare ones are merged."""
 
     moments: Moments
     asked: Contrast
@@ -173,7 +176,7 @@ class _Projection:
 
     @cached_property
     def at(self) -> dict[int, slice]:
-        """Where each variable's contrasts stand in phi; the constant is at 0."""
+        """The position of each variable's contrasts in phi; the constant is at 0."""
         at, end = {}, 1
         for v in (self.asked.cause, *self.adjusted):
             at[v] = slice(end, end + len(self.moments.at[v]))
@@ -199,7 +202,7 @@ class _Projection:
 
     @cached_property
     def cause_groups(self) -> np.ndarray:
-        """The group of each level of the cause; the two that are compared stand for themselves."""
+        """The group of each level of the cause; the two compared levels are not merged."""
         r = self.moments.cardinalities[self.asked.cause]
         compared = (self.asked.level, self.asked.reference)
         return groups(self.moments, self.asked.cause, compared) if self.fold else np.arange(r)
@@ -227,13 +230,13 @@ class _Projection:
 
     @cached_property
     def cells(self) -> tuple[Array, Array, Array]:
-        """Phi (cells, f), the outcome's value less its mean (cells,), the probability (cells,)."""
+        """Phi (cells, f), the outcome's value minus its mean and the probability, both (cells,)."""
         phi, level, p = _cells(self.moments, self.asked.cause, self.asked.outcome, self.adjusted)
         values = np.array(self.asked.values)
         return phi, values[level] - values.mean(), p
 
     def estimate(self) -> Estimate | None:
-        """Return the estimate; None where G is no matrix of second moments."""
+        """Return the estimate; None if G is not a matrix of second moments."""
         features, (gram, _) = self.features, self.moments_of_phi
         inner = features @ gram @ features.T
         scale = np.sqrt(np.maximum(np.diag(inner), 1e-12))
@@ -273,7 +276,7 @@ class _Projection:
         return np.where(alone, means, math.nan), _noise(slopes, slopes), sampling
 
     def _slopes(self, u: Array, b: Array, v: Array, shifted: bool = False) -> Slopes:
-        """How u' (C v - G b), over the columns of u, moves with every released tensor's entries.
+        """Return how u' (C v - G b), over the columns of u, changes with each tensor's entries.
 
         ``shifted`` adds the influence of the adjusted variables' means on the averages over them.
         """
@@ -293,10 +296,10 @@ class _Projection:
         return found
 
     def _difference(self) -> Interval:
-        """Return Fieller's interval: the residual of 1[x = level] on the other features is u.
+        """Return Fieller's interval; u is the residual of 1[x = level] on the other features.
 
-        N = u' (C v - G b0) and D = u' G u; their influences are the residual times that of y, and
-        squared.
+        With N = u' (C v - G b0) and D = u' G u, the influences are the residual times that of y,
+        and the residual squared.
         """
         features, v, m = self.features, self._direction, self.moments
         gram, cross = self.moments_of_phi
@@ -331,7 +334,7 @@ def _spread(a: Array, b: Array, p: Array) -> Array:
 
 
 def _fieller(n: float, d: float, top: float, both: float, low: float) -> tuple[float, float, float]:
-    """N / D and the ends of {t: (N - t D)^2 <= z^2 Var(N - t D)}; infinite where D may be zero."""
+    """Return N / D and the ends of {t: (N - t D)^2 <= z^2 Var(N - t D)}, infinite if D may be 0."""
     z2 = Z95**2
     a, b, c = d * d - z2 * low, n * d - z2 * both, n * n - z2 * top
     value = n / d if d else math.nan
@@ -342,13 +345,13 @@ def _fieller(n: float, d: float, top: float, both: float, low: float) -> tuple[f
 
 
 def share(m: Moments, i: int) -> Array:
-    """Return the variable's distribution as released: a share may be below 0."""
+    """Return the variable's distribution as released, in which a share may be negative."""
     out: Array = 1 / m.cardinalities[i] + helmert(m.cardinalities[i]) @ m.one[m.at[i]]
     return out
 
 
 def table(m: Moments, *variables: int) -> Array:
-    """Return the joint table of the variables as released: a share may be below 0."""
+    """Return the joint table of the variables as released, in which a share may be negative."""
     cards = [m.cardinalities[v] for v in variables]
     out = np.full(cards, 1 / math.prod(cards))
     for size in range(1, len(variables) + 1):
@@ -364,7 +367,7 @@ def table(m: Moments, *variables: int) -> Array:
 
 
 def _pair(m: Moments, i: int, j: int) -> Array:
-    """:func:`table` of two variables, of which many are asked for."""
+    """Return the :func:`table` of two variables, cached because many are needed."""
     one, two = share(m, i), share(m, j)
     even = one[:, None] / len(two) + two / len(one) - 1 / (len(one) * len(two))
     out: Array = even + helmert(len(one)) @ m.block(i, j) @ helmert(len(two)).T
@@ -384,8 +387,8 @@ def _cells(m: Moments, x: int, y: int, adjusted: Set) -> tuple[Array, Array, Arr
 def fitted(m: Moments, variables: Sequence[int]) -> Array:
     """Fit a joint table to all released pairs of the variables, and triples with both ends.
 
-    By iterative proportional fitting from the uniform table: nothing else is in it. The first and
-    last variable are the cause and the outcome.
+    The method is iterative proportional fitting from the uniform table, without other information.
+    The first and last variable are the cause and the outcome.
     """
     cards, ends = [m.cardinalities[v] for v in variables], len(variables) - 1
     margins: list[tuple[Set, Array]] = []
@@ -409,7 +412,7 @@ def fitted(m: Moments, variables: Sequence[int]) -> Array:
 
 
 def _level_by_level(m: Moments, asked: Contrast, adjusted: Set, fold: bool) -> Estimate | None:
-    """Sum P(z) E[v(y) | x, z] over z, from released tables; None where a cell is too rare."""
+    """Sum P(z) E[v(y) | x, z] over z, from released tables; None if a cell is too rare."""
     x, y = asked.cause, asked.outcome
     p = table(m, x, y, *adjusted)
     cards, merged = p.shape, _merging(m, adjusted, fold)
@@ -449,9 +452,9 @@ def _merging(m: Moments, adjusted: Sequence[int], fold: bool) -> Array:
 def cell_variance(
     variance: Callable[[Set], float], variables: Set, cardinalities: Sequence[int]
 ) -> float:
-    """Return the noise variance of a cell of the variables' table.
+    """Return the noise variance of a cell in the table of the variables.
 
-    ``variance`` gives that of an entry of the tensor of each set of them.
+    ``variance`` gives the noise variance of a tensor's entry for each subset of them.
     """
     total = 0.0
     for size in range(1, len(variables) + 1):
@@ -465,7 +468,7 @@ def cell_variance(
 def _slopes_of_cells(
     given: Array, alone: Array, joint: Array, clear: Sequence[int], values: Array
 ) -> Array:
-    """How each clear level's mean moves with each cell: (clear, r_x, r_y, groups)."""
+    """Return how each clear level's mean changes with each cell: (clear, r_x, r_y, groups)."""
     out = np.empty((len(clear), len(joint), len(values), len(alone)))
     for k, j in enumerate(clear):
         out[k] = given[k]

@@ -1,4 +1,4 @@
-"""The numbers of a causal effect as data; :mod:`engine.effects.words` puts them in sentences."""
+"""The numbers of a causal effect as data; :mod:`engine.effects.words` makes sentences of them."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from engine.effects.estimate import PROJECTION, Contrast, Estimate, Interval
 class Finding:
     """The effect of setting ``cause`` to ``level``, compared with ``reference``, on ``outcome``.
 
-    It is a difference of the chances of ``event`` or, ``in_unit``, of means; ``asked`` is the
-    contrast in codes. ``acts`` is the probability that the cause acts on the outcome, None where no
-    edges lead from one to the other; ``reverse`` that the outcome is among the causes of the cause;
-    both are at most .95, as columns may be missing. ``answers`` are the estimates, one per
-    adjustment set, heaviest first. ``refusal`` is a sentence that says why there are no numbers;
-    None where there are.
+    It is a difference between the probabilities of ``event`` or, if ``in_unit``, between means;
+    ``asked`` is the contrast in codes. ``acts`` is the probability that the cause affects the
+    outcome, or None if no path of edges joins them. ``reverse`` is the probability that the outcome
+    causes the cause. Both are at most .95, because columns may be missing. ``answers`` has one
+    estimate per adjustment set, heaviest first. ``refusal`` is a sentence with the reason why there
+    are no numbers; None if there are numbers.
     """
 
     cause: str
@@ -37,7 +37,7 @@ class Finding:
     refusal: str | None
 
     def risk(self, level: str) -> Interval:
-        """Return the chance of the event, or the mean, if the cause were at this level."""
+        """Return the probability of the event, or the mean, if the cause had this level."""
         at = self.cause_levels.index(level)
         return hull([answer.mean(at) for answer in self.answers])
 
@@ -48,7 +48,7 @@ class Finding:
 
     @property
     def risks(self) -> dict[str, Interval] | None:
-        """Return :meth:`risk` of each distinguishable cause level; None where it is refused."""
+        """Return :meth:`risk` of each distinguishable level of the cause; None if refused."""
         if self.refusal is not None:
             return None
         clear = np.isfinite([answer.means for answer in self.answers]).all(axis=0)
@@ -57,7 +57,7 @@ class Finding:
 
     @property
     def difference(self) -> Interval | None:
-        """The difference between ``level`` and ``reference``; None where it is refused."""
+        """The difference between ``level`` and ``reference``; None if it is refused."""
         if self.refusal is not None:
             return None
         whole = hull([answer.difference for answer in self.answers])
@@ -65,36 +65,36 @@ class Finding:
 
     @property
     def estimates(self) -> tuple[float, ...]:
-        """The least and the largest estimate of the difference over the sets; none if refused."""
+        """The smallest and largest estimate of the difference over the sets; empty if refused."""
         found = [a.difference.value for a in self.answers]
         return () if self.refusal is not None else (min(found), max(found))
 
     @property
     def cut(self) -> bool:
-        """Return whether an estimate lay outside the range of the outcome's values."""
+        """Return whether an estimate was outside the range of the outcome's values."""
         found = [a.means[[self.asked.level, self.asked.reference]] for a in self.answers]
         least, most = min(self.asked.values), max(self.asked.values)
         return any(bool(((means < least) | (means > most)).any()) for means in found)
 
     @property
     def adjusted(self) -> tuple[tuple[str, ...], ...]:
-        """The sets that are adjusted for, heaviest first."""
+        """The adjustment sets, heaviest first."""
         return tuple(tuple(self.names[z] for z in answer.adjusted) for answer in self.answers)
 
     @property
     def projected(self) -> bool:
-        """Whether an answer is a linear projection."""
+        """True if an answer is a linear projection."""
         return any(answer.method == PROJECTION for answer in self.answers)
 
     @property
     def method(self) -> str:
-        """ "doubly robust" or "level by level" where every answer is, else "linear projection"."""
+        """The method of all answers if they share one, otherwise "linear projection"."""
         found = {answer.method for answer in self.answers}
         return found.pop() if len(found) == 1 else PROJECTION
 
 
 def hull(found: Sequence[Interval]) -> Interval:
-    """Return the middle of all values, and the ends of all intervals."""
+    """Return the middle of all values, and the ends of all intervals together."""
     values = [each.value for each in found]
     middle = values[0] if len(values) == 1 else (min(values) + max(values)) / 2
     return Interval(middle, min(each.low for each in found), max(each.high for each in found))

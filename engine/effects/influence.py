@@ -1,11 +1,11 @@
-"""Correct an effect by one number per adjustment set: the sum of the records' influence.
+"""Correct an effect by one number per adjustment set: the sum of the records' influences.
 
-From released tables one can fit the joint table of a cause x, an outcome y and an adjustment set,
-and from that table the effect and the influence of one record in each cell: the doubly robust
-(AIPW) influence function. The mean influence of the private records is the fit's error, to first
-order. It is one number, whose sensitivity under replace-one is the range of the influence over all
-cells of the schema, whether records are there or not. Where few records have a level, its weight is
-capped, and the interval allows for the remaining error.
+Released tables determine a fitted joint table of a cause x, an outcome y and an adjustment set.
+From this table follow the effect and the influence of one record in each cell: the doubly robust
+(AIPW) influence function. To first order, the mean influence of the private records is the fit's
+error. It is one number. Its replace-one sensitivity is the range of the influence over all cells of
+the schema, occupied or not. If few records have a level, their weight is capped, and the interval
+includes the remaining error.
 
 Influences are rounded to a grid, so that sums are exact and a file verifies on every machine.
 Source: Robins, Rotnitzky and Zhao (1994); the one-step estimator of Chernozhukov et al. (2018).
@@ -36,20 +36,20 @@ from engine.marginals.contrasts import Array
 from engine.marginals.moments import Moments
 from engine.tables.store import Rows
 
-MOST_CELLS = 5_000  # of a set that gets a number
+MOST_CELLS = 5_000  # most cells of a set with a number
 CAPS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128, 256)  # of a record's weight
 CAPPED = 0.1  # of the outcome's range: the error that each record beyond the cap may add
-BLUR = 10.0  # noise deviations of a pair by which the fit leans to independence ...
+BLUR = 10.0  # noise deviations of a pair by which the fit leans towards independence ...
 LEAST_BLUR, MOST_BLUR = 0.005, 0.5  # ... within these shares
-CLEAR = 4.0  # times its noise variance that a cell's squared share is compared with
-REDRAWN = 8  # times that the noise of the fit is drawn again, from a public sequence
+CLEAR = 4.0  # factor on the noise variance with which the squared share of a cell is compared
+REDRAWN = 8  # number of times that the noise of the fit is redrawn, from a public sequence
 GRID = 2.0**-20  # of the outcome's range
 
 Steps = NDArray[np.int64]
 
 
 def countable(m: Moments, asked: Contrast, adjusted: Set) -> bool:
-    """Return whether a set has few enough cells to get a number."""
+    """Return whether a set has few enough cells for a number."""
     columns = (asked.cause, *adjusted, asked.outcome)
     return math.prod(m.cardinalities[c] for c in columns) <= MOST_CELLS
 
@@ -58,9 +58,9 @@ def countable(m: Moments, asked: Contrast, adjusted: Set) -> bool:
 class Influence:
     """A fitted effect and the influence (x, *adjusted, y) of one record in each cell.
 
-    The influence is ``steps`` times ``unit``. ``value`` is the effect by the fitted table,
-    ``variance`` the remaining variance, from the noise of the fit, the cap and the sample, once the
-    mean influence is known.
+    The influence is ``steps`` times ``unit``. ``value`` is the effect from the fitted table.
+    ``variance`` is the variance that remains once the mean influence is known, from the noise of
+    the fit, the cap and the sample.
     """
 
     asked: Contrast
@@ -72,11 +72,11 @@ class Influence:
 
     @property
     def columns(self) -> Set:
-        """The columns of the cells' axes."""
+        """The columns on the axes of the cells."""
         return (self.asked.cause, *self.adjusted, self.asked.outcome)
 
     def corrected(self, mean: float, noise: float) -> Interval:
-        """Add a released mean influence, whose noise has this deviation."""
+        """Add a released mean influence whose noise has this standard deviation."""
         value = self.value + mean
         spread = Z95 * math.sqrt(self.variance + noise**2)
         return Interval(value, value - spread, value + spread)
@@ -88,8 +88,8 @@ def influence(m: Moments, asked: Contrast, adjusted: Set, mu: float) -> Influenc
     Args:
         m: The released tensors.
         asked: The contrast.
-        adjusted: The adjustment set (:func:`countable`).
-        mu: The Gaussian DP budget of the mean influence, by which the cap is chosen.
+        adjusted: The adjustment set (see :func:`countable`).
+        mu: The Gaussian DP budget of the mean influence, which determines the cap.
     """
     first = _Fit(m, asked, adjusted, mu, None)
     errors = []
@@ -105,7 +105,7 @@ def influence(m: Moments, asked: Contrast, adjusted: Set, mu: float) -> Influenc
 
 
 class _Fit:
-    """The effect by a fitted table (x, z, y), z the cells of the set, and its influence by cell."""
+    """The effect from a fitted table (x, z, y), with z the cells of the set, and its influence."""
 
     def __init__(
         self, m: Moments, asked: Contrast, adjusted: Set, mu: float, cap: float | None
@@ -135,7 +135,7 @@ class _Fit:
 
 
 def _blurred(m: Moments, asked: Contrast, adjusted: Set) -> Array:
-    """Return the fitted table (x, z, y), leaning to independence as far as noise hides it."""
+    """Return the fitted table (x, z, y), nearer to independence the more noise hides it."""
     columns = (asked.cause, *adjusted, asked.outcome)
     p = _with_whole_tables(m, columns, fitted(m, columns))
     p = p.reshape(p.shape[0], -1, p.shape[-1])
@@ -148,7 +148,7 @@ def _blurred(m: Moments, asked: Contrast, adjusted: Set) -> Array:
 
 
 def _with_whole_tables(m: Moments, columns: Set, p: Array) -> Array:
-    """Take each cell as released, as far as it stands out of its noise, if all tables are known."""
+    """Use each released cell as far as it exceeds its noise, if all tables are known."""
     if len(columns) < 3 or not m.knows(*columns):
         return p
     whole = np.maximum(table(m, *columns), 0.0)
@@ -160,7 +160,7 @@ def _with_whole_tables(m: Moments, columns: Set, p: Array) -> Array:
 
 
 def _redrawn(m: Moments, draw: int) -> Moments:
-    """Return the tensors with noise of the same size added, from a public sequence."""
+    """Return the tensors with added noise of the same size, from a public sequence."""
     block = np.repeat(np.arange(m.d), [r - 1 for r in m.cardinalities])
     sizes = [m.one.size, m.two.size, *(value.size for value in m.higher.values())]
     parts = np.split(_public_normals(draw, sum(sizes)), np.cumsum(sizes)[:-1])
@@ -189,17 +189,18 @@ def _public_normals(draw: int, size: int) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """The mean influences that are asked of the private records, one per set.
+    """The mean influences to release from the private records, one per set.
 
-    The first is its own; a later one is its difference from the first where that has the smaller
-    range. Each is divided by the root of its range, so that mu^2 is shared in proportion to ranges.
+    The first is released directly. A later one is released as its difference from the first if this
+    has the smaller range. Each is divided by the root of its range, so that mu^2 is divided in
+    proportion to ranges.
     """
 
     sets: tuple[Influence, ...]
 
     @cached_property
     def asked(self) -> tuple[tuple[Set, Steps, bool], ...]:
-        """Columns, influence by cell, and whether the first set's is taken off, of each number."""
+        """Columns, influence by cell, and True for a difference from the first set, per number."""
         found = [(self.sets[0].columns, self.sets[0].steps, False)]
         for each in self.sets[1:]:
             own, less = (each.columns, each.steps, False), self._less_first(each)
@@ -207,7 +208,7 @@ class Numbers:
         return tuple(found)
 
     def _less_first(self, each: Influence) -> tuple[Set, Steps, bool] | None:
-        """Return the influence of a set less the first's, over the columns of both."""
+        """Return the influence of a set minus the first one's, over the columns of both."""
         sizes = {c: r for one in (each, self.sets[0])
                  for c, r in zip(one.columns, one.steps.shape, strict=True)}  # fmt: skip
         if math.prod(sizes.values()) > MOST_CELLS:
@@ -217,7 +218,7 @@ class Numbers:
 
     @property
     def ranges(self) -> Array:
-        """The largest less the least influence of each number: its replace-one sensitivity."""
+        """The largest minus the smallest influence of each number: its replace-one sensitivity."""
         steps = [max(int(np.ptp(steps)), 1) for _, steps, _ in self.asked]
         out: Array = np.array(steps) * self.sets[0].unit
         return out
@@ -237,7 +238,7 @@ class Numbers:
         return out
 
     def intervals(self, noisy: Array, sigma: float, n: int) -> list[Interval]:
-        """Turn the released sums, with noise of this deviation, into an interval for each set."""
+        """Convert the released sums, with noise of this deviation, to an interval per set."""
         scale = np.sqrt(self.ranges) / n
         means, noises = noisy * scale, sigma * scale
         found = []
@@ -250,7 +251,7 @@ class Numbers:
 
 
 def _laid_out(each: Influence, columns: Set) -> Steps:
-    """Return a set's influence with one axis per column, of length 1 where it has none."""
+    """Return a set's influence with one axis per column, of length 1 for unused columns."""
     order = [each.columns.index(c) for c in columns if c in each.columns]
     turned = each.steps.transpose(order)
     sizes = dict(zip(each.columns, each.steps.shape, strict=True))

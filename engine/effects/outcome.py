@@ -1,4 +1,4 @@
-"""A question in codes: its columns and levels, and what counts of the outcome."""
+"""A question in codes: its columns and levels, and the levels of the outcome to count."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BETWEEN = re.compile(r"\[\s*(\S+?)\s*,\s*(\S+?)\s*\)")
 
 
 def yes_and_no(levels: Sequence[str]) -> tuple[int, int]:
-    """Find the levels that stand for yes and for no; else the last and the first, but for gaps."""
+    """Find the levels for yes and no, or else the last and the first, without missing values."""
     there = [k for k, level in enumerate(levels) if level not in GAP_LEVELS]
     there = there if len(there) > 1 else list(range(len(levels)))
     words = [level.strip().casefold() for level in levels]
@@ -52,7 +52,7 @@ def contrast_of(
 ) -> Contrast:
     """Translate a cause, an outcome and their levels to codes; InputError for unknown ones.
 
-    By default the cause's "yes" is compared with its "no", else its last level with its first.
+    By default the cause's "yes" is compared with "no", or else its last level with its first.
     ``values`` has a number for each level of the outcome; without it ``outcome_level`` is counted
     (:func:`counted`).
     """
@@ -89,17 +89,17 @@ def level_of(levels: Sequence[str], name: str, level: object, default: int = 0) 
 
 
 def counted(levels: Sequence[str], name: str, wanted: object) -> tuple[int, ...]:
-    """Return the codes of the levels that an event counts, in order.
+    """Return the codes of the levels that belong to an event, in order.
 
     Args:
         levels: The column's levels.
         name: The column's name, for a message.
-        wanted: A level, several of them, or a range of numbers as ">= 350", "< 40" or
-            "[350, 500)", whose ends are cut points; None is the level for yes, else the last.
+        wanted: A level, several levels, or a range of numbers as ">= 350", "< 40" or "[350, 500)"
+            whose ends are cut points. None means the level for yes, or else the last one.
 
     Raises:
-        InputError: For a level that the column does not have, a range that cuts through a level,
-            and for no or all levels.
+        InputError: If the column lacks a level, a range cuts through a level, or no level or all
+            levels are wanted.
     """
     if wanted is None:
         return (yes_and_no(levels)[0],)
@@ -115,7 +115,7 @@ def counted(levels: Sequence[str], name: str, wanted: object) -> tuple[int, ...]
 
 
 def event_label(levels: Sequence[str], codes: Sequence[int]) -> str:
-    """Name an event in words: neighbouring ranges of numbers as one, else the levels."""
+    """Name an event in words: neighbouring ranges of numbers as one, other levels as a list."""
     ranges = [_range(levels[k]) for k in codes]
     joined = all(a and b and a[1] == b[0] for a, b in pairwise(ranges))
     if len(codes) < 2 or not joined or ranges[0] is None or ranges[-1] is None:
@@ -140,7 +140,7 @@ def _range(label: str) -> tuple[float, float] | None:
 
 
 def _inside(levels: Sequence[str], name: str, wanted: str, span: tuple[float, float]) -> set[int]:
-    """Find the levels within a range of numbers; InputError where it cuts through one."""
+    """Find the levels within a range of numbers; InputError if the range cuts through one."""
     low, high = span
     found = set()
     for k, level in enumerate(levels):
@@ -159,7 +159,7 @@ def _inside(levels: Sequence[str], name: str, wanted: str, span: tuple[float, fl
 
 
 def _meaning(level: object) -> float | str:
-    """Read a level as a cell is read: a number in any form, a word in any case."""
+    """Interpret a level in the same way as a cell: a number in any form, a word in any case."""
     word = str(level).strip().casefold()
     with suppress(ValueError):
         return float({"true": "1", "false": "0"}.get(word, word))

@@ -1,7 +1,7 @@
-"""Plan the share of a release that answers its question: tables, then one number per set.
+"""Plan the share of a release for its question: first tables, then one number per set.
 
-The sets that plausible graphs adjust for are found from the releases before; everything that is
-asked follows from these and from public facts, so the parts compose adaptively.
+Earlier releases determine plausible graphs and so the adjustment sets. All queries follow from
+these and from public facts, so the parts compose adaptively.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from engine.marginals.moments import ONE_WAY, Key, Moments
 from engine.marginals.sensitivity import tables_change
 from engine.question import Question
 
-ORDER_WEIGHT = 0.5  # of a table of m + 1 columns relative to one of m
-MOST_CELLS = 512  # of a whole table that is asked for
-MOST_NOISE = 0.25  # of an average cell: whole tables, or triples, noisier than that are not asked
+ORDER_WEIGHT = 0.5  # of a table with m + 1 columns relative to one with m
+MOST_CELLS = 512  # largest whole table to release
+MOST_NOISE = 0.25  # of an average cell: noisier whole tables or triples are not released
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A question in codes: the contrast, and the named adjustment set if any."""
+    """A question in codes: the contrast and, if given, the named adjustment set."""
 
     contrast: Contrast
     adjust: Set | None
@@ -55,9 +55,9 @@ def asked_of(question: Question, names: Sequence[str], levels: Sequence[Sequence
 
 
 def adjustment_sets(asked: Asked, dags: Plausible, root: bool) -> list[Set]:
-    """Return the sets that plausible graphs adjust for, heaviest first, parents among them.
+    """Return the adjustment sets of plausible graphs, heaviest first, with parents.
 
-    A named set stands alone, and a cause that nothing causes (``root``) needs none.
+    A named set is used without others, and a cause without causes (``root``) needs no set.
     """
     wanted = _rungs(asked, dags, root)
     return list(dict.fromkeys(chosen for rungs in wanted for chosen in rungs)) or [()]
@@ -76,8 +76,9 @@ def wanted_tables(
 ) -> dict[Key, float]:
     """Return the tables to release, mu-GDP together, each with the weight of its noise.
 
-    All pairs inside {x, y} and each set, and their columns; all larger tables inside a set where
-    the noise of a cell is at most a quarter of an average cell, else its triples with x and y.
+    They are all pairs inside {x, y} and each set, and their columns. Larger tables inside a set are
+    added if the noise of a cell is at most a quarter of an average cell, otherwise the set's
+    triples with x and y.
     """
     x, y = contrast.cause, contrast.outcome
     pairs = {_key(pair) for some in sets for pair in combinations((x, y, *some), 2)}
@@ -106,7 +107,7 @@ def wanted_tables(
 
 
 def _entry_variance(weights: dict[Key, float], cards: Sequence[int], mu_n: float) -> float:
-    """Return the noise variance of an entry, over n, of a tensor of weight 1."""
+    """Return the noise variance of an entry, over n, for a tensor of weight 1."""
     return tables_change(list(weights), cards, list(weights.values())) / mu_n**2
 
 
@@ -121,10 +122,10 @@ def _key(columns: Sequence[int]) -> Key:
 def planned_numbers(
     m: Moments, asked: Asked, dags: Plausible, root: bool, mu: float
 ) -> Numbers | None:
-    """Return the numbers to ask, one per set; None where a level of the cause is hidden.
+    """Return the numbers to release, one per set; None if a level of the cause is hidden.
 
-    It asks each set that plausible graphs adjust for, or the parents where the set has too many
-    cells. Returns None, too, where a graph has neither.
+    There is one for each adjustment set of a plausible graph, or for the parents if the set has too
+    many cells. The result is also None if both have too many cells for some graph.
     """
     contrast = asked.contrast
     if hidden(m, contrast.cause)[[contrast.level, contrast.reference]].any():
@@ -138,7 +139,7 @@ def planned_numbers(
 
 
 def corrected(m: Moments, found: Numbers, noisy: Array, sigma: float) -> list[Estimate]:
-    """Turn released sums, with noise of this deviation, into an estimate for each set."""
+    """Convert released sums, with noise of this deviation, to an estimate per set."""
     r = m.cardinalities[found.sets[0].asked.cause]
     mean, covariance = np.full(r, math.nan), np.full((r, r), math.nan)
     return [

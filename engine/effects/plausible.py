@@ -1,17 +1,18 @@
-"""The DAGs that released tables leave plausible, each with its probability.
+"""The DAGs that are plausible given released tables, each with its probability.
 
 A learned graph is one of many that the same evidence allows, and an effect depends on which of them
-is right. So all DAGs on the learned skeleton are weighed by the evidence that gave the graph its
-directions: the log odds of colliders (:mod:`engine.graphs.weighed_colliders`) or, where the whole
-table was released, the likelihood of each equivalence class (:mod:`engine.marginals.evidence`),
-spread evenly over its members. Evidence of this kind is too sure of itself; it is tempered by the
-slope that makes arrows' confidences frequencies (:mod:`engine.marginals.confidence`):
+is correct. All DAGs on the learned skeleton are therefore weighted by the evidence that gave the
+graph its directions: the log odds of colliders (:mod:`engine.graphs.weighed_colliders`) or, if the
+whole table was released, the likelihood of each equivalence class
+(:mod:`engine.marginals.evidence`), divided equally among its members. Such evidence is
+overconfident. It is scaled by the slope that turns confidences of directions into frequencies
+(:mod:`engine.marginals.confidence`):
 
     P(DAG) proportional to exp( slope * evidence(DAG) ).
 
-Tables of few columns have all their DAGs listed, wider ones are sampled by the chains that gave the
-arrows their probabilities. DAGs in which a column of a later tier is an ancestor of one of an
-earlier tier are left out. This costs no ε, because it reads released numbers only.
+For tables with few columns all DAGs are listed; for wider ones they are sampled by the chains that
+gave the directions their probabilities. DAGs in which a column of a later tier is an ancestor of
+one in an earlier tier are left out. This costs no ε, because it reads released numbers only.
 """
 
 from __future__ import annotations
@@ -42,9 +43,9 @@ from engine.marginals.moments import Moments
 
 @dataclass(frozen=True, eq=False)
 class Plausible:
-    """DAGs (d, d) on one skeleton, and the probability of each; these sum to 1.
+    """DAGs (d, d) on one skeleton with their probabilities, which sum to 1.
 
-    There are none where links and knowledge contradict each other.
+    It is empty if edges and knowledge contradict each other.
     """
 
     dags: tuple[Adjacency, ...]
@@ -52,12 +53,12 @@ class Plausible:
 
     @cached_property
     def ways(self) -> tuple[Adjacency, ...]:
-        """For each DAG [i, j]: whether a directed path leads from i to j."""
+        """For each DAG [i, j]: True if a directed path leads from i to j."""
         return tuple(map(reachable, self.dags))
 
     @cached_property
     def joined(self) -> Adjacency:
-        """Return [i, j]: whether edges of any direction lead from i to j."""
+        """Return [i, j]: True if edges of any direction lead from i to j."""
         return reachable(self.dags[0] | self.dags[0].T)
 
 
@@ -66,10 +67,10 @@ def plausible(found: MarginalDiagnostics, graph: Adjacency, known: Known | None)
 
     Args:
         found: The run's diagnostics, with the released tables.
-        graph: The learned (d, d) graph. Where directions were voted, and so left no evidence, its
-            own colliders are taken as nearly sure.
-        known: The background knowledge, which every DAG respects: no path leads from a later tier
-            to an earlier one, through any columns.
+        graph: The learned (d, d) graph. If directions were decided by votes, there is no evidence,
+            and the colliders of the graph count as nearly certain.
+        known: The background knowledge, with which every DAG agrees: no path leads from a later
+            tier to an earlier one, through any columns.
     """
     assert found.released is not None
     skeleton, evidence = graph | graph.T, found.evidence
@@ -91,7 +92,7 @@ def plausible(found: MarginalDiagnostics, graph: Adjacency, known: Known | None)
 
 
 def _in_time(found: Plausible, known: Known | None) -> Plausible:
-    """No DAG where all have a path to an earlier tier: links and knowledge contradict."""
+    """Return no DAG if all have a path to an earlier tier, because edges and knowledge disagree."""
     if known is None:
         return found
     kept = list(map(known.in_time, found.dags))
@@ -104,7 +105,7 @@ def _heads(arrows: Adjacency, a: int, z: int, b: int) -> bool:
 
 
 def _slope(moments: Moments, skeleton: Adjacency) -> float:
-    """By the correlation that stands one standard deviation out of noise and sampling."""
+    """Return the slope for the correlation of one standard deviation of noise and sampling."""
     links = np.argwhere(np.triu(skeleton)).tolist()
     visible = [math.sqrt(4 * moments.variance(i, j) + 1 / moments.n) for i, j in links]
     middle = float(np.median(visible)) if visible else VISIBLE
@@ -117,7 +118,7 @@ def _listed(
     slope: float,
     known: Known | None,
 ) -> Plausible:
-    """All DAGs on the skeleton, class by class."""
+    """Return all DAGs on the skeleton, class by class."""
     dags: list[Adjacency] = []
     logs: list[float] = []
     for k, each in enumerate(classes(skeleton, known)):

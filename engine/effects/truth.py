@@ -1,4 +1,4 @@
-"""P(y | do(x)) of a bundled network, from its own probability tables: exact, by elimination."""
+"""Exact P(y | do(x)) of a benchmark network, by elimination from its probability tables."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Factor = tuple[tuple[int, ...], Array]
 
 @lru_cache(maxsize=4096)
 def interventional(name: str, cause: str, effect: str) -> Array:
-    """(levels of the cause, levels of the effect): P(effect | do(cause)) of a bundled network."""
+    """Return P(effect | do(cause)) of a benchmark network, (cause levels, effect levels)."""
     network = load_network(name)
     x, y = network.names.index(cause), network.names.index(effect)
     found = joint(network, (x, y), cut=(x,))
@@ -26,10 +26,10 @@ def interventional(name: str, cause: str, effect: str) -> Array:
 
 
 def joint(network: Network, keep: Sequence[int], cut: Sequence[int] = ()) -> Array:
-    """Return the joint table of the kept columns; cut ones, which are set, have only their levels.
+    """Return the joint table of the kept columns; ``cut`` columns are set and have no parents.
 
-    Variable elimination (Koller and Friedman 2009, chapter 9): a variable that is not an ancestor
-    is left out, and the variable that makes the smallest table goes first.
+    The method is variable elimination (Koller and Friedman 2009, chapter 9): variables that are not
+    ancestors are left out, and the variable with the smallest resulting table is eliminated first.
     """
     position = {name: i for i, name in enumerate(network.names)}
     dag = network.dag()
@@ -61,7 +61,7 @@ def _cost(factors: Sequence[Factor], variable: int, sizes: Sequence[int]) -> int
 
 
 def _product(factors: Sequence[Factor], keep: tuple[int, ...]) -> Array:
-    """Multiply the factors and add up over all variables that are not kept."""
+    """Multiply the factors and sum over all variables that are not kept."""
     names = sorted({k for scope, _ in factors for k in scope} | set(keep))
     at = {k: i for i, k in enumerate(names)}
     arguments: list[object] = []

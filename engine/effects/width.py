@@ -4,9 +4,9 @@
 
 with p1 and p0 the shares of the two levels of the cause, span the range of the outcome's values,
 and mu the budget of the question's number. The first term is the noise of that number at the
-largest weight of a record, the second the sampling of two means. The constants were fitted on
-random networks; ``KEPT`` holds the factors within which nine of ten intervals came
-(research/effects.md). Where plausible graphs choose the adjustment sets there is no promise.
+largest weight of a record, and the second is the sampling error of two means. The constants were
+fitted on random networks. ``KEPT`` has the factors that nine of ten intervals did not exceed
+(research/effects.md). There is no such factor if plausible graphs choose the adjustment sets.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from engine.question import shares as question_shares
 NOISE, SAMPLING = 1.3, 0.2
 RANDOMISED, NAMED = "randomised", "named set"
 KEPT = {RANDOMISED: 1.09, NAMED: 1.9}  # nine of ten intervals are at most so many times as wide
-ASSUMED = 3.7  # instead, where the shares of the cause's levels are not declared
+ASSUMED = 3.7  # used instead if the shares of the cause's levels are not declared
 
 
 @dataclass(frozen=True)
 class Width:
-    """The expected half width of an interval, and the most it is in nine of ten releases.
+    """The expected half width of an interval, and an upper limit for nine of ten releases.
 
-    ``most`` is None where no promise is made: the graph chooses the adjustment sets.
+    ``most`` is None if the graph chooses the adjustment sets.
     """
 
     epsilon: float
@@ -65,12 +65,12 @@ def width(
         delta: The release's δ.
         share: The question's share of the budget (:class:`engine.question.Question`).
         levels: The cause's number of levels.
-        span: The range of the outcome's values; 1 for an event.
-        shares: The shares of the two levels that are compared, if they are public; else equal ones.
-        known: "randomised" or "named set", where the graph does not choose the sets.
+        span: The range of the outcome's values, 1 for an event.
+        shares: The shares of the two compared levels, if they are public; otherwise equal shares.
+        known: "randomised" or "named set" if the graph does not choose the sets.
 
     Raises:
-        InputError: For shares that are no shares.
+        InputError: If the shares are invalid.
 
     Examples:
         >>> found = width(rows=20_000, epsilon=1.0, delta=1e-6, share=0.7, levels=2, span=1.0,
@@ -102,7 +102,7 @@ class Widths:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """The forecast in words, a sentence per epsilon."""
+        """The forecast in words, one sentence per epsilon."""
         return tuple(map(self._sentence, self.found))
 
     def _sentence(self, width: Width) -> str:
@@ -137,8 +137,8 @@ def widths(
     """Forecast the widths of each question from a schema's columns and levels.
 
     Args:
-        questions: Cause, outcome and background knowledge, which takes precedence over
-            ``knowledge``; one question or several.
+        questions: One question or several, with cause, outcome and background knowledge, which
+            takes precedence over ``knowledge``.
         names: The columns' names.
         levels: Each column's levels.
         rows: Number of records.
@@ -149,7 +149,7 @@ def widths(
             numbers per question.
 
     Raises:
-        InputError: For names and levels that the schema lacks, and for shares that are no shares.
+        InputError: If the schema lacks a name or level, or the shares are invalid.
     """
     given = listed(questions)
     found = one_knowledge(given, None) or knowledge

@@ -1,4 +1,4 @@
-"""The sentences of a causal effect, for pages, command line and files."""
+"""The sentences about a causal effect, for pages, command line and files."""
 
 from __future__ import annotations
 
@@ -25,11 +25,12 @@ CORRECTED = (
     "The estimate is doubly robust: the release spent a share of its budget on one number per "
     "adjustment set, which corrects the estimate from the tables."
 )
-NARROW = 0.05  # probability that the outcome causes the cause from which on the sentence says so
+# probability that the outcome causes the cause, from which on the sentence mentions it
+NARROW = 0.05
 
 
 def of_hundred(p: float) -> str:
-    """Write a share as so many of 100: whole numbers from 10 on, tenths below."""
+    """Write a share as a number out of 100: whole numbers from 10 on, tenths below."""
     many = 100 * p
     if abs(many) >= 9.95:
         text = f"{many:.0f}"
@@ -39,17 +40,17 @@ def of_hundred(p: float) -> str:
 
 
 def amount(value: float, in_unit: bool) -> str:
-    """Write a mean or a difference: a number in the outcome's unit, or so many of 100."""
+    """Write a mean or a difference: a number in the outcome's unit, or out of 100."""
     return number(value, 4).replace("-", "−") if in_unit else of_hundred(value)
 
 
 def chance(p: float) -> str:
-    """Write the probability of a direction, which is at most what calibration supports."""
+    """Write the probability of a direction, which is at most the calibrated limit."""
     return percent(p)
 
 
 def sentence(found: Finding) -> str:
-    """State the effect, or why there is none, and how probable it is that the cause acts."""
+    """State the effect, or why there is none, and the probability that the cause has an effect."""
     if found.acts is None:
         acts = f"No path from {found.cause} to {found.outcome} was found."
     else:
@@ -62,7 +63,7 @@ def sentence(found: Finding) -> str:
 
 
 def _condition(found: Finding) -> str:
-    """Return the condition that applies if the outcome may be a cause of the cause."""
+    """Return the condition for the case that the outcome may cause the cause."""
     if found.reverse < NARROW:
         return ""
     return (
@@ -73,7 +74,7 @@ def _condition(found: Finding) -> str:
 
 
 def _answer(found: Finding) -> str:
-    """State both means or chances and their difference."""
+    """State both means or probabilities and their difference."""
     moved, in_unit = found.difference, found.in_unit
     assert moved is not None
     least, most = (amount(value, in_unit) for value in found.estimates)
@@ -103,7 +104,7 @@ def _answer(found: Finding) -> str:
 
 
 def notes(found: Finding) -> tuple[str, ...]:
-    """List what belongs to the sentence, the assumption last."""
+    """List the notes on the sentence, with the assumption last."""
     if found.refusal == UNTIMELY:
         return (ASSUMPTION,)
     if found.refusal is not None:
@@ -156,11 +157,11 @@ def hidden_level(name: str, level: str) -> str:
 
 
 def hidden_covariance(cause: str, adjusted: tuple[str, ...]) -> str:
-    """Say that the adjusted columns' covariance is lost in the noise."""
+    """Say that the noise hides the covariance of the adjusted columns."""
     how = f"{', '.join((cause, *adjusted))} vary together" if adjusted else f"{cause} varies"
     return f"The noise hides how {how}, so no effect can be reported."
 
 
 def too_many_groups(adjusted: tuple[str, ...]) -> str:
-    """Say that a set makes more cells than are looked at."""
+    """Say that a set has more cells than the limit."""
     return f"Adjusting for {{{', '.join(adjusted)}}} makes more groups than can be counted."

@@ -1,1 +1,1 @@
-"""CPDAGs, and how close a learned one is to the true one."""
+"""CPDAGs, and the similarity of a learned one to the true one."""

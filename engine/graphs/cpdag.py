@@ -1,7 +1,7 @@
 """Partially directed graphs as matrices.
 
-A (d, d) boolean matrix ``a`` holds one: ``a[i, j] & ~a[j, i]`` is i -> j and ``a[i, j] & a[j, i]``
-is i - j.
+A (d, d) boolean matrix ``a`` represents such a graph: ``a[i, j] & ~a[j, i]`` means i -> j, and
+``a[i, j] & a[j, i]`` means i - j.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ DIRECTED, UNDIRECTED = "directed", "undirected"
 
 
 def edges_of(matrix: Adjacency) -> Iterator[tuple[int, int, str]]:
-    """(i, j, "directed" | "undirected") of a (d, d) CPDAG matrix, each adjacent pair once.
+    """Return (i, j, "directed" | "undirected") of a (d, d) CPDAG matrix, each adjacent pair once.
 
     A directed edge runs i -> j.
     """
@@ -37,7 +37,7 @@ def matrix_of(graph: nx.DiGraph, names: Sequence[str]) -> Adjacency:
 
 
 def digraph_of(matrix: Adjacency, names: Sequence[str]) -> nx.DiGraph:
-    """Return a DiGraph on ``names``; an undirected edge is both directions."""
+    """Return a DiGraph on ``names``; an undirected edge has both directions."""
     return nx.from_numpy_array(matrix, create_using=nx.DiGraph, edge_attr=None, nodelist=names)
 
 
@@ -47,5 +47,5 @@ def pairs_of(matrix: Adjacency, names: Sequence[str]) -> set[frozenset[str]]:
 
 
 def unordered(pairs: Iterable[frozenset[str]]) -> list[tuple[str, str]]:
-    """Pairs as sorted tuples in sorted order: for tables, JSON and comparison."""
+    """Return pairs as sorted tuples in sorted order, for tables, JSON and comparison."""
     return sorted((min(p), max(p)) for p in pairs)

@@ -1,4 +1,4 @@
-"""DAGs of few columns: their equivalence classes on a skeleton, and from one to a better one."""
+"""DAGs with few columns: their equivalence classes on a skeleton, and a search for better DAGs."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from engine.graphs.cpdag import Adjacency
 from engine.graphs.known import Known
 from engine.graphs.orientation import apart_of, reachable
 
-MOST_COLUMNS = 6  # 720 orders of the columns: each gives a DAG
+MOST_COLUMNS = 6  # 720 column orders, each of which gives a DAG
 
 
 class Class(NamedTuple):
-    """One of its DAGs, what all share (the CPDAG; with knowledge the MPDAG), and all of them.
+    """One DAG of the class, the graph common to all (the CPDAG or MPDAG), and all DAGs.
 
     All are (d, d) boolean.
     """
@@ -28,24 +28,24 @@ class Class(NamedTuple):
 
 
 def classes(skeleton: Adjacency, known: Known | None = None) -> list[Class]:
-    """All classes of DAGs on the symmetric (d, d) skeleton that turn no arrow that is known.
+    """Return all classes of DAGs on the symmetric (d, d) skeleton that reverse no known edge.
 
-    None has a path to an earlier tier, unless all have.
+    DAGs with a path to an earlier tier are left out, unless all DAGs have one.
 
     Two DAGs on one skeleton are equivalent if they have the same unshielded colliders (Verma and
-    Pearl 1990). ValueError for more than ``MOST_COLUMNS`` columns.
+    Pearl 1990). Raises ValueError for more than ``MOST_COLUMNS`` columns.
     """
     d = len(skeleton)
     if d > MOST_COLUMNS:
         raise ValueError(f"Not all DAGs of {d} columns are listed: {MOST_COLUMNS} at most.")
     fixed = np.zeros_like(skeleton) if known is None else known.fixed_arrows(skeleton)
-    every: dict[bytes, Adjacency] = {}  # acyclic way to turn the skeleton's links, once
+    every: dict[bytes, Adjacency] = {}  # each acyclic orientation of the skeleton, once
     for order in permutations(range(d)):
         place = np.argsort(order)
         dag = skeleton & (place[:, None] < place)
         every[dag.tobytes()] = dag
     allowed = [dag for dag in every.values() if not (dag & fixed.T).any()]
-    if known is not None:  # all, where links and knowledge contradict each other
+    if known is not None:  # keep all if edges and knowledge contradict each other
         allowed = [dag for dag in allowed if known.in_time(dag)] or allowed
     found: dict[bytes, list[Adjacency]] = {}
     for dag in allowed:
@@ -54,7 +54,7 @@ def classes(skeleton: Adjacency, known: Known | None = None) -> list[Class]:
 
 
 def colliders(dag: Adjacency, skeleton: Adjacency) -> Adjacency:
-    """(d, d, d): [a, z, b] where a -> z <- b and a and b are not joined."""
+    """Return (d, d, d): [a, z, b] is True if a -> z <- b and a and b are not adjacent."""
     both: Adjacency = dag[:, :, None] & dag.T[None, :, :]
     return both & apart_of(skeleton)[:, None, :]
 
@@ -65,10 +65,10 @@ def climbed(
     addable: Adjacency,
     known: Known | None = None,
 ) -> Adjacency:
-    """Climb from ``start`` to a DAG (d, d) whose value no step of :func:`neighbours` raises.
+    """Climb from ``start`` to a DAG (d, d) that no step of :func:`neighbours` improves.
 
-    A step may start at each member of the DAG's class. ``value`` is the same for all of them, and
-    which of them is at hand depends on the order of the columns.
+    A step may start at any member of the DAG's class. All members have the same ``value``, and the
+    column order determines which of them is current.
     """
     best, reached = start, value(start)
     while True:
@@ -84,7 +84,7 @@ def climbed(
 
 
 def _alike(dag: Adjacency, known: Known | None) -> tuple[Adjacency, ...]:
-    """Return the members of a DAG's class; the DAG alone where knowledge contradicts it."""
+    """Return the members of a DAG's class, or only the DAG if knowledge contradicts it."""
     key = dag.tobytes()
     every = (each.members for each in classes(dag | dag.T, known))
     return next((some for some in every if any(m.tobytes() == key for m in some)), (dag,))
@@ -93,9 +93,9 @@ def _alike(dag: Adjacency, known: Known | None) -> tuple[Adjacency, ...]:
 def neighbours(
     dag: Adjacency, addable: Adjacency, known: Known | None = None
 ) -> Iterator[Adjacency]:
-    """List the DAGs with one edge removed, reversed, or added from those that are ``addable``.
+    """List the DAGs with one edge removed, reversed, or added from the ``addable`` edges.
 
-    None takes a link away that is required, or adds or turns an arrow that is barred.
+    No step removes a required edge, or adds or reverses an edge into a forbidden direction.
     """
     allowed = np.ones_like(dag) if known is None else ~known.barred
     kept = np.zeros_like(dag) if known is None else known.linked

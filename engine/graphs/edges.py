@@ -1,4 +1,4 @@
-"""A graph's edges as a person reads them: a list, a frame, a small picture. No row is in them."""
+"""A graph's edges for readers: a list, a frame, a small picture. They contain no row."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _NO_OUTCOMES: Mapping[Pair, LinkClass] = {}
 
 
 class Edge(NamedTuple):
-    """One adjacent pair as data; :mod:`engine.words` makes the English.
+    """One adjacent pair as data; :mod:`engine.words` describes it in English.
 
-    ``edge_confidence`` is how often such an edge is real, ``direction_confidence`` how often it
-    runs from source to target if it is, ``weight`` its weight in a linear model: NaN where the
-    algorithm gives none. ``kind`` is "directed", "undirected" or "untested". ``outcome`` compares
-    it with the ground truth, None without one. ``note`` says why an edge has no direction:
-    "low_confidence", "contradicted" (by other directions), "untested", or "".
+    ``edge_confidence`` is how often such an edge is real. ``direction_confidence`` is how often a
+    real one runs from source to target. ``weight`` is its weight in a linear model. They are NaN if
+    the algorithm gives none. ``kind`` is "directed", "undirected" or "untested". ``outcome``
+    compares it with the ground truth; it is None without one. ``note`` gives the reason if an edge
+    has no direction: "low_confidence", "contradicted" (by other directions), "untested", or "".
     """
 
     source: str
@@ -58,9 +58,10 @@ def edges(
     outcomes: Mapping[Pair, LinkClass] = _NO_OUTCOMES,
     contradicted: Collection[Pair] = (),
 ) -> list[Edge]:
-    """List every adjacent pair of a (d, d) CPDAG matrix once, in the columns' order.
+    """List every adjacent pair of a (d, d) CPDAG matrix once, in column order.
 
-    Pairs go by (i, j), i < j; ``direction_confidence`` and ``weights`` by (from, to).
+    The keys for pairs are (i, j), i < j; those of ``direction_confidence`` and ``weights`` are
+    (from, to).
     """
     found = []
     for i, j, kind in edges_of(matrix):
@@ -80,7 +81,7 @@ def edges(
 
 def edge_frame(found: Sequence[Edge]) -> pd.DataFrame:
     """Return the edges as a frame; ``link`` and ``arrow`` are the confidences' names in 0.3."""
-    import pandas as pd  # here, so that importing the engine does not load pandas
+    import pandas as pd  # imported here, so that importing the engine does not load pandas
 
     rows = [(*e[:5], e.edge_confidence, e.direction_confidence) for e in found]
     columns = ["source", "target", "edge_confidence", "direction_confidence", "class"]
@@ -91,7 +92,7 @@ def edge_frame(found: Sequence[Edge]) -> pd.DataFrame:
 
 
 def svg(names: Sequence[str], found: Sequence[Edge], alt: str) -> Svg:
-    """Draw the graph in the colour of the text around it, with probabilities at its edges."""
+    """Draw the graph in the colour of the surrounding text, with probabilities at its edges."""
     arrows = [(edge.source, edge.target) for edge in found]
     links = [
         Link(
@@ -100,7 +101,7 @@ def svg(names: Sequence[str], found: Sequence[Edge], alt: str) -> Svg:
             edge.kind == DIRECTED,
             LinkClass.UNTESTED if edge.kind == UNTESTED else None,
             opacity=1.0 if math.isnan(sure := edge.edge_confidence) else 0.25 + 0.75 * sure,
-            label="" if math.isnan(sure) else probability(sure),  # as tables say it
+            label="" if math.isnan(sure) else probability(sure),  # as in tables
         )
         for edge in found
     ]
@@ -111,10 +112,10 @@ def svg(names: Sequence[str], found: Sequence[Edge], alt: str) -> Svg:
 
 
 def annotated(names: Sequence[str], found: Sequence[Edge]) -> nx.DiGraph:
-    """Return a DiGraph with edge attributes ``mark`` and the confidences, where these are known.
+    """Return a DiGraph with the edge attribute ``mark`` and the confidences, if they are known.
 
-    An edge without direction is both directions, each marked "undirected". ``link`` and ``arrow``
-    are the confidences' names in version 0.3.
+    An undirected edge has both directions, each marked "undirected". ``link`` and ``arrow`` are the
+    confidences' names in version 0.3.
     """
     graph = nx.empty_graph(names, nx.DiGraph)
     for edge in found:

@@ -1,8 +1,9 @@
-"""Graphs as text that other tools read: DOT, GraphML, dagitty, Tetrad, Mermaid.
+"""Graphs as text for other tools: DOT, GraphML, dagitty, Tetrad, Mermaid.
 
-A CPDAG's undirected edge is one line without arrowheads where the format has such a thing (DOT's
-``dir=none``, dagitty's ``--``, Tetrad's ``---``). GraphML readers refuse a graph with both kinds,
-so there it is both directions, each marked "undirected", as in ``RunResult.cpdag``.
+An undirected edge of a CPDAG is one line without arrowheads if the format has such lines (DOT's
+``dir=none``, dagitty's ``--``, Tetrad's ``---``). GraphML readers refuse a graph with both kinds of
+edges, so there an undirected edge has both directions, each marked "undirected", as in
+``RunResult.cpdag``.
 """
 
 from __future__ import annotations
@@ -18,18 +19,18 @@ from engine.graphs.edges import annotated, edges
 
 
 def _quoted(names: Sequence[str]) -> list[str]:
-    # Readers of DOT and dagitty differ on a backslash that is not before a quotation mark.
+    # Readers of DOT and dagitty differ on a backslash that is not followed by a quotation mark.
     return [f'"{n}"' for n in (m.replace('"', '\\"') for m in portable(names, "\\", "/"))]
 
 
 def _lines(ids: Sequence[str], matrix: Adjacency, arrow: str, line: str) -> list[str]:
-    """Write a line for each edge: names are put into ``arrow``, or ``line`` if undirected."""
+    """Write a line per edge: the names are inserted in ``arrow``, or in ``line`` if undirected."""
     form = {DIRECTED: arrow, UNDIRECTED: line}
     return [form[kind].format(ids[i], ids[j]) for i, j, kind in edges_of(matrix)]
 
 
 def dot(names: Sequence[str], matrix: Adjacency) -> str:
-    """Graphviz DOT, as DoWhy, pydot and igraph read it."""
+    """Write Graphviz DOT, for DoWhy, pydot and igraph."""
     ids = _quoted(names)
     lines = _lines(ids, matrix, "  {} -> {};", "  {} -> {} [dir=none];")
     return "\n".join(["digraph {", *(f"  {name};" for name in ids), *lines, "}", ""])
@@ -44,7 +45,7 @@ def dagitty(names: Sequence[str], matrix: Adjacency) -> str:
 
 
 def tetrad(names: Sequence[str], matrix: Adjacency) -> str:
-    """Tetrad's graph text, which causal-learn reads too; names hold no spaces, "," or ";" there."""
+    """Write Tetrad's graph text, also for causal-learn; it allows no space, "," or ";" in names."""
     ids = portable(names, NOT_IN_TETRAD)
     lines = enumerate(_lines(ids, matrix, "{} --> {}", "{} --- {}"), start=1)
     head = ["Graph Nodes:", ";".join(ids), "", "Graph Edges:"]
@@ -52,13 +53,13 @@ def tetrad(names: Sequence[str], matrix: Adjacency) -> str:
 
 
 def graphml(names: Sequence[str], matrix: Adjacency) -> str:
-    """GraphML of a directed graph with edge attribute ``mark``, "directed" or "undirected"."""
+    """Write GraphML of a directed graph, with ``mark`` "directed" or "undirected" per edge."""
     ids = portable(names)
     return "\n".join([*nx.generate_graphml(annotated(ids, edges(ids, matrix))), ""])
 
 
 def mermaid(names: Sequence[str], matrix: Adjacency) -> str:
-    """Mermaid, as GitHub and wikis draw it; nodes are numbered, names are labels."""
+    """Write Mermaid, for GitHub and wikis; nodes are numbered, and names are labels."""
     labels = (name.replace('"', "#quot;") for name in portable(names))
     nodes = [f'  n{k}["{label}"]' for k, label in enumerate(labels)]
     ids = [f"n{k}" for k in range(len(names))]
@@ -67,7 +68,7 @@ def mermaid(names: Sequence[str], matrix: Adjacency) -> str:
 
 
 class Format(NamedTuple):
-    """A kind of file: its use, the end of its name, and the function that writes it."""
+    """A file format: its use, its file name extension, and the function that writes it."""
 
     title: str
     extension: str

@@ -1,6 +1,6 @@
-"""Place the nodes of a graph, in layers where they fit, and lead lines around their boxes.
+"""Place the nodes of a graph, in layers if they fit, and route edges around the boxes.
 
-Units are pixels of the frame at zoom 1, origin at its centre, y downwards.
+Units are pixels of the frame at zoom 1, with the origin at its centre and y downwards.
 """
 
 from __future__ import annotations
@@ -16,12 +16,14 @@ Point = tuple[float, float]
 Curve = tuple[Point, Point, Point]  # start, middle and end of a quadratic curve
 Points = NDArray[np.float64]
 GAP = 14.0
-_LAYERED = 20  # larger graphs have too many edges that pass a layer
-_NODE_AREA = 11_000.0  # square units for a node of a spread: Alarm's 37 fit without overlaps
+_LAYERED = 20  # in larger graphs too many edges pass through a layer
+# square units per node of a spread: the 37 nodes of Alarm fit without overlaps
+_NODE_AREA = 11_000.0
 _SWEEPS = 24
 _PUSHES = 400
 _SWEEPS_OF_STRESS = 80
-_STEP, _ROOM = 8.0, 4.5  # between looks along a line, and around a box: none is cut unseen
+# distance between checks along a line, and margin around a box, so that no crossing is missed
+_STEP, _ROOM = 8.0, 4.5
 _SLIGHT = 0.3
 _BOWS = [0.0, *(bow * side for bow in (0.15, 0.3, 0.45, 0.6, 0.8, 1.0) for side in (1, -1))]
 
@@ -29,8 +31,8 @@ _BOWS = [0.0, *(bow * side for bow in (0.15, 0.3, 0.45, 0.6, 0.8, 1.0) for side 
 def place(graph: nx.DiGraph, sizes: Points, frame: Point, gap: float = GAP) -> Points:
     """Place the nodes 0 to d - 1, whose boxes have the given (d, 2) ``sizes``, in a frame.
 
-    Layers, causes above effects, for a small, sparse acyclic graph with layers that fit the frame;
-    otherwise a spread in which distance follows path length and boxes keep a ``gap``.
+    A small, sparse acyclic graph whose layers fit the frame gets layers with causes above effects.
+    Any other graph is spread out: distances follow path lengths and boxes keep a ``gap``.
     """
     if len(graph) < 2:
         return np.zeros((len(graph), 2))
@@ -45,7 +47,7 @@ def place(graph: nx.DiGraph, sizes: Points, frame: Point, gap: float = GAP) -> P
 
 
 def scale_of(nodes: int, frame: Point) -> float:
-    """By how much a frame has to grow for so many nodes to fit; 1 at least."""
+    """Return the factor, at least 1, by which a frame must grow to fit so many nodes."""
     return max(1.0, math.sqrt(nodes * _NODE_AREA / (frame[0] * frame[1])))
 
 
@@ -53,10 +55,11 @@ def scale_of(nodes: int, frame: Point) -> float:
 
 
 def bows(at: Points, sizes: Points, pairs: ArrayLike) -> tuple[Points, NDArray[np.int_]]:
-    """Bow each pair's line until it is clear, and count the boxes that it still crosses.
+    """Bend each pair's line until it crosses no box, and count the boxes that it still crosses.
 
-    A line goes from ``pairs[:, 0]`` to ``pairs[:, 1]``. 0 is straight, above 0 is clockwise. A line
-    that no bow clears takes the least of the slight bows that cross the fewest boxes.
+    A line goes from ``pairs[:, 0]`` to ``pairs[:, 1]``. 0 is straight, and positive values bend
+    clockwise. If no bend is free of boxes, the line gets the smallest slight bend that crosses the
+    fewest boxes.
     """
     ends = np.asarray(pairs, dtype=int).reshape(-1, 2)
     best, fewest = np.zeros(len(ends)), np.full(len(ends), len(at))
@@ -76,7 +79,7 @@ def bows(at: Points, sizes: Points, pairs: ArrayLike) -> tuple[Points, NDArray[n
 
 
 def _crossed(curves: Points, at: Points, sizes: Points) -> NDArray[np.bool_]:
-    """Which boxes (columns) each of the (3, n, 2) curves (rows) touches."""
+    """Return which boxes (columns) each of the (3, n, 2) curves (rows) touches."""
     start, middle, end = curves
     lengths = np.hypot(*(middle - start).T) + np.hypot(*(end - middle).T)
     t = np.linspace(0, 1, 2 + int(max(lengths, default=0.0) / _STEP))[:, None, None]
@@ -94,7 +97,7 @@ def via(start: Points, end: Points, bow: float | Points) -> Points:
 
 
 def along(curve: Curve, shares: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """Points of the curve at n shares of it, and its directions there; both (n, 2)."""
+    """Return the curve's points at n shares of its length, and directions there; both (n, 2)."""
     t, (start, middle, end) = np.asarray(shares)[:, None], np.array(curve)
     points = (1 - t) ** 2 * start + 2 * t * (1 - t) * middle + t**2 * end
     return points, (1 - t) * (middle - start) + t * (end - middle)
@@ -104,7 +107,7 @@ def along(curve: Curve, shares: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _layers(graph: nx.DiGraph) -> list[list[int]]:
-    """Sort nodes by the longest path that ends there; one without causes next to its effects."""
+    """Sort nodes by the longest path that ends there; one without causes is next to its effects."""
     level: dict[int, int] = {}
     for k, row in enumerate(nx.topological_generations(graph)):
         level.update(dict.fromkeys(row, k))
@@ -115,9 +118,9 @@ def _layers(graph: nx.DiGraph) -> list[list[int]]:
 
 
 def _in_layers(graph: nx.DiGraph, layers: list[list[int]], widths: Points, frame: Point) -> Points:
-    """Give every layer a height, and its nodes places near their neighbours' mean.
+    """Give every layer a height, and place its nodes near the mean of their neighbours.
 
-    They start where :func:`_least_stress` puts them, so that few lines cross.
+    They start at the positions of :func:`_least_stress`, so that few lines cross.
     """
     width, height = frame
     step = min(height / len(layers), 130.0)
@@ -137,10 +140,10 @@ def _in_layers(graph: nx.DiGraph, layers: list[list[int]], widths: Points, frame
 
 
 def _packed(widths: list[float], wanted: list[float], width: float) -> Points:
-    """Places in the row's order, near those wanted, boxes apart, inside the frame."""
+    """Return places in the row's order, near the wanted ones, without overlap, in the frame."""
 
     def pushed(widths: list[float], wanted: list[float]) -> list[float]:
-        """As far left as is wanted, and as the frame and those before leave room."""
+        """Return places as far left as wanted, limited by the frame and the boxes before."""
         places, edge = [], -width / 2
         for wide, want in zip(widths, wanted, strict=True):
             places.append(max(want, edge + wide / 2))
@@ -155,7 +158,7 @@ def _packed(widths: list[float], wanted: list[float], width: float) -> Points:
 
 
 def _joined(graph: nx.DiGraph) -> nx.Graph:
-    """Return the undirected graph, invisible edges between its parts: one layout holds them."""
+    """Return the undirected graph with its parts joined by invisible edges, for one layout."""
     loose = graph.to_undirected()
     parts = sorted(nx.connected_components(loose), key=len, reverse=True)
     loose.add_edges_from((min(parts[0]), min(part)) for part in parts[1:])
@@ -171,14 +174,15 @@ def _spread(graph: nx.DiGraph, sizes: Points, frame: Point, gap: float) -> Point
 
 
 def _least_stress(graph: nx.Graph) -> Points:
-    """Points (n, 2) at distances near the path lengths, by stress majorization, one at a time.
+    """Place points (n, 2) at distances near the path lengths by stress majorization, one at a time.
 
-    Gansner, Koren and North (2004), section 2.3, weights 1/d². Sums are rounded once (``fsum``):
-    the same on every machine, as a release's page has to be.
+    The method is Gansner, Koren and North (2004), section 2.3, with weights 1/d². Sums are rounded
+    once (``fsum``), so that every machine gives the same result, as a release's page requires.
     """
     names = range(len(graph))
     paths = nx.floyd_warshall_numpy(graph, names)
-    weights = 1 / (paths + np.diag([np.inf] * len(names))) ** 2  # none for a node itself
+    # no weight between a node and itself
+    weights = 1 / (paths + np.diag([np.inf] * len(names))) ** 2
     turns = [2 * math.pi * k / len(names) for k in range(len(names))]
     at = len(names) / 4 * np.array([[f(turn) for f in (math.cos, math.sin)] for turn in turns])
     for _ in range(_SWEEPS_OF_STRESS):
@@ -192,7 +196,7 @@ def _least_stress(graph: nx.Graph) -> Points:
 
 
 def _long_side_down(points: Points, *, wide: bool) -> list[Points]:
-    """Both coordinates (n,), turned so that the main axis follows the frame's longer side."""
+    """Return both coordinates (n,), with the main axis along the frame's longer side."""
     x, y = (values - math.fsum(values) / len(values) for values in points.T)
     turn = math.atan2(2 * math.fsum(x * y), math.fsum(x * x - y * y)) / 2
     main = x * math.cos(turn) + y * math.sin(turn)
@@ -201,14 +205,14 @@ def _long_side_down(points: Points, *, wide: bool) -> list[Points]:
 
 
 def _evened(values: Points) -> Points:
-    """Values brought to [-1/2, 1/2], half way to equal distances, so that the frame is filled."""
+    """Scale values to [-1/2, 1/2], half way to equal distances, so that they fill the frame."""
     rank = values.argsort(kind="stable").argsort() / max(1, len(values) - 1)
     span = np.ptp(values) or 1.0
     return np.asarray(((values - values.min()) / span + rank) / 2 - 0.5)
 
 
 def _push_apart(at: list[list[float]], sizes: list[list[float]], frame_size: Point) -> None:
-    """Move overlapping boxes apart, along the axis on which they overlap least."""
+    """Move overlapping boxes apart along the axis on which they overlap least."""
     for _ in range(_PUSHES):
         moved = False
         for i, j in combinations(range(len(at)), 2):

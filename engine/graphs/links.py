@@ -1,7 +1,7 @@
-"""Name and draw each class of edges, once for everything.
+"""Names and styles of each class of edges, defined once for all uses.
 
 Every picture, legend, table, caption and sentence takes its word, colour, dash, weight and marker
-from :data:`MARKS`; :data:`FOUND` is the headline's count, which four of the classes split.
+from :data:`MARKS`. :data:`FOUND` is the headline's count, which is the sum of four of the classes.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ class LinkClass(StrEnum):
 
 @dataclass(frozen=True)
 class Mark:
-    """How a class of links is named and drawn.
+    """The name and the line style of a class of edges.
 
-    ``word`` names it in legends and tables; ``said`` counts it in a sentence, with {n} for the
-    number, {of} for the number of true links, and [s] where more than one have an s. ``dash`` is in
-    pixels, ``width`` in pixels of the line, ``marker`` a sign at its middle.
+    ``word`` is its name in legends and tables. ``said`` is a sentence with its count: {n} is the
+    number, {of} the number of true edges, and [s] an s for the plural. ``dash`` and ``width`` are
+    in pixels; ``marker`` is a sign at the middle of the line.
     """
 
     word: str
@@ -46,7 +46,7 @@ class Mark:
         return self.dark if theme == "dark" else self.light
 
     def counted(self, n: int, of: int = 0) -> str:
-        """Return the class counted, as a part of a sentence."""
+        """Return the count of the class as a part of a sentence."""
         words = self.said.replace("[s]", "" if (of or n) == 1 else "s")
         return words.format(n=f"{n:,}" if n else "no" if "{of}" not in words else "0", of=f"{of:,}")
 
@@ -56,8 +56,8 @@ _GREY, _FAINT = ("#5b6577", "#a9b4c6"), ("#8592a8", "#7d8ba3")
 _BLUE, _GREEN = ("#0072b2", "#56b4e9"), ("#00785a", "#22b58a")
 _PURPLE, _ORANGE = ("#a8467f", "#dd8fbb"), ("#b34700", "#e69f00")
 
-# Dash, width and marker tell the classes apart without their colours. A pair that is not fully
-# tested is fainter than a missed one: the run found out nothing about it.
+# Dash, width and marker distinguish the classes without their colours. A pair that is not fully
+# tested is fainter than a missed one, because the run has no finding about it.
 MARKS: Mapping[LinkClass | None, Mark] = {
     None: Mark("Link", "{n} link[s]", *_GREY),
     LinkClass.CORRECT: Mark("Found, correct", "{n} correct", *_BLUE, width=3.0),
@@ -82,7 +82,7 @@ FOUND = Mark("Found", "{n} of {of} true link[s] found", *_BLUE, width=3.0)
 
 
 def marks_data(theme: str) -> dict[str, dict[str, Any]]:
-    """Return the table with :data:`FOUND` in JSON types, for the browser's drawings."""
+    """Return the table with :data:`FOUND` as JSON types, for the browser's drawings."""
     same = ("word", "said", "width", "marker")
     named = {"found": FOUND} | {kind.value: MARKS[kind] for kind in LinkClass}
     return {

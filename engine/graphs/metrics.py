@@ -1,9 +1,10 @@
-"""How close a learned graph is to the true one: edge classes, their counts, scores.
+"""Compare a learned graph with the true one: edge classes, their counts, scores.
 
-The true graph enters as its CPDAG, which is all that observational data can tell.
+The true graph is represented by its CPDAG, because observational data cannot show more.
 
-One rule counts (:func:`classify`, :func:`count`): a pair is found (correct, reversed, undirected,
-or with a direction that such data cannot identify), a false positive, missed, or not fully tested.
+One rule is used everywhere (:func:`classify`, :func:`count`): a pair is found (correct, reversed,
+undirected, or with a direction that observational data cannot identify), a false positive, missed,
+or not fully tested.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from engine.graphs.cpdag import Adjacency
 from engine.graphs.links import LinkClass
 from engine.renamed import Renamed
 
-# The scores of a result in tables and charts: a causal graph is its directed edges, so the
-# skeleton's score is never shown alone. Fields of Scores and their names; the first two are shares,
-# SHD is a count.
+# Scores of a result in tables and charts. A causal graph consists of its directed edges, so the
+# skeleton's score is never shown without the directed score. The keys are fields of Scores; the
+# first two scores are shares, SHD is a count.
 SCORES = {"skeleton_f1": "skeleton F1", "directed_f1": "directed F1", "shd": "SHD"}
 
 
@@ -28,9 +29,10 @@ SCORES = {"skeleton_f1": "skeleton F1", "directed_f1": "directed F1", "shd": "SH
 class Scores:
     """Skeleton precision, recall and F1; F1 of edges with their marks; SHD between CPDAGs.
 
-    ``directed_f1`` counts an edge as right only if its mark (direction, or undirected) is that of
-    the true CPDAG. ``shd`` is the number of pairs in different states. ``precision`` is None where
-    no edge was learned. With no true edges and none found every other ratio is 1.
+    ``directed_f1`` counts an edge as correct only if its mark (direction, or undirected) is the
+    same in the true CPDAG. ``shd`` is the number of pairs in different states. ``precision`` is
+    None if no edge was learned. If there are no true edges and none are found, every other ratio is
+    1.
     """
 
     skeleton_f1: float
@@ -42,12 +44,12 @@ class Scores:
 
 @dataclass(frozen=True)
 class Counts:
-    """Confusion counts over the pairs that are adjacent in the truth or in the learned graph.
+    """Confusion counts over pairs that are adjacent in the ground truth or in the learned graph.
 
-    ``true`` edges of the truth, ``found`` of them with any mark: ``correct`` with the mark of the
-    truth's CPDAG, ``reversed`` with another direction, ``undirected`` where the truth has a
-    direction, ``not_identifiable`` with the right direction where the CPDAG leaves it open.
-    ``untested`` pairs were not fully tested.
+    ``true`` counts the true edges, and ``found`` those found with any mark. Found edges are
+    ``correct`` with the mark of the true CPDAG, ``reversed`` with the opposite direction,
+    ``undirected`` if only the truth has a direction, and ``not_identifiable`` with the true
+    direction if the CPDAG has none. ``untested`` counts the pairs that were not fully tested.
     """
 
     true: int
@@ -68,17 +70,17 @@ class Counts:
 
     @property
     def learned(self) -> int:
-        """Number of edges that were fully tested and kept."""
+        """The number of edges that were fully tested and kept."""
         return self.found + self.false_positives
 
     @property
     def true_untested(self) -> int:
-        """Number of true edges among the pairs that were not fully tested."""
+        """The number of true edges among the pairs that were not fully tested."""
         return self.true - self.found - self.missed
 
     @property
     def scores(self) -> Scores:
-        """Scores of the fully tested edges: a pair that was not fully tested is not found."""
+        """Return the scores of the fully tested edges; other pairs count as not found."""
         return Scores(
             skeleton_f1=_ratio(2 * self.found, self.learned + self.true),
             directed_f1=_ratio(2 * self.correct, self.learned + self.true),
@@ -99,11 +101,11 @@ def classify(
     dag: Adjacency | None = None,
     untested: Collection[tuple[int, int]] = (),
 ) -> dict[tuple[int, int], LinkClass]:
-    """(i, j), i < j -> class, for every pair adjacent in either CPDAG matrix.
+    """Return (i, j), i < j -> class, for every pair adjacent in either CPDAG matrix.
 
-    With the causal graph's own matrix ``dag`` an arrow that it has, and that its CPDAG leaves open,
-    is NOT_IDENTIFIABLE: right, but no method can know it from such data. ``untested`` pairs that
-    are adjacent in ``learned`` are UNTESTED, also if the truth has them.
+    With the causal graph's matrix ``dag``, a direction that this graph has but its CPDAG does not
+    is NOT_IDENTIFIABLE: it is correct, but no method can know it from such data. ``untested`` pairs
+    that are adjacent in ``learned`` are UNTESTED, even if they are true edges.
     """
     classes: dict[tuple[int, int], LinkClass] = {}
     either = learned | learned.T | truth | truth.T
@@ -127,7 +129,7 @@ def classify(
 
 
 def count(classes: Mapping[tuple[int, int], LinkClass], truth: Adjacency) -> Counts:
-    """Count the pairs of :func:`classify`; ``truth`` (d, d) as it was given there."""
+    """Count the pairs of :func:`classify`; ``truth`` (d, d) is the same matrix as there."""
     of = Counter(classes.values())
     split = ("correct", "reversed", "undirected", "not_identifiable")  # of those found
     return Counts(
@@ -141,5 +143,5 @@ def count(classes: Mapping[tuple[int, int], LinkClass], truth: Adjacency) -> Cou
 
 
 def compare(learned: Adjacency, truth: Adjacency) -> Scores:
-    """Scores of one CPDAG matrix against another; both (d, d) boolean, same order of nodes."""
+    """Score one CPDAG matrix against another; both are (d, d) boolean with the same node order."""
     return count(classify(learned, truth), truth).scores

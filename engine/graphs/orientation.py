@@ -1,19 +1,19 @@
-"""The one way in which a skeleton gets its arrows, also where the evidence contradicts itself.
+"""The only code that directs a skeleton, even if the evidence contradicts itself.
 
-:class:`Orienter` draws arrows stage by stage: those that are required, those that knowledge fixes,
-those of the evidence, those that follow by Meek's rules. At each stage
+:class:`Orienter` draws directions in stages: required ones, those fixed by knowledge, those from
+the evidence, and those that follow by Meek's rules. At each stage
 
-- a line that gets an arrowhead at both ends stays a line, which a later stage may turn;
-- an arrow is not drawn if arrows lead from its head back to its tail, those drawn before and those
-  of this stage. Its link stays a line for good.
+- an edge that gets arrowheads at both ends stays undirected, and a later stage may direct it;
+- an edge is not directed if directed edges of this stage and earlier ones lead from its head back
+  to its tail. It then stays undirected in all later stages.
 
-A line that is one of these in the end is contradicted. It follows that
+An edge in one of these two cases at the end is contradicted. It follows that
 
-- no directed cycle is drawn, so that lines can be turned along any order of the columns that agrees
-  with the arrows: the graph has an acyclic extension that keeps every arrow;
-- of arrows that contradict each other an earlier stage wins, so that every required one is kept,
-  and within a stage none does, for any order of the columns;
-- where nothing contradicts, the graph is the one that the textbook's rules give.
+- no directed cycle is drawn, so undirected edges can be directed along any column order that agrees
+  with the directed ones: the graph has an acyclic extension that keeps every direction;
+- among contradicting directions an earlier stage wins, so every required one is kept; within a
+  stage none wins, for any column order;
+- without contradictions the graph is the one given by the textbook's rules.
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ Pair = tuple[int, int]
 
 
 class Oriented(NamedTuple):
-    """A partially directed (d, d) graph, and its lines (i, j), i < j, that are contradicted.
+    """A partially directed (d, d) graph, and its contradicted undirected edges (i, j), i < j.
 
-    The evidence, or evidence and knowledge, wants an arrow on each of them, and against it.
+    For each of them the evidence, or evidence and knowledge, supports one direction and contradicts
+    it.
     """
 
     matrix: Adjacency
@@ -39,7 +40,7 @@ class Oriented(NamedTuple):
 
 
 class Facts(Protocol):
-    """Background knowledge as :class:`engine.graphs.known.Known` has it; all (d, d)."""
+    """Background knowledge in the form of :class:`engine.graphs.known.Known`; all (d, d)."""
 
     required: Adjacency
     barred: Adjacency
@@ -51,21 +52,21 @@ class Facts(Protocol):
 
 
 class Orienter:
-    """Arrows drawn on a symmetric (d, d) skeleton, none of which closes a cycle."""
+    """Directions on a symmetric (d, d) skeleton that close no cycle."""
 
     def __init__(self, skeleton: Adjacency, known: Facts | None = None):
         self.graph = skeleton.copy()
-        # Lines with arrowheads at both ends, and lines on a cycle of arrows; both symmetric.
+        # Edges with arrowheads at both ends, and edges on a directed cycle; both symmetric.
         self._both, self._on_cycle = np.zeros_like(skeleton), np.zeros_like(skeleton)
-        # [i, j]: j must not lead to i, although no arrow says so.
+        # [i, j]: j must not lead to i, although no directed edge says so.
         self._before = np.zeros_like(skeleton) if known is None else known.earlier
         if known is not None:
-            self._on_cycle |= skeleton & known.apart  # no arrow of theirs is allowed
+            self._on_cycle |= skeleton & known.apart  # they allow no direction
             self.draw(known.required)
             self.draw(known.barred.T)
 
     def draw(self, wanted: Adjacency) -> bool:
-        """Turn the lines that have one wanted arrowhead, but those on a cycle; False for none."""
+        """Direct the edges with one wanted arrowhead, except on cycles; False if there are none."""
         heads = wanted & self.graph & self.graph.T & ~self._on_cycle
         both = heads & heads.T
         self._both |= both
@@ -79,18 +80,18 @@ class Orienter:
         return True
 
     def draw_surest(self, arrows: NDArray[np.float64], threshold: float) -> None:
-        """Draw the arrows (d, d) of a probability above ``threshold``, strongest first.
+        """Draw the directions (d, d) with a probability above ``threshold``, strongest first.
 
-        Arrows of one probability are drawn at once.
+        Directions with the same probability are drawn together.
         """
         wanted = self.graph & self.graph.T & (arrows > threshold) & (arrows > arrows.T)
         for strength in np.unique(arrows[wanted])[::-1]:
             self.draw(wanted & (arrows == strength))
 
     def close(self, untested: Adjacency | None = None) -> None:
-        """Draw the arrows that follow by Meek's rules, round by round, until none does.
+        """Draw the directions that follow by Meek's rules, in rounds, until there are no more.
 
-        ``untested`` as for :func:`meek_rules`.
+        ``untested`` is the same as in :func:`meek_rules`.
         """
         while self.draw(meek_rules(self.graph, untested)):
             pass
@@ -108,12 +109,12 @@ def by_sets(
 ) -> Oriented:
     """Orient a skeleton by v-structures from separating sets, then by Meek's rules 1-4.
 
-    ``skeleton`` symmetric (d, d). ``separating`` maps a pair to the sets found to separate it; z in
-    x - z - y is a collider if it lies in fewer than half of them, and none if in exactly half
-    (majority rule of Colombo and Maathuis 2014; with one set, the textbook rule). If a pair has no
-    set, because it was known to be apart and not asked about, it is unknown whether z is a
-    collider: no arrow rests on such a triple. A collider that would reverse a known arrow is not
-    used.
+    ``skeleton`` is symmetric (d, d). ``separating`` maps a pair to the sets found to separate it.
+    In x - z - y, z is a collider if it is in fewer than half of them, and is not one if it is in
+    exactly half (majority rule of Colombo and Maathuis 2014; with one set, the textbook rule). A
+    pair that was known to have no edge and was not tested has no set. Whether z is a collider is
+    then unknown, and no direction is drawn from this triple. A collider that would reverse a known
+    direction is not used.
     """
     drawn = _orienter(skeleton, known)
     heads, untested, graph = np.zeros_like(skeleton), apart_of(skeleton), drawn.graph
@@ -143,7 +144,7 @@ def by_strength(
 def by_dag(dag: Adjacency, known: Facts | None = None) -> Oriented:
     """Orient a DAG's edges by background knowledge, by the DAG's colliders and by Meek's rules.
 
-    Where the DAG agrees with the knowledge, this is :func:`mpdag_of_dag`.
+    If the DAG agrees with the knowledge, the result is that of :func:`mpdag_of_dag`.
     """
     drawn = Orienter(dag | dag.T, known)
     drawn.draw(_heads(dag))
@@ -156,10 +157,10 @@ def _orienter(skeleton: Adjacency, known: Facts | None) -> Orienter:
 
 
 def mpdag_of_dag(dag: Adjacency, known: Facts | None = None) -> Adjacency:
-    """All DAGs that data cannot tell from ``dag`` and knowledge allows: the maximal PDAG.
+    """Return the maximal PDAG: all DAGs equivalent to ``dag`` that knowledge allows.
 
-    Its CPDAG, the arrows of ``dag`` that knowledge decides, and Meek's (1995) rules. Where the
-    knowledge is false of ``dag``, what of it is true is used.
+    It is the CPDAG with the directions of ``dag`` that knowledge fixes and those from Meek's (1995)
+    rules. If the knowledge contradicts ``dag``, only the part that agrees is used.
     """
     drawn = Orienter(dag | dag.T)
     drawn.draw(_heads(dag) if known is None else _heads(dag) | dag & known.barred.T)
@@ -168,7 +169,7 @@ def mpdag_of_dag(dag: Adjacency, known: Facts | None = None) -> Adjacency:
 
 
 def _heads(dag: Adjacency) -> Adjacency:
-    """Return the arrows into a node that has another parent apart from their tail."""
+    """Return the directed edges into nodes that have another parent not adjacent to the tail."""
     return dag & product(apart_of(dag), dag)
 
 
@@ -176,10 +177,10 @@ def _heads(dag: Adjacency) -> Adjacency:
 
 
 def meek_rules(graph: Adjacency, untested: Adjacency | None = None) -> Adjacency:
-    """[i, j] is True where one of Meek's (1995) rules 1-4 turns the line i - j into i -> j.
+    """Return [i, j], True if one of Meek's (1995) rules 1-4 directs i - j as i -> j.
 
-    Rules 1, 3 and 4 need a pair that is not adjacent to have no other collider than the graph's.
-    They pass over ``untested`` pairs (d, d, symmetric), of which that is not known.
+    Rules 1, 3 and 4 require that a non-adjacent pair has only the graph's colliders. They skip
+    ``untested`` pairs (d, d, symmetric), for which this is unknown.
     """
     undirected, directed = graph & graph.T, graph & ~graph.T
     joined = directed | directed.T | undirected
@@ -199,23 +200,23 @@ def meek_rules(graph: Adjacency, untested: Adjacency | None = None) -> Adjacency
 
 
 def _any(graph: Adjacency, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> bool:
-    """Whether any of these rows has an entry in any of these columns; most often there are none."""
+    """Return whether any of these rows has an entry in these columns, which is rare."""
     return bool(rows.size and columns.size and graph[np.ix_(rows, columns)].any())
 
 
 def apart_of(graph: Adjacency) -> Adjacency:
-    """(d, d), symmetric: the pairs of different columns that are not adjacent."""
+    """Return the pairs of different columns that are not adjacent, (d, d), symmetric."""
     return ~(graph | graph.T | np.eye(len(graph), dtype=bool))
 
 
 def reachable(arrows: Adjacency) -> Adjacency:
-    """[i, j]: a directed path of one arrow or more leads from i to j."""
+    """Return a matrix whose [i, j] is True if a directed path leads from i to j."""
     out: Adjacency = arrows.copy()
-    for _ in range(len(out).bit_length()):  # each doubles the length of the paths
+    for _ in range(len(out).bit_length()):  # each step doubles the length of the paths
         out |= product(out, out)
     return out
 
 
 def product(a: Adjacency, b: Adjacency) -> Adjacency:
-    """Return the Boolean product, by BLAS: counts stay far below where float32 rounds to 0."""
+    """Return the Boolean product, by BLAS: counts stay small enough for exact float32."""
     return np.asarray(a.astype(np.float32) @ b.astype(np.float32) > 0)

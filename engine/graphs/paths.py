@@ -1,4 +1,4 @@
-"""Whether one variable acts on another by a partially directed graph, and along which path."""
+"""Find if one variable affects another in a partially directed graph, and along which path."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from engine.graphs.cpdag import Adjacency
 
 
 class Verdict(StrEnum):
-    """The answer of a graph to "does x act on y?"."""
+    """The answer of a graph to "does x affect y?"."""
 
     YES = "yes"
     REVERSED = "reversed"
@@ -24,11 +24,11 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Path:
-    """A verdict and the shortest path that gives it, as columns; empty where none leads there.
+    """A verdict and the shortest path that supports it, as columns; empty if there is no path.
 
     The path is directed from x to y for ``YES`` and from y to x for ``REVERSED``. For
-    ``UNDIRECTED`` it leads from x to y and no edge on it points back, but one has no direction; for
-    ``UNTESTED`` it needs a pair that was not fully tested.
+    ``UNDIRECTED`` it leads from x to y without an edge that points back, but some edge has no
+    direction. For ``UNTESTED`` it includes a pair that was not fully tested.
     """
 
     verdict: Verdict
@@ -36,11 +36,11 @@ class Path:
 
 
 def path_between(graph: Adjacency, untested: Iterable[tuple[int, int]], x: int, y: int) -> Path:
-    """Find how x is related to y by the directed paths of a graph.
+    """Find the relation of x to y in the directed paths of a graph.
 
     Args:
-        graph: The (d, d) matrix of tested edges; an undirected edge is both directions.
-        untested: Pairs (i, j) that were not fully tested: each may be an edge of any direction.
+        graph: The (d, d) matrix of tested edges; an undirected edge has both directions.
+        untested: Pairs (i, j) that were not fully tested; each may be an edge with any direction.
         x: The column of the cause.
         y: The column of the outcome.
     """

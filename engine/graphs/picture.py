@@ -1,6 +1,6 @@
-"""The one still picture of a graph: SVG text for notebooks, releases, reports and files.
+"""The one static picture of a graph: SVG text for notebooks, releases, reports and files.
 
-The SVG has no script and loads nothing from elsewhere; every name is escaped as text.
+The SVG has no script and loads no external file; every name is escaped as text.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from engine.graphs.links import MARKS, LinkClass, Mark
 from engine.graphs.view import Box, Edge, GraphView
 
 FONT = "'Source Sans 3', 'Source Sans Pro', 'DejaVu Sans', system-ui, sans-serif"
-_LETTER, _TALL = 3.1, 6.0  # half of a label's width by letters, and of its height
-_PLACES = (0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78)  # of a label along its line, the best first
+_LETTER, _TALL = 3.1, 6.0  # half of a label's width per letter, and half of its height
+_PLACES = (0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78)  # positions of a label along its line, best first
 
 
 class Svg(str):
@@ -31,7 +31,7 @@ class Svg(str):
 
 @dataclass(frozen=True)
 class Inks:
-    """Colours of a picture: a theme's, or without one those of the text around it."""
+    """Colours of a picture: those of a theme, or of the surrounding text if there is no theme."""
 
     theme: str | None = None
     font: str = "currentColor"
@@ -43,7 +43,7 @@ class Inks:
 
 
 def tag(name: str, content: str = "", /, **attributes: Any) -> str:
-    """Write an element; underscores in attributes' names are hyphens, and None leaves one out."""
+    """Write an element; underscores in attribute names become hyphens, and None omits one."""
     said = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{_value(value)}"'
         for key, value in attributes.items()
@@ -61,7 +61,7 @@ def _value(value: Any) -> str:
 def sheet(
     body: str, view: tuple[float, float, float, float], *, alt: str, paper: str | None = None
 ) -> Svg:
-    """Wrap a body that lies in ``view`` (left, top, width and height) as a picture."""
+    """Wrap a body with extent ``view`` (left, top, width and height) as a picture."""
     left, top, width, height = map(float, view)
     whole = {"width": width, "height": height}
     back = tag("rect", x=left, y=top, **whole, fill=paper) if paper else ""
@@ -81,13 +81,13 @@ def sheet(
 
 
 def stroke(kind: LinkClass, theme: str) -> Svg:
-    """Draw a piece of a class's line with its sign, as a legend shows it."""
+    """Draw a piece of a class's line with its sign, as in a legend."""
     body = _path("M0 7H42", MARKS[kind], Inks(theme)) + _sign((21, 7), MARKS[kind], Inks(theme))
     return sheet(body, (0, 0, 42, 14), alt="")
 
 
 def graph_svg(shown: GraphView, *, alt: str, inks: Inks | None = None) -> Svg:
-    """Draw a graph: every label in its box, every line in its class's mark."""
+    """Draw a graph: every label in its box, every line in the style of its class."""
     inks = inks or Inks()
     points = [
         p for edge in shown.edges for p in along(edge.curve, np.linspace(0, 1, 21))[0].tolist()
@@ -100,7 +100,7 @@ def graph_svg(shown: GraphView, *, alt: str, inks: Inks | None = None) -> Svg:
 
 
 def people_svg(lit: int, chance: str, beyond: str, edge: str, *, across: int = 10, alt: str) -> Svg:
-    """Draw a hundred icons, ``across`` in a row: chance's fifty, those beyond, the rest empty."""
+    """Draw 100 icons, ``across`` per row: chance's fifty, those beyond, and the rest empty."""
     wide, tall, body = 22.0, 27.0, ""
     for k in range(100):
         x, y = (k % across + 0.5) * wide, (k // across) * tall
@@ -131,7 +131,7 @@ def _line(edge: Edge, inks: Inks) -> str:
     width = float(mark.width if link.width is None else link.width)
     angle = math.atan2(tip[1] - my, tip[0] - mx)
     size = 8.0 + 1.7 * width
-    # The line ends inside the head: a thick one would show at the sides of its tip.
+    # The line ends inside the arrowhead, because a thick line would be visible at its tip.
     back = 0.6 * size if link.arrow else 0.0
     bx, by = tip[0] - back * math.cos(angle), tip[1] - back * math.sin(angle)
     drawn = tag("title", escape(link.note)) if link.note else ""
@@ -155,7 +155,7 @@ def _path(d: str, mark: Mark, inks: Inks, width: float | None = None) -> str:
 
 
 def _sign(at: Point, mark: Mark, inks: Inks, size: float = 6.0) -> str:
-    """Draw the sign of a class on its line, where it has one."""
+    """Draw the sign of a class on its line, if it has one."""
     (x, y), far = at, 1.3 * size
     if mark.marker is None:
         return ""
@@ -170,10 +170,10 @@ def _polygon(points: Sequence[Point]) -> str:
 
 
 def _labels(edges: Sequence[Edge], taken: list[tuple[float, ...]], inks: Inks) -> str:
-    """Place each label at its line where it touches least: no box and no label if it can.
+    """Place each label where it overlaps least, if possible with no box and no label.
 
     ``taken`` has the middle, half sizes and weight of each obstacle: boxes, points of lines, and
-    labels, which are added.
+    labels, which the function adds.
     """
     drawn = ""
     for link, curve in ((edge.link, edge.curve) for edge in edges if edge.link.label):
@@ -188,7 +188,7 @@ def _labels(edges: Sequence[Edge], taken: list[tuple[float, ...]], inks: Inks) -
 
 
 def _beside(curve: Curve, half: np.ndarray) -> np.ndarray:
-    """Middles (n, 2) of a label of such half sizes at either side of its line, clear of it."""
+    """Return positions (n, 2) of a label with these half sizes on both sides of its line."""
     at, way = along(curve, _PLACES)
     length = np.maximum(np.hypot(way[:, 0], way[:, 1]), 1e-9)
     across = np.column_stack([way[:, 1], -way[:, 0]]) / length[:, None]

@@ -1,4 +1,4 @@
-"""One picture of a graph, which pages, files and scenes draw alike: boxes, edges and a frame.
+"""The layout of a graph, shared by pages, files and scenes: boxes, edges and a frame.
 
 Units are pixels at zoom 1, y downwards.
 """
@@ -15,21 +15,24 @@ import numpy as np
 from engine.graphs.layout import GAP, Curve, Point, Points, along, bows, place, scale_of, via
 from engine.graphs.links import LinkClass
 
-FRAME, NARROW = (540.0, 300.0), (360.0, 440.0)  # of a small graph, and of one on a phone
-SMALL = (400.0, 180.0)  # in a low window, where letters of a larger frame would be too small
-MOST_UNTESTED = 20  # pairs: more of them hide the edges, and are a number until one asks
-EDGE, _CLEAR = 12.0, 3.0  # around a graph, and between a line's end and its box
-_LINE, _HIGH, _MORE = 166.0, 30.0, 17.0  # of a box: its widest, its height and another line's
-_LABELLED = 56.0  # between boxes where lines have labels
-_GROW, _GROWTHS = 1.1, 14  # a layout is pulled apart until its edges are clear, about fourfold
+FRAME, NARROW = (540.0, 300.0), (360.0, 440.0)  # for a small graph, and for one on a phone
+SMALL = (400.0, 180.0)  # in a low window, where letters would be too small in a larger frame
+# pairs: more would hide the edges, so only their number is shown until the user asks
+MOST_UNTESTED = 20
+EDGE, _CLEAR = 12.0, 3.0  # margin around a graph, and gap between a line's end and its box
+# of a box: largest width, height, and height of each further line
+_LINE, _HIGH, _MORE = 166.0, 30.0, 17.0
+_LABELLED = 56.0  # between boxes if lines have labels
+# a layout is enlarged, at most about fourfold, until its edges cross no box
+_GROW, _GROWTHS = 1.1, 14
 
 
 @dataclass(frozen=True)
 class Link:
-    """One edge to draw: ``arrow`` a -> b, else undirected; ``kind`` None is a plain edge.
+    """One edge to draw: a -> b if ``arrow``, otherwise undirected; ``kind`` None is plain.
 
-    ``width`` None is the class's own; ``label`` stands at the line and ``note`` under the pointer,
-    both never a person's text.
+    ``width`` None means the width of the class. ``label`` is shown at the line, and ``note`` under
+    the pointer. Neither is ever text from a user.
     """
 
     a: str
@@ -54,9 +57,10 @@ class Box:
 
 @dataclass(frozen=True)
 class Edge:
-    """A link and its way from box to box.
+    """An edge to draw and its route from box to box.
 
-    ``bow`` is its line's from the column that comes first in the table, whichever the link's is.
+    ``bow`` is measured from the column that comes first in the table, for either direction of the
+    edge.
     """
 
     link: Link
@@ -66,14 +70,14 @@ class Edge:
 
 @dataclass(frozen=True)
 class GraphView:
-    """What every surface draws; ``frame`` is left, top, width and height, and holds all of it."""
+    """The layout for every surface; ``frame`` is left, top, width and height around all of it."""
 
     boxes: Mapping[str, Box]
     edges: tuple[Edge, ...]
     frame: tuple[float, float, float, float] = field(repr=False)
 
     def showing(self, links: Iterable[Link]) -> GraphView:
-        """Draw other links in the same boxes and frame."""
+        """Draw other edges in the same boxes and frame."""
         return replace(self, edges=_edges(self.boxes, links))
 
 
@@ -86,17 +90,17 @@ def view(
     frame: Point = FRAME,
     labelled: bool = False,
 ) -> GraphView:
-    """Lay a graph out by its ``arrows`` and lead the ``links`` around the boxes.
+    """Lay a graph out by its ``arrows`` and route the ``links`` around the boxes.
 
     Args:
         names: The columns in their order.
-        links: What is drawn. Boxes move apart until each edge but those of pairs that are not fully
-            tested is clear.
-        arrows: Pairs (from, to): the ground truth's, or without one the learned graph's, so that
-            boxes stay while settings change.
-        titles: Columns' plain names.
+        links: The edges to draw. Boxes move apart until each edge between fully tested pairs
+            crosses no box.
+        arrows: Pairs (from, to) of the ground truth, or else of the learned graph, so that boxes
+            stay in place while settings change.
+        titles: Plain names of the columns.
         frame: Width and height, which grow with the number of columns.
-        labelled: Whether every line has a label, which needs more room between the boxes.
+        labelled: True if every line has a label, which needs more space between the boxes.
     """
     index = {name: k for k, name in enumerate(names)}
     shown = tuple(_lines((titles or {}).get(name, name)) for name in names)
@@ -116,7 +120,7 @@ def view(
 def _places(
     sizes: tuple[Point, ...], arrows: tuple[tuple[int, int], ...], frame: Point, labelled: bool
 ) -> tuple[tuple[float, float], ...]:
-    """Return the middles of the boxes; a large graph takes seconds, once."""
+    """Return the middles of the boxes, cached because a large graph takes seconds."""
     graph = nx.DiGraph()
     graph.add_nodes_from(range(len(sizes)))
     graph.add_edges_from(arrows)
@@ -128,7 +132,7 @@ def _places(
 
 
 def _clear(at: Points, sizes: Points, pairs: Sequence[tuple[int, int]]) -> Points:
-    """Pull the boxes apart until no pair's line crosses one, as far as that is reasonable."""
+    """Pull the boxes apart until no pair's line crosses one, within limits."""
     pairs = sorted({(min(pair), max(pair)) for pair in pairs})
     for _ in range(_GROWTHS):
         if not bows(at, sizes, pairs)[1].any():
@@ -145,7 +149,7 @@ def _edges(boxes: Mapping[str, Box], links: Iterable[Link]) -> tuple[Edge, ...]:
     a, b = pairs.T
     whole, half = np.array([at[a], via(at[a], at[b], bowed), at[b]]), sizes / 2 + _CLEAR
     leave, arrive = _outside(whole, half[a]), 1 - _outside(whole[::-1], half[b])
-    touch = np.where(leave > arrive, (leave + arrive) / 2, np.nan)  # then there is no line
+    touch = np.where(leave > arrive, (leave + arrive) / 2, np.nan)  # otherwise there is no line
     leave, arrive = np.fmin(leave, touch), np.fmax(arrive, touch)
     parts = np.array(
         [_blossom(whole, *at) for at in ((leave, leave), (leave, arrive), (arrive, arrive))]
@@ -160,7 +164,7 @@ def _edges(boxes: Mapping[str, Box], links: Iterable[Link]) -> tuple[Edge, ...]:
 
 
 def _outside(curves: Points, half: Points) -> Points:
-    """Return the shares of (3, n, 2) curves at which they have left their starts' boxes."""
+    """Return the shares of (3, n, 2) curves at which they have left the boxes at their start."""
     low, high = np.zeros(len(half)), np.ones(len(half))
     for _ in range(20):
         t = (low + high) / 2
@@ -170,13 +174,13 @@ def _outside(curves: Points, half: Points) -> Points:
 
 
 def _blossom(curves: Points, s: Points, t: Points) -> Points:
-    """Points (n, 2) of the curves at s = t; else the middle point of the parts from s to t."""
+    """Return the curves' points (n, 2) at s if s = t, else the middle points from s to t."""
     weights = np.array([(1 - s) * (1 - t), s * (1 - t) + t * (1 - s), s * t])
     return np.asarray((weights[:, :, None] * curves).sum(axis=0))
 
 
 def _frame(boxes: Mapping[str, Box], edges: Sequence[Edge]) -> tuple[float, float, float, float]:
-    """Left, top, width and height of what holds all boxes and lines, and the lines' labels."""
+    """Return left, top, width and height around all boxes, lines and labels."""
     shares = np.linspace(0, 1, 21)
     spots = [(*b.at, b.size[0] / 2 + EDGE, b.size[1] / 2 + EDGE) for b in boxes.values()]
     for edge in edges:
@@ -190,7 +194,7 @@ def _frame(boxes: Mapping[str, Box], edges: Sequence[Edge]) -> tuple[float, floa
 
 
 def _lines(label: str) -> tuple[str, ...]:
-    """Return the label as one line, or a long one as two and cut the second."""
+    """Return the label as one line, or a long label as two with the second shortened."""
     words = " ".join(label.split())
     if _width(words) <= _LINE:
         return (words,)
@@ -204,7 +208,7 @@ def _lines(label: str) -> tuple[str, ...]:
 
 
 def _width(line: str) -> float:
-    """Width of a box around a line, with room for the bold letters of any machine's font."""
+    """Return the width of a box around a line, enough for the bold letters of any font."""
     return 26 + sum(9.6 if c.isupper() else 4.5 if c in "iljt.,|1 " else 7.8 for c in line)
 
 

@@ -1,18 +1,18 @@
-"""Directions from graded evidence: colliders weighed against each other, arrows with a probability.
+"""Directions from graded evidence: weights of colliders give each direction a probability.
 
-The textbook rule asks of each unshielded triple a - z - b whether z lies in the sets that separated
-a and b, yes or no, triple by triple. Here every triple has a weight, the log odds that z is a
-collider, and a DAG on the skeleton is as probable as the colliders it has:
+For each unshielded triple a - z - b the textbook rule only decides, separately from all others,
+whether z is in the sets that separated a and b. Here every triple has a weight, the log odds that z
+is a collider, and the probability of a DAG on the skeleton follows from its colliders:
 
     P(DAG) proportional to exp( sum of the weights of its unshielded colliders ).
 
-Strong evidence overrules weak evidence that contradicts it, and acyclicity is part of the model.
-The distribution is sampled by single edge reversals (Madigan and York 1995) in chains at several
-temperatures that swap their states (Geyer 1991). An arrow's probability is the share of samples
-with it in their CPDAG; an arrow is drawn where that exceeds a threshold.
+Strong evidence overrules weak contradicting evidence, and acyclicity is part of the model. The
+distribution is sampled by single edge reversals (Madigan and York 1995), in chains at several
+temperatures that swap their states (Geyer 1991). The probability of a direction is the share of
+samples with it in their CPDAG. The direction is drawn if this exceeds a threshold.
 
-It reads a skeleton and numbers that have been released, and draws nothing at random: the chains
-follow a fixed sequence of numbers. It costs no privacy.
+The module reads a skeleton and released numbers, and the chains follow a fixed sequence of numbers
+instead of random ones. It therefore costs no ε.
 """
 
 from __future__ import annotations
@@ -35,38 +35,39 @@ from engine.graphs.orientation import Pair, by_strength, mpdag_of_dag
 MAJORITY, STRONGEST = "majority", "strongest"
 ORIENTATIONS = (MAJORITY, STRONGEST)
 
-Triple = tuple[int, int, int]  # a, z, b with a < b: a - z - b, and a, b not joined
+Triple = tuple[int, int, int]  # a, z, b with a < b: a - z - b, and a, b not adjacent
 Evidence = Callable[[int, int, tuple[int, ...]], float]
 # The evidence for directions: the log odds of colliders, or the log evidence of each class.
 DirectionEvidence = Mapping[Triple, float] | tuple[float, ...]
 
-# No triple is surer than e^10 to 1: its evidence rests on approximations, and three sure ones may
-# overrule a wrong one.
+# The odds of a triple are limited to e^10 to 1, because its evidence is approximate, and three
+# certain triples may overrule a wrong one.
 MOST_LOG_ODDS = 10.0
-# A set that separates the pair with odds of e^5 to 1 separates it: beyond that the odds of
-# independence only count the levels.
+# A set that separates the pair with odds of e^5 to 1 counts as certain; beyond that the odds of
+# independence would only depend on the number of levels.
 MOST_INDEPENDENCE = 5.0
-# An edge has three marks: an arrow is drawn that is more probable than this, and than its reverse.
+# An edge has three possible marks: a direction is drawn if it is more probable than this and than
+# its reverse.
 EARNED = 0.4
-# Pictures, tables and files show an arrow that is less probable than this as a plain line. On true
-# edges of Child (n = 5,000, epsilon = 1, 12 draws) 37 of 180 arrows point the wrong way, and 3 of
-# the 53 above this limit.
+# Pictures, tables and files show a less probable direction as undirected. On true edges of Child (n
+# = 5,000, epsilon = 1, 12 draws) 37 of 180 directions are wrong, and 3 of the 53 above this limit.
 SHOWN = 0.6
-MOST_SETS = 400  # of a pair; hubs have too many, and get no larger sizes
+MOST_SETS = 400  # per pair; hubs have too many and get no larger sizes
 TEMPERATURES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 SWEEPS, BURN, THIN = 500, 200, 3
-MOST_REVERSALS = 6_000_000  # in all; wide graphs get fewer sweeps
-MOST_PROBABLE = 20  # DAGs that are handed on
-START = 2013  # of the chains' numbers: a public sequence, the same for every run
+MOST_REVERSALS = 6_000_000  # in total; wide graphs get fewer sweeps
+MOST_PROBABLE = 20  # DAGs that are returned
+START = 2013  # start of the chains' numbers: a public sequence, the same for every run
 
 
 class Orientation(NamedTuple):
-    """``cpdag`` (d, d) boolean; ``arrows`` (d, d), ``arrows[i, j]`` the probability of i -> j.
+    """``cpdag`` (d, d) boolean; ``arrows`` (d, d), ``arrows[i, j]`` is the probability of i -> j.
 
-    The difference of ``arrows[i, j] + arrows[j, i]`` from 1 is the probability that the data do not
-    identify the edge's direction. ``contradicted`` are the lines (i, j), i < j, whose arrow would
-    close a cycle with surer ones. ``evidence`` is the evidence for all of it. ``probable`` are the
-    DAGs that the chains met most often, at most ``MOST_PROBABLE``, and how often each.
+    One minus ``arrows[i, j] + arrows[j, i]`` is the probability that the data do not identify the
+    edge's direction. ``contradicted`` has the undirected edges (i, j), i < j, whose direction would
+    close a cycle with more probable ones. ``evidence`` is the evidence for all directions.
+    ``probable`` has the DAGs that the chains visited most often, at most ``MOST_PROBABLE``, with
+    the number of visits.
     """
 
     cpdag: Adjacency
@@ -77,7 +78,7 @@ class Orientation(NamedTuple):
 
 
 def unshielded(skeleton: Adjacency) -> Iterator[Triple]:
-    """All a - z - b of a symmetric (d, d) skeleton with a and b not joined, a < b."""
+    """Return all a - z - b of a symmetric (d, d) skeleton with a and b not adjacent, a < b."""
     for z in range(len(skeleton)):
         for a, b in combinations(np.flatnonzero(skeleton[z]).tolist(), 2):
             if not skeleton[a, b]:
@@ -89,9 +90,9 @@ def separators(
 ) -> list[tuple[int, ...]]:
     """List sets of up to ``largest`` neighbours of a or b, smallest first.
 
-    A size that would make them more than ``MOST_SETS`` is left out with all larger ones: a choice
-    among its sets would depend on the order of the columns. Background knowledge restricts the sets
-    to possible ancestors of a or b.
+    If a size would give more than ``MOST_SETS`` sets, it is left out with all larger sizes, because
+    a choice among its sets would depend on the column order. Background knowledge restricts the
+    sets to possible ancestors of a or b.
     """
     others = [z for z in range(len(skeleton)) if z not in (a, b)]
     if known is not None and (links_known := known.on_links):
@@ -110,11 +111,12 @@ def separators(
 def collider_weights(
     skeleton: Adjacency, dependence: Evidence, largest: int, known: Known | None = None
 ) -> dict[Triple, float]:
-    """Log odds of each unshielded triple's middle node being a collider.
+    """Return the log odds that the middle node is a collider, for each unshielded triple.
 
-    ``dependence(a, b, given)``, a < b, is the log Bayes factor of dependence. z is no collider if
-    sets with z separate a and b better than sets without: the log ratio of the mean Bayes factor of
-    independence over the sets without z to that over the sets with z.
+    ``dependence(a, b, given)``, a < b, is the log Bayes factor of dependence. z is not a collider
+    if sets with z separate a and b better than sets without it. The log odds compare the mean Bayes
+    factors of independence over the sets without z and over the sets with z, as the log of their
+    ratio.
     """
     tested: dict[tuple[int, int], list[tuple[float, tuple[int, ...]]]] = {}
     odds: dict[Triple, float] = {}
@@ -129,7 +131,7 @@ def collider_weights(
 
 
 def _log_mean_exp(values: Sequence[float]) -> float:
-    """log of the mean of exp(values); bounded, so that no difference of two is undefined."""
+    """Return the log of the mean of exp(values), bounded so that differences are defined."""
     bounded = np.clip(values, -1e6, 1e6)
     return float(np.logaddexp.reduce(bounded)) - math.log(len(values)) if values else -1e6
 
@@ -137,13 +139,13 @@ def _log_mean_exp(values: Sequence[float]) -> float:
 def orient(
     skeleton: Adjacency, weights: Mapping[Triple, float], known: Known | None = None
 ) -> Orientation:
-    """Return the arrows with a probability above ``EARNED``, and every arrow's probability.
+    """Return the directions with a probability above ``EARNED``, and the probability of each.
 
-    ``skeleton`` (d, d) symmetric; ``weights`` as :func:`collider_weights` gives them. Arrows are
-    drawn by :func:`engine.graphs.orientation.by_strength`, those that are known first, and the
-    chains turn the others alone. The columns' names and order make no difference: the order of the
-    nodes is found first, and nodes that are alike share their arrows' mean. Beyond
-    ``MOST_LOG_ODDS`` weights only tell nodes apart.
+    ``skeleton`` is (d, d) symmetric; ``weights`` come from :func:`collider_weights`.
+    :func:`engine.graphs.orientation.by_strength` draws the directions, the known ones first, and
+    the chains only reverse the others. Names and order of the columns make no difference: a
+    canonical node order is computed first, and indistinguishable nodes get the mean of their
+    probabilities. Above ``MOST_LOG_ODDS`` weights only serve to distinguish nodes.
     """
     exact = _own_ranks(skeleton, weights)
     weights = {t: min(max(w, -MOST_LOG_ODDS), MOST_LOG_ODDS) for t, w in weights.items()}
@@ -159,7 +161,7 @@ def orient(
     links, back = skeleton[np.ix_(order, order)], np.ix_(place, place)
     met = sampled_dags(links, moved, known)
     arrows = arrow_probabilities(met, moved, known)
-    # Knowledge parts nodes that are alike without it.
+    # Knowledge distinguishes nodes that would otherwise be alike.
     if not (known and known.knowledge) and links.any():
         some = np.argwhere(links)
         of = np.unique(ranks[order][some], axis=0, return_inverse=True)[1].ravel()
@@ -174,10 +176,10 @@ def orient(
 
 
 def _own_ranks(skeleton: Adjacency, weights: Mapping[Triple, float]) -> NDArray[np.int64]:
-    """(d,): a rank of every node that depends on the skeleton and the weights, not on its number.
+    """Return a rank (d,) of every node that depends on skeleton and weights, not on its number.
 
-    By a node's weights as the middle and as an end, then by its neighbours', and theirs, until no
-    more are distinguished (colour refinement); nodes that are alike to the end have the same.
+    Nodes are distinguished by their weights as the middle and as an end, then by those of their
+    neighbours, and so on (colour refinement). Indistinguishable nodes get the same rank.
     """
     seen: list[tuple[list[float], list[float]]] = [([], []) for _ in skeleton]
     for (a, z, b), weight in weights.items():
@@ -200,12 +202,12 @@ def arrow_probabilities(
     weights: Mapping[Triple, float],
     known: Known | None = None,
 ) -> NDArray[np.float64]:
-    """(d, d): share of the sampled DAGs with i -> j in their CPDAG (with knowledge, MPDAG)."""
+    """Return (d, d): the share of sampled DAGs with i -> j in their CPDAG (or MPDAG)."""
     arrows, total = np.zeros(met[0][0].shape), 0
     a, z, b = _columns(weights)
     graphs: dict[bytes, Adjacency] = {}
     for dag, times in met:
-        # DAGs of one CPDAG have their unshielded colliders in common.
+        # DAGs with the same CPDAG have the same unshielded colliders.
         key = (dag[a, z] & dag[b, z] if known is None else dag).tobytes()
         if key not in graphs:
             graphs[key] = mpdag_of_dag(dag, known)
@@ -215,21 +217,23 @@ def arrow_probabilities(
 
 
 def _columns(weights: Mapping[Triple, float]) -> NDArray[np.int64]:
-    """(3, triples)."""
+    """Return the triples as (3, triples)."""
     return np.array([*weights], np.int64).reshape(-1, 3).T
 
 
 def sampled_dags(
     skeleton: Adjacency, weights: Mapping[Triple, float], known: Known | None = None
 ) -> list[tuple[Adjacency, int]]:
-    """Return the DAGs on the skeleton that the chains met, and how often each.
+    """Return the DAGs on the skeleton that the chains visited, with the number of visits.
 
-    None has a path to an earlier tier, unless all have: links and knowledge contradict each other.
+    DAGs with a path to an earlier tier are left out, unless all have one because edges and
+    knowledge contradict each other.
     """
     if not skeleton.any():
         return [(skeleton, 1)]
-    # The chains see lists of neighbours: ``near[u, k]`` is the k-th of u (-1 after the last),
-    # ``place[u, v]`` the k of v, ``table[z, k, l]`` the weight of z's k-th and l-th meeting at z.
+    # The chains use lists of neighbours: ``near[u, k]`` is the k-th neighbour of u (-1 after the
+    # last), ``place[u, v]`` is the k of v, and ``table[z, k, l]`` is the weight of the collider at
+    # z of its k-th and l-th neighbours.
     place = skeleton.cumsum(axis=1, dtype=np.int64) - 1
     near = np.full((len(skeleton), int(place.max()) + 1), -1, np.int64)
     u, v = np.nonzero(skeleton)
@@ -238,10 +242,10 @@ def sampled_dags(
     a, z, b = _columns(weights)
     table[z, place[z, a], place[z, b]] = table[z, place[z, b], place[z, a]] = [*weights.values()]
     fixed = np.zeros_like(skeleton) if known is None else known.fixed_arrows(skeleton)
-    depths = np.zeros(len(fixed))  # the length of the longest path of fixed arrows to each node
+    depths = np.zeros(len(fixed))  # the length of the longest path of fixed directions to each node
     for _ in depths:
         depths = np.where(fixed, depths[:, None] + 1.0, 0.0).max(axis=0)
-    # In one layout: each further one would be compiled for.
+    # In one layout, because numba would compile for each other one.
     edges = np.ascontiguousarray(np.argwhere(np.triu(skeleton & ~fixed & ~fixed.T)))
     sweeps = min(SWEEPS, max(60, MOST_REVERSALS // (max(1, len(edges)) * len(TEMPERATURES))))
     graph = (near, place, table, edges, depths)
@@ -261,12 +265,12 @@ def _next(numbers):  # type: ignore[no-untyped-def]
     z = numbers[0]
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return ((z ^ (z >> np.uint64(31))) >> np.uint64(11)) / 9007199254740992.0  # 53 bits: below 1
+    return ((z ^ (z >> np.uint64(31))) >> np.uint64(11)) / 9007199254740992.0  # 53 bits, so below 1
 
 
 @kernel()
 def _leads(dag, near, start, goal, stack, seen):  # type: ignore[no-untyped-def]
-    """Whether a directed path goes from start to goal."""
+    """Return whether a directed path leads from start to goal."""
     seen[:] = False
     stack[0], top = start, 1
     while top > 0:
@@ -284,9 +288,9 @@ def _leads(dag, near, start, goal, stack, seen):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _reverse(dag, graph, e, temperature, chance, stack, seen):  # type: ignore[no-untyped-def]
-    """Try to reverse edge e; the change of the log probability, 0 if it stays.
+    """Try to reverse edge e; return the change of the log probability, 0 if e stays.
 
-    Turning i -> j takes the colliders of i at j away and brings those of j at i.
+    Reversing i -> j removes the colliders of i at j and adds those of j at i.
     """
     near, place, table, edges = graph[0], graph[1], graph[2], graph[3]
     i, j = edges[e, 0], edges[e, 1]
@@ -309,9 +313,9 @@ def _reverse(dag, graph, e, temperature, chance, stack, seen):  # type: ignore[n
 
 @kernel()
 def _start(graph, count, numbers):  # type: ignore[no-untyped-def]
-    """(DAG, log probability) of each chain, its edges along a shuffled order of the nodes.
+    """Return (DAG, log probability) of each chain, with edges along a shuffled node order.
 
-    Nodes of a greater depth come later, so that no chain starts against an arrow that is fixed.
+    Nodes with a greater depth come later, so that no chain starts with a fixed direction reversed.
     """
     near, table, depths = graph[0], graph[2], graph[4]
     d = len(depths)
@@ -331,19 +335,20 @@ def _start(graph, count, numbers):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _temper(graph, temperatures, sweeps, burn, numbers):  # type: ignore[no-untyped-def]
-    """(states, d, d): the coldest chain's DAG, every ``THIN`` sweeps after ``burn``."""
+    """Return (states, d, d): the coldest chain's DAG, every ``THIN`` sweeps after ``burn``."""
     near, edges = graph[0], graph[3]
     count, d = len(temperatures), len(near)
     dags, logs = _start(graph, count, numbers)
-    at, kept = np.arange(count), 0  # which chain has each temperature
+    at, kept = np.arange(count), 0  # the chain at each temperature
     states = np.zeros(((sweeps - burn + THIN - 1) // THIN, d, d), np.bool_)
     stack, seen = np.zeros(d, np.int64), np.zeros(d, np.bool_)
     for s in range(sweeps):
         for t in range(count):
             c = at[t]
             for _ in range(len(edges)):
-                # Now and then no edge: where all reversals are accepted, their number would be even
-                # or odd at the end of every sweep, and half of the DAGs would not be met.
+                # Sometimes no edge is reversed. If all reversals were accepted, their number would
+                # otherwise have the same parity at the end of every sweep, and half of the DAGs
+                # would never be visited.
                 e = int(_next(numbers) * (len(edges) + 1))
                 chance = _next(numbers)
                 if e < len(edges):
@@ -353,7 +358,7 @@ def _temper(graph, temperatures, sweeps, burn, numbers):  # type: ignore[no-unty
             if _next(numbers) < math.exp(min((logs[at[t + 1]] - logs[at[t]]) * cooler, 0.0)):
                 at[t], at[t + 1] = at[t + 1], at[t]
         if s >= burn and (s - burn) % THIN == 0:
-            for u in range(d):  # entry by entry: to assign a slice takes seconds to compile
+            for u in range(d):  # entry by entry, because assigning a slice takes seconds to compile
                 for v in range(d):
                     states[kept, u, v] = dags[at[0], u, v]
             kept += 1
