@@ -1,4 +1,4 @@
-"""Cause or effect of two columns by the additive-noise model, privately (Kusner et al. 2016)."""
+"""Private additive-noise model: which of two columns is the cause (Kusner et al. 2016)."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from engine.privacy.accounting import Guarantee
 from engine.privacy.budget import PUBLISHED, STRICT, PrivateBudget
 from engine.privacy.ledger import BudgetExhausted, Ledger
 
-# "auto" releases two scores as published, and is a vote if strict.
+# "auto" means two released scores in published mode and a vote in strict mode.
 SCORED = {"release": (DIFFERENCE, TWO_SCORES)}, {"release": ("auto",), "guarantee": (PUBLISHED,)}
 VOTED = {"release": (VOTE,)}, {"release": ("auto",), "guarantee": (STRICT,)}
 OF_HSIC = tuple({**way, "score": ("auto", "hsic", "root_hsic")} for way in SCORED)
 DEFAULT_SCORE = {DIFFERENCE: "root_hsic", TWO_SCORES: "hsic"}
-# 10 / epsilon blocks that all agree are turned by noise with probability e^-5 / 2; what rows are
-# left over make better votes. Small blocks vote better by the variance, larger ones by HSIC. Chosen
-# on simulated pairs (research/theory/pairs.md).
+# If 10 / epsilon blocks all agree, the noise reverses their vote with probability e^-5 / 2. Further
+# rows make the blocks larger and the votes better. Small blocks vote better by the variance, larger
+# ones by HSIC. The values were chosen on simulated pairs (research/theory/pairs.md).
 BLOCKS_WANTED, BLOCK_LOW, BLOCK_HIGH, BLOCK_FOR_HSIC = 10, 25, 100, 50
 
 
@@ -120,13 +120,13 @@ class AnmParameters(PrivateBudget):
         return "hsic" if self.block_rows(n) >= BLOCK_FOR_HSIC else "variance"
 
     def block_rows(self, n: int) -> int:
-        """Rows of a block, 'auto' resolved from n and epsilon, both public."""
+        """Return the rows per block; 'auto' is resolved from n and epsilon, which are public."""
         if isinstance(self.block, str):
             return round(min(BLOCK_HIGH, max(BLOCK_LOW, self.epsilon * n / BLOCKS_WANTED)))
         return self.block
 
     def check_together(self) -> None:
-        """Refuse settings that the paper does not describe as published, or that have no bound."""
+        """Refuse settings that the paper lacks (published mode) and settings without a bound."""
         if not self.strict and (
             self.releases != TWO_SCORES or self.score == "root_hsic" or self.tune
         ):
@@ -140,12 +140,12 @@ class AnmParameters(PrivateBudget):
             )
 
     def setting(self) -> Setting:
-        """Return the public choices, as the protocol wants them."""
+        """Return the public settings in the form that the protocol takes."""
         same = {name: getattr(self, name) for name in ("ridge", "width", "score_width", "protect")}
         return Setting(**same, variant=self.guarantee)
 
     def terms(self, data: Dataset, pair: Pair, context: RunContext) -> Terms:
-        """Everything that a release of the pair needs."""
+        """Return everything that a release of the pair needs."""
         return Terms(
             data=data,
             pair=pair,
@@ -172,12 +172,12 @@ def claimed_total(score: str, params: AnmParameters) -> Guarantee:
 
 
 def ledger(data: Dataset, params: AnmParameters) -> Ledger:
-    """Strict: the cap, under basic composition. Published: no cap."""
+    """Return a ledger: capped under basic composition if strict, without a cap if published."""
     return Ledger(params.total) if params.strict else Ledger(delta=params.delta)
 
 
 def run(data: Dataset, params: AnmParameters, context: RunContext) -> Outcome:
-    """Decide the direction of the pair; an undirected edge where nothing was released."""
+    """Decide the direction of the pair; leave the edge undirected if nothing was released."""
     pair = pair_of(data)
     if params.releases != VOTE and params.protect != BOTH and not data.public:
         raise InputError(
@@ -216,7 +216,7 @@ ALGORITHM = Algorithm(
     ledger=ledger,
     epsilon_pays="each score (each part of an IQR)",
     epsilon_unit="score",
-    parent=None,  # the model without privacy is its own two scores, not an algorithm of this list
+    parent=None,  # the form without privacy is two exact scores, not an algorithm of this list
     columns=2,
     min_rows=MIN_ROWS,
     directs_all=True,

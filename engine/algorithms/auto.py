@@ -1,9 +1,9 @@
-"""The strict algorithm that suits a table, chosen from public facts alone.
+"""Choose the strict algorithm that suits a table from public facts only.
 
-Whether columns are numbers with stated bounds, how many levels they have, the number of rows and
-the budget decide, and no row is looked at: the run is the chosen algorithm's own, with its ledger
-and its guarantee. The gain from the choice at 1,000 to 100,000 rows is in research/marginal_pc.md,
-"By the number of rows".
+The choice depends on the column types (numbers with declared bounds or levels), the numbers of
+levels, the number of rows and the budget. It reads no row. The run uses the chosen algorithm's
+ledger and has its guarantee. The gain from the choice at 1,000 to 100,000 rows is in
+research/marginal_pc.md, "By the number of rows".
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from engine.privacy.ledger import Ledger
 
 @dataclass(frozen=True, kw_only=True)
 class AutoParameters(PrivateBudget):
-    """The budget; everything else follows from it and from the table's shape."""
+    """The total budget; all other settings follow from it and from the table's shape."""
 
     guarantee: str = again(
         PrivateBudget,
@@ -39,13 +39,13 @@ class AutoParameters(PrivateBudget):
 def choose(
     cardinalities: Sequence[int], n: int, total: Guarantee, *, numeric: bool
 ) -> tuple[Algorithm, str]:
-    """Say what suits a table under a budget, and why, as a sentence.
+    """Return the algorithm that suits a table under a budget, and a sentence that says why.
 
     Args:
         cardinalities: Each column's number of levels.
         n: Number of rows.
         total: The budget.
-        numeric: Whether the columns are numbers with stated bounds.
+        numeric: True if the columns are numbers with declared bounds.
 
     Examples:
         >>> choose((5,) * 10, 100_000, Guarantee(1.0, 1e-6), numeric=True)[0].key
@@ -67,20 +67,20 @@ def choose(
 
 
 def choice_for(data: Dataset, params: AutoParameters) -> tuple[Algorithm, str]:
-    """Say what suits a dataset by its levels, its bounds and its number of rows."""
+    """Choose an algorithm from a dataset's levels, bounds and number of rows."""
     numeric = data.bounds is not None
     return choose(data.cardinalities, data.n, params.total, numeric=numeric)
 
 
 def ledger(data: Dataset, params: AutoParameters) -> Ledger:
-    """Return the chosen algorithm's ledger, with its own settings under the same budget."""
+    """Return the chosen algorithm's ledger for its default settings under the same budget."""
     chosen, _ = choice_for(data, params)
     assert chosen.ledger is not None
     return chosen.ledger(data, chosen.params.build(params.as_dict()))
 
 
 def run(data: Dataset, params: AutoParameters, context: RunContext) -> Outcome:
-    """Run the chosen algorithm, and name it."""
+    """Run the chosen algorithm and record its name."""
     chosen, reason = choice_for(data, params)
     outcome = chosen.run(data, chosen.params.build(params.as_dict()), context)
     return replace(outcome, diagnostics=replace(outcome.diagnostics, chosen=reason))
@@ -97,5 +97,5 @@ ALGORITHM = Algorithm(
     reference="This project, research/theory/marginal_pc.md",
     summary="Picks a strict method from column types, row count and budget; reads no data.",
     ledger=ledger,
-    parent=None,  # the chosen one's
+    parent=None,  # the parent is that of the chosen algorithm
 )

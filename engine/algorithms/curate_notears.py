@@ -1,7 +1,7 @@
-"""CURATE's score-based form (2024, Algorithm 2): NOLEAKS with an epsilon that changes on its way.
+"""CURATE's score-based form (2024, Algorithm 2): NOLEAKS with an epsilon per step.
 
-Lemma 2 says how many gradients a total affords under each increment. As published, and with bounds
-that hold.
+Lemma 2 gives the number of gradients that a total can pay for under each increment. There is a
+published mode, and a strict mode with proven bounds.
 """
 
 from __future__ import annotations
@@ -55,11 +55,11 @@ class CurateNotearsParameters(NoisyDescentParameters):
     )
 
     def check_together(self) -> None:
-        """Refuse a total that does not afford one gradient."""
+        """Refuse a total that is too small for one gradient."""
         self.epsilons()
 
     def epsilons(self) -> tuple[float, ...]:
-        """epsilon_k of every planned gradient, by Lemma 2; its sum is at most ``epsilon``."""
+        """Return epsilon_k of every planned gradient (Lemma 2); the sum is at most ``epsilon``."""
         first = self.initial
         if isinstance(first, str):
             first = initial_for(self.epsilon, self.increment)
@@ -69,7 +69,7 @@ class CurateNotearsParameters(NoisyDescentParameters):
 def published(
     data: Dataset, params: CurateNotearsParameters, context: RunContext, trace: Trace
 ) -> None:
-    """Algorithm 2: one noisy gradient of epsilon_k a step, the line search on public rows."""
+    """Run Algorithm 2: one noisy gradient of epsilon_k per step, line search on public rows."""
     epsilons, n, l1 = params.epsilons(), data.n, params.l1(data, True)
     covariance, public = published_data(data, params.scores(True), params.public_rows, context)
     clip = params.clip_at(strict=False)
@@ -90,12 +90,12 @@ def published(
 
 
 def claimed(trace: Trace, params: CurateNotearsParameters) -> Guarantee:
-    """Add up the Claimed ε: the gradients' epsilons, and ``delta`` for each."""
+    """Return the Claimed ε and δ: the gradients' epsilons and deltas, added up."""
     return Guarantee(sum(trace.epsilon), params.delta * len(trace.epsilon))
 
 
 def run(data: Dataset, params: CurateNotearsParameters, context: RunContext) -> Outcome:
-    """Run: as published ``epsilon`` is the Claimed ε, ``delta`` a gradient's. Strict: cap."""
+    """Run; ``epsilon`` is the Claimed ε if published (``delta`` per gradient), else the cap."""
     plan = params.epsilons()
     total = partial(claimed, params=params)
     return descend(data, params, context, published, total, plan, planned_epsilon=plan)
@@ -111,5 +111,6 @@ ALGORITHM = Algorithm(
     summary="As NOLEAKS, with a share of the budget that changes from step to step.",
     ledger=ledger,
     epsilon_pays=WHOLE_RUN,
-    parent=None,  # follows gradients by a plan fixed in advance; its limit is not NOTEARS' solver
+    # its number of gradients is fixed in advance, so without noise it differs from NOTEARS
+    parent=None,
 )

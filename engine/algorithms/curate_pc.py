@@ -1,9 +1,9 @@
 """CURATE, constraint-based (Bhattacharjee and Tandon 2024, section III-A, Algorithm 1).
 
-The budget of a test depends on its order: before each order the budgets of all remaining orders are
-planned again from the remaining total and the edges, so as to minimise (2). The comments quote
-Algorithm 1; its lines are not numbered. Its loop over orders, connected pairs and sets is PC's;
-OPT, the problem (3), is solved by :func:`engine.search.allocation.allocate`.
+The budget of a test depends on its order. Before each order, the algorithm plans the budgets of all
+remaining orders again: from the remaining total and the remaining edges it minimises (2). The
+comments quote Algorithm 1, because its lines are not numbered. The loop over orders, connected
+pairs and sets is that of PC. :func:`engine.search.allocation.allocate` solves OPT, the problem (3).
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ from engine.search.skeleton import Graph, Query, TestByTest
 from engine.statistics.kendall import KENDALL
 from engine.theory import kendall_p_bound
 
-MOST_RATE = 1e9  # of Lemma 1's exponents; beyond it an error is impossible in any number
+# largest exponent of Lemma 1; beyond it the error probability is 0 in floating point
+MOST_RATE = 1e9
 
 
 def _margin(name: str, title: str, effect: str) -> Any:
@@ -123,7 +124,7 @@ class CuratePCParameters(NoisyTestParameters, TwoForms):
 
 
 class CurateScore(NoisyScore):
-    """A rank score with CURATE's own bound on the sensitivity of Kendall's p-value."""
+    """A rank statistic with CURATE's bound on the sensitivity of Kendall's p-value."""
 
     def __init__(self, data: Dataset, params: CuratePCParameters):
         super().__init__(data, params, params.perturbed)
@@ -131,21 +132,21 @@ class CurateScore(NoisyScore):
         self._divisor = math.sqrt(2) if params.programmed else 1.0
 
     def noise_sensitivity(self, q: Query, n: int | None = None) -> float:
-        """Return the paper's eq. 16 for Kendall's p-value; else the parent's value."""
+        """Return the paper's eq. 16 for Kendall's p-value, otherwise the parent's value."""
         if self._test is KENDALL and self.perturbed == "p":
             return kendall_p_bound(n or self._n, self._stratum) / self._divisor
         return super().noise_sensitivity(q, n)
 
 
 def curate_score(data: Dataset, params: CuratePCParameters, context: RunContext) -> NoisyScore:
-    """Strict: the proven bounds. Published: eq. 16 for Kendall's p-value."""
+    """Return the statistic: proven bounds if strict, eq. 16 for Kendall's p-value if published."""
     if not params.strict and params.test.bounded:
         return CurateScore(data, params)
     return noisy_score(data, params, context.randomness)
 
 
 def ledger(data: Dataset, params: CuratePCParameters) -> Ledger:
-    """Strict: one filter over all orders, with the rule that gives a likely test more."""
+    """Return a ledger; if strict, one filter over all orders that gives a likely test more."""
     if not params.strict:
         return Ledger(delta=params.delta)
     rate = params.rows_in_sample(data.n) / data.n
@@ -155,7 +156,7 @@ def ledger(data: Dataset, params: CuratePCParameters) -> Ledger:
 
 
 class CuratePC(TestByTest):
-    """Laplace noise on every test, with the order's planned budget."""
+    """CURATE's rule: Laplace noise on every test, with the budget planned for its order."""
 
     def __init__(self, data: Dataset, params: CuratePCParameters, context: RunContext):
         super().__init__(both_sides=params.programmed)
@@ -166,17 +167,17 @@ class CuratePC(TestByTest):
         sampled = self._m < data.n
         self._sample = self._score.sample(self._m, context.randomness) if sampled else None
         self._last = params.order_limit(data)
-        self._price = Price("curate", params.delta)  # delta' of every order, as in the paper
+        self._price = Price("curate", params.delta)  # uses the paper's delta' for every order
         if params.strict:
             self._price = Price(context.ledger.method)
         self._left = params.epsilon  # "Initiation: epsilon_Total^(0) = epsilon_Total"
         self._total = context.ledger.limit if params.strict else params.epsilon
-        self._epsilon, self._order, self._tests = 0.0, -1, 0  # of one test, of this order
+        self._epsilon, self._order, self._tests = 0.0, -1, 0  # epsilon per test, current order
         self.planned: list[tuple[OrderBudget, ...]] = []
         self.spent: list[OrderBudget] = []
 
     def begin_order(self, order: int, graph: Graph) -> None:
-        """Settle the order before, and plan the budgets from this one on."""
+        """Subtract the cost of the previous order, and plan the budgets of the remaining orders."""
         self.settle()
         # "(epsilon_i, ..., epsilon_(d-2)) = OPT(epsilon_Total^(i), e_i, i)"
         orders, tests = self._expected(order, graph)
@@ -211,10 +212,10 @@ class CuratePC(TestByTest):
         self._order, self._tests = -1, 0
 
     def _expected(self, order: int, graph: Graph) -> tuple[list[int], tuple[float, ...]]:
-        """Return the orders to come that can have tests, and how many each is planned for.
+        """Return the remaining orders that can have tests, each with its planned number of tests.
 
-        Published: e_i C(d - 2, j). Strict: as many as the released graph admits, or a guess where
-        that is less.
+        Published: e_i C(d - 2, j). Strict: the number that the released graph admits, or an
+        estimate if that is smaller.
         """
         d, guess = self._data.d, likely_tests(self._data.d)
         orders, counts = [], []
@@ -230,14 +231,15 @@ class CuratePC(TestByTest):
         return orders, tuple(map(float, counts))
 
     def _objective(self, orders: list[int]) -> Objective:
-        """Lemma 1's rates: the distance from T to each margin, in units of the sensitivity."""
+        """Return Lemma 1's rates: the distances from T to the margins over the sensitivity."""
         p, score = self._params, self._score
         middle = score.cutoff()
         low = middle - score.cutoff_at(p.cutoff * (1 - p.beta1))
         high = score.cutoff_at(min(1.0, p.cutoff * (1 + p.beta2))) - middle
-        # The sensitivity of the order's least favourable query stands for all of them.
+        # The largest sensitivity among the order's queries is used for all of them.
         units = np.array([self._largest_sensitivity(k) for k in orders])
-        # A threshold of 0 has margins infinitely far away, or none: no difference, and no error.
+        # With a threshold of 0 the margins are infinitely far away or absent: the error is 0 either
+        # way.
         rate1, rate2 = (np.nan_to_num(m / units, nan=0.0, posinf=MOST_RATE) for m in (low, high))
         return Objective(tuple(rate1.tolist()), tuple(rate2.tolist()), p.c1, p.c2)
 
@@ -247,7 +249,7 @@ class CuratePC(TestByTest):
         return self._score.noise_sensitivity(Query(x, y, tuple(others[:order])), self._m)
 
     def independent(self, q: Query) -> bool:
-        """Compare the noisy score with the margins; between them, as published, toss a coin."""
+        """Compare the noisy statistic with the margins; if published, toss a coin in between."""
         # "Evaluate f + Lap(Delta / epsilon_i)"
         p, score = self._params, self._score
         noisy, raw = score.release(self._context, q, self._epsilon, label="test", rows=self._sample)
@@ -256,10 +258,12 @@ class CuratePC(TestByTest):
         high = score.cutoff_at(p.cutoff * (1 + p.beta2))
         if p.strict or not low <= noisy <= high or low == high:
             found = score.conclude(self._context, "test", q, noisy, raw)
-            self._tests += found or not p.programmed  # "t_i = t_i + 1"; the program's count
+            # "t_i = t_i + 1"; the program counts only independent results
+            self._tests += found or not p.programmed
             return found
         self._tests += 1
-        # The program seeds its coin with the same number at every toss, and it always keeps.
+        # The program seeds every coin toss with the same number, and that number always keeps the
+        # edge.
         found = not p.programmed and self._context.randomness.coin()
         self._context.emit(
             "test",
@@ -280,12 +284,13 @@ class CuratePC(TestByTest):
 
     @property
     def claimed(self) -> Guarantee:
-        """Return the Claimed ε and δ: the sums over the orders.
+        """Claimed ε and δ, the sums over the orders.
 
-        Algorithm 1 also stops where the failure probabilities reach delta_Total, 1e-10 in the
-        program, which no run's orders reach at 1e-14 each; here they are reported.
+        Algorithm 1 also stops when the sum of the δs reaches delta_Total (1e-10 in the program).
+        The orders of a run, at 1e-14 each, never reach it, so the sum is only reported here.
 
-        "delta_curate^(i) = delta' + t_i delta", with a test's own delta; 0 with Laplace noise.
+        "delta_curate^(i) = delta' + t_i delta", where delta is that of a test: 0 with Laplace
+        noise.
         """
         charged = [order for order in self.spent if order.tests > 0]
         tests = sum(order.tests for order in charged)
@@ -293,18 +298,18 @@ class CuratePC(TestByTest):
         return Guarantee(sum(order.cost for order in charged), delta)
 
     def allocation(self) -> Allocation:
-        """Return the plan and the charges until now."""
+        """Return the budget allocation and the charges so far."""
         unit = "ρ" if self._price.method == "zcdp" else "ε"
         return Allocation(tuple(self.planned), tuple(self.spent), unit)
 
 
 def noise(data: Dataset, params: CuratePCParameters) -> float:
-    """Return the noise's deviation that the first plan gives a test with one column in its set.
+    """Return the noise deviation of a test with a set of one column under the first allocation.
 
-    Inf where the plan leaves nothing. Noise far above the cutoff spares half of all pairs at order
-    0, however well it tells links, so that the graph is up to order 1.
-    A score on a sample is smaller, and one record moves it further: the noise on all rows' score
-    that would hide as much is larger by both.
+    It is infinite if the allocation leaves no budget. With noise far above the cutoff, order 0
+    keeps about half of all pairs, edges or not, so order 1 decides the graph. A statistic on a
+    sample is smaller, and one record changes it more. Both factors enlarge the equivalent noise on
+    the statistic of all rows.
     """
     context = RunContext(Randomness(0), ledger(data, params), data.names, trace=False)
     rule = CuratePC(data, params, context)
@@ -317,7 +322,7 @@ def noise(data: Dataset, params: CuratePCParameters) -> float:
 
 
 def run(data: Dataset, params: CuratePCParameters, context: RunContext) -> Outcome:
-    """``epsilon`` is the total in both modes."""
+    """Run CURATE; ``epsilon`` is the total in both modes."""
     data = params.rows(data)
     rule = CuratePC(data, params, context)
     outcome = pc(data, params, context, rule)
@@ -326,7 +331,7 @@ def run(data: Dataset, params: CuratePCParameters, context: RunContext) -> Outco
     outcome = replace(outcome, diagnostics=diagnostics)
     if params.strict:
         return outcome
-    # The paper keeps and scores the edges that its plan leaves no budget to ask about.
+    # The paper keeps and scores the edges for which its allocation leaves no budget.
     left = outcome.untested if outcome.status == "cancelled" else frozenset[tuple[int, int]]()
     return replace(outcome, claimed=rule.claimed, untested=left)
 

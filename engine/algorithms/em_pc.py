@@ -1,9 +1,9 @@
 """EM-PC: PC by the exponential mechanism (Xu, Yuan and Wu 2017).
 
-Node by node the mechanism first draws how many of the node's edges to delete, then which. Published
-and strict runs share that plan. They differ in the utility: the published one counts, by a greedy
-search, the records that would flip a G2 test; the strict one is the distance of a rank score from
-its threshold in units of its sensitivity, which one record moves by at most 1.
+For each node, the mechanism first draws how many of its edges to delete, then which ones. Published
+and strict runs share that plan. They differ in the utility. The published one counts, by a greedy
+search, the records that would change the result of a G2 test. The strict one is the distance of a
+rank statistic from its threshold in units of its sensitivity; one record changes it by at most 1.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from engine.statistics.oracle import ORACLE
 from engine.statistics.registry import BOUNDED, STATISTICS
 
 Utilities = NDArray[np.float64]
-PROGRAM_ALPHA = 0.10  # of the G2 test; no text gives one
+PROGRAM_ALPHA = 0.10  # level of the G2 test in the authors' program; the paper gives none
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,13 +79,13 @@ class EMPCParameters(TwoForms):
         return super().cutoff
 
     def order_limit(self, data: Dataset) -> int:
-        """Return the largest order as a number; the program's "auto" goes on to d - 2."""
+        """Return the largest order as a number; the program's "auto" means d - 2."""
         if self.programmed and isinstance(self.max_order, str):
             return max(0, data.d - 2)
         return super().order_limit(data)
 
     def check_together(self) -> None:
-        """G2 has no utility with a proven sensitivity."""
+        """Refuse G2 in strict mode: its utility has no proven sensitivity."""
         if self.strict and self.test is G2:
             raise ParameterError(
                 "em_pc has no strict form for g2: choose kendall or spearman, or published."
@@ -100,12 +100,12 @@ class EMPCParameters(TwoForms):
 
     @property
     def greedy(self) -> bool:
-        """Whether the utility is a number of records, found by a greedy search."""
+        """True if the utility is a number of records found by a greedy search."""
         return self.test is G2 or (self.programmed and self.test.reads_data)
 
 
 def share(data: Dataset, params: EMPCParameters) -> tuple[str, float]:
-    """Return the ledger's method and a round's epsilon: ``epsilon``, or if strict a share.
+    """Return the ledger's method and the epsilon per round: ``epsilon``, or a share if strict.
 
     It is the larger of two shares that are fixed in advance. A round costs epsilon, or under zCDP
     (epsilon/2)^2/8 for the count and b (epsilon/(2b))^2/8 for the b >= 1 deletions: at most
@@ -122,26 +122,26 @@ def share(data: Dataset, params: EMPCParameters) -> tuple[str, float]:
 
 
 def ledger(data: Dataset, params: EMPCParameters) -> Ledger:
-    """Strict: the cap. Published: no cap."""
+    """Return a ledger: with a cap if strict, without one if published."""
     return params.ledger(share(data, params)[0])
 
 
 Sets = list[tuple[int, ...]]
-Options = tuple[Sets, list[float]]  # conditioning sets of an edge, and the utility of each
+Options = tuple[Sets, list[float]]  # the conditioning sets of an edge, and their utilities
 
 
 class GreedyUtility:
-    """Records to change until G2 flips; deterministic, so computed once for a dataset and kept."""
+    """Records to change until G2 changes its result; deterministic, so cached per dataset."""
 
     def __init__(self, data: Dataset, params: EMPCParameters):
         self._scores = QueryScores(data, params.test, "published")
         self._alpha, self._n = params.cutoff, data.n
         self._programmed = params.programmed
-        # The bound from the range: between -n - 1 and n.
+        # The bound follows from the range: the utility lies between -n - 1 and n.
         self.defended = 2.0 * data.n + 1
 
     def of(self, x: int, y: int, candidates: Sequence[int], order: int) -> Options:
-        """Return the set with the largest p-value, and its distance: no other is ever drawn."""
+        """Return the set with the largest p-value and its utility: no other set is ever drawn."""
         best = self._best(min(x, y), max(x, y), candidates, order)
         return [best.given], [float(self._distance(best))]
 
@@ -168,21 +168,21 @@ class GreedyUtility:
 
 
 def _nearness(score: Score) -> tuple[float, float]:
-    """Return what independent queries have more of: p, and below its underflow -G2 a freedom."""
+    """Return a sort key for independence: p, and -G2 per degree of freedom where p underflows."""
     if not score.testable:
         return -1.0, 0.0
     return score.p, -score.statistic / (score.dof or 1)
 
 
 class GapUtility:
-    """(c_T - |z|) / Delta: in units of the largest change by one replaced record."""
+    """The utility (c_T - |z|) / Delta, in units of the largest change by one replaced record."""
 
     def __init__(self, data: Dataset, params: EMPCParameters):
         self._score, self._strict = NoisyScore(data, params, "z"), params.strict
         self.defended = self._score.defended_ratio(Query(0, min(1, data.d - 1), ()))
 
     def of(self, x: int, y: int, candidates: Sequence[int], order: int) -> Options:
-        """Strict: every set, with a utility each. Published: the set of the largest alone."""
+        """Return all sets with their utilities if strict, only the best set if published."""
         sets = list(combinations(candidates, order))
         queries = [Query(min(x, y), max(x, y), given) for given in sets]
         cutoff = self._score.cutoff()
@@ -195,39 +195,40 @@ class GapUtility:
 
 
 def count_utilities(sorted_utilities: Utilities) -> Utilities:
-    """u(b) of deleting b = 0..m edges, from the edges' utilities s in falling order.
+    """Return u(b) of deleting b = 0..m edges, from the edges' utilities s in falling order.
 
-    min(s_b, -s_(b+1)), with s_0 = inf and s_(m+1) = -inf: how far the data are from, or inside,
-    having exactly b independent edges. One record moves each s by at most its sensitivity, and so
-    their sorted values and this minimum. The paper's three cases are this, less 1 at the right b.
+    u(b) = min(s_b, -s_(b+1)), with s_0 = inf and s_(m+1) = -inf. It measures how far the data are
+    from exactly b independent edges, or how clearly they have them. One record changes each s by at
+    most its sensitivity, and therefore also the sorted values and this minimum. The paper's three
+    cases are this value, less 1 at the right b.
     """
-    # s_0 and s_(m+1) make the two ends, b = 0 and b = m, the same expression as the others.
+    # With s_0 and s_(m+1) the two ends, b = 0 and b = m, have the same expression as the others.
     s = np.concatenate([[math.inf], sorted_utilities, [-math.inf]])
     u: Utilities = np.minimum(s[:-1], -s[1:])
     return u
 
 
 class EMPC:
-    """Rule of the search that decides node by node."""
+    """Search rule that decides about all edges of a node at once."""
 
     def __init__(self, data: Dataset, params: EMPCParameters, context: RunContext):
         self._context, self._names = context, data.names
         self.epsilon = share(data, params)[1]
         self._greedy, self._programmed = params.greedy, params.programmed
         self._utility = (GreedyUtility if self._greedy else GapUtility)(data, params)
-        # Whether a set was chosen without noise, and charged for.
+        # True if a set was chosen without noise in a charged draw.
         self._charged = params.strict or not params.test.reads_data
         self.node_rounds: list[NodeRound] = []
 
     def begin_order(self, order: int, graph: Graph) -> None:
-        """Nothing to prepare."""
+        """Do nothing: an order needs no preparation."""
 
     def separate(self, x: int, order: int, graph: Graph) -> Iterator[Query]:
-        """Draw how many of x's edges go, then which, each with a set that separates it."""
+        """Draw the number of x's edges to remove, then which, each with a separating set."""
         if graph.largest(x) < order:  # "for each node i with |adj(i)| >= l + 1"
             return
         options = self._options(x, order, graph)
-        if not options:  # knowledge leaves nothing to ask
+        if not options:  # background knowledge leaves no edge to decide
             return
         edges, names = len(options), self._names
         self.node_rounds.append(NodeRound(order, names[x], edges, ()))
@@ -248,7 +249,7 @@ class EMPC:
         graph.asked.update((x, y) for y in options)
 
     def _options(self, x: int, order: int, graph: Graph) -> dict[int, Options]:
-        """For each neighbour its conditioning sets and their utilities."""
+        """Return the conditioning sets of each neighbour, and their utilities."""
         options = {}
         for y in graph.asked_about(x):
             candidates = graph.candidates(x, y) if order else ()
@@ -279,11 +280,11 @@ class EMPC:
     def _choices(
         self, order: int, options: dict[int, Options]
     ) -> list[tuple[tuple[int, tuple[int, ...]], float]]:
-        """Edges and their separating sets to draw from, with the utility of each.
+        """Return the edges and separating sets to draw from, and the utility of each.
 
-        Strict: drawn together from all pairs of them, at no extra cost. Published: the set is the
-        one with the largest p-value, without noise, and so without any guarantee once there is a
-        choice.
+        Strict: edge and set are drawn together from all combinations, at no extra cost. Published:
+        the set is the one with the largest p-value. It is chosen without noise, so there is no
+        guarantee once there are several sets.
         """
         if order > 0 and not self._charged:
             self._charged = True
@@ -307,7 +308,7 @@ class EMPC:
 
 
 def run(data: Dataset, params: EMPCParameters, context: RunContext) -> Outcome:
-    """Run: as published ``epsilon`` is a round's; strict, the rounds share the total equally."""
+    """Run; ``epsilon`` is per round if published, and a total in equal shares if strict."""
     data = params.rows(data)
     rule = EMPC(data, params, context)
     outcome = pc(data, params, context, rule)
@@ -329,5 +330,5 @@ ALGORITHM = Algorithm(
     ledger=ledger,
     epsilon_pays="a round (one node at one order)",
     epsilon_unit="round",
-    parent=None,  # decides node by node and deletes by count, so its limit is not PC
+    parent=None,  # decides per node and deletes by count, so without noise it differs from PC
 )

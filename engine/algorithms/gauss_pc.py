@@ -1,7 +1,7 @@
 """Sub-sampled Gaussian PC under a moments accountant (Priv-PC preprint, section 4.2).
 
-The paper names the method and its references and gives no pseudo-code: every test is computed on a
-fresh sample of m rows and gets Gaussian noise (Abadi et al. 2016); the total is that of the
+The paper names the method and its references but gives no pseudo-code. Here every test is computed
+on a fresh sample of m rows and gets Gaussian noise (Abadi et al. 2016). The total is that of the
 sub-sampled Gaussian without replacement (Wang, Balle and Kasiviswanathan 2019).
 """
 
@@ -74,17 +74,17 @@ class GaussPCParameters(NoisyTestParameters):
         return n if isinstance(self.subsample, str) else min(self.subsample, n)
 
     def planned_tests(self, d: int) -> int:
-        """Return the number of tests as a number; a public fact."""
+        """Return the number of tests that the plan allows for, computed from public facts."""
         return sum(likely_tests(d)) if isinstance(self.tests, str) else self.tests
 
 
-# With sampling, dp-accounting is exact for whole orders, and slow enough to try only a few.
+# With sampling, dp-accounting is exact for integer orders. It is slow, so only a few are tried.
 WHOLE_ORDERS = tuple(float(a * 2**k) for k in range(7) for a in (2, 3))
 
 
 @dataclass(frozen=True)
 class NoisePlan:
-    """Noise in units of the sensitivity, and the Renyi order at which the ledger adds costs."""
+    """Noise in units of the sensitivity, and the Renyi order at which the ledger composes."""
 
     multiplier: float
     renyi_order: float
@@ -92,7 +92,7 @@ class NoisePlan:
 
 @lru_cache(maxsize=256)
 def least_noise(total: Guarantee, tests: int, rate: float) -> NoisePlan:
-    """Return the least noise with which ``tests`` releases on a share ``rate`` cost the total."""
+    """Return the least noise for which ``tests`` releases at sampling ``rate`` cost the total."""
     grid = 1 + np.logspace(-2, 4, 241) if rate >= 1 else WHOLE_ORDERS
     best = NoisePlan(math.inf, 2.0)
     for renyi_order in map(float, grid):
@@ -106,7 +106,7 @@ def least_noise(total: Guarantee, tests: int, rate: float) -> NoisePlan:
 
 
 def _multiplier(cost: float, rate: float, renyi_order: float, known: float) -> float:
-    """sigma / sensitivity at which one release has the given Renyi cost; inf if above ``known``."""
+    """Return sigma / sensitivity at which a release has this Renyi cost; inf if above ``known``."""
     # Without sampling the cost is renyi_order / (2 sigma^2).
     full = math.sqrt(renyi_order / (2 * cost))
     if rate >= 1:
@@ -116,32 +116,32 @@ def _multiplier(cost: float, rate: float, renyi_order: float, known: float) -> f
         event = SubsampledGaussianEvent(1.0, full * math.exp(log_share), rate)
         return math.log(max(renyi(event, renyi_order), 1e-300) / cost)
 
-    # A value that suffices at another order is tried first; it spares most orders their search.
+    # A value that suffices at another order is tried first, which avoids the search at most orders.
     if known < full and excess(math.log(known / full)) > 0:
         return math.inf
-    from scipy.optimize import brentq  # slow to load, and few runs need it
+    from scipy.optimize import brentq  # slow to import, and few runs need it
 
     lowest, tolerance = math.log(rate / 10), 1e-4
-    if excess(lowest) <= 0 or excess(0.0) >= 0:  # sampling gains nothing at this order
+    if excess(lowest) <= 0 or excess(0.0) >= 0:  # sampling has no advantage at this order
         return full
     return full * math.exp(brentq(excess, lowest, 0.0, xtol=tolerance) + tolerance)
 
 
 def planned(data: Dataset, params: GaussPCParameters) -> NoisePlan:
-    """Make the strict plan, from public facts alone."""
+    """Make the strict plan from public facts only."""
     rate = params.rows_in_sample(data.n) / data.n
     return least_noise(params.total, params.planned_tests(data.d), rate)
 
 
 def ledger(data: Dataset, params: GaussPCParameters) -> Ledger:
-    """Strict: the cap, Renyi costs added up at the plan's order. Published: no cap."""
+    """Return a ledger: capped, with Renyi costs at the plan's order, if strict; else uncapped."""
     if not params.strict:
         return Ledger(delta=params.delta)
     return Ledger(params.total, method="rdp", renyi_order=planned(data, params).renyi_order)
 
 
 class GaussPC(TestByTest):
-    """Release every test's score with Gaussian noise and compare it with the threshold."""
+    """Search rule: add Gaussian noise to each test statistic and compare it with the threshold."""
 
     def __init__(self, data: Dataset, params: GaussPCParameters, context: RunContext):
         super().__init__()
@@ -153,7 +153,7 @@ class GaussPC(TestByTest):
             self.multiplier = math.sqrt(2 * math.log(1.25 / params.delta)) / params.epsilon
 
     def independent(self, q: Query) -> bool:
-        """Return whether the noisy score is above the threshold."""
+        """Return True if the noisy statistic is above the threshold."""
         score, sampled = self._score, self.m < self._n
         rows = score.sample(self.m, self._context.randomness) if sampled else None
         raw, unit = score.of(q, rows), score.noise_sensitivity(q, self.m)
@@ -182,17 +182,17 @@ def claimed_total(answers: int, multiplier: float, rate: float, delta: float) ->
 
 
 def noise(data: Dataset, params: GaussPCParameters) -> float:
-    """Return a test's sigma.
+    """Return the sigma of a test.
 
-    A score on a sample is smaller, and one record moves it further: the noise on all rows' score
-    that would hide as much is larger by both.
+    A statistic on a sample is smaller, and one record changes it more. Both factors enlarge the
+    equivalent noise on the statistic of all rows.
     """
     rate = params.rows_in_sample(data.n) / data.n
     return planned(data, params).multiplier / rate * least_unit(data, params)
 
 
 def run(data: Dataset, params: GaussPCParameters, context: RunContext) -> Outcome:
-    """Run: as published ``epsilon``, ``delta`` fix a test's noise; strict, tests share them."""
+    """Run; ``epsilon``, ``delta`` are for the noise of one test if published, for all if strict."""
     rule, claimed = GaussPC(data, params, context), None
     outcome = pc(data, params, context, rule)
     if not params.strict:

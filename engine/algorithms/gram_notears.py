@@ -1,4 +1,4 @@
-"""NOTEARS on a Gram matrix that is released once: everything after the release is free (ours)."""
+"""NOTEARS on a Gram matrix that is released once; later steps cost no ε (introduced here)."""
 
 from __future__ import annotations
 
@@ -75,10 +75,10 @@ TINY = np.finfo(float).tiny
 
 @dataclass(frozen=True, eq=False)
 class NoisyGram:
-    """The released numbers: covariance (d, d) in the columns' units, and each entry's known noise.
+    """Released covariance (d, d) in the columns' units, and the known noise of its entries.
 
-    ``chance`` (d, d) is the variance of an entry for independent columns: the noise of the
-    product and of both means, and sampling. ``jump`` (d, d) is how far one row can move it.
+    ``chance`` (d, d) is the variance of an entry for independent columns: the noise of the product
+    and of both means, and sampling. ``jump`` (d, d) is the largest change of the entry by one row.
     """
 
     covariance: Matrix
@@ -88,7 +88,7 @@ class NoisyGram:
 
 
 def release(data: Dataset, params: GramParameters, context: RunContext) -> NoisyGram:
-    """Spend the whole budget on one Gaussian release (after one of the tables, where asked for)."""
+    """Spend the whole budget on one Gaussian release, after one of the tables if set."""
     encoding, left = _encoding(data, params, context)
     radius = params.ball(data)
     packing = Packing(data.d, data.n, best_constant(data.d), radius, encoding.fixed_square)
@@ -118,7 +118,7 @@ def release(data: Dataset, params: GramParameters, context: RunContext) -> Noisy
 def _encoding(
     data: Dataset, params: GramParameters, context: RunContext
 ) -> tuple[Encoding, Guarantee]:
-    """Return the encoding, and what of the total is left after paying for it."""
+    """Return the encoding, and the budget that remains after its charge."""
     kind, total = params.scores(), params.total
     if kind == "ordinal" or data.bounds is not None:
         return encoding_of(data), total
@@ -136,9 +136,9 @@ def _encoding(
 
 
 def _projected(noisy: Matrix, noise: Matrix) -> Matrix:
-    """Positive semi-definite, with no eigenvalue below the noise, in units where that is 1.
+    """Return the nearest matrix with no eigenvalue below the noise, in units where that is 1.
 
-    Without noise an exact covariance is left as it is.
+    An exact covariance (without noise) does not change.
     """
     unit = np.sqrt(np.diag(noise))
     whole = np.outer(unit, unit)
@@ -149,7 +149,7 @@ def _projected(noisy: Matrix, noise: Matrix) -> Matrix:
 def fit(
     released: NoisyGram, data: Dataset, params: GramParameters, context: RunContext
 ) -> tuple[Trace, Learned]:
-    """NOTEARS with a penalty and a threshold raised by the known noise; post-processing."""
+    """Fit NOTEARS with penalty and threshold raised by the known noise; post-processing."""
     known = params.caution * released.noise
     penalty = params.penalties(data, released.covariance) + known
     trace = solve(released.covariance, penalty, context, params.tolerance)
@@ -160,15 +160,15 @@ def fit(
 
 
 def seen(released: NoisyGram) -> Adjacency:
-    """(d, d), symmetric: the pairs with more covariance than chance gives among all pairs.
+    """Return the pairs, (d, d) symmetric, with more covariance than chance gives in all pairs.
 
-    A partial correlation alone does not do: where two columns hardly vary, their residuals given
-    the others are noise, and may correlate to any degree.
+    A partial correlation is not enough: if two columns hardly vary, their residuals given the
+    others are noise, and may have any correlation.
     """
     pairs = np.triu_indices(len(released.covariance), 1)
     found = np.abs(released.covariance[pairs])
-    # As in Bernstein's inequality: few rows of two rare levels have a longer tail than their
-    # variance says.
+    # As in Bernstein's inequality: a small count of two rare levels has a heavier tail than its
+    # variance suggests.
     spread = released.chance[pairs] + released.jump[pairs] * found / 3
     p = erfc(found / np.sqrt(np.maximum(2 * spread, TINY)))
     out = np.zeros(released.covariance.shape, dtype=bool)

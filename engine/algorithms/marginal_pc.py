@@ -1,21 +1,21 @@
-"""Marginal PC: spend the whole budget on a few noisy marginals, then test for free.
+"""Marginal PC: spend the whole budget on a few noisy marginals, then test at no further cost.
 
-Gaussian releases under one Gaussian DP filter, each chosen from what those before released:
+The run makes Gaussian releases under one Gaussian DP filter. Each depends on earlier ones:
 
 1. all one-way and two-way contrasts, from which any conditional independence can be tested up to
    products of the conditioning variables;
-2. twice more (with nine variables or fewer, once) the pairs that the releases before leave joined;
-3. the triples that could still explain an edge away through such a product, or, where their noise
-   would hide it, the joined pairs once more. For tables of few cells it is all contrasts of three
-   columns and more. They tell the whole table, by which DAGs are compared;
-4. where noise is far below sampling, twice: the whole tables of the tests that took links away.
+2. twice more (once with nine variables or fewer) the pairs that the earlier releases leave joined;
+3. the triples that could still explain an edge through such a product, or the joined pairs once
+   more if noise would hide the product. A table with few cells gets all contrasts of three and more
+   columns: these determine the whole table, and the run compares DAGs by it;
+4. if noise is far below sampling error, twice: the whole tables of the tests that removed links.
 
-A run that is asked questions spends a share on them at the end, divided by weight: for each on
-tables of the cause, the outcome and the sets that plausible graphs adjust for, then on one number
-per adjustment set.
+A run with questions about effects spends a share of the budget on them at the end, divided by
+weight. It releases, for each question, tables of the cause, the outcome and the adjustment sets of
+plausible graphs, then one number per adjustment set.
 
-The PC search, the directions, and the confidence of edges and arrows are post-processing. The proof
-is in research/theory/marginal_pc.md, the measurements in research/marginal_pc.md.
+The PC search, the directions, and the confidence of edges and directions are post-processing. The
+proof is in research/theory/marginal_pc.md, the measurements in research/marginal_pc.md.
 """
 
 from __future__ import annotations
@@ -90,21 +90,24 @@ from engine.statistics.likelihood import CHI2, G2
 from engine.statistics.spearman import SPEARMAN
 from engine.tables.store import store_of
 
-# The numbers that decide (research/marginal_pc.md, "Defaults").
+# Constants of the decisions (research/marginal_pc.md, "Defaults").
 ORDER = 3
 EDGES_PER_NODE = 1.2  # expected, for the prior odds of adjacency
 LEAST_ODDS = 1.0
-SLACK = 0.1  # in favour of the edge: a test that can see nothing removes nothing
+SLACK = 0.1  # in favour of the edge, so that a test without information removes nothing
 FOREST = 1.0  # log odds in favour of the edges of the strongest spanning forest
-REPAIRED = "repaired"  # releases of version 0.3 and before say STRONGEST, and keep its graph
-LINK = 1.0  # log odds that the evidence for a link must have, where all tensors are released
+REPAIRED = "repaired"  # releases of version 0.3 and earlier have STRONGEST, and keep its graph
+LINK = 1.0  # least log odds of the evidence for a link if all tensors are released
 MOST_CELLS = 256
-MOST_HIDDEN = 0.01  # correlation that noise may hide where much is released at once (auto's, too)
+# largest correlation hidden by noise if much is released at once (also for auto)
+MOST_HIDDEN = 0.01
 SCREEN_P, SCREEN_FACTOR = 0.15, math.exp(-1.5)
-QUIET = 0.4  # noise of a correlation, in units of sampling's, up to which whole tables are released
-SEPARATORS = 8  # candidate separators whose triples are released for an edge
-DIGITS = 6  # of log Bayes factors that are compared: no rounding error decides
-VISIBLE = 0.0065  # noise of E[u_x u_y u_z] above which too few products are seen to be worth it
+# largest noise of a correlation, relative to sampling error, for releasing whole tables
+QUIET = 0.4
+SEPARATORS = 8  # candidate separators per edge whose triples may be released
+DIGITS = 6  # of log Bayes factors in comparisons, so that rounding errors decide nothing
+# noise of E[u_x u_y u_z] above which too few products are visible to pay for triples
+VISIBLE = 0.0065
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,7 +165,7 @@ class MarginalPCParameters(PrivateParameters):
 
     @property
     def ordinal(self) -> bool:
-        """Whether the test looks at the trend alone."""
+        """True if the test looks only at the trend."""
         return self.test in (KENDALL, SPEARMAN)
 
     def order_limit(self, data: Dataset) -> int:
@@ -172,16 +175,16 @@ class MarginalPCParameters(PrivateParameters):
 
 
 def prior_odds(d: int) -> float:
-    """Prior odds of non-adjacency, (pairs - edges) / edges, with a few edges a node; at least 1."""
+    """Return the prior odds of non-adjacency, (pairs - edges) / edges; at least 1."""
     pairs, edges = d * (d - 1) / 2, EDGES_PER_NODE * d
     return max(LEAST_ODDS, pairs / edges - 1)
 
 
 @dataclass(frozen=True)
 class Round:
-    """A release of the pairs that a screen of the given order leaves joined, and its share of rho.
+    """One release of the pairs that a screen of the given order leaves joined; its share of rho.
 
-    By chance a variable keeps about ``nulls`` pairs: their number grows with d, not with d squared.
+    A variable keeps about ``nulls`` pairs by chance, so their number grows with d, not d squared.
     """
 
     share: float
@@ -191,19 +194,20 @@ class Round:
 
 @dataclass(frozen=True)
 class Releases:
-    """The shares of rho: one for all pairs, the rounds of pairs again, and the last.
+    """The shares of rho: for all pairs, for each further round of pairs, and for the last release.
 
-    Where noise is small, whole tables follow.
+    If noise is small, whole tables follow.
     """
 
     first: float
     again: tuple[Round, ...]
     last: float
-    tables: tuple[float, ...] = ()  # each for the whole tables of the tests that decide by then
+    # shares for the whole tables of the tests that decide at that time
+    tables: tuple[float, ...] = ()
 
     @property
     def number(self) -> int:
-        """How many releases there are."""
+        """Number of releases."""
         return 2 + len(self.again) + len(self.tables)
 
 
@@ -217,15 +221,16 @@ TABLES = (0.06, 0.06)
 def planned_releases(
     cardinalities: Sequence[int], n: int, total: Guarantee, ordinal: bool = False
 ) -> Releases:
-    """Plan the releases of n rows with columns of these numbers of levels, under a budget.
+    """Plan the releases for n rows and columns with these numbers of levels, under a budget.
 
-    See research/marginal_pc.md, "Choosing before measuring".
-    For binary variables all pairs together have the squared sensitivity floor(d^2 / 4), and pairs
-    chosen later up to 1 each. Where all have no more than twice as many as there are edges
-    expected, choosing saves little: most is spent at once, on all. In wide tables, those in which a
-    screen must be stricter than SCREEN_P, the first screen's losses cost most: it sees the noise of
-    all pairs, gets more of the budget and keeps more. If the noise is at most two fifths of
-    sampling's, whole tables can be released, and get a part; trends alone do not need them.
+    See research/marginal_pc.md, "Choosing before measuring". For binary variables all pairs
+    together have the squared sensitivity floor(d^2 / 4); pairs chosen later have up to 1 each. If
+    that of all pairs is at most twice the expected number of edges, choosing saves little, so most
+    of the budget goes to the release of all pairs. In wide tables a screen must be stricter than
+    SCREEN_P, and edges that the first screen loses cost most. The first release has the noise of
+    all pairs, so there it gets more of the budget, and the screen keeps more pairs. If noise is at
+    most two fifths of sampling error, whole tables get a share too; a trend test does not need
+    them.
     """
     d = len(cardinalities)
     if known_whole(cardinalities, n, total):
@@ -239,35 +244,35 @@ def planned_releases(
 
 
 def with_tables(plan: Releases) -> Releases:
-    """Make the plan with shares for whole tables, for which all others give the same part."""
+    """Return the plan with shares for whole tables; all other shares shrink by the same factor."""
     left = 1 - sum(TABLES)
     rounds = tuple(replace(each, share=left * each.share) for each in plan.again)
     return Releases(left * plan.first, rounds, left * plan.last, TABLES)
 
 
 def known_whole(cardinalities: Sequence[int], n: int, total: Guarantee) -> bool:
-    """Whether the tensors of all orders are released: a public fact.
+    """Return True if the tensors of all orders are released; a public fact.
 
-    There are few cells, and the noise hides little: where it hides more, pairs are worth more.
+    This is so if there are few cells and little noise; with more noise, pairs are more useful.
     """
     few = 3 <= len(cardinalities) <= MOST_COLUMNS and math.prod(cardinalities) <= MOST_CELLS
     return few and hidden(cardinalities, n, total) <= MOST_HIDDEN
 
 
 class Posterior(TestByTest):
-    """An edge goes when independence is more probable than the threshold.
+    """Search rule: remove an edge when independence is more probable than the threshold.
 
     P(independent) = 1 / (1 + factor / odds), with the Bayes factor of the noisy test and prior odds
     of independence: 1 under a conditioning set, ``odds`` without one, where most pairs are not
-    adjacent. A test that can see nothing has a factor near 1 and removes nothing.
+    adjacent. A test without information has a factor near 1 and removes nothing.
 
-    A pair with no more dependence than chance gives among all pairs (:meth:`NoisyTests.seen`) is
-    deleted with any factor: on independent columns almost no link is reported.
+    A pair with no more dependence than chance gives in all pairs (:meth:`NoisyTests.seen`) is
+    removed whatever its factor, so almost no link is reported on independent columns.
 
-    The edges of the maximum spanning forest of the other marginal dependences (Chow and Liu 1968)
-    have prior odds e^FOREST better: a pair that is joined through others is weaker than each link
-    of the path, so the strongest links are edges, and a chance zero under some set must not take
-    them away.
+    Among the other pairs, the edges of the maximum spanning forest of the marginal dependences
+    (Chow and Liu 1968) have prior odds that are better by e^FOREST. A pair that is joined through
+    others is weaker than each link of the path. The strongest links are therefore edges, and an
+    accidental zero under some set must not remove them.
     """
 
     def __init__(
@@ -281,12 +286,12 @@ class Posterior(TestByTest):
         self.lowest: dict[Pair, float] = {}  # least probability of dependence of each pair
 
     def begin_order(self, order: int, graph: Graph) -> None:
-        """Find the forest among the edges there are: all pairs first, then the joined ones."""
+        """Find the forest among the current edges (at first all pairs)."""
         if order < 2:
             self._forest = strongest_forest(self._tests, graph.matrix() & self._seen)
 
     def independent(self, q: Query) -> bool:
-        """Whether the pair is not seen, or P(independent) > threshold."""
+        """Return True if the pair's dependence is not visible or P(independent) > threshold."""
         pair = (q.x, q.y)
         p = self._probability(q) if self._seen[pair] else 1.0
         self.lowest[pair] = min(self.lowest.get(pair, 1.0), 1 - p)
@@ -300,7 +305,7 @@ class Posterior(TestByTest):
         return decision
 
     def _probability(self, q: Query) -> float:
-        """P(independent)."""
+        """Return P(independent)."""
         evidence = self._tests.test(*q).bayes + (SLACK if q.given else -self._odds)
         evidence += FOREST if (q.x, q.y) in self._forest else 0.0
         return 1 / (1 + math.exp(min(max(evidence, -700.0), 700.0)))
@@ -309,7 +314,7 @@ class Posterior(TestByTest):
 def strongest_forest(tests: NoisyTests, edges: Adjacency) -> set[Pair]:
     """Return the maximum spanning forest of the edges i < j by their marginal dependence.
 
-    Where edges are equally strong, all that are in some maximum spanning forest are in it.
+    If edges are equally strong, it includes all that are in some maximum spanning forest.
     """
     pairs = [(i, j) for i, j in np.argwhere(np.triu(edges, 1)).tolist()]
     strengths = {pair: -round(float(tests.marginal_bayes[pair]), DIGITS) for pair in pairs}
@@ -323,14 +328,14 @@ def strongest_forest(tests: NoisyTests, edges: Adjacency) -> set[Pair]:
 
 
 class Screen(TestByTest):
-    """Keeps a pair that may yet turn out adjacent when it is measured better."""
+    """Search rule that keeps a pair if a better measurement may show that it is adjacent."""
 
     def __init__(self, tests: NoisyTests, nulls: float):
         super().__init__()
         self._tests, self._level = tests, min(SCREEN_P, nulls / tests.d)
 
     def independent(self, q: Query) -> bool:
-        """Nothing to see without a set, or a set that clearly explains the dependence."""
+        """Return True if no dependence is visible without a set, or a set clearly explains it."""
         verdict = self._tests.test(*q)
         if q.given:
             return verdict.bayes < math.log(SCREEN_FACTOR)
@@ -338,7 +343,7 @@ class Screen(TestByTest):
 
 
 def _joined(rule: TestByTest, moments: Moments, order: int, context: RunContext) -> Graph:
-    """Find the skeleton by the rule on the tables that have been released so far."""
+    """Find the skeleton by the rule from the tables released so far."""
     graph = Graph(moments.d, stable=True, known=context.links_known)
     search(graph, rule, order, check=context.check)
     return graph
@@ -353,8 +358,9 @@ def wanted_triples(
 ) -> list[Triple]:
     """List the triples that could show that an edge is a product of the conditioning variables.
 
-    For each edge the few sets that come nearest to explaining it when their products may carry
-    some dependence, and all that come as near. The triples are those of the tests with products.
+    For each edge, take the few sets that come nearest to explaining it if their products may carry
+    some dependence, including ties. List the triples that the test with products needs for each
+    set.
     """
     wanted: set[tuple[int, ...]] = set()
     skeleton = graph.matrix()
@@ -376,9 +382,9 @@ def wanted_triples(
 
 
 class Released(NamedTuple):
-    """A run's releases: tests on its tables, and the estimates that answer its questions.
+    """The releases of a run: tests on its tables, and the estimates that answer its questions.
 
-    ``whole`` says that the tensors of all orders are among the tables.
+    ``whole`` is True if the tables include the tensors of all orders.
     """
 
     tests: NoisyTests
@@ -387,7 +393,7 @@ class Released(NamedTuple):
 
 
 def release(data: Dataset, params: MarginalPCParameters, context: RunContext) -> Released:
-    """Release all tables and numbers; together they spend the ledger's whole rho."""
+    """Release all tables and numbers, which together spend the ledger's whole rho."""
     rho, questions, total = context.ledger.limit, context.questions, params.total
     asked = [asked_of(each, data.names, data.levels) for each in questions]
     share = questions[0].share if questions else 0.0
@@ -411,7 +417,7 @@ def answered(
     part: float,
     label: str,
 ) -> Released:
-    """Release the tables of a question for rho = ``part``, then its numbers for as much."""
+    """Release the tables of a question for rho = ``part``, then its numbers for the same rho."""
     store, tests, mu = store_of(data), found.tests, math.sqrt(2 * part)
     root = context.known is not None and bool(context.known.barred[:, asked.contrast.cause].all())
 
@@ -445,7 +451,7 @@ def graph_tables(
     context: RunContext,
     rho: float,
 ) -> NoisyTests:
-    """Release the tables that the graph needs, for rho, as a budget of ``total`` would have it."""
+    """Release the tables of the graph for ``rho``, by the plan for a budget of ``total``."""
     store, order = store_of(data), params.order_limit(data)
     planned = planned_releases(store.rows.cardinalities, store.n, total, params.ordinal)
     tests_on = partial(NoisyTests, ordinal=params.ordinal, check=context.check)
@@ -481,10 +487,10 @@ def graph_tables(
 
 
 def deciding_tables(graph: Graph, levels: Sequence[int]) -> list[tuple[int, ...]]:
-    """Columns of the tests that took a link away.
+    """Return the columns of each test that removed a link.
 
-    Their whole tables show a dependence that turns from one cell of the set to the next, which a
-    mean over the cells cannot show.
+    A mean over the cells of the set hides a dependence whose sign changes between cells; their
+    whole tables show it.
     """
     asked = ((sorted(pair), s) for pair, sets in graph.separating.items() for s in sets)
     columns = ((x, y, *sorted(s)) for (x, y), s in asked if s)
@@ -492,14 +498,14 @@ def deciding_tables(graph: Graph, levels: Sequence[int]) -> list[tuple[int, ...]
 
 
 def run(data: Dataset, params: MarginalPCParameters, context: RunContext) -> Outcome:
-    """Release, then search on the released tables."""
+    """Release the tables, then search on them."""
     if data.schema is not None and not data.public:
         check_levels(data.schema, "unordered")
     data = merged(data)
     try:
         found = release(data, params, context)
         return conclude(data, found.tests, params, context, found.whole, found.answers)
-    except Cancelled:  # before the search on the releases, which keeps its decisions
+    except Cancelled:  # cancelled before the search, which would keep its decisions
         context.close()
         pairs = frozenset(combinations(range(data.d), 2))
         return Outcome(matrix=~np.eye(data.d, dtype=bool), status="cancelled", untested=pairs)
@@ -515,8 +521,8 @@ def conclude(
 ) -> Outcome:
     """Return the graph that follows from the released tables.
 
-    ``whole`` says whether graphs are compared by the tensors of all orders; without it whether this
-    many rows under this budget release them.
+    If ``whole`` is True, graphs are compared by the tensors of all orders. By default this depends
+    on whether a run with this many rows and this budget releases them.
     """
     rule = Posterior(tests, params.cutoff, context=context)
     outcome = pc(data, params, context, rule)
@@ -561,13 +567,14 @@ def conclude(
 
 
 class Compared:
-    """The DAGs near a skeleton, compared by the evidence for them in the tensors of all orders.
+    """DAGs near a skeleton, compared by their evidence in the tensors of all orders.
 
-    From the best on the skeleton one climbs, link by link (:mod:`engine.graphs.dags`). A link
-    must raise the evidence by e^LINK and by the odds of the threshold; none joins a pair with
-    no more dependence than chance gives among all pairs. ``skeleton`` is where that ends. Knowledge
-    that only turns links has no say in which there are. Inside, the columns are in the order of
-    their released means: which DAG of a class is at hand follows from that order.
+    The search starts from the best DAG on the skeleton and changes one link per step
+    (:mod:`engine.graphs.dags`). A link must raise the evidence by e^LINK and by the odds of the
+    threshold. A pair with no more dependence than chance gives in all pairs gets no link.
+    ``skeleton`` is the result. Background knowledge that fixes only directions does not affect
+    which links there are. Internally, the columns are in the order of their released means, because
+    this order decides which DAG represents a class.
     """
 
     def __init__(
@@ -592,7 +599,7 @@ class Compared:
         return self._evidence.of(dag) - self._price * int(dag.sum())
 
     def links(self) -> dict[Pair, float]:
-        """Return the posterior probability of each link i < j: with it, or the DAG without it."""
+        """Return the posterior probability of each link i < j against the DAG without it."""
         out: dict[Pair, float] = {}
         for i, j in np.argwhere(self._dag).tolist():
             less = self._dag.copy()
@@ -603,7 +610,7 @@ class Compared:
         return out
 
     def directions(self) -> Orientation:
-        """Arrows by the share of the equivalence classes on the skeleton that have them."""
+        """Return each arrow's probability: the share of the skeleton's classes that have it."""
         inside = {c.graph[self._back].tobytes(): self._evidence.of(c.dag)
                   for c in classes(self._links, self._known_inside)}  # fmt: skip
         on = classes(self.skeleton, self._known)
@@ -615,18 +622,18 @@ class Compared:
 
 
 def _apart(separating: SeparatingSets, skeleton: Adjacency) -> SeparatingSets:
-    """Return the sets of the pairs that are not joined in the end."""
+    """Return the separating sets of the pairs without a final link."""
     joined = {frozenset(pair) for pair in np.argwhere(skeleton).tolist()}
     return {pair: sets for pair, sets in separating.items() if pair not in joined}
 
 
 def _linked(cpdag: Adjacency) -> list[Pair]:
-    """Adjacent columns, each pair in both orders."""
+    """Return the adjacent columns, each pair in both orders."""
     return [(i, j) for i, j in np.argwhere(cpdag | cpdag.T).tolist()]
 
 
 def _certain(skeleton: Adjacency, known: Known | None) -> dict[Pair, float]:
-    """Arrows that are known and not found: sure if the link is, and never the other way."""
+    """Return the arrows fixed by background knowledge that were not found: certain if linked."""
     if known is None:
         return {}
     fixed = [(i, j) for i, j in np.argwhere(known.fixed_arrows(skeleton)).tolist()]
@@ -634,14 +641,15 @@ def _certain(skeleton: Adjacency, known: Known | None) -> dict[Pair, float]:
 
 
 def arrow_frequencies(found: Orientation, moments: Moments, whole: bool) -> dict[Pair, float]:
-    """How often the arrow of each linked pair (i, j), in both orders, is right if the link is.
+    """Return how often the arrow of each linked pair (i, j) is right if its link is.
 
-    ``whole`` says that DAGs were compared by the evidence in tensors of all orders.
+    The keys have both orders of each pair. ``whole`` is True if DAGs were compared by the evidence
+    in tensors of all orders.
     """
     shares_of: dict[Pair, float] = {}
     shares, marks = found.arrows, found.cpdag
     for i, j in _linked(marks):
-        # A correlation of binary columns of even levels is twice the covariance of contrasts.
+        # The correlation of two balanced binary columns is twice the covariance of their contrasts.
         visible = math.sqrt(4 * moments.variance(i, j) + 1 / moments.n)
         there, back, drawn = shares[i, j], shares[j, i], int(marks[i, j]) - int(marks[j, i])
         shares_of[i, j], _ = confidence.of_arrows(there, back, visible, moments.d, drawn, whole)
@@ -651,7 +659,7 @@ def arrow_frequencies(found: Orientation, moments: Moments, whole: bool) -> dict
 def directions(
     skeleton: Adjacency, tests: NoisyTests, largest: int, known: Known | None = None
 ) -> Orientation:
-    """Direct the skeleton by the Bayes factors of the released tensors, at no cost in privacy."""
+    """Direct the skeleton by the Bayes factors of the released tensors; this costs no ε."""
 
     def dependence(x: int, y: int, given: tuple[int, ...]) -> float:
         return tests.test(x, y, given).bayes
@@ -661,7 +669,7 @@ def directions(
 
 
 def ledger(data: Dataset, params: MarginalPCParameters) -> Ledger:
-    """Return a hard cap under Gaussian DP, whose filter lets each release depend on the last."""
+    """Return a ledger with a cap under Gaussian DP, whose filter allows adaptive releases."""
     return Ledger(params.total, method="gdp")
 
 
@@ -676,5 +684,5 @@ ALGORITHM = Algorithm(
     summary="Counts a few well-chosen groups of variables once, with noise, and answers all "
     "questions from those counts for free.",
     ledger=ledger,
-    parent=None,  # tests noisy tables with its own statistic
+    parent=None,  # tests noisy tables with a different statistic
 )

@@ -1,4 +1,4 @@
-"""NOLEAKS (Ma et al. 2022): NOTEARS with noisy gradients, as published and as it would hold."""
+"""NOLEAKS (Ma et al. 2022): NOTEARS with noisy gradients, in published and strict mode."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from engine.score.descent import (
 from engine.score.learned import oracle_threshold
 from engine.score.optimiser import Trace, doubled_bounds, dual_ascent, least_squares, penalised
 
-PRIVATE_ROWS, PUBLIC_SHARE = 5_000, 0.01  # of the authors' program
+PRIVATE_ROWS, PUBLIC_SHARE = 5_000, 0.01  # from the authors' program
 
 
 @dataclass(frozen=True, kw_only=True)
 class NoleaksParameters(NoisyDescentParameters, PublishedForm):
-    """Parameters of NOLEAKS. In published mode epsilon and delta are those of one gradient."""
+    """Parameters of NOLEAKS. In published mode epsilon and delta apply to each gradient."""
 
     form: str = again(
         PublishedForm,
@@ -51,12 +51,12 @@ class NoleaksParameters(NoisyDescentParameters, PublishedForm):
     )
 
     def private_rows(self, data: Dataset) -> int | None:
-        """Return the program's rows; None for all of them."""
+        """Return the program's number of private rows, or None for all rows."""
         few = PRIVATE_ROWS * (1 + PUBLIC_SHARE)
         return PRIVATE_ROWS if self.programmed and data.n >= few else None
 
     def pruned_at(self, weights: Matrix, data: Dataset) -> float:
-        """Return the edge threshold; the program's is chosen with the truth, where it is known."""
+        """Return the edge threshold; the program chooses it with the ground truth, if known."""
         best = oracle_threshold(weights, data) if self.programmed else None
         return best.threshold if best else super().pruned_at(weights, data)
 
@@ -67,9 +67,9 @@ H_TOLERANCE = 1e-8
 def published(data: Dataset, params: NoleaksParameters, context: RunContext, trace: Trace) -> None:
     """Run the paper's loop: L-BFGS-B on noisy gradients, its line search on public rows.
 
-    The h(W) and the loss it looks at between gradients come from released weights and public rows.
+    Between gradients it uses h(W) and the loss, computed from released weights and public rows.
     """
-    from scipy.optimize import minimize  # slow to load, and strict runs do without
+    from scipy.optimize import minimize  # slow to import, and strict runs do not need it
 
     d = data.d
     rows = params.private_rows(data)
@@ -100,13 +100,13 @@ def published(data: Dataset, params: NoleaksParameters, context: RunContext, tra
 
 
 def claimed(trace: Trace, params: NoleaksParameters, data: Dataset) -> Guarantee:
-    """Add up the Claimed ε, the gradients' epsilons and deltas, times the share of rows."""
+    """Return the Claimed ε and δ: the sums over the gradients, times the share of rows."""
     count = len(trace.epsilon) * (params.private_rows(data) or data.n) / data.n
     return Guarantee(count * params.epsilon, count * params.delta)
 
 
 def run(data: Dataset, params: NoleaksParameters, context: RunContext) -> Outcome:
-    """Run: as published ``epsilon``, ``delta`` are a gradient's and add up. Strict: the cap."""
+    """Run; ``epsilon``, ``delta`` are per gradient if published, the cap if strict."""
     equal = [params.epsilon / params.gradients] * params.gradients
     total = partial(claimed, params=params, data=data)
     return descend(data, params, context, published, total, equal)
@@ -123,5 +123,6 @@ ALGORITHM = Algorithm(
     ledger=ledger,
     epsilon_pays="a gradient",
     epsilon_unit="gradient",
-    parent=None,  # follows gradients by a plan fixed in advance; its limit is not NOTEARS' solver
+    # its number of gradients is fixed in advance, so without noise it differs from NOTEARS
+    parent=None,
 )

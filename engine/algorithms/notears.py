@@ -1,4 +1,4 @@
-"""NOTEARS without privacy (Zheng, Aragam, Ravikumar, Xing, NeurIPS 2018), from X'X alone."""
+"""NOTEARS without privacy, computed from X'X (Zheng, Aragam, Ravikumar, Xing, NeurIPS 2018)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class NotearsParameters(CovarianceParameters):
 
 
 def run(data: Dataset, params: NotearsParameters, context: RunContext) -> Outcome:
-    """Least squares over acyclic weights; the data are read once, without a guarantee."""
+    """Minimise least squares over acyclic weights; reads the data once, without a guarantee."""
     context.ledger.charge(UndefendedEvent("NOTEARS reads the data without noise"), label="NOTEARS")
     frequencies = [c / data.n for c in level_counts(data)]
     encoding = encoding_of(data, params.scores(), frequencies)

@@ -41,7 +41,7 @@ class PCParameters(SearchParameters):
 
 
 class PC(TestByTest):
-    """Delete an edge when the p-value exceeds the threshold; keep it when nothing can be tested."""
+    """Search rule: remove an edge if the p-value exceeds the threshold; keep it if untestable."""
 
     def __init__(self, data: Dataset, params: PCParameters, context: RunContext):
         super().__init__()
@@ -50,7 +50,7 @@ class PC(TestByTest):
         self._test, self._n = params.test, data.n
 
     def independent(self, q: Query) -> bool:
-        """p > T; an untestable query (p is NaN) is not independent."""
+        """Return True if p > T; an untestable query (p is NaN) is not independent."""
         score = self._scores.full(q)
         decision = score.p > self._threshold
         self._context.emit(
@@ -65,12 +65,12 @@ class PC(TestByTest):
         return bool(decision)
 
     def dependence(self, x: int, y: int, given: tuple[int, ...]) -> float:
-        """Log Bayes factor of dependence."""
+        """Return the log Bayes factor of dependence."""
         return self._test.log_odds(self._scores.full(Query(x, y, given)), self._n)
 
 
 def run(data: Dataset, params: PCParameters, context: RunContext) -> Outcome:
-    """Non-private PC: it reads the data as they are, so it has no guarantee."""
+    """Run non-private PC on the exact data, without a guarantee."""
     if params.test.reads_data:
         context.ledger.charge(UndefendedEvent("PC reads the data without noise"), label="PC")
     rule = PC(data, params, context)

@@ -1,7 +1,8 @@
 """Priv-PC: sieve and examine with Laplace noise (Wang, Pang and Song, NeurIPS 2020, Algorithm 2).
 
-The comments give Algorithm 2's lines. Its loop over orders, edges and sets (2, 6 to 10, 13, 16, 17)
-is PC's, :func:`engine.search.skeleton.search`; it adds its way to answer a query.
+The comments give the line numbers of Algorithm 2. Its loop over orders, edges and sets (lines 2, 6
+to 10, 13, 16, 17) is that of PC, :func:`engine.search.skeleton.search`. This module adds the way in
+which Priv-PC answers a query.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ class PrivPCParameters(NoisyTestParameters, TwoForms):
     )
 
     def check_together(self) -> None:
-        """Refuse a tweak above T: at T - t <= 0 the sieve is the same; t may be the usual one."""
+        """Refuse a tweak t above T: the sieve is the same for every T - t <= 0."""
         super().check_together()
         if self.tweak > max(self.cutoff, USUAL_TWEAK):
             raise ParameterError(
@@ -89,26 +90,26 @@ class PrivPCParameters(NoisyTestParameters, TwoForms):
 
 @lru_cache
 def _searched_rate(epsilon: float) -> float:
-    """m / n in the authors' program: a quasi-Newton search for n / m that ends early."""
-    from scipy.optimize import minimize  # slow to load, and only the program's form needs it
+    """Return m / n of the authors' program: a quasi-Newton search for n / m that ends early."""
+    from scipy.optimize import minimize  # slow to import, and only the program's form needs it
 
     def noise_of(ratio: NDArray[np.float64]) -> float:
-        with np.errstate(invalid="ignore"):  # as it leaves the ratios that there are
+        with np.errstate(invalid="ignore"):  # the program ignores invalid ratios, too
             return float((np.sqrt(ratio) / np.log1p(ratio * np.expm1(epsilon / 2)))[0])
 
     ratio = float(minimize(noise_of, [0.5], tol=1e-2).x[0])
     return max(min(1 / ratio, 1.0), MIN_RATE)
 
 
-# The budget's plan ----------------------------------------------------------------------
+# Budget ----------------------------------------------------------------------
 
 
 def plan(data: Dataset, params: PrivPCParameters) -> tuple[str, float]:
-    """Return the ledger's method and a round's epsilon, half for the sieve, half to examine.
+    """Return the ledger's method and the epsilon per round: half to sieve, half to examine.
 
-    Published: ``epsilon`` a round. Strict: equal shares of the total, fixed by public facts. Each
-    pair can be deleted once, about half as many examines delete nothing, and the last round goes
-    unanswered.
+    Published: ``epsilon`` per round. Strict: equal shares of the total, fixed by public facts. Each
+    pair can be removed once, about half as many examined queries remove nothing, and the last round
+    may end without an answer.
     """
     if not params.strict:
         return "basic", params.epsilon
@@ -118,7 +119,7 @@ def plan(data: Dataset, params: PrivPCParameters) -> tuple[str, float]:
 
 
 def ledger(data: Dataset, params: PrivPCParameters) -> Ledger:
-    """Strict: the cap, under the composition that gives a round more. Published: no cap."""
+    """Return a ledger: if strict, capped under the composition that gives a round more."""
     return params.ledger(plan(data, params)[0])
 
 
@@ -126,7 +127,7 @@ def ledger(data: Dataset, params: PrivPCParameters) -> Ledger:
 
 
 class SieveAndExamine(TestByTest):
-    """Answer a query by a sieve on m rows and, where it passes, an examine on all."""
+    """Search rule: sieve a query on m rows and, if it passes, examine it on all rows."""
 
     def __init__(self, data: Dataset, params: PrivPCParameters, context: RunContext):
         super().__init__(both_sides=params.programmed)
@@ -137,8 +138,8 @@ class SieveAndExamine(TestByTest):
         self._context, self._tweak = context, params.tweak
         self._score = noisy_score(data, params, context.randomness)
         # Lines 3 and 5, and after each answer 14 and 15: a fresh sample of m rows, and a fresh
-        # threshold T - t + Lap(2 sqrt(n) Delta / (sqrt(m) epsilon')): the score's sensitivity on
-        # m rows is sqrt(n / m) Delta, and the scales below are in units of it.
+        # threshold T - t + Lap(2 sqrt(n) Delta / (sqrt(m) epsilon')): the statistic's sensitivity
+        # on m rows is sqrt(n / m) Delta, the unit of the scales below.
         self._sieve = SparseVector(
             self._score,
             context,
@@ -148,23 +149,23 @@ class SieveAndExamine(TestByTest):
             n=n,
             label="sieve",
             positive="passed",
-            # A strict run opens no sieve if it could not pay for its examine.
+            # A strict run starts a sieve only if it could also pay to examine the query.
             reserve=lambda q: (self._score.event(q, epsilon / 2),),
         )
         self._graph: Graph | None = None
         self.answers = 0
 
     def begin_order(self, order: int, graph: Graph) -> None:
-        """Remember the graph, to count the second test of an examined query."""
+        """Store the graph, so that the second test of an examined query can be counted."""
         self._graph = graph
 
     def independent(self, q: Query) -> bool:
-        """Whether the edge goes: lines 11 and 12 both say so."""
+        """Return True if lines 11 and 12 both remove the edge."""
         # Line 11: tau on the sample + Lap(4 sqrt(n) Delta / (sqrt(m) epsilon')) >= the threshold.
         return self._sieve.above(q, self._tweak) and self._examine(q)
 
     def _examine(self, q: Query) -> bool:
-        """Line 12: tau on all rows + Lap(2 Delta / epsilon) >= T, without the tweak."""
+        """Return line 12: tau on all rows + Lap(2 Delta / epsilon) >= T, without the tweak."""
         assert self._graph is not None
         self._graph.tests[q.order] += 1
         self.answers += 1
@@ -173,7 +174,7 @@ class SieveAndExamine(TestByTest):
 
 
 def run(data: Dataset, params: PrivPCParameters, context: RunContext) -> Outcome:
-    """Algorithm 2: the loop of PC with this rule, and the total of its answers."""
+    """Run Algorithm 2: PC's loop with this rule, and the total of its answers."""
     data = params.rows(data)
     rule = SieveAndExamine(data, params, context)
     outcome = pc(data, params, context, rule)
@@ -185,13 +186,13 @@ def run(data: Dataset, params: PrivPCParameters, context: RunContext) -> Outcome
 
 
 def claimed_total(answers: int, params: PrivPCParameters) -> Guarantee:
-    """Line 18: k sieves and k examines of epsilon/2, each composed with half of delta, added up."""
+    """Return line 18: k sieves plus k examines of epsilon/2, each composed with delta/2."""
     half = advanced_total(answers, params.epsilon / 2, params.delta / 2)
     return Guarantee(2 * half.epsilon, 2 * half.delta)
 
 
 def noise(data: Dataset, params: PrivPCParameters) -> float:
-    """Return the deviation of the noise on an examined |z|; the sieve has added more before."""
+    """Return the deviation of the noise on an examined |z|; the noise of the sieve is larger."""
     return math.sqrt(2) * least_unit(data, params) / (plan(data, params)[1] / 2)
 
 

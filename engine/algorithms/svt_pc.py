@@ -1,6 +1,6 @@
 """SVT-PC: the sparse vector technique applied to PC directly (Priv-PC appendix B, section 4).
 
-The comments give the lines of appendix B's Algorithm 5; the loop over edges and sets is PC's.
+The comments give the line numbers of Algorithm 5 in appendix B. The loop is that of PC.
 """
 
 from __future__ import annotations
@@ -43,10 +43,11 @@ class SVTPCParameters(NoisyTestParameters, TwoForms):
 
 
 def plan(data: Dataset, params: SVTPCParameters) -> tuple[str, float]:
-    """Return the ledger's method and a round's epsilon: one threshold until an answer.
+    """Return the ledger's method and the epsilon per round: one threshold until an answer.
 
-    Published: ``epsilon`` a round. Strict: equal shares of the total. Each pair can be deleted
-    once, every answer deletes an edge, and the last round goes unanswered: they cannot run out.
+    Published: ``epsilon`` per round. Strict: equal shares of the total. Each pair can be removed
+    once, every answer removes an edge, and the last round may end without an answer, so the shares
+    always suffice.
     """
     if not params.strict:
         return "basic", params.epsilon
@@ -54,19 +55,19 @@ def plan(data: Dataset, params: SVTPCParameters) -> tuple[str, float]:
 
 
 def ledger(data: Dataset, params: SVTPCParameters) -> Ledger:
-    """Strict: the cap, under the composition that gives a round more. Published: no cap."""
+    """Return a ledger: if strict, capped under the composition that gives a round more."""
     return params.ledger(plan(data, params)[0])
 
 
 class SVTPC(TestByTest):
-    """Delete an edge when its noisy score reaches the noisy threshold; then a fresh one."""
+    """Search rule: remove an edge when its noisy statistic reaches the noisy threshold."""
 
     def __init__(self, data: Dataset, params: SVTPCParameters, context: RunContext):
         super().__init__(both_sides=params.programmed)
         self.epsilon = plan(data, params)[1]
         self.answers = 0
-        # Lines 3 and 8: the threshold T + Lap(sigma), afresh after each answer; line 5: Lap(2
-        # sigma) on every query. sigma = 2 Delta / epsilon makes a round epsilon-DP. The program has
+        # Lines 3 and 8: the threshold T + Lap(sigma), drawn again after each answer. Line 5: Lap(2
+        # sigma) per query. With sigma = 2 Delta / epsilon a round is epsilon-DP. The program adds
         # Lap(4 sigma).
         self._vector = SparseVector(
             noisy_score(data, params, context.randomness),
@@ -79,7 +80,7 @@ class SVTPC(TestByTest):
         )
 
     def independent(self, q: Query) -> bool:
-        """Line 6: above the threshold."""
+        """Return line 6: the noisy statistic is above the threshold."""
         found = self._vector.above(q)
         self.answers += found
         return found
@@ -88,7 +89,7 @@ class SVTPC(TestByTest):
 def run(data: Dataset, params: SVTPCParameters, context: RunContext) -> Outcome:
     """Run PC's loop with this rule; the Claimed ε is its rounds' advanced composition.
 
-    Line 11's quota is the ledger's cap in strict mode; a published run has none.
+    The quota of line 11 is the ledger's cap in strict mode; a published run has no quota.
     """
     data = params.rows(data)
     rule = SVTPC(data, params, context)
@@ -99,7 +100,7 @@ def run(data: Dataset, params: SVTPCParameters, context: RunContext) -> Outcome:
 
 
 def noise(data: Dataset, params: SVTPCParameters) -> float:
-    """Deviation of a query's noise less the threshold's: Lap(4/epsilon) and Lap(2/epsilon)."""
+    """Return the deviation of query minus threshold noise, Lap(4/epsilon) - Lap(2/epsilon)."""
     return (
         math.sqrt(2 * (params.query_factor**2 + 2**2))
         * least_unit(data, params)

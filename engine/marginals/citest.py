@@ -1,13 +1,13 @@
 """A conditional independence test on noisy contrast tensors; its null accounts for the noise.
 
-Regress the contrasts u of x and y on features phi of the conditioning set S, and examine the
-remaining covariance:
+The test regresses the contrasts u of x and y on features phi of the conditioning set S, and
+examines the remaining covariance:
 
     R = E[u_x u_y^T] - E[u_x phi^T] E[phi phi^T]^-1 E[phi u_y^T].
 
-The features are a constant, the contrasts of each s in S, and the products u_s u_t of those pairs
-of S for which the triples with both x and y have been released. With x independent of y given
-S, R has mean zero as soon as *one* of E[u_x | S], E[u_y | S] is a combination of the features.
+The features are a constant, the contrasts of each s in S, and the products u_s u_t of the pairs in
+S whose triples with x and with y have both been released. If x is independent of y given S, R has
+mean zero as soon as *one* of E[u_x | S], E[u_y | S] is a linear combination of the features.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ Features = tuple[Any, ...]  # see engine.marginals.kernels.tests
 EFFECTS = (0.002, 0.02, 0.2)  # prior variances of a partial correlation, equally likely
 RIDGE = 20.0  # features with an eigenvalue below sqrt(20) = 4.5 noise deviations are shrunk away
 AT_ONCE = 50  # variables tested in pairs between two checks of the stop button
-MOST_CELLS = 128  # of S for which variances are taken cell by cell
+MOST_CELLS = 128  # largest number of cells of S for variances per cell
 
 
 class Verdict(NamedTuple):
-    """One test: p-value, statistic on its approximate chi-square scale, and degrees of freedom.
+    """Result of one test: p-value, statistic (approximately chi-square) and degrees of freedom.
 
-    ``bayes`` is the log Bayes factor of dependence; ``leak_bayes`` the one that allows for
-    dependence through products of S that have not been released (the same where none are to be).
+    ``bayes`` is the log Bayes factor of dependence. ``leak_bayes`` also allows for dependence
+    through products of S that have not been released; the two are equal if the plan has no triples.
     """
 
     p: float
@@ -57,7 +57,7 @@ class Verdict(NamedTuple):
 _TOO_MANY: Design = (np.empty((0, 1)), np.empty(0))
 _ALONE: Design = (np.ones((1, 1)), np.ones(1))  # the one cell of the empty set
 _NONE = np.empty((0, 0))
-_THE_SET: Features = (  # no features beyond the contrasts of S: the kernel puts those together
+_THE_SET: Features = (  # no features beyond the contrasts of S, which the kernel assembles
     _NONE, _NONE, _NONE, np.empty(0, np.int64), np.empty(0), np.empty(0), _NONE, 0.0
 )  # fmt: skip
 
@@ -65,11 +65,11 @@ _THE_SET: Features = (  # no features beyond the contrasts of S: the kernel puts
 class NoisyTests:
     """Conditional independence tests on released moments, each computed once.
 
-    ``leaks=False`` leaves the allowance for products out, where no triples are to be chosen;
-    ``check`` is asked now and then, and may raise. ``before`` are the tests on the same moments
-    before tensors of three columns and more were added: their results are kept unless one of those
-    tensors enters. ``whole`` says that where a test's whole table is known, a separate dependence
-    in every cell counts too (:mod:`engine.marginals.strata`).
+    ``leaks=False`` omits the allowance for products, for runs that choose no triples. ``check`` is
+    called from time to time and may raise. ``before`` holds the tests on the same moments before
+    tensors of three and more columns were added; their results are kept unless one of these tensors
+    takes part. If ``whole`` is True and a test's whole table is known, a separate dependence in
+    every cell counts too (:mod:`engine.marginals.strata`).
     """
 
     def __init__(
@@ -95,11 +95,12 @@ class NoisyTests:
         if before is not None:
             self._variables, self._marginal = before._variables, before._marginal
             self._known = {k: v for k, v in before._known.items() if self._entering(*k) == v[1]}
-        self._carried: dict[tuple[int, Block], bool] = {}  # whether a product matters to x
+        # (x, product) -> True if the product matters to x
+        self._carried: dict[tuple[int, Block], bool] = {}
 
     @cached_property
     def _marginal(self) -> Array:
-        """(4, d, d): p-value, statistic, dof and log Bayes factor of all pairs i < j, at once."""
+        """P-value, statistic, dof and log Bayes factor of all pairs i < j; (4, d, d)."""
         found = np.zeros((3, self.d, self.d))
         for first in range(0, self.d, AT_ONCE):
             self._check()
@@ -113,19 +114,19 @@ class NoisyTests:
 
     @property
     def marginal_bayes(self) -> Array:
-        """(d, d): log Bayes factor of dependence of each pair i < j without a set."""
+        """Log Bayes factor of dependence of each pair i < j without a set; (d, d)."""
         out: Array = self._marginal[3]
         return out
 
     def seen(self) -> NDArray[np.bool_]:
-        """(d, d): the pairs i < j with more dependence than chance gives among all pairs."""
+        """Return the pairs i < j with more dependence than chance gives in all pairs; (d, d)."""
         asked = np.triu(np.ones((self.d, self.d), dtype=bool), 1)
         p = self._marginal[0]
         out: NDArray[np.bool_] = asked & (p <= step_up(p[asked]))
         return out
 
     def test(self, x: int, y: int, given: Block = ()) -> Verdict:
-        """Is x independent of y given the set?"""
+        """Test whether x is independent of y given the set."""
         if not given:
             p, statistic, dof, bayes = self._marginal[:, x, y].tolist()
             return Verdict(p, statistic, dof, bayes, bayes)
@@ -136,13 +137,13 @@ class NoisyTests:
         return self._known[key][0]
 
     def again(self, leaks: bool = False) -> NoisyTests:
-        """Return these tests after tensors of any size were released once more, or with leaks."""
+        """Return new tests after further releases of tensors of any size, or with leaks."""
         return NoisyTests(
             self.moments, ordinal=self._ordinal, leaks=leaks, check=self._check, whole=self.whole
         )
 
     def with_higher(self, whole: bool = False) -> NoisyTests:
-        """Return these tests after new tensors of three or more columns joined the moments."""
+        """Return new tests after tensors of three or more columns were added to the moments."""
         return NoisyTests(self.moments, leaks=False, check=self._check, before=self, whole=whole)
 
     def _entering(self, x: int, y: int, given: Block) -> Entering:
@@ -168,7 +169,7 @@ class NoisyTests:
         leak: float = 0.0,
         features: Features = _THE_SET,
     ) -> Array:
-        """(pairs, 4): :func:`engine.marginals.kernels.tests`."""
+        """Return the (pairs, 4) results of :func:`engine.marginals.kernels.tests`."""
         m, (effects, ridge) = self.moments, self._prior
         released = m.one, m.two, self._offsets, m.noise_one, m.noise_two
         numbers, of = (float(m.n), float(leak), ridge), np.array(given, np.int64)
@@ -179,7 +180,8 @@ class NoisyTests:
     def _compute(self, x: int, y: int, given: Block, entering: Entering) -> Verdict:
         m, (known, _, whole) = self.moments, entering
         if min(m.cardinalities[x], m.cardinalities[y]) < 2:
-            return Verdict(1.0, 0.0, 0.0, -math.inf, -math.inf)  # a constant depends on nothing
+            # a constant column is independent of all others
+            return Verdict(1.0, 0.0, 0.0, -math.inf, -math.inf)
         verdict = self._additive(x, y, given, known)
         if not whole:
             return verdict
@@ -188,7 +190,7 @@ class NoisyTests:
         return verdict._replace(bayes=either, leak_bayes=either)
 
     def _additive(self, x: int, y: int, given: Block, known: Sequence[Pair]) -> Verdict:
-        """Test R with the products that are known."""
+        """Test R with the released products."""
         wanted = math.comb(len(given), 2)
         leak = 1 - len(known) / wanted if wanted and self._leaks else 0.0
         products = [b for b in known if self._carries(x, b) and self._carries(y, b)]
@@ -204,9 +206,8 @@ class NoisyTests:
     def _carries(self, x: int, pair: tuple[int, int]) -> bool:
         """Return True if a product of two variables explains part of x beyond the variables.
 
-        A leak needs a product that matters to x and to y. One with squares not exceeding what its
-        triple's noise and sampling give by chance, CLEAR deviations of it, would only bring its
-        noise into the test.
+        A leak needs a product that matters to x and to y. If the squares of its tensor are within
+        CLEAR deviations of noise and sampling, the product would only add noise to the test.
         """
         if (x, pair) not in self._carried:
             m, blocks = self.moments, [(), *((s,) for s in pair), pair]
@@ -241,13 +242,13 @@ class NoisyTests:
         return (design if len(p) <= MOST_CELLS else _TOO_MANY), features
 
     def _cross(self, x: int, blocks: list[Block]) -> list[Array]:
-        """E[phi u_x^T] of each block of features."""
+        """Return E[phi u_x^T] for each block of features."""
         m, size = self.moments, len(self.moments.at[x])
         parts = [m.one[m.at[x]], *(m.tensor_of(*b, x) for b in blocks[1:])]
         return [p.reshape(-1, size) for p in parts]
 
     def _product_noise(self, b: Block, c: Block) -> float:
-        """Noise variance of E[u_b u_c]: of the largest tensor it contains, if that is known."""
+        """Return the noise variance of E[u_b u_c]; a mean over pairs if it is not released."""
         m, both = self.moments, tuple(sorted({*b, *c}))
         if b == c:
             return 0.0
@@ -258,7 +259,7 @@ class NoisyTests:
         return float(np.mean([m.variance(*pair) for pair in combinations(both, 2)]))
 
     def _additive_design(self, given: Block) -> Design:
-        """Return the design with the contrasts of each s only, kept: many pairs share a set."""
+        """Return the design with only the contrasts of each s; cached for pairs with this set."""
         if math.prod(self.moments.cardinalities[s] for s in given) > MOST_CELLS:
             return _TOO_MANY
         if given not in self._designs:
@@ -266,7 +267,7 @@ class NoisyTests:
         return self._designs[given]
 
     def _design(self, given: Block, blocks: list[Block]) -> Design:
-        """Return (features, probabilities) of the cells of S that the released tensors give."""
+        """Return (features, probabilities) of the cells of S from the released tensors."""
         m = self.moments
         cards = [m.cardinalities[s] for s in given]
         grid = np.indices(cards).reshape(len(given), math.prod(cards))
@@ -283,7 +284,7 @@ class NoisyTests:
 
 
 def _products(h: dict[int, Array], block: Block) -> NDArray[np.float64]:
-    """Products of the block's contrasts in every cell, (cells, features)."""
+    """Return the products of the block's contrasts in every cell, (cells, features)."""
     cells = len(next(iter(h.values())))
     out = np.ones((cells, 1))
     for s in block:
@@ -301,7 +302,7 @@ def _padded(matrices: list[Array]) -> Array:
 
 
 def _contrasts(moments: Moments, i: int) -> Array:
-    """Return no scores: the variable's contrasts count as they are."""
+    """Return no scores, so that the test uses the variable's contrasts unchanged."""
     return np.empty((0, len(moments.at[i])))
 
 

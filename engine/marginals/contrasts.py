@@ -5,10 +5,10 @@ constant. A set A of variables has the *contrast tensor*
 
     T_A = sum over records of the outer product of h(X_i), i in A,     h(level) = that row of H.
 
-The tensors of all subsets of A determine A's count table and the other way round, and no number is
-released twice: the margins of a pair's table are not part of T_xy. So independent noise on the
-tensors needs no consistency step, and replacing a record moves them less than it moves the tables
-(the residual basis of Xiao et al. 2023, for replace-one neighbours).
+The tensors of all subsets of A determine A's count table and vice versa. No number is released
+twice, because the margins of a pair's table are not part of T_xy. Independent noise on the tensors
+therefore needs no consistency step, and replacing a record changes them less than it changes the
+tables (the residual basis of Xiao et al. 2023, for replace-one neighbours).
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from numpy.typing import NDArray
 from engine.tables.store import Rows
 
 Array = NDArray[np.float64]
-Check = Callable[[], None]  # called between two steps; raises where a run is to stop
+Check = Callable[[], None]  # called between two steps; raises if the run has to stop
 BLOCK = 1 << 14
 
 
 @cache
 def helmert(levels: int) -> Array:
-    """(levels, levels - 1): orthonormal columns, each orthogonal to the constant."""
+    """Return (levels, levels - 1) orthonormal columns, each orthogonal to the constant."""
     out = np.zeros((levels, levels - 1))
     for k in range(1, levels):
         out[:k, k - 1], out[k, k - 1] = 1.0, -k
@@ -39,7 +39,7 @@ def helmert(levels: int) -> Array:
 
 
 def gram(rows: Rows, check: Check = lambda: None) -> tuple[Array, Array]:
-    """(sum of h, sum of h h^T) over the records, h all variables' contrasts side by side."""
+    """Return the sums of h and h h^T over the records; h has the contrasts of all variables."""
     size = sum(r - 1 for r in rows.cardinalities)
     one, two = np.zeros(size), np.zeros((size, size))
     for start in range(0, len(rows.codes), BLOCK):
@@ -59,7 +59,7 @@ def gram(rows: Rows, check: Check = lambda: None) -> tuple[Array, Array]:
 
 
 def tensor(rows: Rows, variables: Sequence[int]) -> Array:
-    """T_A of the variables, one axis of size levels - 1 each."""
+    """Return T_A of the variables, with one axis of size levels - 1 per variable."""
     out: Array = rows.counts(variables).astype(float)
     for axis, i in enumerate(variables):
         out = np.moveaxis(np.tensordot(helmert(rows.cardinalities[i]), out, (0, axis)), 0, axis)

@@ -1,4 +1,4 @@
-"""The report of a run that releases tables, in addition to its graph."""
+"""Diagnostics of a run that releases tables, in addition to its graph."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class MarginalDiagnostics(Diagnostics):
-    """``edge_confidence``: columns (i, j), i < j -> how often such a link is real.
+    """``edge_confidence``: columns (i, j), i < j -> how often a link like this is true.
 
-    ``direction_confidence``: columns (i, j) -> how often there is an arrow from i to j, for every
-    edge in both directions, if the link is real; the rest of their sum to 1 is how often there is
-    neither. Empty where the directions were voted. Both are frequencies on random networks
+    ``direction_confidence``: columns (i, j) -> how often i -> j is true if the link is, for both
+    directions of every edge; 1 minus their sum is the frequency of neither. It is empty if the
+    directions were voted. Both are frequencies on random networks
     (:mod:`engine.marginals.confidence`). ``released_tables`` names the columns of each table that
     was released, ``released`` holds them with the variance of their noise, and ``levels`` the names
     of the columns' levels in them. ``evidence`` is the evidence for the directions. ``answers`` are
@@ -40,11 +40,11 @@ class MarginalDiagnostics(Diagnostics):
     arrow_confidence = Renamed("direction_confidence")
 
     def confidences(self) -> tuple[Confidences, Confidences]:
-        """Return both."""
+        """Return the edge and direction confidences."""
         return self.edge_confidence, self.direction_confidence
 
     def effects(self) -> MarginalDiagnostics | None:
-        """Return these once the tables are released."""
+        """Return the effect estimates; present once the tables are released."""
         return None if self.released is None else self
 
     def tables(self) -> tuple[tuple[int, ...], ...]:

@@ -1,16 +1,17 @@
-"""The evidence for a DAG in noisy tensors of all orders: a likelihood that knows the noise.
+"""The evidence for a DAG in noisy tensors of all orders, from a likelihood that models the noise.
 
-The released numbers are t = C p + sampling + noise, p the distribution over all cells and C the
-contrasts: normal about C p with covariance D + C (diag p - p p^T) C^T / n, D the declared noise. A
-    DAG says p = prod_i theta_i(x_i | parents). With theta fitted, its evidence is
+The released numbers are t = C p + sampling + noise, where p is the distribution over all cells and
+    C the contrasts. They are normal around C p with covariance D + C (diag p - p p^T) C^T / n,
+    where D is the declared noise. Under a DAG p = prod_i theta_i(x_i | parents). With theta fitted,
+    its evidence is
 
     log likelihood + log mean over c of det(1 + c I)^(-1/2),
 
-I the information that t has on theta, in units of that of one record, and c the variance of effects
-beforehand (c = 1 is the unit information prior, Kass and Wasserman 1995: without noise Schwarz's
-1/2 dof ln n). A parameter that the noise hides costs nothing, and neither does one of cells that
-are never seen. All DAGs of an equivalence class have the same evidence. It reads released numbers
-alone, and costs no privacy.
+where I is the information of t about theta, in units of that of one record, and c the prior
+variance of effects (c = 1 is the unit information prior, Kass and Wasserman 1995: without noise
+Schwarz's 1/2 dof ln n). Parameters that noise hides or that belong to empty cells have no penalty.
+All DAGs of an equivalence class have the same evidence. It reads only released numbers and costs no
+ε.
 """
 
 from __future__ import annotations
@@ -29,18 +30,18 @@ from engine.marginals.contrasts import Array, helmert
 from engine.marginals.moments import Moments
 
 EFFECTS = (0.01, 0.1, 1.0)  # c, equally likely
-LEAST = 0.5  # records that a cell has at least where the sample's covariance is taken
-PRIOR = 1.0  # records that are alike in all cells, so that the fit is one
+LEAST = 0.5  # least number of records per cell for the covariance of sampling
+PRIOR = 1.0  # prior records, spread evenly over all cells, that make the fit unique
 STEPS, TRIES, GAIN = 25, 8, 1e-2
 DAMPING, HARDER = 1e-3, 5.0
-FARTHEST, LOWEST = 3.0, -25.0  # of a step, and of log odds
+FARTHEST, LOWEST = 3.0, -25.0  # largest step, lowest log odds
 
 
 class Family(NamedTuple):
     """A node and its parents in the table of all cells.
 
-    ``code`` (cells,) is the entry of the node's table a cell reads, ``reads`` (cells, q * r) that
-    as zeros and ones, ``start`` (q, r) the logs of the shares that the released table gives.
+    ``code`` (cells,) is the entry of the node's table for each cell, ``reads`` (cells, q * r) the
+    same as zeros and ones, ``start`` (q, r) the logs of the shares in the released table.
     """
 
     code: NDArray[np.int64]
@@ -49,7 +50,7 @@ class Family(NamedTuple):
 
 
 class Fit(NamedTuple):
-    """Tables of all nodes: their logs, the cells' distribution, the residual of t, and the loss."""
+    """Fitted tables of all nodes: logs, distribution over the cells, residual of t, and loss."""
 
     logs: list[Array]
     p: Array
@@ -60,8 +61,9 @@ class Fit(NamedTuple):
 class Evidence:
     """The evidence for each DAG on the columns of these moments, in this order.
 
-    The tensors of all orders are released. All DAGs of an equivalence class have the evidence of
-    the one that is asked about first: a fit ends at a slightly different place for each.
+    The moments must hold the tensors of all orders. Fits of equivalent DAGs end at slightly
+    different points, so all DAGs of an equivalence class get the evidence of the one computed
+    first.
     """
 
     def __init__(self, moments: Moments, order: Sequence[int]):
@@ -84,9 +86,9 @@ class Evidence:
         self._known: dict[bytes, float] = {}
 
     def of(self, dag: NDArray[np.bool_]) -> float:
-        """Return the log evidence of the (d, d) DAG, up to a number that is the same for all."""
+        """Return the log evidence of the (d, d) DAG, up to a constant shared by all DAGs."""
         links = dag | dag.T
-        key = links.tobytes() + colliders(dag, links).tobytes()  # of its class
+        key = links.tobytes() + colliders(dag, links).tobytes()  # identifies its class
         if key not in self._known:
             self._known[key] = self._compute(dag)
         return self._known[key]
@@ -95,7 +97,7 @@ class Evidence:
         families = [self._family(i, np.flatnonzero(dag[:, i])) for i in range(len(dag))]
         fit = self._fitted(families)
         slopes, weights = self._slopes(families, fit), _weights(families, fit)
-        # Scaled, so that cells of next to no probability do not make the determinants 0 / 0.
+        # Scaled, so that cells with tiny probabilities do not make the determinants 0 / 0.
         scale = np.sqrt(np.maximum(np.diag(weights), 1e-300))
         own = weights / np.outer(scale, scale) + 1e-9 * np.eye(len(scale))
         whitened = solve_triangular(np.linalg.cholesky(own), (slopes / scale).T, lower=True)
@@ -104,7 +106,7 @@ class Evidence:
         return -fit.loss + float(np.logaddexp.reduce(np.negative(costs))) - math.log(len(costs))
 
     def _contrasts(self, key: Sequence[int]) -> Array:
-        """(cells, entries): the products of the columns' contrasts in every cell."""
+        """Return the products of the columns' contrasts in every cell; (cells, entries)."""
         out = np.ones((self._grid.shape[1], 1))
         for i in key:
             own = helmert(self._cards[i])[self._grid[i]]
@@ -114,7 +116,7 @@ class Evidence:
     def _distribution(
         self, keys: Sequence[Sequence[int]], seen: Array, sizes: Sequence[int]
     ) -> Array:
-        """(cells,): the released table, no cell below ``LEAST`` records."""
+        """Return the released table with at least ``LEAST`` records per cell; (cells,)."""
         cells = self._grid.shape[1]
         p = np.full(cells, 1 / cells)
         for key, part in zip(keys, np.split(seen, np.cumsum(sizes)[:-1]), strict=True):
@@ -145,9 +147,9 @@ class Evidence:
         return Fit(logs, p, left, 0.5 * float(left @ left) - prior)
 
     def _slopes(self, families: Sequence[Family], fit: Fit) -> Array:
-        """(entries, parameters): how the expected t moves with the log odds of every share.
+        """Return the derivative of the expected t by each log odds; (entries, parameters).
 
-        A row of a table has one log odds less than levels, against the last.
+        A row of a table has log odds for every level but the last, relative to the last.
         """
         moved, parts = self._white * fit.p, []
         for f, x in zip(families, fit.logs, strict=True):
@@ -157,7 +159,7 @@ class Evidence:
         return np.concatenate(parts, axis=1)
 
     def _fitted(self, families: Sequence[Family]) -> Fit:
-        """Fit the tables of the highest likelihood: Gauss-Newton, damped if a step fails."""
+        """Fit the tables by maximum likelihood: Gauss-Newton, damped if a step fails."""
         fit, damping = self._at(families, [f.start for f in families]), DAMPING
         for _ in range(STEPS):
             slopes = self._slopes(families, fit)
@@ -178,30 +180,30 @@ class Evidence:
 
 
 def _prior(logs: Array) -> float:
-    """Return the prior's records in each entry of a node's table."""
+    """Return the number of prior records in each entry of a node's table."""
     return PRIOR / logs.size
 
 
 def _row(logs: Array) -> Array:
-    """(q,): the prior's records in each row."""
+    """Return the number of prior records in each row; (q,)."""
     return np.full(len(logs), _prior(logs) * logs.shape[1])
 
 
 def _pull(logs: Array) -> Array:
-    """Return the gradient of the log prior along the log odds."""
+    """Return the gradient of the log prior by the log odds."""
     pull: Array = _prior(logs) - _row(logs)[:, None] * np.exp(logs)
     return pull[:, :-1].ravel()
 
 
 def _weights(families: Sequence[Family], fit: Fit) -> Array:
-    """Return the information of one record, free of noise, on the log odds."""
+    """Return the information of one noiseless record about the log odds."""
     rows = [(fit.p @ f.reads).reshape(x.shape).sum(axis=1)
             for f, x in zip(families, fit.logs, strict=True)]  # fmt: skip
     return _blocks(list(zip(rows, fit.logs, strict=True)))
 
 
 def _blocks(parts: Sequence[tuple[Array, Array]]) -> Array:
-    """Block by block w (diag theta - theta theta^T), a block for every row of every table."""
+    """Return the blocks w (diag theta - theta theta^T), one for each row of each table."""
     size = sum(x.shape[0] * (x.shape[1] - 1) for _, x in parts)
     out, start = np.zeros((size, size)), 0
     for weights, logs in parts:
@@ -218,7 +220,7 @@ def _blocks(parts: Sequence[tuple[Array, Array]]) -> Array:
 
 
 def _moved(logs: Sequence[Array], step: Array) -> list[Array]:
-    """Move the tables' log odds, none by more than ``FARTHEST``."""
+    """Change the tables' log odds, each by at most ``FARTHEST``."""
     out, start = [], 0
     for x in logs:
         rows, free = x.shape[0], x.shape[1] - 1

@@ -1,8 +1,8 @@
 """Compile the test on noisy contrasts: from released tensors to a statistic.
 
-Matrices are (rows, columns) float64 in C order, and so are the pieces cut out of them: every loop
-is compiled for one set of types. Each function of numpy.linalg and each kind of product is called
-in one place, because numba compiles it for every call.
+All matrices, including submatrices, are (rows, columns) float64 in C order, so every loop is
+compiled for only one set of types. Each function of numpy.linalg and each kind of product is called
+in only one place, because numba compiles it for every call.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import numpy as np
 
 from engine.compiled import kernel
 
-FLOOR = 1e-5  # a variance below it is none
-POSITIVE = 1e-6  # share of the homoscedastic covariance that keeps the null's invertible
-MANY = 9  # directions of R from which on a test does without eigenvectors
-CLEAR = 3.0  # nor is one within this many deviations of the noise, nor a product's effect
+FLOOR = 1e-5  # a smaller variance counts as 0
+POSITIVE = 1e-6  # share of the homoscedastic covariance that makes the null's invertible
+MANY = 9  # number of directions of R from which a test uses no eigenvectors
+CLEAR = 3.0  # deviations of noise within which a variance or a product's effect counts as 0
 
-# Types of values that are passed together: see :func:`tests` and :func:`_gathered`.
+# Types of values that are passed together; see :func:`tests` and :func:`_gathered`.
 _M, _V = "f8[:,::1]", "f8[::1]"
 _MOMENTS, _CELLS = f"{_M}, {_M}, {_M}", f"{_M}, {_V}, {_M}, {_M}"
 _RELEASED = f"{_V}, {_M}, i8[::1], {_V}, {_M}"
@@ -63,9 +63,9 @@ def _tcrossprod(a, b):  # type: ignore[no-untyped-def]
 
 @kernel("f8[::1](f8[:,::1])")
 def _eigen(a):  # type: ignore[no-untyped-def]
-    """Replace a symmetric matrix's rows by its eigenvectors; return its eigenvalues, upwards.
+    """Replace a symmetric matrix's rows by its eigenvectors; return its eigenvalues, rising.
 
-    The lower triangle counts where rounding has made the two differ.
+    The lower triangle counts if the triangles differ by rounding.
     """
     w, vectors = np.linalg.eigh(a)
     for i in range(w.size):
@@ -89,7 +89,7 @@ def _rebuilt(vectors, w):  # type: ignore[no-untyped-def]
 def _solved(lower, b):  # type: ignore[no-untyped-def]
     """Return every row r of ``b`` as x with lower x = r.
 
-    The general routine pivots; a triangular one would round otherwise.
+    It uses the general routine, which pivots; a triangular solver would round differently.
     """
     return np.linalg.solve(lower, b.T).T.copy()
 
@@ -106,7 +106,7 @@ def _piece(matrix, top, bottom, left, right):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[:,::1], f8[::1], f8[::1])")
 def _less_outer(matrix, u, v):  # type: ignore[no-untyped-def]
-    """matrix -= u v'."""
+    """Subtract u v' from the matrix."""
     for i in range(u.size):
         for j in range(v.size):
             matrix[i, j] -= u[i] * v[j]
@@ -114,7 +114,7 @@ def _less_outer(matrix, u, v):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[:,::1], f8[:,::1])")
 def _copy(into, matrix):  # type: ignore[no-untyped-def]
-    """Entry by entry: numba's own assignment brings the making of its error messages with it."""
+    """Copy entry by entry, because numba's assignment also compiles code for error messages."""
     for i in range(matrix.shape[0]):
         for j in range(matrix.shape[1]):
             into[i, j] = matrix[i, j]
@@ -122,7 +122,7 @@ def _copy(into, matrix):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[:,::1], f8[:,::1])")
 def _less(matrix, other):  # type: ignore[no-untyped-def]
-    """matrix -= other."""
+    """Subtract another matrix."""
     for i in range(matrix.shape[0]):
         for j in range(matrix.shape[1]):
             matrix[i, j] -= other[i, j]
@@ -130,7 +130,7 @@ def _less(matrix, other):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[:,::1], f8, f8[:,::1])")
 def _add(matrix, scale, other):  # type: ignore[no-untyped-def]
-    """matrix += scale * other."""
+    """Add scale * other to the matrix."""
     for i in range(matrix.shape[0]):
         for j in range(matrix.shape[1]):
             matrix[i, j] += scale * other[i, j]
@@ -138,7 +138,7 @@ def _add(matrix, scale, other):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[:,::1], f8, f8[:,::1], f8[:,::1])")
 def _add_kron(out, scale, p, q):  # type: ignore[no-untyped-def]
-    """out += scale * kron(p, q)."""
+    """Add scale * kron(p, q) to ``out``."""
     b, d = q.shape
     for i in range(p.shape[0]):
         for k in range(p.shape[1]):
@@ -161,9 +161,9 @@ def _inverted(covariance, ridge):  # type: ignore[no-untyped-def]
 
 @kernel("f8[:,::1](f8[:,::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,::1])")
 def _regressed(f, g, inverse, b, v):  # type: ignore[no-untyped-def]
-    """Centred cross moments of a variable; fills coefficients b, takes their share off v's mean.
+    """Return a variable's centred cross moments; fill coefficients b, remove their part from v.
 
-    ``f`` (features, contrasts) its cross moments, the first feature the constant.
+    ``f`` (features, contrasts) holds its cross moments; the first feature is the constant.
     """
     mean, rest = f[0], f[1:].copy()
     _less_outer(rest, g, mean)
@@ -180,7 +180,7 @@ def _regressed(f, g, inverse, b, v):  # type: ignore[no-untyped-def]
     " f8[:,::1], f8[:,::1], f8[:,::1])",
 )
 def _residual(r, vx, vy, fx, fy, gram, ridge, bx, by, ex, ey):  # type: ignore[no-untyped-def]
-    """Second moments r, vx, vy become R and both residual covariances; returns tr(C^-2).
+    """Turn second moments r, vx, vy into R and both residual covariances; return tr(C^-2).
 
     Fills both coefficients bx, by and explained covariances ex, ey. The first feature is the
     constant; the others are centred. Directions of their covariance that are mostly noise predict
@@ -208,10 +208,10 @@ def _residual(r, vx, vy, fx, fy, gram, ridge, bx, by, ex, ey):  # type: ignore[n
 
 @kernel("f8[:,::1](f8[:,::1], f8[:,::1], f8[:,::1])")
 def _conditional_variances(phi, b, h):  # type: ignore[no-untyped-def]
-    """(cells, r * r): covariance of a variable's contrasts h in every cell, flat.
+    """Return the covariance of a variable's contrasts h in every cell, flat; (cells, r * r).
 
-    Where their mean is m, its levels have p = 1/r + h m; the mean is the prediction from the
-    features of a cell, phi (cells, features) times b.
+    If their mean is m, the levels have probabilities p = 1/r + h m. The mean is predicted from the
+    features of a cell: phi (cells, features) times b.
     """
     levels, size = h.shape
     shares = _tcrossprod(_product(phi, b), h)
@@ -237,9 +237,9 @@ def _conditional_variances(phi, b, h):  # type: ignore[no-untyped-def]
 
 @kernel("f8[:,::1](f8[:,::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1])")
 def _sampling(phi, p, bx, by, hx, hy):  # type: ignore[no-untyped-def]
-    """n times R's sampling covariance under independence: E[Var(u_x | S) kron Var(u_y | S)].
+    """Return n times R's sampling covariance under independence: E[Var(u_x | S) kron Var(u_y | S)].
 
-    Both variances are large in the same rare strata where x and y are rare, so the product of their
+    If x and y are rare, both variances are large in the same rare strata, so the product of their
     means would be far too small.
     """
     a, b = bx.shape[1], by.shape[1]
@@ -258,7 +258,7 @@ def _sampling(phi, p, bx, by, hx, hy):  # type: ignore[no-untyped-def]
 
 @kernel("f8[:,:,::1](f8[:,::1], i8[::1])")
 def _block_grams(b, ends):  # type: ignore[no-untyped-def]
-    """b_A' b_A of every block A of features."""
+    """Return b_A' b_A for every block A of features."""
     out = np.empty((len(ends), b.shape[1], b.shape[1]))
     start = 0
     for k in range(len(ends)):
@@ -270,11 +270,12 @@ def _block_grams(b, ends):  # type: ignore[no-untyped-def]
 
 @kernel("f8[:,::1](f8[:,::1], f8[:,::1], i8[::1], f8, f8[::1], f8[::1], f8, f8, f8[:,::1])")
 def _noise(bx, by, ends, direct, noise_x, noise_y, more_x, more_y, cross):  # type: ignore[no-untyped-def]
-    """Covariance of R from the noise of every released tensor that enters it, to first order.
+    """Return R's covariance from the noise of all released tensors in it, to first order.
 
-    R's noise is sum over features A, B of b_xA' N_AB b_yB with x's and y's own contrasts as
-    features of coefficient -1; the N are independent, of variance ``noise_x[A]`` for the tensor of
-    A and x, ``more_x`` times that along the residual of x, ``cross[A, B]`` for that of A and B.
+    R's noise is the sum over features A, B of b_xA' N_AB b_yB, where the contrasts of x and y are
+    features with coefficient -1. The N are independent. Their variance is ``noise_x[A]`` for the
+    tensor of A and x, ``more_x`` times that along the residual of x, and ``cross[A, B]`` for the
+    tensor of A and B.
     """
     a, b = bx.shape[1], by.shape[1]
     gx, gy = _block_grams(bx, ends), _block_grams(by, ends)
@@ -298,10 +299,10 @@ def _noise(bx, by, ends, direct, noise_x, noise_y, more_x, more_y, cross):  # ty
 
 @kernel("f8(f8[:,::1], i8[::1], f8[::1], f8[:,::1])")
 def _variance_noise(b, ends, noise, cross):  # type: ignore[no-untyped-def]
-    """Return the standard deviation of a residual variance's noise, for its worst contrast.
+    """Return the standard deviation of the noise in a residual variance, for its worst contrast.
 
-    V = E[u u^T] - b^T E[phi phi^T] b moves by 2 b_A N_A for the tensor of A with u, and by
-    b_A N_AB b_B for that of A and B.
+    V = E[u u^T] - b^T E[phi phi^T] b changes by 2 b_A N_A with the tensor of A and u, and by b_A
+    N_AB b_B with that of A and B.
     """
     squares, worst = np.zeros(len(ends)), -np.inf
     for c in range(b.shape[1]):
@@ -322,12 +323,12 @@ def _variance_noise(b, ends, noise, cross):  # type: ignore[no-untyped-def]
 
 @kernel("Tuple((f8[:,::1], f8))(f8[:,::1], f8)")
 def _positive(v, noise):  # type: ignore[no-untyped-def]
-    """v's eigenvalues are held above a floor; returns v with those below it set to zero.
+    """Raise v's eigenvalues to a floor; return v with those below it set to 0, and a noise factor.
 
-    A residual variance of nothing leaves nothing to test: it must not look like evidence. Second,
-    the factor by which noise is larger along the rest: directions that noisy numbers separate lean
-    towards that noise, by up to noise / eigenvalue for each of the others. Twice, as both
-    variables' lean adds up.
+    A direction without residual variance must not look like evidence, because it cannot be tested.
+    The factor says how much larger noise is along the other directions: noisy directions lean
+    towards each of the removed ones by up to noise / eigenvalue. It counts twice, because the lean
+    of both variables adds up.
     """
     floor = FLOOR + CLEAR * noise
     vectors = v.copy()
@@ -356,7 +357,7 @@ def _factor(a):  # type: ignore[no-untyped-def]
 
 @kernel("f8(f8[:,::1], f8[::1])")
 def _log_density(covariance, r):  # type: ignore[no-untyped-def]
-    """Log density of N(0, covariance) at r, up to a constant."""
+    """Return the log density of N(0, covariance) at r, up to a constant."""
     lower, total, z = _factor(covariance), 0.0, np.empty(r.size)
     for i in range(r.size):
         left = r[i]
@@ -369,7 +370,7 @@ def _log_density(covariance, r):  # type: ignore[no-untyped-def]
 
 @kernel("f8[::1](f8[::1], f8[:,::1], f8[:,::1], f8[::1])")
 def log_ratios(r, covariance, spread, effects):  # type: ignore[no-untyped-def]
-    """(effects,): log of how much likelier r is under N(0, C + effect K) than under N(0, C)."""
+    """Return the log likelihood ratio of N(0, C + effect K) to N(0, C) at r; (effects,)."""
     out, null = np.empty(effects.size), _log_density(covariance, r)
     for i in range(effects.size):
         wider = covariance.copy()
@@ -380,7 +381,7 @@ def log_ratios(r, covariance, spread, effects):  # type: ignore[no-untyped-def]
 
 @kernel("f8(f8[::1])")
 def _log_mean(logs):  # type: ignore[no-untyped-def]
-    """Log of the mean of exp(logs)."""
+    """Return the log of the mean of exp(logs)."""
     top, total = -np.inf, 0.0
     for i in range(logs.size):
         top = max(top, logs[i])
@@ -391,13 +392,13 @@ def _log_mean(logs):  # type: ignore[no-untyped-def]
 
 @kernel("UniTuple(f8, 3)(f8[::1], f8[:,::1], f8[:,::1], f8[::1])")
 def _score(r, covariance, spread, effects):  # type: ignore[no-untyped-def]
-    """Score statistic of mean 0 against random effects of covariance ``effect * spread``.
+    """Compute the score statistic for mean 0 against random effects of covariance effect * spread.
 
-    With C the null covariance, K the spread and t_k the trace of (C^-1 K)^k, the statistic
-    Q = r' C^-1 K C^-1 r is compared by Satterthwaite's rule: Q t1/t2 with chi-square of t1^2/t2
-    degrees of freedom. The third value is the log Bayes factor of N(0, C + effect K), its
-    effects equally likely, against N(0, C). From ``MANY`` directions on, eigenvectors cost most of
-    a test, and it does without.
+    With C the null covariance, K the spread and t_k the trace of (C^-1 K)^k, the statistic Q = r'
+    C^-1 K C^-1 r is compared by Satterthwaite's rule: Q t1/t2 with chi-square of t1^2/t2 degrees of
+    freedom. The third value is the log Bayes factor of N(0, C + effect K), with equally likely
+    effects, against N(0, C). With ``MANY`` directions or more, eigenvectors would take most of the
+    time, so the test avoids them.
     """
     t1, t2, q, logs = 0.0, 0.0, 0.0, np.zeros(effects.size)
     if len(r) < MANY:
@@ -429,7 +430,7 @@ def _score(r, covariance, spread, effects):  # type: ignore[no-untyped-def]
 
 @kernel("UniTuple(f8[::1], 2)(f8[::1], f8[:,::1], f8[:,::1])")
 def _directions(r, covariance, spread):  # type: ignore[no-untyped-def]
-    """Return the spread in the null's own directions, and the squares of what r has in them."""
+    """Return the spread along the null's eigenvectors, and the squares of r's components there."""
     lower, n = _factor(covariance), len(r)
     half = _solved(lower, _solved(lower, spread.T.copy()).T.copy())
     vectors = _blank(n, n)
@@ -446,7 +447,7 @@ def _directions(r, covariance, spread):  # type: ignore[no-untyped-def]
 
 @kernel("f8[:,::1](f8[:,::1], f8[:,::1])")
 def _projected(project, matrix):  # type: ignore[no-untyped-def]
-    """P M P'; without rows, P is the identity."""
+    """Return P M P'; if P has no rows, it stands for the identity."""
     if not len(project):
         return matrix
     return _tcrossprod(_product(project, matrix), project)
@@ -465,13 +466,13 @@ def _kron(p, q):  # type: ignore[no-untyped-def]
     inline="always",
 )
 def _test(moments, features, direct, cells, project, numbers, effects, out):  # type: ignore[no-untyped-def]
-    """Fill (statistic, dof, log Bayes factor, that with the allowance for a leak).
+    """Fill in statistic, dof, log Bayes factor, and that with the allowance for a leak.
 
-    ``moments`` E[u_x u_y^T], E[u_x u_x^T], E[u_y u_y^T]; ``features`` as :func:`_gathered` gives
-    them; ``direct`` the noise variance of the pair's own tensor; ``cells`` features and probability
-    of the cells of S, and both variables' contrasts; ``numbers`` rows, leak and ridge. Products of
-    S are assumed to carry as much from x to y as S carries additively; ``leak`` is the share of the
-    products whose triples have not been released.
+    ``moments`` are E[u_x u_y^T], E[u_x u_x^T], E[u_y u_y^T]; ``features`` come from
+    :func:`_gathered`; ``direct`` is the noise variance of the pair's tensor; ``cells`` holds
+    features and probability of the cells of S, and both variables' contrasts; ``numbers`` are rows,
+    leak and ridge. Products of S are assumed to carry as much from x to y as S carries additively;
+    ``leak`` is the share of the products whose triples have not been released.
     """
     r, vx, vy = moments
     fx, fy, gram, ends, noise_x, noise_y, cross, typical = features
@@ -482,7 +483,7 @@ def _test(moments, features, direct, cells, project, numbers, effects, out):  # 
     second = _residual(r, vx, vy, fx, fy, gram, ridge * typical, bx, by, ex, ey)
     kx, more_x = _positive(vx, _variance_noise(bx, ends, noise_x, cross))
     ky, more_y = _positive(vy, _variance_noise(by, ends, noise_y, cross))
-    # Without a set two levels have one direction: its size matters to no p-value, seen or not.
+    # Without a set, a variable with two levels has one direction, whose size does not affect p.
     if len(fx) == 1 and len(vx) == 1:
         _copy(kx, vx)
     if len(fx) == 1 and len(vy) == 1:
@@ -515,10 +516,11 @@ def _test(moments, features, direct, cells, project, numbers, effects, out):  # 
 
 @kernel(f"{_FEATURES}(Tuple(({_RELEASED})), i8, i8, i8[::1])")
 def _gathered(released, x, y, given):  # type: ignore[no-untyped-def]
-    """Features of a test, with the contrasts of each s in S.
+    """Gather the features of a test, including the contrasts of each s in S.
 
-    (E[phi u_x^T], E[phi u_y^T], E[phi phi^T], where each block of features ends, noise variance of
-    each block's tensors with x, with y and (blocks, blocks) among them, a typical one).
+    Returns E[phi u_x^T], E[phi u_y^T], E[phi phi^T], the end of each block of features, the noise
+    variances of each block's tensors with x, with y and (blocks, blocks) with each other, and a
+    typical one.
     """
     one, two, offsets, noise_one, noise_two = released
     k, size = len(given), 1
@@ -548,7 +550,7 @@ def _gathered(released, x, y, given):  # type: ignore[no-untyped-def]
 
 @kernel("void(f8[::1], f8[:,::1], i8[::1], i8, f8[:,::1])")
 def _rows(one, two, at, start, out):  # type: ignore[no-untyped-def]
-    """Moments of the constant and the contrasts ``at`` with those of a variable."""
+    """Return the moments of the constant and the contrasts ``at`` with those of a variable."""
     for j in range(out.shape[1]):
         out[0, j] = one[start + j]
         for i in range(1, at.size):
@@ -557,7 +559,7 @@ def _rows(one, two, at, start, out):  # type: ignore[no-untyped-def]
 
 @kernel("f8[:,::1](f8[::1], f8[:,::1], i8[::1])")
 def _gram(one, two, at):  # type: ignore[no-untyped-def]
-    """Moments of the constant and the contrasts ``at`` among themselves."""
+    """Return the moments of the constant and the contrasts ``at`` with each other."""
     out = _blank(at.size, at.size)
     out[0, 0] = 1.0
     for i in range(1, at.size):
@@ -572,13 +574,13 @@ def _gram(one, two, at):  # type: ignore[no-untyped-def]
     f" i8[::1], f8[:,::1], f8[::1], {_FEATURES}, Tuple((f8, f8, f8)), f8[::1])"
 )
 def tests(released, variables, pairs, given, phi, p, features, numbers, effects):  # type: ignore[no-untyped-def]
-    """(pairs, 4): statistic, dof, log Bayes factor and that with a leak of every pair, given S.
+    """Return statistic, dof, and log Bayes factor without and with a leak, given S; (pairs, 4).
 
-    ``released`` contrasts of one and of two variables, where each variable's start, and the noise
-    variances of both; ``variables`` their scores (d, r, r), how many of them are used (0: all
-    contrasts as they are), and their contrasts (d, r + 1, r), padded to the most levels; ``phi``,
-    ``p`` features and probability of the cells of S; ``features`` those of all pairs, or without a
-    row where the contrasts of S are they; ``numbers`` rows, leak and ridge.
+    ``released`` holds the contrasts of one and of two variables, the start of each variable, and
+    both noise variances. ``variables`` holds scores (d, r, r), how many of them are used (0: all
+    contrasts unchanged), and contrasts (d, r + 1, r), padded to the largest number of levels.
+    ``phi`` and ``p`` are features and probability of the cells of S. ``features`` are those of all
+    pairs; without rows, the contrasts of S are the features. ``numbers`` are rows, leak and ridge.
     """
     _, two, offsets, _, noise_two = released
     scores, rows, contrasts = variables
@@ -586,7 +588,7 @@ def tests(released, variables, pairs, given, phi, p, features, numbers, effects)
     for i in range(len(pairs)):
         x, y = pairs[i, 0], pairs[i, 1]
         x0, x1, y0, y1 = offsets[x], offsets[x + 1], offsets[y], offsets[y + 1]
-        if x0 == x1 or y0 == y1:  # a constant depends on nothing
+        if x0 == x1 or y0 == y1:  # a constant column is independent of all others
             out[i, 2] = out[i, 3] = -np.inf
             continue
         r, vx = _piece(two, x0, x1, y0, y1), _piece(two, x0, x1, x0, x1)

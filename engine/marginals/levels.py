@@ -1,4 +1,4 @@
-"""Columns of many levels: a release has none, and runs merge them by the schema alone."""
+"""Columns with many levels: releases refuse them, and runs merge levels by the schema only."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from engine.tables.store import store_of
 
 
 def check_levels(schema: Schema, *types: str) -> None:
-    """Raise InputError where a column of these ``types`` (or any) has too many levels.
+    """Raise InputError if a column of these ``types`` (or any) has too many levels.
 
-    Merging neighbours would join levels that the user did not declare alike.
+    Merging neighbours would join levels that the user declared as different.
     """
     for column in schema.columns:
         if column.size > MOST_RELEASED and (not types or column.type in types):
@@ -28,16 +28,16 @@ def check_levels(schema: Schema, *types: str) -> None:
 
 
 def groups(levels: int, most: int = MOST_RELEASED) -> np.ndarray:
-    """(levels,): the group of each level, at most ``most`` runs of neighbours of equal length.
+    """Return each level's group, (levels,): at most ``most`` runs of neighbours of equal length.
 
-    Level k of r goes to group floor(k most / r): no record is looked at, so merging is part of the
-    public schema and every sensitivity is that of the merged table.
+    Level k of r goes to group floor(k most / r). This reads no record, so merging is part of the
+    public schema, and sensitivities are those of the merged table.
     """
     return np.arange(levels) * min(levels, most) // levels
 
 
 def merged(data: Dataset, most: int = MOST_RELEASED) -> Dataset:
-    """Merge levels until no column has more than ``most``; the dataset itself if none has."""
+    """Merge levels until no column has more than ``most``; return the same dataset if all fit."""
     if max(data.cardinalities) <= most:
         return data
     return store_of(data).keep(("merged levels", most), lambda: _merge(data, most))
@@ -51,7 +51,8 @@ def _merge(data: Dataset, most: int) -> Dataset:
         runs = [np.flatnonzero(group == g) for g in range(group[-1] + 1)]
         levels.append(tuple(_run_name(names[r[0]], names[r[-1]]) for r in runs))
     codes.flags.writeable = False
-    return replace(data, codes=codes, levels=tuple(levels), schema=None)  # it was charged before
+    # its charge was made before
+    return replace(data, codes=codes, levels=tuple(levels), schema=None)
 
 
 def _run_name(first: str, last: str) -> str:

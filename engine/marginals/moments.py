@@ -1,4 +1,4 @@
-"""The released numbers: noisy contrast tensors with the variance of their noise."""
+"""Released numbers: noisy contrast tensors with the variance of their noise."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ Pair = tuple[int, int]
 Triple = tuple[int, int, int]
 Wanted = tuple[Key, float, Array]  # a tensor to be released: its variables, weight, exact value
 
-LEAST_WEIGHT = 0.1  # of the one-way tensors, where there are next to no pairs
-ORDER_WEIGHT = 0.5  # of a tensor of m + 1 columns relative to one of m, where all are released
-ONE_WAY = 0.42  # weight relative to one pair's (research/marginal_pc.md, "Weights")
+LEAST_WEIGHT = 0.1  # weight of the one-way tensors if there are hardly any pairs
+ORDER_WEIGHT = 0.5  # weight of a tensor of m + 1 columns relative to one of m, if all are released
+ONE_WAY = 0.42  # weight relative to that of a pair (research/marginal_pc.md, "Weights")
 
 
 @dataclass(frozen=True, eq=False)
 class Heard:
-    """A tensor over n as one release gave it, and the variance of an entry's noise."""
+    """A tensor over n from one release, and the variance of the noise in an entry."""
 
     variables: Key
     value: Array
@@ -39,11 +39,11 @@ class Heard:
 class Moments:
     """Noisy contrast tensors divided by n.
 
-    ``one`` (D,), ``two`` (D, D) symmetric hold the contrasts of all variables side by side, the
-    D = sum of (levels - 1) columns of variable i at ``at[i]``. ``two``'s diagonal blocks follow
+    ``one`` (D,) and ``two`` (D, D), symmetric, hold the contrasts of all variables in order, with D
+    = sum of (levels - 1); those of variable i are at ``at[i]``. ``two``'s diagonal blocks follow
     from ``one``. ``higher`` maps three or more ordered variables to their tensor. ``noise_one``
-    (d,) is the variance of an entry of a variable's part of ``one``, ``noise_two`` (d, d) of an
-    entry of a pair's block, ``noise_higher`` of one of three or more.
+    (d,) is the noise variance of an entry of a variable in ``one``, ``noise_two`` (d, d) that of an
+    entry of a pair's block, ``noise_higher`` that of three or more variables.
     """
 
     n: int
@@ -70,8 +70,8 @@ class Moments:
     def _settle_margin(self, i: int) -> None:
         """Compute the diagonal block from the margin.
 
-        The margin stays as it was released, also where a rare level's share is below 0: a product
-        of margins has the mean and the noise that a test takes it to have only if neither is moved.
+        The margin stays as released even if a rare level's share is below 0. Only then does a
+        product of margins have the mean and the noise that a test assumes.
         """
         r, at = self.cardinalities[i], self.at[i]
         self.two[np.ix_(at, at)] = helmert(r).T @ (self.margin(i)[:, None] * helmert(r))
@@ -84,17 +84,17 @@ class Moments:
         return shares
 
     def means(self) -> Array:
-        """(D,): the contrasts' means under :meth:`margin`."""
+        """Return the contrasts' means under :meth:`margin`; (D,)."""
         parts = [helmert(r).T @ self.margin(i) for i, r in enumerate(self.cardinalities)]
         return np.concatenate(parts)
 
     def block(self, i: int, j: int) -> Array:
-        """Return the pair's tensor, axes (i, j)."""
+        """Return the pair's tensor with axes (i, j)."""
         out: Array = self.two[np.ix_(self.at[i], self.at[j])]
         return out
 
     def tensor_of(self, *variables: int) -> Array:
-        """Return the released tensor of one, two or more variables, axes in the given order."""
+        """Return the released tensor of one, two or more variables; the axes have their order."""
         if len(variables) == 1:
             out: Array = self.one[self.at[variables[0]]]
             return out
@@ -104,7 +104,7 @@ class Moments:
         return self.higher[key].transpose([key.index(v) for v in variables])
 
     def has(self, *variables: int) -> bool:
-        """Return True if the tensor of these three or more has been released."""
+        """Return True if the tensor of these three or more variables has been released."""
         return _key(variables) in self.higher
 
     def knows(self, *variables: int) -> bool:
@@ -118,7 +118,7 @@ class Moments:
         return singles + list(combinations(range(self.d), 2)) + higher
 
     def variance(self, *variables: int) -> float:
-        """Noise variance of an entry of the variables' tensor."""
+        """Return the noise variance of an entry of the variables' tensor."""
         if len(variables) == 1:
             return float(self.noise_one[variables[0]])
         if len(variables) == 2:
@@ -166,13 +166,13 @@ def _combined(old: float, new: float) -> float:
 
 
 def subsets(columns: Sequence[int], least: int = 1) -> Iterator[Key]:
-    """Yield the sets of ``least`` of the columns and more, smallest first."""
+    """Yield the sets of at least ``least`` of the columns, smallest first."""
     for size in range(least, len(columns) + 1):
         yield from combinations(columns, size)
 
 
 def holdable(moments: Moments, names: Sequence[Key]) -> bool:
-    """Return True if a file can hold these tensors, and all pairs again, with earlier releases."""
+    """Return True if a file can hold the earlier releases, these tensors, and all pairs again."""
     sizes = [r - 1 for r in moments.cardinalities]
     pairs = sum(sizes) + (sum(sizes) ** 2 - sum(size**2 for size in sizes)) // 2
     before = pairs + sum(heard.value.size for heard in moments.heard)
@@ -185,25 +185,25 @@ def _key(variables: Key) -> Key:
 
 
 def _sigma(change: float, rho: float) -> float:
-    """Gaussian noise that spends rho on a release of this squared l2 sensitivity."""
+    """Return the Gaussian noise that spends rho on a release of this squared l2 sensitivity."""
     return math.sqrt(change / (2 * rho))
 
 
 def rounding(n: int, weight: float = 1.0) -> float:
-    """Bound on the floating-point error of an entry of a tensor times sqrt(weight), weight >= 0.
+    """Bound the floating-point error of an entry of a tensor times sqrt(weight), weight >= 0.
 
-    A sum of m terms errs by at most m 2^-53 of the sum of their sizes, which is at most n, as
-    contrasts are at most 1. Blocks have BLOCK terms; twice that covers the sum of the blocks (there
-    are fewer than BLOCK of them), the products, and the roots of this weight and of the rows'.
+    A sum of m terms has an error of at most m 2^-53 of the sum of their sizes, which is at most n
+    because contrasts are at most 1. Blocks have BLOCK terms. Twice that covers the sum of the
+    blocks (fewer than BLOCK), the products, and the roots of this weight and of the row weights.
     """
     return 2 * (BLOCK + 8) * 2.0**-53 * n * max(1.0, math.sqrt(weight))
 
 
 def one_way_weight(cardinalities: Sequence[int]) -> float:
-    """Weight w of the one-way tensors relative to the pairs', on the squared scale.
+    """Return the weight w of one-way tensors relative to pairs, on the squared scale.
 
-    A pair's covariance T_xy - T_x T_y^T has noise of variance about (1 + 1/(2w)) sigma^2 for
-    skewed margins, and sigma^2 grows as a + b w: the product is smallest at w = sqrt(a / (2b)).
+    For skewed margins, the noise variance of a pair's covariance T_xy - T_x T_y^T is about (1 +
+    1/(2w)) sigma^2, and sigma^2 grows as a + b w. The product is smallest at w = sqrt(a / (2b)).
     """
     pairs = all_pairs_change(cardinalities, 0.0)
     single = all_pairs_change(cardinalities, 1.0) - pairs
@@ -211,7 +211,7 @@ def one_way_weight(cardinalities: Sequence[int]) -> float:
 
 
 def release_pairs(session: RunContext, store: Store, rho: float) -> Moments:
-    """All one-way and two-way tensors, in one Gaussian release that spends ``rho``."""
+    """Release all one-way and two-way tensors in one Gaussian release that spends ``rho``."""
     cards = store.rows.cardinalities
     one, two = store.keep(("contrast gram",), lambda: gram(store.rows, session.check))
     weight = one_way_weight(cards)
@@ -244,10 +244,11 @@ def release_pairs(session: RunContext, store: Store, rho: float) -> Moments:
 def refine_pairs(
     session: RunContext, store: Store, moments: Moments, pairs: Sequence[Pair], rho: float
 ) -> None:
-    """Release the named pairs' tensors again, and their variables' own; spends ``rho``.
+    """Release the named pairs' tensors and those of their variables again; spends ``rho``.
 
-    The one-way tensors come along because T_xy - T_x T_y^T is only as good as they are, each with a
-    weight that grows with the root of the pairs that need it. Without pairs it is all of them.
+    T_xy - T_x T_y^T is only as precise as the one-way tensors, so these are released too, each with
+    a weight that grows with the root of the number of pairs that need it. Without ``pairs`` it
+    releases all pairs.
     """
     at, pairs_of = moments.at, np.bincount(np.ravel(pairs).astype(int), minlength=moments.d)
     if not pairs:
@@ -270,10 +271,10 @@ def release_triples(
     rho: float,
     most: float = math.inf,
 ) -> bool:
-    """Release the named triples' tensors for ``rho``; False, and no charge, if too noisy.
+    """Release the named triples' tensors for ``rho``; return False, uncharged, if too noisy.
 
     They are too noisy if the noise of an entry over n would have a standard deviation of ``most``
-    or more. The same holds for too many for a file (:func:`holdable`).
+    or more. It also returns False if a file could not hold them (:func:`holdable`).
     """
     if not holdable(moments, triples):
         return False
@@ -288,9 +289,9 @@ def release_triples(
 def release_tables(
     session: RunContext, store: Store, moments: Moments, tables: Sequence[Key], rho: float
 ) -> bool:
-    """Release the missing tensors of these columns' whole table; False, and no charge, if none.
+    """Release the missing tensors of these columns' table; return False, uncharged, if none.
 
-    Return False, too, if that is too much for a file (:func:`holdable`).
+    It also returns False if a file could not hold them (:func:`holdable`).
     """
     lacking = {key for columns in tables for key in subsets(columns, 3) if not moments.has(*key)}
     names = sorted(lacking, key=lambda key: (len(key), key))
@@ -303,7 +304,7 @@ def release_tables(
 
 
 def release_orders(session: RunContext, store: Store, moments: Moments, rho: float) -> None:
-    """Release the tensors of all sets of three columns and more, in one; spends ``rho``."""
+    """Release the tensors of all sets of three or more columns at once; spends ``rho``."""
     names = subsets(range(moments.d), 3)
     weights = {key: ORDER_WEIGHT ** (len(key) - 3) for key in names}
     release_weighted(session, store, moments, weights, rho, label="all orders")
@@ -318,7 +319,7 @@ def release_weighted(
     *,
     label: str,
 ) -> None:
-    """Release the tensors of these columns in one, each with its weight; spends ``rho``."""
+    """Release the tensors of these columns at once, each with its weight; spends ``rho``."""
     change = tables_change(weights, moments.cardinalities, [*weights.values()], session.check)
     wanted: list[Wanted] = [(key, weight, _exact(store, key)) for key, weight in weights.items()]
     _release(session, moments, wanted, change, rho, label=label, order=1)
@@ -334,10 +335,10 @@ def _release(
     label: str,
     order: int,
 ) -> None:
-    """One Gaussian release of the tensors, averaged into the moments; spends ``rho``.
+    """Make one Gaussian release of the tensors and average it into the moments; spends ``rho``.
 
-    With weight w a tensor is released times sqrt(w), so that its noise has variance sigma^2 / w.
-    ``change`` is what ``tables_change`` says of them with these weights.
+    A tensor with weight w is multiplied by sqrt(w) for the release, so its noise has variance
+    sigma^2 / w. ``change`` is the result of ``tables_change`` with these weights.
     """
     _, weights, exact = zip(*wanted, strict=True)
     sigma = _sigma(change, rho)
@@ -357,5 +358,5 @@ def _release(
 
 
 def _exact(store: Store, variables: Sequence[int]) -> Array:
-    """Compute the variables' tensor without noise, at most once while it is kept."""
+    """Compute the variables' tensor without noise; cached."""
     return store.keep(("tensor", *variables), lambda: tensor(store.rows, variables))

@@ -1,10 +1,10 @@
-"""Deleted links that come back: no plausible DAG on the links that are left explains the pair.
+"""Restore removed links if no plausible DAG on the remaining links explains the pair.
 
-PC deletes a link when one test finds independence, and a test that sees little can be wrong. A DAG
-also says which sets separate a pair that is not adjacent: the parents of the one that is no
-ancestor of the other (the local Markov property). Where in nearly all of the probability of the
-DAGs on the skeleton the pair depends clearly under each of these sets, the deletion contradicts
-all that is known, and the link is restored. All of it follows from released numbers.
+PC removes a link when one test finds independence, and a test with little power can be wrong. A DAG
+implies which sets separate a pair that is not adjacent: the parents of the node that is not an
+ancestor of the other (the local Markov property). If the pair depends clearly given each of these
+sets, in DAGs with nearly all of the probability on the skeleton, the removal contradicts the
+evidence and the link is restored. The rule reads only released numbers.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from engine.graphs.orientation import Pair, reachable
 from engine.graphs.weighed_colliders import Orientation
 from engine.marginals.citest import NoisyTests
 
-# Set on random networks (research/marginal_pc.md, "Links that come back").
-WEAK = -2.5  # log Bayes factor above which the test that deleted a link may be wrong
+# Chosen on random networks (research/marginal_pc.md, "Links that come back").
+WEAK = -2.5  # log Bayes factor above which the test that removed a link may be wrong
 CLEAR = 20.0  # log Bayes factor of a dependence that a DAG does not explain
-SHARE = 0.9  # of the DAGs' probability
-MOST_PARENTS = 4  # larger sets see little, and are not asked
-ENOUGH = 30.0  # of a log Bayes factor when pairs are ranked
+SHARE = 0.9  # share of the DAGs' probability that is enough
+MOST_PARENTS = 4  # larger sets have little power and are not tested
+ENOUGH = 30.0  # cap of a log Bayes factor in the ranking of pairs
 
 
 class Plain(NamedTuple):
@@ -36,7 +36,7 @@ class Plain(NamedTuple):
 
     @classmethod
     def of(cls, dag: Adjacency, share: float) -> Plain:
-        """Make one of a (d, d) DAG and its probability."""
+        """Make one from a (d, d) DAG and its probability."""
         parents = [tuple(np.flatnonzero(column).tolist()) for column in dag.T]
         return cls(reachable(dag), parents, share)
 
@@ -47,7 +47,7 @@ class Plain(NamedTuple):
 
 
 def doubted(tests: NoisyTests, separating: SeparatingSets) -> dict[Pair, float]:
-    """Return the pairs i < j whose deletion is in doubt, and the least log Bayes factor of each."""
+    """Return the pairs i < j whose removal is doubtful, each with its least log Bayes factor."""
     seen, found = tests.seen(), dict[Pair, float]()
     for pair, sets in separating.items():
         x, y = sorted(pair)
@@ -64,10 +64,10 @@ def repaired(
     separating: SeparatingSets,
     directed: Callable[[Adjacency], Orientation],
 ) -> tuple[Adjacency, set[Pair]]:
-    """Return the (d, d) skeleton with the links that come back, and these links i < j.
+    """Return the (d, d) skeleton with the restored links, and these links i < j.
 
-    ``separating`` has the sets that deleted each pair; ``directed`` weighs the DAGs on a skeleton.
-    Links come back in rounds, and the DAGs are weighed again after each.
+    ``separating`` holds the set that removed each pair; ``directed`` weighs the DAGs on a skeleton.
+    Links are restored in rounds, and the DAGs are weighed again after each round.
     """
     skeleton, restored = skeleton.copy(), set[Pair]()
     repair = Repair(tests, doubted(tests, separating))
@@ -82,14 +82,14 @@ def repaired(
 
 
 class Repair:
-    """Decides which of the doubted pairs come back, given the DAGs on a skeleton."""
+    """Decides which of the doubtful pairs to restore, given the DAGs on a skeleton."""
 
     def __init__(self, tests: NoisyTests, pairs: dict[Pair, float]):
         self.pairs, self._tests = pairs, tests
         self._leaky = tests.again(leaks=True) if pairs else tests
 
     def links(self, weighed: Orientation) -> list[Pair]:
-        """Return pairs to restore at once: no two share a column or are neighbours."""
+        """Return pairs to restore together; no two share a column or are neighbours."""
         skeleton, total = weighed.cpdag | weighed.cpdag.T, sum(k for _, k in weighed.probable)
         left = [pair for pair in self.pairs if not skeleton[pair]]
         dags = [Plain.of(dag, times / total) for dag, times in weighed.probable if left]
@@ -104,7 +104,7 @@ class Repair:
         return found
 
     def _unexplained(self, pair: Pair, dags: list[Plain]) -> float:
-        """Return the mean log Bayes factor, or 0 if enough of the DAGs explain the pair."""
+        """Return the mean log Bayes factor, or 0 if enough DAGs explain the pair."""
         total, explained = 0.0, 0.0
         for dag in dags:
             value = self._left(*pair, dag.separators(*pair))
@@ -115,7 +115,7 @@ class Repair:
         return total
 
     def _left(self, x: int, y: int, sets: list[tuple[int, ...]]) -> float:
-        """Return the least log Bayes factor; where it is clear, leaks are allowed for."""
+        """Return the least log Bayes factor; if it is clear, with the allowance for leaks."""
         least = min((self._tests.test(x, y, s).bayes for s in sets), default=0.0)
         if least <= CLEAR:
             return least

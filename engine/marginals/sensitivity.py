@@ -1,8 +1,8 @@
-"""How far one replaced record moves contrast tensors: squared l2 sensitivities.
+"""Squared l2 sensitivities of contrast tensors under replacement of one record.
 
-Records that differ exactly in the variables D move T_A by a number that D and A alone decide
-(``changes``), so several tensors together move by a sum of small functions of which variables
-differ. Its maximum over D is found by eliminating one variable after the other (``largest_sum``).
+If two records differ exactly in the variables D, the change of T_A depends only on D and A
+(``changes``). The change of several tensors is therefore a sum of small functions of which
+variables differ. ``largest_sum`` finds its maximum over D by eliminating the variables one by one.
 Proofs: research/theory/marginal_pc.md, "Proof of the guarantee".
 """
 
@@ -21,15 +21,16 @@ from engine.privacy.accounting import Guarantee, mu_budget
 Scope = tuple[int, ...]  # variables
 Part = tuple[Scope, Array]  # a function of 0/1 variables: (2,) * len(scope) values
 
-WIDEST = 16  # variables of the largest table of an elimination: 2^16 numbers, half a megabyte
-ROUNDING = 1e-12  # relative, at least: a sum of m positive terms errs by at most m 2^-53 of it
-CLEAR = 1 + 1e-9  # an elimination stops when it is this far above another bound
+WIDEST = 16  # most variables per table in an elimination: 2^16 numbers, half a megabyte
+ROUNDING = 1e-12  # least relative margin; a sum of m positive terms has a relative error <= m 2^-53
+CLEAR = 1 + 1e-9  # an elimination stops when its result exceeds another bound by this factor
 
 
 def changes(levels: Sequence[int]) -> Array:
-    """(2,) * len(levels): squared l2 change of T_A, by which of A's variables differ (index 1).
+    """Return the squared l2 change of T_A by which of A's variables differ (index 1).
 
-    With C = H H^T = I - J/r, records that differ in the variables D of A change T_A by
+    The array has shape (2,) * len(levels). With C = H H^T = I - J/r, records that differ in the
+    variables D of A change T_A by
 
         2 prod_A (1 - 1/r) - 2 prod_{A - D} (1 - 1/r) prod_D (-1/r).
     """
@@ -45,11 +46,12 @@ def tables_change(
     weights: Sequence[float] | None = None,
     check: Check = lambda: None,
 ) -> float:
-    """Largest squared l2 change of several tensors together, under replace-one.
+    """Return the largest squared l2 change of several tensors together, under replace-one.
 
-    Each tensor enters with its weight (default 1) on its squared change. Exact as long as the
-    elimination meets no table of more than ``WIDEST`` variables, and else an upper bound: at most
-    the sum of the tensors' own, and for pairs also at most the best tangent. ``check`` may raise.
+    The weight of a tensor (default 1) multiplies its squared change. The result is exact if no
+    table in the elimination has more than ``WIDEST`` variables. Otherwise it is an upper bound, at
+    most the sum over the single tensors, and for pairs also at most the best tangent. ``check`` may
+    raise.
     """
     chosen = [tuple(table) for table in tables]
     shares = [1.0] * len(chosen) if weights is None else weights
@@ -64,11 +66,12 @@ def tables_change(
 
 
 class _Held:
-    """The functions of each variable that is left, in the order in which they came."""
+    """The functions of each remaining variable, in order of arrival."""
 
     def __init__(self) -> None:
         self._of: dict[int, dict[int, Part]] = {}
-        self._beside: dict[int, set[int]] = {}  # who shares a function with it, itself included
+        # variables that share a function with it, itself included
+        self._beside: dict[int, set[int]] = {}
         self._numbers = count()
 
     def __bool__(self) -> bool:
@@ -81,13 +84,14 @@ class _Held:
             self._beside.setdefault(u, set()).update(part[0])
 
     def next(self) -> int:
-        """Return the variable with the fewest others, the first of several."""
+        """Return the variable that shares functions with the fewest others; the first if tied."""
         return min(self._of, key=lambda u: (len(self._beside[u]), u))
 
     def take(self, v: int) -> list[Part]:
-        """Take the functions of a variable, which all others forget with it.
+        """Remove a variable with its functions, and return these.
 
-        Their maximum is a function of the same others: it separates no other variables.
+        Their maximum over it is a function of the same other variables, so the elimination joins
+        these.
         """
         bucket = self._of.pop(v)
         for number, (scope, _) in bucket.items():
@@ -106,17 +110,17 @@ def largest_sum(
     other: Callable[[], float] | None = None,
     check: Check = lambda: None,
 ) -> tuple[float, bool]:
-    """Largest value of a sum of functions of 0/1 variables, and whether it is exact.
+    """Return the largest value of a sum of functions of 0/1 variables, and True if it is exact.
 
     Bucket elimination (Dechter 1999): the functions of a variable are summed, and their maximum
-    over it is a function of the others. Where the sum would have more than ``widest`` variables it
-    is taken in pieces (mini-buckets, Dechter and Rish 2003): the sum of the pieces' maxima is an
-    upper bound, at most the sum of all functions' own maxima. The variable with the fewest others
-    comes first, ties by number, so that the result is the same everywhere.
+    over it is a function of the others. If the sum would have more than ``widest`` variables, it is
+    split into pieces (mini-buckets, Dechter and Rish 2003). The sum of the pieces' maxima is an
+    upper bound, at most the sum of the maxima of all functions. The variable with the fewest others
+    is eliminated first, ties by number, so that the result is the same on every machine.
 
-    ``other`` gives another upper bound. It is asked when exactness is lost, and the smaller one is
-    the result. The mean of the remaining sum, over all values of the variables, rises with every
-    step and ends as the result: once it is above the other bound, the search ends.
+    ``other`` computes another upper bound. It is called when exactness is lost, and the smaller
+    bound is the result. The mean of the remaining sum over all values of the variables rises with
+    every step and ends at the result, so the search stops once it exceeds the other bound.
     """
     held, total, mean, exact, ceiling = _Held(), 0.0, 0.0, True, math.inf
     for part in parts:
@@ -143,7 +147,7 @@ def _union(parts: Iterable[Part]) -> set[int]:
 
 
 def _pieces(bucket: list[Part], widest: int) -> list[list[Part]]:
-    """Group the functions by at most ``widest`` variables together, wide ones first."""
+    """Group the functions so that each group has at most ``widest`` variables, wide ones first."""
     groups: list[tuple[set[int], list[Part]]] = []
     for part in sorted(bucket, key=lambda p: -len(p[0])):
         for scope, group in groups:
@@ -157,7 +161,7 @@ def _pieces(bucket: list[Part], widest: int) -> list[list[Part]]:
 
 
 def _without(v: int, parts: list[Part]) -> tuple[Part, float]:
-    """Maximise the sum of the functions over v; return the rise of its mean above theirs, too."""
+    """Maximise the sum of the functions over v; also return the rise of the mean."""
     scope = sorted(_union(parts))
     total = np.zeros((2,) * len(scope))
     for names, table in parts:
@@ -168,11 +172,11 @@ def _without(v: int, parts: list[Part]) -> tuple[Part, float]:
 
 
 def _tangent(parts: Sequence[Part], d: int, check: Check = lambda: None) -> float:
-    """Bound on the largest sum of functions of one and two of d 0/1 variables, all 0 at 0.
+    """Bound the largest sum of functions of one and two of d 0/1 variables, all 0 at 0.
 
-    The sum is f(z) = a'z - z'Kz. As z = z^2, adding mu z (1 - z) makes f concave without changing
-    it; a concave function lies below its tangent at any point, so the tangent's maximum over the
-    corners is a bound.
+    The sum is f(z) = a'z - z'Kz. Since z = z^2, adding mu z (1 - z) makes f concave without
+    changing its values. A concave function lies below its tangent at any point, so the tangent's
+    maximum over the corners is a bound.
     """
     linear, curve = np.zeros(d), np.zeros((d, d))
     for scope, table in parts:
@@ -195,12 +199,11 @@ def _tangent(parts: Sequence[Part], d: int, check: Check = lambda: None) -> floa
 
 
 def all_pairs_change(cardinalities: Sequence[int], one_way: float) -> float:
-    """Exact largest squared l2 change of all pairs' tensors with all one-way ones.
+    """Return the exact largest squared l2 change of all pairs' and one-way tensors together.
 
-    One-way tensors enter with weight ``one_way`` on their squared change (2 where the records
-    differ). For records that differ in the set D, with c_i = 1 - 1/r_i and k = |D|, the pairs give
-    2 [sum_{i in D} sum_{j != i} c_j - k (k - 1) / 2]: for each k it is largest for the k largest
-    inner sums.
+    ``one_way`` multiplies the squared change of one-way tensors (2 if the records differ). For
+    records that differ in the set D, with c_i = 1 - 1/r_i and k = |D|, the pairs give 2 [sum_{i in
+    D} sum_{j != i} c_j - k (k - 1) / 2]: for each k the maximum has the k largest inner sums.
     """
     c = 1 - 1 / np.asarray(cardinalities, dtype=float)
     inner = np.sort(c.sum() - c)[::-1]
@@ -209,12 +212,12 @@ def all_pairs_change(cardinalities: Sequence[int], one_way: float) -> float:
 
 
 def hidden(cardinalities: Sequence[int], n: int, total: Guarantee) -> float:
-    """Return the correlation of two columns of two even levels that is as large as its noise.
+    """Return the correlation of two balanced binary columns that equals its noise.
 
-    It is 2 sigma / n for one release of all pairs that has the whole budget.
+    It is 2 sigma / n for one release of all pairs with the whole budget.
 
     Args:
-        cardinalities: Each column's number of levels.
+        cardinalities: Number of levels of each column.
         n: Number of rows.
         total: The budget.
 

@@ -1,12 +1,12 @@
 """The evidence for dependence in the whole noisy table of x, y and S, stratum by stratum.
 
-Where the tensors of all subsets of {x, y} and S have been released, the covariance of x and y is
-known in every cell s of S:
+If the tensors of all subsets of {x, y} and S have been released, the covariance of x and y is known
+in every cell s of S:
 
     D_s = E[u_x u_y^T; s] - E[u_x; s] E[u_y; s]^T / P(s).
 
-Under independence every D_s has mean zero, however x and y depend on S, and a dependence that has
-one sign in some cells and the other in others does not cancel.
+Under independence every D_s has mean zero, however x and y depend on S. A dependence whose sign
+differs between cells does not cancel.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from engine.marginals.contrasts import Array, helmert
 from engine.marginals.kernels import CLEAR, FLOOR, MANY, log_ratios
 from engine.marginals.moments import Moments, subsets
 
-MOST_NUMBERS = 200_000  # of the strata's covariances
-FEWEST = 5.0  # records that a stratum is to have
+MOST_NUMBERS = 200_000  # in the covariances of the strata
+FEWEST = 5.0  # least number of records per stratum
 
 
 @dataclass(frozen=True)
 class Table:
     """Released means of x and y in each of the C cells of S, and the variance of their noise.
 
-    ``value`` (C, r_x, r_y): means of 1_s times the constant (index 0) or a contrast of x, times the
-    same of y; ``noise`` the variance of each.
+    ``value`` (C, r_x, r_y) has the means of 1_s times the constant (index 0) or a contrast of x,
+    times the same for y; ``noise`` has the variance of each.
     """
 
     value: Array
@@ -62,10 +62,10 @@ def fits(levels: Sequence[int]) -> bool:
 
 
 def log_bayes(m: Moments, x: int, y: int, given: Sequence[int], effects: Array) -> float:
-    """Log Bayes factor of a separate dependence in every stratum, against independence.
+    """Return the log Bayes factor of separate dependences in the strata against independence.
 
-    ``effects`` are the prior variances of a partial correlation, equally likely. From ``MANY``
-    directions on eigenvectors cost most of it.
+    ``effects`` are the prior variances of a partial correlation, equally likely. With ``MANY``
+    directions or more, it avoids eigenvectors, which would take most of the time.
     """
     known = table(m, x, y, given)
     p, noise = known.value[:, 0, 0], np.sqrt(known.noise[:, 0, 0])
@@ -84,10 +84,11 @@ def log_bayes(m: Moments, x: int, y: int, given: Sequence[int], effects: Array) 
 
 
 class Strata:
-    """The covariances of x and y in C cells: (C, k) with k = (r_x - 1)(r_y - 1).
+    """The covariances of x and y in C cells, (C, k) with k = (r_x - 1)(r_y - 1).
 
-    ``found`` them; ``covariance`` (C, k, k) theirs under independence, of sampling and of the
-    released noise to first order; ``spread`` theirs for a partial correlation of variance 1.
+    ``found`` holds them. ``covariance`` (C, k, k) is their covariance under independence, from
+    sampling and from the released noise to first order. ``spread`` is that for a partial
+    correlation of variance 1.
     """
 
     def __init__(self, known: Table, n: int):
@@ -111,9 +112,9 @@ class Strata:
 
 
 def _variance(mean: Array, noise: Array) -> tuple[Array, Array]:
-    """(C, k, k): covariance of contrasts of these means (C, k), and the part that clears its noise.
+    """Return the covariance (C, k, k) of contrasts with these means, and its part above the noise.
 
-    ``noise`` (C,) is the deviation of the noise in a mean.
+    The means are (C, k). ``noise`` (C,) is the deviation of the noise in a mean.
     """
     r = mean.shape[1] + 1
     h = helmert(r)
@@ -129,7 +130,7 @@ def _variance(mean: Array, noise: Array) -> tuple[Array, Array]:
 
 
 def _kron(scale: Array, p: Array, q: Array) -> Array:
-    """(C, ab, ab): scale p (x) q cell by cell."""
+    """Return scale * kron(p, q) for every cell; (C, ab, ab)."""
     k = p.shape[1] * q.shape[1]
     out: Array = np.einsum("c,cij,ckl->cikjl", scale, p, q).reshape(len(p), k, k)
     return out

@@ -1,4 +1,4 @@
-"""Two columns of a dataset as bounded numbers, and how its rows are dealt into halves."""
+"""Two columns of a dataset as bounded numbers, and the random split of its rows into halves."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ MIN_ROWS = 10
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Pair:
-    """Two columns (n,) mapped from their public bounds to [-1, 1]; what lies outside is cut off."""
+    """Two columns (n,) mapped from their public bounds to [-1, 1]; values outside are clipped."""
 
     x: Vector
     y: Vector
 
     def rows(self, index: np.ndarray) -> Pair:
-        """Return the pair at some of the rows."""
+        """Return the pair restricted to some rows."""
         return Pair(self.x[index], self.y[index])
 
 
 def pair_of(data: Dataset) -> Pair:
-    """Return the pair that a dataset of two columns holds; discrete columns as level positions.
+    """Return the pair of a dataset with two columns; a discrete column has its level positions.
 
-    Raises InputError for another number of columns, fewer than MIN_ROWS rows, or a column of one
-    level, all of them public facts.
+    Raises InputError for another number of columns, fewer than MIN_ROWS rows, or a column with one
+    level. All of these facts are public.
     """
     if data.d != 2:
         raise InputError(
@@ -53,7 +53,7 @@ def pair_of(data: Dataset) -> Pair:
 
 @dataclass(frozen=True, eq=False)
 class Halves:
-    """Rows of the training half and of the test half, chosen without their values."""
+    """Rows of the training half and of the test half, chosen independently of their values."""
 
     training: np.ndarray
     test: np.ndarray

@@ -1,4 +1,4 @@
-"""Scores of both directions and how far one record can move them (Kusner et al., Algorithm 1)."""
+"""Scores of both directions, and their sensitivities (Kusner et al., Algorithm 1)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BOTH, TEST, TRAINING = "both", "test", "training"
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """Public choices of the protocol: lambda, the kernels' widths, whom the noise protects."""
+    """Public settings of the protocol: lambda, kernel widths, and the half that noise protects."""
 
     ridge: float
     width: float
@@ -49,13 +49,13 @@ class Setting:
         if not self.training:
             return 0.0
         bound = residual_bound(n, self.ridge, self.variant)
-        # Predictions are cut to [-1, 1], so none moves by more than 2.
+        # Predictions are clipped to [-1, 1], so each changes by at most 2.
         return bound if self.variant == "published" else min(2.0, bound)
 
     def sensitivity(self, name: str, n: int, m: int) -> float:
         """Return the sensitivity of one score, on n training and m test records.
 
-        A record lies in one half only, so the larger of the halves' sensitivities is enough.
+        A record lies in only one half, so the larger of the two sensitivities is enough.
         """
         bounds = [record_sensitivity(name, m, self.variant)] if self.test else []
         if self.training and (name in KERNEL_SCORES or self.variant == "strict"):
@@ -66,13 +66,13 @@ class Setting:
 
 @dataclass(frozen=True, kw_only=True)
 class Decision(Diagnostics):
-    """A run's decision about its pair, all of it released or public.
+    """Decision about the pair of a run; every field is released or public.
 
-    ``direction`` "x->y" in the columns' names, or None where nothing was released. ``scores`` are
-    the released numbers: two scores (the smaller one wins), or the one difference that decides
-    (above 0: the first column is the cause). ``probability`` that noise of this size has not turned
-    the decision, at the released gap. ``scale`` of the noise on each number; ``protects`` says
-    which record it hides.
+    ``direction`` is "x->y" with the columns' names, or None if nothing was released. ``scores`` are
+    the released numbers: two scores (the smaller one wins), or one difference that decides (above
+    0: the first column is the cause). ``probability`` is the probability that noise of this size
+    has not reversed the decision, at the released gap. ``scale`` is that of the noise on each
+    number; ``protects`` says which record it protects.
     """
 
     direction: str | None
@@ -85,7 +85,7 @@ class Decision(Diagnostics):
 
     @property
     def forward(self) -> bool:
-        """True if the first column is the cause; the names in ``direction`` may hold an arrow."""
+        """True if the first column is the cause (names in ``direction`` may contain an arrow)."""
         if self.direction is None:
             return False
         return self.scores[0] > 0 if len(self.scores) == 1 else self.scores[1] > self.scores[0]
@@ -93,17 +93,17 @@ class Decision(Diagnostics):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Residuals:
-    """The test half: x', y', and each regression's residuals of the other column (m,)."""
+    """The test half x', y', and the residuals of both regressions, (m,) each."""
 
     x: Vector
     y: Vector
     of_y: Vector
     of_x: Vector
-    n: int  # training records
+    n: int  # number of training records
 
     @classmethod
     def fit(cls, pair: Pair, halves: Halves, setting: Setting) -> Residuals:
-        """Fit both ways on the training half, and apply to the test half."""
+        """Fit both directions on the training half, and apply the fits to the test half."""
         train, test = pair.rows(halves.training), pair.rows(halves.test)
         forward = Ridge.fit(train.x, train.y, setting.width).predict(test.x, setting.ridge)
         backward = Ridge.fit(train.y, train.x, setting.width).predict(test.y, setting.ridge)
@@ -111,53 +111,54 @@ class Residuals:
 
     @property
     def m(self) -> int:
-        """Test records."""
+        """Number of test records."""
         return len(self.x)
 
     @property
     def nbytes(self) -> int:
-        """Bytes held, which a store of them goes by."""
-        return 8 * self.x.nbytes  # four columns, and the same sorted
+        """Size in bytes, for the memory bound of a store."""
+        return 8 * self.x.nbytes  # four columns, unsorted and sorted
 
     def scores(self, name: str, width: float) -> tuple[float, float]:
-        """(s of x -> y, s of y -> x): the smaller one's direction wins."""
+        """Return (s of x -> y, s of y -> x); the direction with the smaller score wins."""
         return score(name, self.x, self.of_y, width), score(name, self.y, self.of_x, width)
 
     @cached_property
     def ordered(self) -> tuple[Vector, Vector, Vector, Vector]:
-        """Return x', r_Y, y', r_X, each sorted, for the IQR score, the forward pair first."""
+        """Sorted x', r_Y, y', r_X for the IQR score, the forward pair first."""
         return tuple(np.sort(c) for c in (self.x, self.of_y, self.y, self.of_x))  # type: ignore[return-value]
 
     def moves(self, setting: Setting) -> tuple[float, ...]:
-        """Bound the change of all values of each of ``ordered`` by one training record."""
+        """Bound the change of the values in each of ``ordered`` by one training record."""
         return (0.0, setting.shift(self.n)) * 2
 
 
 def training_distance(residuals: Vector, shift: float) -> float:
-    """Training records that can change before two ranks can meet (section 5.1).
+    """Return how many training records can change before two ranks can meet (section 5.1).
 
-    The smallest gap shrinks by at most 2 shift a record, so this moves by at most 1.
+    The smallest gap shrinks by at most 2 shift per record, so this number changes by at most 1.
     """
     gap = float(np.diff(np.sort(residuals)).min())
     return math.floor(gap / (2 * shift))
 
 
-# The interquartile range: how many records until its logarithm leaves an interval ---------------
+# The interquartile range: records to change until its logarithm leaves an interval ---------------
 
-IQR_SIGNS = (1, 1, -1, -1)  # of x', r_Y, y', r_X in the score of x -> y less that of y -> x
+IQR_SIGNS = (1, 1, -1, -1)  # of x', r_Y, y', r_X in the score of x -> y minus that of y -> x
 
 
 def intervals(value: float) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Return both intervals of length 1 around a value, on a grid and on it moved by a half."""
+    """Return two intervals of length 1 around a value, on a grid and on the grid moved by 1/2."""
     first, second = math.floor(value) + 0.0, math.floor(value - 0.5) + 0.5
     return (first, first + 1.0), (second, second + 1.0)
 
 
 class Reach:
-    """The values a signed sum of log IQRs can take after so many changes; 1-Lipschitz distances.
+    """Reachable values of a signed sum of log IQRs after some changes; 1-Lipschitz distances.
 
-    ``columns`` sorted (m,) arrays with their ``signs``; ``shifts`` how far one training record
-    moves all values of each. Only records of halves that are protected change: ``test``.
+    ``columns`` are sorted (m,) arrays with their ``signs``; ``shifts`` bounds the change of the
+    values of each by one training record. Only records of protected halves change; ``test`` is True
+    if the test half is protected.
     """
 
     def __init__(
@@ -171,7 +172,7 @@ class Reach:
         self.value = sum(s * log_iqr(column) for column, s in zip(columns, signs, strict=True))
 
     def _range(self, replaced: int, refitted: int) -> tuple[float, float]:
-        """Lowest and highest signed sum after so many changes of test and training records."""
+        """Return the lowest and highest signed sum after these numbers of changed records."""
         lowest = highest = 0.0
         for column, sign, shift in zip(self.columns, self.signs, self.shifts, strict=True):
             small, large = iqr_reach(column, replaced, refitted * shift)
@@ -181,13 +182,13 @@ class Reach:
         return lowest, highest
 
     def distances(self) -> tuple[int, ...]:
-        """For each of the value's two intervals, :meth:`distance`; 0 where an IQR is 0."""
+        """Return :meth:`distance` for both intervals of the value; 0 if an IQR is 0."""
         if any(iqr_reach(column, 0)[1] <= 0 for column in self.columns):
             return 0, 0
         return tuple(self.distance(interval) for interval in intervals(self.value))
 
     def distance(self, interval: tuple[float, float]) -> int:
-        """Fewest changed records that can take the value out of the interval."""
+        """Return the fewest changed records that can move the value out of the interval."""
         most = len(self.columns[0])
         found = most
         for replaced in range(most + 1 if self.test else 1):
@@ -197,7 +198,7 @@ class Reach:
         return found
 
     def _refits(self, interval: tuple[float, float], replaced: int, most: int) -> int:
-        """Fewest changes of training records that do the rest, or ``most``; by bisection."""
+        """Return the fewest further changes of training records, or ``most``; by bisection."""
 
         def out(refitted: int) -> bool:
             lowest, highest = self._range(replaced, refitted)

@@ -1,7 +1,7 @@
-"""Dependence scores of two columns, and how far one record moves them (Kusner et al., section 3).
+"""Dependence scores of two columns, and their sensitivities (Kusner et al., section 3).
 
-Every score is small where the columns look independent. ``a`` and ``b`` are (m,) arrays of finite
-numbers. Sensitivities are for one replaced record, in both columns at once.
+Every score is small if the columns look independent. ``a`` and ``b`` are (m,) arrays of finite
+numbers. Sensitivities are for one replaced record, which may change both columns.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from engine.pairs.regression import Vector
 
 RANK_SCORES = ("spearman", "kendall")
 KERNEL_SCORES = ("hsic", "root_hsic")
-# No record's influence on the variance is bounded (section 3.3): it can only decide inside a vote.
+# One record can change the variance by any amount (section 3.3), so it is used only inside a vote.
 SCORES = (*RANK_SCORES, *KERNEL_SCORES, "iqr", "variance")
 
 
 def score(name: str, a: Vector, b: Vector, width: float) -> float:
-    """Compute the score by name; ``width`` is that of both Gaussian kernels, if there are any."""
+    """Compute the score by name; ``width`` is that of both Gaussian kernels, if it has any."""
     if name == "spearman":
         return spearman(a, b)
     if name == "kendall":
@@ -34,11 +34,11 @@ def score(name: str, a: Vector, b: Vector, width: float) -> float:
     return math.sqrt(found) if name == "root_hsic" else found
 
 
-TINY = 1e-300  # in the place of a spread of 0, so that its logarithm stays a number
+TINY = 1e-300  # replaces a spread of 0, so that its logarithm stays finite
 
 
 def spearman(a: Vector, b: Vector) -> float:
-    """|rho| from midranks: 12 |sum of centred products| / (m (m^2 - 1))."""
+    """Return |rho| from midranks: 12 |sum of centred products| / (m (m^2 - 1))."""
     from scipy.stats import rankdata  # here: it takes half a second to load
 
     m = len(a)

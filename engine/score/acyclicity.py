@@ -1,4 +1,4 @@
-"""NOTEARS' measure of how cyclic a weighted graph is, and a threshold that ends all cycles.
+"""NOTEARS' measure of cycles in a weighted graph, and a threshold that removes all cycles.
 
 Zheng, Aragam, Ravikumar and Xing 2018: h(W) = tr(exp(W o W)) - d is 0 exactly for the weights of an
 acyclic graph. ``w[i, j]`` is the weight of i -> j throughout.
@@ -16,13 +16,13 @@ from engine.graphs.cpdag import Adjacency
 
 Matrix = NDArray[np.float64]
 
-_LARGE = 300.0  # exp of it still fits a float; a row sum of W o W beyond it is clipped
+_LARGE = 300.0  # its exponential still fits a float; larger row sums of W o W are clipped
 
 
 def acyclicity(w: Matrix) -> tuple[float, Matrix]:
-    """h(W) >= 0 and its gradient exp(W o W)' o 2W; (d, d) -> scalar, (d, d)."""
+    """Return h(W) >= 0 and its gradient exp(W o W)' o 2W; (d, d) -> scalar, (d, d)."""
     square = w * w
-    # A wild trial step of a line search must not overflow: its h is huge in any case.
+    # A large trial step of a line search must not overflow; its h is huge in any case.
     size = square.sum(axis=0).max(initial=0.0)
     if size > _LARGE:
         square = square * (_LARGE / size)
@@ -46,16 +46,16 @@ def is_acyclic(graph: Adjacency) -> bool:
 def prune(
     w: Matrix, threshold: float | Matrix, required: Adjacency | None = None
 ) -> tuple[Adjacency, float]:
-    """Return the edges of at least ``threshold``, and the factor that raised it to end all cycles.
+    """Return the edges of at least ``threshold``, raised by a factor until no cycle remains.
 
-    ``required`` edges, which have no cycle, stay, for any weight.
+    ``required`` edges have no cycle and stay whatever their weight.
 
-    ``threshold`` a number, or one for each edge. Weights are removed in the order of |w| over
-    threshold until the graph is acyclic: a rule that looks at the released weights alone. Returns
-    the adjacency matrix of a DAG and the factor (1 where the given threshold was enough).
+    ``threshold`` is one number, or one per edge. Weights are removed in the order of |w| over
+    threshold until the graph is acyclic. The rule reads only released weights. Returns the
+    adjacency matrix of a DAG and the factor (1 if the given threshold was enough).
     """
     size, limits = np.abs(w), np.finfo(float)
-    # A threshold of zero leaves the order to |w|: the least divisor is one that overflows nothing.
+    # With a threshold of 0 the order is that of |w|; the least divisor avoids overflow.
     ratio = size / np.maximum(threshold, max(limits.tiny, 4 * float(size.max()) / limits.max))
     np.fill_diagonal(ratio, 0.0)
     kept = (ratio >= 1.0) & (w != 0)
@@ -63,7 +63,7 @@ def prune(
         ratio[required], kept[required] = np.inf, True
     if is_acyclic(kept):
         return kept, 1.0
-    levels = np.unique(ratio[kept])  # cycles only vanish as the level rises
+    levels = np.unique(ratio[kept])  # a higher level never adds a cycle
     above = bisect_left(levels, True, key=lambda level: is_acyclic(ratio > level))
     factor = float(levels[above])
     return ratio > factor, factor

@@ -1,4 +1,4 @@
-"""How an epsilon is spread over gradients: equal, or CURATE's increments (2024, section III-B)."""
+"""Divide an epsilon among gradients: equally, or by CURATE's increments (2024, section III-B)."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from engine.errors import InputError
 from engine.theory import affordable_iterations
 
 INCREMENTS = ("multiplicative", "additive", "exponential", "rising")
-RISE = 10.0  # "rising": the last gradient's epsilon over the first one's, nearly
+RISE = 10.0  # "rising": about the ratio of the last gradient's epsilon to the first one's
 MAX_ITERATIONS = 5_000
 
 
 def iterations(total: float, initial: float, increment: str) -> int:
-    """Count the gradients that a total affords from ``initial`` on: Lemma 2, its floor.
+    """Count the gradients that a total pays for from ``initial`` on: the floor of Lemma 2.
 
-    For "rising" I solves: the sum of initial RISE^(k/I) over k < I is the total. Raises InputError
-    where not one gradient is affordable.
+    For "rising", I solves: the sum of initial RISE^(k/I) over k < I equals the total. Raises
+    InputError if the total is too small for one gradient.
     """
     if increment == "rising":
         real = math.log(RISE) / math.log1p(initial * (RISE - 1) / total)
@@ -37,12 +37,13 @@ AUTO_GRADIENTS = 200
 
 @cache
 def initial_for(total: float, increment: str, count: int = AUTO_GRADIENTS) -> float:
-    """Return the initial epsilon for which a total affords ``count`` gradients (within rounding).
+    """Return the initial epsilon for which a total pays for ``count`` gradients (up to rounding).
 
-    Depends on public numbers alone. A larger one affords fewer, so it is found by bisection.
+    It depends only on public numbers. A larger initial epsilon allows fewer gradients, so bisection
+    finds it.
     """
     low, high = 0.0, total
-    while low < (middle := (low + high) / 2) < high:  # until no number is left between
+    while low < (middle := (low + high) / 2) < high:  # until no number lies between them
         if sum(schedule(middle, count, increment)) <= total:
             low = middle
         else:
@@ -53,11 +54,12 @@ def initial_for(total: float, increment: str, count: int = AUTO_GRADIENTS) -> fl
 
 
 def schedule(initial: float, count: int, increment: str) -> tuple[float, ...]:
-    """epsilon_k for k = 0, ..., count - 1.
+    """Return epsilon_k for k = 0, ..., count - 1.
 
-    The text and Lemma 2 have k / I where Algorithm 2 has k / (I - 1), which would exceed the total;
-    k / I it is. For initial < 1 the published multiplicative increment falls from epsilon_0 towards
-    epsilon_0^2; "rising", ours, goes from epsilon_0 to RISE times as much, for every epsilon_0.
+    The text and Lemma 2 have k / I; Algorithm 2 has k / (I - 1), which would exceed the total. This
+    function uses k / I. For initial < 1 the published multiplicative increment falls from epsilon_0
+    towards epsilon_0^2. "rising" (introduced here) goes from epsilon_0 to RISE times as much, for
+    every epsilon_0.
     """
     shares = [k / count for k in range(count)]
     if increment == "additive":

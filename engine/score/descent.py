@@ -1,9 +1,9 @@
-"""Minimising with noisy gradients: as published (NOLEAKS, CURATE), and with bounds that hold.
+"""Minimise with noisy gradients: as published (NOLEAKS, CURATE), and with proven bounds.
 
-Published: the mean gradient is clipped entry by entry, which does not bound a row's influence on
-it, and the line search reads rows that are declared public. Strict: every row's own gradient is
-clipped; the step sizes, the dual steps and the stop depend on noisy quantities and on public
-numbers alone.
+Published: the mean gradient is clipped entry by entry, which does not bound the influence of one
+row, and the line search reads rows that are declared public. Strict: the gradient of every row is
+clipped. The step sizes, the dual steps and the stop depend only on noisy quantities and public
+numbers.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class NoisyDescentParameters(GradientParameters, PrivateBudget, LinearParameters
 
 
 def ledger(data: Dataset, params: NoisyDescentParameters) -> Ledger:
-    """Strict: the cap in zCDP. Published: no cap."""
+    """Return a ledger: with a cap in zCDP if strict, without one if published."""
     if not params.strict:
         return Ledger(delta=params.delta)
     return Ledger(params.total, method="zcdp")
@@ -60,10 +60,10 @@ def descend(
     epsilons: Sequence[float],
     planned_epsilon: tuple[float, ...] = (),
 ) -> Outcome:
-    """Let a run fill the trace, prune its last weights, and report; keeps its progress.
+    """Let a run fill the trace, prune its last weights, and report; a stop keeps its progress.
 
-    A strict run shares its total among gradients in the ratios of ``epsilons``; a published one is
-    its paper's, and ``claimed`` the Claimed ε of the gradients that were taken.
+    A strict run divides its total among gradients in the ratios of ``epsilons``. A published run
+    follows its paper, and ``claimed`` returns the Claimed ε of the gradients taken.
     """
     trace = Trace(np.zeros((data.d, data.d)))
     with keeping(trace):
@@ -96,14 +96,14 @@ def off_diagonal(noisy: Matrix) -> Matrix:
 
 
 def claimed_sensitivity(clip: float, d: int, n: int) -> float:
-    """sqrt(d (d - 1)) 2 s / n: what NOLEAKS calibrates its noise to."""
+    """Return sqrt(d (d - 1)) 2 s / n, the sensitivity to which NOLEAKS calibrates its noise."""
     return 2 * norm_limit(clip, d) / n
 
 
 def defended_sensitivity(clip: float, d: int) -> float:
-    """Return the proven sensitivity of a mean gradient clipped entry by entry: its whole range.
+    """Return the proven sensitivity of a mean gradient clipped entry by entry: its range.
 
-    One row with large values moves an entry of the mean from one clip to the other.
+    One row with large values can change an entry of the mean from one clip to the other.
     """
     return 2 * norm_limit(clip, d)
 
@@ -111,7 +111,7 @@ def defended_sensitivity(clip: float, d: int) -> float:
 def release_gradient(
     context: RunContext, exact: Matrix, sensitivity: float, sigma: float, iteration: int
 ) -> Matrix:
-    """Release a gradient with N(0, sigma^2) on every entry, its diagonal 0; one step."""
+    """Release a gradient with N(0, sigma^2) on every entry and diagonal 0; emits one step."""
     noisy = off_diagonal(
         gaussian(
             context,
@@ -145,8 +145,9 @@ def published_data(
 ) -> tuple[Matrix, Matrix]:
     """Return the covariance of all rows, and the second moments of public ones, both (d, d).
 
-    The published reading: encoding and centring with exact frequencies. The public rows are the
-    first, or the next after ``private`` ones, of which the covariance is then.
+    As published, encoding and centring use exact frequencies. The public rows are the first ones.
+    With ``private``, they follow the first ``private`` rows, and the covariance is that of those
+    rows.
     """
     start = private or 0
     rows = min(public_rows, data.n - start)
@@ -178,9 +179,9 @@ ENCODING_SHARE = 0.05  # share of a strict run's ε, for the column means or one
 
 @dataclass(frozen=True)
 class GradientPlan:
-    """A strict run fixed in advance: the cost of the encoding, and sigma of each gradient.
+    """Plan of a strict run, fixed in advance: the cost of the encoding, and sigma per gradient.
 
-    ``shares`` are the gradients' parts of the rho that the encoding leaves; they sum to 1.
+    ``shares`` are the gradients' parts of the rho that remains after the encoding; their sum is 1.
     """
 
     total: Guarantee
@@ -192,17 +193,17 @@ class GradientPlan:
         return rho_budget(self.total.epsilon, self.total.delta) * (1 - HAIR)
 
     def encoding_sigma(self, sensitivity: float) -> float:
-        """Noise of the released means or frequencies."""
+        """Return the noise of the released means or frequencies."""
         return sensitivity / math.sqrt(2 * self.rho * ENCODING_SHARE)
 
     def sigmas(self, sensitivity: float) -> tuple[float, ...]:
-        """Noise of each gradient: Delta / sqrt(2 rho_k)."""
+        """Return the noise of each gradient: Delta / sqrt(2 rho_k)."""
         left = self.rho * (1 - ENCODING_SHARE)
         return tuple(sensitivity / math.sqrt(2 * left * share) for share in self.shares)
 
 
 def proportional(epsilons: Sequence[float]) -> tuple[float, ...]:
-    """Shares of rho for gradients that are to get these epsilons, in proportion: epsilon^2."""
+    """Return shares of rho in proportion to epsilon^2, for these epsilons of gradients."""
     squares = np.square(np.asarray(epsilons, dtype=float) / max(epsilons))
     return tuple(float(s) for s in squares / squares.sum())
 
@@ -210,9 +211,10 @@ def proportional(epsilons: Sequence[float]) -> tuple[float, ...]:
 def strict_records(data: Dataset, kind: str, plan: GradientPlan, context: RunContext) -> Records:
     """Encode and centre rows in a common unit, from public facts and one charged release.
 
-    Ordinal scores and numeric values: the d means, of l2 sensitivity 2 sqrt(d) / n on the box
-    [-1, 1]^d. Otherwise all one-way tables, as frequencies: sqrt(2 d) / n. The unit is the widest
-    column's half width, so that relative variances are those of the data's own units.
+    For ordinal scores and numeric values, the release is the d means, with l2 sensitivity 2 sqrt(d)
+    / n on the box [-1, 1]^d. Otherwise it is all one-way tables as frequencies, with sensitivity
+    sqrt(2 d) / n. The unit is half the width of the widest column, so that relative variances are
+    as in the data's units.
     """
     d, n = data.d, data.n
     if data.bounds is not None or kind == "ordinal":
@@ -238,7 +240,7 @@ def strict_records(data: Dataset, kind: str, plan: GradientPlan, context: RunCon
 def noisy_scores(
     data: Dataset, kind: str, sigma: float, context: RunContext
 ) -> tuple[Encoding, NDArray[np.float64]]:
-    """Scores from noisy one-way tables, and the means they imply."""
+    """Return scores from noisy one-way tables, and the means that the tables imply."""
     noisy = gaussian(
         context,
         np.concatenate(level_counts(data)) / data.n,
@@ -252,7 +254,7 @@ def noisy_scores(
 def scores_from(
     data: Dataset, kind: str, noisy: NDArray[np.float64]
 ) -> tuple[Encoding, NDArray[np.float64]]:
-    """Derive encoding and column means from noisy frequencies, all columns' one after another."""
+    """Derive encoding and column means from noisy frequencies, concatenated over the columns."""
     parts = np.split(noisy, np.cumsum(data.cardinalities)[:-1])
     encoding = encoding_of(data, kind, parts)
     assert encoding.scores is not None
@@ -271,18 +273,18 @@ def strict_run(
     context: RunContext,
     trace: Trace,
 ) -> None:
-    """Clipped rows, public plan, capped total; ``epsilons`` are the trace's, per step."""
+    """Run with clipped rows, a public plan and a cap; ``epsilons`` per step go into the trace."""
     plan = GradientPlan(params.total, proportional(epsilons))
     rows = strict_records(data, params.scores(), plan, context)
     radius = norm_limit(params.clip_at(strict=True), data.d)
     sigmas = plan.sigmas(2 * radius / data.n)
-    unit = float(encoding_of(data).half.max())  # of the rows, in the columns' own units
+    unit = float(encoding_of(data).half.max())  # unit of the rows, in units of the columns
     strict_descent(rows, radius, sigmas, epsilons, params.l1(data) / unit**2, context, trace)
 
 
-DUAL_STEPS = 12  # rounds of the augmented Lagrangian that a strict run plans for
+DUAL_STEPS = 12  # planned rounds of the augmented Lagrangian in a strict run
 FIRST_PENALTY, LAST_PENALTY = 0.1, 1e3
-STEP, LAST_STEP = 0.05, 0.005  # of Adam, falling geometrically
+STEP, LAST_STEP = 0.05, 0.005  # first and last step of Adam; steps fall geometrically
 DECAYS = (0.9, 0.99)
 
 
@@ -295,10 +297,10 @@ def strict_descent(
     context: RunContext,
     trace: Trace,
 ) -> None:
-    """Proximal Adam on noisy gradients, with a penalty on cycles that grows by a public plan.
+    """Run proximal Adam on noisy gradients; the penalty on cycles grows by a public plan.
 
-    Each gradient is that of clipped rows plus N(0, sigma_k^2). Adam scales the steps by the noisy
-    gradients it has seen. Nothing else about the data enters: not the stop, nor the dual steps.
+    Each gradient is that of clipped rows plus N(0, sigma_k^2). Adam scales the steps by earlier
+    noisy gradients. The stop and the dual steps do not depend on the data.
     """
     steps = len(sigmas)
     first, second = np.zeros_like(trace.weights), np.zeros_like(trace.weights)
@@ -310,7 +312,8 @@ def strict_descent(
         noisy = release_gradient(context, clipped(w), 2 * radius / rows.n, sigmas[k], k)
         slope = noisy + (penalty * h + multiplier) * h_slope
         # Adam (Kingma and Ba 2015): running means of the noisy slope and of its square, the second
-        # corrected for its start at 0; the scale of a step is thus itself made of noisy gradients.
+        # corrected for its start at 0. The scale of a step therefore depends only on noisy
+        # gradients.
         first = DECAYS[0] * first + (1 - DECAYS[0]) * slope
         second = DECAYS[1] * second + (1 - DECAYS[1]) * slope**2
         unbiased = second / (1 - DECAYS[1] ** (k + 1))
@@ -328,7 +331,7 @@ def strict_descent(
 
 
 def _dual_plan(steps: int) -> Iterator[tuple[float, bool]]:
-    """For each gradient: the penalty on cycles, and whether a dual step follows."""
+    """Yield for each gradient the penalty on cycles, and True if a dual step follows."""
     rounds = max(1, min(DUAL_STEPS, steps))
     for k in range(steps):
         now, after = k * rounds // steps, (k + 1) * rounds // steps
@@ -337,7 +340,7 @@ def _dual_plan(steps: int) -> Iterator[tuple[float, bool]]:
 
 
 def soft(w: Matrix, amount: float | Matrix) -> Matrix:
-    """Soft threshold: the proximal step of the l1 penalty."""
+    """Apply the soft threshold, which is the proximal step of the l1 penalty."""
     shrunk: Matrix = np.sign(w) * np.maximum(np.abs(w) - amount, 0.0)
     return shrunk
 
@@ -353,11 +356,12 @@ def quasi_newton(
     trace: Trace,
     known: Known | None = None,
 ) -> None:
-    """CURATE Algorithm 2: noisy direction, line search on public rows, one gradient a step.
+    """Run CURATE's Algorithm 2: noisy direction, line search on public rows, a gradient per step.
 
     ``gradient(w, k)`` is the k-th noisy gradient of the loss, ``value(w, penalty, multiplier)`` the
-    objective on public rows. The iterations are spread evenly over dual steps, which the paper
-    leaves open. Directions are limited-memory BFGS over W = W+ - W-, projected onto W+, W- >= 0.
+    objective on public rows. The iterations are spread evenly over dual steps, because the paper
+    does not specify it. Directions come from limited-memory BFGS over W = W+ - W-, projected onto
+    W+, W- >= 0.
     """
     d = len(trace.weights)
     barred = np.eye(d, dtype=bool) if known is None else known.barred
@@ -371,7 +375,7 @@ def quasi_newton(
         w = fold_parts(at, d)
         h, h_slope = acyclicity(w)
         smooth = (gradient(w, k) + (penalty * h + multiplier) * h_slope).ravel()
-        # W = W+ - W-: the l1 term slopes +l1 in both halves, the rest changes its sign.
+        # For W = W+ - W- the l1 term has slope +l1 in both halves; the other terms change sign.
         slope = np.where(free, np.concatenate([smooth + l1, -smooth + l1]), 0.0)
         if last is not None:
             _remember(memory, at - last[0], slope - last[1])
@@ -397,7 +401,7 @@ def _remember(
     step: NDArray[np.float64],
     change: NDArray[np.float64],
 ) -> None:
-    """Keep a curvature pair if it is one of positive curvature; noise often makes it negative."""
+    """Keep a pair only if its curvature is positive; noise often makes it negative."""
     if step @ change > 1e-10 * float(np.linalg.norm(step) * np.linalg.norm(change)):
         memory.append((step, change))
         del memory[:-_MEMORY]
@@ -408,7 +412,7 @@ def _direction(
     at: NDArray[np.float64],
     slope: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Apply the two-loop recursion to the variables that the slope does not hold at 0."""
+    """Apply the two-loop recursion to the variables that the bounds do not keep at 0."""
     held = (at <= 0) & (slope > 0)
     q = np.where(held, 0.0, slope)
     pairs = [(s, y, 1 / float(s @ y)) for s, y in memory]
@@ -424,7 +428,7 @@ def _direction(
     for (s, y, inverse), scale in zip(pairs, reversed(scales), strict=True):
         q = q + (scale - inverse * float(y @ q)) * s
     direction = np.where(held, 0.0, -q)
-    # A direction that noise has turned uphill is replaced by the gradient's own.
+    # If noise makes the direction point uphill, the negative gradient replaces it.
     if direction @ slope >= 0:
         direction = np.where(held, 0.0, -slope) / max(1.0, float(np.abs(slope).sum()))
     return direction
@@ -439,7 +443,7 @@ def _line_search(
     value: Callable[[Matrix, float, float], float],
     d: int,
 ) -> NDArray[np.float64]:
-    """Backtracking until the objective on public rows falls enough; no step if it never does."""
+    """Backtrack until the objective on public rows falls enough; take no step if it never does."""
     before, size = value(fold_parts(at, d), penalty, multiplier), 1.0
     for _ in range(25):
         trial = np.maximum(at + size * direction, 0.0)

@@ -1,9 +1,9 @@
-"""Columns as numbers in [-1, 1], which bounds the contribution of one row.
+"""Encode columns as numbers in [-1, 1], which bounds the contribution of one row.
 
-Discrete columns get a score per level: "ordinal" spaces the levels equally, a public fact; "ridit"
-puts each level at the midpoint of its interval of the cumulative frequency, and "frequency" does so
-after sorting the levels by falling frequency (NOLEAKS). The last two need frequencies, exact ones
-or released ones. Numeric columns are clipped to their stated bounds.
+Discrete columns get a score per level: "ordinal" spaces the levels equally, which is public;
+"ridit" puts each level at the midpoint of its interval of the cumulative frequency; "frequency"
+does so after sorting the levels by falling frequency (NOLEAKS). The last two need exact or released
+frequencies. Numeric columns are clipped to their declared bounds.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from engine.data.dataset import Dataset
 from engine.score.acyclicity import Matrix
 
 ENCODINGS = ("ordinal", "ridit", "frequency")
-BLOCK = 1 << 15  # rows turned into floats at a time
+BLOCK = 1 << 15  # rows converted to floats at a time
 
 
 @dataclass(frozen=True, eq=False)
 class Encoding:
-    """How rows become vectors in the box [-1, 1]^d.
+    """Map from rows to vectors in the box [-1, 1]^d.
 
-    scores  per column, one score per level; None for numeric data.
-    half    (d,) the size of the box's unit in the column's unit: half the width of the bounds.
-    middle  (d,) the middle of the bounds, 0 for discrete data.
+    ``scores`` has one array per column with one score per level; None for numeric data. ``half``
+    (d,) is the box's unit in the column's unit: half the width of the bounds. ``middle`` (d,) is
+    the middle of the bounds, 0 for discrete data.
     """
 
     scores: tuple[NDArray[np.float64], ...] | None
@@ -41,7 +41,7 @@ class Encoding:
 
     @property
     def fixed_square(self) -> NDArray[np.bool_]:
-        """(d,) columns with a square of 1 in every row: two levels at -1 and 1."""
+        """Columns whose square is 1 in every row (two levels at -1 and 1); (d,)."""
         if self.scores is None:
             return np.zeros(self.d, dtype=bool)
         return np.array([bool(np.all(np.abs(s) == 1.0)) for s in self.scores])
@@ -64,14 +64,14 @@ def encoding_of(
 
 
 def equally_spaced(levels: int) -> NDArray[np.float64]:
-    """Scores -1 to 1, or 0 for a single level."""
+    """Return equally spaced scores from -1 to 1, or 0 for a single level."""
     return np.linspace(-1.0, 1.0, levels) if levels > 1 else np.zeros(1)
 
 
 def midpoints(frequencies: NDArray[np.float64], *, by_frequency: bool) -> NDArray[np.float64]:
-    """2 m - 1 for the midpoint m of each level's interval of the cumulative frequency.
+    """Return 2 m - 1 for the midpoint m of each level's interval of the cumulative frequency.
 
-    Noisy frequencies are welcome: negative ones count as 0, and the rest is scaled to sum 1.
+    Frequencies may be noisy: negative ones count as 0, and the others are scaled to sum 1.
     """
     share = np.maximum(frequencies, 0.0)
     share = share / share.sum() if share.sum() > 0 else np.full(len(share), 1 / len(share))
@@ -100,7 +100,7 @@ def blocks(data: Dataset, encoding: Encoding) -> Iterator[tuple[Matrix, NDArray[
 
 
 def lookup(codes: NDArray[np.unsignedinteger], encoding: Encoding) -> Matrix:
-    """Codes (k, d) as scores (k, d)."""
+    """Map codes (k, d) to scores (k, d)."""
     assert encoding.scores is not None
     out = np.empty(codes.shape, order="F")
     for j, scores in enumerate(encoding.scores):
@@ -115,7 +115,7 @@ def _inside(data: Dataset, part: slice, encoding: Encoding) -> Matrix:
 
 
 def first_rows(data: Dataset, encoding: Encoding, rows: int) -> Matrix:
-    """Return the first rows as they were read, in the box."""
+    """Return the first rows in the order of reading, scaled into the box."""
     if encoding.scores is None:
         return _inside(data, slice(rows), encoding)
     return lookup(data.row_codes(rows), encoding)

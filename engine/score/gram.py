@@ -1,10 +1,10 @@
-"""Second moments: read once in blocks, released once with Gaussian noise, then only calculated on.
+"""Second moments: computed once in blocks, and released once with Gaussian noise.
 
-A row x in the box [-1, 1]^d, shrunk to the ball of radius R if it is longer, is extended by a
-constant c. M is the mean of (c, x)(c, x)'. Replacing one row changes it by at most
-sqrt(2) (c^2 + R^2) / n in Frobenius norm, because for a = (c, x) and b = (c, x')
-|aa' - bb'|^2 = |a|^4 + |b|^4 - 2 (a'b)^2 <= 2 (c^2 + R^2)^2. The vector of M's diagonal and of
-sqrt(2) times its upper triangle has that norm as its l2 norm.
+A row x in the box [-1, 1]^d is shrunk to the ball of radius R if it is longer, and extended by a
+constant c. M is the mean of (c, x)(c, x)'. Replacing one row changes it by at most sqrt(2) (c^2 +
+R^2) / n in Frobenius norm, because for a = (c, x) and b = (c, x') |aa' - bb'|^2 = |a|^4 + |b|^4 - 2
+(a'b)^2 <= 2 (c^2 + R^2)^2. This is the l2 norm of the vector of M's diagonal and sqrt(2) times its
+upper triangle.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _kept: WeakKeyDictionary[Dataset, dict[tuple[float, bytes], Matrix]] = WeakKeyDi
 
 
 def second_moments(data: Dataset, encoding: Encoding, radius: float = math.inf) -> Matrix:
-    """Mean of (1, x)(1, x)' over the encoded rows, (d + 1, d + 1); kept per dataset.
+    """Return the mean of (1, x)(1, x)' over the encoded rows, (d + 1, d + 1); cached per dataset.
 
     Rows longer than ``radius`` are shrunk to it.
     """
@@ -55,12 +55,12 @@ def _second_moments(data: Dataset, encoding: Encoding, radius: float) -> Matrix:
 
 
 def holds_box(radius: float, d: int) -> bool:
-    """Return True if the ball holds [-1, 1]^d; a radius of sqrt(d) does, despite rounding."""
+    """Return True if the ball contains [-1, 1]^d; for a radius of sqrt(d) despite rounding."""
     return radius * radius >= d * (1 - 1e-12)
 
 
 def shrink(rows: Matrix, radius: float) -> Matrix:
-    """Rows longer than the radius, shortened to it."""
+    """Return the rows, with longer ones shortened to the radius."""
     if holds_box(radius, rows.shape[1]):
         return rows
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
@@ -69,7 +69,7 @@ def shrink(rows: Matrix, radius: float) -> Matrix:
 
 
 def covariance(moments: Matrix, encoding: Encoding) -> Matrix:
-    """Covariance (d, d) in the columns' own units from second moments (d + 1, d + 1)."""
+    """Return the covariance (d, d) in the columns' units from second moments (d + 1, d + 1)."""
     mean = moments[0, 1:]
     inside = moments[1:, 1:] - np.outer(mean, mean)
     return inside * np.outer(encoding.half, encoding.half)
@@ -77,10 +77,10 @@ def covariance(moments: Matrix, encoding: Encoding) -> Matrix:
 
 @dataclass(frozen=True)
 class Packing:
-    """M as the vector that is released, its sensitivity, and back.
+    """Conversion between M and the vector that is released, with its sensitivity.
 
-    ``constant`` is c, ``radius`` R. Entries that no row can change are left out: c^2, and the
-    squares of two-level columns at -1 and 1.
+    ``constant`` is c, ``radius`` R. Entries that are constant are omitted: c^2, and the squares of
+    two-level columns at -1 and 1.
     """
 
     d: int
@@ -91,12 +91,12 @@ class Packing:
 
     @property
     def sensitivity(self) -> float:
-        """l2 norm of the change when one row is replaced, at most."""
+        """Bound on the l2 norm of the change when one row is replaced."""
         return math.sqrt(2) * (self.constant**2 + self.radius**2) / self.n
 
     @property
     def _weights(self) -> Matrix:
-        """The factor of each entry of (1, x)(1, x)': upper triangle, 0 where left out."""
+        """Factor of each entry of (1, x)(1, x)': upper triangle, 0 for omitted entries."""
         c = np.ones(self.d + 1)
         c[0] = self.constant
         weights = np.triu(np.outer(c, c) * math.sqrt(2), 1)
@@ -110,7 +110,7 @@ class Packing:
         return released
 
     def unpack(self, released: NDArray[np.float64]) -> Matrix:
-        """Symmetric second moments (d + 1, d + 1) of (1, x) from the released entries."""
+        """Return symmetric second moments (d + 1, d + 1) of (1, x) from the released entries."""
         weights = self._weights
         upper = np.diag(np.concatenate([[1.0], self.fixed.astype(float)]))
         upper[weights != 0] = released / weights[weights != 0]
@@ -118,12 +118,12 @@ class Packing:
         return whole
 
     def entry_noise(self, sigma: float) -> float:
-        """Return the deviation of an off-diagonal entry of x x' if each packed one has sigma."""
+        """Return the deviation of an off-diagonal entry of x x' if each packed entry has sigma."""
         return sigma / math.sqrt(2)
 
 
 def best_constant(d: int) -> float:
-    """c that makes a covariance least noisy, roughly.
+    """Return approximately the c for which a covariance has the least noise.
 
     Its error has variance (c^2 + R^2)^2 (1 + (m_i^2 + m_j^2) / c^2); with R^2 = d and means m up
     to 1, c^2 = sqrt(d / 2) is within a few per cent of the best.

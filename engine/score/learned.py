@@ -1,4 +1,4 @@
-"""From weights to the graph that is reported, and what else a run shows."""
+"""Turn weights into the reported graph and the diagnostics of a run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from engine.score.acyclicity import Matrix, is_acyclic, prune
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """Weights, the DAG they were pruned to, and the threshold that was needed."""
+    """Weights, the DAG after pruning, and the threshold that pruned them."""
 
     weights: Matrix
     dag: Adjacency
@@ -27,17 +27,17 @@ class Learned:
 
     @property
     def oriented(self) -> Oriented:
-        """Return the DAG's equivalence class; with knowledge, its remaining part."""
+        """The DAG's equivalence class, restricted by background knowledge if any."""
         return by_dag(self.dag, self.known)
 
 
 def learned(
     weights: Matrix, threshold: float, widening: float | Matrix = 0.0, known: Known | None = None
 ) -> Learned:
-    """Prune by a public rule on the weights: the threshold, raised until no cycle is left.
+    """Prune by a public rule on the weights: the threshold, raised until no cycle remains.
 
-    ``widening`` is added to it, one number or one for each edge (known noise). Edges that are
-    ``known`` to be there stay.
+    ``widening`` (known noise; one number, or one per edge) is added to the threshold. Edges
+    required by ``known`` stay.
     """
     required = _kept(known)
     dag, factor = prune(weights, threshold + np.asarray(widening), required)
@@ -53,10 +53,10 @@ def learned_by_correlation(
 ) -> Learned:
     """Keep the edges with a large partial correlation given the child's other parents.
 
-    The largest weights make a DAG, which is refitted by least squares on the covariance; the edge
-    with the smallest partial correlation over its threshold goes, and so on until all reach it.
-    ``widening`` is added to the threshold. A rule on the weights and the covariance alone: where
-    these were released, it is post-processing.
+    The largest weights form a DAG, which is refitted by least squares on the covariance. The rule
+    removes the edge with the smallest ratio of partial correlation to threshold, and repeats until
+    all edges reach their thresholds. ``widening`` is added to the threshold. The rule reads only
+    the weights and the covariance, so it is post-processing if these were released.
     """
     required = _kept(known)
     dag, _ = prune(weights, TINY, required)
@@ -74,17 +74,17 @@ def learned_by_correlation(
 
 
 def _kept(known: Known | None) -> Adjacency | None:
-    """Return the arrows that stay because they are known to be there."""
+    """Return the directed edges that stay because background knowledge requires them."""
     return None if known is None or known.on_links is None else known.required
 
 
-TINY = 1e-2  # weights below it are L-BFGS' remains of an edge
+TINY = 1e-2  # smaller weights are remainders of the L-BFGS solution, not edges
 
 
 def _refit(ratios: Matrix, dag: Adjacency, child: int, covariance: Matrix, limits: Matrix) -> None:
-    """Partial correlations of the child's edges over their limits, into its column of ratios.
+    """Write partial correlation over limit for the child's edges into its column of ratios.
 
-    A limit below 0 is one that every edge passes.
+    Every edge passes a limit below 0.
     """
     parents = np.flatnonzero(dag[:, child])
     ratios[:, child] = np.inf
@@ -99,9 +99,9 @@ def _refit(ratios: Matrix, dag: Adjacency, child: int, covariance: Matrix, limit
 
 
 def oracle_threshold(weights: Matrix, data: Dataset) -> OracleThreshold | None:
-    """Best skeleton F1 over all thresholds, and that threshold; it looks at the truth.
+    """Return the best skeleton F1 over all thresholds, and its threshold; reads the ground truth.
 
-    None without a truth. Thresholds that leave cycles are passed over.
+    Returns None without a ground truth. Thresholds that leave cycles are skipped.
     """
     if data.truth is None:
         return None
@@ -116,12 +116,12 @@ def oracle_threshold(weights: Matrix, data: Dataset) -> OracleThreshold | None:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ScoreDiagnostics(Diagnostics):
-    """The report of a score-based run, in addition to its graph.
+    """Diagnostics of a score-based run, in addition to its graph.
 
-    ``weights`` (d, d), [i, j] the weight of i -> j before pruning; ``threshold`` the one that
-    pruned them; ``objective``, ``h`` (the measure of cycles) and ``epsilon`` hold one value an
-    iteration, where they may be shown; ``planned_epsilon`` is CURATE's plan; ``entry_noise`` the
-    standard deviation of a released covariance's typical entry.
+    ``weights`` (d, d) holds the weight of i -> j before pruning at [i, j]. ``threshold`` pruned
+    them. ``objective``, ``h`` (the measure of cycles) and ``epsilon`` hold one value per iteration
+    if they may be shown. ``planned_epsilon`` is CURATE's budget allocation, ``entry_noise`` the
+    standard deviation of a typical entry of a released covariance.
     """
 
     weights: Matrix
@@ -142,14 +142,14 @@ class ScoreDiagnostics(Diagnostics):
         )
 
     def descent(self) -> ScoreDiagnostics:
-        """Return these."""
+        """Return these diagnostics, which are those of a descent."""
         return self
 
 
 def report(result: Learned, data: Dataset, **shown: Any) -> ScoreDiagnostics:
-    """Make a run's diagnostics, with the oracle's threshold where the truth is known.
+    """Make a run's diagnostics, with the oracle's threshold if the ground truth is known.
 
-    ``shown`` are further fields of :class:`ScoreDiagnostics`.
+    ``shown`` holds further fields of :class:`ScoreDiagnostics`.
     """
     oracle = oracle_threshold(result.weights, data)
     weights, threshold = result.weights, result.threshold

@@ -1,8 +1,8 @@
-"""NOTEARS: least squares with an l1 penalty and acyclicity, from the covariance matrix alone.
+"""NOTEARS: least squares with an l1 penalty and acyclicity, from the covariance matrix.
 
-Zheng et al. 2018, Algorithm 1: an augmented Lagrangian, the inner problems of it solved with
-L-BFGS-B over W = W+ - W-, both parts at least 0 and their diagonals fixed at 0. The loss
-1/2 tr((I - W)' S (I - W)) needs the covariance S only, so its cost does not depend on n.
+Zheng et al. 2018, Algorithm 1: an augmented Lagrangian whose inner problems are solved with
+L-BFGS-B over W = W+ - W-. Both parts are at least 0, with diagonals fixed at 0. The loss 1/2 tr((I
+- W)' S (I - W)) needs only the covariance S, so its run time does not depend on n.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from engine.score.acyclicity import Matrix, acyclicity
 H_TOLERANCE = 1e-5  # the paper's 1e-8 takes several times as long and changes few edges
 MAX_PENALTY = 1e16
 MAX_DUAL_STEPS = 100
-PROGRESS = 0.25  # a dual step must shrink h to this share, or the penalty grows
+PROGRESS = 0.25  # the penalty grows unless a dual step reduces h to this share
 GROWTH = 10.0
 
 
 @dataclass
 class Trace:
-    """Weights (d, d) so far, unpruned, and one entry for each inner solve or gradient."""
+    """Current weights (d, d) before pruning, and one entry per inner solve or gradient."""
 
     weights: Matrix
     objective: list[float] = field(default_factory=list)
@@ -44,7 +44,7 @@ class Trace:
 
 @contextmanager
 def keeping(trace: Trace) -> Iterator[None]:
-    """Keep the trace's content if the budget or the user ends the work, and note the end in it."""
+    """Keep the trace if the budget or the user ends the work, and record the reason in it."""
     try:
         yield
     except BudgetExhausted:
@@ -61,20 +61,20 @@ def _identity(d: int) -> Matrix:
 
 
 def least_squares(w: Matrix, covariance: Matrix) -> tuple[float, Matrix]:
-    """1/2 tr((I - W)' S (I - W)) and its gradient -S (I - W)."""
+    """Return 1/2 tr((I - W)' S (I - W)) and its gradient -S (I - W)."""
     rest = _identity(len(w)) - w
     product = covariance @ rest
     return 0.5 * float((rest * product).sum()), -product
 
 
 def fold_parts(parts: Matrix, d: int) -> Matrix:
-    """W = W+ - W- from the flat doubled vector (2 d^2,)."""
+    """Return W = W+ - W- from the flat doubled vector (2 d^2,)."""
     return (parts[: d * d] - parts[d * d :]).reshape(d, d)
 
 
 def doubled_bounds(d: int, known: Known | None = None) -> Bounds:
-    """Bounds of the doubled vector: 0 on the diagonal and where barred, at least 0 elsewhere."""
-    from scipy.optimize import Bounds  # slow to load, and many runs need least_squares alone
+    """Return the doubled vector's bounds: 0 on the diagonal and if barred, otherwise >= 0."""
+    from scipy.optimize import Bounds  # slow to import, and many runs need only least_squares
 
     upper = np.full((d, d), np.inf)
     np.fill_diagonal(upper, 0.0)
@@ -112,10 +112,10 @@ def dual_ascent(
     trace: Trace,
     tolerance: float,
 ) -> Iterator[None]:
-    """Algorithm 1's outer loop, into the trace; yields after every inner solve.
+    """Run Algorithm 1's outer loop and fill the trace; yields after every inner solve.
 
     ``inner`` minimises the penalised problem from a point, at a penalty and a multiplier. The
-    objective that is noted is the loss on ``covariance`` and the l1 penalty.
+    recorded objective is the loss on ``covariance`` plus the l1 penalty.
     """
     d = len(trace.weights)
     parts, h, penalty, multiplier = np.zeros(2 * d * d), np.inf, 1.0, 0.0
@@ -142,12 +142,12 @@ def solve(
 ) -> Trace:
     """Minimise over acyclic W; ``covariance`` (d, d) symmetric and positive semi-definite.
 
-    ``l1`` is the penalty's weight, one number or one for each edge; ``tolerance`` the h(W) to stop
-    at. Arrows that are known to be none keep the weight 0. A stopped run keeps its results so far.
-    Each inner solve is a step of the run's trace: only for covariances that may be shown, released
-    ones, or runs that promise nothing.
+    ``l1`` is the penalty's weight, one number or one per edge; ``tolerance`` is the h(W) at which
+    to stop. Forbidden directed edges keep the weight 0. A cancelled run keeps its results so far.
+    Each inner solve is a step of the run's trace, so use it only if the covariance may be shown:
+    for released covariances, or runs without a guarantee.
     """
-    from scipy.optimize import minimize  # slow to load, and many runs need least_squares alone
+    from scipy.optimize import minimize  # slow to import, and many runs need only least_squares
 
     d = len(covariance)
     trace, bounds = Trace(np.zeros((d, d))), doubled_bounds(d, context.links_known)

@@ -14,14 +14,14 @@ from engine.score.encodings import ENCODINGS
 from engine.score.learned import Learned, learned, learned_by_correlation
 from engine.score.optimiser import H_TOLERANCE
 
-# Discrete columns in [-1, 1]; tuned on Asia, Sachs and simulated models. Numeric columns in their
-# own units: NOTEARS' defaults.
+# Discrete columns lie in [-1, 1]; these defaults were tuned on Asia, Sachs and simulated models.
+# Numeric columns keep their units and have NOTEARS' defaults.
 DISCRETE_PENALTY, NUMERIC_PENALTY = 0.01, 0.1
 
 DISCRETE_THRESHOLD, NUMERIC_THRESHOLD = 0.15, 0.3
 
-# Where a covariance is at hand: the penalty in units of correlation, and the threshold of partial
-# correlations.
+# Defaults if a covariance is available: the penalty in units of correlation, and the threshold of
+# partial correlations.
 SCALED_PENALTY, PARTIAL_THRESHOLD = 0.03, 0.08
 
 
@@ -91,7 +91,7 @@ class GradientParameters(Parameters):
         "auto",
         kind="float",
         words=("auto",),
-        low=1e-6,  # where it underflows, so does the sensitivity, and no noise hides the rest
+        low=1e-6,  # a clip that underflows would make the sensitivity and the noise 0
         high=1e3,
         tuned=(0.05, 20.0),
         title="Clip s",
@@ -118,7 +118,7 @@ class GradientParameters(Parameters):
 
 @dataclass(frozen=True, kw_only=True)
 class CovarianceParameters(LinearParameters):
-    """Adds what only methods that have a covariance can do: refit and test edges on it."""
+    """Parameters for methods with a covariance, which can refit and test edges on it."""
 
     rule: str = param(
         "auto",
@@ -146,7 +146,7 @@ class CovarianceParameters(LinearParameters):
         return self.rule == "partial" or (self.rule == "auto" and data.bounds is None)
 
     def penalties(self, data: Dataset, covariance: Matrix) -> float | Matrix:
-        """Return the penalty: one number, or one per edge by both standard deviations."""
+        """Return the penalty: one number, or one per edge, scaled by both standard deviations."""
         if not self.by_correlation(data):
             return self.l1(data)
         spread = np.sqrt(np.maximum(np.diag(covariance), 0.0))
@@ -161,10 +161,10 @@ class CovarianceParameters(LinearParameters):
         noise: float | Matrix = 0.0,
         known: Known | None = None,
     ) -> Learned:
-        """Learn the graph by the edge rule; a covariance entry's noise raises the threshold."""
+        """Learn the graph by the edge rule; noise in the covariance raises the threshold."""
         spread = np.sqrt(np.maximum(np.diag(covariance), 1e-12))
         if not self.by_correlation(data):
-            # A weight is a covariance over the parent's variance.
+            # A weight is a covariance divided by the parent's variance.
             widening = noise / spread[:, None] ** 2
             return learned(weights, self.edge_threshold(data), widening, known)
         cut = PARTIAL_THRESHOLD if isinstance(self.threshold, str) else self.threshold

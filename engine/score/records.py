@@ -1,7 +1,7 @@
-"""Least squares gradients that depend on one row within a bound: every row's own is clipped.
+"""Least squares gradients with bounded influence of one row: the gradient of each row is clipped.
 
-The row x contributes -x r' with r = x - W'x, without its diagonal. Its norm is known from |x| and
-|r| alone, so that clipping needs no (n, d, d) array: a weight for each row, then one product.
+The row x contributes -x r' with r = x - W'x, without its diagonal. Its norm follows from |x| and
+|r|, so clipping needs no (n, d, d) array, only a weight per row and one product.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from engine.score.acyclicity import Matrix
 from engine.score.encodings import Encoding, blocks, lookup
 from engine.tables.store import store_of
 
-_BLOCK = 1 << 11  # rows looked at together: their residuals stay in the second-level cache
+_BLOCK = 1 << 11  # rows per block; their residuals fit into the second-level cache
 
 
 @dataclass(frozen=True, eq=False)
 class Records:
-    """Vectors (k, d), how many rows each stands for (k,), and the public number of rows n."""
+    """Vectors (k, d), the number of rows that each represents (k,), and the public n."""
 
     rows: Matrix
     weights: NDArray[np.float64]
@@ -35,44 +35,44 @@ class Records:
         return int(self.rows.shape[1])
 
     def centred(self, means: NDArray[np.float64], scale: NDArray[np.float64]) -> Records:
-        """Rows minus public means, times public scales."""
+        """Return the rows minus public means, times public scales."""
         return Records((self.rows - means) * scale, self.weights, self.n)
 
     def mean(self) -> NDArray[np.float64]:
-        """Mean row, exact."""
+        """Return the exact mean row."""
         mean: NDArray[np.float64] = self.weights @ self.rows / self.n
         return mean
 
     def covariance(self) -> Matrix:
-        """Second moments about 0, exact."""
+        """Return the exact second moments about 0."""
         return self.rows.T @ (self.rows * self.weights[:, None]) / self.n
 
 
 class ClippedGradient:
     """Mean over the rows of their gradients, each shrunk to l2 norm ``radius``; (d, d).
 
-    Replacing one row moves it by at most 2 radius / n in l2 norm, for every w. It is computed at
-    one w after another, and reads only the rows again that can change.
+    Replacing one row changes it by at most 2 radius / n in l2 norm, for every w. It is computed at
+    one w after another, and reads only those rows again whose clipping can change.
 
-    Rows that are far from being clipped count together, -S_far (I - W) with S_far their second
-    moments; every other row counts separately. From w to w' a row's gradient x r' moves by at most
-    |x|^2 |w' - w| (spectral norm), so far rows stay short while w stays within a reach. No term is
-    added and subtracted again: a huge row's clipped gradient loses no digits to its whole one.
+    Rows that are far from being clipped are summed as -S_far (I - W), where S_far is their second
+    moments; every other row is computed separately. From w to w' a row's gradient x r' changes by
+    at most |x|^2 |w' - w| (spectral norm), so far rows stay unclipped while w stays within a reach.
+    No term is added and subtracted again, so the clipped gradient of a huge row loses no digits.
     """
 
-    SHARE = 0.1  # of the rows that are short at w: so many more are looked at again each time
+    SHARE = 0.1  # share of the unclipped rows at w that are computed separately, too
 
     def __init__(self, records: Records, radius: float):
         self._n, self._radius = records.n, radius
-        # Row by row in memory, as they are looked at; encoded they come column by column.
+        # Rows are contiguous in memory, as they are read; the encoded array is stored by column.
         self._rows, self._all_weights = np.ascontiguousarray(records.rows), records.weights
         self._at: Matrix | None = None
         self._reach = 0.0
         self._far = np.empty((0, 0))
-        self._x, self._weights = self._rows[:0], records.weights[:0]  # of the close rows
+        self._x, self._weights = self._rows[:0], records.weights[:0]  # those of the close rows
 
     def __call__(self, w: Matrix) -> Matrix:
-        """Return the gradient at w, its diagonal 0; (d, d)."""
+        """Return the gradient at w with diagonal 0; (d, d)."""
         if self._at is None or self._beyond(w - self._at):
             self._look_at_all(w)
         x = self._x
@@ -84,24 +84,25 @@ class ClippedGradient:
         return np.asarray(total)
 
     def _beyond(self, step: Matrix) -> bool:
-        """Return True if the step's spectral norm passes the reach; Frobenius' is larger."""
+        """Return True if the step's spectral norm (at most Frobenius') exceeds the reach."""
         frobenius, reach = float(np.linalg.norm(step)), self._reach
         return frobenius > reach and float(np.linalg.norm(step, 2)) > reach
 
     def _look_at_all(self, w: Matrix) -> None:
-        """Part the rows by how far w may move before their gradients can reach the radius."""
+        """Divide the rows by how far w may change before their gradients can reach the radius."""
         rows, weights = self._rows, self._all_weights
         slack = np.empty(len(rows))
         for start in range(0, len(rows), _BLOCK):
             x = rows[start : start + _BLOCK]
-            # A hair less than the room there is: rounding must not hide a row at the radius.
+            # Slightly less than the exact distance, so that rounding cannot hide a row at the
+            # radius.
             room = self._radius - _norms(x, _residuals(x, w)) - 1e-9 * self._radius
             slack[start : start + _BLOCK] = room / np.maximum(_squared_lengths(x), 1e-300)
         short = slack[slack > 0]
         self._reach = float(np.quantile(short, self.SHARE)) if short.size else math.inf
         far = slack > self._reach
         close, beyond = np.flatnonzero(~far), np.flatnonzero(far)
-        # By number, row after row is copied whole; by a mask each entry is asked for.
+        # Selection by index copies whole rows; a mask would be checked for each entry.
         self._x, self._weights = rows.take(close, axis=0), weights[close]
         x = rows.take(beyond, axis=0)
         self._far = x.T @ (x * weights[beyond, None]) / self._n
@@ -109,27 +110,27 @@ class ClippedGradient:
 
 
 def _residuals(x: Matrix, w: Matrix) -> Matrix:
-    """r = x - W'x of every row x, without a second array of their size."""
+    """Return r = x - W'x of every row x, without a second array of this size."""
     r = x @ w
     return np.subtract(x, r, out=r)
 
 
 def _norms(x: Matrix, r: Matrix) -> NDArray[np.float64]:
-    """Frobenius norms of x r' without its diagonal, one for each row x and its r."""
+    """Return the Frobenius norm of x r' without its diagonal for each row x and its r."""
     return np.asarray(_outer_norms(x, r))
 
 
 def _squared_lengths(x: Matrix) -> NDArray[np.float64]:
-    """|x|^2 of every row."""
+    """Return |x|^2 for every row."""
     return np.asarray(np.einsum("ij,ij->i", x, x))
 
 
-_LANES = 8  # sums that go on side by side, added up as numpy adds up a row
+_LANES = 8  # number of parallel sums, added in the order in which numpy sums a row
 
 
 @kernel()
 def _outer_norms(x, r):  # type: ignore[no-untyped-def]
-    """See :func:`_norms`: |x r'|^2 less its diagonal is |x|^2 |r|^2 - sum of (x_j r_j)^2."""
+    """Compute :func:`_norms`: |x r'|^2 without its diagonal is |x|^2 |r|^2 - sum (x_j r_j)^2."""
     rows, d = x.shape
     out = np.empty(rows)
     xx, rr, both = np.empty(_LANES), np.empty(_LANES), np.empty(_LANES)
@@ -161,7 +162,7 @@ def _added(lanes):  # type: ignore[no-untyped-def]
 
 
 def records(data: Dataset, encoding: Encoding) -> Records:
-    """Encode the rows: distinct ones with weights for discrete data, all for numeric data."""
+    """Encode the rows: distinct rows with weights for discrete data, all rows for numeric data."""
     if encoding.scores is None:
         rows = np.concatenate([block for block, _ in blocks(data, encoding)])
         return Records(rows, np.ones(len(rows)), data.n)
