@@ -18,7 +18,7 @@ RUNS = 200
 
 
 def audit_command(argv: Sequence[str]) -> int:
-    """Attack the claims: a table, or JSON, of claimed and measured bounds."""
+    """Attack the claims; print claimed and measured bounds as a table or JSON."""
     parser = Parser(
         description="Attack the claims: many runs on neighbours that are hard, and replays.",
         example="audit --release release.json",
@@ -84,7 +84,7 @@ def attack_words(found: Finding) -> list[str]:
 
 
 def table(results: Sequence[CaseResult]) -> str:
-    """For the terminal."""
+    """Return the table for the terminal."""
     if not results:
         return "No audit finished."
     heads = ("algorithm", "claim", "neighbours", "claimed ε", "measured ε ≥", "replay ≤ 1", "")

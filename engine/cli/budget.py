@@ -1,4 +1,4 @@
-"""``engine budget new | show | recount``: totals that outlive a session."""
+"""``engine budget new | show | recount``: totals that are stored across sessions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from engine.release.budget import Budget, Budgets
 
 
 def budget_command(argv: Sequence[str]) -> None:
-    """Create a budget (new) or show the remaining ε (show); no charge is ever taken back."""
+    """Create a budget (new) or show the remaining ε (show); charges are permanent."""
     parser = Parser(
         description="Create budgets and show the remaining ε. Each subcommand has a --help.",
         example="budget show",

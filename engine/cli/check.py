@@ -1,4 +1,4 @@
-"""``engine check | key``: whether a release is consistent, and who signed it."""
+"""``engine check | key``: check the consistency and the signature of a release."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _record(release: Release, doubt: float, key: str | None, page: bool) -> dict
 
 
 def key_command(argv: Sequence[str]) -> None:
-    """Print your public key for recipients; a key is made on first use."""
+    """Print your public key for recipients; the first use creates a key."""
     parser = Parser(
         description="Print your public key. Give it to recipients by another way than the release.",
         example="key",

@@ -20,7 +20,7 @@ from engine.release.places import check_place, save
 def effect_command(argv: Sequence[str]) -> None:
     """Print one effect with its interval; the file is checked, and nothing is charged.
 
-    Without a cause and an outcome it answers the questions that the release was made for.
+    Without a cause and an outcome, it answers the questions stored in the release.
     """
     parser = Parser(
         example="effect release.json --cause age --outcome stage",
@@ -84,7 +84,7 @@ _RENAMED = {"--effect": "--outcome", "--level": "--cause-level", "--base": "--re
 
 
 def _current(word: str) -> str:
-    """Return a flag of version 0.3 under its new name, with a warning; other words as they are."""
+    """Rename a flag of version 0.3, with a warning; return other words unchanged."""
     flag, *value = word.split("=", 1)
     if flag not in _RENAMED:
         return word

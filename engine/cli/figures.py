@@ -16,7 +16,7 @@ from engine.studies.trial import TrialResult
 
 
 def _runs(path: str) -> list[TrialResult]:
-    """Return a study's runs; InputError if there is no such file."""
+    """Return a study's runs; raises InputError if the file does not exist."""
     if not Path(path).is_file():
         raise InputError(f"There is no study {path}.")
     with ResultStore(path) as store:
@@ -24,7 +24,7 @@ def _runs(path: str) -> list[TrialResult]:
 
 
 def figure_command(argv: Sequence[str]) -> int:
-    """Draw a study's curves as a file for a paper, with its caption and its numbers."""
+    """Draw a study's curves as a file for a paper, with caption and numbers."""
     parser = Parser(
         example="figure curves.db --out curves.pdf",
         description="Draw a study's curves for a paper: PDF, SVG or PNG by the ending of --out.",
@@ -40,7 +40,7 @@ def figure_command(argv: Sequence[str]) -> int:
     parser.add_argument("--n", type=int, help="rows of the data, for the caption")
     parser.add_argument("--out", required=True, metavar="FILE", help="curves.pdf, .svg or .png")
     args = parser.parse_args(argv)
-    from engine.studies.figures import figure  # here: only figures need matplotlib
+    from engine.studies.figures import figure  # local import: only figures need matplotlib
 
     out = Path(args.out)
     table = frame(_runs(args.study))
@@ -52,7 +52,7 @@ def figure_command(argv: Sequence[str]) -> int:
     how: Any = {"kind": out.suffix.lstrip(".").lower(), "columns": args.columns, "rows": rows}
     files = figure(table, args.y, **how).files(out)
     for path, content in files.items():
-        if not path.is_file() or path.read_bytes() != content:  # a second format has one caption
+        if not path.is_file() or path.read_bytes() != content:  # both formats share one caption
             check_place(path)
     for path, content in files.items():
         path.write_bytes(content)
@@ -61,7 +61,7 @@ def figure_command(argv: Sequence[str]) -> int:
 
 
 def merge_command(argv: Sequence[str]) -> int:
-    """Merge studies into one file; two results of one run are refused."""
+    """Merge studies into one file; refuses two results of one run."""
     parser = Parser(example="merge curves.db more.db --out both.db",
                     description="Put the runs of several studies into one file.")  # fmt: skip
     parser.add_argument("studies", nargs="+", metavar="FILE", help="two or more studies")

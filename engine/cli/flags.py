@@ -1,4 +1,4 @@
-"""Flags that commands share, made from the declarations they stand for."""
+"""Flags shared by commands, generated from declarations."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from engine.request import Request, Source, usual_algorithm
 from engine.studies.trial import Said, ready_name, stated
 
 HELP = ("-h", "--help")
-# Kind of a parameter -> the value that its flag takes, as help shows it.
+# Kind of a parameter -> placeholder for its value in the help.
 VALUES = {"bool": "true|false", "choice": "NAME", "many": "NAMES", "text": "TEXT"}
 
 
 class Parser(argparse.ArgumentParser):
     """An argument parser with one-line error messages and an example at the end of its help.
 
-    ``example`` is a command that works, without ``engine``. Its first word is the parser's, unless
-    ``prog`` says otherwise.
+    ``example`` is a working command without ``engine``. Its first word names the parser, unless
+    ``prog`` is given.
     """
 
     _given: Sequence[str] = ()
-    _words: Any = None  # the parsers of subcommands, by name
+    _words: Any = None  # parsers of subcommands, by name
 
     def __init__(self, *, example: str, description: str | None = None, **more: Any):
         super().__init__(
@@ -43,27 +43,24 @@ class Parser(argparse.ArgumentParser):
             epilog=f"example:\n  engine {example}",
             **{"prog": f"engine {example.partition(' ')[0]}", "allow_abbrev": False, **more},
         )
-        for kind in (int, float):  # the flags of these types
+        for kind in (int, float):  # flags of these types
             self.register("type", kind, partial(number, kind=kind))
 
-    def add_subcommand(self, description: str, *, example: str) -> Parser:
-        """Add the subcommand of an example; the list has its description's first sentence."""
-        if self._words is None:
-            self._words = self.add_subparsers(dest="word", metavar="SUBCOMMAND")
-        what = description[0].lower() + description[1:].partition(".")[0]
-        name = example.split()[1]
-        return self._words.add_parser(name, help=what, description=description, example=example)  # type: ignore[no-any-return]
+    def add_subparsers(self, **options: Any) -> Any:
+        """Add subcommands; the first word must be one of them."""
+        self._words = super().add_subparsers(**options)
+        return self._words
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse as argparse does; check the subcommand first, and keep the words for errors."""
+        """Parse like argparse, but check the subcommand first, and store the words for errors."""
         self._given = list(args)
         if self._words is not None and (not args or args[0] not in (*self._words.choices, *HELP)):
             raise InputError(no_subcommand(self.prog, args, self._words.choices))
         return super().parse_known_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
-        """Raise InputError in the place of printing a usage text; a typo gets the nearest flag."""
-        if self._words is not None:  # the flags are those of a subcommand
+        """Raise InputError instead of printing the usage; suggest the nearest flag for a typo."""
+        if self._words is not None:  # the flags belong to a subcommand
             self._words.choices[self._given[0]].error(message)
         if message.endswith("expected one argument"):
             message += " (one with a minus sign in front follows an equals sign: --bounds=-3,3)"
@@ -81,7 +78,7 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def at_least(low: int) -> Callable[[str], int]:
-    """Return the type of a flag that takes whole numbers from ``low`` on."""
+    """Return the type of a flag for whole numbers of at least ``low``."""
 
     def whole(text: str) -> int:
         if (found := number(text, int)) < low:
@@ -92,12 +89,12 @@ def at_least(low: int) -> Callable[[str], int]:
 
 
 def numbers(text: str) -> list[float]:
-    """Parse the value of a flag that takes numbers with commas."""
+    """Parse the value of a flag with comma-separated numbers."""
     return [number(part.strip(), float) for part in text.split(",")]
 
 
 def parts(text: str, flag: str) -> list[str]:
-    """Return the values of a flag that takes a list; InputError if one of them is empty."""
+    """Return the values of a list flag; raises InputError if one of them is empty."""
     found = [part.strip() for part in text.split(",")]
     if not all(found):
         raise InputError(f"{flag} takes values separated by commas; one of {text!r} is empty.")
@@ -105,7 +102,7 @@ def parts(text: str, flag: str) -> list[str]:
 
 
 def add_dataset_flags(parser: argparse.ArgumentParser, *, many: bool = False) -> None:
-    """Add the flags that name the data: bundled networks (a list if ``many``), or your own file."""
+    """Add the flags for the data: benchmark networks (a list if ``many``), or your own file."""
     what = "bundled networks, separated by commas" if many else "a bundled network"
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument("--dataset", help=f"{what}: {', '.join(NETWORKS)}")
@@ -124,8 +121,8 @@ def add_dataset_flags(parser: argparse.ArgumentParser, *, many: bool = False) ->
 def add_table_flags(parser: argparse.ArgumentParser, which: Any = None, **needs: Any) -> None:
     """Add the flags of your own table, its schema, and the consent to unmatched values.
 
-    ``which`` is a group of flags of which one names the table; ``needs`` says whether they must be
-    given.
+    ``which`` is a group of flags, one of which names the table; ``needs`` is True if one is
+    required.
     """
     (which or parser).add_argument(
         "--csv",
@@ -156,7 +153,7 @@ def add_table_flags(parser: argparse.ArgumentParser, which: Any = None, **needs:
 
 
 def add_join_flag(parser: argparse.ArgumentParser) -> None:
-    """Add the flag of a second file, whose columns are added by a key."""
+    """Add the flag for a second file whose columns are joined by a key."""
     parser.add_argument(
         "--join",
         nargs=3,
@@ -167,7 +164,7 @@ def add_join_flag(parser: argparse.ArgumentParser) -> None:
 
 
 def joined(table: Any, args: argparse.Namespace) -> Any:
-    """Return a table with the columns that --join adds, if it is given."""
+    """Return the table with the columns of --join, if given."""
     from engine.data.sources import Join
 
     if args.join is None:
@@ -188,7 +185,7 @@ def add_run_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def add_knowledge_flag(parser: argparse.ArgumentParser, *, ready: bool = False) -> None:
-    """Add background knowledge; ``ready``: also by the name of a set for bundled networks."""
+    """Add the flag for background knowledge; ``ready`` also allows sets of benchmark networks."""
     words = [name.replace(" ", "-") for name in READY]
     parser.add_argument(
         "--knowledge",
@@ -200,7 +197,7 @@ def add_knowledge_flag(parser: argparse.ArgumentParser, *, ready: bool = False) 
 
 
 def known(args: argparse.Namespace) -> Knowledge | None:
-    """Return the background knowledge of --knowledge: a file, or the JSON text."""
+    """Return the background knowledge of --knowledge, from a file or JSON text."""
     word = args.knowledge
     if word is None:
         return None
@@ -208,12 +205,12 @@ def known(args: argparse.Namespace) -> Knowledge | None:
 
 
 def said(args: argparse.Namespace) -> Said:
-    """Return the value of --knowledge for a study: a ready set's name, or the file's content."""
+    """Return the value of --knowledge for a study: the name of a set, or the file's content."""
     return ready_name(args.knowledge or "") or known(args)
 
 
 def requested(args: argparse.Namespace, key: str, specs: Sequence[Spec], data: Dataset) -> Request:
-    """Return the request that the flags make for their one dataset."""
+    """Return the request for the one dataset of the flags."""
     source = None if args.dataset is None else Source(data.name, args.n, args.data_seed)
     facts = said(args)
     if isinstance(facts, str):
@@ -223,12 +220,12 @@ def requested(args: argparse.Namespace, key: str, specs: Sequence[Spec], data: D
 
 
 def add_json_flag(parser: argparse.ArgumentParser, what: str = "print one JSON object") -> None:
-    """Add the flag that prints JSON in the place of words."""
+    """Add the flag that prints JSON instead of text."""
     parser.add_argument("--json", action="store_true", help=what)
 
 
 def datasets(args: argparse.Namespace) -> list[Dataset]:
-    """Return the data that the flags name; InputError if they do not fit together."""
+    """Return the data of the flags; raises InputError if the flags conflict."""
     if args.csv is not None:
         schema = None if args.schema is None else load_schema(args.schema)
         return [own_table(args, schema, truth=args.truth)]
@@ -242,10 +239,10 @@ def datasets(args: argparse.Namespace) -> list[Dataset]:
 
 
 def own_table(args: argparse.Namespace, schema: Schema | None, **options: Any) -> Dataset:
-    """Read your own table; standard error lists unmatched values before anything is charged.
+    """Read your own table; list unmatched values on standard error before any charge.
 
-    ``options`` are those of the reader. InputError if many unmatched values count as an answer and
-    the flag of consent is not given.
+    ``options`` are passed to the reader. Raises InputError if many unmatched values count as an
+    answer and the consent flag is missing.
     """
     from engine.data.reading import read
 
@@ -261,7 +258,7 @@ def own_table(args: argparse.Namespace, schema: Schema | None, **options: Any) -
 
 
 def tell_unforeseen(data: Dataset) -> None:
-    """List unmatched values on standard error, for the table's owner only."""
+    """List unmatched values on standard error, which only the table's owner reads."""
     rows = [
         (u.column, f"{u.cells:,}", u.share, u.look if u.empty else show(u.look), u.to or "")
         for u in data.unforeseen_cells
@@ -273,7 +270,7 @@ def tell_unforeseen(data: Dataset) -> None:
 
 
 def dataset(args: argparse.Namespace) -> Dataset:
-    """Return the one dataset that the flags name."""
+    """Return the one dataset of the flags."""
     found = datasets(args)
     if len(found) > 1:
         raise InputError("--dataset takes one name here; engine sweep takes several.")
@@ -283,7 +280,7 @@ def dataset(args: argparse.Namespace) -> Dataset:
 def add_parameter_flags(
     parser: argparse.ArgumentParser, specs: Sequence[Spec], *, many: bool = False
 ) -> None:
-    """Add one flag per declared parameter, in either spelling; it takes a list if ``many``."""
+    """Add one flag per declared parameter, in both spellings; with ``many`` it takes a list."""
     for spec in specs:
         flags = dict.fromkeys((f"--{spec.name}", f"--{spec.name.replace('_', '-')}"))
         what = ", ".join(spec.choices) or spec.bounds() + "".join(f' or "{w}"' for w in spec.words)
@@ -299,13 +296,13 @@ def add_parameter_flags(
 
 
 def given(args: argparse.Namespace, specs: Sequence[Spec]) -> dict[str, str]:
-    """Return name -> text of the parameters given as flags."""
+    """Return the parameters given as flags, as name -> text."""
     texts = {spec.name: getattr(args, f"param_{spec.name}") for spec in specs}
     return {name: text for name, text in texts.items() if text is not None}
 
 
 def values(args: argparse.Namespace, specs: Sequence[Spec]) -> dict[str, Any]:
-    """Return name -> parsed value of the parameters given as flags."""
+    """Return the parameters given as flags, as name -> parsed value."""
     texts = given(args, specs)
     return {spec.name: spec.parse(texts[spec.name]) for spec in specs if spec.name in texts}
 
@@ -319,10 +316,10 @@ USUAL = (
 def chosen_algorithms(
     prog: str, argv: Sequence[str], *, many: bool = False
 ) -> tuple[list[str], list[Spec]]:
-    """Read the algorithms that ``--algorithm`` names, since they declare the other flags.
+    """Read the algorithms in ``--algorithm``, because they declare the other flags.
 
-    Without it: the default for a bundled network or for your own table.
-    InputError for several, unless ``many``.
+    The default depends on the data: a benchmark network or your own table. Raises InputError for
+    several algorithms unless ``many``.
     """
     first = Parser(prog=prog, add_help=False, example="")
     first.add_argument("--algorithm")

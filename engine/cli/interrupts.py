@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: the first asks for a stop that keeps finished work, the second ends."""
+"""Ctrl-C and SIGTERM: the first requests a stop that keeps finished work, the second exits."""
 
 from __future__ import annotations
 
@@ -13,36 +13,36 @@ from types import FrameType
 
 from engine.monitor import Monitor, OnProgress
 
-EVERY = 10.0  # seconds between two lines of progress where standard error is no terminal
-INTERRUPTED = 130  # the exit status of a program that Ctrl-C ended
+EVERY = 10.0  # seconds between lines of progress if standard error is not a terminal
+INTERRUPTED = 130  # exit status of a program ended by Ctrl-C
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _broken: list[int] = []
-_reading: list[str] = []  # the line of a signal while modules are read
+_reading: list[str] = []  # message for a signal during imports
 
 
 class Interrupt(KeyboardInterrupt):
-    """A KeyboardInterrupt that Python does not take for its own.
+    """A KeyboardInterrupt for which Python keeps the exit status.
 
-    If a plain one leaves exec() (which makes dataclasses), Python ends itself by SIGINT at the end
-    and ignores the exit status.
+    If a plain KeyboardInterrupt passes through exec() (used by dataclasses), Python ends itself by
+    SIGINT at the end and ignores the exit status.
     """
 
 
 def end_on_signals() -> None:
-    """Let SIGTERM end the program as Ctrl-C does: with a KeyboardInterrupt."""
+    """Make SIGTERM raise a KeyboardInterrupt, like Ctrl-C."""
     for number in _SIGNALS:
         signal.signal(number, _interrupt)
 
 
 def interrupted() -> bool:
-    """Return whether a signal has interrupted the program; its exception may be swallowed."""
+    """Return True if a signal has interrupted the program, even if its exception was caught."""
     return bool(_broken)
 
 
 def ignore_signals() -> None:
     """Ignore further signals while the program ends and prints its last lines.
 
-    A library's interrupted thread prints nothing either.
+    Interrupted threads of libraries print nothing either.
     """
     for number in _SIGNALS:
         signal.signal(number, signal.SIG_IGN)
@@ -59,9 +59,9 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 @contextmanager
 def modules_are_read(said: str) -> Iterator[None]:
-    """End the program at once, with a line, if a signal comes while modules are read.
+    """End the program at once, with a message, if a signal arrives during imports.
 
-    Nothing has begun yet, and an interrupt inside compiled code would print a traceback.
+    No work has started yet, and an interrupt inside compiled code would print a traceback.
     """
     _reading.append(said)
     try:
@@ -72,7 +72,7 @@ def modules_are_read(said: str) -> Iterator[None]:
 
 @contextmanager
 def interruptible(progress: OnProgress | None = None) -> Iterator[Monitor]:
-    """Yield a monitor that a signal stops; a second signal is a KeyboardInterrupt."""
+    """Yield a monitor that a signal stops; a second signal raises KeyboardInterrupt."""
     pressed: list[int] = []
 
     def press(number: int, frame: FrameType | None) -> None:
@@ -90,9 +90,9 @@ def interruptible(progress: OnProgress | None = None) -> Iterator[Monitor]:
 
 @contextmanager
 def watched() -> Iterator[Monitor]:
-    """Yield a monitor that Ctrl-C stops, with a line on standard error.
+    """Yield a monitor that Ctrl-C stops, with a progress line on standard error.
 
-    The line is rewritten in place on a terminal; else a new one comes now and then.
+    A terminal rewrites the line in place; otherwise new lines are printed from time to time.
     """
     there, last, shown = sys.stderr.isatty(), [time.monotonic()], list[bool]()
 
@@ -113,7 +113,7 @@ def watched() -> Iterator[Monitor]:
 
 
 def ending(monitor: Monitor, out: str | None) -> int:
-    """Return the exit status; after a stop, say on standard error where the results are."""
+    """Return the exit status; after a stop, print on standard error where the results are."""
     if not monitor.stopped():
         return 0
     where = f" in {out}" if out else ""

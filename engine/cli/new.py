@@ -45,6 +45,6 @@ def new_command(argv: Sequence[str]) -> None:
     folder = own_folder(Path(parser.parse_args(argv).folder))
     python, name = shlex.quote(sys.executable), folder.resolve().name
     said = README.format(name=name, python=python, budget=shlex.quote(name))
-    save("*\n", folder / ".gitignore")  # should it come into a repository after all
+    save("*\n", folder / ".gitignore")  # in case the folder lies in a repository
     save(said, folder / "README.md")
     print(f"Created {folder}. Put your table there; {folder / 'README.md'} has the next commands.")

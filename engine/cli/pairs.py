@@ -1,4 +1,4 @@
-"""``engine pairs``: which of two columns causes the other."""
+"""``engine pairs``: decide which of two columns causes the other."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KEY = "anm"
 
 
 def pairs_command(argv: Sequence[str]) -> None:
-    """Decide which of two columns causes the other; with --json the numbers."""
+    """Decide which of two columns causes the other; print numbers with --json."""
     specs = AnmParameters.specs()
     parser = Parser(
         description="Decide which of two columns causes the other, with differential privacy.",
@@ -65,7 +65,7 @@ def pairs_command(argv: Sequence[str]) -> None:
 
 
 def low_high(text: str) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Parse the value of --bounds: low and high of either column."""
+    """Parse the value of --bounds: low and high of each column."""
     a, b, c, d = numbers(text)
     return (a, b), (c, d)
 
@@ -88,7 +88,7 @@ def decision_dict(result: RunResult, decision: Decision, notes: Sequence[str]) -
 
 
 def sentence(result: RunResult, decision: Decision) -> str:
-    """Say the decision in plain words."""
+    """Return the decision in plain words."""
     spent = f"ε = {number(result.proven.epsilon)}, δ = {number(result.proven.delta)}"
     if decision.direction is None:
         return f"Nothing was released: the data are too close to a change. Proven {spent}."

@@ -14,7 +14,7 @@ from engine.studies.plan import DENSITY, DRAWS, TARGET, plan
 
 
 def plan_command(argv: Sequence[str]) -> int:
-    """Forecast the result of a release from public facts; a table or one JSON object."""
+    """Forecast the result of a release from public facts; print a table or one JSON object."""
     parser = Parser(
         description="Forecast the edges that each algorithm finds at each epsilon, on simulated "
         "networks of a schema. It reads no data.",

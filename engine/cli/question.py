@@ -1,4 +1,4 @@
-"""Flags of a question that is asked before a release."""
+"""Flags of a question about an effect, asked before a release."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from engine.question import SHARE, Question, Questions, load_questions, order_of
 
 
 def add_question_flags(parser: argparse.ArgumentParser) -> None:
-    """Add a cause, an outcome and their order of time to a command that charges."""
+    """Add the flags for cause, outcome and time order to a command that charges."""
     group = parser.add_argument_group(
         "question", "the effect that the release is made for: it gets a share of the budget"
     )
@@ -45,7 +45,7 @@ def add_question_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def questions_of(args: argparse.Namespace) -> Questions | None:
-    """Return the question that the flags ask, or those of a file; None without any."""
+    """Return the question of the flags, or those of a file; None if there are none."""
     given = [name for name in ("cause", "outcome", "cause_level", "reference", "outcome_level",
                                "values", "before", "after", "adjust")
              if getattr(args, name) is not None]  # fmt: skip
@@ -74,7 +74,7 @@ def questions_of(args: argparse.Namespace) -> Questions | None:
 
 
 def _order(args: argparse.Namespace) -> Knowledge | None:
-    """Return the order of time that --before and --after state; columns in neither are free."""
+    """Return the time order given by --before and --after; other columns are unconstrained."""
     before, after = (
         parts(text, flag) if text else []
         for text, flag in ((args.before, "--before"), (args.after, "--after"))

@@ -50,7 +50,7 @@ def release_command(argv: Sequence[str]) -> int:
         schema = replace(schema, knowledge=facts)
     schema = schema.asked(questions_of(args))
     if args.sign:
-        own_key()  # one that cannot be used is refused before the table is read
+        own_key()  # raises for an unusable key before the table is read
     asked: dict[str, Any] = {"sign": args.sign, "resume": args.resume}
     said = ["Nothing was released, and nothing was charged."]
     try:
@@ -63,7 +63,7 @@ def release_command(argv: Sequence[str]) -> int:
     except Stopped as stop:
         print(stop, file=sys.stderr)
         return INTERRUPTED
-    except (Cancelled, KeyboardInterrupt) as pressed:  # a second one does not wait for the end
+    except (Cancelled, KeyboardInterrupt) as pressed:  # a second signal does not wait for the end
         ignore_signals()
         print("Stopped.", *getattr(pressed, "__notes__", said), file=sys.stderr)
         return INTERRUPTED
@@ -71,7 +71,7 @@ def release_command(argv: Sequence[str]) -> int:
 
 
 def _handed_out(paid: BudgetedRelease, budget: Budget, out: Path) -> None:
-    """Write the two files of a release, and summarise it."""
+    """Write the two files of a release, and print a summary."""
     found = paid.release
     _write(canonical(found), to_html(found), out, paid.kept)
     said = repr(budget)[1:-1].removeprefix("Budget ")
@@ -88,7 +88,7 @@ def _handed_out(paid: BudgetedRelease, budget: Budget, out: Path) -> None:
 
 
 def _parser(specs: Sequence[Spec], again: bool) -> Parser:
-    """Return the parser; a release that is exported ``again`` needs no flags of a table."""
+    """Return the parser; exporting a release ``again`` needs no table flags."""
     parser = Parser(
         description="Charge a budget and write one release, a file that you can share. "
         "Ctrl-C stops it.",
@@ -122,7 +122,7 @@ def _add_out_flags(parser: Parser) -> None:
 
 
 def _again(args: Namespace, out: Path) -> int:
-    """Export a saved release again; nothing is charged."""
+    """Export a saved release again, without a charge."""
     kept, text, page = Budgets().get(args.again)
     if args.sign:
         found = signed(opened(text.encode())[0], own_key())
@@ -133,7 +133,7 @@ def _again(args: Namespace, out: Path) -> int:
 
 
 def _write(text: str, page: str, out: Path, kept: str | None) -> None:
-    """Write both files; where that fails after all, say where the release still is."""
+    """Write both files; if that fails, say where the saved release is."""
     try:
         save(text, out)
         save(page, page_of(out))
@@ -175,7 +175,7 @@ def setting(text: str) -> tuple[str, str]:
 
 
 def synthetic_command(argv: Sequence[str]) -> None:
-    """Write synthetic rows drawn from a release."""
+    """Write synthetic rows generated from a release."""
     parser = Parser(
         description=LABEL,
         example="synthetic release.json --rows 100 --out synthetic.csv",

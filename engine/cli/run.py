@@ -37,7 +37,7 @@ from engine.words.run import CLAIMED, proven_name, stated
 
 
 def run_command(argv: Sequence[str]) -> int:
-    """Run one algorithm on one dataset; a summary, or with --json every field of the result."""
+    """Run one algorithm on one dataset; print a summary, or every field with --json."""
     (key,), specs = chosen_algorithms("engine run", argv)
     chosen = algorithm(key)
     parser = Parser(
@@ -50,11 +50,11 @@ def run_command(argv: Sequence[str]) -> int:
     add_knowledge_flag(parser, ready=True)
     add_parameter_flags(parser, specs)
     args = parser.parse_args(argv)
-    data = dataset(args)  # an interrupted reading has nothing to keep
+    data = dataset(args)  # nothing to keep if reading is interrupted
     request = requested(args, key, specs, data)
     for bad in unworkable([key], [Shape.of(data)], request.params):
         print(bad, file=sys.stderr)
-    # A script reads standard error that is no terminal: a run writes no progress there.
+    # If standard error is not a terminal, a script may read it, so no progress is printed.
     with (watched if sys.stderr.isatty() else interruptible)() as monitor:
         result = request.run(data, **monitor.options)
     print(json.dumps(result_dict(result)) if args.json else summary(result))
@@ -88,7 +88,7 @@ def summary(result: RunResult) -> str:
 
 
 def _known(result: RunResult) -> list[str]:
-    """Return how many directions background knowledge fixes; nothing without any."""
+    """Say how many directions background knowledge fixes; empty without knowledge."""
     if result.known is None:
         return []
     turned, links = result.known.fixed(result.matrix)
@@ -98,7 +98,7 @@ def _known(result: RunResult) -> list[str]:
 
 
 def _scores(result: RunResult) -> list[str]:
-    """Compare with the truth: fully tested edges, then partly tested pairs too, if any."""
+    """Compare with the ground truth: fully tested edges, then also partly tested pairs, if any."""
     said = [("", result.metrics_tested)]
     if result.untested:
         said.append(("counting partly tested pairs as edges: ", result.metrics_all))
@@ -112,7 +112,7 @@ def _scores(result: RunResult) -> list[str]:
 
 
 def epsilons(result: RunResult) -> list[str]:
-    """Return a private run's ε by their names, each on a line."""
+    """Return each ε of a private run with its name, one per line."""
     if not ALGORITHMS[result.algorithm].private:
         return []
     known = [(proven_name(result.ledger), result.proven)]
@@ -122,7 +122,7 @@ def epsilons(result: RunResult) -> list[str]:
 
 
 def algorithms_command(argv: Sequence[str]) -> None:
-    """List every algorithm; with --json also its parameters, defaults and bounds."""
+    """List every algorithm; with --json, also parameters, defaults and bounds."""
     parser = Parser(
         description="List every algorithm; with --json also its parameters.",
         example="algorithms",
@@ -136,29 +136,30 @@ def algorithms_command(argv: Sequence[str]) -> None:
 
 
 def warm_command(argv: Sequence[str]) -> int:
-    """Compile every counting loop once, so that no later run waits for it."""
+    """Compile every counting loop once, so that later runs need not wait."""
     parser = Parser(
         description="Compile every counting loop once, into numba's cache on disk.", example="warm"
     )
     parser.parse_args(argv)
     networks, pairs = load_dataset("asia", n=300), load_dataset("pair:cubic:uniform", n=200)
-    with interruptible() as monitor:  # the compiler bears no interrupt: between kernels only
+    # the compiler cannot be interrupted, so a stop waits for the next kernel
+    with interruptible() as monitor:
         for key, chosen in ALGORITHMS.items():
             small = pairs if chosen.columns == pairs.d else networks
             for options in _kernels(chosen):
                 if monitor.stopped():
                     return INTERRUPTED
-                with suppress(InputError):  # a combination that is refused needs no kernel
+                with suppress(InputError):  # invalid combinations need no kernel
                     run(key, small, trace=False, **options)
         if monitor.stopped():
             return INTERRUPTED
-        # Many columns: all pairs are counted together, and samples drawn row by row.
+        # With many columns, all pairs are counted together and samples are drawn row by row.
         run("priv_pc", load_dataset("win95pts", n=200), trace=False, max_order=0)
     return 0
 
 
 def _kernels(chosen: Algorithm) -> Iterator[dict[str, Any]]:
-    """Yield every choice that may need other kernels: guarantee, form, statistic, score."""
+    """Yield every choice that may need different kernels: guarantee, form, statistic, score."""
     choices = {s.name: [v for v in s.choices if v != "auto"] for s in chosen.params.specs()}
     names = [name for name in ("guarantee", "form", "statistic", "score") if name in choices]
     for chosen_values in product(*(choices[name] for name in names)):

@@ -14,7 +14,7 @@ from engine.studies.scenes import ALGORITHMS, COARSE, DRAWS, EPSILONS, make_scen
 
 
 def scene_command(argv: Sequence[str]) -> int:
-    """Write every draw of the noise on one dataset, as the file that the opening page draws."""
+    """Write all repetitions on one dataset to the file that the opening page draws."""
     parser = Parser(
         description="Run some algorithms at forty values of epsilon, many times each, and write "
         "what became of every pair of columns.",

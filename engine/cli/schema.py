@@ -1,4 +1,4 @@
-"""``engine schema draft | check``: the public facts of a table's columns."""
+"""``engine schema draft | check``: draft or check a table's schema."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from engine.data.schema import Schema, load_schema
 from engine.monitor import Cancelled
 from engine.percent import percent
 
-CROWDED = 0.9  # a level that holds more of the rows leaves little to learn from
+CROWDED = 0.9  # a larger share of rows in one level leaves little information
 
 
 def schema_command(argv: Sequence[str]) -> int:
-    """Draft or check the public facts of a table's columns."""
+    """Draft or check the public facts about a table's columns."""
     parser = Parser(
         description="Draft or check a schema. Each subcommand has a --help.",
         example="schema draft table.csv",
@@ -67,7 +67,8 @@ def _draft(args: argparse.Namespace) -> None:
     said = {"encoding": args.csv_encoding, "query": args.query, "missing": args.missing}
     with watched() as monitor:
         found = Schema.draft(joined(args.table, args), **monitor.options, **said)
-    plain = (sys.stdout.encoding or "").lower() not in ("utf-8", "utf8")  # JSON on any terminal
+    # print ASCII JSON on other terminals
+    plain = (sys.stdout.encoding or "").lower() not in ("utf-8", "utf8")
     print(json.dumps(found.to_json(), ensure_ascii=plain, indent=1))
     for remark in found.remarks:
         print(f"{remark}.".replace("?.", "?"), file=sys.stderr)

@@ -17,7 +17,8 @@ def story_command(argv: Sequence[str]) -> int:
     )
     parser.add_argument("--out", required=True, metavar="DIR", help="the folder")
     args = parser.parse_args(argv)
-    from engine.story.page import write  # here: its numbers are runs, and need the algorithms
+    # local import: its numbers come from runs, which need the algorithms
+    from engine.story.page import write
 
     if (folder := Path(args.out)).exists():
         check_place(folder / "index.html")

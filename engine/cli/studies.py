@@ -32,12 +32,12 @@ from engine.studies.study import sweep
 from engine.studies.trial import TrialResult, knowing
 from engine.words.run import together
 
-if TYPE_CHECKING:  # it loads pandas
+if TYPE_CHECKING:  # imports pandas
     from engine.studies.tune import Answer
 
 
 def where_flags(parser: argparse.ArgumentParser, workers: int) -> None:
-    """Add the flags that say where runs are made."""
+    """Add the flags for where runs are executed."""
     parser.add_argument(
         "--workers",
         type=at_least(1),
@@ -84,7 +84,7 @@ def _sweep_parser(specs: Sequence[Spec]) -> Parser:
 
 
 def sweep_command(argv: Sequence[str]) -> int:
-    """Run a study; a table or JSON on standard output, progress on standard error."""
+    """Run a study; print a table or JSON on standard output, progress on standard error."""
     keys, specs = chosen_algorithms("engine sweep", argv, many=True)
     args = _sweep_parser(specs).parse_args(argv)
     texts = given(args, specs)
@@ -94,16 +94,16 @@ def sweep_command(argv: Sequence[str]) -> int:
         if s.name in texts
     }
     if args.target is not None:
-        from engine.studies.tune import EPSILONS, SEEDS, check_target, public  # it loads pandas
+        from engine.studies.tune import EPSILONS, SEEDS, check_target, public  # imports pandas
 
-        check_target(args.target)  # before the first run
+        check_target(args.target)  # check before the first run
         grid.setdefault("epsilon", list(EPSILONS))
         args.seeds = SEEDS if args.seeds is None else args.seeds
     seeds = 5 if args.seeds is None else args.seeds
     with watched() as monitor:
         several = [knowing(data, said(args)) for data in datasets(args)]
         if args.target is not None:
-            public(several)  # it would cost ε at each run
+            public(several)  # refuses private data, which would cost ε per run
         first = {name: some if name == "epsilon" else some[0] for name, some in grid.items()}
         for bad in unworkable(keys, list(map(Shape.of, several)), first):
             print(bad, file=sys.stderr)
@@ -131,7 +131,7 @@ def _answers(
     target: float,
     how: Mapping[str, Any],
 ) -> list[Answer]:
-    """Return the epsilon that each dataset, algorithm and setting needs."""
+    """Return the epsilon needed for each dataset, algorithm and setting."""
     from engine.studies.tune import narrowed
 
     groups: dict[tuple[str, str, str], list[TrialResult]] = {}
@@ -155,7 +155,7 @@ def _as_json(results: Sequence[TrialResult]) -> str:
 def _as_table(results: Sequence[TrialResult]) -> str:
     if not results:
         return "No run finished."
-    from engine.studies.summary import frame, summary  # here: it loads pandas
+    from engine.studies.summary import frame, summary  # local import: pandas
 
     table = summary(frame(results))
     note = "Skeleton F1: median with the 10th and 90th percentile; the others: medians."

@@ -101,7 +101,7 @@ def tune_command(argv: Sequence[str]) -> int:
         search: Any = {"runs": args.runs, "held_out": held_out, "seed": args.search_seed, **how}
         found = tune(key, data, fixed, over, **search)
         if args.target is not None and found.better and not monitor.stopped():
-            seeds = range(FRESH, FRESH + SEEDS)  # that the search did not use
+            seeds = range(FRESH, FRESH + SEEDS)  # not used by the search
             answers["best setting"] = answer({**rest, **found.params}, seeds=seeds)
     if args.json:
         more = {name: answer.as_dict() for name, answer in answers.items()}
@@ -118,7 +118,7 @@ def tune_command(argv: Sequence[str]) -> int:
 
 
 def _data(args: Any) -> tuple[list[Dataset], list[Dataset]]:
-    """Return the data of the search, and the data on which the result is reported."""
+    """Return the data for the search, and the data for the reported result."""
     if args.held_out is not None and args.dataset is None:
         raise InputError(
             "--held-out can only be used with --dataset. With a schema or a release, half of the "
@@ -139,7 +139,7 @@ def _data(args: Any) -> tuple[list[Dataset], list[Dataset]]:
 
 
 def as_dict(found: Tuned) -> dict[str, Any]:
-    """Return the result for JSON, with null for values that are not a number."""
+    """Return the result for JSON, with null for NaN."""
     names = ("chosen", "fresh", "default", "gap", "better", "runs", "whole")
     content = {"algorithm": found.key, "fixed": found.fixed, "params": found.params}
     kept = plain({**content, **{name: getattr(found, name) for name in names}})

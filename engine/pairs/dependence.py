@@ -39,7 +39,7 @@ TINY = 1e-300  # replaces a spread of 0, so that its logarithm stays finite
 
 def spearman(a: Vector, b: Vector) -> float:
     """Return |rho| from midranks: 12 |sum of centred products| / (m (m^2 - 1))."""
-    from scipy.stats import rankdata  # here: it takes half a second to load
+    from scipy.stats import rankdata  # local import: it takes half a second
 
     m = len(a)
     centre = (m + 1) / 2
@@ -48,36 +48,36 @@ def spearman(a: Vector, b: Vector) -> float:
 
 
 def kendall(a: Vector, b: Vector) -> float:
-    """|concordant - discordant| / (m (m - 1) / 2); a tie is neither. O(m log m)."""
-    from scipy.stats import kendalltau  # here: it takes half a second to load
+    """Return |concordant - discordant| / (m (m - 1) / 2); a tie is neither. O(m log m)."""
+    from scipy.stats import kendalltau  # local import: it takes half a second
 
     m, levels = len(a), min(len(np.unique(a)), len(np.unique(b)))
     if levels < 2:
-        return 0.0  # all pairs are ties
-    # Stuart's tau-c is the only one that no tie divides: the difference times a known factor.
+        return 0.0  # all pairs are tied
+    # Only Stuart's tau-c does not divide by ties: it is the difference times a known factor.
     tau = float(kendalltau(a, b, method="asymptotic", variant="c").statistic)
     return abs(round(tau * m * m * (levels - 1) / (2 * levels))) / (m * (m - 1) / 2)
 
 
 def hsic(a: Vector, b: Vector, width_a: float, width_b: float) -> float:
-    """trace(KHLH) / (m - 1)^2 for Gaussian kernels (eq. 4), without an m x m matrix.
+    """Return trace(KHLH) / (m - 1)^2 for Gaussian kernels (eq. 4), without an m x m matrix.
 
-    trace(KHLH) = sum K_ij L_ij - 2/m sum_i k_i l_i + (sum K)(sum L) / m^2, k_i and l_i the rows'
-    sums: one pass over the pairs i < j.
+    With the row sums k_i and l_i, trace(KHLH) = sum K_ij L_ij - 2/m sum_i k_i l_i + (sum K)(sum L)
+    / m^2, which needs one pass over the pairs i < j.
     """
     m = len(a)
     scaled_a = np.asarray(a, dtype=float) / (math.sqrt(2) * width_a)
     scaled_b = np.asarray(b, dtype=float) / (math.sqrt(2) * width_b)
     joint, rows_a, rows_b = _kernel_sums(scaled_a, scaled_b)
     trace = joint - 2 / m * (rows_a @ rows_b) + rows_a.sum() * rows_b.sum() / m**2
-    return max(0.0, float(trace)) / (m - 1) ** 2  # rounding can leave a trace below 0
+    return max(0.0, float(trace)) / (m - 1) ** 2  # rounding can make the trace negative
 
 
 @kernel(fastmath=True)
 def _kernel_sums(
     a: np.ndarray, b: np.ndarray
 ) -> tuple[float, np.ndarray, np.ndarray]:  # pragma: no cover - compiled
-    """sum_ij K_ij L_ij and the rows' sums of K and L, for K_ij = exp(-(a_i - a_j)^2)."""
+    """Return sum_ij K_ij L_ij and the row sums of K and L, for K_ij = exp(-(a_i - a_j)^2)."""
     m = len(a)
     joint = float(m)
     rows_a, rows_b = np.ones(m), np.ones(m)
@@ -97,22 +97,23 @@ def _kernel_sums(
 
 
 def quartiles(m: int) -> tuple[int, int]:
-    """Positions (from 0) of the first and third quartile among m sorted values."""
+    """Return the positions (from 0) of the first and third quartile among m sorted values."""
     return (m - 1) // 4, m - 1 - (m - 1) // 4
 
 
 def log_iqr(a: Vector) -> float:
-    """Logarithm of the interquartile range."""
+    """Return the logarithm of the interquartile range."""
     ordered, (low, high) = np.sort(a), quartiles(len(a))
     return math.log(max(float(ordered[high] - ordered[low]), TINY))
 
 
 def iqr_reach(ordered: Vector, changes: int, shift: float = 0.0) -> tuple[float, float]:
-    """Smallest and largest IQR after ``changes`` replaced values, all others moved by ``shift``.
+    """Return the smallest and largest IQR after ``changes`` replaced values.
 
-    A replaced value moves one quartile by one place: outwards if it leaves the middle, inwards if
-    it enters it. So j of the changes go to one quartile and the rest to the other. Exact where
-    ``shift`` is 0 and values may lie anywhere; inf where a quartile runs out of values.
+    All other values may move by ``shift``. A replaced value moves one quartile by one place:
+    outwards if it leaves the middle, inwards if it enters it. So j of the changes affect one
+    quartile and the rest the other. The result is exact if ``shift`` is 0 and values are unbounded.
+    It is infinite if a quartile moves past the last value.
     """
     low, high = quartiles(len(ordered))
     j = np.arange(changes + 1)
@@ -133,11 +134,11 @@ def iqr_reach(ordered: Vector, changes: int, shift: float = 0.0) -> tuple[float,
 
 
 def record_sensitivity(name: str, m: int, variant: str = "strict") -> float:
-    """Bound the change of the score by one replaced record of m test records; the fit is fixed.
+    """Bound the change of the score by one replaced test record of m, with a fixed fit.
 
     "published": Theorems 1 and 3, 30/m, 4/m, (16m - 8)/(m - 1)^2. "strict": 6/(m + 1) (tight), 4/m
     (tight), 27/(16m) + 4/m^2 for HSIC and sqrt(6)/m for its root (research/theory/pairs.md). The
-    others have none that is bounded.
+    other scores have no bound.
     """
     if name == "spearman":
         return 30 / m if variant == "published" else 6 / (m + 1)
@@ -152,13 +153,13 @@ def record_sensitivity(name: str, m: int, variant: str = "strict") -> float:
 
 
 def training_sensitivity(name: str, m: int, shift: float, width: float, variant: str) -> float:
-    """Bound the change of the score of m test records if each residual moves by up to ``shift``.
+    """Bound the change of the score of m test records if each residual changes by up to ``shift``.
 
-    "published": Theorem 7, 32 L sqrt(m) shift, L the kernel's Lipschitz constant e^(-1/2) / width.
-    "strict": a residual's feature moves by s = sqrt(2 - 2 exp(-shift^2 / (2 width^2))), and so does
-    the root of HSIC, times m / (m - 1); HSIC by as much times m / (m - 1)
-    (research/theory/pairs.md). No score moves further than its range, which is all
-    that holds for ranks.
+    "published": Theorem 7, 32 L sqrt(m) shift, where L = e^(-1/2) / width is the kernel's Lipschitz
+    constant. "strict": the feature of a residual changes by at most s = sqrt(2 - 2 exp(-shift^2 /
+    (2 width^2))). The root of HSIC changes by at most s m / (m - 1), and HSIC by at most m / (m -
+    1) times that (research/theory/pairs.md). No score changes by more than its range, and rank
+    scores have no better bound.
     """
     if name == "iqr":
         raise InputError("One record can move the iqr score by any amount.")

@@ -1,4 +1,4 @@
-"""The releases that decide a pair: a vote's margin, one difference, or the paper's noisy scores."""
+"""Releases that decide a pair: a vote's margin, one difference, or the paper's noisy scores."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from engine.theory import (
 )
 
 VOTE, DIFFERENCE, TWO_SCORES = "vote", "difference", "scores"
-TUNING_SHARE = 0.1  # of epsilon, where lambda and the width are chosen from the data
+TUNING_SHARE = 0.1  # share of epsilon for choosing lambda and the width from the data
 IQR_PARTS = 3  # two noisy distances and the release: Dwork and Lei's (3 epsilon, delta)
 
 
@@ -42,8 +42,9 @@ IQR_PARTS = 3  # two noisy distances and the release: Dwork and Lei's (3 epsilon
 class Terms:
     """The releases about a pair, and their budget.
 
-    ``epsilon`` and ``delta`` are the total if ``strict``, else the paper's parameters of these
-    names. ``rows`` of a block; ``tune`` lets blocks of the training half choose lambda and a width.
+    ``epsilon`` and ``delta`` are the total if ``strict``, otherwise the paper's parameters with
+    these names. ``rows`` is the size of a block. With ``tune``, blocks of the training half choose
+    lambda and a width.
     """
 
     data: Dataset
@@ -59,18 +60,18 @@ class Terms:
     tune: bool
 
     def arrow(self, gap: float) -> str:
-        """Return the direction that a gap says: above 0 the first column is the cause."""
+        """Return the direction for a gap: above 0 the first column is the cause."""
         return "{}->{}".format(*self.data.names if gap > 0 else self.data.names[::-1])
 
     def note(self, kind: str, noisy: float | None, exact: float) -> None:
-        """Emit a step for one of several numbers that decide together."""
+        """Emit a step for one of several numbers that decide the pair together."""
         decision = "not released" if noisy is None else "released"
         self.context.emit(kind, decision, value=noisy, internal={"exact": exact})
 
     def by_one(
         self, what: str, gap: float | None, scale: float, internal: Mapping[str, Any]
     ) -> Decision:
-        """Make the decision of the one number that decides, and emit a step for it."""
+        """Decide by one number, and emit a step for it."""
         decision = "undecided" if gap is None else self.arrow(gap)
         self.context.emit(
             "decision",
@@ -91,7 +92,7 @@ class Terms:
         scale: float,
         chance: Callable[[float, float], float],
     ) -> Decision:
-        """Decide by a released gap; ``chance(gap, scale)`` is that noise has not reversed it."""
+        """Decide by a released gap; its sign is right with probability ``chance(gap, scale)``."""
         sure = 0.5 if gap is None else chance(abs(gap), scale) if scale > 0 else 1.0
         return Decision(
             direction=None if gap is None else self.arrow(gap),
@@ -105,7 +106,7 @@ class Terms:
 
 
 def by_vote(terms: Terms) -> Decision:
-    """One noisy margin of the blocks' votes: every record is in one block."""
+    """Decide by one noisy margin of the blocks' votes; each record is in one block."""
     context = terms.context
     order = context.randomness.permutation(terms.data.n)
     cast = store_of(terms.data).keep(
@@ -122,7 +123,7 @@ def by_vote(terms: Terms) -> Decision:
 
 
 def by_scores(terms: Terms) -> Decision:
-    """Run the paper's Algorithm 1 with two noisy scores, or with their one difference."""
+    """Run the paper's Algorithm 1 with two noisy scores, or with one noisy difference."""
     context, data = terms.context, terms.data
     halves = Halves.split(data.n, context.randomness)
     setting, epsilon = _setting(terms, halves)
@@ -144,7 +145,7 @@ def by_scores(terms: Terms) -> Decision:
 
 
 def _setting(terms: Terms, halves: Halves) -> tuple[Setting, float]:
-    """Return the public setting and epsilon; or the blocks' choice, and the remaining epsilon."""
+    """Return the setting and the epsilon; with ``tune`` the blocks' choice and what remains."""
     setting, epsilon = terms.setting, terms.epsilon
     if not terms.tune:
         return setting, epsilon
@@ -174,7 +175,7 @@ def _one_difference(
 def _two_scores(
     terms: Terms, rest: Residuals, setting: Setting, exact: tuple[float, float], epsilon: float
 ) -> Decision:
-    """Sections 4.1, 4.2, 5.1 and 5.2; strict gives each score half of the total."""
+    """Apply sections 4.1, 4.2, 5.1 and 5.2; if strict, each score gets half of the total."""
     context, name = terms.context, terms.score
     each = epsilon / 2 if terms.strict else epsilon
     scale = setting.sensitivity(name, rest.n, rest.m) / each
@@ -195,7 +196,7 @@ def _two_scores(
 
 
 def _defended(setting: Setting, name: str, rest: Residuals) -> float:
-    """Return the sensitivity of a score; a rank score passed its test of the training half."""
+    """Return the sensitivity of a score; a rank score must have passed the training half's test."""
     protect = TEST if name in RANK_SCORES else setting.protect
     strict = replace(setting, variant="strict", protect=protect)
     return strict.sensitivity(name, rest.n, rest.m)
@@ -204,10 +205,10 @@ def _defended(setting: Setting, name: str, rest: Residuals) -> float:
 def _if_stable(
     terms: Terms, value: float, residuals: np.ndarray, shift: float, label: str
 ) -> float | None:
-    """Section 5.1: release if no rank is about to change.
+    """Apply section 5.1: release only if no rank is close to a change.
 
-    The smallest gap is one of the test half, and its records can move it freely: if they are to be
-    protected too, there is no guarantee.
+    The smallest gap belongs to the test half, and a test record can change it by any amount, so
+    there is no guarantee if test records are protected too.
     """
     return stable_release(
         terms.context,
@@ -221,7 +222,7 @@ def _if_stable(
 
 
 def _by_iqr(terms: Terms, rest: Residuals, setting: Setting, epsilon: float) -> Decision:
-    """Sections 4.3 and 5.3; or the difference of the scores by one propose-test-release (ours)."""
+    """Apply sections 4.3 and 5.3, or release the difference by one propose-test-release (ours)."""
     if terms.release == DIFFERENCE:
         whole = Reach(rest.ordered, IQR_SIGNS, rest.moves(setting), setting.test)
         return _iqr_difference(terms, whole, epsilon)
@@ -242,7 +243,7 @@ def _by_iqr(terms: Terms, rest: Residuals, setting: Setting, epsilon: float) -> 
                 label=name,
             )
         else:
-            noisy = reach.value  # the test half is public, and no training record enters
+            noisy = reach.value  # the test half is public, and training records do not affect it
         terms.note("iqr", noisy, reach.value)
         parts.append(noisy)
     kept = [part for part in parts if part is not None]
@@ -252,7 +253,7 @@ def _by_iqr(terms: Terms, rest: Residuals, setting: Setting, epsilon: float) -> 
 
 
 def _iqr_difference(terms: Terms, reach: Reach, epsilon: float) -> Decision:
-    """One test and one release: the larger distance moves by at most 1 as well."""
+    """Make one test and one release: the larger distance also changes by at most 1."""
     step = epsilon / 2
     noisy = propose_test_release(
         terms.context,
@@ -260,17 +261,18 @@ def _iqr_difference(terms: Terms, reach: Reach, epsilon: float) -> Decision:
         (max(reach.distances()),),
         length=1.0,
         epsilon=step,
-        slack=2 * terms.delta,  # one test of two: an unstable value passes it with delta
+        # one test instead of two: an unstable value passes with probability delta
+        slack=2 * terms.delta,
         label="difference of log IQRs",
     )
     return terms.by_one("scores_difference", noisy, 1 / step, {"exact": -reach.value})
 
 
 def _mark(order: np.ndarray) -> str:
-    """Name an order of the rows briefly, for the store to find results computed under it."""
+    """Return a short name of a row order, under which the store keeps results."""
     return hashlib.blake2b(np.ascontiguousarray(order).data, digest_size=16).hexdigest()
 
 
 def decide(terms: Terms) -> Decision:
-    """Release, and decide by the released numbers."""
+    """Release numbers and decide by them."""
     return by_vote(terms) if terms.release == VOTE else by_scores(terms)

@@ -1,8 +1,9 @@
-"""A vote over blocks of rows (ours): one record changes one block's vote, under any rule.
+"""A vote over blocks of rows (introduced here): one record changes the vote of one block.
 
-The number of blocks follows from n and the stated size of a block. A block may therefore use
-methods that no bounded score allows: standardise by its own spread, choose lambda by
-cross-validation, use the variance score of section 3.3, all of its rows for fit and score alike.
+This is true for any rule inside a block. The number of blocks follows from n and the declared block
+size. A block may therefore use methods without a bounded sensitivity. It may standardise by its
+spread, choose lambda by cross-validation, use the variance score of section 3.3, and use all of its
+rows for both fit and score.
 """
 
 from __future__ import annotations
@@ -16,22 +17,22 @@ from engine.pairs.dependence import KERNEL_SCORES, hsic, score
 from engine.pairs.regression import Ridge, Vector
 
 RIDGES = (1e-4, 1e-3, 1e-2, 1e-1)
-WIDTH = 0.3  # of the regression's kernel, where 1 is REACH standard deviations
+WIDTH = 0.3  # of the regression's kernel; 1 is REACH standard deviations
 REACH = 3.0
-MARGIN_SENSITIVITY = 2.0  # a vote that turns leaves one side and joins the other
+MARGIN_SENSITIVITY = 2.0  # a reversed vote leaves one side and joins the other
 
 
 def block_count(n: int, size: int) -> int:
-    """Count the blocks of about ``size`` rows that n rows make; at least one."""
+    """Return the number of blocks of about ``size`` rows among n rows; at least one."""
     return max(1, n // size)
 
 
 def votes(
     pair: Pair, order: np.ndarray, size: int, name: str, check: Callable[[], None] = lambda: None
 ) -> Vector:
-    """Each block's vote: 1 for x -> y, -1 for y -> x, 0 where it cannot tell.
+    """Return each block's vote: 1 for x -> y, -1 for y -> x, 0 for undecided.
 
-    ``order`` deals the rows into blocks; ``check`` is called before each, and may end the run.
+    ``order`` assigns the rows to blocks; ``check`` is called before each, and may end the run.
     """
     cast = []
     for block in np.array_split(order, block_count(len(order), size)):
@@ -43,21 +44,21 @@ def votes(
 def _vote(block: Pair, name: str) -> float:
     x, y = _standard(block.x), _standard(block.y)
     if not (x.any() and y.any()):
-        return 0.0  # a constant column says nothing
+        return 0.0  # a constant column has no information
     return float(np.sign(_score(y, x, name) - _score(x, y, name)))
 
 
 def _standard(column: Vector) -> Vector:
-    """Centred, REACH standard deviations to 1, cut off there; all 0 if the column is constant."""
+    """Centre, scale REACH standard deviations to 1, clip; return 0s for a constant column."""
     spread = float(column.std())
-    if spread <= 1e-12:  # rounding of a constant's mean
+    if spread <= 1e-12:  # rounding error of a constant's mean
         return np.zeros_like(column)
     cut: Vector = np.clip((column - column.mean()) / (REACH * spread), -1.0, 1.0)
     return cut
 
 
 def _score(cause: Vector, effect: Vector, name: str) -> float:
-    """Score the dependence between the cause and the residuals of the effect's best fit."""
+    """Score the dependence between the cause and the residuals of the best fit of the effect."""
     fit = Ridge.fit(cause, effect, WIDTH)
     ridge = min(RIDGES, key=fit.cross_validation)
     rest = effect - fit.predict(cause, ridge)
@@ -70,14 +71,14 @@ WIDTHS = (0.15, 0.3, 0.6)
 
 
 def best_settings(pair: Pair, size: int) -> tuple[tuple[tuple[float, float], ...], Vector]:
-    """Return the (lambda, width) on offer, and the number of blocks that find each the best.
+    """Return the offered (lambda, width) pairs, and the number of blocks that prefer each.
 
-    Best is the smallest cross-validated error of both regressions together. One record changes one
-    block's choice, so each count moves by at most 1.
+    A block prefers the pair with the smallest cross-validated error of both regressions together.
+    One record changes the choice of one block, so each count changes by at most 1.
     """
     options = tuple((ridge, width) for ridge in RIDGES for width in WIDTHS)
     counts = np.zeros(len(options))
-    rows = np.arange(len(pair.x))  # dealt at random already
+    rows = np.arange(len(pair.x))  # already in random order
     for block in np.array_split(rows, block_count(len(rows), size)):
         part = pair.rows(block)
         fits = {

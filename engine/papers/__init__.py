@@ -1,1 +1,1 @@
-"""The papers reproduced: their tables and figures, compared with our numbers."""
+"""Reproductions of the papers' tables and figures, compared with our numbers."""

@@ -36,8 +36,9 @@ COMMON = {"guarantee": "published", "delta": 1e-12}
 CURATE = {**COMMON, "threshold": 0.05, "subsample": "off"}  # the constraint-based systems
 PROGRAM_DELTA = 1e-14
 FIGURE4_RUNS, NOLEAKS_RUNS = 50, 10
-ROUND_EPSILONS = tuple(float(e) for e in np.logspace(-3.5, -0.25, 9))  # totals below .1 to above 10
-GRADIENT_EPSILONS = tuple(float(e) for e in np.logspace(-2.5, -0.3, 5))  # NOLEAKS' own range
+# claimed totals from below .1 to above 10
+ROUND_EPSILONS = tuple(float(e) for e in np.logspace(-3.5, -0.25, 9))
+GRADIENT_EPSILONS = tuple(float(e) for e in np.logspace(-2.5, -0.3, 5))  # the range for NOLEAKS
 TOTAL_EPSILONS = (0.1, 1.0, 5.0, 10.0)
 STRATA = (10, 20)
 FIGURE4_TOTALS = (0.1, 5.0, 10.0)  # of part (b)
@@ -61,7 +62,7 @@ def program_count(result: RunResult, d: int) -> float:
     """Return the number of tests that the authors' program prints.
 
     It counts deletions and answers between the margins, from the first order on, and adds up the
-    counts after every order that it enters: the last is the one in which nothing is left to ask.
+    counts after every order that it enters. The last of these is the order without further tests.
     """
     diagnostics: Any = result.diagnostics
     counts = np.cumsum([order.tests for order in diagnostics.allocation.spent])
@@ -70,7 +71,7 @@ def program_count(result: RunResult, d: int) -> float:
 
 
 def curate_table5(work: Work) -> list[Row]:
-    """Table 5: tests at a total of 1, as the text runs them and as the program counts."""
+    """Reproduce table 5: tests at a total of 1, as in the text and as the program counts them."""
     values = {**CURATE, "epsilon": 1.0}
     text, error = by_network(work.runs(NETWORKS, "curate_pc", values), "tests", NETWORKS)
     program, program_error = by_network(_program_counts(work, values), "tests", NETWORKS)
@@ -111,9 +112,9 @@ def curate_table5(work: Work) -> list[Row]:
 
 
 def _per_round(work: Work, key: str) -> dict[str, pd.DataFrame]:
-    """Both forms' runs of a system whose epsilon is a round's, over :data:`ROUND_EPSILONS`.
+    """Return both forms' runs of a system with epsilon per round, over :data:`ROUND_EPSILONS`.
 
-    In CURATE's program EM-PC picks its sets by Kendall's p-value.
+    In CURATE's program, EM-PC chooses its sets by Kendall's p-value.
     """
     program = {**CURATE, "delta": PROGRAM_DELTA, "form": PROGRAM}
     if key == "em_pc":
@@ -126,7 +127,7 @@ def _per_round(work: Work, key: str) -> dict[str, pd.DataFrame]:
 
 
 def _conditional(work: Work) -> Row:
-    """How many runs of the text's form ask a conditional question, by their total."""
+    """Return the row with the number of text-form runs that make a conditional test, by total."""
     runs = work.runs(NETWORKS, "curate_pc", {**CURATE, "epsilon": TOTAL_EPSILONS})
     pairs = runs["dataset"].map(lambda name: math.comb(network(name, work.n).d, 2))
     reached = runs.assign(reached=runs["tests"] > pairs).groupby(["epsilon", "dataset"])["reached"]
@@ -144,7 +145,7 @@ def _conditional(work: Work) -> Row:
 
 
 def _program_counts(work: Work, values: dict[str, Any]) -> pd.DataFrame:
-    """One row per run of the program's form at its δ′, with the number it prints."""
+    """Return one row per run of the program's form at its δ′, with the number that it prints."""
     values = {**values, "delta": PROGRAM_DELTA, "form": PROGRAM, "trace": False}
     counts = []
     for name, seed in product(NETWORKS, range(work.seeds or 20)):
@@ -157,7 +158,7 @@ def _program_counts(work: Work, values: dict[str, Any]) -> pd.DataFrame:
 
 
 def curate_table6(work: Work) -> list[Row]:
-    """Table 6: non-private PC at T = 0.05."""
+    """Reproduce table 6: non-private PC at T = 0.05."""
     text, program = (
         [r.metrics_all.skeleton_f1 for r in (reference(n, work.n, 0.05, form) for n in NETWORKS)
          if r.metrics_all]
@@ -180,7 +181,7 @@ def curate_table6(work: Work) -> list[Row]:
 
 
 def curate_table7(work: Work) -> list[Row]:
-    """Table 7: seconds of 50 runs."""
+    """Reproduce table 7: seconds for 50 runs."""
     rows, ours = [], {}
     for key, printed in papers.CURATE_TABLE7.items():
         settings = COMMON if key == "curate_notears" else CURATE
@@ -211,7 +212,7 @@ def curate_table7(work: Work) -> list[Row]:
 
 
 def curate_figure3(work: Work) -> list[Row]:
-    """Figure 3: iterations that a total affords, by Lemma 2."""
+    """Reproduce figure 3: the number of iterations for a total, by Lemma 2."""
     kinds = ("additive", "exponential", "multiplicative")
     starts = tuple(float(e) for e in np.logspace(-3, math.log10(5), 40))
     panels, most = [], []
@@ -240,7 +241,7 @@ def curate_figure3(work: Work) -> list[Row]:
 
 
 def curate_figure4(work: Work) -> list[Row]:
-    """Figure 4: F1 against the total epsilon for every system, and its deviations."""
+    """Reproduce figure 4: F1 against the total epsilon for every system, with deviations."""
     runs = _figure4_runs(work)
     every = [table for key, forms in runs.items() if key in ALGORITHMS for table in forms.values()]
     write_curves(work, "curate-figure4", pd.concat(every), NETWORKS, "CURATE figure 4: mean F1")
@@ -262,7 +263,7 @@ def curate_figure4(work: Work) -> list[Row]:
 
 
 def _figure4_runs(work: Work) -> dict[str, dict[str, pd.DataFrame]]:
-    """Every system's runs by its form. Where epsilon is the total, that is the claimed one."""
+    """Return every system's runs by form. If epsilon is the total, it is also the Claimed ε."""
     text = {**CURATE, "epsilon": TOTAL_EPSILONS}
     program = {**text, "delta": PROGRAM_DELTA, "form": PROGRAM}
     totals = {
@@ -288,7 +289,7 @@ def _figure4_runs(work: Work) -> dict[str, dict[str, pd.DataFrame]]:
 
 
 def _ahead(at_five: dict[str, list[float]]) -> Row:
-    """Compare the methods at a total of 5, with CURATE at its best over the strata."""
+    """Compare the methods at a total of 5, with the best result of CURATE over the strata."""
     lead = []
     for k in range(len(NETWORKS)):
         here = {title: found[k] for title, found in at_five.items() if not math.isnan(found[k])}

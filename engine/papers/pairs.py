@@ -1,4 +1,4 @@
-"""Kusner et al. 2016: table 2, figures 1 and 2, and how often nothing is released."""
+"""Kusner et al. 2016: table 2, figures 1 and 2, and the frequency of runs without a release."""
 
 from __future__ import annotations
 
@@ -28,11 +28,12 @@ from engine.theory import (
 )
 
 KEY = "anm"
-NO_NOISE = 1e7  # the largest epsilon there is: its noise is below the scores' rounding
-PAIR_ROWS = 7_800  # the paper's ten pairs have 7,713 to 7,862
+NO_NOISE = 1e7  # the largest allowed epsilon; its noise is below the rounding of scores
+PAIR_ROWS = 7_800  # the paper's ten pairs have 7,713 to 7,862 rows
 SPLITS = 10
 PUBLISHED = {"guarantee": "published", "release": "scores", "protect": "test"}
-# Ways compared at one guaranteed epsilon. The vote hides every row, the others the test half's.
+# Mechanisms compared at one guaranteed epsilon. The vote protects every row, the others only the
+# test half.
 FORMS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("two scores", {"release": "scores", "protect": "test", "score": list(papers.PAIRS_TABLE2)}),
     ("one difference", {"release": "difference", "protect": "test", "score": ["root_hsic"]}),
@@ -41,7 +42,7 @@ FORMS: tuple[tuple[str, dict[str, Any]], ...] = (
 
 
 def simulated_pairs() -> list[Dataset]:
-    """Every mechanism, those held out included, with one noise each in turn."""
+    """Run every mechanism on simulated pairs, including held-out ones, with one noise seed each."""
     noises = list(NOISES)
     return [
         simulate_pair(mechanism, noises[i % len(noises)], n=PAIR_ROWS, seed=i)
@@ -50,13 +51,13 @@ def simulated_pairs() -> list[Dataset]:
 
 
 def _right(runs: pd.DataFrame) -> tuple[float, float]:
-    """Share of right directions, a decision withheld counting one half; error over pairs."""
+    """Return the share of right directions (1/2 if withheld), and its error over pairs."""
     means = runs.groupby("dataset")["right"].mean()
     return float(means.mean()), float(sem(means))
 
 
 def pairs_table2(work: Work) -> list[Row]:
-    """Table 2 on pairs that can be shipped, and on a person's copy of the Tuebingen pairs."""
+    """Reproduce table 2 on bundled pairs, and on the user's copy of the Tuebingen pairs."""
     sets: dict[str, list[Dataset]] = {"simulated": simulated_pairs()}
     if work.pairs is not None:
         sets["Tübingen"] = list(read_tuebingen(work.pairs))
@@ -81,7 +82,7 @@ def pairs_table2(work: Work) -> list[Row]:
 
 
 def _chances(work: Work, data: Sequence[Dataset], score: str) -> pd.DataFrame:
-    """Compute how likely noise leaves each split's right direction, by the published epsilon."""
+    """Compute the probability that noise keeps the right direction of each split, by epsilon."""
     values: dict[str, Any] = {**PUBLISHED, "score": score, "epsilon": NO_NOISE}
     chance = iqr_direction_probability if score == "iqr" else direction_probability
     rows = []
@@ -100,7 +101,7 @@ def _chances(work: Work, data: Sequence[Dataset], score: str) -> pd.DataFrame:
 
 
 def pairs_figure1(work: Work) -> list[Row]:
-    """Figure 1: the right direction against epsilon, HSIC and IQR, where the scores are right."""
+    """Reproduce figure 1: right directions against epsilon for HSIC and IQR."""
     data, series, ends = simulated_pairs(), [], {}
     epsilons = (0.1, 0.3, 1.0, 3.0, 10.0)
     for k, score in enumerate(("hsic", "iqr")):
@@ -127,9 +128,9 @@ def pairs_figure1(work: Work) -> list[Row]:
 
 
 def _null() -> Row:
-    """Compute how often noise withholds an IQR, for the paper's range of delta."""
+    """Compute how often noise prevents the release of an IQR, for the paper's range of delta."""
     deltas = (1e-5, 1e-4, 1e-3, 1e-2)
-    needed = [  # one interval suffices: the root is its share where both are equally far away
+    needed = [  # one interval suffices; the root is its share if both are equally far away
         next(a for a in range(1, 1000) if math.sqrt(1 - null_probabilities(a, 1.0, d)[0]) < 1e-4)
         for d in deltas
     ]
@@ -143,7 +144,7 @@ def _null() -> Row:
 
 
 def pairs_figure2(work: Work) -> list[Row]:
-    """Figure 2: HSIC with a private training half, against lambda and epsilon."""
+    """Reproduce figure 2: HSIC with a private training half, against lambda and epsilon."""
     data, ridges, epsilons = simulated_pairs(), (1e-3, 1e-2, 0.1, 0.3, 1.0), (0.1, 1.0, 10.0)
     grid = {**PUBLISHED, "protect": "training", "score": "hsic", "ridge": ridges,
             "epsilon": (*epsilons, NO_NOISE)}  # fmt: skip
@@ -176,7 +177,7 @@ def pairs_figure2(work: Work) -> list[Row]:
 
 
 def pairs_accuracy(work: Work) -> list[Row]:
-    """Measure how often each way to decide is right without noise on real pairs: rows and JSON."""
+    """Measure how often each mechanism is right without noise on real pairs; rows and JSON."""
     if work.pairs is None:
         raise InputError("Name your copy of the cdt 0.6.0 wheel with --pairs FILE.")
     data: Sequence[Dataset] = list(read_tuebingen(work.pairs))

@@ -24,14 +24,14 @@ from engine.privacy.budget import PROGRAM, TEXT
 from engine.registry import ALGORITHMS
 
 PRIV_PC = {"guarantee": "published", "delta": 1e-3}
-FORM_SEEDS = 10  # of the curves in both forms
+FORM_SEEDS = 10  # seeds per curve in both forms
 FIGURE1_EPSILONS = tuple(float(e) for e in np.logspace(-2, 1.5, 21))
 NETWORKS = papers.PRIV_PC_NETWORKS
 ORDER = ", ".join(NETWORKS)
 
 
 def figure1(work: Work) -> list[Row]:
-    """Figure 1: the text's form against the total epsilon, 8,820 runs."""
+    """Reproduce figure 1: the text's form against the total epsilon, 8,820 runs."""
     grid = {**PRIV_PC, "epsilon": FIGURE1_EPSILONS}
     runs = {key: work.runs(NETWORKS, key, grid) for key in PER_ROUND}
     write_curves(work, "figure1", pd.concat(runs.values()), NETWORKS, "Priv-PC figure 1: mean F1")
@@ -39,7 +39,7 @@ def figure1(work: Work) -> list[Row]:
 
 
 def figure1_gaussian(work: Work) -> list[Row]:
-    """Check the preprint's sentence on the sub-sampled Gaussian against the curves of figure 1."""
+    """Check the preprint's claim about the sub-sampled Gaussian against the curves of figure 1."""
     grid = {**PRIV_PC, "epsilon": FIGURE1_EPSILONS}
     runs = {k: work.runs(NETWORKS, k, grid) for k in ("gauss_pc", "svt_pc", "em_pc")}
     rows, behind = _curves("gauss_pc", {TEXT: runs["gauss_pc"]}), {}
@@ -74,7 +74,7 @@ def _names(names: Sequence[str]) -> str:
 
 
 def _curves(key: str, runs: dict[str, pd.DataFrame], reason: str = "") -> list[Row]:
-    """Read one system's scores off the mean curves of its forms, a row per score and total."""
+    """Read one system's scores off the mean curves of its forms; one row per score and total."""
     wanted = [("f1_pc", "skeleton F1 vs PC", 10.0), ("arcs_pc", "arcs vs PC", 10.0)]
     wanted += [("f1", "skeleton F1 vs truth", total) for total in (1.0, 10.0, 100.0)]
     wanted += [("arcs_list", "arcs vs the authors' list", total) for total in (1.0, 10.0, 100.0)]
@@ -93,7 +93,7 @@ def _both(what: str, found: Mapping[str, tuple[list[float], float]], reason: str
 
 
 def _claims(runs: dict[str, pd.DataFrame]) -> list[Row]:
-    """Check the paper's statements about the curves on ours."""
+    """Check the paper's statements about the curves on our curves."""
     reached = {}
     for key, table in runs.items():
         end = table[table["epsilon"] == table["epsilon"].max()].groupby("dataset")["f1_pc"]
@@ -136,7 +136,7 @@ def _claims(runs: dict[str, pd.DataFrame]) -> list[Row]:
 
 
 def figure1_forms(work: Work) -> list[Row]:
-    """Figure 1 in both forms: scores at three totals, and at epsilon = 1 per round."""
+    """Reproduce figure 1 in both forms: scores at three totals, and at epsilon = 1 per round."""
     rows, every = [], []
     reasons = {
         "svt_pc": "The program adds Lap(8S/ε) to a query, Algorithm 5 says Lap(4S/ε).",
@@ -166,7 +166,7 @@ def figure1_forms(work: Work) -> list[Row]:
 
 
 def table2(work: Work) -> list[Row]:
-    """Table 2: seconds of one run at epsilon = 1 per round."""
+    """Reproduce table 2: seconds per run at epsilon = 1 per round."""
     rows, ours = [], {}
     for (key, subsample), printed in papers.TABLE2.items():
         values = {**PRIV_PC, "epsilon": 1.0, **({"subsample": subsample} if subsample else {})}
@@ -192,7 +192,7 @@ def table2(work: Work) -> list[Row]:
 
 
 def _examined(claimed: float) -> int:
-    """Count the queries that a run at epsilon = 1 examined, from the total that it claims."""
+    """Compute from the Claimed ε how many queries a run at epsilon = 1 examined."""
     params = PrivPCParameters.build({**PRIV_PC, "epsilon": 1.0})
     return next(k for k in count() if claimed_total(k, params).epsilon > claimed * (1 - 1e-9))
 
@@ -208,7 +208,7 @@ def _counts(
 
 
 def table3(work: Work) -> list[Row]:
-    """Table 3: number of independence tests at epsilon = 1 per round."""
+    """Reproduce table 3: number of independence tests at epsilon = 1 per round."""
     rows, means = [], {}
     for key, printed in papers.TABLE3.items():
         runs = {

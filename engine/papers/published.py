@@ -1,8 +1,8 @@
-"""Printed numbers of the papers, which ``reproduce`` compares with ours.
+"""Numbers printed in the papers, which ``reproduce`` compares with ours.
 
 Priv-PC: Wang, Pang, Song, NeurIPS 2020. CURATE: Bhattacharjee and Tandon 2024. Curves that exist
-only as pictures (Priv-PC figure 1, CURATE figures 3 and 4) have no numbers here.
-The authors' lists of links are facts read from their public programs.
+only as pictures (Priv-PC figure 1, CURATE figures 3 and 4) are missing here. The authors' lists of
+links were read from their public programs.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import math
 PRIV_PC_NETWORKS = ("earthquake", "cancer", "asia", "survey", "sachs", "child", "alarm")
 CURATE_NETWORKS = ("cancer", "earthquake", "survey", "asia", "sachs", "child")
 
-# Links that both programs score against, cause>effect or undirected (--).
+# Links of the ground truth in both programs: cause>effect, or undirected (--).
 AUTHORS_LISTS = {
     "earthquake": "Burglary>Alarm Earthquake>Alarm Alarm>JohnCalls Alarm>MaryCalls",
     "cancer": "Pollution>Cancer Smoker>Cancer Cancer>Xray Dyspnoea>Cancer",
@@ -59,7 +59,7 @@ TABLE3 = {
     "em_pc": (61, 57, 216, 38, 1224, 7393, 12979),
 }
 
-# CURATE table 5: average CI tests at a total of 1; None where the text of the paper lacks it.
+# CURATE table 5: average CI tests at a total of 1; None if the paper lacks the number.
 CURATE_TABLE5 = {
     "pc": (None, None, None, 20, 43, 169),
     "curate_pc": (24, 23, 38, 77, 146, 575),

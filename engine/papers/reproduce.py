@@ -1,7 +1,7 @@
-"""``python -m engine reproduce NAME --out DIR``: the papers' tables and figures, with our numbers.
+"""``python -m engine reproduce NAME --out DIR``: reproduce the papers' tables and figures.
 
-Every reproduction runs the published forms at the paper's settings, and keeps its runs, its figures
-and its rows of the one table in the folder; ``table`` writes the table from the runs in the folder.
+Every reproduction runs the published forms at the paper's settings. It writes its runs, its figures
+and its rows of the common table into the folder; ``table`` writes that table from the folder.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ NAMES = (*STUDIES, TABLE)
 
 
 def reproduce(name: str, work: Work) -> list[Path]:
-    """Run one reproduction; the files it wrote. Raises InputError for an unknown name."""
+    """Run one reproduction and return the files written. Raises InputError for an unknown name."""
     if name not in NAMES:
         raise InputError(
             f"There is nothing called {name!r} to reproduce; there are {', '.join(NAMES)}."
@@ -69,7 +69,7 @@ def reproduce(name: str, work: Work) -> list[Path]:
 
 
 def page(measured: Mapping[str, Measured], n: int) -> str:
-    """Write the page of the measured runs."""
+    """Write the page about the measured runs."""
     truths = {name: network(name, 2) for name in AUTHORS_LISTS}
     perfect = {
         name: arc_f1(reference_of("pc", data.truth, data.names, None), authors_list(name))

@@ -1,7 +1,7 @@
-"""One table of the papers' tables, figures, theorems and lemmas that can be computed.
+"""One table with all computable tables, figures, theorems and lemmas of the papers.
 
 Each reproduction writes its rows as ``rows-NAME.json`` into its folder; :func:`document` makes one
-page of those that are there.
+page from the existing files.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ against it ({networks}). **Claimed ε** is the total that the paper states,
 Numbers of several networks are in the order {orders}.
 
 """
-# The networks of each paper, in the order of the numbers of a row.
+# The networks of each paper, in the order of the numbers in a row.
 ORDERS = {
     "Priv-PC": "earthquake, cancer, asia, survey, sachs, child, alarm",
     "CURATE": "cancer, earthquake, survey, asia, sachs, child",
@@ -56,11 +56,11 @@ ORDERS = {
 
 @dataclass(frozen=True)
 class Row:
-    """One statement: its place, its subject, the paper's and our numbers or words.
+    """One statement: its place, its subject, and the paper's and our numbers or words.
 
-    ``text`` follows the text of the paper, ``program`` the authors' program, where
-    a run has both forms. ``error`` and ``program_error`` are the largest standard errors of the
-    two. ``mark`` is worked out from the differences where it is not given.
+    ``text`` follows the text of the paper and ``program`` the authors' program, if a run has both
+    forms. ``error`` and ``program_error`` are the largest standard errors of the two. ``mark`` is
+    computed from the differences if it is not given.
     """
 
     item: str
@@ -75,7 +75,7 @@ class Row:
 
     @property
     def differences(self) -> list[float]:
-        """The program's over the paper's less one, else the text's, where both are numbers."""
+        """Relative differences of the program's numbers (otherwise the text's) from the paper's."""
         ours = self.text if isinstance(self.program, str) else self.program
         if isinstance(self.paper, str) or isinstance(ours, str):
             return []
@@ -84,7 +84,7 @@ class Row:
 
     @property
     def marked(self) -> str:
-        """The mark, as given or by the largest difference."""
+        """Given mark, or the mark for the largest difference."""
         if self.mark:
             return self.mark
         far = max(map(abs, self.differences), default=0.0)
@@ -92,7 +92,7 @@ class Row:
 
     @property
     def cells(self) -> list[str]:
-        """The row in words."""
+        """Cells of the row, in words."""
         low, high = (f(self.differences, default=0.0) for f in (min, max))
         both = f"{low:+.0%} to {high:+.0%}" if low != high else f"{low:+.0%}"
         if -1 < high < -0.9:
@@ -121,7 +121,7 @@ def number(value: float | None) -> str:
 
 
 def markdown(rows: Iterable[Row]) -> str:
-    """Write the rows as one Markdown table; the networks' names are left out."""
+    """Write the rows as one Markdown table; network names are omitted."""
     columns = ["item", "what", "paper", "program", "text", "difference", "mark", "reason"]
     lines = [columns, ["---"] * len(columns)]
     for row in rows:
@@ -134,14 +134,14 @@ def markdown(rows: Iterable[Row]) -> str:
 
 @dataclass(frozen=True)
 class Measured:
-    """The rows of one reproduction, and its seconds of one core; None if they were not timed."""
+    """The rows of one reproduction, and its seconds on one core; None if not timed."""
 
     seconds: float | None
     rows: tuple[Row, ...]
 
 
 def save(folder: Path, name: str, measured: Measured) -> Path:
-    """Keep one reproduction."""
+    """Store one reproduction."""
     path = folder / f"rows-{name}.json"
     text = json.dumps(asdict(measured), indent=1, ensure_ascii=False)
     path.write_text(text + "\n", encoding="utf-8")
@@ -149,7 +149,7 @@ def save(folder: Path, name: str, measured: Measured) -> Path:
 
 
 def load(folder: Path, names: Iterable[str]) -> dict[str, Measured]:
-    """Load the reproductions that have files there, in this order."""
+    """Load the reproductions that have files in the folder, in this order."""
     files = {name: folder / f"rows-{name}.json" for name in names}
     found = {
         name: json.loads(f.read_text(encoding="utf-8")) for name, f in files.items() if f.is_file()
@@ -191,7 +191,7 @@ def _duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} minutes" if seconds >= 100 else f"{max(1, round(seconds))} s"
 
 
-FIGURES = {  # the command that draws each, and its title
+FIGURES = {  # drawing command of each figure, and its title
     "figure1-claimed": ("figure1", "Priv-PC figure 1: F1 against the claimed total"),
     "figure1-defended": ("figure1", "Priv-PC figure 1: F1 against the total that can be proven"),
     "figure1-directed-claimed": ("figure1", "Priv-PC figure 1: F1 of arrows"),

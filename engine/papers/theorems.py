@@ -1,4 +1,4 @@
-"""Rows of the papers' theorems, lemmas and formulas, each computed in a second way."""
+"""Rows for the papers' theorems, lemmas and formulas, each computed in a second way."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ from engine.theory import (
     stable_release_probability,
 )
 
-N, M = 100_000, 16_542  # the papers' rows, and Priv-PC's best m of them at epsilon 1
-# Laplace noise of scale 1 by its quantiles: probabilities below are sums over them.
+N, M = 100_000, 16_542  # rows in the papers, and Priv-PC's best m at epsilon 1
+# Quantiles of Laplace noise of scale 1; the probabilities below are sums over them.
 NOISE: NDArray[np.float64] = laplace.ppf((np.arange(4_000) + 0.5) / 4_000)
 
 
 def theorems(work: Work) -> list[Row]:
-    """All rows; nothing is run, and no data are read."""
+    """Return all rows; this runs no algorithm and reads no data."""
     return [*_priv_pc(), *_curate(), *_kusner()]
 
 
 def _above(gap: float, first: float, second: float) -> float:
-    """P(gap + Lap(first) >= Lap(second))."""
+    """Return P(gap + Lap(first) >= Lap(second))."""
     return float(laplace.cdf((gap + first * NOISE) / second).mean())
 
 
@@ -120,20 +120,20 @@ def _priv_pc() -> list[Row]:
 
 
 def _tau(order: tuple[int, ...]) -> float:
-    """Kendall's τ of records in this order, by its definition."""
+    """Return Kendall's τ of records in this order, by its definition."""
     signs = [1 if a < b else -1 for a, b in combinations(order, 2)]
     return sum(signs) / len(signs)
 
 
 def _tau_with_ties(cells: Sequence[int]) -> float:
-    """τ of a binary table (00, 01, 10, 11), its ties counted as discordant, pair by pair."""
+    """Return τ of a binary table (00, 01, 10, 11), counting ties as discordant."""
     records = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], cells, axis=0)
     pairs = [1 if (a < b).all() or (a > b).all() else -1 for a, b in combinations(records, 2)]
     return sum(pairs) / len(pairs)
 
 
 def _added_to_tau(n: int) -> float:
-    """Largest change of τ when one record joins n, over all orders of n + 1 records."""
+    """Return the largest change of τ when one record joins n, over all orders of n + 1 records."""
     changes = []
     for order in permutations(range(n + 1)):
         for out in range(n + 1):
@@ -143,7 +143,7 @@ def _added_to_tau(n: int) -> float:
 
 
 def _largest_spearman_change(strata: int) -> float:
-    """Largest change of conditional Spearman's z by one replaced record, 5 rows in each stratum."""
+    """Return conditional Spearman's largest change of z by one replaced record (strata of 5)."""
     largest, cells = 0.0, 4 * strata
     for stratum in ([2, 1, 0, 2], [3, 1, 1, 0], [2, 0, 0, 3], [1, 2, 1, 1], [4, 0, 0, 1]):
         table = np.resize(stratum, cells)
@@ -159,7 +159,7 @@ def _largest_spearman_change(strata: int) -> float:
 
 
 def _residual_change(n: int, ridge: float) -> float:
-    """Change of a prediction where a record that stands alone turns its y."""
+    """Return the largest change of a prediction when an isolated record reverses its y."""
     x, y = np.full(n, -1.0), np.full(n, -1.0)
     x[0] = y[0] = 1.0
     there = y.copy()
@@ -169,14 +169,15 @@ def _residual_change(n: int, ridge: float) -> float:
 
 
 def _hsic_change(m: int, shift: float) -> float:
-    """Change of HSIC where residuals that equal the input are moved to its opposite."""
+    """Return the change of HSIC when residuals equal to x move towards -x."""
     x = np.linspace(-1.0, 1.0, m)
     there = x + np.clip(-2 * x, -shift, shift) * (x > 0)
     return abs(hsic(x, there, 0.2, 0.2) - hsic(x, x, 0.2, 0.2))
 
 
 def _curate() -> list[Row]:
-    rate = float(laplace.cdf(-0.05 * 0.2 / kendall_p_bound(N)))  # noise carries T to its margin
+    # probability that noise moves T to its margin
+    rate = float(laplace.cdf(-0.05 * 0.2 / kendall_p_bound(N)))
     totals = []
     for kind, initial in (("additive", 0.1), ("exponential", 0.1), ("multiplicative", 0.1)):
         count = int(affordable_iterations(1.0, initial, kind))

@@ -1,4 +1,4 @@
-"""Where a reproduction runs and writes, and the runs that it keeps."""
+"""Folder and processes of a reproduction, and the runs that it stores."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from engine.studies.figures import Panel, Series, chart
 from engine.studies.study import sweep
 from engine.studies.trial import TrialResult
 
-PER_ROUND = ("em_pc", "svt_pc", "priv_pc")  # published epsilon is that of one round
-# Ranges of the ε axes. The paper's is 1 to 100; totals of the largest ε per round reach 1e16.
+PER_ROUND = ("em_pc", "svt_pc", "priv_pc")  # published epsilon is per round
+# Ranges of the ε axes. The paper has 1 to 100; totals of the largest ε per round reach 1e16.
 TOTAL_RANGE = {"claimed": (0.1, 1e3), "spent": (1.0, 1e6)}
 NAN = math.nan
 Values = dict[str, Any]
@@ -39,25 +39,26 @@ Values = dict[str, Any]
 
 @dataclass
 class Work:
-    """Where a reproduction runs and writes. ``seeds`` and ``n`` default to the study's own."""
+    """Folder and processes of a reproduction. ``seeds`` and ``n`` default to those of the study."""
 
     out: Path
     seeds: int | None = None
     n: int = 100_000
-    pairs: Path | None = None  # a person's copy of the Tuebingen pairs
+    pairs: Path | None = None  # the user's copy of the Tuebingen pairs
     workers: int = 2
     monitor: Monitor = QUIET
     written: list[Path] = field(default_factory=list)
-    seconds: float = 0.0  # of the runs when they ran, less what asking for them took now
+    # run time of the stored runs when they ran, minus the time to read them now
+    seconds: float = 0.0
 
     def runs(
         self, datasets: Sequence[str | Dataset], key: str, grid: Mapping[str, Any], seeds: int = 20
     ) -> pd.DataFrame:
-        """Return one row per run, from the folder's runs.db if it is there; a grid's lists vary.
+        """Return one row per run, from the folder's runs.db if it exists; lists in a grid vary.
 
-        A dataset is a bundled network by its name, scored against its truth and against
-        non-private PC at the grid's threshold (0.10 if it has none), or a pair. A stop is
-        KeyboardInterrupt.
+        A dataset is a bundled network by its name, scored against its truth and against non-private
+        PC at the grid's threshold (0.10 if it has none), or a pair. Raises KeyboardInterrupt after
+        a stop.
         """
         start = time.process_time()
         declared = {spec.name for spec in ALGORITHMS[key].params.specs()}
@@ -84,7 +85,7 @@ class Work:
         return pd.DataFrame(measured(r, by_print[r.fingerprint], threshold) for r in results)
 
     def write(self, name: str, text: str) -> None:
-        """One file of the outcome."""
+        """Write one file of the outcome."""
         path = self.out / name
         path.write_text(text, encoding="utf-8")
         self.written.append(path)
@@ -98,9 +99,9 @@ def network(name: str, n: int) -> Dataset:
 
 @lru_cache(maxsize=32)
 def reference(name: str, n: int, threshold: float, form: str = TEXT) -> RunResult:
-    """Non-private PC with Kendall's tau, the papers' ground truth.
+    """Run non-private PC with Kendall's tau, the papers' ground truth.
 
-    The programs put the levels in alphabetical order.
+    The authors' programs sort the levels alphabetically.
     """
     data = network(name, n)
     data = data if form == TEXT else data.alphabetical
@@ -109,8 +110,7 @@ def reference(name: str, n: int, threshold: float, form: str = TEXT) -> RunResul
 
 @lru_cache(maxsize=8)
 def authors_list(name: str) -> NDArray[np.bool_]:
-    """Return the authors' own list of a network's arcs as a matrix; a link without a direction is
-    two."""
+    """Return the authors' list of a network's arcs as a matrix; an undirected link is two."""
     names = network(name, 2).names
     matrix = np.zeros((len(names), len(names)), bool)
     for link in AUTHORS_LISTS[name].split():
@@ -122,7 +122,7 @@ def authors_list(name: str) -> NDArray[np.bool_]:
 
 
 def arc_f1(found: Any, truth: Any) -> float:
-    """F1 as the authors' programs score it: of a CPDAG's arcs, an undirected edge being two."""
+    """Return F1 as in the authors' programs: over a CPDAG's arcs; an undirected edge is two."""
     total = int(found.sum() + truth.sum())
     return 2 * int((found & truth).sum()) / total if total else 1.0
 
@@ -153,7 +153,7 @@ def measured(r: TrialResult, data: Dataset, threshold: float) -> Values:
         found["f1_pc"] = compare(matrix, pc.matrix).skeleton_f1
         found["arcs"] = arc_f1(matrix, reference_of(r.algorithm, data.truth, data.names, None))
         found["arcs_pc"] = arc_f1(matrix, pc.matrix)
-    else:  # a pair: right, wrong, or withheld
+    else:  # a pair: right, wrong, or not released
         found["right"] = r.metrics_all.directed_f1 if len(r.cpdag) == 1 else 0.5
     return found
 
@@ -164,7 +164,7 @@ def measured(r: TrialResult, data: Dataset, threshold: float) -> Values:
 def by_network(
     table: pd.DataFrame, column: str, networks: Sequence[str]
 ) -> tuple[list[float], float]:
-    """Average a column on each network; return the largest standard error of one of them, too."""
+    """Average a column per network; also return the largest standard error."""
     groups = table.groupby("dataset")[column]
     means, errors = groups.mean(), groups.sem().fillna(0.0)
     return [float(means[name]) for name in networks], float(errors.max())
@@ -173,9 +173,9 @@ def by_network(
 def at_claimed(
     table: pd.DataFrame, total: float, column: str, networks: Sequence[str]
 ) -> tuple[list[float], float]:
-    """On each network the mean curve's value at a claimed total, and the largest standard error.
+    """Return each network's mean curve at a claimed total, and the largest standard error.
 
-    NaN outside the measured range; the error is read off its own curve in the same way.
+    Values are NaN outside the measured range; errors are read off their curve in the same way.
     """
     found = []
     for name in networks:
@@ -187,7 +187,7 @@ def at_claimed(
 
 
 def with_deviation(table: pd.DataFrame, total: float, column: str, networks: Sequence[str]) -> str:
-    """Say each network's mean and standard deviation at a claimed total, "–" outside the curve."""
+    """Format each network's mean and deviation at a claimed total; "–" outside the curve."""
     said = []
     for name in networks:
         runs = table[table["dataset"] == name].groupby("epsilon")
@@ -210,13 +210,13 @@ def at_total(curve: pd.DataFrame, total: float, column: str) -> float:
 
 
 def largest(table: pd.DataFrame, column: str, networks: Sequence[str]) -> list[float]:
-    """On each network the mean at the largest epsilon."""
+    """Return the mean at the largest epsilon on each network."""
     return by_network(table[table["epsilon"] == table["epsilon"].max()], column, networks)[0]
 
 
 def timed(work: Work, key: str, values: Values, name: str, runs: int) -> tuple[float, float]:
-    """Seconds of one core: of a run on data of which nothing is counted, and of a later one."""
-    data = load_dataset(name, n=work.n)  # a new object
+    """Return seconds on one core for a run without cached counts, and for later runs."""
+    data = load_dataset(name, n=work.n)  # a new object has no cached counts
     seconds = []
     for seed in range(1 + (work.seeds or runs)):
         start = time.process_time()
@@ -232,7 +232,7 @@ def write_curves(
 ) -> None:
     """Write the curves of F1 against the total: charts, and the runs as CSV.
 
-    The program's form is scored as its authors do. Its runs are those of which ``form`` says so.
+    The program's form (by the column ``form``) is scored as in the authors' program.
     """
     work.write(f"{stem}-runs.csv", runs.to_csv(index=False))
     programmed = runs["form"] == PROGRAM

@@ -1,1 +1,1 @@
-"""The story: one folder of pages that shows the scene and the tour without a server."""
+"""The story: a folder of pages that shows the scene and the tour without a server."""

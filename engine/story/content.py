@@ -1,4 +1,4 @@
-"""The content of each component in the browser, computed now."""
+"""Compute the content of each component in the browser."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from engine.teaching.neighbours import moves
 from engine.teaching.turning import questions, turning
 from engine.words.run import NO_PROMISE, PROMISE, UNPROTECTED
 
-EXAMPLES = 4  # answers that change, for each choice of arrows
-DOTS = 1_000  # people that a picture shows
+EXAMPLES = 4  # changed answers shown per choice of arrows
+DOTS = 1_000  # people in a picture
 WAYS = {
     "priv_pc": "for each “perhaps”",
     "curate_pc": "more at the beginning",
@@ -28,7 +28,7 @@ WAYS = {
 def scene_content(
     scene: Mapping[str, Any], *, best: str, steps: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return a scene's frames, names, places and words; ``best`` is the method without privacy."""
+    """Return a scene's frames, names, places and words; ``best`` is the non-private method."""
     known = plainly(scene["dataset"])
     titles = plain_names(scene["dataset"], scene["names"])
     arrows = tuple((titles[i], titles[j]) for i, j in scene["arrows"])
@@ -48,7 +48,7 @@ def scene_content(
 
 
 def arrows_content(data: Dataset) -> dict[str, Any]:
-    """Every choice of a network's arrows, how many answers it changes, and a few of them."""
+    """Return every choice of a network's arrows, its number of changed answers, and examples."""
     graph = load_network(data.name)
     found = turning(graph.dag(), graph.names)
     every = list(questions(found.d))
@@ -68,9 +68,9 @@ def arrows_content(data: Dataset) -> dict[str, Any]:
 
 
 def person_content(data: Dataset, x: str, y: str, epsilon: float) -> dict[str, Any]:
-    """Return the table of two columns, the score after every replacement, and ``DOTS`` people.
+    """Return the table of two columns, the statistic after every replacement, and ``DOTS`` people.
 
-    Every cell of the table with a person is among those who are shown.
+    Every non-empty cell of the table is represented.
     """
     asked = query(data, x, y)
     every = moves(data, asked)
@@ -104,7 +104,7 @@ def person_content(data: Dataset, x: str, y: str, epsilon: float) -> dict[str, A
 def money_content(
     given: Mapping[str, Any], keys: Sequence[str], draw: int, *, once: str
 ) -> dict[str, Any]:
-    """Return a scene, and the price of each algorithm's answers in one draw at every ε."""
+    """Return a scene, and the charge for each algorithm's answers in one draw per ε."""
     scene = given["scene"]
     data = load_dataset(scene["dataset"], n=scene["rows"])
     packed = {

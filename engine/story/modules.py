@@ -18,7 +18,7 @@ from engine.graphs.links import LinkClass
 from engine.graphs.view import FRAME, NARROW, SMALL, Link, view
 from engine.studies.scenes import pair_states
 
-BROWSER = folder("browser", "static/scene")  # modules and style sheets of moving pictures
+BROWSER = folder("browser", "static/scene")  # modules and style sheets of animated pictures
 _FRAMES = {"wide": FRAME, "narrow": NARROW, "small": SMALL}
 _IMPORT = re.compile(r'(?m)^import (\{.*\}) from "\./(\w+)\.js";\n')
 _EXPORT = re.compile(r"(?m)^export ((?:async )?(?:function|class|const) .*)")
@@ -30,9 +30,9 @@ def _module(name: str) -> str:
 
 @cache
 def bundle(*tops: str) -> str:
-    """Join the modules and all that they import to one classic script: ``modules.NAME.EXPORT``.
+    """Bundle modules and their imports into one classic script: ``modules.NAME.EXPORT``.
 
-    A file opened from a disk, and a component of Streamlit, cannot import other files.
+    A page opened from disk and a Streamlit component cannot import other files.
     """
     order: dict[str, str] = {}
 
@@ -54,7 +54,7 @@ def bundle(*tops: str) -> str:
 
 @cache
 def style(name: str = "scene") -> str:
-    """Read a style sheet: the scene's, the story's or the board's."""
+    """Read the style sheet of the scene, the story or the board."""
     return (BROWSER / f"{name}.css").read_text(encoding="utf-8")
 
 
@@ -65,7 +65,7 @@ def digested(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def graph_content(data: Dataset) -> dict[str, Any]:
-    """Titles, places and the true links of a network, as every component with a graph has them."""
+    """Return the titles, positions and true links of a network for components with a graph."""
     assert data.truth is not None
     titles = plain_names(data.name, data.names)
     at = dict(zip(data.names, titles, strict=True))
@@ -78,12 +78,11 @@ def graph_content(data: Dataset) -> dict[str, Any]:
     }
 
 
-@lru_cache(maxsize=16)  # a scene that is still being drawn is asked for every few seconds
+@lru_cache(maxsize=16)  # a page requests an unfinished scene every few seconds
 def layouts(titles: tuple[str, ...], arrows: tuple[tuple[str, str], ...]) -> dict[str, Any]:
-    """Lay the graph out in every frame: boxes, the bow of each pair's line, and the box around
-    them.
+    """Compute every frame's layout: boxes, the curvature of each line, and the bounding box.
 
-    ``bows`` go by (i, j), i < j, as pairs do; a line bows from i.
+    ``bows`` holds the curvatures in the order of pairs (i, j), i < j, seen from i.
     """
     return {name: _layout(titles, arrows, size) for name, size in _FRAMES.items()}
 
@@ -96,7 +95,7 @@ def _layout(
         Link(a, b, False, None if {a, b} in true else LinkClass.UNTESTED)
         for a, b in combinations(titles, 2)
     ]
-    # A low frame has room for the true edges only: the lines of false positives may leave it.
+    # A low frame has room only for the true edges; lines of false positives may extend beyond it.
     held = [link for link in links if link.kind is None] if size == SMALL else links
     shown = view(titles, held, arrows, frame=size)
     return {

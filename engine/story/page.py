@@ -1,4 +1,4 @@
-"""The story's files: one page whose graph follows the reader, a script and a style sheet."""
+"""Files of the story: a page whose graph follows the scroll position, a script, a style sheet."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from engine.story.modules import bundle, style
 from engine.story.steps import Step, story
 
 TITLE = "Causes from private data"
-ENDS = (  # links of the last step: words, a page of the site, the command without the site
+ENDS = (  # links of the last step: text, page of the site, command if there is no site
     ("Try it", "start/first-run.html", "run `make app` and open Explore"),
     ("Teach it", "teach/lesson.html", "run `make app` and press Teach a class on Learn"),
     ("Use it on your table", "guide/my-data.html", "run `make app` and open My data"),
@@ -31,17 +31,18 @@ _PAGE = """<!doctype html>
 
 
 def write(folder: Path) -> list[Path]:
-    """Write the story into a folder, made if it is missing; returns its files, the page first.
+    """Write the story into a folder (created if missing); return its files, the page first.
 
-    Nothing in them has an outside address: the page opens from a disk and from any host. Where the
-    folder lies in the documents' site, the last step has links to its pages.
+    The files contain no external addresses, so the page opens from disk and from any host. If the
+    folder is part of the documentation site, the last step links to pages of the site.
     """
     steps, stage = story()
     site = (folder.resolve().parent / ENDS[0][1]).is_file()
     ends = "".join(_end(*end, site) for end in ENDS)
     *texts, last = map(_section, steps)
     body = "\n".join([*texts, last.replace("</section>", f"<ul>{ends}</ul></section>")])
-    drawn = json.dumps(stage, separators=(",", ":")).replace("</", "<\\/")  # ends no script element
+    # escaped, so that it cannot end the script element
+    drawn = json.dumps(stage, separators=(",", ":")).replace("</", "<\\/")
     files = {
         "index.html": _PAGE.format(title=escape(TITLE), body=body, stage=drawn),
         "story.css": _inks() + style() + style("story"),
@@ -72,7 +73,7 @@ def _end(words: str, page: str, without: str, site: bool) -> str:
 
 
 def _inks() -> str:
-    """Return the inks, dashes and widths of links as CSS variables, in both themes."""
+    """Return the colours, dashes and widths of links as CSS variables, in both themes."""
 
     def rules(theme: str) -> str:
         marks: dict[str, Any] = marks_data(theme)

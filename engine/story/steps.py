@@ -1,4 +1,4 @@
-"""The steps of the story: titles, short texts, pictures for browsers without scripts, the data."""
+"""Steps of the story: titles, short texts, data, and pictures for browsers without scripts."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ from engine.teaching.money import purses
 from engine.words.run import guesses
 
 NETWORK, PEOPLE, ROWS = "asia", 1_000, 20_000
-EPSILON, EACH = 1.0, 0.005  # of a run, and of one test
+EPSILON, EACH = 1.0, 0.005  # ε of a run and of one test
 FOUND = (LINE, FORTH, BACK)
-EACH_TIME, ONCE = "priv_pc", "marginal_pc"  # how a budget is spent
-HOSPITALS, PATIENTS, DRAWS, SHARED = 5, 20_000, 20, 0.3  # and the ε of each hospital
+EACH_TIME, ONCE = "priv_pc", "marginal_pc"  # methods that pay per test and once per run
+HOSPITALS, PATIENTS, DRAWS, SHARED = 5, 20_000, 20, 0.3  # the last is the ε of each hospital
 DELTA = 1e-6
 Stills = list[tuple[Svg, str]]
-ASKED, WEAK = ("smoke", "bronc"), ("tub", "either")  # a strong link, and a weaker one
+ASKED, WEAK = ("smoke", "bronc"), ("tub", "either")  # a strong link and a weaker one
 _LINES = {"patient": ASKED, "records": ASKED, "noise": ASKED, "line": WEAK}
 _MUTED, _LIT, _PAPER = "var(--st-border-color)", "var(--found)", "var(--st-background-color)"
-WORDS = {  # the title and the text of each step; the graph and the dots follow them
+WORDS = {  # title and text per step; the graph and the dots match them
     "patient": (
         "A question about one patient",
         "Each dot is a simulated patient of a chest clinic. The large dot is one person who smokes "
@@ -130,7 +130,7 @@ WORDS = {  # the title and the text of each step; the graph and the dots follow 
 
 @dataclass(frozen=True)
 class Step:
-    """One step: ``stills`` are pictures with captions, for a browser without scripts."""
+    """One step; ``stills`` are pictures with captions for browsers without scripts."""
 
     key: str
     title: str
@@ -139,7 +139,7 @@ class Step:
 
 
 def story() -> tuple[list[Step], dict[str, Any]]:
-    """Return the steps in order, and the content of the stage; all numbers are computed now."""
+    """Return the steps in order, and the content of the stage, with newly computed numbers."""
     kept = kept_scene(NETWORK)
     given = scene_content(kept, best="No privacy", steps={})
     data = load_dataset(NETWORK, n=ROWS)
@@ -214,15 +214,15 @@ def story() -> tuple[list[Step], dict[str, Any]]:
 
 
 def _half_width(rows: int, epsilon: float) -> str:
-    """Return the half width, of 100, of the answer to a question with one adjustment set."""
+    """Return half the width (in percent) of the answer to a question with one adjustment set."""
     found = width(rows=rows, epsilon=epsilon, delta=DELTA, share=SHARE, levels=2, span=1.0)
     return of_hundred(found.half)
 
 
 def _hospitals(given: dict[str, Any]) -> tuple[States, States, dict[str, Any]]:
-    """Compare one hospital's release with all of them combined, as :func:`engine.combine` does.
+    """Compare one hospital's release with the combination that :func:`engine.combine` makes.
 
-    Returns the states of both, (draws, pairs), and the numbers in the step's text.
+    Returns the states of both, (draws, pairs), and the numbers in the text of the step.
     """
     data: Dataset = load_dataset(NETWORK, n=HOSPITALS * PATIENTS)
     params = MarginalPCParameters.build({"epsilon": SHARED})
@@ -253,7 +253,7 @@ def _hospitals(given: dict[str, Any]) -> tuple[States, States, dict[str, Any]]:
 
 
 def _graph(given: dict[str, Any], states: np.ndarray[Any, Any], alt: str) -> Svg:
-    """Every pair as dark as the share of the draws (rows) that hold it, with its usual arrow."""
+    """Draw each pair as dark as its share of the draws (rows), with its most frequent arrow."""
     titles, scene = given["titles"], given["scene"]
     links = []
     for p, (i, j) in enumerate(combinations(range(len(titles)), 2)):
@@ -268,13 +268,13 @@ def _graph(given: dict[str, Any], states: np.ndarray[Any, Any], alt: str) -> Svg
     arrows = [(titles[i], titles[j]) for i, j in scene["arrows"]]
     inks = Inks("light", "currentColor", _PAPER)
     drawn = graph_svg(view(titles, links, arrows), alt=alt, inks=inks)
-    for name, mark in MARKS.items():  # the page's style sheet has the inks of both themes
+    for name, mark in MARKS.items():  # the style sheet has the colours of both themes
         drawn = Svg(drawn.replace(f'"{mark.light}"', f'"var(--{name})"')) if name else drawn
     return drawn
 
 
 def _pile(test: NoisyTest) -> Svg:
-    """Two hundred equally likely noisy values of one test, piled up along their axis."""
+    """Draw two hundred equally likely noisy values of one test, stacked along the axis."""
     shares = (np.arange(200) + 0.5) / 200 - 0.5
     values = test.exact - test.scale * np.sign(shares) * np.log(1 - 2 * np.abs(shares))
     far = float(np.max(np.abs([*np.quantile(values, (0.03, 0.97)), test.level]))) * 1.1

@@ -1,1 +1,1 @@
-"""The lesson: a search played back, one noisy test, a neighbouring dataset, a game."""
+"""Material for lessons: a replayed search, one noisy test, a neighbouring dataset, a game."""

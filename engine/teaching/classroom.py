@@ -1,4 +1,4 @@
-"""Three questions for a class: facts from a kept scene, and the range that luck explains."""
+"""Three questions for a class: facts from a stored scene, and the range explained by chance."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from engine.errors import InputError
 from engine.studies.scenes import BACK, FORTH, LINE, States, states_in
 from engine.teaching.neighbours import NeighbourTest
 
-LOW = 0.1  # the ε at which the class says which links are lost
-PICKS = 3  # links that each voter chooses
-PER_TEST, ONCE = "curate_pc", "marginal_pc"  # methods of the first question and of the third
-LUCKY = 0.9  # the share of classes inside the range that luck explains
+LOW = 0.1  # the ε at which pupils name the lost links
+PICKS = 3  # number of links that each voter chooses
+PER_TEST, ONCE = "curate_pc", "marginal_pc"  # methods in the first and in the third question
+LUCKY = 0.9  # share of guessing classes inside the range explained by chance
 FOUND = (LINE, FORTH, BACK)
 
 
 @dataclass(frozen=True, eq=False)
 class Lesson:
-    """The facts behind the three questions: a kept scene, and two tables that differ in one row."""
+    """Facts for the three questions: a stored scene, and two tables that differ in one row."""
 
     scene: Mapping[str, Any]
     pair: NeighbourTest
@@ -36,7 +36,7 @@ class Lesson:
 
     @cached_property
     def true(self) -> np.ndarray[Any, Any]:
-        """Whether each pair is a true edge, (pairs,)."""
+        """True for each pair that is a true edge, (pairs,)."""
         return np.array(self.scene["truth"]) > 0
 
     @cached_property
@@ -50,7 +50,7 @@ class Lesson:
 
     @cached_property
     def limits(self) -> list[float]:
-        """The smallest ε from which on half of the draws hold each true edge; inf where none do."""
+        """Smallest ε from which on half of the draws have each true edge, or inf."""
         held = np.isin(self.states[PER_TEST][:, :, self.true], FOUND).mean(axis=1) >= 0.5
         return [
             next((e for e, on in zip(self.scene["epsilons"], above, strict=True) if on), math.inf)
@@ -64,17 +64,17 @@ class Lesson:
         return [k for k in order if self.limits[k] > LOW]
 
     def found(self, at: int) -> tuple[float, float]:
-        """Mean numbers of true edges and of false positives that ``ONCE`` finds at an epsilon."""
+        """Return the mean numbers of found edges and false positives of ``ONCE`` at an epsilon."""
         seen = np.isin(self.states[ONCE][at], FOUND)
         found, false = (seen[:, kind].sum(axis=1).mean() for kind in (self.true, ~self.true))
         return float(found), float(false)
 
 
 def luck(chances: Sequence[float]) -> tuple[int, int]:
-    """Return the least and the most right answers that luck explains in nine of ten classes.
+    """Return the fewest and most right answers that chance explains in nine of ten classes.
 
-    ``chances`` holds the probability of a right answer, question by question; the range leaves at
-    most 5 % on either side.
+    ``chances`` holds the probability of a right answer per question. At most 5 % lie outside the
+    range on either side.
     """
     if not all(0 <= chance <= 1 for chance in chances):
         raise InputError("A chance lies between 0 and 1.")

@@ -1,6 +1,6 @@
-"""The effect of noise on one test, and why tests of later orders suffer more from it.
+"""The effect of noise on one test, and the reason that it is stronger for later orders.
 
-Exact scores of public data, to show numbers that a private run never releases.
+It computes exact test statistics of public data, which a private run never releases.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from engine.statistics.base import QueryScores
 from engine.statistics.oracle import ORACLE
 from engine.theory import one_release_probability
 
-THRESHOLD = 0.1  # of p
+THRESHOLD = 0.1  # for the p-value
 
 
 def strict_score(data: Dataset) -> NoisyScore:
-    """Return the strict |z| of Kendall's tau, as a private run sees it; for public data only."""
+    """Return the strict |z| of Kendall's tau, as a private run computes it; public data only."""
     if not data.public:
         raise InputError("Exact scores are shown for public data alone.")
     return NoisyScore(data, PrivPCParameters(statistic="kendall", threshold=THRESHOLD), "z")
 
 
 def query(data: Dataset, x: str, y: str, given: Sequence[str] = ()) -> Query:
-    """Make the query about two columns given others, by their names."""
+    """Make the query for two columns given others, by name."""
     index = {name: i for i, name in enumerate(data.names)}
     a, b = sorted((index[x], index[y]))
     return Query(a, b, tuple(sorted(index[g] for g in given)))
@@ -39,10 +39,10 @@ def query(data: Dataset, x: str, y: str, given: Sequence[str] = ()) -> Query:
 
 @dataclass(frozen=True)
 class NoisyTest:
-    """One test of |z| under Laplace noise for ``epsilon``; all in units of |z|.
+    """One test of |z| under Laplace noise for ``epsilon``; all fields are in units of |z|.
 
-    ``exact`` is |z|; below ``level`` (the threshold T) the pair looks independent and its link
-    is removed. ``scale`` is the noise's b.
+    ``exact`` is |z|; below ``level`` (the threshold T) the pair looks independent and its link is
+    removed. ``scale`` is the scale b of the noise.
     """
 
     exact: float
@@ -52,17 +52,17 @@ class NoisyTest:
 
     @property
     def scale(self) -> float:
-        """b = sensitivity / epsilon, the Laplace mechanism's."""
+        """Scale b = sensitivity / epsilon of the Laplace mechanism."""
         return self.sensitivity / self.epsilon
 
     @property
     def removed(self) -> float:
-        """The chance that the link is removed: P(|z| + Lap(b) < T)."""
+        """Probability that the link is removed: P(|z| + Lap(b) < T)."""
         return one_release_probability(self.level - self.exact, self.scale)
 
 
 def noisy_test(data: Dataset, q: Query, epsilon: float) -> NoisyTest:
-    """Return the query's test if all of ``epsilon`` were spent on it."""
+    """Return the query's test with all of ``epsilon`` spent on it."""
     if not epsilon > 0:
         raise InputError("Epsilon must be above 0.")
     seen = strict_score(data)
@@ -71,10 +71,11 @@ def noisy_test(data: Dataset, q: Query, epsilon: float) -> NoisyTest:
 
 @dataclass(frozen=True)
 class OrderStrength:
-    """The tests of one order that a perfect search asks, between pairs that do depend.
+    """The tests of one order in a perfect search, for dependent pairs.
 
-    ``margin`` is the median of how many sensitivities |z| lies above the threshold, ``flips`` the
-    mean chance that noise removes such a link if each test gets ``epsilon``.
+    ``margin`` is the median distance of |z| from the threshold in units of the sensitivity.
+    ``flips`` is the mean probability that noise removes one of these links if each test gets
+    ``epsilon``.
     """
 
     order: int

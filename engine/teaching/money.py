@@ -1,4 +1,4 @@
-"""Where a run's budget goes, answer by answer: the total as 100 coins."""
+"""The budget of a run, answer by answer, with the total as 100 coins."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _LETTERS = {"independent": "i", "dependent": "d", "passed": "p"}
 class Purse:
     """One strict run, answer by answer.
 
-    Answer k is about the pair at place ``pairs[k]`` of ``itertools.combinations`` and says
-    ``decisions[k]``: "i" (independent: the link goes), "d" (dependent) or "p" (passed a sieve).
-    ``coins[k]`` were paid when it was given. ``before`` lists the charges before the
-    first answer, in coins; ``ended`` is False where no coins remained before the last question.
+    Answer k is about the pair at place ``pairs[k]`` of ``itertools.combinations``. ``decisions[k]``
+    is "i" (independent: the link is removed), "d" (dependent) or "p" (passed a sieve). ``coins[k]``
+    is the number of coins charged up to this answer. ``before`` lists the charges before the first
+    answer, in coins; ``ended`` is False if the budget was exhausted before the last question.
     """
 
     pairs: tuple[int, ...]
@@ -34,12 +34,12 @@ class Purse:
 
     @property
     def paid(self) -> float:
-        """Coins paid in all."""
+        """Number of coins charged in total."""
         return self.coins[-1] if self.coins else 0.0
 
 
 def purse(result: RunResult) -> Purse:
-    """Trace a run's coins; InputError where the run had no cap."""
+    """Trace a run's coins; raises InputError if the run has no cap."""
     account = result.ledger
     if account.cap is None:
         raise InputError("Coins are shares of a total: only a strict run has one.")
@@ -67,7 +67,7 @@ def purse(result: RunResult) -> Purse:
 def purses(
     data: Dataset, key: str, epsilons: Sequence[float], seed: int = 0, **values: Any
 ) -> list[Purse]:
-    """Trace the coins of one strict run at each epsilon, with one seed; for public data only."""
+    """Trace the coins of one strict run per epsilon, with one seed; public data only."""
     if not data.public:
         raise InputError("Every run spends ε: purses are shown on bundled data, not your own.")
     return [

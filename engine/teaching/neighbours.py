@@ -1,7 +1,7 @@
-"""One person replaced: the neighbouring dataset, its effect on one test, and a guessing game.
+"""Replace one person: the neighbouring dataset, its effect on one test, and a guessing game.
 
-Also the record on which a published sensitivity fails. Everything is for public data: it shows
-exact scores.
+The module also builds a record for which a published sensitivity fails. It shows exact test
+statistics, so it is for public data only.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Cell = tuple[int, ...]
 
 @dataclass(frozen=True, eq=False)
 class NeighbourTest:
-    """Two datasets that differ in one row, and the result of one noisy test on each.
+    """Two datasets that differ in one row, and one noisy test on each.
 
     ``before`` and ``after`` are the labels of the columns that changed, by name. ``exact`` holds
     |z| of the test on either dataset.
@@ -44,7 +44,7 @@ class NeighbourTest:
     epsilon: float
 
     def drawn(self, which: int, seed: int) -> float:
-        """Release a noisy |z| of the data (0) or the other (1), and charge it like any other."""
+        """Release and charge a noisy |z| of the data (0) or of its neighbour (1)."""
         data = (self.pair.data, self.pair.other)[which]
         context = RunContext(Randomness(seed), Ledger(), data.names)
         return -strict_score(data).release(context, self.q, self.epsilon, label="game")[0]
@@ -57,11 +57,11 @@ class NeighbourTest:
 
 
 def guess_bound(epsilon: float, delta: float = 0.0) -> float:
-    """(e^eps + delta) / (1 + e^eps): how often any guess between two neighbours can be right.
+    """Return (e^eps + delta) / (1 + e^eps), the largest probability of a right guess.
 
-    For an (epsilon, delta)-DP output and a fair coin (Wasserman and Zhou 2010; Kairouz, Oh and
-    Viswanath 2015, section 2: both kinds of errors are together at least 2 (1 - delta) / (1 +
-    e^eps)).
+    An attacker guesses between two neighbours from an (epsilon, delta)-DP output; a fair coin chose
+    one of them (Wasserman and Zhou 2010; Kairouz, Oh and Viswanath 2015, section 2: the
+    probabilities of both kinds of error add up to at least 2 (1 - delta) / (1 + e^eps)).
     """
     if not epsilon >= 0:
         raise InputError("Epsilon must be at least 0.")
@@ -73,8 +73,8 @@ def guess_bound(epsilon: float, delta: float = 0.0) -> float:
 class Moves:
     """Every way to replace one row of a test's table (strata, x levels, y levels).
 
-    ``z`` is the strict |z| of the table as it is, ``moved[source, target]`` that of the table with
-    one row of cell ``source`` in cell ``target``; ``sensitivity`` bounds the difference.
+    ``z`` is the strict |z| of the table. ``moved[source, target]`` is that of the table with one
+    row of cell ``source`` moved to cell ``target``. ``sensitivity`` bounds the difference.
     """
 
     table: Table
@@ -84,14 +84,14 @@ class Moves:
 
     @property
     def farthest(self) -> tuple[Cell, Cell]:
-        """The move that changes the score most; InputError where there is none."""
+        """Move that changes the statistic most; raises InputError if there is none."""
         if not self.moved:
             raise InputError("The test's table has one cell only: no row can be replaced.")
         return max(self.moved, key=lambda move: abs(self.moved[move] - self.z))
 
 
 def moves(data: Dataset, q: Query) -> Moves:
-    """Try every pair of cells of the test's table; only the test's own columns change."""
+    """Try every pair of cells of the test's table; only the columns of the test change."""
     seen = strict_score(data)
     table = store_of(data).table(q.x, q.y, q.given)
     cells = list(np.ndindex(table.shape))
@@ -107,7 +107,7 @@ def moves(data: Dataset, q: Query) -> Moves:
 
 
 def farthest(data: Dataset, q: Query, epsilon: float) -> NeighbourTest:
-    """Replace the one row that moves the test's strict |z| most, by the row that does so."""
+    """Make the replacement of one row that changes the strict |z| of the test most."""
     columns, sizes = [*q.given, q.x, q.y], [data.cardinalities[g] for g in q.given]
     old, new = (
         [*map(int, np.unravel_index(cell[0], sizes) if sizes else ()), *cell[1:]]
@@ -132,7 +132,7 @@ def farthest(data: Dataset, q: Query, epsilon: float) -> NeighbourTest:
 
 @dataclass(frozen=True)
 class Place:
-    """Where the one record may go: its cell (stratum, x, y), and the table's scores then."""
+    """A possible cell of the one record (stratum, x, y), and the table's statistics with it."""
 
     cell: Cell
     p: float
@@ -141,11 +141,11 @@ class Place:
 
 @dataclass(frozen=True, eq=False)
 class Counterexample:
-    """The record on which a published sensitivity fails.
+    """A record for which a published sensitivity fails.
 
-    ``rest`` is the table without it, ``places`` every cell it may join; ``p`` the published p-value
-    before and after it moves. ``claims`` are the changes of p that published calibrations allow on
-    n rows; ``bound`` is the proved one of the strict |z|.
+    ``rest`` is the table without it, ``places`` has every cell that it may join; ``p`` the
+    published p-value before and after it moves. ``claims`` are the changes of p that published
+    calibrations allow on n rows; ``bound`` is the proven bound for the strict |z|.
     """
 
     rest: Table
@@ -156,10 +156,11 @@ class Counterexample:
 
 
 def counterexample(small: int = 40, large: int = 49_960) -> Counterexample:
-    """Build two strata of ``small`` and ``large`` rows; one record of the small joins the large.
+    """Build strata of ``small`` and ``large`` rows; one record moves from the small to the large.
 
-    In the small stratum both columns agree. In the large stratum a column is constant, so that the
-    published test skips it, until the record makes it count (with a fifth of its rows different).
+    In the small stratum both columns agree. In the large stratum one column is constant, so the
+    published test skips the stratum until the record joins it. A fifth of its rows differ in the
+    other column.
     """
     if small < 4 or large < 10:
         raise InputError("The strata need at least 4 and 10 rows.")

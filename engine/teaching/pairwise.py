@@ -1,6 +1,6 @@
-"""One pair without noise, and the effect of noise on it: for pages, on public data.
+"""One pair without noise, and the effect of noise on it; for pages about public data.
 
-Everything here reads the data exactly. Nothing of it is private.
+All functions read exact data and give no privacy.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from engine.theory import (
 CURVE_POINTS = 161
 DELTA = 1e-6
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
-MOST_POINTS = 1_500  # of a scatter
+MOST_POINTS = 1_500  # in a scatter plot
 
 
 @dataclass(frozen=True)
 class Way:
-    """One way to release, as numbers.
+    """One mechanism for a pair, in numbers.
 
-    ``scores`` are the exact ones of (first -> second, second -> first), None of a vote, which has
-    a margin alone; ``unit`` is the noise scale of one released number at a total of 1. ``gaps``,
-    above 0 where the first column looks like the cause (a vote's blocks change with epsilon), and
-    ``right`` are at :data:`EPSILONS`: probabilities of the true direction, or without a truth of
-    the noiseless answer.
+    ``scores`` are the exact scores of (first -> second, second -> first); None for a vote, which
+    has only a margin. ``unit`` is the noise scale of one released number at a total of 1. ``gaps``
+    and ``right`` have one value per epsilon in :data:`EPSILONS`, because the blocks of a vote
+    change with epsilon. A gap above 0 favours the first column as the cause. ``right`` is the
+    probability of the true direction, or of the noiseless answer if the truth is unknown.
     """
 
     name: str
@@ -54,16 +54,17 @@ class Way:
         return self.gaps[EPSILONS.index(epsilon)]
 
     def chance(self, epsilon: float) -> float:
-        """``right`` at one of :data:`EPSILONS`."""
+        """Return ``right`` at one of :data:`EPSILONS`."""
         return self.right[EPSILONS.index(epsilon)]
 
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """Everything exact that a page draws of one pair; picklable, so that it can be kept.
+    """All exact numbers that a page draws about one pair; picklable for the cache.
 
-    Columns in units in which the bounds are -1 and 1; ``sign`` is 1 if the first column is the
-    cause, -1 if the second, 0 without a truth. ``forward`` is the fit of y on x over ``grid``.
+    Columns are in units in which the bounds are -1 and 1. ``sign`` is 1 if the first column is the
+    cause, -1 if the second is, 0 if the truth is unknown. ``forward`` is the fit of y on x over
+    ``grid``.
     """
 
     grid: Vector
@@ -78,7 +79,7 @@ class Picture:
 
 
 def picture(data: Dataset, setting: Setting, seed: int) -> Picture:
-    """Fits, residuals, scores and probabilities of one pair, on the split that a run makes."""
+    """Compute fits, residuals, scores and probabilities of one pair on the split of a run."""
     pair, halves, rest = _fitted(data, setting, seed)
     grid, train = np.linspace(-1.0, 1.0, CURVE_POINTS), pair.rows(halves.training)
     forward, backward = (
@@ -114,13 +115,13 @@ def _sign(data: Dataset) -> float:
 
 
 def _by_scores(rest: Residuals, setting: Setting) -> Iterator[Way]:
-    """Yield the paper's four scores and the difference of HSIC's root, for the first column.
+    """Yield the paper's four scores and the difference of HSIC's root for the first column.
 
-    A withheld IQR counts one half.
+    An IQR that is not released counts one half.
     """
     for name in ("spearman", "kendall", "hsic", "iqr", "root_hsic"):
         forward, backward = rest.scores(name, setting.score_width)
-        gap, unit = backward - forward, 4.0 * IQR_PARTS  # a strict run's ε pays for four IQRs
+        gap, unit = backward - forward, 4.0 * IQR_PARTS  # the ε of a strict run pays for four IQRs
         if name == "iqr":
             chance = _iqr_chance(rest, setting)
         else:
@@ -135,7 +136,7 @@ def _iqr_chance(rest: Residuals, setting: Setting) -> Callable[[float, float], f
     far = [max(reach.distances()) for reach in reaches(rest, setting)]
 
     def chance(gap: float, scale: float) -> float:
-        """Return the chance of a right answer; the larger of two distances decides on all four."""
+        """Return the chance of a right answer; the larger of two distances decides for all four."""
         threshold = 1 + math.log(4 / DELTA) * scale
         passed = math.prod(one_release_probability(r - threshold, scale) for r in far)
         return 0.5 + passed * (iqr_direction_probability(gap, scale) - 0.5)
@@ -144,7 +145,7 @@ def _iqr_chance(rest: Residuals, setting: Setting) -> Callable[[float, float], f
 
 
 def _by_vote(data: Dataset, pair: Pair, order: np.ndarray) -> Way:
-    """Vote as a run does: its blocks and its score follow from epsilon and n."""
+    """Vote as in a run: blocks and score follow from epsilon and n."""
     margins: dict[tuple[int, str], float] = {}
     gaps, right = [], []
     for epsilon in EPSILONS:
@@ -160,9 +161,10 @@ def _by_vote(data: Dataset, pair: Pair, order: np.ndarray) -> Way:
 def over_ridge(
     data: Dataset, setting: Setting, seed: int, ridges: Sequence[float], epsilon: float
 ) -> list[tuple[float, float]]:
-    """Figure 2: (published HSIC, difference of its root) by lambda, the training half protected.
+    """Compute figure 2: (published HSIC, difference of its root) by lambda.
 
-    Probabilities of the true direction; where none is known, of the most regular fit's.
+    The training half is protected. The values are probabilities of the true direction; if it is
+    unknown, of that of the most regular fit.
     """
     out, side = [], _sign(data) or 1.0
     for ridge in ridges:

@@ -1,4 +1,4 @@
-"""Replay a finished search: the questions about each pair, and the answers that removed edges."""
+"""Replay a finished search: the tests of each pair, and the results that removed edges."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from engine.context import Step
 
 
 def scenes(steps: Sequence[Step]) -> Iterator[tuple[Step, tuple[str, str], bool]]:
-    """Yield the steps about pairs, in order, with the pair, and whether it removed its link.
+    """Yield each step about a pair in order, its pair, and True if it removed the link.
 
-    A search begins with the complete graph. Works on any trace with steps about pairs.
+    A search begins with the complete graph. It works with any trace that has steps about pairs.
     """
     gone: set[frozenset[str]] = set()
     for step in steps:

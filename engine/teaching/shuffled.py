@@ -1,4 +1,4 @@
-"""Data without dependence: every link that a search finds in them is false."""
+"""Data without dependence: every link that a search finds in it is false."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ def shuffled(data: Dataset, seed: int) -> Dataset:
     """Permute every column of public data independently; the true graph has no link.
 
     Each column keeps its values and their counts, and is independent of all others. The same seed
-    gives the same rows. InputError on private data, because they must not be shown without noise.
+    gives the same rows. Raises InputError for private data, because it must not be shown without
+    noise.
     """
     if not data.public:
         raise InputError("Only public data are shuffled here.")

@@ -1,6 +1,6 @@
-"""The input of Priv-PC's sieve: exact scores of many queries, and its noise (2020, section 3).
+"""The input of Priv-PC's sieve: exact statistics of many queries, and its noise (2020, section 3).
 
-Nothing here is a release: scores are exact.
+The values are exact, so they are no releases.
 """
 
 from __future__ import annotations
@@ -21,15 +21,13 @@ from engine.statistics.oracle import ORACLE
 from engine.statistics.registry import STATISTICS
 from engine.theory import sieve_epsilon
 
-MOST_QUERIES = 3_000  # scores that are shown
+MOST_QUERIES = 3_000  # shown in the chart
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Sieve:
-    """A sieve: the score it reads ("p" or "z"), its threshold on the p scale, its tweak, the
-    epsilon of a round (one sieve and one examine).
-    """
+    """A sieve: statistic ("p" or "z"), threshold on the p scale, tweak, and epsilon per round."""
 
     statistic: str
     guarantee: str
@@ -39,9 +37,9 @@ class Sieve:
     epsilon: float
 
     def noise(self, data: Dataset, m: int) -> tuple[float, float, float]:
-        """Return scales of the query's and threshold's noise on m rows, and a comparison's sd.
+        """Return the scales of query and threshold noise on m rows, and the sd of a comparison.
 
-        The query is of order 0, about the two columns with most levels.
+        The query has order 0 and the two columns with the most levels.
         """
         params = PrivPCParameters(
             statistic=self.statistic,
@@ -56,7 +54,7 @@ class Sieve:
         return a, b, math.sqrt(2 * (a * a + b * b))
 
     def levels(self) -> tuple[float, float]:
-        """(T, T - t) in units of the score: on |z| a p-value's critical value."""
+        """Return (T, T - t) in units of the statistic; for |z| the p-value's critical value."""
         if self.scale == "p":
             return self.threshold, max(0.0, self.threshold - self.tweak)
         low = max(1e-12, self.threshold - self.tweak)
@@ -64,7 +62,7 @@ class Sieve:
 
 
 def queries(d: int) -> list[Query]:
-    """All queries of order 0 and 1, or evenly spaced ones: at most half of them of order 0."""
+    """Return all queries of order 0 and 1, or evenly spaced ones, at most half of order 0."""
     zeros = [Query(x, y, ()) for x, y in combinations(range(d), 2)]
     ones = [Query(q.x, q.y, (z,)) for q in zeros for z in range(d) if z not in (q.x, q.y)]
     shown = zeros[:: math.ceil(len(zeros) / (MOST_QUERIES // 2))]
@@ -72,9 +70,10 @@ def queries(d: int) -> list[Query]:
 
 
 def exact_scores(data: Dataset, statistic: str, guarantee: str, scale: str) -> tuple[Array, Array]:
-    """(p or |z| of every query, whether the true graph separates it: 1, 0, or NaN if unknown).
+    """Return p or |z| of every query, and 1 if the true graph separates it (else 0 or NaN).
 
-    Both of shape (queries,), in the order of :func:`queries`.
+    NaN means that the true graph is unknown. Both have shape (queries,), in the order of
+    :func:`queries`.
     """
     scores = QueryScores(data, STATISTICS[statistic], guarantee)
     every = queries(data.d)

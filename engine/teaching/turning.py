@@ -1,8 +1,8 @@
-"""Which arrows may point either way: a small graph with every choice of its arrows reversed.
+"""Find arrows that may point either way: a small graph with every choice of reversed arrows.
 
-A question asks whether two variables are independent once others are known; a graph answers it by
-d-separation. Two graphs that answer all questions alike are the same to any data (Verma and
-Pearl 1990: they have the same links and the same unshielded colliders).
+A question asks whether two variables are independent given others; a graph answers it by
+d-separation. No data can distinguish two graphs that answer all questions alike (Verma and Pearl
+1990: they have the same links and the same unshielded colliders).
 """
 
 from __future__ import annotations
@@ -27,12 +27,11 @@ CYCLE = -1
 
 @dataclass(frozen=True)
 class Turning:
-    """``arrows`` of the true graph as places of names; graph k reverses those with their bit in k.
+    """``arrows`` of the true graph by places of names; graph k reverses those with a bit in k.
 
-    ``kinds[k]`` is the kind of graph k, ``CYCLE`` where its arrows go round; all graphs of a kind
-    answer alike. ``changed[kind]`` holds the places among :func:`questions` of those that it
-    answers otherwise than the true graph, which is of kind 0. ``independent`` holds the true
-    graph's own answers.
+    ``kinds[k]`` is the kind of graph k, ``CYCLE`` if it has a cycle; all graphs of a kind give the
+    same answers. ``changed[kind]`` holds the places in :func:`questions` whose answers differ from
+    those of the true graph, which has kind 0. ``independent`` holds the answers of the true graph.
     """
 
     d: int
@@ -43,7 +42,7 @@ class Turning:
 
 
 def questions(d: int) -> Iterator[Question]:
-    """Every pair x < y with every set of others, fewest others first."""
+    """Return every pair x < y with every set of others, smallest sets first."""
     for size in range(d - 1):
         for x, y in combinations(range(d), 2):
             for given in combinations([z for z in range(d) if z not in (x, y)], size):
@@ -51,14 +50,14 @@ def questions(d: int) -> Iterator[Question]:
 
 
 def turning(dag: nx.DiGraph, names: Sequence[str]) -> Turning:
-    """Reverse every choice of arrows, and see what changes.
+    """Reverse every choice of arrows, and compare the answers.
 
     Args:
-        dag: Acyclic, at most ``MOST_ARROWS`` arrows.
-        names: Its nodes, in the order of the columns.
+        dag: Acyclic, with at most ``MOST_ARROWS`` arrows. names: Its nodes, in the order of the
+        columns.
 
     Raises:
-        InputError: With more arrows.
+        InputError: If it has more arrows.
 
     Examples:
         >>> chain = nx.DiGraph([("a", "b"), ("b", "c")])
@@ -94,7 +93,7 @@ def turning(dag: nx.DiGraph, names: Sequence[str]) -> Turning:
 
 
 def _turned(arrows: Sequence[tuple[int, int]], mask: int, d: int) -> Adjacency:
-    """Return the graph in which the arrows of the mask's bits are reversed."""
+    """Return the graph with the arrows in the mask's bits reversed."""
     graph = np.zeros((d, d), dtype=bool)
     for k, (a, b) in enumerate(arrows):
         graph[(b, a) if mask >> k & 1 else (a, b)] = True

@@ -1,1 +1,1 @@
-"""The English of results, made once for pages, command line and files."""
+"""Sentences about results, shared by pages, command line and files."""

@@ -1,6 +1,6 @@
-"""Put a run into counts and sentences, each made once.
+"""Describe a run in counts and sentences.
 
-Pages, files, slides, the terminal and notebooks print these, so they cannot disagree about a run.
+Pages, files, slides, the terminal and notebooks print the same counts and sentences.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ if TYPE_CHECKING:
     from engine.privacy.accounting import Guarantee
     from engine.privacy.ledger import Ledger
 
-# The four ε of a run. A setting's ε is one of them, or pays for one test or round of many.
+# The four ε of a run. The ε of a setting is one of them, or pays for one of many tests or rounds.
 GUARANTEED, CLAIMED, PROVEN = "Guaranteed ε", "Claimed ε", "Proven ε"
 PER = "ε per {unit}"
 FINE, DOUBTFUL, NOTHING = "fine", "doubtful", "nothing"
-_WEAK, _NO_USE = 10.0, 30.0  # above these ε hardly protects (e^10 odds), or not at all (e^30)
-_CLOSE = 1.01  # a Proven ε this near the Claimed ε is the same number
+# above the first, ε hardly protects (odds e^10); above the second, not at all (e^30)
+_WEAK, _NO_USE = 10.0, 30.0
+_CLOSE = 1.01  # a Proven ε within this factor of the Claimed ε counts as equal
 PROMISE = (
     "An attacker who knows all other rows and must guess which of two equally likely rows a "
     "person has is right at most {right} times in 100."
@@ -38,9 +39,9 @@ UNPROTECTED = "the data were read without noise"
 class Promise:
     """The protection of the people in the data.
 
-    An attacker who guesses between two rows that a person may have is right in at most
-    ``attacker_success`` of 100 guesses: in all of them where there is no guarantee. ``level`` says
-    how strong the protection is ("fine", "doubtful", "nothing"); ``terms`` states the ε.
+    An attacker who guesses between two possible rows of a person is right in at most
+    ``attacker_success`` of 100 guesses (100 if there is no guarantee). ``level`` says how strong
+    the protection is ("fine", "doubtful", "nothing"); ``terms`` states the ε.
     """
 
     level: str
@@ -55,8 +56,8 @@ class Promise:
 class Summary:
     """A run in counts and sentences.
 
-    ``counts`` is None where no truth is known or it may not be shown. ``links`` says how many edges
-    were found, ``arrows`` which directions are wrong, ``untested`` which pairs were not fully
+    ``counts`` is None if the ground truth is unknown or must not be shown. ``links`` says how many
+    edges were found, ``arrows`` which directions are wrong, ``untested`` which pairs were not fully
     tested, ``headline`` all of this under its privacy, ``ended`` why the run ended early,
     ``directions`` how many edges the evidence leaves undirected, ``order`` which edges depend on
     the order of the columns; each may be empty.
@@ -74,7 +75,7 @@ class Summary:
 
     @property
     def found(self) -> str:
-        """Return the sentences on edges, directions and untested pairs, without the privacy."""
+        """Sentences about edges, directions and untested pairs, without the privacy."""
         return " ".join(filter(None, (self.links, self.arrows, self.untested)))
 
     def __str__(self) -> str:
@@ -100,7 +101,7 @@ def summarise(
 
     ``links`` are adjacent pairs, ``untested`` those of them not fully tested, ``contradicted``
     those tested whose arrows contradict each other; ``tests`` is the number of CI tests. ``counts``
-    None leaves the truth out, where it is not known or scores against it would not be private.
+    is None if the ground truth is unknown or scores against it would not be private.
     """
     promised = promise(params, ledger, claimed)
     words = links_words(counts, links - untested), arrows_words(counts), _untested(untested, counts)
@@ -119,7 +120,7 @@ def summarise(
 
 
 def links_words(counts: Counts | None, shown: int) -> str:
-    """How many links there are, and how many of them are true."""
+    """Say how many links there are, and how many of them are true."""
     if counts is None:
         return f"{MARKS[None].counted(shown)} found; the true links are not known."
     found = FOUND.counted(counts.found, counts.true)
@@ -127,7 +128,7 @@ def links_words(counts: Counts | None, shown: int) -> str:
 
 
 def arrows_words(counts: Counts | None) -> str:
-    """Name the wrong and open directions of the edges found; empty if there are none."""
+    """Say which directions of found edges are wrong or open; empty if there are none."""
     if counts is None:
         return ""
     kinds = {
@@ -140,7 +141,7 @@ def arrows_words(counts: Counts | None) -> str:
 
 
 def directions_words(contradicted: int) -> str:
-    """How many links have no arrow because their arrows contradict each other; empty for none."""
+    """Say how many links are undirected because arrows contradict each other; may be empty."""
     if not contradicted:
         return ""
     drawn = "it is drawn as a line" if contradicted == 1 else "they are drawn as lines"
@@ -156,12 +157,12 @@ def together(costs: Sequence[Guarantee]) -> str:
 
 
 def listed(parts: Sequence[str]) -> str:
-    """Words with commas and an "and"."""
+    """Join words with commas and an "and"."""
     return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
 
 
 def _untested(pairs: int, counts: Counts | None) -> str:
-    """Return the sentence on pairs that were not fully tested, if there are any."""
+    """Return the sentence about pairs that were not fully tested, if there are any."""
     if not pairs:
         return ""
     true = "" if counts is None else f" ({counts.true_untested:,} of them true links)"
@@ -169,7 +170,7 @@ def _untested(pairs: int, counts: Counts | None) -> str:
 
 
 def _start(params: Parameters, ledger: Ledger, promised: Promise) -> str:
-    """Begin the headline with the protection, which the counts never go without."""
+    """Return the start of the headline: the protection, which always precedes the counts."""
     if getattr(params, "epsilon", None) is None:
         return "Without privacy"
     nobody = promised.level == NOTHING
@@ -203,14 +204,14 @@ def stated(name: str, epsilon: float) -> str:
 
 
 def epsilon_name(unit: str, params: Parameters) -> str:
-    """Return the name of a setting's ε; ``unit`` is its algorithm's ``epsilon_unit``."""
+    """Return the name of the ε of a setting; ``unit`` is its algorithm's ``epsilon_unit``."""
     if getattr(params, "guarantee", None) != "published":
         return GUARANTEED
     return PER.format(unit=unit) if unit else CLAIMED
 
 
 def proven_name(ledger: Ledger) -> str:
-    """Return the name of the ε that is proven for a run: a cap guarantees it in advance."""
+    """Return the name of a run's proven ε: Guaranteed ε if a cap guarantees it in advance."""
     return PROVEN if ledger.cap is None or ledger.no_guarantee_reasons else GUARANTEED
 
 
@@ -245,9 +246,9 @@ def promise(params: Parameters, ledger: Ledger, claimed: Guarantee | None) -> Pr
 
 
 def guesses(epsilon: float) -> int:
-    """Right guesses in 100 between two neighbours at most, rounded up: 100 e^ε / (1 + e^ε).
+    """Return the most right guesses in 100 between neighbours, rounded up: 100 e^ε / (1 + e^ε).
 
-    Wasserman and Zhou (2010), for a fair coin; and the probability δ with which ε may fail.
+    This is the bound of Wasserman and Zhou (2010) for a fair coin and δ = 0.
     """
     return math.ceil(100 / (1 + math.exp(-epsilon)))
 

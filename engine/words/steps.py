@@ -1,4 +1,4 @@
-"""Say why a run took a step, from the step's code and numbers."""
+"""Explain why a run took a step, from the step's code and numbers."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ class Decision(Protocol):
 
     @property
     def code(self) -> str:
-        """Why the step was taken."""
+        """Code of the reason for the step."""
 
     @property
     def numbers(self) -> Mapping[str, float | str]:
-        """Numbers of the sentence."""
+        """Numbers in the sentence."""
 
     @property
     def order(self) -> int | None:
@@ -45,7 +45,7 @@ COMPARED = {
     "votes_margin": "noisy margin of the votes",
     "scores_difference": "noisy difference of the scores",
 }
-# The engine compares -|z|, so that a high value looks independent on every scale.
+# The engine compares -|z|, so that on every scale a high value means independence.
 NEGATIVE = ("noisy_z", "sieve_z", "margins_z")
 
 _WORDS: Mapping[str, str] = {
@@ -70,7 +70,7 @@ _WORDS: Mapping[str, str] = {
 
 
 def reason(step: Decision) -> str:
-    """Return the clause after "because"; a code without a sentence stands for itself."""
+    """Return the clause after "because"; a code without a sentence is returned unchanged."""
     shown = on_shown_scale(step)
     if step.code in COMPARED:
         return _compared(shown)
@@ -98,7 +98,7 @@ def reason(step: Decision) -> str:
 
 
 def _compared(step: Decision) -> str:
-    """Say on which side of the threshold a value lies; a value that equals it is not above."""
+    """Say on which side of the threshold a value lies; a value equal to it is not above."""
     value = math.nan if step.value is None else step.value
     threshold = 0.0 if step.threshold is None else step.threshold
     if step.code in NEGATIVE:
@@ -114,7 +114,7 @@ def _compared(step: Decision) -> str:
 
 
 def on_shown_scale(step: S) -> S:
-    """Return the step on the scale of every page: |z|, where a low value looks independent."""
+    """Return the step on the pages' scale |z|, where a low value means independence."""
     if step.code not in NEGATIVE:
         return step
     whole: Any = step
