@@ -145,7 +145,8 @@ def by_scores(terms: Terms) -> Decision:
 
 
 def _setting(terms: Terms, halves: Halves) -> tuple[Setting, float]:
-    """Return the setting and the epsilon; with ``tune`` the blocks' choice and what remains."""
+    """Return the setting and the epsilon; with ``tune`` the blocks' choice and the remaining
+    epsilon."""
     setting, epsilon = terms.setting, terms.epsilon
     if not terms.tune:
         return setting, epsilon

@@ -1,4 +1,4 @@
-"""Spend a budget once, hand out a file: lasting budgets, releases, synthetic rows."""
+"""Spend a budget once and share a file: stored budgets, releases, synthetic rows."""
 
 import sys
 from types import ModuleType
@@ -9,7 +9,7 @@ from engine.errors import InputError
 
 class _Module(ModuleType):
     def __call__(self, *_: Any, **__: Any) -> NoReturn:
-        """Say what releases: this is a module."""
+        """Raise an error that says how to release: this is a module."""
         raise InputError('This is a module; a budget releases: Budget("x").release(frame, schema).')
 
 

@@ -1,28 +1,27 @@
-"""Keep budgets beyond a session: a name, a total (epsilon, delta) and the charges to it.
+"""Store budgets across sessions: a name, a total (epsilon, delta) and its charges.
 
-One SQLite file in the user's data folder, shared by pages and command line. A charge is committed,
-and on the disk, before the first noise is drawn: a crash leaves a charge without a release, never
-the other way round. Two processes at once cannot pass the total, because each charge reads and
-writes in one transaction that excludes all others. Nothing here takes a charge back.
+One SQLite file in the user's data folder, shared by pages and command line. A charge is committed
+to disk before the first noise is drawn, so a crash can leave a charge without a release but never a
+release without a charge. Two processes cannot exceed the total together, because each charge reads
+and writes in one exclusive transaction. Charges are permanent.
 
-A budget belongs to the records that its name stands for, in every file and under every binning. The
-user says which records those are, since no digest of them may be kept. Its first release binds it
-to public facts, the number of records and the columns' names: a table of another number, or with
-columns of which neither has all of the other's, is taken for other records and refused. Other
-levels of the same columns, or fewer columns, are the same records and share their total. Charges
-add up by basic composition, in decimals as they were typed: ten times 0.1 is 1.
+A budget belongs to the records that the user means by its name, in every file and under every
+binning. No digest of the records may be stored, so the program relies on the user. The first
+release binds the budget to public facts: the number of records and the column names. A table with
+another number of records is refused, and so is one whose columns are neither a subset nor a
+superset of these. Other levels of the same columns, or fewer columns, count as the same records and
+share their total. Charges add up by basic composition, in decimals as typed: ten times 0.1 is 1.
 
-A charge has a random id and pays for one release. Each noisy table is committed under its charge
-and its place before anything follows from it, so a second draw for the same place is impossible: a
-resumed release reads the first one. The release's digest is stored with its charge, so a second,
-different release of a charge is impossible, too. A process holds the charge's lock while it works
-on it.
+A charge has a random id and pays for one release. Each noisy table is stored under its charge and
+position before it is used, so a second draw for the same position is impossible; a resumed release
+reads the first one. The digest of the release is stored with its charge, so a charge cannot pay for
+a second, different release. A process holds the lock of a charge while it works on it.
 
-Every release is kept for its maker in a private folder next to the file, before it is shown. A
-closed tab or a mistyped place therefore loses no paid release, and its maker can export it again at
-no charge. A release's id is its charge's and the beginning of its digest. A kept release that no
-charge accounts for shows that an older copy of the file took the place of the newest. It closes its
-budget, and no other, until the newest copy is back or the release is charged again
+Every release is saved for its owner in a private folder next to the file before it is shown. A
+closed tab or a mistyped path therefore loses no paid release, and the owner can export it again
+without a charge. The id of a release is that of its charge plus the first digits of its digest. A
+saved release without a charge shows that an older copy of the file has replaced the newest one.
+This closes only its budget, until the newest copy is restored or the release is charged again
 (:meth:`Budgets.recount`).
 """
 
@@ -63,19 +62,19 @@ from engine.release.file import (
 from engine.release.page import to_html
 from engine.release.places import data_path, locked, private_folder, save
 
-VARIABLE = "DP_CAUSAL_EXPLORER_BUDGETS"  # another file, for a shared disk or a test
+VARIABLE = "DP_CAUSAL_EXPLORER_BUDGETS"  # path of another file, for a shared disk or a test
 APPLICATION_ID = int.from_bytes(b"DPCB", "big")
 VERSION = 2
 BUSY_SECONDS = 30.0
-# New names are of ASCII, and no two look the same: equal but for case, for signs and blanks, or for
-# characters that many fonts draw alike. A second one would have a second total.
+# New names are ASCII, and two names must not look alike: differ only in case, in punctuation and
+# blanks, or in characters that look similar in many fonts. A second name would have a second total.
 _NAME = re.compile(r"(?=.{1,60}\Z)[A-Za-z0-9][A-Za-z0-9._-]*( [A-Za-z0-9._-]+)*")
 _ALIKE = (("rn", "m"), ("vv", "w"), ("cl", "d"), ("0", "o"), ("1", "l"), ("5", "s"), ("8", "b"))
-_DIGITS = 8  # of a file's digest, in the release's id
+_DIGITS = 8  # digits of the file's digest in the release's id
 _DAMAGED = "The file of budgets is damaged, restore it from a copy: an amount"
-# Budgets; their charges, with a release's request until it has ended, and its digest from then on;
-# the tables that were drawn for a release that has not ended; the table that a budget is bound to.
-# Tables that a file lacks are made.
+# The schema has budgets; their charges, with the request until the release is complete and its
+# digest afterwards; tables drawn for incomplete releases; and the table that a budget is bound to.
+# Missing tables are created.
 _TABLES = (
     "budgets (name TEXT PRIMARY KEY, epsilon TEXT NOT NULL, delta TEXT NOT NULL)",
     "charges (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, "
@@ -86,7 +85,7 @@ _TABLES = (
     "UNIQUE (charge, place))",
     "bound (name TEXT PRIMARY KEY, rows INTEGER, columns TEXT)",
 )
-# Version 1 numbered its charges, and kept the requests in a table. A number stays as an id.
+# Version 1 numbered its charges and stored requests in a table. The numbers remain as ids.
 _FROM_VERSION_1 = (
     "CREATE TABLE IF NOT EXISTS unfinished (id INTEGER PRIMARY KEY, request TEXT NOT NULL)",
     "ALTER TABLE charges RENAME TO numbered",
@@ -98,12 +97,12 @@ _FROM_VERSION_1 = (
     "DROP TABLE unfinished",
     f"PRAGMA user_version = {VERSION}",
 )
-_LEFT_OVER = "drawn-*.jsonl"  # version 1's noisy tables of a charge; nothing in them says whose
+_LEFT_OVER = "drawn-*.jsonl"  # version 1's noisy tables of a charge, without the name of the budget
 
 
 @dataclass(frozen=True)
 class Charged:
-    """One charge: its id, what for, (epsilon, delta), and when (UTC)."""
+    """One charge: id, purpose, (epsilon, delta), and time (UTC)."""
 
     id: str
     what: str
@@ -116,8 +115,9 @@ class Charged:
 class Budget:
     """A named total and its charges, oldest first.
 
-    ``rows`` and ``columns`` are the table it is bound to, None and none before its first release;
-    ``unfinished`` maps the ids of charges whose release has not ended to their requests, JSON.
+    ``rows`` and ``columns`` describe the table that it is bound to (None and empty before its first
+    release). ``unfinished`` maps the ids of charges with incomplete releases to their requests,
+    JSON.
     """
 
     name: str
@@ -130,18 +130,18 @@ class Budget:
 
     @property
     def spent(self) -> tuple[Decimal, Decimal]:
-        """(epsilon, delta) of all charges together."""
+        """Sum of all charges, (epsilon, delta)."""
         epsilon = sum((c.epsilon for c in self.charges), Decimal(0))
         return epsilon, sum((c.delta for c in self.charges), Decimal(0))
 
     @property
     def left(self) -> tuple[Decimal, Decimal]:
-        """(epsilon, delta) that can still be charged."""
+        """Remaining (epsilon, delta), which can still be charged."""
         epsilon, delta = self.spent
         return (self.epsilon - epsilon).normalize(), (self.delta - delta).normalize()
 
     def takes(self, rows: int, columns: Sequence[str]) -> bool:
-        """Whether a table of so many records and these columns may be the one it is bound to."""
+        """Return True if a table with these rows and columns matches the one it is bound to."""
         mine, theirs = set(self.columns), set(columns)
         return self.rows is None or (self.rows == rows and (mine <= theirs or theirs <= mine))
 
@@ -152,7 +152,7 @@ class Budget:
 
     @property
     def remaining(self) -> str:
-        """Say how much remains: epsilon, delta, and how many releases like the last."""
+        """Remaining epsilon, delta, and number of releases like the last, in words."""
         left, total = self.left, self.epsilon.normalize()
         deltas = f"δ {shown(float(left[1]))} of {shown(float(self.delta))}"
         said = f"ε {left[0]:f} of {total:f} left, {deltas}"
@@ -165,9 +165,9 @@ class Budget:
 
 
 class Budgets:
-    """The file of budgets. Raises InputError, one sentence, for a file that cannot be used.
+    """The file of budgets. Raises InputError with one sentence if the file is unusable.
 
-    Without a path it is the one in this user's data folder, which pages and command line use.
+    Without a path, it is the file in this user's data folder, which pages and command line use.
 
     Examples:
         >>> import tempfile
@@ -182,7 +182,7 @@ class Budgets:
         self.folder = self.path.parent / f"{self.path.name}.releases"
 
     def new(self, name: str, epsilon: float | str, delta: float | str) -> Budget:
-        """Declare a budget; a name that is there already, or looks like one, is refused."""
+        """Declare a budget; refuses a name that exists already or looks like an existing one."""
         if not isinstance(name, str) or not _NAME.fullmatch(name):
             raise InputError(
                 "A budget's name has at most 60 letters, digits, dots, _ and - of ASCII, and "
@@ -204,12 +204,12 @@ class Budgets:
         return self.show(name)
 
     def show(self, name: str) -> Budget:
-        """One budget; an unknown name raises InputError."""
+        """Return one budget; raises InputError for an unknown name."""
         with self._transaction() as connection:
             return _read(connection, name)
 
     def all(self) -> tuple[Budget, ...]:
-        """Every budget by name; none where there is no file yet."""
+        """Return every budget by name; empty if there is no file yet."""
         if not self.path.exists():
             return ()
         with self._transaction() as connection:
@@ -219,12 +219,12 @@ class Budgets:
     def charge(
         self, name: str, cost: Guarantee, what: str, request: Request | None = None
     ) -> Budget:
-        """Put (epsilon, delta) on a budget, for good, before anything is drawn.
+        """Charge (epsilon, delta) to a budget, permanently, before any noise is drawn.
 
         ``request`` holds a release's parameters and table. The first request binds the budget to
-        its table; a request is kept until its release is. Returns the budget as it then is, this
-        charge the last of it. InputError, and no charge, where the total does not afford it, the
-        table is another or the budget is closed (:meth:`closed`).
+        its table; a request is stored until its release is saved. Returns the budget afterwards,
+        with this charge as the last. Raises InputError, without a charge, if the charge exceeds the
+        total, the table does not match or the budget is closed (:meth:`closed`).
         """
         epsilon, delta = _amounts(cost.epsilon, cost.delta, "A charge")
         with self._transaction() as connection:
@@ -239,19 +239,19 @@ class Budgets:
     # ------------------------------------------------------------
 
     def working(self, charge: str) -> AbstractContextManager[None]:
-        """Hold a charge's lock, which a crash frees; InputError while another process has it."""
+        """Hold a charge's lock, freed by a crash; raises InputError if another process has it."""
         return locked(self._lock(charge), "Another process is making this release")
 
     def drawn(self, charge: str) -> list[Released]:
-        """Return the tables drawn under a charge; InputError unless its release is open."""
+        """Return the tables drawn under a charge; raises InputError if its release is complete."""
         with self._transaction() as connection:
             return [parse_released(json.loads(text)) for text in _drawn(connection, charge)]
 
     def draw(self, charge: str, place: int, released: Released) -> Released:
-        """Store a table as the one of its place, on the disk before this returns.
+        """Store a table for its position; it is on disk when this returns.
 
-        Returns the table that is stored: an earlier one, where there is one. InputError where this
-        file has no such charge, or lacks the tables before: it is another copy by now.
+        Returns the stored table, which is the earlier one if there is one. Raises InputError if
+        this file lacks the charge or the previous tables, because it is then a different copy.
         """
         with self._transaction() as connection:
             before = _drawn(connection, charge)
@@ -264,15 +264,15 @@ class Budgets:
             return released
 
     def made(self, charge: str) -> Release | None:
-        """Return the kept release of a charge whose process was killed before noting it."""
+        """Return a charge's saved release if its process was killed before recording it."""
         paths = self._files(charge)
         return _kept(paths[0]) if paths else None
 
     def keep(self, charge: str, release: Release) -> str:
-        """Write a release's file and page, and note it as its charge's only one; its id.
+        """Save a release's file and page, record it as its charge's only one, and return its id.
 
-        InputError, and no note, where the charge has another release, or its budget is closed. The
-        request and the drawn tables are deleted.
+        Raises InputError, without recording it, if the charge has another release or its budget is
+        closed. Deletes the request and the drawn tables.
         """
         found = digest(release)
         path = self.folder / f"{charge}-{found[:_DIGITS]}.json"
@@ -285,7 +285,9 @@ class Budgets:
             self._refuse_closed(connection, release.name)
             try:
                 for place, text in texts.items():
-                    if not place.exists():  # else it was cut short later
+                    # otherwise an earlier attempt was interrupted after this
+                    # step
+                    if not place.exists():
                         save(text, place)
             except OSError as error:
                 raise InputError(f"The release could not be kept: {error.strerror}.") from None
@@ -298,7 +300,7 @@ class Budgets:
     # The vault --------------------------------------------------------------------------------
 
     def ids(self, budget: Budget) -> dict[str, str]:
-        """Charge -> id of its release, for the charges of a budget of which one is kept."""
+        """Return charge -> release id for the charges of a budget with a saved release."""
         kept = {path.stem[-_DIGITS:]: path.stem for path in self._files("*")}
         with self._transaction() as connection:
             sql = "SELECT id, digest FROM charges WHERE name = ? AND digest IS NOT NULL"
@@ -306,9 +308,9 @@ class Budgets:
         return {id_: kept[found[:_DIGITS]] for id_, found in rows if found[:_DIGITS] in kept}
 
     def closed(self) -> dict[str, str]:
-        """Budget -> why nothing is charged to it: releases are kept that no charge accounts for.
+        """Return the closed budgets with the reason: they have saved releases without a charge.
 
-        So it is once an older copy of the file took the place of the newest.
+        This happens if an older copy of the file has replaced the newest one.
         """
         if not self.path.exists():
             return {}
@@ -318,9 +320,9 @@ class Budgets:
         return {name: why for name in names if (why := self._why(name, lost))}
 
     def recount(self, name: str) -> Budget:
-        """Charge the kept releases of a budget that an older copy lacks, which opens it again.
+        """Charge the saved releases that an older copy of the file lacks; this reopens the budget.
 
-        InputError, and nothing is charged, where they pass the total: it then stays closed.
+        Raises InputError, without a charge, if they exceed the total; the budget then stays closed.
         """
         with self._transaction() as connection:
             _read(connection, name)
@@ -333,7 +335,7 @@ class Budgets:
             return _read(connection, name)
 
     def get(self, wanted: str) -> tuple[str, str, str]:
-        """Id, file and page of a release by its id or its charge's; InputError without."""
+        """Return id, file and page of a release by its id or charge; else raise InputError."""
         all_ = self._files("*")
         found = [path for path in all_ if wanted in (path.stem, path.stem.partition("-")[0])]
         if len(found) != 1:
@@ -345,21 +347,21 @@ class Budgets:
             raise InputError(f"The kept release {path.stem} cannot be read.") from None
 
     def left_over(self) -> list[str]:
-        """List files of version 1 that hold tables of unknown origin."""
+        """List version 1 files with tables of unknown origin."""
         return sorted(path.name for path in self.folder.glob(_LEFT_OVER))
 
     def _lock(self, charge: str) -> Path:
         return self.folder / f"{charge}.lock"
 
     def _files(self, charge: str) -> list[Path]:
-        """Return the files of all kept releases of a charge; "*" stands for every charge."""
+        """Return the files of a charge's saved releases; "*" means every charge."""
         return sorted(self.folder.glob(f"{charge}-{'[0-9a-f]' * _DIGITS}.json"))
 
     def _lost(self, connection: sqlite3.Connection) -> list[tuple[Path, Release]]:
-        """Return the kept releases that no charge accounts for.
+        """Return the saved releases without a charge.
 
-        A file that cannot be read is no release of any budget. One of a charge whose release is to
-        end was written before its process was killed.
+        Unreadable files are ignored. A file of a charge with an incomplete release is not lost: its
+        process was killed after writing it.
         """
         rows = connection.execute("SELECT id, request, digest FROM charges").fetchall()
         counted = {found[:_DIGITS] for _, _, found in rows if found}
@@ -377,7 +379,7 @@ class Budgets:
             raise InputError(why)
 
     def _why(self, name: str, lost: Sequence[tuple[Path, Release]]) -> str:
-        """Why a budget is closed, and the way out; "" where it is not."""
+        """Say why a budget is closed and how to reopen it; "" if it is open."""
         stems = [path.stem for path, made in lost if _alike(made.name, name)]
         if not stems:
             return ""
@@ -391,7 +393,7 @@ class Budgets:
 
     @contextmanager
     def _transaction(self, *, create: bool = False) -> Iterator[sqlite3.Connection]:
-        """Open a transaction that excludes every other process, on the disk when it ends."""
+        """Open an exclusive transaction; it is on disk when it ends."""
         if create:
             private_folder(self.path.parent)
         elif not self.path.exists():
@@ -400,14 +402,15 @@ class Budgets:
             with closing(sqlite3.connect(self.path, BUSY_SECONDS, isolation_level=None)) as found:
                 found.execute("PRAGMA synchronous = EXTRA")
                 found.execute("BEGIN IMMEDIATE")
-                with found:  # commits, or undoes all of it
+                with found:  # commits or rolls back
                     self._prepare(found, create)
                     yield found
-        except (sqlite3.Error, UnicodeDecodeError) as error:  # it may quote a damaged file's bytes
+        # the message may contain bytes of a damaged file
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             raise InputError(_sentence(self.path, error)) from error
 
     def _prepare(self, connection: sqlite3.Connection, create: bool) -> None:
-        """Make the tables in an empty file; refuse a file that is not ours or not whole."""
+        """Create the tables in an empty file; refuse a foreign or damaged file."""
         asked = ("application_id", "user_version")
         found, version = (connection.execute(f"PRAGMA {x}").fetchone()[0] for x in asked)
         (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -426,11 +429,11 @@ class Budgets:
             connection.execute(f"CREATE TABLE IF NOT EXISTS {table}")
 
     def _take_over(self, connection: sqlite3.Connection) -> None:
-        """Make a file of version 1 one of this version.
+        """Upgrade a file of version 1 to this version.
 
-        A kept release is noted with its charge. A release that was cut short with tables drawn is
-        not to end any more: numbers repeat where a file was restored or deleted, so neither the
-        origin of the tables is known nor whether a release was made from them.
+        It records a saved release with its charge. An interrupted release with drawn tables cannot
+        be resumed: charge numbers repeat after a file was restored or deleted, so the origin of the
+        tables and their use are unknown.
         """
         for statement in _FROM_VERSION_1:
             connection.execute(statement)
@@ -481,7 +484,7 @@ def _charge(
     what: str,
     **more: str | None,
 ) -> None:
-    """Insert a charge under a new random id; InputError where the total does not afford it."""
+    """Insert a charge under a new random id; raises InputError if it exceeds the total."""
     left = _read(connection, name).left
     if epsilon > left[0] or delta > left[1]:
         raise InputError(
@@ -495,7 +498,7 @@ def _charge(
 
 
 def _bind(connection: sqlite3.Connection, budget: Budget, rows: int, names: Sequence[str]) -> None:
-    """Bind a budget to the first table that it pays for; InputError for another table's facts."""
+    """Bind a budget to its first table; raises InputError if it is bound to a different table."""
     if not budget.takes(rows, names):
         raise InputError(
             f"Budget {budget.name!r} belongs to a table of {budget.rows:,} records with the "
@@ -507,7 +510,7 @@ def _bind(connection: sqlite3.Connection, budget: Budget, rows: int, names: Sequ
 
 
 def _drawn(connection: sqlite3.Connection, charge: str) -> list[str]:
-    """Return the texts of a charge's tables; InputError unless its release is open."""
+    """Return the texts of a charge's tables; raises InputError if its release is complete."""
     row = "SELECT 1 FROM charges WHERE id = ? AND request IS NOT NULL"
     if connection.execute(row, (charge,)).fetchone() is None:
         raise InputError(
@@ -519,7 +522,7 @@ def _drawn(connection: sqlite3.Connection, charge: str) -> list[str]:
 
 
 def _amounts(epsilon: float | str, delta: float | str, what: str) -> tuple[Decimal, Decimal]:
-    """Two amounts as typed; InputError unless finite, positive and of a sensible size."""
+    """Parse two amounts as typed; raises InputError unless finite, positive and in range."""
     one, other = amount(epsilon), amount(delta)
     if one is None or not 0 < one <= MOST_EPSILON:
         raise InputError(f"{what} needs an epsilon above 0 and at most {MOST_EPSILON:,}.")
@@ -529,7 +532,7 @@ def _amounts(epsilon: float | str, delta: float | str, what: str) -> tuple[Decim
 
 
 def amount(value: object) -> Decimal | None:
-    """Return a finite number of at least 0 with few enough digits to add up; None if it is not."""
+    """Return a finite number >= 0 with few enough digits for exact sums, else None."""
     try:
         found = number(str(value), Decimal)
     except (ValueError, InvalidOperation):
@@ -539,12 +542,12 @@ def amount(value: object) -> Decimal | None:
 
 
 def _exact(value: Decimal) -> str:
-    """Write a small amount with all of its digits: two that differ never look the same."""
+    """Format a small amount with all digits, so that different amounts look different."""
     return f"{value.normalize():e}" if value else "0"
 
 
 def _sentence(path: Path, error: object) -> str:
-    """Return the advice for an error of SQLite."""
+    """Return a sentence with advice about an SQLite error."""
     text = str(error)
     if "locked" in text:
         return f"{path} has been locked by another program for {BUSY_SECONDS:.0f} s; try again."
@@ -558,11 +561,11 @@ def _sentence(path: Path, error: object) -> str:
 def _bare(name: str) -> str:
     """Reduce a name so that names that look alike become equal.
 
-    A sign between two digits distinguishes numbers and stays; every other sign between words is
-    removed.
+    A punctuation mark between two digits distinguishes numbers and stays; all others are removed.
     """
     found = re.sub(r"(?<![0-9])[ ._-]+|[ ._-]+(?![0-9])", "", name)
-    found = re.sub(r"[ ._-]+", " ", found).replace("I", "l").casefold()  # I is drawn as a small l
+    # capital I looks like a small l
+    found = re.sub(r"[ ._-]+", " ", found).replace("I", "l").casefold()
     for one, other in _ALIKE:
         found = found.replace(one, other)
     return found

@@ -1,13 +1,13 @@
-"""Derive a release again from its released numbers alone, and results from one or several.
+"""Derive a release again from its released numbers, and further results from releases.
 
-The derivation shows that the file is *consistent*: its promise is that of its noise levels, its
-graph that of its numbers, and its numbers are not too good to be noisy. It cannot show that the
-numbers came from records, that noise was drawn as the file says, or that a level still has its
-name: a file in which all of it was changed together is consistent too. A signature identifies the
-    maker (:mod:`engine.release.signature`).
+The derivation shows that the file is *consistent*: its guarantee follows from its noise levels and
+    its graph from its numbers, and its numbers are not improbably good for their noise. It cannot
+    show that the numbers come from records, that noise was drawn as the file says, or that level
+    names are unchanged, because a file in which everything was changed together is consistent too.
+    A signature identifies the signer (:mod:`engine.release.signature`).
 
-Effects, knowledge applied afterwards and several releases as one are derived in the same way:
-nothing is charged, and the file holds every release that it rests on, so all of it can be checked.
+Effects, later background knowledge and combined releases are derived in the same way, without a
+charge. The file contains every release that it is based on, so all of it can be checked.
 """
 
 from __future__ import annotations
@@ -58,14 +58,14 @@ from engine.runner import one_thread
 
 _STATED = ("name", "params", "rows", "schema", "total", "labels", "versions")
 T = TypeVar("T")
-SECONDS = 120.0  # a check's timeout; an honest file of 76 columns takes a few
+SECONDS = 120.0  # timeout of a check; a correct file of 76 columns takes a few seconds
 
 
 def allowance(total: Guarantee) -> float:
     """Return the part of delta that pays for the distance of discrete noise from a Gaussian.
 
-    Two runs that are each within DISTANCE of (epsilon, delta')-DP ones are (epsilon, delta' +
-    (1 + e^epsilon) DISTANCE)-DP. InputError where that is more than half of delta.
+    Two runs that are each within DISTANCE of (epsilon, delta')-DP ones are (epsilon, delta' + (1 +
+    e^epsilon) DISTANCE)-DP. Raises InputError if this is more than half of delta.
     """
     cost = (1 + math.exp(min(total.epsilon, 700.0))) * DISTANCE
     if cost > total.delta / 2:
@@ -78,7 +78,7 @@ def allowance(total: Guarantee) -> float:
 
 @dataclass(frozen=True)
 class Request:
-    """The request for a release, public facts alone: parameters, rows and schema."""
+    """The request for a release, with only public facts: parameters, rows and schema."""
 
     asked: MarginalPCParameters
     rows: int
@@ -91,22 +91,22 @@ class Request:
         return cls(asked, content["rows"], parse_schema(content["schema"]))
 
     def to_json(self) -> dict[str, Any]:
-        """Its JSON value."""
+        """Return the request as a JSON value."""
         return {"values": self.asked.as_dict(), "rows": self.rows, "schema": self.schema.to_json()}
 
     @property
     def total(self) -> Guarantee:
-        """The (epsilon, delta) that the release costs."""
+        """Charge for the release, (epsilon, delta)."""
         return Guarantee(float(self.asked.epsilon), float(self.asked.delta))
 
     @property
     def params(self) -> MarginalPCParameters:
-        """Return the parameters of the run: delta is smaller by :func:`allowance`."""
+        """Parameters of the run; delta is smaller by :func:`allowance`."""
         return replace(self.asked, delta=self.total.delta - allowance(self.total))
 
     @property
     def empty(self) -> Dataset:
-        """Return rows without contents: all have the first levels, as one weighted row."""
+        """Placeholder rows without data: all have the first levels, as one weighted row."""
         names, levels = self.schema.names, self.schema.levels
         codes, weights = np.zeros((1, len(names)), dtype=np.uint8), np.array([self.rows])
         return Dataset(codes=codes, names=names, levels=levels, weights=weights, schema=self.schema)
@@ -114,7 +114,7 @@ class Request:
     def context(
         self, source: Randomness, monitor: Monitor, known_by: KnownBy = known_of
     ) -> RunContext:
-        """Return the context of a run under the schema's knowledge and questions."""
+        """Return the context of a run with the schema's background knowledge and questions."""
         names, ledger = self.schema.names, marginal_pc.ledger(self.empty, self.params)
         known, asked = known_by(self.schema.knowledge, names), self.schema.questions
         return RunContext(source, ledger, names, trace=False, known=known, questions=asked,
@@ -123,17 +123,17 @@ class Request:
     def run(
         self, data: Dataset, source: Randomness, monitor: Monitor
     ) -> tuple[RunContext, Outcome]:
-        """One run on the rows, or on others of the schema."""
+        """Run on these rows, or on other rows of the schema."""
         context = self.context(source, monitor)
-        with one_thread():  # so that every reader of the file adds up in the same order
+        with one_thread():  # so that sums have the same order on every machine
             return context, marginal_pc.run(data, self.params, context)
 
 
 class Tables(NamedTuple):
-    """The released tables: tests on them, and the columns' levels, merged where they are many.
+    """The released tables: tests on them, and the columns' levels, merged if there are many.
 
-    ``whole`` says that the tensors of all orders are there; ``known_by`` are the rules for
-    background knowledge that chose the tables to release.
+    ``whole`` is True if tensors of all orders were released; ``known_by`` is the version of the
+    rules for background knowledge that chose the tables.
     """
 
     tests: NoisyTests
@@ -144,31 +144,30 @@ class Tables(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """The findings of a check: a bound on the probability of such numbers, tables and outcome."""
+    """Findings of a check: a bound on the probability of the numbers, tables and outcome."""
 
     doubt: float
     tables: Tables
     outcome: Outcome
 
 
-_CHECKED: WeakKeyDictionary[Release, Checked] = WeakKeyDictionary()  # none of them changes
+_CHECKED: WeakKeyDictionary[Release, Checked] = WeakKeyDictionary()  # releases are immutable
 
 
 def check(release: Release, seconds: float = SECONDS) -> float:
-    """Derive everything again; the file is consistent if that ends where it says.
+    """Derive everything again; the file is consistent if the results are equal.
 
     Args:
-        release: One that was made or opened.
-        seconds: Its timeout. A file that takes longer is refused without a word on whether it is
-            consistent.
+        release: A release that was made or opened.
+        seconds: The timeout. A file that takes longer is refused, without a verdict.
 
     Returns:
-        How improbable numbers this good would be if their noise had been drawn (at most 1); of
-        releases that were combined the least of theirs.
+        A bound on the probability of numbers this good if their noise had been drawn (at most 1);
+        for combined releases, the smallest bound.
 
     Raises:
-        InputError: In one sentence where the file contradicts its numbers, or where these are too
-            good: below :data:`~engine.release.noise.ALARM`.
+        InputError: With one sentence if the file contradicts its numbers, or the bound is below
+            :data:`~engine.release.noise.ALARM`.
 
     Examples:
         >>> import tempfile
@@ -185,7 +184,7 @@ def check(release: Release, seconds: float = SECONDS) -> float:
 
 
 def checked(release: Release, late: Monitor | None = None) -> Checked:
-    """Return the verdict of :func:`check`, the tables and the outcome; computed once."""
+    """Return the verdict of :func:`check`, the tables and the outcome; cached."""
     if release not in _CHECKED:
         _CHECKED[release] = _checked(release, late or _deadline(SECONDS))
     return _CHECKED[release]
@@ -227,9 +226,9 @@ def _deadline(seconds: float) -> Monitor:
 
 
 def tables_of(release: Release, monitor: Monitor = QUIET) -> Tables:
-    """Return the released tables from the file's numbers; for combined releases their pool.
+    """Return the released tables from the file's numbers; combined releases are pooled.
 
-    InputError where the numbers are not those of the release's algorithm at its (epsilon, delta).
+    Raises InputError if the numbers do not fit the release's algorithm at its (epsilon, delta).
     """
     if release.parts:
         return _pool(release, [tables_of(part, monitor) for part in release.parts])
@@ -237,7 +236,7 @@ def tables_of(release: Release, monitor: Monitor = QUIET) -> Tables:
 
 
 def _by_either(derive: Callable[[KnownBy], T]) -> T:
-    """Derive by today's rules or, if nothing follows, by those of earlier files."""
+    """Derive by the current rules or, if that fails, by the rules of earlier files."""
     try:
         return derive(known_of)
     except InputError as refused:
@@ -252,7 +251,7 @@ def _released(release: Release, monitor: Monitor, known_by: KnownBy) -> Tables:
     params = request.params
     if json.dumps(params.as_dict()) != json.dumps(dict(release.params)):
         raise InputError("The release's parameters are not those of its (ε, δ).")
-    data = merged(request.empty)  # plans depend on these alone
+    data = merged(request.empty)  # plans depend only on these
     context = request.context(Replay(release.releases), monitor, known_by)
     with _ending():
         found = marginal_pc.release(data, params, context)
@@ -262,13 +261,13 @@ def _released(release: Release, monitor: Monitor, known_by: KnownBy) -> Tables:
 
 
 def requested(release: Release) -> Request:
-    """Return the request that a release states, unless it is a combined one."""
+    """Return the request of a release that is not a combined one."""
     asked = MarginalPCParameters.build({**release.params, **vars(release.total)})
     return Request(asked, release.rows, release.schema)
 
 
 def _pool(release: Release, tables: Sequence[Tables]) -> Tables:
-    """One set of tables of several; graphs are compared by whole tables if all released them."""
+    """Pool several sets of tables; compares graphs by whole tables if all released them."""
     moments = pooled([each.tests.moments for each in tables])
     ordinal = requested(release).params.ordinal
     tests = NoisyTests(moments, ordinal=ordinal, leaks=False, whole=bool(moments.higher))
@@ -299,7 +298,7 @@ def rederived(release: Release, tables: Tables) -> Release:
 
 @contextmanager
 def _ending() -> Iterator[None]:
-    """InputError for numbers with which a test fails: no rows and no noise give such."""
+    """Raise InputError if a test fails numerically, which no rows and noise can cause."""
     try:
         with one_thread():
             yield
@@ -309,11 +308,11 @@ def _ending() -> Iterator[None]:
         ) from None
 
 
-_alike = partial(math.isclose, rel_tol=1e-6, abs_tol=1e-9)  # but for digits
+_alike = partial(math.isclose, rel_tol=1e-6, abs_tol=1e-9)  # tolerates rounding of printed digits
 
 
 def _consistent(release: Release, tables: Tables, late: Monitor, known_by: KnownBy) -> Outcome:
-    """Return the outcome that follows from the tables; InputError if the file states another."""
+    """Return the outcome that follows from the tables; raises InputError if the file differs."""
     outcome = derived(release, tables, late, known_by)
     for field, value in findings(outcome, release.names).items():
         (names, said), (others, numbers) = map(_split, (getattr(release, field), value))
@@ -323,15 +322,15 @@ def _consistent(release: Release, tables: Tables, late: Monitor, known_by: Known
 
 
 def _split(rows: Sequence[tuple[Any, ...]]) -> tuple[list[list[str]], list[float]]:
-    """Return the names of each row, and all numbers: as many in each row."""
+    """Return the names in each row, and all numbers in order."""
     numbers = [cell for row in rows for cell in row if isinstance(cell, float)]
     return [[cell for cell in row if isinstance(cell, str)] for row in rows], numbers
 
 
 def moments_of(release: Release) -> tuple[Moments, tuple[tuple[str, ...], ...]]:
-    """Return the released tensors with their noise and their levels, from the file alone.
+    """Return the released tensors with their noise and their levels, from the file only.
 
-    Columns of many levels are merged before their release, by a rule on the schema.
+    Columns with many levels are merged before the release, by a rule on the schema.
     """
     tables = tables_of(release)
     return tables.tests.moments, tables.levels
@@ -340,9 +339,9 @@ def moments_of(release: Release) -> tuple[Moments, tuple[tuple[str, ...], ...]]:
 def with_knowledge(release: Release, knowledge: Knowledge) -> Release:
     """Return the release with other background knowledge, unsigned.
 
-    The graph and all confidences are derived again from the released tables, as effects and
-    synthetic rows then are. InputError for a file that is not consistent, and for knowledge of
-    columns that there are not.
+    The graph and all confidences are derived again from the released tables, and effects and
+    synthetic rows follow them. Raises InputError for an inconsistent file, and for background
+    knowledge about unknown columns.
     """
     check_names(knowledge, release.names)
     return rederived(replace(release, applied=knowledge), checked(release).tables)
@@ -356,20 +355,20 @@ def combined(
     """Combine releases of different people under one schema into one.
 
     Args:
-        releases: Two or more, of different people; one that was combined counts as its parts.
-        knowledge: Background knowledge about the causes. Without it, the knowledge that all of the
+        releases: Two or more, about different people; a combined one counts as its parts.
+        knowledge: Background knowledge about the causes. The default is the knowledge that all
             releases declare.
-        different_people: You declare that each person is in one of them only, though two are as
-            alike as releases of the same people. The file then says so.
+        different_people: You declare that each person is in only one of them, although two are as
+            similar as releases about the same people. The file then records this.
 
     Returns:
-        A release with all their tables combined. If each person is in one release only, they have
-        that release's (ε, δ), and the largest of these is its own.
+        A release with all their tables combined. If each person is in only one release, they have
+        the (ε, δ) of that release. The combined release states the largest of these.
 
     Raises:
-        InputError: For other schemas or parameters, with the first difference; for two releases of
-            one budget, of the same people by their numbers, or one that is given twice; for files
-            that are not consistent.
+        InputError: For different schemas or parameters, with the first difference; for two releases
+            from one budget, for two about the same people by their numbers, for one given twice,
+            and for inconsistent files.
     """
     parts = [part for each in releases for part in each.parts or (each,)]
     known = [part.knowledge for part in parts]
@@ -387,10 +386,10 @@ def combined(
 
 
 def _same_people(parts: Sequence[Release], found: Sequence[Checked]) -> str:
-    """Which two releases are as alike as those of the same people, in a sentence; "" for none.
+    """Name two releases that are as similar as releases about the same people, else "".
 
-    Over all pairs that happens to independent samples of different people with probability ALIKE
-    at most.
+    For independent samples of different people, the probability of a match in any pair is at most
+    ALIKE.
     """
     some = [
         Sampled.of(moments, drawn(moments, consistent_dag(outcome.matrix), ROWS, Randomness(0)))
@@ -410,16 +409,16 @@ def _same_people(parts: Sequence[Release], found: Sequence[Checked]) -> str:
 
 
 def assembled(parts: Sequence[Release], applied: Knowledge | None) -> Release:
-    """Return the facts of combined releases; the graph is still that of one of the parts.
+    """Return a release with the facts of combined releases; its graph is still that of one part.
 
-    InputError for two of one budget or of one noise, for other schemas or parameters, with the
-    first difference, and for knowledge of columns that there are not.
+    Raises InputError for two releases with one budget or the same noise, for different schemas or
+    parameters (with the first difference), and for background knowledge about unknown columns.
     """
     if not 2 <= len(parts) <= MOST_PARTS:
         raise InputError(f"Combine 2 to {MOST_PARTS} releases, not {len(parts)}.")
     for one, other in combinations(parts, 2):
         pair = f"{show(one.name)} and {show(other.name)}"
-        if (one.name, one.rows) == (other.name, other.rows):  # a budget is that of its people
+        if (one.name, one.rows) == (other.name, other.rows):  # a budget belongs to its people
             raise InputError(f"{pair} are of one budget, so people would be counted twice.")
         theirs = _facts(other)
         for what, value in _facts(one).items():
@@ -450,7 +449,7 @@ def assembled(parts: Sequence[Release], applied: Knowledge | None) -> Release:
 
 
 def _facts(release: Release) -> dict[str, Any]:
-    """Return the facts in which combined releases agree, by name."""
+    """Return, by name, the facts in which combined releases must agree."""
     found = {"their columns": release.names, "who a person is": release.schema.person}
     for column in release.schema.columns:
         found |= {f"{field!r} of {show(column.name)}": v for field, v in vars(column).items()}
@@ -459,7 +458,7 @@ def _facts(release: Release) -> dict[str, Any]:
 
 
 def question(release: Release) -> Callable[..., Effect]:
-    """Effects of a release, which is checked first, asked one after another."""
+    """Return the effects of a release, which is checked first, for several calls."""
     _, tables, outcome = checked(release)
     assert isinstance(outcome.diagnostics, MarginalDiagnostics)
     known = known_of(release.knowledge, release.names)
@@ -469,19 +468,20 @@ def question(release: Release) -> Callable[..., Effect]:
 
 
 def answer(release: Release, asked: Question) -> Effect:
-    """Answer a question from a release that is checked first."""
+    """Answer a question from a release, which is checked first."""
     return question(release)(asked.cause, asked.outcome, **asked.options)
 
 
 def answers(release: Release) -> tuple[Effect, ...]:
-    """Answer the questions that a release was made for."""
+    """Answer the questions stored in a release."""
     return tuple(answer(release, asked) for asked in release.schema.questions)
 
 
-# An attack on a shared release, from its file alone: its answers are forced upon neighbours of its
-# settings. Every recipient of the file can do it; it needs no data and costs no ε.
+# An attack on a shared release that uses only its file: transcript replay of its answers on
+# neighbouring datasets with its settings. Every recipient of the file can run it; it needs no data
+# and costs no ε.
 
-HALF = 0.5  # of the charge: an answer that was moved further shows a charge of half
+HALF = 0.5  # share of the charge: a larger move would reveal a charge half as large
 
 
 @renamed(cancelled="stop", watch="on_progress")
@@ -493,12 +493,12 @@ def attack_release(
     stop: Stop | None = None,
     on_progress: OnProgress | None = None,
 ) -> Finding:
-    """Check the file, then climb to the records that move each of its answers furthest.
+    """Check the file, then search for the records that change each answer most.
 
-    The ratios of the finding are by answer: the largest move over the charge that the file names.
-    An attack that is stopped, or that takes longer than ``seconds``, reports its attempts until
-    then. ``on_progress`` receives the share that is done and a phrase. InputError where the file is
-    not consistent, or is a combined one, which has no separate answers.
+    The ratios in the result are per answer: the largest change over the charge in the file. If the
+    attack is stopped or takes longer than ``seconds``, it reports its attempts so far.
+    ``on_progress`` receives the completed share and a phrase. Raises InputError if the file is
+    inconsistent, or is a combined release, which has no separate answers.
     """
     if release.parts:
         raise InputError("A combined release has no measurements. Attack each of its parts.")

@@ -1,10 +1,10 @@
-"""Open a release: the only way from its file to a release that the program works with.
+"""Open a release file; the program uses only releases opened here.
 
-An opened release is verified: the file has the layout that this program writes, and its digest
-matches (:func:`engine.release.file.loads`). Each signature in it is by its key and for its release
-(:func:`engine.release.signature.verify`), and promise and graph follow from the released numbers
-(:func:`engine.release.checking.check`). The first two take milliseconds, the last as long as the
-search: .1 s for 8 columns, 2 s for 76.
+Opening verifies three things. The file has the layout that this program writes, and its digest
+matches (:func:`engine.release.file.loads`). Each signature is by its key and for its release
+(:func:`engine.release.signature.verify`). Guarantee and graph follow from the released numbers
+(:func:`engine.release.checking.check`). The first two take milliseconds, the last takes as long as
+the search: .1 s for 8 columns, 2 s for 76.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ def opened(raw: bytes, key: str | None = None, seconds: float = SECONDS) -> tupl
 
     Args:
         raw: The contents of the file.
-        key: The public key that has to have signed it, if the reader knows one.
+        key: The public key that must have signed it, if the recipient knows one.
         seconds: The timeout of the derivation.
 
     Returns:
-        The release, and the result of :func:`engine.release.checking.check` for it.
+        The release, and the result of :func:`engine.release.checking.check`.
 
     Raises:
-        InputError: In one sentence where anything is wrong, a signature included.
+        InputError: With one sentence if anything is wrong, including a signature.
     """
     release = loads(raw)
     verify(release, key)

@@ -1,8 +1,8 @@
-"""Draw rows from released tables along a graph, none of them a record.
+"""Draw synthetic rows from released tables along a graph; no row is a record.
 
-The graph is made a DAG. Every variable is drawn given its parents from the best linear prediction
-of its contrasts by theirs, which the released one- and two-way tables determine. The rows lack all
-interactions that were not released (those of three and more).
+The graph is first extended to a DAG. Each variable is drawn given its parents, from the best linear
+prediction of its contrasts by theirs. The released one- and two-way tables determine this
+prediction. The rows lack interactions of three and more variables, which were not released.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Codes = NDArray[np.uint8]
 
 
 def consistent_dag(matrix: Adjacency) -> nx.DiGraph:
-    """Return a DAG on the columns' positions with a CPDAG's edges; its cycles are broken."""
+    """Return a DAG on the columns' positions with a CPDAG's edges, without its cycles."""
     dag = nx.empty_graph(len(matrix), nx.DiGraph)
     directed, lines = matrix & ~matrix.T, np.triu(matrix & matrix.T)
     for a, b in (*np.argwhere(directed).tolist(), *np.argwhere(lines).tolist()):
@@ -37,19 +37,20 @@ def drawn(
     rng: Randomness,
     held: Mapping[int, int] | None = None,
 ) -> Codes:
-    """(rows, d) codes along a DAG; the columns in ``held`` have that code in every row."""
+    """Draw (rows, d) codes along a DAG; columns in ``held`` have this code in every row."""
     codes = np.zeros((rows, moments.d), dtype=np.uint8)
     for node in nx.lexicographical_topological_sort(dag):
         parents = sorted(dag.predecessors(node))
         chances = _chances(moments, node, parents, codes)
-        uniform = rng.uniform(rows)  # drawn for a column that is set too: the others stay the same
+        # drawn even for a set column, so that all other columns stay the same
+        uniform = rng.uniform(rows)
         found = (np.cumsum(chances, axis=1)[:, :-1] < uniform[:, None]).sum(axis=1)
         codes[:, node] = (held or {}).get(node, found)
     return codes
 
 
 def _chances(moments: Moments, node: int, parents: list[int], codes: np.ndarray) -> Array:
-    """(rows, levels): each row's probabilities of the node's levels given its parents' codes."""
+    """Return the probabilities of a node's levels given its parents' codes; (rows, levels)."""
     levels, mine = moments.cardinalities[node], moments.at[node]
     means = moments.means()
     expected = np.tile(means[mine], (len(codes), 1))

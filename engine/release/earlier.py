@@ -1,8 +1,9 @@
-"""The rules by which releases were made before graphs had no cycle: such files stay consistent.
+"""Earlier rules for releases, from versions whose graphs could have cycles.
 
-They differ from today's in what knowledge decides, so in the tables that were released, and in the
-arrows where the evidence contradicts itself. No file names its rules: a check that fails by today's
-is repeated by these.
+With these rules, files from those versions remain consistent. They differ in the decisions by
+background knowledge, and therefore in the released tables, and in directions with contradictory
+evidence. A file does not name its rules, so a check that fails by the current rules is repeated
+with these.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ from engine.knowledge import ORIENTS, Knowledge
 
 
 class EarlierKnown(Known):
-    """Knowledge by the earlier rules: pairs known to be apart are not tested, for either use."""
+    """Background knowledge by the earlier rules, which never test a pair known to have no edge."""
 
     @property
     def on_links(self) -> EarlierKnown:
-        """Knowledge for directions only kept required links and pairs apart out of the tests."""
+        """The part used for links; with "directions only", fixed pairs were untested."""
         if self.knowledge.use != ORIENTS:
             return self
         free = EarlierKnown(Knowledge(), self.names)
@@ -33,35 +34,35 @@ class EarlierKnown(Known):
 
     @cached_property
     def telling(self) -> Adjacency:
-        """No pair that is known to be apart was tested."""
+        """Pairs known to have no edge that are tested nevertheless: none by these rules."""
         return np.zeros_like(self.apart)
 
     def fixed_arrows(self, skeleton: Adjacency) -> Adjacency:
-        """Return the arrows that knowledge alone decides, without those on a cycle."""
+        """Return the arrows fixed by background knowledge, except those on a cycle."""
         arrows: Adjacency = skeleton & ~self.barred & self.barred.T
         ways = reachable(arrows)
         return np.asarray(arrows & ~(ways & ways.T))
 
     def orienter(self, skeleton: Adjacency) -> Orienter:
-        """Return the rule that drew the arrows."""
+        """Return the rule that directed the edges."""
         return EarlierOrienter(skeleton, self)
 
 
 class EarlierOrienter(Orienter):
-    """Colliders and Meek's rules might close a cycle; in the end barred arrows became lines."""
+    """Orientation by the earlier rules, which could close cycles."""
 
     def __init__(self, skeleton: Adjacency, known: EarlierKnown):
         super().__init__(skeleton)
         self._known, self.graph = known, known.turned(skeleton)
 
     def draw(self, wanted: Adjacency) -> bool:
-        """Turn the lines that have one wanted arrowhead; False for none."""
+        """Direct the undirected edges with one wanted arrowhead; return False if there are none."""
         arrows = wanted & ~wanted.T & self.graph & self.graph.T
         self.graph[arrows.T] = False
         return bool(arrows.any())
 
     def draw_surest(self, arrows: NDArray[np.float64], threshold: float) -> None:
-        """Draw one after the other, also those of one probability; none that closes a cycle."""
+        """Direct edges one by one, the most probable first, unless this closes a cycle."""
         wanted = self.graph & self.graph.T & (arrows > threshold) & (arrows > arrows.T)
         for i, j in sorted(np.argwhere(wanted).tolist(), key=lambda e: -arrows[e[0], e[1]]):
             if not reachable(self.graph & ~self.graph.T | self._known.earlier)[j, i]:
@@ -69,7 +70,7 @@ class EarlierOrienter(Orienter):
 
     @property
     def result(self) -> Oriented:
-        """Return the graph, with lines for the barred arrows and for paths to an earlier tier."""
+        """The graph, with undirected edges for barred arrows and for paths to an earlier tier."""
         arrows = self.graph & ~self.graph.T & ~self._known.barred
         if not self._known.in_time(arrows):
             back = (reachable(arrows) | np.eye(len(arrows), dtype=bool)).T
@@ -78,5 +79,5 @@ class EarlierOrienter(Orienter):
 
 
 def earlier_known(knowledge: Knowledge | None, names: Sequence[str]) -> Known:
-    """Return the knowledge on these columns, also where nothing is known."""
+    """Return the background knowledge about these columns, which may be empty."""
     return EarlierKnown(knowledge or Knowledge(), names)

@@ -1,8 +1,8 @@
-"""The file of a release: its contents, and the one way to write it and to read it.
+"""The file of a release: its contents, and the functions that write and read it.
 
-The file is canonical JSON. It is read strictly, every size bounded before it is used: the content
-is written again, and must give the same bytes. So there is no field that is not known, none twice,
-no other layout and no other spelling of a number, and none of that is checked a second time.
+The file is canonical JSON. The reader bounds every size before it uses it, writes the content
+again, and requires the same bytes. This single comparison excludes unknown and repeated fields,
+other layouts and other spellings of numbers.
 """
 
 from __future__ import annotations
@@ -31,15 +31,16 @@ from engine.privacy.accounting import Guarantee
 from engine.privacy.sources import MOST_ENTRIES, Released
 
 FORMAT = "dp-causal-explorer/release"
-ALGORITHM = "marginal_pc"  # its noise is Gaussian on fixed tables, which hardened samplers cover
-# As it was released; with knowledge applied afterwards, or combined; with a question.
+# its noise is Gaussian on fixed tables, for which there are hardened samplers
+ALGORITHM = "marginal_pc"
+# Formats: a plain release; one with later background knowledge or combined; one with a question.
 VERSION, DERIVED, ASKED = 3, 4, 5
 NOISE = "discrete Gaussian on a grid (OpenDP), from the operating system's random bytes; no seed"
 DISJOINT = (
     "If each person is in one release only, they have that release's (ε, δ). No file can show "
     "this. For a person in several of them, the ε and δ of these releases add up."
 )
-VOUCHED = (  # for releases that are as alike as those of the same people
+VOUCHED = (  # for releases that are as similar as those about the same people
     f"{DISJOINT} Some of these releases are as alike as releases of the same people. Whoever "
     "combined them states that each person is in one only."
 )
@@ -47,19 +48,19 @@ BEFORE = (  # in files of version 0.3
     "Nobody is in two of these releases: then each person's (ε, δ) is that of the release that "
     "holds them. No file can show this. The ε and δ of all releases that hold a person add up."
 )
-MOST_EPSILON, MOST_DELTA = Decimal(10_000_000), Decimal("0.1")  # of a budget
-MOST_ROWS, MOST_PARTS = 10_000_000_000, 50  # records; releases that are combined
+MOST_EPSILON, MOST_DELTA = Decimal(10_000_000), Decimal("0.1")  # largest budget
+MOST_ROWS, MOST_PARTS = 10_000_000_000, 50  # records, and combined releases
 MOST_BYTES = 30_000_000
-MOST_VALUES = 8 * MOST_ENTRIES  # commas in the file: the numbers, and the tables' names
-MOST_RELEASES = 6  # for the graph; each question adds two
+MOST_VALUES = 8 * MOST_ENTRIES  # bound on commas in the file: numbers and table names
+MOST_RELEASES = 6  # for the graph; each question adds two releases
 MOST_TEXT = 200
-_SIGNED = re.compile("Ed25519[0-9a-f]{256}")  # key and digest of 64, value of 128
+_SIGNED = re.compile("Ed25519[0-9a-f]{256}")  # key and digest have 64 digits, the value 128
 _VERSION = re.compile(r"[0-9A-Za-z.+!_-]{1,40}")
 
 
 @dataclass(frozen=True)
 class Signature:
-    """The signature of a release: public key, SHA-256 of its page and value, all in hex."""
+    """Signature of a release: public key, SHA-256 of its page, and value, all in hex."""
 
     kind: str
     public_key: str
@@ -71,16 +72,16 @@ class Signature:
 class Release:
     """One release: its request, its guarantee and all released numbers.
 
-    ``total`` is the guarantee; ``params`` are the algorithm's, of which delta is a little smaller
-    (:func:`engine.release.checking.allowance`). ``releases`` are the noisy numbers, from which
-    ``cpdag`` (an undirected edge in both directions) follows, with each edge's ``confidence`` and
-    ``arrows``: how often there is one from the first column to the second, and back, if the edge is
-    real. ``arrows`` is empty where the directions were voted.
+    ``total`` is the guarantee; ``params`` are those of the algorithm, with a slightly smaller delta
+    (:func:`engine.release.checking.allowance`). ``releases`` are the noisy numbers. From these
+    follow ``cpdag`` (with undirected edges in both directions), the ``confidence`` of each edge,
+    and ``arrows``: how often there is one from the first column to the second, and back, if the
+    edge is true. ``arrows`` is empty if the directions were voted.
 
-    ``applied`` is background knowledge that replaces the schema's, except for the choice of the
-    released tables. ``parts`` are the releases of different people that were combined: ``rows`` are
-    theirs together, ``total`` is the largest of theirs, ``releases`` is empty, and ``rests_on`` is
-    the assumption under which ``total`` holds for each person.
+    ``applied`` is background knowledge that replaces that of the schema, except for the choice of
+    the released tables. ``parts`` are the combined releases about different people. In this case
+    ``rows`` is their sum, ``total`` is their largest total, ``releases`` is empty, and ``rests_on``
+    is the assumption under which each person has the guarantee ``total``.
 
     Examples:
         >>> import tempfile
@@ -114,28 +115,28 @@ class Release:
 
     @property
     def knowledge(self) -> Knowledge | None:
-        """Return the background knowledge: the applied one or, without it, the schema's."""
+        """Applied background knowledge or, if there is none, that of the schema."""
         return self.schema.knowledge if self.applied is None else self.applied
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The columns' names."""
+        """Names of the columns."""
         return self.schema.names
 
     @property
     def matrix(self) -> Adjacency:
-        """The graph as a (d, d) boolean matrix."""
+        """Graph as a (d, d) boolean matrix."""
         return matrix_of(nx.DiGraph(self.cpdag), self.names)
 
 
 def neighbours(schema: Schema) -> str:
-    """Between which tables a release does not tell: those that differ in one record, or person."""
+    """Describe the neighbouring datasets, which differ in one record or one person."""
     other = "record" if schema.person is None else "person with all of their rows"
     return f"replace one {other}; the number of {schema.what} and the schema are public"
 
 
 def findings(outcome: Outcome, names: tuple[str, ...]) -> dict[str, Any]:
-    """Return the graph, the confidence of edges and arrows, and the released tables, by names."""
+    """Return graph, edge and direction confidences, and released tables, with column names."""
     matrix, found = outcome.matrix, outcome.diagnostics
     assert isinstance(found, MarginalDiagnostics)
     links, arrows = found.edge_confidence, found.direction_confidence
@@ -153,18 +154,18 @@ def findings(outcome: Outcome, names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def to_json(release: Release) -> dict[str, Any]:
-    """Return the file's content: only public facts and released values."""
+    """Return the file's content, which has only public facts and released values."""
     signed = None if release.signature is None else vars(release.signature)
     return _content(release) | {"digest": digest(release), "signature": signed}
 
 
 def canonical(release: Release) -> str:
-    """Return the file's text. There is one text for each release; a reader accepts no other."""
+    """Return the file's text; a reader accepts only this text for a release."""
     return _compact(to_json(release)) + "\n"
 
 
 def digest(release: Release) -> str:
-    """SHA-256, in hex, of all that the release says but for who signed it."""
+    """Return the SHA-256, in hex, of the whole content except the signature."""
     return hashlib.sha256(_compact(_content(release)).encode()).hexdigest()
 
 
@@ -199,7 +200,7 @@ def _content(release: Release) -> dict[str, Any]:
 
 
 def read_bytes(path: str | os.PathLike[str], most: int) -> bytes:
-    """At most so many bytes of a file, and one more to tell; InputError where there is none."""
+    """Read at most ``most`` + 1 bytes of a file; raises InputError if there is no file."""
     try:
         with Path(path).open("rb") as file:
             return file.read(most + 1)
@@ -208,16 +209,16 @@ def read_bytes(path: str | os.PathLike[str], most: int) -> bytes:
 
 
 def loads(raw: bytes) -> Release:
-    """Return the release in a file's bytes; InputError unless they are exactly its text.
+    """Return the release in a file's bytes; raises InputError unless they are its exact text.
 
-    It verifies only the layout and the digest; ``opened`` verifies the rest.
+    This verifies only the layout and the digest; ``opened`` verifies the rest.
     """
     if len(raw) > MOST_BYTES or raw.count(b",") > MOST_VALUES:
         raise InputError("This file is too large for a release.")
     try:
         content = json.loads(raw.decode())
         release = parse(content)
-        same = canonical(release).encode() == raw  # ValueError for a number that JSON lacks
+        same = canonical(release).encode() == raw  # raises ValueError for NaN and infinity
         mine = content["digest"] == digest(release)
     except InputError:
         raise
@@ -236,7 +237,7 @@ def loads(raw: bytes) -> Release:
 
 
 def parse(content: Any) -> Release:
-    """Return a release from its JSON value; InputError, ValueError, KeyError or the like else."""
+    """Return a release from its JSON value; raises InputError, ValueError, KeyError or similar."""
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise InputError(f'This is no release: its JSON needs "format": "{FORMAT}".')
     if content.get("version") not in (VERSION, DERIVED, ASKED):
@@ -277,7 +278,7 @@ def parse(content: Any) -> Release:
 
 
 def _check_sizes(content: Mapping[str, Any], schema: Schema, parts: Sequence[Release]) -> None:
-    """How many numbers the first release has follows from the schema alone."""
+    """Check that the number of values in the first release follows from the schema."""
     rows, versions = content["rows"], content["versions"]
     named = (content["name"], *content["params"], *versions)
     for what, usable in (
@@ -300,7 +301,7 @@ def _check_sizes(content: Mapping[str, Any], schema: Schema, parts: Sequence[Rel
 
 
 def parse_released(content: Mapping[str, Any]) -> Released:
-    """One noisy release from its JSON value; ValueError or KeyError for anything else."""
+    """Return one noisy release from its JSON value; raises ValueError or KeyError otherwise."""
     steps, grid = content["steps"], content["grid"]
     if type(grid) is not int or not -1000 < grid < 1000:
         raise ValueError(grid)

@@ -1,14 +1,14 @@
-"""Are two releases of the same people? The difference of their numbers is the evidence.
+"""Test whether two releases are about the same people, by the difference of their numbers.
 
-Let D be the difference of the two releases' one- and two-way tensors. Over independent samples of
-one population it has the variance of both noises, S, and of both samples, C; over the same people
-that of the noises alone. The likelihood ratio of the two is a sum of lambda / (1 + lambda) y^2 over
-the eigenvectors of S^(-1/2) C S^(-1/2) with eigenvalues lambda, y the coordinates of S^(-1/2) D.
-Over different people it is a sum of lambda chi^2_1, and of more where the populations differ; by
-Chernoff's bound it is at most q with probability exp(tq) prod (1 + 2 t lambda)^(-1/2) for any t.
-Where noise dominates, lambda is small, and the two cannot be distinguished.
+Let D be the difference of the two releases' one- and two-way tensors. For independent samples of
+one population, its variance is that of both noises, S, plus that of both samples, C. For the same
+people, it is only that of the noises. The likelihood ratio is a sum of lambda / (1 + lambda) y^2
+over the eigenvectors of S^(-1/2) C S^(-1/2) with eigenvalues lambda, where y are the coordinates of
+S^(-1/2) D. For different people it is a sum of lambda chi^2_1, or more if the populations differ.
+By Chernoff's bound it is at most q with probability exp(tq) prod (1 + 2 t lambda)^(-1/2) for any t.
+If noise dominates, lambda is small, and the two cases cannot be distinguished.
 
-C is that of rows drawn from the released tables along the released graph.
+C is computed from rows drawn from the released tables along the released graph.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from engine.release.drawing import Codes
 from engine.release.file import Release
 from engine.release.noise import ALARM
 
-ALIKE = 1e-4  # the probability at which different people are taken for the same, over all pairs
-ROWS = 10_000  # that C is taken from
-MOST_NUMBERS = 200  # that are compared: those of the first columns
-_TILTS = 2.0 ** np.arange(-20, 32)  # t of Chernoff's bound
+ALIKE = 1e-4  # probability of a false match over all pairs
+ROWS = 10_000  # rows drawn to compute C
+MOST_NUMBERS = 200  # numbers compared, from the first columns
+_TILTS = 2.0 ** np.arange(-20, 32)  # values of t in Chernoff's bound
 
 
 class Sampled(NamedTuple):
-    """Released numbers with the (p,) variance of their noise and the (p, p) one of their sample."""
+    """Released numbers, the variance of their noise (p,), and their sample covariance (p, p)."""
 
     values: Array
     noise: Array
@@ -39,7 +39,7 @@ class Sampled(NamedTuple):
 
     @classmethod
     def of(cls, moments: Moments, codes: Codes) -> Sampled:
-        """Return the first columns' tensors; their sample covariance is that of (rows, d) codes."""
+        """Take the tensors of the first columns, and the sample covariance of (rows, d) codes."""
         cards = moments.cardinalities[: _columns(moments.cardinalities)]
         block = np.repeat(np.arange(len(cards)), [r - 1 for r in cards])
         a, b = np.nonzero(block[:, None] < block[None, :])
@@ -53,14 +53,14 @@ class Sampled(NamedTuple):
 
 
 def _columns(cards: Sequence[int]) -> int:
-    """How many columns, from the first on, have at most MOST_NUMBERS one- and two-way numbers."""
+    """Return how many of the first columns have at most MOST_NUMBERS one- and two-way numbers."""
     ones = np.array(cards) - 1
     sizes = np.cumsum(ones) + (np.cumsum(ones) ** 2 - np.cumsum(ones**2)) // 2
     return max(2, int(np.searchsorted(sizes, MOST_NUMBERS, side="right")))
 
 
 def likeness(one: Sampled, other: Sampled) -> float:
-    """Bound on the probability that samples of different people are this alike; at most 1."""
+    """Bound the probability that samples of different people are this similar; at most 1."""
     scale = np.sqrt(one.noise + other.noise)
     sample = (one.sample + other.sample) / np.multiply.outer(scale, scale)
     values, vectors = np.linalg.eigh(sample)
@@ -70,7 +70,7 @@ def likeness(one: Sampled, other: Sampled) -> float:
 
 
 def same_noise(one: Release, other: Release) -> bool:
-    """Return whether two releases differ by less than two noises would, for any people."""
+    """Return True if two releases differ less than independent noises would, for any people."""
     first, again = one.releases[0], other.releases[0]
     apart = first.values / one.rows - again.values / other.rows
     variance = (first.sigma / one.rows) ** 2 + (again.sigma / other.rows) ** 2
@@ -78,6 +78,6 @@ def same_noise(one: Release, other: Release) -> bool:
 
 
 def _at_most(q: float, weights: Array) -> float:
-    """Chernoff's bound on the probability that a sum of weighted chi-squares is at most ``q``."""
+    """Bound the probability that a sum of weighted chi-squares is at most ``q`` (Chernoff)."""
     spread = np.log1p(2 * np.multiply.outer(_TILTS, weights)).sum(axis=1)
     return float(np.exp(min(0.0, np.min(_TILTS * q - spread / 2))))

@@ -1,7 +1,7 @@
-"""Budgets and releases as a notebook holds them: pay, look, ask, combine, save.
+"""Budgets and releases for notebooks: charge, show, answer, combine, save.
 
-A release is one of :mod:`~engine.algorithms.marginal_pc`, which draws nothing but Gaussian noise on
-fixed tables: that has a hardened sampler (:mod:`engine.privacy.sources`), and every recipient of
+The algorithm is :mod:`~engine.algorithms.marginal_pc`, which draws only Gaussian noise on fixed
+tables. This noise has a hardened sampler (:mod:`engine.privacy.sources`), and every recipient of
 the file can derive the graph again without the data (:mod:`engine.release.checking`).
 """
 
@@ -66,10 +66,10 @@ _PACKAGES = ("numpy", "opendp", "scipy")
 
 @dataclass(frozen=True, repr=False)
 class BudgetedRelease:
-    """A release that was paid for, or one that was loaded: its graph, its check, its files.
+    """A release, made from a budget or loaded from a file: its graph, its check, its files.
 
-    ``release`` is all that the file holds, ``kept`` its id in the vault, if it is there. Nothing
-    here needs the data or costs anything.
+    ``release`` is the content of the file, ``kept`` the id of the saved release, if any. No method
+    needs the data or costs ε.
 
     Examples:
         >>> import tempfile
@@ -86,7 +86,7 @@ class BudgetedRelease:
     kept: str | None = None
 
     def __repr__(self) -> str:
-        """One line."""
+        """Return a one-line summary."""
         r, links = self.release, count(len(self.release.confidence), "link")
         return (
             f"<BudgetedRelease {r.name!r}: {links} among {len(r.names)} "
@@ -107,12 +107,12 @@ class BudgetedRelease:
 
     @property
     def spent(self) -> Guarantee:
-        """Return its guarantee, which is also its charge; combined, the largest one."""
+        """Guarantee, which is also the charge; for combined releases the largest one."""
         return self.release.total
 
     @property
     def edges(self) -> pd.DataFrame:
-        """The edges as a frame (:attr:`engine.RunResult.edges`)."""
+        """Edges as a frame (:attr:`engine.RunResult.edges`)."""
         return edge_frame(page.release_edges(self.release))
 
     def to_networkx(self) -> nx.DiGraph:
@@ -124,10 +124,10 @@ class BudgetedRelease:
         return self.to_text("dot")
 
     def to_text(self, kind: str, *, directed: bool = False) -> str:
-        """Write the graph for another tool, by a key of :data:`engine.graphs.formats.FORMATS`.
+        """Format the graph for another tool, by a key of :data:`engine.graphs.formats.FORMATS`.
 
-        With ``directed`` every edge has a direction, as in synthetic tables: one DAG of those that
-        the released graph allows, for tools that take no other graph.
+        With ``directed`` every edge has a direction, as for synthetic data: one DAG that the
+        released graph allows, for tools that accept only DAGs.
         """
         if kind not in FORMATS:
             raise InputError(f"A graph is written as {', '.join(FORMATS)}; {kind!r} is none.")
@@ -138,28 +138,27 @@ class BudgetedRelease:
         return FORMATS[kind].write(self.names, matrix)
 
     def check(self) -> float:
-        """Derive it again from its numbers alone (:func:`engine.release.checking.check`)."""
+        """Derive it again from its numbers (:func:`engine.release.checking.check`)."""
         return check(self.release)
 
     def effect(
         self, cause: str, outcome: str, knowledge: Knowledge | None = None, **options: Any
     ) -> Effect:
-        """Estimate what setting ``cause`` does to ``outcome``, by released tables and graphs.
+        """Estimate the effect of setting ``cause`` on ``outcome``, from the released tables.
 
         Args:
             cause: The column that is set.
             outcome: The column whose change is estimated.
-            knowledge: Background knowledge that replaces the release's own; costs no ε.
+            knowledge: Background knowledge that replaces that of the release; costs no ε.
             options: ``cause_level``, ``reference``, ``outcome_level``, ``values`` and
                 ``adjustment``, as in :func:`engine.effects.effect.effect_of`; ``mean`` takes the
                 values from the schema.
 
         Returns:
-            The numbers, or why there are none; its ``sentence`` says it.
+            The numbers, or the reason why there are none; ``sentence`` says it in words.
 
         Raises:
-            InputError: For a file that is not consistent, and for names or levels that there are
-                not.
+            InputError: For an inconsistent file, and for unknown names or levels.
 
         Examples:
             >>> import tempfile
@@ -180,10 +179,10 @@ class BudgetedRelease:
         return question(paid.release)(cause, outcome, **chosen)
 
     def answer(self, question: Question | None = None) -> Effect:
-        """Answer a question from the released numbers; by default the first that it was made for.
+        """Answer a question from the released numbers; by default the first stored question.
 
         Raises:
-            InputError: For a release that was made for none, and names or levels that it lacks.
+            InputError: If there is no stored question, and for unknown names or levels.
         """
         if question is None:
             return self.answers[0]
@@ -196,25 +195,25 @@ class BudgetedRelease:
 
     @property
     def answers(self) -> tuple[Effect, ...]:
-        """The answers to the questions that it was made for; InputError where there were none."""
+        """Answers to the stored questions; raises InputError if there are none."""
         if not self.release.schema.questions:
             raise InputError("This release was made for no question; name a cause and an outcome.")
         return answers(self.release)
 
     def with_knowledge(self, knowledge: Knowledge) -> BudgetedRelease:
-        """Return the same tables under other background knowledge; nothing is charged.
+        """Return the same tables with other background knowledge, without a charge.
 
-        Graph, effects and synthetic rows follow from it, and its file says which it is
+        Graph, effects and synthetic rows follow from it, and the file records it
         (:func:`engine.release.checking.with_knowledge`).
         """
         return BudgetedRelease(with_knowledge(self.release, knowledge))
 
     def synthetic(self, rows: int, seed: int = 0) -> Dataset:
-        """Rows drawn from it, none a record (:func:`engine.release.synthetic.synthetic`)."""
+        """Draw synthetic rows; no row is a record (:func:`engine.release.synthetic.synthetic`)."""
         return synthetic(self.release, rows, seed)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write its file, a new one, and next to it the page for people; the file's path."""
+        """Write a new file, and next to it the page for people; return the file's path."""
         out = check_places(path)
         save(canonical(self.release), out)
         save(page.to_html(self.release), page_of(out))
@@ -227,22 +226,23 @@ def combine(
     *,
     different_people: bool = False,
 ) -> BudgetedRelease:
-    """Combine releases of different people under one schema: hospitals, or months; free.
+    """Combine releases about different people under one schema, for example from hospitals.
 
     Args:
-        releases: Two or more, made here or loaded, or paths of their files.
-        knowledge: Background knowledge about the causes. Without it, the knowledge that all of the
+        releases: Two or more releases, made here or loaded, or paths of their files.
+        knowledge: Background knowledge about the causes. The default is the knowledge that all
             releases declare.
-        different_people: You declare that each person is in one of them only, though two look like
-            the same people. The file then says so.
+        different_people: You declare that each person is in only one of them, although two are as
+            similar as releases about the same people. The file then records this.
 
     Returns:
-        Their tables added up, and the graph that follows. If each person is in one release only,
-        they have that release's (ε, δ); no file can show this.
+        A release with their pooled tables and the graph that follows, without a charge. If each
+        person is in only one release, they have the (ε, δ) of that release; no file can show this.
 
     Raises:
-        InputError: For other schemas, with the first difference; for two releases of one budget, or
-            as alike as those of the same people; for files that :func:`load_release` refuses.
+        InputError: For different schemas, with the first difference; for two releases from one
+            budget or as similar as those about the same people; for files that :func:`load_release`
+            refuses.
 
     Examples:
         >>> import tempfile
@@ -271,10 +271,10 @@ def load_release(path: str | os.PathLike[str]) -> BudgetedRelease:
 
     Returns:
         The release with its graph, check and synthetic rows. A release without a signature is
-        verified too, and says that it has none.
+        verified too, and reports that it has none.
 
     Raises:
-        InputError: In one sentence where the file is no release, was changed, has a wrong
+        InputError: With one sentence if the file is not a release, was changed, has a wrong
             signature, or contradicts its numbers.
 
     Examples:
@@ -292,11 +292,11 @@ def load_release(path: str | os.PathLike[str]) -> BudgetedRelease:
 
 
 FREE = "Stopped: the release was not made, and nothing was charged."
-CHARGED = "charged"  # the phrase for a monitor once the charge is on the disk
+CHARGED = "charged"  # phrase for a monitor once the charge is on disk
 
 
 def is_kept(id_: str) -> str:
-    """Say where a release is once it is in the vault."""
+    """Say where a saved release is."""
     return (
         f"The release is kept: engine release --again {id_} --out FILE writes it without another "
         "charge."
@@ -304,23 +304,23 @@ def is_kept(id_: str) -> str:
 
 
 class Stopped(InputError):
-    """The person stopped a release; the message says whether the budget was charged."""
+    """The user stopped a release; the message says whether the budget was charged."""
 
 
 class Budget:
-    """A total (epsilon, delta) for the records that a name stands for, kept beyond this session.
+    """A stored total (epsilon, delta) for the records that a name stands for.
 
-    A name that is new is declared with its total, once and for all; a known one is opened, and
-    refuses another total. Nothing takes a charge back.
+    A new name is declared once with its total. A known name opens its budget, and a different total
+    is refused. Charges are permanent.
 
     Args:
-        name: Your name for these records, in every file that holds them.
+        name: Your name for these records, in every file that contains them.
         epsilon: The total ε over all releases.
         delta: The total δ.
-        path: Another file of budgets than the one in your data folder.
+        path: A file of budgets other than the one in your data folder.
 
     Raises:
-        InputError: For a name that is not there and comes without a total, or another total.
+        InputError: For an unknown name without a total, and for a different total.
 
     Examples:
         >>> import tempfile
@@ -342,7 +342,7 @@ class Budget:
     ):
         self._book = books.Budgets(path)
         if epsilon is None or name in [one.name for one in self._book.all()]:
-            found = self._book.show(name)  # InputError for a name that is not there
+            found = self._book.show(name)  # raises InputError for an unknown name
         else:
             found = self._book.new(name, epsilon, 1e-6 if delta is None else delta)
         for what, said, total in (("ε", epsilon, found.epsilon), ("δ", delta, found.delta)):
@@ -354,17 +354,17 @@ class Budget:
         self.name = name
 
     def __repr__(self) -> str:
-        """One line."""
+        """Return a one-line summary."""
         return f"<Budget {self.name!r}: {self._book.show(self.name).remaining}>"
 
     @property
     def left(self) -> Guarantee:
-        """Return the remaining (epsilon, delta)."""
+        """Remaining (epsilon, delta)."""
         return Guarantee(*map(float, self._book.show(self.name).left))
 
     @property
     def charges(self) -> tuple[books.Charged, ...]:
-        """Return the charges, oldest first."""
+        """Charges, oldest first."""
         return self._book.show(self.name).charges
 
     def _repr_html_(self) -> str:
@@ -390,29 +390,29 @@ class Budget:
         question: Questions | None = None,
         **values: Any,
     ) -> BudgetedRelease:
-        """Charge this budget, then release; a crash in between leaves the charge.
+        """Charge this budget, then release; after a crash in between, the charge stays.
 
         Args:
-            data: A frame, array or file, read by the schema; or a Dataset that was.
+            data: A frame, array or file, to be read by the schema, or a Dataset read by it.
             schema: The declared public facts, with every column declared.
             epsilon: The ε that this release costs.
-            delta: Likewise; unless said the same share of the total as epsilon is.
-            sign: Whether to sign it with your key.
-            stop: A ``threading.Event``, or a function that says whether to stop.
-                Before the charge a stop is free; after it the charge stays.
-            on_progress: A function of a share and a phrase, which is :data:`CHARGED` once the
-                charge is on the disk. While a file is read, another thread calls it.
-            resume: End the last release that was charged and cut short, at the settings that it
-                had, of the same data; nothing is charged. Its drawn tables are used again.
-            question: The effect that a share of the budget is spent on, or several, which divide
-                it by weight; public facts.
+            delta: The δ that it costs; by default the same share of its total as epsilon.
+            sign: True signs the release with your key.
+            stop: A ``threading.Event``, or a function that returns True to stop. A stop before the
+                charge costs nothing; after it, the charge stays.
+            on_progress: A function that receives a share and a phrase, which is :data:`CHARGED`
+                once the charge is on disk. While a file is read, another thread calls it.
+            resume: Resume the last interrupted release of the same data with its settings, without
+                a new charge. Its drawn tables are used again.
+            question: A question about an effect that gets a share of the charge, or several, which
+                divide it by weight; public facts.
             values: More parameters of :mod:`~engine.algorithms.marginal_pc`.
 
         Returns:
-            The release, kept in the vault next to the budgets.
+            The release, which is also saved next to the budgets.
 
         Raises:
-            InputError: In one sentence, and nothing is charged, where the request does not fit.
+            InputError: With one sentence, and without a charge, if the request is invalid.
         """
         monitor = Monitor(on_progress, stop)
         table = _declared(data, schema, monitor)
@@ -420,7 +420,7 @@ class Budget:
             assert table.schema is not None
             table = replace(table, schema=table.schema.asked(question))
         signer = own_key() if sign else None
-        private_folder(self._book.folder)  # where nothing can be kept, nothing is charged
+        private_folder(self._book.folder)  # raises before the charge if no release can be saved
         if resume:
             charge, request = self._waiting(table)
         else:
@@ -428,7 +428,7 @@ class Budget:
             charge, request = self._charged(table, asked, monitor)
         monitor.tell(None, CHARGED)
         with self._book.working(charge):
-            before = self._book.drawn(charge)  # InputError where it has ended meanwhile
+            before = self._book.drawn(charge)  # raises InputError if it is complete by now
             with self._staying(charge, request.total):
                 found = self._book.made(charge)
                 if found is None:
@@ -438,7 +438,7 @@ class Budget:
                 return BudgetedRelease(found, self._book.keep(charge, found))
 
     def _waiting(self, table: Dataset) -> tuple[str, Request]:
-        """Return the last charge without a release; InputError for another table."""
+        """Return the last charge without a release; raises InputError for a different table."""
         unfinished = self._book.show(self.name).unfinished
         if not unfinished:
             left = "".join(
@@ -459,7 +459,7 @@ class Budget:
     def _charged(
         self, table: Dataset, values: dict[str, Any], monitor: Monitor
     ) -> tuple[str, Request]:
-        """Charge the budget, once the request has run on empty rows: a refused one is free."""
+        """Charge the budget after a trial run on placeholder rows, so that refusals are free."""
         assert table.schema is not None
         check_levels(table.schema)
         asked = MarginalPCParameters.build(values)
@@ -475,7 +475,7 @@ class Budget:
     def _made(
         self, request: Request, table: Dataset, source: Hardened, monitor: Monitor
     ) -> Release:
-        """Make the release that a charge paid for, as requested then."""
+        """Make the release of a charge from its request."""
         rows = replace(table, schema=request.schema)
         context, outcome = request.run(rows, source, _stepwise(monitor, "releasing"))
         if outcome.status == "cancelled":
@@ -494,7 +494,7 @@ class Budget:
 
     @contextmanager
     def _staying(self, charge: str, total: Guarantee) -> Iterator[None]:
-        """Say after a charge, however the release ends, that it stays and which file is kept."""
+        """Add to every error after a charge that the charge stays and which file is saved."""
         try:
             yield
         except Stopped as stopped:
@@ -502,7 +502,7 @@ class Budget:
         except (InputError, OSError, MemoryError) as error:
             said = str(error) or "There is no memory left."
             raise InputError(f"{said} {self._stays(charge, total)}") from error
-        except BaseException as error:  # a fault of ours, or a second Ctrl-C
+        except BaseException as error:  # a bug, or a second Ctrl-C
             error.add_note(self._stays(charge, total))
             raise
 
@@ -518,7 +518,7 @@ class Budget:
 
 
 def _stepwise(monitor: Monitor, phrase: str) -> Monitor:
-    """Return a monitor that counts the steps of a run: before each it is asked for a stop."""
+    """Return a monitor that counts the steps of a run by its requests for a stop."""
     steps, told = count_from(1), [time.monotonic()]
 
     def stop() -> bool:
@@ -533,18 +533,19 @@ def _stepwise(monitor: Monitor, phrase: str) -> Monitor:
 
 @cache
 def _versions() -> dict[str, str]:
-    """Return the versions of the packages that make a release."""
+    """Return the versions of the packages that affect a release."""
     return {"dp-causal-explorer": __version__} | {name: version(name) for name in _PACKAGES}
 
 
 def _declared(data: Any, schema: Schema | None, monitor: Monitor) -> Dataset:
-    """Read the table by its declared schema; InputError, before anything is read, if it waits."""
+    """Read the table by its declared schema; raises InputError first if facts are undeclared."""
     if isinstance(schema, Schema) and schema.waiting:
         raise InputError(
             f"The levels of {cut(', '.join(schema.waiting))} were found in the data and are not "
             "public: declare it (schema.declare), or leave the column out (schema.keep)."
         )
-    from engine.data.reading import as_dataset  # readers of a release need none
+    # local import: recipients of a release need no readers
+    from engine.data.reading import as_dataset
 
     try:
         table = as_dataset(data, schema, monitor)
@@ -561,9 +562,9 @@ def _declared(data: Any, schema: Schema | None, monitor: Monitor) -> Dataset:
 
 
 class Resumable(Hardened):
-    """Fresh noise from the operating system, after the tables that a charge has already.
+    """Noise source of a charge: its stored tables first, then new operating-system noise.
 
-    Each table is stored under the charge before it is given out.
+    Each table is stored under the charge before it is returned.
     """
 
     def __init__(self, book: books.Budgets, charge: str, before: Sequence[Released]):
@@ -573,7 +574,7 @@ class Resumable(Hardened):
     def gaussian(
         self, exact: NDArray[np.float64], sensitivity: float, sigma: float
     ) -> NDArray[np.float64]:
-        """Return the stored table of this place if there is one; else draw and store a new one."""
+        """Return the stored table for this position if there is one; else draw and store one."""
         place = len(self.given_out)
         if place < len(self._before):
             found = self._before[place]

@@ -1,19 +1,19 @@
-"""Was noise drawn at all? One release file can show some of it, not all.
+"""Test whether noise was drawn at all; a release file can give only partial evidence.
 
-Nobody can prove from a file that its noise was drawn: any numbers could have been. But numbers with
-too little noise are too good. Two things in a release are known but for the noise:
+A file cannot prove that its noise was drawn, because any numbers are possible. But numbers with too
+little noise are improbably good. Two quantities in a release are known up to the noise:
 
 1. *Whole numbers.* A contrast tensor times the lengths of its contrasts counts records, so it is a
-whole number; with noise of a whole and more, the digits after the point are as good as uniform. 2.
-*Twice the same.* A tensor that is released again has fresh noise. For any earlier estimate, the sum
-of (new - known before)^2 / variance of the new noise is at least as large as chi-square with as
-many degrees of freedom: the earlier estimate can be wrong, but not in the direction of noise that
-was drawn later.
+whole number. With noise of about 1 and more, the digits after the decimal point are nearly uniform.
+2. *Repeated releases.* A tensor that is released again has independent noise. For any earlier
+estimate, the sum of (new - known before)^2 / variance of the new noise is at least as large as
+chi-square with as many degrees of freedom: the earlier estimate can be wrong, but it cannot
+anticipate noise that was drawn later.
 
-Both are turned into a number E with a mean over the noise of at most 1, for all data and for every
-choice, made after earlier releases, of the tables to release again. By Markov's inequality E
-reaches 1/p with probability at most p: ``goodness_of_fit_p`` returns that p. A file that was made
-with the noise it states falls below :data:`ALARM` with probability at most :data:`ALARM`.
+Both give a number E whose mean over the noise is at most 1, for all data and for every adaptive
+choice of the tables to release again. By Markov's inequality, E reaches 1/p with probability at
+most p. ``goodness_of_fit_p`` returns this p. For a file with the declared noise, it falls below
+:data:`ALARM` with probability at most :data:`ALARM`.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ from engine.marginals.moments import Heard, Moments, one_way_weight
 from engine.privacy.sources import STEPS, Released
 
 ALARM = 1e-6
-# The second test's exponents: best where 1 / (1 + 2t) of the variance was drawn, from a half to
-# 1e-16. Fixed in advance, all of the same weight.
+# Exponents t of the second test. Each is best if 1 / (1 + 2t) of the variance was drawn, from a
+# half to 1e-16. They are fixed in advance with equal weights.
 THETAS = tuple(0.5 * 4.0**k for k in range(27))
-LEAST_SPREAD = 0.3  # noise below that many whole numbers hides none, and the first test skips it
-# A number is a multiple of at most 2^-STEPS of its noise, or of 1.5 times that where rounding took
-# its share; distances below a few such steps count as four.
+LEAST_SPREAD = 0.3  # the first test skips smaller noise (in whole numbers), which hides nothing
+# A number is a multiple of at most 2^-STEPS of its noise, or of 1.5 times that after rounding.
+# Smaller distances count as four of these steps.
 _FLOOR = 2 * 4 * 1.5 * 2.0**-STEPS
 
 
 def goodness_of_fit_p(first: Released, moments: Moments) -> float:
-    """Bound on the probability of numbers this good if their noise had been drawn; at most 1.
+    """Bound the probability of numbers this good if their noise had been drawn; at most 1.
 
-    ``first`` is the release of all pairs; ``moments`` hold those that came after it.
+    ``first`` is the release of all pairs; ``moments`` holds the later releases.
     """
     before = as_it_came(first, moments)
     logs = whole_numbers(moments, [*before, *moments.heard]), twice_the_same(before, moments.heard)
@@ -55,7 +55,7 @@ def _log_mean(logs: Iterable[float]) -> float:
 
 
 def as_it_came(first: Released, moments: Moments) -> list[Heard]:
-    """Return the first release: the tensors of all columns, and of all pairs."""
+    """Return the first release as tensors: those of all columns, and of all pairs."""
     at, cards = moments.at, moments.cardinalities
     weight, values = one_way_weight(cards), first.values / moments.n
     variance, size = (first.sigma / moments.n) ** 2, len(moments.one)
@@ -71,12 +71,12 @@ def as_it_came(first: Released, moments: Moments) -> list[Heard]:
 
 
 def whole_numbers(moments: Moments, heard: Iterable[Heard]) -> float:
-    """log E of the first test, over all tensors that were ``heard``.
+    """Return log E of the first test over all released tensors.
 
     With u in (0, 1] twice the distance to the nearest whole number, u^(-1/2) / 2 has mean 1 if u is
-    uniform. After the point, noise of spread s (in whole numbers) has a density of at most
-    1 + 2 sum exp(-2 pi^2 s^2 k^2). u below a few steps of the grid counts as these few: that takes
-    more off the mean than the grid's steps can add to it.
+    uniform. The fractional part of noise with spread s (in whole numbers) has a density of at most
+    1 + 2 sum exp(-2 pi^2 s^2 k^2). A u below a few steps of the grid counts as these few steps.
+    This lowers the mean by more than the grid can raise it.
     """
     n, found = moments.n, 0.0
     # The factors that turn a variable's contrasts (Helmert's) into whole numbers
@@ -96,16 +96,16 @@ def _excess(values: Array, units: Array, variance: float) -> float:
 
 
 def density(spread: Array) -> Array:
-    """Largest density, after the point, of Gaussian noise of this spread."""
+    """Return the largest density of the fractional part of Gaussian noise with this spread."""
     waves = np.exp(-2 * (math.pi * np.multiply.outer(np.arange(1, 8), spread)) ** 2)
     return np.asarray(1 + 2 * np.sum(waves, axis=0))
 
 
 def twice_the_same(before: Iterable[Heard], heard: Iterable[Heard]) -> float:
-    """log E of the second test, the mean of exp(-t S) (1 + 2t)^(K/2) over :data:`THETAS`.
+    """Return log E of the second test: the mean of exp(-t S) (1 + 2t)^(K/2) over THETAS.
 
-    S is the sum over all K numbers that were released again; chi-square's Laplace transform makes
-    the mean of each term at most 1, also where it is decided on the way which they are.
+    S is the sum over all K numbers that were released again; by the Laplace transform of chi-square
+    the mean of each term is at most 1, even if these numbers were chosen adaptively.
     """
     known = {one.variables: (one.value, one.variance) for one in before}
     total, count = 0.0, 0

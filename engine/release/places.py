@@ -1,4 +1,4 @@
-"""Files of a user: where they are, and new ones only, whole or not at all, for their owner."""
+"""Locate a user's files, and write new ones atomically with access only for the owner."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from engine.errors import InputError
 
 
 def data_path(name: str, variable: str) -> Path:
-    """Return a file of this user's data folder, unless the environment's ``variable`` names one."""
+    """Return a path in this user's data folder, or the one in environment ``variable``."""
     named = os.environ.get(variable)
     return Path(named) if named else user_data_path("dp-causal-explorer", appauthor=False) / name
 
 
 def own_folder(path: Path) -> Path:
-    """Create a private folder for a person's table; InputError inside a git repository."""
+    """Create a private folder for a user's table; raises InputError inside a git repository."""
     inside = next((p for p in (path, *path.resolve().parents) if (p / ".git").exists()), None)
     if inside is not None:
         raise InputError(
@@ -36,7 +36,7 @@ def own_folder(path: Path) -> Path:
 
 
 def check_place(path: Path) -> None:
-    """Raise InputError where a new file could not be written, before anything is paid for."""
+    """Raise InputError, before any charge, if a new file could not be written."""
     if path.is_dir() or not (path.parent.is_dir() and os.access(path.parent, os.W_OK)):
         raise InputError(f"{str(path)!r} is no place for a file, or one that cannot be written to.")
     if os.path.lexists(path):
@@ -44,25 +44,25 @@ def check_place(path: Path) -> None:
 
 
 def page_of(out: Path) -> Path:
-    """Where the page of a release's file is written."""
+    """Return the path of the page for a release's file."""
     return out.with_suffix(".html") if out.suffix != ".html" else out.with_suffix(".page.html")
 
 
 def check_places(out: str | os.PathLike[str]) -> Path:
-    """Where a release's file goes; InputError where it or its page could not be written."""
+    """Return the path of a release's file; raises InputError if it or its page is unwritable."""
     for path in (Path(out), page_of(Path(out))):
         check_place(path)
     return Path(out)
 
 
 def save(text: str, path: Path) -> None:
-    """Write a new file whole or not at all, mode 600; InputError where there is one by now."""
+    """Write a new file atomically, mode 600; raises InputError if it exists by now."""
     handle, fresh = mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")  # mode 600
     try:
         _write(text, handle)
         try:
             os.link(fresh, path)  # a link never replaces a file
-        except OSError:  # there is a file, or no links on this disk, such as a memory stick
+        except OSError:  # the file exists, or the disk has no links (for example a memory stick)
             _write(text, os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     except FileExistsError:
         raise InputError(
@@ -81,9 +81,9 @@ def _write(text: str, handle: int) -> None:
 
 @contextmanager
 def locked(path: Path, busy: str) -> Iterator[None]:
-    """Hold the lock of a file, which the end of the process frees, however it ends.
+    """Hold the lock of a file; any end of the process frees it.
 
-    InputError that says ``busy`` while another process holds it.
+    Raises InputError with the text ``busy`` if another process holds it.
     """
     with ExitStack() as stack:
         try:
@@ -97,11 +97,10 @@ def locked(path: Path, busy: str) -> Iterator[None]:
 
 
 def private_folder(path: Path) -> None:
-    """Make a folder for its owner alone, and those above it that are missing; InputError, one
-    sentence, where that fails.
-    """
+    """Create a folder with missing parents for the owner only; raises InputError on failure."""
     try:
-        for place in (*reversed(path.parents), path):  # mkdir gives its mode to the last alone
+        # mkdir applies its mode only to the last folder
+        for place in (*reversed(path.parents), path):
             place.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
         raise InputError(f"The folder {path} cannot be made: {error.strerror}.") from None

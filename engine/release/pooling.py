@@ -1,9 +1,10 @@
-"""The released tables of different people under one schema, as one; and how far they differ.
+"""Pool released tables of different people under one schema, and measure their difference.
 
 Each release has one weight for all its pairs and single columns, the inverse of a pair's noise and
-sampling variance: then all of them describe one mixture of the populations. Weights by table would
-join the margins of one mixture with the pairs of another, and differences between hospitals would
-show as links that are in none. Noise variances add up with the squares of the weights.
+sampling variance. Then all pooled tables describe the same mixture of the populations. Weights per
+table would combine the margins of one mixture with the pairs of another, and differences between
+hospitals would appear as links that no hospital has. Noise variances add up with the squares of the
+weights.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ import numpy as np
 from engine.marginals.contrasts import Array, helmert
 from engine.marginals.moments import Key, Moments
 
-WARN = 4.0  # a drift from which on populations differ: without any it was at most 3.8 in 60 draws
-LEAST_SHARE = 1e-3  # of a level, where the sample's covariance is taken
+WARN = 4.0  # smallest drift that counts as a difference; without one it was at most 3.8 in 60 draws
+LEAST_SHARE = 1e-3  # least share of a level in the covariance of sampling
 
 
 def weights(parts: Sequence[Moments]) -> Array:
-    """Each release's weight, by the inverse of a pair's (noise + sampling) variance; sum 1."""
+    """Return the releases' weights: inverse (noise + sampling) variance of a pair; sum 1."""
     upper = np.triu_indices(parts[0].d, 1)
     spread = [float(np.median(m.noise_two[upper])) + 1 / (4 * m.n) for m in parts]
     inverse = 1 / np.array(spread)
@@ -29,10 +30,10 @@ def weights(parts: Sequence[Moments]) -> Array:
 
 
 def pooled(parts: Sequence[Moments]) -> Moments:
-    """Return the weighted mean of the tensors with its noise variance; n is the effective number.
+    """Return the weighted mean of the tensors with its noise variance and effective n.
 
-    Tensors of three columns and more that only some released are the mean over these. Their smaller
-    number of rows counts as noise: the variance that is missing to that of n rows.
+    Tensors of three and more columns that only some releases contain are averaged over these. Their
+    smaller number of rows counts as noise: the additional variance compared with n rows.
     """
     w, cards = weights(parts), parts[0].cardinalities
 
@@ -49,7 +50,7 @@ def pooled(parts: Sequence[Moments]) -> Moments:
 
 
 def _higher(key: Key, parts: Sequence[Moments], w: Array, n: int) -> tuple[Array, float]:
-    """Return a tensor of three columns or more, and the variance of an entry's noise."""
+    """Return a tensor of three or more columns, and the noise variance of an entry."""
     have = [(a, m) for a, m in zip(w.tolist(), parts, strict=True) if key in m.higher]
     total = sum(a for a, _ in have)
     shares = [(a / total, m) for a, m in have]
@@ -60,17 +61,18 @@ def _higher(key: Key, parts: Sequence[Moments], w: Array, n: int) -> tuple[Array
 
 
 def drift(parts: Sequence[Moments]) -> tuple[float, Array]:
-    """How far the releases' single columns differ: overall, and (d,) column by column.
+    """Measure how far the releases' single columns differ: overall, and per column (d,).
 
-    Cochran's Q of a column's contrasts over the releases, by noise and sampling, less its degrees
-    of freedom, over the root of twice these: around 0, and about 1 wide, without differences.
+    The measure is (Q - f) / sqrt(2 f), with Cochran's Q of a column's contrasts over the releases
+    (variance from noise and sampling) and its degrees of freedom f. Without differences, its mean
+    is about 0 and its deviation about 1.
     """
     q, dof = np.array([_cochran(parts, i) for i in range(parts[0].d)]).T
     return float((q.sum() - dof.sum()) / math.sqrt(2 * dof.sum())), (q - dof) / np.sqrt(2 * dof)
 
 
 def _cochran(parts: Sequence[Moments], i: int) -> tuple[float, int]:
-    """Cochran's Q of one column, and its degrees of freedom."""
+    """Return Cochran's Q of one column, and its degrees of freedom."""
     h = helmert(parts[0].cardinalities[i])
     values = [m.one[m.at[i]] for m in parts]
     p = np.maximum(1 / len(h) + h @ np.mean(values, axis=0), LEAST_SHARE)

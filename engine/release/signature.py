@@ -1,10 +1,10 @@
-"""Sign a release and verify its maker: Ed25519 over its file and over its page for people.
+"""Sign a release and verify its signer: Ed25519 over its file and its page for people.
 
-The private key lies in the person's data folder, readable by that person alone. It signs the file's
-canonical text, in which the signature's value is empty; the text holds the digest of the numbers,
-the public key and the SHA-256 of the page. A recipient who got the key in another way can verify
-that they are from their claimed maker. The page itself is believed for no signature: it is derived
-from the file and compared with it.
+The private key is in the user's data folder, readable only by this user. It signs the file's
+canonical text with an empty signature value. The text contains the digest of the numbers, the
+public key and the SHA-256 of the page. A recipient who got the key through another channel can
+verify the signer. A signature is not evidence for the page: the page is derived again from the file
+and compared.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from engine.release.file import Release, Signature, canonical, read_bytes
 from engine.release.page import to_html
 from engine.release.places import data_path, private_folder, save
 
-VARIABLE = "DP_CAUSAL_EXPLORER_KEY"  # another file for the private key
+VARIABLE = "DP_CAUSAL_EXPLORER_KEY"  # path of another file for the private key
 _DOMAIN = b"dp-causal-explorer/signed-release/1\n"
 _MOST_BYTES = 10_000
-# y of the points of order 1, 2, 4 and 8 on Ed25519's curve: with such a key a forged signature
-# verifies (Cremers et al. 2019, "Seems legit"; Chalkias et al. 2020, "Taming the many EdDSAs").
+# y of the points of order 1, 2, 4 and 8 on Ed25519's curve; with these keys forged signatures
+# verify (Cremers et al. 2019, "Seems legit"; Chalkias et al. 2020, "Taming the many EdDSAs").
 _PRIME = 2**255 - 19
 _EIGHTH = 0x05FC536D880238B13933C6D305ACDFD5F098EFF289F4C345B027B2C28F95E826
 _SMALL = frozenset({0, 1, _PRIME - 1, _EIGHTH, _PRIME - _EIGHTH})
 
 
 def own_key(path: Path | None = None) -> Ed25519PrivateKey:
-    """Return this user's key, made on first use; InputError for a file that is not private."""
+    """Return this user's key (created on first use); raises InputError if not private."""
     place = path or data_path("signing-key.pem", VARIABLE)
     if not place.exists():
         private_folder(place.parent)
@@ -43,7 +43,7 @@ def own_key(path: Path | None = None) -> Ed25519PrivateKey:
         made = Ed25519PrivateKey.generate().private_bytes(*form)
         try:
             save(made.decode(), place)
-        except InputError:  # another process was first
+        except InputError:  # another process created it first
             if not place.exists():
                 raise
     if os.name == "posix" and place.stat().st_mode & 0o077:
@@ -58,7 +58,7 @@ def own_key(path: Path | None = None) -> Ed25519PrivateKey:
 
 
 def public_text(key: Ed25519PrivateKey) -> str:
-    """Return the public key as 64 hexadecimal digits, to be given to recipients."""
+    """Return the public key as 64 hexadecimal digits for recipients."""
     return key.public_key().public_bytes_raw().hex()
 
 
@@ -72,14 +72,14 @@ def signed(release: Release, key: Ed25519PrivateKey) -> Release:
 
 
 def _message(release: Release) -> bytes:
-    """Return the bytes to sign: the file's text with an empty value of the signature."""
+    """Return the bytes to sign: the file's text with an empty signature value."""
     assert release.signature is not None
     bare = replace(release, signature=replace(release.signature, value=""))
     return _DOMAIN + canonical(bare).encode()
 
 
 def public_key(text: str) -> str:
-    """Return a public key from 64 hexadecimal digits; InputError for anything else."""
+    """Return a public key from 64 hexadecimal digits; raises InputError otherwise."""
     found = text.strip().lower()
     if not re.fullmatch("[0-9a-f]{64}", found):
         raise InputError("A public key is 64 hexadecimal digits; see engine key.")
@@ -90,17 +90,17 @@ def public_key(text: str) -> str:
 
 
 def public_key_in(place: str) -> str:
-    """Return a public key that is given as such or as a file that holds it."""
+    """Return a public key from its digits or from a file that contains them."""
     if len(place) < 1000 and Path(place).is_file():
         return public_key(read_bytes(place, _MOST_BYTES).decode("ascii", "replace"))
     return public_key(place)
 
 
 def verify(release: Release, key: str | None = None) -> None:
-    """InputError where a signature is wrong, or, with ``key``, where it is not that key's.
+    """Raise InputError if a signature is wrong or, with ``key``, by a different key.
 
-    So are those of the releases that were combined. A release without a signature has no known
-    maker.
+    The signatures of combined parts are verified too. A release without a signature has no known
+    signer.
     """
     made = release.signature
     for part in release.parts:
@@ -123,9 +123,9 @@ def verify(release: Release, key: str | None = None) -> None:
 
 
 def verify_page(release: Release, page: bytes) -> None:
-    """InputError where a page for people is not the one that follows from the file, signed or not.
+    """Raise InputError if a page for people is not the one that follows from the file.
 
-    A signature over a page that says something else makes it no truer.
+    This applies to signed pages too, because a signature does not make a page true.
     """
     if page != to_html(release).encode():
         raise InputError(

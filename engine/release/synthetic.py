@@ -1,4 +1,4 @@
-"""Synthetic rows drawn from a release, to tune and teach on, free of further charge."""
+"""Draw synthetic rows from a release, for tuning and teaching, without a further charge."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ LABEL = "A synthetic table drawn from a private release; no row of it is a recor
 def synthetic(
     release: Release, rows: int, seed: int = 0, do: Mapping[str, str] | None = None
 ) -> Dataset:
-    """Synthetic rows of a release's columns, none of them a record.
+    """Draw synthetic rows of a release's columns; no row is a record.
 
-    Post-processing of the release: it costs nothing, and its seed need not be secret.
+    This is post-processing: it costs no ε, and its seed need not be secret.
 
     Args:
-        release: One that was made or opened; it is checked first.
-        rows: How many, from 2.
-        seed: Fixes them.
-        do: Columns that are set to one of their levels, regardless of their causes; their effects
-            are drawn given that level (do-sampling).
+        release: A release that was made or opened; it is checked first.
+        rows: Number of rows, at least 2.
+        seed: Seed of the rows.
+        do: Columns set to one of their levels, regardless of their causes; their effects are drawn
+            given that level (do-sampling).
 
     Returns:
         A dataset of (rows, d) codes under the release's schema.
 
     Raises:
-        InputError: For a file that does not hold, or another number of rows.
+        InputError: For an inconsistent file or an invalid number of rows.
 
     Examples:
         >>> import tempfile
@@ -82,7 +82,7 @@ def synthetic(
 def synthetic_csv(
     release: Release, rows: int, seed: int = 0, do: Mapping[str, str] | None = None
 ) -> str:
-    """Synthetic rows as a CSV file that the release's schema reads, with levels for groups."""
+    """Return synthetic rows as CSV for the release's schema, with levels in place of groups."""
     frame = synthetic(release, rows, seed, do).to_frame(release.schema)
     for column in release.schema.columns:
         if column.groups:
@@ -91,7 +91,7 @@ def synthetic_csv(
 
 
 def _ungrouped(cells: pd.Series, column: Column) -> np.ndarray:
-    """Return a level of its group for each cell, in the groups' shares in any stretch of rows."""
+    """Replace each group by its levels in their shares, evenly over the rows."""
     found = cells.astype(str).to_numpy(object)
     for name, group in column.groups:
         words, shares = zip(*group, strict=True)

@@ -53,8 +53,8 @@ def turning(dag: nx.DiGraph, names: Sequence[str]) -> Turning:
     """Reverse every choice of arrows, and compare the answers.
 
     Args:
-        dag: Acyclic, with at most ``MOST_ARROWS`` arrows. names: Its nodes, in the order of the
-        columns.
+        dag: Acyclic, with at most ``MOST_ARROWS`` arrows.
+        names: Its nodes, in the order of the columns.
 
     Raises:
         InputError: If it has more arrows.
