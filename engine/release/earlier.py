@@ -21,7 +21,7 @@ from engine.knowledge import ORIENTS, Knowledge
 
 
 class EarlierKnown(Known):
-    """Background knowledge by the earlier rules, which never test a pair known to have no edge."""
+    """Background knowledge by the earlier rules, which never test forbidden pairs."""
 
     @property
     def on_links(self) -> EarlierKnown:
