@@ -267,7 +267,7 @@ class Posterior(TestByTest):
     adjacent. A test without information has a factor near 1 and removes nothing.
 
     A pair with no more dependence than chance gives in all pairs (:meth:`NoisyTests.seen`) is
-    removed whatever its factor, so almost no link is reported on independent columns.
+    removed for any factor, so almost no link is reported on independent columns.
 
     Among the other pairs, the edges of the maximum spanning forest of the marginal dependences
     (Chow and Liu 1968) have prior odds that are better by e^FOREST. A pair that is joined through

@@ -46,10 +46,14 @@ class Parser(argparse.ArgumentParser):
         for kind in (int, float):  # flags of these types
             self.register("type", kind, partial(number, kind=kind))
 
-    def add_subparsers(self, **options: Any) -> Any:
-        """Add subcommands; the first word must be one of them."""
-        self._words = super().add_subparsers(**options)
-        return self._words
+    def add_subcommand(self, description: str, *, example: str) -> Parser:
+        """Add the subcommand of an example; the list shows the first sentence of its
+        description."""
+        if self._words is None:
+            self._words = self.add_subparsers(dest="word", metavar="SUBCOMMAND")
+        what = description[0].lower() + description[1:].partition(".")[0]
+        name = example.split()[1]
+        return self._words.add_parser(name, help=what, description=description, example=example)  # type: ignore[no-any-return]
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse like argparse, but check the subcommand first, and store the words for errors."""

@@ -145,8 +145,7 @@ def by_scores(terms: Terms) -> Decision:
 
 
 def _setting(terms: Terms, halves: Halves) -> tuple[Setting, float]:
-    """Return the setting and the epsilon; with ``tune`` the blocks' choice and the remaining
-    epsilon."""
+    """Return setting and epsilon; with ``tune`` the blocks' choice and the remaining epsilon."""
     setting, epsilon = terms.setting, terms.epsilon
     if not terms.tune:
         return setting, epsilon

@@ -48,7 +48,7 @@ def prune(
 ) -> tuple[Adjacency, float]:
     """Return the edges of at least ``threshold``, raised by a factor until no cycle remains.
 
-    ``required`` edges have no cycle and stay whatever their weight.
+    ``required`` edges have no cycle and stay for any weight.
 
     ``threshold`` is one number, or one per edge. Weights are removed in the order of |w| over
     threshold until the graph is acyclic. The rule reads only released weights. Returns the
