@@ -119,10 +119,10 @@ WORDS = {  # title and text per step; the graph and the dots match them
     "limits": (
         "Limits",
         "Privacy protects a person's record, not a group's secret: a result about smokers concerns "
-        "every smoker. Noise hides effects in few people: from {asked:,} records, the effect of "
-        "smoking on bronchitis is known to ± {half[0]} of 100 at ε = {epsilon:g}, and to "
-        "± {half[1]} at ε = {shared:g}. Links without an arrowhead: no data can tell their "
-        "direction.",
+        "every smoker. Noise blurs effects: from {asked:,} records, the effect of smoking on "
+        "bronchitis is known to ± {half[0]} of 100 at ε = {epsilon:g}, and to ± {half[1]} at "
+        "ε = {shared:g}. The two are linked. Without an arrowhead, only other "
+        "knowledge tells the cause.",
     ),
     "table": ("Your own table", "You can move ε yourself, teach this in a class, or use it."),
 }
