@@ -34,7 +34,8 @@ STYLE = (
 .report .promise {display: grid; grid-template-columns: minmax(8rem, 11rem) 1fr; gap: 1.4rem;
   align-items: center; margin-top: 1.4rem}
 .report .promise p {margin: 0 0 .5rem}
-@media (max-width: 30rem) {.report .promise {grid-template-columns: 1fr}
+@media (max-width: 30rem) {.report {font-size: 1rem}
+  .report h2 {font-size: 1.2rem; text-wrap: wrap} .report .promise {grid-template-columns: 1fr}
   .report .promise figure {max-width: 11rem}}
 """
 )

@@ -144,18 +144,13 @@ def drafted_strip(title: str) -> Dataset | None:
 
 def _html(title: str, cells: list[tuple[str, str, str]], public: bool) -> str:
     body = "".join(
-        f'<div style="min-width:4.5rem"><div style="font-size:.8rem;opacity:.75">{safe(name)}</div>'
-        f'<div style="font-size:1.1rem;font-weight:600;line-height:1.3">{safe(value)}</div>'
-        f'<div style="font-size:.8rem;opacity:.75">{safe(note)}</div></div>'
+        f"<p><span>{safe(name)}</span> <b>{safe(value)}</b> <span>{safe(note)}</span></p>"
         for name, value, note in cells
     )
-    edge, badge = ("#00785a", f"○ {PUBLIC}") if public else ("#b34700", f"● {OWN_DATA}")
+    badge = f"○ {PUBLIC}" if public else f"● {OWN_DATA}"
+    kind = "" if public else ' class="own"'
     return (
-        '<div style="display:flex;flex-wrap:wrap;gap:.6rem clamp(1.2rem,2.5vw,2rem);'
-        'align-items:flex-start">'
-        f'<div><h1 style="font-size:1.7rem;margin:0;padding:0">{safe(title)}</h1>'
-        f'<div style="max-width:17rem;border:2px solid {edge};border-radius:.8rem;line-height:1.25;'
-        f'padding:.1rem .6rem;font-size:.8rem">{badge}</div></div>{body}</div>'
+        f'<div class="strip"><div><h1>{safe(title)}</h1><div{kind}>{badge}</div></div>{body}</div>'
     )
 
 

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pandas as pd
 import streamlit as st
 
 from engine import InputError, Knowledge, Question
 from engine.data.schema import Schema
 from engine.effects.outcome import yes_and_no
-from engine.effects.width import widths
+from engine.effects.width import Widths, widths
 from engine.question import MOST, order_of_time
+from pages.draw import show
+from pages.draw.charts import Axis, Curve, curves, figure
 from pages.shell import form
 from pages.shell import words as text
 from pages.shell.state import Draft, session_values
 
 NONE = "–"
+EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)  # of the curve over ε, next to the release's own
 MEAN = "the mean, in its unit"
 HELP = (
     "State the effect you want most, before you spend. A share of the budget then goes to it, and "
@@ -107,16 +111,34 @@ def _has_numbers(schema: Schema, name: str) -> bool:
 
 
 def width(schema: Schema, rows: int, epsilon: float, delta: float) -> None:
-    """Say how narrow the question's interval will be, before anything is spent."""
-    if not schema.questions:
-        return
+    """Say how narrow each question's interval will be, before anything is spent; draw it over ε."""
+    epsilons = sorted({*EPSILONS, epsilon})
     try:
         found = widths(
-            schema.questions, schema.names, schema.levels, rows=rows, epsilons=[epsilon],
+            schema.questions, schema.names, schema.levels, rows=rows, epsilons=epsilons,
             delta=delta, knowledge=schema.knowledge,
         )  # fmt: skip
     except InputError as error:
         st.error(text.plain(str(error)))
         return
-    for each in found:
-        st.markdown(f"**{text.plain(each.sentences[0])}**")
+    for k, each in enumerate(found):
+        st.markdown(f"**{text.plain(each.sentences[epsilons.index(epsilon)])}**")
+        with st.expander("Interval width over ε", icon=":material/show_chart:"):
+            _curve(each, epsilon, f"question-{k}-width")
+
+
+def _curve(found: Widths, epsilon: float, key: str) -> None:
+    """Draw the half width at each ε, and list it."""
+    unit = "in its unit" if found.in_unit else "of 100"
+    drawn = {"Expected": [each.half for each in found.found]}
+    most = [each.most for each in found.found if each.most is not None]
+    if most:
+        drawn["At most, in nine of ten releases"] = most
+    times = 1 if found.in_unit else 100
+    at = [each.epsilon for each in found.found]
+    scaled = {name: [times * half for half in some] for name, some in drawn.items()}
+    lines = [Curve(name=name, x=at, y=y, style=k) for k, (name, y) in enumerate(scaled.items())]
+    here = epsilon, scaled["Expected"][at.index(epsilon)], f"ε = {text.number(epsilon)}"
+    shown = curves(lines, Axis("ε", log=True), Axis(f"± {unit}"), height=280, here=here)
+    figure(shown, key=key, alt=f"Half width of the interval over ε, {unit}")
+    show.table(pd.DataFrame({"ε": at, **scaled}), alt=f"Half width of the interval, {unit}")

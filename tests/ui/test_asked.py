@@ -112,6 +112,7 @@ def test_page_command_and_python_answer_alike(made, open_app, tmp_path, monkeypa
             app.multiselect(key=f"question-{key}").set_value(some)
         app.run()
         forecast = told(app, "markdown")
+        [drawn] = [frame.value for frame in app.dataframe if "Expected" in frame.value]
         app.checkbox(key="release-sure").set_value(True).run()
         press(app, "release-go")
         page = BudgetedRelease(app.session_state["released"][0]).answer()
@@ -144,5 +145,10 @@ def test_page_command_and_python_answer_alike(made, open_app, tmp_path, monkeypa
     width = widths(question, schema.names, schema.levels, rows=ROWS, epsilons=[2], delta=1e-6,
                    knowledge=schema.knowledge)[0].sentences[0]  # fmt: skip
     assert width in forecast
+    halves = drawn["Expected"] / (1 if asked.mean else 100)
+    assert halves.tolist() == pytest.approx([
+        each.half for each in widths(question, schema.names, schema.levels, rows=ROWS, delta=1e-6,
+                                     epsilons=drawn["ε"], knowledge=schema.knowledge)[0].found])  # fmt: skip
+    assert 2 in drawn["ε"].tolist()
     assert width in typed("plan --schema s.json --rows 4000 --epsilon 2 --delta 1e-6 --draws 2 "
                           f"--algorithm marginal_pc {line}")  # fmt: skip

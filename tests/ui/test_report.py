@@ -112,7 +112,7 @@ def text_of(page):
     return joined(html.unescape(re.sub(r"<[^>]+>", "", page)))
 
 
-QUESTIONS = (
+ASIA = (
     ("Does smoking cause bronchitis?", "smoke", "bronc"),
     ("Is TB or cancer a cause of breathlessness?", "either", "dysp"),
     ("Does lung cancer cause an X-ray shadow?", "lung", "xray"),
@@ -123,6 +123,18 @@ QUESTIONS = (
     ("Is a visit to Asia linked to smoking?", "asia", "smoke"),
     ("Does bronchitis depend on tuberculosis?", "tub", "bronc"),
     ("Does lung cancr cause breathlesness?", "lung", "dysp"),
+)
+CHILD = (
+    ("Does lung tissue cause what a chest X-ray shows?", "LungParench", "ChestXray"),
+    ("Does mixed blood act on oxygen right arm?", "CardiacMixing", "RUQO2"),
+    ("Does heart disease lead to oxygen below?", "Disease", "LowerBodyO2"),
+    ("How much does Sick act on GruntingReport?", "Sick", "GruntingReport"),
+    ("Is heart disease a cause of duct flow?", "Disease", "DuctFlow"),
+    ("Does the X-ray report cause lung flow?", "XrayReport", "LungFlow"),
+    ("Is lung flow caused by chest X-ray?", "ChestXray", "LungFlow"),
+    ("Is duct flow linked to the CO2Report?", "DuctFlow", "CO2Report"),
+    ("Does the LVH report depend on heart disease?", "Disease", "LVHreport"),
+    ("Does lung tisue cause gruntng?", "LungParench", "Grunting"),
 )
 NO_PAIR = ("", "Why?", "May the registry publish this?", "Does smoking cause baldness?",
            "Do smoking and asia cause bronchitis?")  # fmt: skip
@@ -152,24 +164,24 @@ def expected_answer(links, untested, cause, outcome):
 
 def test_ten_questions_are_answered_by_the_paths_of_the_drawn_graph():
     """In three runs, and alike on the page and in each file."""
-    runs = [("pc", {"statistic": "g2"}), ("marginal_pc", {"epsilon": 1.0}), ("priv_pc", {})]
     verdicts = set()
-    for key, values in runs:
-        shown = shown_of("asia", key, 20_000, **values)
-        links = report.links(shown.data, shown.result)
-        for question, cause, outcome in QUESTIONS:
+    for network, key, questions in (
+        ("asia", "marginal_pc", ASIA),
+        ("asia", "priv_pc", ASIA),
+        ("child", "marginal_pc", CHILD),
+    ):
+        shown = shown_of(network, key, 20_000, epsilon=1.0)
+        links, titles = report.links(shown.data, shown.result), report.titles_of(shown.data)
+        for question, cause, outcome in questions:
             made = brief(shown, question=question)
-            assert Heading(question=question).asked(report.titles_of(shown.data)) == (
-                cause,
-                outcome,
-            )
+            assert Heading(question=question).asked(titles) == (cause, outcome)
             wanted = expected_answer(links, shown.result.untested_pairs, cause, outcome)
-            assert wanted in made.answer, (key, question)
+            assert wanted in made.answer, (network, key, question)
             verdicts.add(wanted)
             truly = nx.has_path(shown.data.truth, cause, outcome)
             assert made.answer.endswith(f"The true graph says {'yes' if truly else 'no'}.")
             assert bool(made.effect) == (key == "marginal_pc")
-            assert not {*made.effect.split()} & {"smoke", "bronc", "lung", "xray", "dysp", "tub"}
+            assert titles[outcome] in made.effect or key == "priv_pc"
         texts = [text_of(view.body(made, "light", inline=False)), joined(html.unescape(
             re.sub(r"<[^>]+>", "", report_files.page(shown, made)))),
             words_of(report_files.sheet(made)), words_of(report_files.slides(made))]  # fmt: skip
