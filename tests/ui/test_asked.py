@@ -145,10 +145,10 @@ def test_page_command_and_python_answer_alike(made, open_app, tmp_path, monkeypa
     width = widths(question, schema.names, schema.levels, rows=ROWS, epsilons=[2], delta=1e-6,
                    knowledge=schema.knowledge)[0].sentences[0]  # fmt: skip
     assert width in forecast
+    (wide,) = widths(question, schema.names, schema.levels, rows=ROWS, epsilons=drawn["ε"],
+                     delta=1e-6, knowledge=schema.knowledge)  # fmt: skip
     halves = drawn["Expected"] / (1 if asked.mean else 100)
-    assert halves.tolist() == pytest.approx([
-        each.half for each in widths(question, schema.names, schema.levels, rows=ROWS, delta=1e-6,
-                                     epsilons=drawn["ε"], knowledge=schema.knowledge)[0].found])  # fmt: skip
+    assert halves.tolist() == pytest.approx([each.half for each in wide.found])
     assert 2 in drawn["ε"].tolist()
     assert width in typed("plan --schema s.json --rows 4000 --epsilon 2 --delta 1e-6 --draws 2 "
                           f"--algorithm marginal_pc {line}")  # fmt: skip
