@@ -39,6 +39,11 @@ def _nothing(page: Page) -> None:
     """Show the page as it opens."""
 
 
+def _curved(page: Page) -> None:
+    """Wait for the curve over ε, which other processes count while the page rests."""
+    page.locator(".js-plotly-plot path.js-line").first.wait_for(state="attached")
+
+
 def _next_order(page: Page) -> None:
     for _ in range(2):
         page.get_by_role("button", name="Next order").click()
@@ -61,7 +66,7 @@ SEARCH, PERSON, BUDGET = (f"/learn?step={step}" for step in ("search", "person",
 RUN = "data=asia&n=100000&algorithm=marginal_pc&epsilon=1&seed=0"
 PICTURES: dict[str, tuple[tuple[str, ...], str, Callable[[Page], None]]] = {
     "scene": (("pages/scene", "static/scene"), "/", _nothing),
-    "run": (("pages/run", "pages/draw"), f"/run?{RUN}", _nothing),
+    "run": (("pages/run", "pages/draw"), f"/run?{RUN}", _curved),
     "report": (("pages/report", "pages/draw"), f"/report?{RUN}", _asked),
     "learn_search": (("pages/learn", "static/scene"), SEARCH, _next_order),
     "learn_person": (("pages/learn", "static/scene"), PERSON, _nothing),
