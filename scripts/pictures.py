@@ -39,11 +39,6 @@ def _nothing(page: Page) -> None:
     """Show the page as it opens."""
 
 
-def _curved(page: Page) -> None:
-    """Wait for the curve over ε, which other processes count while the page rests."""
-    page.locator(".js-plotly-plot path.js-line").first.wait_for(state="attached")
-
-
 def _next_order(page: Page) -> None:
     for _ in range(2):
         page.get_by_role("button", name="Next order").click()
@@ -66,7 +61,7 @@ SEARCH, PERSON, BUDGET = (f"/learn?step={step}" for step in ("search", "person",
 RUN = "data=asia&n=100000&algorithm=marginal_pc&epsilon=1&seed=0"
 PICTURES: dict[str, tuple[tuple[str, ...], str, Callable[[Page], None]]] = {
     "scene": (("pages/scene", "static/scene"), "/", _nothing),
-    "run": (("pages/run", "pages/draw"), f"/run?{RUN}", _curved),
+    "run": (("pages/run", "pages/draw"), f"/run?{RUN}", _nothing),
     "report": (("pages/report", "pages/draw"), f"/report?{RUN}", _asked),
     "learn_search": (("pages/learn", "static/scene"), SEARCH, _next_order),
     "learn_person": (("pages/learn", "static/scene"), PERSON, _nothing),
@@ -141,7 +136,11 @@ def _save(frames: list[Image.Image], file: Path) -> None:
     from PIL import Image
 
     plain = Image.Dither.NONE
-    few = frames[-1].quantize(COLOURS, dither=plain)
+    some = [frames[0], frames[len(frames) // 2]]  # the ends of the slider have all colours
+    wide = Image.new("RGB", (2 * frames[0].width, frames[0].height))
+    for place, frame in enumerate(some):
+        wide.paste(frame, (place * frame.width, 0))
+    few = wide.quantize(COLOURS, dither=plain)
     first, *rest = [frame.quantize(palette=few, dither=plain) for frame in frames]
     if rest:
         first.save(file, save_all=True, append_images=rest, duration=MOMENT, loop=0)
