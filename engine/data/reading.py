@@ -58,8 +58,8 @@ def read_table(
 
     Raises:
         DataError: If the table cannot be used, in one sentence.
-        InputError: If an argument is invalid, in one sentence. engine.monitor.Cancelled: If
-        ``stop`` ended the reading.
+        InputError: If an argument is invalid, in one sentence.
+        engine.monitor.Cancelled: If ``stop`` ended the reading.
 
     Examples:
         >>> data = read_table(b"smokes,coughs\nyes,yes\nno,no\nno,yes\n", name="ward")

@@ -192,7 +192,7 @@ class Schema(metaclass=_Named):
 
         Raises:
             InputError: In one sentence, if the source is not a table or has fewer than two usable
-            columns.
+                columns.
 
         Examples:
             >>> import pandas as pd
@@ -236,7 +236,7 @@ class Schema(metaclass=_Named):
         Args:
             as_found: Columns whose inferred facts are correct.
             facts: By column: its levels in order, or fields of :class:`Column` (for example
-            "cuts").
+                "cuts").
 
         Raises:
             InputError: If a column is unknown or facts do not fit.
