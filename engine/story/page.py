@@ -22,8 +22,8 @@ _PAGE = """<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title><link rel="icon" href="data:,">
 <link rel="stylesheet" href="story.css"></head>
-<body><main><header><h1>{title}</h1><p>Scroll: the graph follows the text. Move the slider at any step.</p>
-</header><div class="steps">
+<body><main><header><h1>{title}</h1>
+<p>Scroll: the graph follows the text. Move the slider at any step.</p></header><div class="steps">
 {body}
 </div></main><script type="application/json" id="stage">{stage}</script>
 <script src="story.js"></script></body></html>
