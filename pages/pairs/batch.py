@@ -14,7 +14,7 @@ from pages.pairs.view import title_of
 from pages.pairs.work import pictures
 from pages.shell import words as text
 from pages.shell.state import Draft
-from pages.shell.task import Task, start, watch
+from pages.shell.task import Task, show_problem, start, watch
 
 BATCH = "pairs-batch"
 BATCH_ROWS = 1_000
@@ -44,8 +44,7 @@ def batch_view(d: Draft) -> None:
     task = watch(BATCH, more=lambda going: _table(going, d))
     if task is None:
         return
-    if task.problem:
-        st.error(text.plain(task.problem), icon=":material/error:")
+    show_problem(task)
     (datasets, made), done = task.args, len(task.parts)
     total = len(datasets)
     said = f"{'' if done == total else 'Stopped: '}{done} of {total} pairs, one split each."

@@ -91,6 +91,7 @@ def main() -> None:
     st.html(f"<style>:root {{{root}}}{_DARK if theme() == 'dark' else ''}</style>")
     drawn = {"theme": theme()}  # a change of theme runs the page again
     listen("theme_watch", _THEME, key="theme-watch-state", data=drawn, on_theme_change=lambda: None)
+    state.write_changes(page.url_path)
     notice = st.empty()
     page.run()
     if refused := state.visit().refused:

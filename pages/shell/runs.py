@@ -188,7 +188,7 @@ def job() -> Task | None:
     if not task.done:
         return None
     if result is None:
-        FAILED.put((request, task.problem))
+        FAILED.put((request, STOPPED if task.stopping else task.problem))
     elif result.status == "cancelled" and not _says_anything(result):
         FAILED.put((request, STOPPED))
     else:

@@ -92,6 +92,7 @@ class Visit:
     page: str = ""  # the title of the page that is open
     opened: bool = False  # whether it has just been opened
     written: Query = field(default_factory=dict)  # the address that it was given
+    told: dict[str, str | None] = field(default_factory=dict)  # the words when it was given
     times: int = 0  # how often one was given
 
 
@@ -196,12 +197,11 @@ def read_address(page: str) -> None:
     went = context is not None and context.is_history_navigation
     came = (new and (bool(now) or went)) or (went and now != here.written)
     if new:
-        here.page, here.written = page, {}
+        here.page, here.written, here.told = page, {}, {}
     if came:
         here.asked.update(now)
         for key in here.pages.get(page, set()) - set(now) if went else ():
             here.chosen.pop(key, None)
-    here.words.clear()
     here.refused.clear()
     here.request = None
 
@@ -234,9 +234,29 @@ def write_address(page: str = "") -> None:
         query = {k: w for k, w in query.items() if "." in k or k in (PRESENT, NAMES)} | here.request
     now = st.query_params.to_dict()
     query |= {word: now[word] for word in ASIDE if word in now and word not in read}
+    here.told = dict(read)
+    _write("address", query, page)
+
+
+def write_changes(page: str) -> None:
+    """Write what a press has changed into the address before the page is drawn.
+
+    A page that begins long work may take a second to draw, and a reload must find the work.
+    """
+    here, place = visit(), st.empty()
+    changed = {key: word for key, word in here.words.items() if here.told.get(key, word) != word}
+    here.words.clear()
+    if changed:
+        query = {k: w for k, w in {**here.written, **changed}.items() if w is not None}
+        with place:
+            _write("early_address", query, page)
+
+
+def _write(name: str, query: Query, page: str) -> None:
+    here = visit()
     here.written, here.times = query, here.times + 1
     data = {"query": query, "page": page, "times": here.times}
-    listen("address", _ADDRESS, key="address-state", data=data)
+    listen(name, _ADDRESS, key=f"{name}-state", data=data)
 
 
 def listen(name: str, script: str, **options: Any) -> None:

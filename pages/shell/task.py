@@ -23,6 +23,7 @@ from engine.errors import InputError
 from pages import worker
 from pages.shell import answers
 from pages.shell.state import Place
+from pages.shell.words import plain
 from pages.worker import LOOK, Process, Reporter
 
 GRACE = 20.0  # seconds without a browser after which a session's task ends
@@ -371,6 +372,18 @@ def watch(
 
     bar(name, more, at)
     return None
+
+
+def show_problem(task: Task, stopped: str = "") -> None:
+    """Say why an ended task has no whole result; a stop is no error.
+
+    Args:
+        task: The task.
+        stopped: The sentence about a stop; the task's problem by default.
+    """
+    if problem := (task.stopping and stopped) or task.problem:
+        say, mark = (st.warning, "stop_circle") if task.stopping else (st.error, "error")
+        say(plain(problem), icon=f":material/{mark}:")
 
 
 def bar(name: str, more: Callable[[Task], object] = lambda task: None, at: str = "") -> None:

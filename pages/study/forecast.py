@@ -54,7 +54,7 @@ def page(pressed: bool) -> None:
         task.start(NAME, "a forecast", work.forecast, *asked)
     found = task.watch(NAME)
     if found is not None and found.problem:
-        st.error(text.plain(found.problem))
+        task.show_problem(found)
     elif found is not None and found.result.forecasts:
         old = found.args != asked
         with of_form("study-plan", "The form has changed: press Simulate.", old=old):

@@ -99,7 +99,7 @@ def best(where: work.Where, now: Request, objective: str = "") -> None:
         st.caption("A search tries 200 runs, and reports its best on runs that it did not use.")
         return
     if found.problem:
-        st.error(text.plain(found.problem))
+        task.show_problem(found)
         return
     tuned: Tuned = found.result
     mine = found.args[1:3] == (of, objective) and (public or found.args[0] == where)
@@ -147,8 +147,10 @@ def _map_view(found: Task, data: Dataset, titles: Mapping[str, str]) -> None:
     results = results_of(found)
     _, key, grid, _ = found.args
     x, y = (name for name, some in grid.items() if isinstance(some, list))
-    if found.problem or not results:
-        st.caption(text.plain(found.problem or "Nothing yet."))
+    if found.done:
+        task.show_problem(found)
+    if not results:
+        st.caption("No run has ended.")
         return
     if key != drafted().algorithm:
         st.warning(text.plain(f"This map belongs to {TITLES[key]}."))

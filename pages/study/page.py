@@ -37,8 +37,8 @@ def main() -> None:
     named = lines.lines()
     shown = named or [Line(now.family)]
     working = _work(named, begin=pressed)
-    if working is not None and working.problem:
-        st.error(text.plain(working.problem), icon=":material/error:")
+    if working is not None:
+        task.show_problem(working)
     show = partial(_show, shown, now.source)
     if working is not None and not working.done:
         task.watch(NAME, show)

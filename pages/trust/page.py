@@ -13,7 +13,7 @@ from engine.registry import ALGORITHMS, TITLES
 from pages.shell import state
 from pages.shell import words as text
 from pages.shell.form import bound, parameters
-from pages.shell.task import Task, drop, find, start, watch
+from pages.shell.task import Task, drop, find, show_problem, start, watch
 from pages.trust import view
 from pages.trust.membership import membership_view
 from pages.trust.work import attack
@@ -92,7 +92,7 @@ def ended(task: Task) -> None:
     """The sentence, the growth and the replay of the attack that ended last."""
     line: CaseResult | None = task.result
     if line is None:
-        st.info(text.plain(task.problem or "Stopped before the first run."))
+        show_problem(task, "Stopped before the first run.")
         finished()
         return
     view.attacked(line, "audit-ended")

@@ -19,7 +19,7 @@ from pages.draw import ink, palette
 from pages.draw.charts import Axis, Curve, curves, figure, upright
 from pages.draw.show import table
 from pages.shell import words as text
-from pages.shell.task import Task, drop, start, watch
+from pages.shell.task import Task, drop, show_problem, start, watch
 from pages.trust.work import attack_file
 
 EXAMPLE = SAMPLE_DATA / "audit.json"
@@ -214,7 +214,7 @@ def _view() -> None:
 def _ended(task: Task) -> None:
     found: Finding | None = task.result
     if found is None:
-        st.error(text.plain(task.problem or "Stopped before the first pair of neighbours."))
+        show_problem(task, "Stopped before the first pair of neighbours.")
         return
     (st.info if found.passed else st.error)(text.plain(verdict(found)))
     for fault in found.faults:

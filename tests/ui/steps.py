@@ -27,9 +27,9 @@ def metrics(app: AppTest) -> dict[str, str]:
     return {m.label: m.value for m in app.metric}
 
 
-def address(app: AppTest) -> dict[str, str]:
+def address(app: AppTest, name: str = "address") -> dict[str, str]:
     """The words of the address that the browser was last given."""
-    [found] = [e for e in app.get("bidi_component") if e.proto.component_name == "address"]
+    [found] = [e for e in app.get("bidi_component") if e.proto.component_name == name]
     query: dict[str, str] = json.loads(found.proto.json)["query"]
     return query
 

@@ -30,6 +30,9 @@ def _visit():
     )
     here = st.session_state.get("page", "one")
     state.read_address(here)
+    state.write_changes("")
+    if "long" in st.session_state:
+        st.stop()
     d = state.Values(specs, f"{here}.")
     presets = {"epsilon": 2.5, "score": "z", "nets": ("asia", "child")}
     st.button("preset", on_click=d.update, args=(presets,), key="preset")
@@ -67,6 +70,13 @@ def test_a_preset_is_one_write_and_back_undoes_all_of_it(app):
     assert (epsilon(app), address(app)) == (1.0, {})
     back(app, whole)
     assert app.multiselect("nets").value == ["asia", "child"]
+
+
+def test_a_press_is_in_the_address_before_the_page_is_drawn(app):
+    """A page that begins long work may be reloaded before it is drawn to its end."""
+    app.session_state["long"] = True
+    app.button("preset").click().run()
+    assert address(app, "early_address") == {"epsilon": "2.5", "one.score": "z", "one.nets": "asia,child"}
 
 
 def test_a_link_sets_what_it_names_and_what_no_control_can_show_is_dropped():

@@ -235,12 +235,13 @@ def page():
     import streamlit as st
 
     from pages.shell import task as work
-    from tests.ui.works import listens
+    from tests.ui import works
 
     if st.button("Go", key="go"):
-        work.start("t", "it", listens, wait=0.0)
+        work.start("t", "it", getattr(works, st.session_state.get("work", "listens")), wait=0.0)
     done = work.watch("t")
     if done is not None:
+        work.show_problem(done)
         st.write(f"came: {done.result}")
 
 
@@ -252,6 +253,21 @@ def test_a_page_shows_the_bar_the_button_and_then_the_result():
     app.run()
     assert app.markdown[-1].value == "came: stopped"
     assert not app.exception
+
+
+@pytest.mark.parametrize(("name", "said"), [("deaf", "Stopped."), ("refuses", "No.")])
+def test_a_stop_that_needs_a_kill_is_no_error(processes, name, said):
+    app = AppTest.from_function(page)
+    app.session_state["work"] = name
+    app.run().button(key="go").click().run()
+    task = app.session_state["task-t"]
+    if name == "deaf":
+        until(lambda: task.parts)
+        app.button(key="t-stop").click().run()
+    assert task.wait(20)
+    shown = app.run().warning if name == "deaf" else app.run().error
+    assert [one.value for one in shown] == [said]
+    assert len(app.warning) + len(app.error) == 1
 
 
 def test_work_that_ends_while_the_page_is_drawn_takes_no_press_away():
