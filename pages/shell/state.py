@@ -239,7 +239,7 @@ def write_address(page: str = "") -> None:
 
 
 def write_changes(page: str) -> None:
-    """Write what a press has changed into the address before the page is drawn.
+    """Write the values that a press has changed into the address, before the page is drawn.
 
     A page that begins long work may take a second to draw, and a reload must find the work.
     """

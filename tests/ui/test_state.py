@@ -76,7 +76,8 @@ def test_a_press_is_in_the_address_before_the_page_is_drawn(app):
     """A page that begins long work may be reloaded before it is drawn to its end."""
     app.session_state["long"] = True
     app.button("preset").click().run()
-    assert address(app, "early_address") == {"epsilon": "2.5", "one.score": "z", "one.nets": "asia,child"}
+    words = {"epsilon": "2.5", "one.score": "z", "one.nets": "asia,child"}
+    assert address(app, "early_address") == words
 
 
 def test_a_link_sets_what_it_names_and_what_no_control_can_show_is_dropped():
