@@ -47,8 +47,7 @@ class Parser(argparse.ArgumentParser):
             self.register("type", kind, partial(number, kind=kind))
 
     def add_subcommand(self, description: str, *, example: str) -> Parser:
-        """Add the subcommand of an example; the list shows the first sentence of its
-        description."""
+        """Add the subcommand of an example; the list shows its description's first sentence."""
         if self._words is None:
             self._words = self.add_subparsers(dest="word", metavar="SUBCOMMAND")
         what = description[0].lower() + description[1:].partition(".")[0]

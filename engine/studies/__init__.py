@@ -1,1 +1,1 @@
-"""Trade-off studies: many runs, fast, resumable, readable; forecasts, scenes and figures."""
+"""Studies of many runs that can be resumed; forecasts, scenes and figures."""

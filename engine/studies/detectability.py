@@ -1,6 +1,6 @@
 """Statements about a setting before any run, from public facts only: levels, rows, epsilon.
 
-A page that asks for an epsilon says it next to it, so this module imports no more than a run does.
+Pages show these statements next to an input for epsilon, so this module imports no more than a run.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from engine.privacy.accounting import mu_budget
 from engine.registry import algorithm
 from engine.search.noisy_score import NoisyTestParameters
 
-# Where no link below this correlation stands out, no algorithm's mean F1 on a network came to
+# If only links above this correlation stand out, no algorithm's mean F1 on a network reached
 # UNREACHED (benchmarks/results/forecast.jsonl).
 SEEN, UNREACHED = 0.2, 0.6
-# Where every link above GRAPH stands out, Marginal PC's mean F1 was UNREACHED and more on every
-# network but Water, which has less than .7 without noise (same file).
+# If every link above GRAPH stands out, Marginal PC's mean F1 was at least UNREACHED on every
+# network except Water, which has less than .7 without noise (same file).
 GRAPH, MOST_EPSILON = 0.06, 10.0
-DEVIATIONS = 3.0  # what a score must be above the noise to be distinguished from it
-# The share of the largest score that there is, from which on alone a score stands out: the F1 of
-# runs at such settings is in research/theory/privacy_audit.md.
+DEVIATIONS = 3.0  # noise deviations above which a statistic can be distinguished from noise
+# A statistic stands out only above this share of the largest possible one. The F1 of runs at these
+# settings is in research/theory/privacy_audit.md.
 HIDDEN = 0.5
-# The share of rows of independent columns, in turn, that are not at the first level. The margins
+# Shares of rows that are not at the first level, for the independent columns in turn. The margins
 # of real columns are not public.
 MARGINS = (0.5, 0.3, 0.1, 0.02)
 _STREAM = int.from_bytes(b"null", "big")
@@ -40,10 +40,10 @@ _STREAM = int.from_bytes(b"null", "big")
 
 @dataclass(frozen=True)
 class Shape:
-    """Public facts of a table: each column's number of levels, the rows, and numeric bounds.
+    """Public facts about a table: the number of levels per column, the rows, and numeric bounds.
 
-    ``public`` says whether the table itself is: that there is a person's table of this shape is
-    no one else's to know.
+    ``public`` is True if the table itself is public. Otherwise even the existence of a table with
+    this shape is confidential.
     """
 
     cardinalities: tuple[int, ...]
@@ -53,7 +53,7 @@ class Shape:
 
     @staticmethod
     def of(data: Dataset) -> Shape:
-        """Return the shape of a table; none of its rows is read."""
+        """Return the shape of a table without reading its rows."""
         return Shape(data.cardinalities, data.n, data.bounds, data.public)
 
     @property
@@ -65,10 +65,10 @@ class Shape:
     def independent(self, draw: int, margins: Sequence[float] = MARGINS) -> Dataset:
         """Make the ``draw``-th simulated table of this shape; its true graph has no link.
 
-        Columns that have bounds are normal about their middle, which lies four deviations from
-        either; others have levels, and ``margins`` in turn.
+        Columns with bounds are normal around their middle, four deviations from each bound. Other
+        columns have levels, with ``margins`` in turn.
         """
-        from engine.data.imagined import (  # no run draws such tables
+        from engine.data.imagined import (  # local import: runs draw no simulated tables
             independent,
             independent_numbers,
         )
@@ -84,7 +84,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class Invented:
-    """False positives in each of some runs on independent columns."""
+    """Numbers of false positives in several runs on independent columns."""
 
     counts: tuple[int, ...]
 
@@ -101,23 +101,23 @@ class Invented:
 
     @property
     def about(self) -> str:
-        """The mean as every table and sentence writes it: whole from 2 on, 0 below .05."""
+        """Mean as text for tables and sentences: whole from 2 on, 0 below .05."""
         mean = self.mean
         return "0" if mean < 0.05 else f"{mean:.1f}" if mean < 2 else f"{mean:.0f}"
 
     @property
     def sentence(self) -> str:
-        """The sentence shown where a setting is chosen."""
+        """Sentence for the choice of a setting."""
         count = "no false positive" if self.about == "0" else f"about {self.about} false positives"
         return f"On independent data of this size, this setting gives {count}."
 
 
 def smallest_correlation(rows: int, columns: int, epsilon: float, delta: float) -> float:
-    """Return the correlation from which on any link stands out of noise and chance.
+    """Return the correlation above which a link stands out from noise and chance.
 
-    For balanced binary columns and one release of all pairs' contrasts with the whole budget, three
-    deviations up (research/theory/marginal_pc.md, "The floor"): no more is known of a design that
-    does better. Below 1 only where anything can be seen.
+    It is three deviations, for balanced binary columns and one release of all pairs' contrasts with
+    the whole budget (research/theory/marginal_pc.md, "The floor"). No better design is known. It is
+    below 1 only if any link is visible.
 
     Args:
         rows: n.
@@ -134,9 +134,9 @@ def smallest_correlation(rows: int, columns: int, epsilon: float, delta: float) 
 
 
 def detectability(rows: int, columns: int, epsilons: Sequence[float], delta: float = 1e-6) -> str:
-    """Warn in a sentence if little is found at some of these epsilons; "" if all will do.
+    """Return a warning if little is found at some of these epsilons; "" if all are enough.
 
-    Follows from n, d, ε and δ alone, so that it can be shown next to an ε before anything is run.
+    It depends only on n, d, ε and δ, so it can be shown next to an ε before any run.
 
     Examples:
         >>> detectability(10_000, 8, [1.0])
@@ -161,16 +161,16 @@ def detectability(rows: int, columns: int, epsilons: Sequence[float], delta: flo
 
 
 def remedies(rows: int, columns: int, epsilon: float, delta: float = 1e-6) -> str:
-    """Return a sentence on remedies if this budget does not show a graph.
+    """Return a sentence about remedies if this budget does not show a graph.
 
-    They are a larger epsilon, fewer columns, or releases of several such tables that are combined.
+    Remedies are a larger epsilon, fewer columns, or combined releases of several similar tables.
 
     Examples:
         >>> remedies(10_000, 20, 0.1)[:75]
         'A graph needs ε = 0.5, at most 4 columns or 14 such tables combi'
     """
     least = smallest_correlation(rows, columns, epsilon, delta)
-    wanted = GRAPH if least > GRAPH else least / 2  # where links are weaker than usual
+    wanted = GRAPH if least > GRAPH else least / 2  # if links are weaker than usual
 
     def shows(columns: int, epsilon: float) -> bool:
         return smallest_correlation(rows, columns, epsilon, delta) <= wanted
@@ -178,7 +178,7 @@ def remedies(rows: int, columns: int, epsilon: float, delta: float = 1e-6) -> st
     steps = (k / 10 for k in range(1, 1 + round(10 * MOST_EPSILON)))
     larger = next((e for e in steps if e > epsilon and shows(columns, e)), None)
     fewer = next((d for d in range(columns - 1, 2, -1) if shows(d, epsilon)), None)
-    # Noise and chance of k tables are those of one over the root of k.
+    # For k tables, noise and chance are those of one table divided by sqrt(k).
     ways = [f"ε = {number(larger)}"] if larger else []
     ways += [f"at most {fewer} columns"] if fewer else []
     ways += [f"{max(2, math.ceil((least / wanted) ** 2)):,} such tables combined"]
@@ -190,20 +190,20 @@ def remedies(rows: int, columns: int, epsilon: float, delta: float = 1e-6) -> st
 def unworkable(
     keys: Sequence[str], shapes: Sequence[Shape], values: Mapping[str, Any]
 ) -> list[str]:
-    """Return sentences on strict settings whose noise hides the answers, at the largest such ε.
+    """Return sentences about strict settings whose noise hides the answers, at the largest such ε.
 
-    From public facts alone, so that it can be shown before a run: the deviation of what the
-    algorithm's own plan puts on an answer, and the largest score that so many rows can have.
-    Algorithms that put noise on no score of a pair say nothing.
+    They follow from public facts, so they can be shown before a run: the noise deviation of an
+    answer in the algorithm's plan, and the largest statistic for this number of rows. There is no
+    sentence for algorithms that add no noise to the statistic of a pair.
 
     Args:
         keys: Algorithms.
         shapes: Shapes of tables.
-        values: Parameters, ``epsilon`` one or several; an algorithm is asked about those that it
+        values: Parameters, with one or several ``epsilon``; each algorithm uses those that it
             declares.
 
     Raises:
-        InputError: For parameters that do not fit.
+        InputError: For invalid parameters.
 
     Examples:
         >>> unworkable(["curate_pc"], [Shape((2,) * 8, 100_000)], {"epsilon": 1})
@@ -241,6 +241,6 @@ def unworkable(
 
 @lru_cache(maxsize=16)
 def _rowless(shape: Shape) -> Dataset:
-    """Make a table of the shape with identical rows: plans look at no row."""
+    """Make a table of this shape with identical rows, because plans read no row."""
     codes = np.zeros((1, len(shape.cardinalities)), np.int64)
     return Dataset.from_codes(codes, *shape.columns, weights=[shape.rows], public=True)

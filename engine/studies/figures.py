@@ -1,8 +1,8 @@
-"""Figures for a paper: PDF, SVG or PNG, with the caption and the numbers in files next to it.
+"""Figures for a paper as PDF, SVG or PNG, with caption and numbers in files next to them.
 
-The one module that knows matplotlib: a study's curves, and the panels of the papers' reproduction.
-Lines differ in colour, dash and mark, so that they do in grey and for readers who do not tell red
-from green.
+Only this module uses matplotlib. It draws a study's curves, and the panels of the papers'
+reproduction. Lines differ in colour, dash and mark, so they also differ in grey and for
+colour-blind readers.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from engine.studies.summary import bands, varied
 from engine.words.run import CLAIMED, PROVEN, listed
 
 KINDS = ("pdf", "svg", "png")
-COLUMNS = {1: 3.4, 2: 7.0}  # inches of a paper's one or two columns
-HEIGHT = 2.3  # of a row of panels, in inches
+COLUMNS = {1: 3.4, 2: 7.0}  # width in inches of one or two columns of a paper
+HEIGHT = 2.3  # inches per row of panels
 TITLES = {
     **{"skeleton_f1": "Skeleton F1", "directed_f1": "Directed F1"},
     "tested_skeleton_f1": "Skeleton F1 (tested links)",
@@ -38,14 +38,15 @@ TITLES = {
     **{"seconds": "Seconds", "edges": "Links"},
     **{"claimed_epsilon": CLAIMED, "proven_epsilon": PROVEN},
 }
-# Apart for every eye and in grey (tests/ui/test_colours.py); the palest come where few lines reach.
+# Distinct also for colour-blind readers and in grey (tests/ui/test_colours.py); the palest are
+# last.
 COLOURS = ("#0072b2", "#a53003", "#084c41", "#de4a78", "#180b00", "#b49038", "#4d0262", "#2dbdcd")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1.2)), (0, (5, 1.2, 1, 1.2)))
 MARKS = "osD^vPX*"
 _ONE_AT_A_TIME = RLock()
 _RULES: Any = {
-    "svg.hashsalt": "dp-causal-explorer",  # the same figure gives the same file
-    "svg.fonttype": "path",  # no reader needs the font
+    "svg.hashsalt": "dp-causal-explorer",  # makes the file reproducible
+    "svg.fonttype": "path",  # readers do not need the font
     **{"pdf.fonttype": 42, "font.family": "sans-serif", "font.size": 8, "axes.linewidth": 0.6},
     **{"axes.grid": True, "grid.color": "#80808038", "grid.linewidth": 0.5},
     **{"lines.linewidth": 1.2, "lines.markersize": 3.2, "legend.handlelength": 2.8},
@@ -56,7 +57,8 @@ _RULES: Any = {
 class Series:
     """One line; ``low`` and ``high`` make a band. ``marks`` draws points without a line.
 
-    Without a ``colour`` and ``dash``, ``style`` numbers both, and the mark of points (``dotted``).
+    Without ``colour`` and ``dash``, ``style`` is the index of both, and of the mark of points
+    (``dotted``).
     """
 
     label: str
@@ -73,7 +75,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Panel:
-    """One chart, x on a logarithmic axis."""
+    """One chart with a logarithmic x axis."""
 
     title: str
     series: Sequence[Series]
@@ -86,7 +88,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure's file, its caption, and the numbers that it draws."""
+    """A figure's file, its caption, and its numbers."""
 
     content: bytes
     caption: str
@@ -109,21 +111,21 @@ class Figure:
 def draw(
     panels: Sequence[Panel], *, kind: str, width: float, across: int, title: str = "", wide: int = 2
 ) -> bytes:
-    """Panels in rows, ``across`` in each, with one legend of ``wide`` columns for all of them.
+    """Draw panels in rows of ``across``, with one legend of ``wide`` columns for all of them.
 
-    ``width`` in inches. An SVG has no document type, which names an address. Raises InputError for
-    an unknown kind of file.
+    ``width`` is in inches. An SVG has no document type, because that contains an address. Raises
+    InputError for an unknown kind of file.
     """
     if kind not in KINDS:
         raise InputError(f"A figure is {', '.join(KINDS)}; {kind!r} is not.")
-    from matplotlib import rc_context  # here: who draws nothing need not wait for it
+    from matplotlib import rc_context  # local import: slow, and needed only for drawing
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as Canvas
 
     across = max(1, min(across, len(panels)))
     down = math.ceil(len(panels) / across)
     out, handles = io.BytesIO(), dict[str, Any]()
-    with _ONE_AT_A_TIME, rc_context(_RULES):  # matplotlib's rules are the whole process's
+    with _ONE_AT_A_TIME, rc_context(_RULES):  # matplotlib's settings apply to the whole process
         canvas = Canvas(figsize=(width, HEIGHT * down + 0.4), layout="constrained")
         FigureCanvasAgg(canvas)
         axes = canvas.subplots(down, across, squeeze=False).ravel()
@@ -138,7 +140,7 @@ def draw(
         place: Any = {"loc": "outside lower center", "ncols": wide, "frameon": False}
         if handles:
             canvas.legend(handles.values(), handles.keys(), **place)
-        # No clock in a file: the same study gives the same bytes.
+        # Without a date, the same study gives the same bytes.
         blank = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}[kind]
         canvas.savefig(out, format=kind, dpi=300, metadata=blank)
     content = out.getvalue()
@@ -156,7 +158,7 @@ _META = re.compile(r"<metadata>.*?</metadata>|<style.*?</style>", re.DOTALL)
 
 
 def inline(panel: Panel, alt: str, ink: str = "#000000", paper: str = "#ffffff") -> str:
-    """Draw a chart as an SVG element, without what names an address or styles other parts."""
+    """Draw a chart as an SVG element without addresses and global styles."""
     from matplotlib import rc_context
 
     words = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
@@ -167,11 +169,11 @@ def inline(panel: Panel, alt: str, ink: str = "#000000", paper: str = "#ffffff")
 
 
 def _draw(axis: Any, panel: Panel) -> None:
-    """One panel on its axes."""
+    """Draw one panel on its axes."""
     axis.set_title(panel.title, loc="left", fontsize=8)
     yscale = "log" if panel.y_log else "linear"
     axis.set(xlabel=panel.x_label, ylabel=panel.y_label, xscale="log", yscale=yscale)
-    axis.minorticks_off()  # between decades a chart of this size has no room for them
+    axis.minorticks_off()  # a chart of this size has no room for them
     axis.xaxis.set_major_formatter("{x:g}")
     for series in panel.series:
         _line(axis, series)
@@ -181,7 +183,7 @@ def _draw(axis: Any, panel: Panel) -> None:
 
 
 def _line(axis: Any, series: Series) -> None:
-    """One line with its band, or dots; points that are not finite are left out."""
+    """Draw one line with its band, or dots; omit points that are not finite."""
     points = np.array([series.x, series.y], dtype=float)
     keep = np.flatnonzero(np.isfinite(points).all(axis=0))
     if not len(keep):
@@ -216,16 +218,15 @@ def figure(
     Args:
         table: As :func:`engine.studies.summary.frame` gives it.
         y: The quantity, one of ``QUANTITIES``.
-        kind: "pdf", "svg" or "png" (300 dots an inch).
-        columns: How many columns of the paper it is wide.
+        kind: "pdf", "svg" or "png" (300 dots per inch).
+        columns: Width in columns of the paper.
         rows: n of each dataset, for the caption.
 
     Returns:
         The file, its caption and its numbers.
 
     Raises:
-        InputError: For a quantity, kind or width there is not, and where nothing can be
-            drawn.
+        InputError: For an unknown quantity, kind or width, and if there is nothing to draw.
     """
     if columns not in COLUMNS:
         raise InputError("A figure is 1 or 2 columns of a paper wide.")
@@ -249,7 +250,7 @@ def figure(
 
 
 def _curve(name: str, part: pd.DataFrame, style: int, x: pd.Series[Any]) -> Series:
-    """One curve; an algorithm without an ε is a level line."""
+    """Make one curve; an algorithm without an ε is a horizontal line."""
     if part["x"].isna().all():
         return Series(name, [x.min(), x.max()], [part["median"].iloc[0]] * 2, style=style)
     at, middle, low, high = (part[k].tolist() for k in ("x", "median", "low", "high"))
@@ -257,7 +258,7 @@ def _curve(name: str, part: pd.DataFrame, style: int, x: pd.Series[Any]) -> Seri
 
 
 def _curves(points: pd.DataFrame, varying: Sequence[str]) -> list[str]:
-    """Name the curve that each point lies on: the algorithm and what else varies."""
+    """Name the curve of each point: the algorithm and other varying parameters."""
     others = [name for name in varying if name != "epsilon" and name in points]
     return [
         ", ".join([ALGORITHMS[point["algorithm"]].title,

@@ -1,8 +1,7 @@
-"""CURATE's margins by hand: its plan, Lemma 1's two errors and the score, for every place of three
-dials, ready to be dragged.
+"""CURATE's plan, Lemma 1's two errors and the score for every position of three dials.
 
-All plans are made from public facts; the scores are those of ordinary runs (:func:`sweep`), a few
-draws of the noise a setting.
+All plans are made from public facts. The scores come from ordinary runs (:func:`sweep`), with a few
+noise seeds per setting.
 """
 
 from __future__ import annotations
@@ -27,10 +26,10 @@ DIALS = ("threshold", "beta1", "beta2")
 BETAS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
 THRESHOLDS = (0.01, 0.02, 0.05, 0.1, 0.2)
 DRAWS = 8
-MOST_COLUMNS = 12  # with more, the plans alone take longer than one waits
+MOST_COLUMNS = 12  # with more, even the plans take too long
 COINS = 100
 
-Share = tuple[int, int, float, float, float, float]  # of an order, see `planned`
+Share = tuple[int, int, float, float, float, float]  # one order, see `planned`
 
 
 def margins(
@@ -44,22 +43,22 @@ def margins(
     draws: int = DRAWS,
     **how: Any,
 ) -> dict[str, Any] | None:
-    """Plans and scores for every choice of T, beta1 and beta2.
+    """Compute plans and scores for every choice of T, beta1 and beta2.
 
     Args:
         data: A bundled network's rows, at most ``MOST_COLUMNS`` columns.
         epsilon: The privacy budget of each run.
         guarantee: "strict" or "published".
         objective: The score: "skeleton_f1" or "directed_f1", of the fully tested links.
-        thresholds: Places of T, rising.
-        betas: Places of both margins, rising.
-        draws: Runs of each setting, seeds 0, 1, ...
+        thresholds: Values of T, rising.
+        betas: Values of both margins, rising.
+        draws: Number of runs per setting, with seeds 0, 1, ...
         how: ``stop``, ``on_progress`` of :func:`engine.sweep`.
 
     Returns:
-        JSON types, everything that a page needs to follow a hand; None where it was stopped.
-        "plans" and "scores" (of each draw) have an entry for every choice, the last dial fastest,
-        "best" is the place of the highest mean score on each dial, "default" the default's scores.
+        JSON types with everything that an interactive page needs; None if it was stopped. "plans"
+        and "scores" (per draw) have an entry for every choice, the last dial fastest. "best" is the
+        position of the highest mean score on each dial, "default" has the scores of the defaults.
 
     Raises:
         InputError: For private data, data without a truth, and too many columns.
@@ -96,10 +95,10 @@ def margins(
 
 
 def planned(data: Dataset, **values: Any) -> list[Share]:
-    """CURATE's plan before its first test, from public facts alone; empty where none fits.
+    """Return CURATE's plan before its first test, from public facts; empty if there is none.
 
     Args:
-        data: Gives the number of rows, columns and levels.
+        data: The number of rows, columns and levels is read from it.
         values: The algorithm's parameters.
 
     Returns:

@@ -1,10 +1,9 @@
-"""The forecast of a budget's result before any charge, from the schema, n and expected links.
+"""Forecast the result of a budget before any charge, from the schema, n and expected links.
 
-Random networks of the schema are drawn (:mod:`engine.data.imagined`), rows are sampled from each,
-and every algorithm runs on them at every epsilon. No row of the real data is read, so that nothing
-is spent and the forecast is public. It cannot know how strong the real links are: a
-forecast is a band over networks, and is checked against the bundled ones
-(research/theory/privacy_audit.md).
+The forecast draws random networks with this schema (:mod:`engine.data.imagined`), samples rows from
+each, and runs every algorithm on them at every epsilon. It reads no row of the real data, so it
+costs no ε and is public. It cannot know how strong the real links are. Therefore it is a band over
+networks, and it was checked on the benchmark networks (research/theory/privacy_audit.md).
 """
 
 from __future__ import annotations
@@ -29,24 +28,25 @@ from engine.monitor import Monitor, OnProgress, Stop, renamed
 from engine.percent import number, percent
 from engine.question import Questions
 from engine.registry import ALGORITHMS, algorithm
+from engine.renamed import Renamed
 from engine.serialise import plain
 from engine.studies.detectability import UNREACHED, Invented, Shape, remedies
 from engine.studies.study import Batch, sweep
 from engine.studies.trial import TrialResult
 
-DENSITY = 1.2  # links per column, a guess: the bundled networks have 0.8 to 1.9
-GUESSED = 0.45  # the guess is multiplied by e^-.45 to e^.45, .64 to 1.57
+DENSITY = 1.2  # assumed links per column; the benchmark networks have 0.8 to 1.9
+GUESSED = 0.45  # the assumed number is multiplied by e^-.45 to e^.45, .64 to 1.57
 DRAWS = 20
-LOW, HIGH = 0.1, 0.9  # of a band: it holds four fifths of the simulated networks
+LOW, HIGH = 0.1, 0.9  # quantiles of a band, which contains four fifths of the simulated networks
 MOST_ROWS = 10_000_000
 TARGET = 0.8
-WIDE = 0.5  # a band of F1 wider than this says nothing
-# How far the band of F1 reaches from the median, below and above, in the simulated band's own
-# lengths, by kind of algorithm and at the numbers of rows KNOTS (between them in log n). Fitted to
-# real runs, and counted, by ``python -m benchmarks.forecast``: HELD of RUNS on JUDGED networks are
-# inside, each network judged with ends fitted to the others.
+WIDE = 0.5  # a wider band of F1 has no information
+# Distances of the F1 band's ends from the median, below and above, in lengths of the simulated
+# band, by kind of algorithm and at the numbers of rows KNOTS (in between, interpolated in log n).
+# ``python -m benchmarks.forecast`` fitted them to real runs and checked them: HELD of RUNS on
+# JUDGED networks are inside, with ends fitted to the other networks.
 KNOTS = (1_000, 10_000, 100_000)
-LEAST_END = 0.02  # of a band that has no length
+LEAST_END = 0.02  # least end of a band without length
 Ends = tuple[tuple[float, float], ...]
 ENDS: dict[str, Ends] = {
     "published": ((1.06, 1.87), (1.0, 1.24), (0.94, 1.14)),
@@ -59,8 +59,8 @@ TRUST = (
     "networks that had no part in it."
 )
 _STREAM = int.from_bytes(b"plan", "big")
-# A forecast's bands, in the order in which a run is counted.
-BANDS = ("links", "found", "invented", "f1", "directed_f1", "shd", "false_share", "shown")
+# Bands of a forecast, in the order of `numbers_of`.
+BANDS = ("links", "found", "false_positives", "f1", "directed_f1", "shd", "false_share", "shown")
 
 
 class Band(NamedTuple):
@@ -73,11 +73,12 @@ class Band(NamedTuple):
     @staticmethod
     def of(values: Sequence[float]) -> Band:
         """Return the band of some values."""
-        # Weibull's plotting positions: a new draw lies inside as often as it says, few as they are.
+        # Weibull's plotting positions: a new draw lies inside with the nominal probability, even
+        # for few values.
         return Band(*np.quantile(values, [LOW, 0.5, HIGH], method="weibull").tolist())
 
     def stretched(self, below: float, above: float, least: float) -> Band:
-        """With its ends so many times as far from the median, each at least ``least`` before."""
+        """Scale both distances from the median, each at least ``least`` before the scaling."""
         low = self.median - below * max(self.median - self.low, least)
         high = self.median + above * max(self.high - self.median, least)
         return Band(max(0.0, low), self.median, min(1.0, high))
@@ -91,13 +92,13 @@ class Band(NamedTuple):
 class Forecast:
     """The forecast for one algorithm at one epsilon.
 
-    ``found`` and ``invented`` are numbers of true and false links found, without direction;
-    ``links`` how many true ones there are in the simulated networks; ``f1`` is the skeleton's F1,
-    ``directed_f1`` and ``shd`` count the arrows too. All are of the fully tested links
-    (:class:`engine.graphs.metrics.Counts`); ``false_share`` is the share of the links found that
-    are false, 0 where there is none; ``shown`` is how many links there are in the answer, true or
-    false; ``draws`` is how many networks were run. ``nothing`` is the number of false positives on
-    independent columns of the schema (:mod:`engine.studies.repeat`); None where not counted.
+    ``found`` and ``false_positives`` are the numbers of true and false links found, without
+    direction. ``links`` is the number of true links in the simulated networks. ``f1`` is the F1 of
+    the skeleton; ``directed_f1`` and ``shd`` count directions too. All of these refer to fully
+    tested links (:class:`engine.graphs.metrics.Counts`). ``false_share`` is the share of false
+    links among the links found (0 if there are none), ``shown`` the number of links in the learned
+    graph, and ``draws`` the number of simulated networks. ``nothing`` has the false positives on
+    independent columns of the schema (:mod:`engine.studies.repeat`), or None.
 
     Examples:
         >>> levels = (("no", "yes"),) * 3
@@ -111,7 +112,7 @@ class Forecast:
     epsilon: float
     links: Band
     found: Band
-    invented: Band
+    false_positives: Band
     f1: Band
     directed_f1: Band
     shd: Band
@@ -120,10 +121,12 @@ class Forecast:
     draws: int
     nothing: Invented | None = None
 
+    invented = Renamed("false_positives")
+
     @property
     def noise(self) -> bool:
-        """True if most edges shown will be false, or next to nothing is found."""
-        return self.invented.median >= self.found.median or self.found.median < 1
+        """True if most edges shown will be false, or hardly any edge is found."""
+        return self.false_positives.median >= self.found.median or self.found.median < 1
 
     @property
     def poor(self) -> bool:
@@ -132,12 +135,12 @@ class Forecast:
 
     @property
     def unknown(self) -> bool:
-        """True if nothing can be said: the band of F1 is wider than ``WIDE``."""
+        """True if the band of F1 is wider than ``WIDE``, so the forecast is useless."""
         return self.f1.high - self.f1.low > WIDE
 
     @property
     def numbers(self) -> dict[str, Any]:
-        """All of it by name, as JSON types: bands as [low, median, high]."""
+        """All fields by name as JSON types, with bands as [low, median, high]."""
         of_nothing = {"invented_on_nothing": self.nothing and self.nothing.mean}
         fields = {name: value for name, value in plain(self).items() if name != "nothing"}
         return fields | {"noise": self.noise, "unknown": self.unknown} | of_nothing
@@ -145,11 +148,11 @@ class Forecast:
 
 @dataclass(frozen=True)
 class PlanRequest:
-    """The facts known before: columns, levels, rows, and the expected links.
+    """The public facts for a forecast: columns, levels, rows, and the expected links.
 
-    ``links``: how many there are; None draws about ``DENSITY`` for each column. ``strength``
-    multiplies how far each simulated cause moves its effect's probabilities, 1 as in the bundled
-    networks. ``donors`` are bundled networks that lend half of the simulated networks their tables.
+    ``links`` is their number; None draws about ``DENSITY`` per column. ``strength`` multiplies the
+    effect of each simulated cause on the probabilities; 1 is that of the benchmark networks.
+    ``donors`` are benchmark networks whose tables half of the simulated networks use.
 
     Examples:
         >>> levels = (("no", "yes"),) * 3
@@ -179,9 +182,9 @@ class PlanRequest:
                 raise InputError(f"{name} must be {said}from {low:,} to {most:,}, not {value!r}.")
 
     def dataset(self, draw: int, seed: int = 0) -> Dataset:
-        """Rows of the ``draw``-th simulated network.
+        """Sample the rows of the ``draw``-th simulated network.
 
-        In turns one with random tables, and one with the tables of the next donor.
+        Networks have random tables and the tables of the next donor by turns.
         """
         rng = np.random.default_rng(np.random.SeedSequence([_STREAM, seed, draw]))
         guess = DENSITY * len(self.names) * math.exp(rng.uniform(-GUESSED, GUESSED))
@@ -199,7 +202,7 @@ class PlanRequest:
         )
 
     def _weighed(self, table: np.ndarray) -> np.ndarray:
-        """Move a table's rows ``strength`` times as far from their mean."""
+        """Scale the distances of a table's rows from their mean by ``strength``."""
         mean = table.mean(axis=0, keepdims=True)
         moved = np.clip(mean + self.strength * (table - mean), 0.0, None)
         return np.asarray(moved / moved.sum(axis=1, keepdims=True))
@@ -212,14 +215,14 @@ def kind_of(key: str) -> str:
 
 
 def ends_for(rows: int, ends: Ends) -> tuple[float, float]:
-    """Interpolate how far a band reaches below and above at a number of rows."""
+    """Interpolate the ends of a band, below and above, at a number of rows."""
     at, knots = math.log(rows), np.log(KNOTS)
     below, above = (float(np.interp(at, knots, side)) for side in zip(*ends, strict=True))
     return below, above
 
 
 def planned_algorithms(keys: Sequence[str] | None = None) -> list[str]:
-    """List the algorithms to forecast: those with a strict guarantee, for any number of columns."""
+    """List the algorithms for forecasts: with a strict guarantee, for any number of columns."""
     if keys is None:
         own = [k for k, a in ALGORITHMS.items() if not a.chooses and a.columns is None]
         return [key for key in own if "strict" in algorithm(key).guarantees]
@@ -230,9 +233,9 @@ def planned_algorithms(keys: Sequence[str] | None = None) -> list[str]:
 
 
 def numbers_of(result: TrialResult) -> tuple[float, ...]:
-    """Return a number for each of ``BANDS``, as a run and a study report them."""
+    """Return a run's number for each of ``BANDS``."""
     c, s = result.counts, result.metrics_tested
-    assert c is not None  # the networks have a truth
+    assert c is not None  # simulated networks have a ground truth
     assert s is not None
     wrong = c.false_positives / max(1, c.learned)
     return c.true, c.found, c.false_positives, s.skeleton_f1, s.directed_f1, s.shd, wrong, c.learned
@@ -249,11 +252,11 @@ def _forecast(rows: int, key: str, epsilon: float, found: Batch, nothing: Batch)
 
 
 class EpsilonRange(NamedTuple):
-    """From which of the epsilons tried on an algorithm reaches a skeleton F1.
+    """The epsilons tried from which on an algorithm reaches a skeleton F1.
 
-    From ``may`` on the upper end of its band reaches the target, from ``usual`` on the median and
-    from ``will`` on the lower end: on one network in ten, on half of them and on nine in ten. None
-    where no epsilon tried does.
+    From ``may`` on, the upper end of its band reaches the target; from ``usual`` on, the median
+    does; from ``will`` on, the lower end does. These mean one network in ten, half of them, and
+    nine in ten. A field is None if no epsilon tried is enough.
     """
 
     algorithm: str
@@ -264,7 +267,7 @@ class EpsilonRange(NamedTuple):
 
     @property
     def words(self) -> str:
-        """In one sentence, for a terminal or a page."""
+        """Range as one sentence, for a terminal or a page."""
         aim, by = f"skeleton F1 {self.target:g}", algorithm(self.algorithm).title
         if self.may is None:
             return f"No ε tried reaches {aim}, not even with {by}."
@@ -279,10 +282,10 @@ class EpsilonRange(NamedTuple):
 
 
 def epsilon_range(forecasts: Sequence[Forecast], target: float) -> EpsilonRange:
-    """Return the range of epsilons in which an algorithm comes to reach the target.
+    """Return the range of epsilons for one algorithm that reaches the target.
 
-    The algorithm is the one that surely does at the least epsilon; else one that usually does,
-    or may.
+    The algorithm is the one that ``will`` reach it at the smallest epsilon; if there is none, the
+    same for ``usual``, then for ``may``.
     """
     found = []
     for key in dict.fromkeys(f.algorithm for f in forecasts):
@@ -296,7 +299,7 @@ def epsilon_range(forecasts: Sequence[Forecast], target: float) -> EpsilonRange:
 
 
 def no_graph(request: PlanRequest, epsilons: Sequence[float], delta: float) -> str:
-    """Return the sentences for epsilons at which every forecast is poor, smallest first."""
+    """Return the sentences about epsilons at which every forecast is poor, smallest first."""
     those, columns = ", ".join(map(number, epsilons)), len(request.names)
     return (
         f"With {request.rows:,} rows and ε = {those} this budget cannot show a graph: expect a "
@@ -327,12 +330,12 @@ class Plan:
     delta: float = 1e-6
 
     def __repr__(self) -> str:
-        """One line."""
+        """Return a one-line summary."""
         return f"<Plan for {len(self.request.names)} columns: {self.sentence}>"
 
     @property
     def sentence(self) -> str:
-        """The answer in a sentence."""
+        """Answer in one sentence."""
         if not self.forecasts:
             return "Stopped before the first network was finished."
         if all(f.unknown for f in self.forecasts):
@@ -349,14 +352,14 @@ class Plan:
 
     @property
     def warning(self) -> str:
-        """The epsilons at which no algorithm shows a graph, with remedies; "" for none."""
+        """Warning about epsilons at which no algorithm shows a graph, with remedies, or ""."""
         some = {f.epsilon for f in self.forecasts if not f.poor}
         bad = sorted({f.epsilon for f in self.forecasts} - some)
         return no_graph(self.request, bad, self.delta) if bad else ""
 
     @property
     def notes(self) -> str:
-        """The conditions for which the numbers hold."""
+        """Conditions of the numbers."""
         asked = self.request
         expected = f"{asked.links} links" if asked.links else f"about {DENSITY:g} links per column"
         stronger = "" if asked.strength == 1 else f", {asked.strength:g} times as strong as usual"
@@ -371,16 +374,17 @@ class Plan:
 
     @property
     def table(self) -> pd.DataFrame:
-        """The forecasts in words, a row each, as every surface shows them.
+        """Forecasts in words for pages and terminal, one per row.
 
-        A median stands with its band; ``Expect`` is "noise", or "*" where nothing can be said.
+        A cell has the median and its band. ``Expect`` is "noise", or "*" if the band has no
+        information.
         """
         return pd.DataFrame(
             {
                 "Algorithm": algorithm(f.algorithm).title,
                 "ε": number(f.epsilon),
                 "Links found": f"{_band(f.found, 0)} of {f.links.median:.0f}",
-                "False": _band(f.invented, 0),
+                "False": _band(f.false_positives, 0),
                 "False share": percent(f.false_share.median),
                 "Independent": f.nothing.about if f.nothing else "–",
                 "Skeleton F1": _band(f.f1, 2),
@@ -392,7 +396,7 @@ class Plan:
         )  # fmt: skip
 
     def __str__(self) -> str:
-        """Print the table, then the answer and the conditions for which the numbers hold."""
+        """Return the table, then the answer and the conditions of the numbers."""
         asked = [said for each in self.widths for said in each.sentences]
         if not self.forecasts:
             return "\n".join([*asked, self.sentence])
@@ -407,15 +411,16 @@ class Plan:
 
     @property
     def frame(self) -> pd.DataFrame:
-        """One row a forecast: medians, and the ends of the skeleton's F1."""
+        """One row per forecast: medians, and the ends of the band of skeleton F1."""
         return pd.DataFrame(
             {name: v[1] if isinstance(v, list) else v for name, v in f.numbers.items()}
             | {"f1_low": f.f1.low, "f1_high": f.f1.high}
+            | {"invented": f.false_positives.median}  # the name in version 0.3
             for f in self.forecasts
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON: bands as [low, median, high]."""
+        """Return the forecast for JSON, with bands as [low, median, high]."""
         known = not all(f.unknown for f in self.forecasts)
         reached = epsilon_range(self.forecasts, self.target) if known else None
         asked = self.request
@@ -462,35 +467,35 @@ def plan(
 ) -> Plan:
     """Forecast the result of a budget on a table of this schema, from public facts only.
 
-    Network by network, so that a stop keeps a forecast from the networks that were finished; then
-    on ``empty`` tables of independent columns.
+    It runs network by network, so a stop keeps a forecast from the finished networks, and then on
+    ``empty`` tables of independent columns.
 
     Args:
-        schema: Columns and their levels; a draft will do, since nothing is promised of a plan. Or a
-            whole request, which states rows, links and strength.
-        rows: How many records there are; the schema's number where it states one.
+        schema: Columns and their levels; a draft is enough, because a forecast has no guarantee. Or
+            a whole request, with rows, links and strength.
+        rows: Number of records; by default that of the schema, if declared.
         epsilon: Strict totals to try.
         delta: The δ of each run.
         algorithms: Keys; all with a strict guarantee unless given.
-        links: How many links are expected; about 1.2 for each column unless given.
-        strength: How strong they are, 1 as in the bundled networks, .5 half as strong.
+        links: Expected number of links; by default about 1.2 per column.
+        strength: Their strength; 1 is that of the benchmark networks, .5 is half of it.
         draws: Networks to simulate.
-        empty: Tables of independent columns, a forecast (0: none).
+        empty: Number of tables of independent columns per forecast.
         seed: The seed of the simulation.
-        target: A skeleton F1 that is wanted.
-        question: The effect that a release will be asked for, or several; the schema's own, if it
-            has some. The forecast of each is the width of its interval.
-        shares: The shares of the cause's level and of its reference, if they are public facts; two
+        target: The skeleton F1 to reach.
+        question: A question about an effect, or several; by default those of the schema. The
+            forecast of each is the width of its interval.
+        shares: The shares of the cause level and of its reference, if they are public facts; two
             numbers per question.
-        stop: A ``threading.Event``, or a function that says whether to stop. The
-            forecast is then from the networks that are complete.
-        on_progress: Called after each run, with the share that is done and a phrase.
+        stop: A ``threading.Event``, or a function that returns True to stop. The forecast then
+            comes from the complete networks.
+        on_progress: Called after each run with the completed share and a phrase.
 
     Returns:
         A forecast for each algorithm and epsilon, which ``print`` and a notebook show as a table.
 
     Raises:
-        InputError: Where the request, an algorithm or an epsilon does not fit.
+        InputError: For an invalid request, algorithm or epsilon.
 
     Examples:
         >>> two = {"type": "ordered", "levels": ("no", "yes")}
@@ -524,7 +529,7 @@ def plan(
     shape = Shape(tuple(map(len, request.levels)), request.rows)
     count = monitor.counted(len(runs) * (draws + empty))
     for draw in takewhile(lambda _: not monitor.stopped(), range(draws + empty)):
-        linked = draw < draws  # then tables without a link
+        linked = draw < draws  # later draws are tables without links
         data = request.dataset(draw, seed) if linked else shape.independent(draw - draws)
         seeds = [draw if linked else draw - draws]
         for result in sweep(data, keys, grid, seeds, stop=stop):

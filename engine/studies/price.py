@@ -1,12 +1,11 @@
-"""The edges that each part of a method loses before the noise: the steps from truth to run.
+"""Count the edges that each part of a method loses before the noise, from truth to run.
 
-A private run finds fewer links than there are for several reasons, and the noise is the last of
-them. Methods that put noise on a rank test lose links to the test (the best one here is G2), then
-to its form with a bounded change by one record; those that ask blocks of rows lose them to
-the blocks; Marginal PC reads tables of counts and tests them differently; a descent with noise
-follows a plan that a solver does not need. Each step is a search without noise on the same rows,
-with the run's own threshold and orders: the difference between the last step and the run is
-the noise.
+A private run misses links for several reasons, of which noise is the last. Methods that add noise
+to a rank test lose links by the test (the best one here is G2), then by its form with a bounded
+change by one record. Methods with votes of blocks lose links by the blocks. Marginal PC reads
+tables of counts and tests them differently. A descent with noise follows a plan that a solver does
+not need. Each step is a search without noise on the same rows, with the threshold and the orders of
+the run. The difference between the last step and the run is due to the noise.
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ from engine.tables.store import store_of
 BEST, PAPER, BOUNDED = "best", "paper", "bounded"
 BLOCKS, TABLES, SOLVER, DESCENT = "blocks", "tables", "solver", "descent"
 BEST_TEST = "g2"
-NO_NOISE = 1e7  # an epsilon at which the noise decides nothing
+NO_NOISE = 1e7  # an epsilon with negligible noise
 MOST_COLUMNS = 40  # with more, a search without noise may take minutes
-SECONDS = 6.0  # CPU seconds per step; with a threshold that removes no edge a step never ends
+SECONDS = 6.0  # CPU seconds per step; a threshold that removes no edge makes a step endless
 
 
-class PriceStep(NamedTuple):
+class LossStep(NamedTuple):
     """One search without noise: ``kind`` says which, ``statistic`` its test ("" for a solver)."""
 
     kind: str
@@ -39,23 +38,23 @@ class PriceStep(NamedTuple):
     counts: Counts
 
 
-def price_steps(data: Dataset, key: str, params: Parameters) -> tuple[PriceStep, ...]:
-    """Compute the steps of a run of ``key`` with ``params``, from the best test to its own.
+def loss_steps(data: Dataset, key: str, params: Parameters) -> tuple[LossStep, ...]:
+    """Compute the steps of a run of ``key`` with ``params``, from the best test to its test.
 
-    Empty where nothing can be counted (no truth), on a person's own rows, which are never read
-    without noise for this, and with the oracle's answers; without a step that takes too long.
+    The result is empty if there is no ground truth, for private rows (which are not read without
+    noise), and with the oracle's answers. A step that takes too long is omitted.
     """
     if not data.public or data.truth is None or data.d > MOST_COLUMNS:
         return ()
     steps = []
     for kind, statistic, searched, values in searches(key, params):
         if (counts := _counted(data, searched, values)) is not None:
-            steps.append(PriceStep(kind, statistic, counts))
+            steps.append(LossStep(kind, statistic, counts))
     return tuple(steps)
 
 
 def searches(key: str, params: Parameters) -> Iterator[tuple[str, str, str, dict[str, Any]]]:
-    """Yield how each step is computed: its kind, statistic, algorithm and parameters."""
+    """Yield kind, statistic, algorithm and parameters of each step."""
     chosen = algorithm(key)
     given = params.as_dict()
     limit = {**given, "epsilon": NO_NOISE}
@@ -80,12 +79,12 @@ def searches(key: str, params: Parameters) -> Iterator[tuple[str, str, str, dict
         if "strict" in (given.get("variant"), given.get("guarantee")):
             yield (BOUNDED, test.key, "pc", {**shared, "variant": "strict"})
     elif chosen.private and "blocks" in given:
-        planned = {"tests": 10**6} if "tests" in given else {}  # the plan is no noise either
+        planned = {"tests": 10**6} if "tests" in given else {}  # makes the plan exact, too
         yield (BLOCKS, test.key, key, limit | planned)
 
 
 def _counted(data: Dataset, key: str, values: dict[str, Any]) -> Counts | None:
-    """Count the edges of a search; kept, because pages ask again. None after ``SECONDS``."""
+    """Count the edges of a search, cached for pages; return None after ``SECONDS``."""
 
     def searched() -> Counts | None:
         end = time.thread_time() + SECONDS

@@ -1,7 +1,8 @@
-"""Settings that a study recommends: chosen on some public networks, scored on others.
+"""Settings recommended by a study, chosen on some public networks and scored on others.
 
 Each published algorithm was tuned (:mod:`engine.studies.tune`) at three epsilons on half of the
-networks; ``python -m benchmarks.recommended`` ran the study and wrote the file that is read here.
+networks. ``python -m benchmarks.recommended`` ran the study and wrote the file that this module
+reads.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ from engine.params import relevant
 from engine.registry import algorithm
 
 KEPT = SAMPLE_DATA / "recommended.json"
-_FAR = math.log(math.sqrt(10) * 1.001)  # how far an epsilon may be from one that was studied
+_FAR = math.log(math.sqrt(10) * 1.001)  # largest log distance of an epsilon from one in the study
 
 
 @dataclass(frozen=True, eq=False)
 class Score:
-    """A mean over runs, its standard error, and how many runs they were."""
+    """A mean over runs, its standard error, and the number of runs."""
 
     mean: float
     error: float
@@ -40,7 +41,7 @@ class Score:
         return cls(float(seen.mean()) if len(seen) else math.nan, error, len(seen))
 
     def beats(self, other: Score) -> bool:
-        """Return True if it is higher by more than the error of the difference."""
+        """Return True if the mean is higher by more than the error of the difference."""
         return self.mean - other.mean > math.hypot(self.error, other.error)
 
     def __str__(self) -> str:
@@ -53,9 +54,9 @@ class Score:
 class Recommended:
     """A study's choice for an algorithm at an epsilon, and its score.
 
-    ``rows``: n of the study. ``searched`` are the values that the search on the networks ``on``
-    chose, none where no setting beat the defaults. ``elsewhere``: by name of a network that no
-    search saw, the skeleton F1 of the setting and of the default on the same samples and seeds.
+    ``rows`` is n of the study. ``searched`` are the values chosen by the search on the networks
+    ``on``; empty if no setting beat the defaults. ``elsewhere`` maps each network outside the
+    search to the skeleton F1 of the setting and of the default on the same samples and seeds.
     """
 
     algorithm: str
@@ -67,7 +68,7 @@ class Recommended:
 
     @cached_property
     def params(self) -> dict[str, Any]:
-        """The values that differ from the defaults; a search also varies values without effect."""
+        """Values that differ from the defaults; a search also varies values without effect."""
         specs = algorithm(self.algorithm).params.specs()
         full = {s.name: self.searched.get(s.name, s.default) for s in specs}
         effective = relevant(specs, full | {"guarantee": "strict"})
@@ -75,7 +76,7 @@ class Recommended:
 
     @property
     def better(self) -> bool:
-        """True if it beats the default there by more than the error of their mean difference."""
+        """True if it beats the default elsewhere by more than the error of the difference."""
         pairs = self.elsewhere.values()
         gap = sum(tuned.mean - default.mean for tuned, default in pairs)
         return bool(self.params) and gap > math.hypot(*(s.error for pair in pairs for s in pair))
@@ -83,7 +84,7 @@ class Recommended:
 
 @cache
 def study() -> tuple[Recommended, ...]:
-    """Load the settings that come with the project; none where their file is not, as in a wheel."""
+    """Load the settings bundled with the project; empty if the file is missing, as in a wheel."""
     if not KEPT.exists():
         return ()
     content = json.loads(KEPT.read_text(encoding="utf-8"))
@@ -99,16 +100,16 @@ def study() -> tuple[Recommended, ...]:
 
 
 def recommended(key: str, epsilon: float, rows: int) -> Recommended | None:
-    """Return the setting chosen at the nearest epsilon studied, if it is worth taking.
+    """Return the setting chosen at the nearest epsilon studied, if it beats the default.
 
     Args:
         key: An algorithm.
-        epsilon: Guaranteed ε, within a factor of √10 of one that was studied.
-        rows: n, within a factor of two of the study's.
+        epsilon: Guaranteed ε, within a factor of √10 of one in the study.
+        rows: n, within a factor of two of that in the study.
 
     Returns:
-        The setting; None for an n or epsilon that is far from all, and where it does not beat the
-        default, on samples and seeds that no search used, by more than its error.
+        The setting; None if n or epsilon is too far from the study, or if the setting does not beat
+        the default by more than its error on new samples and seeds.
 
     Examples:
         >>> recommended("marginal_pc", 1.0, 20_000) is None  # ours were not tuned here
@@ -119,10 +120,10 @@ def recommended(key: str, epsilon: float, rows: int) -> Recommended | None:
 
 
 def ranked(epsilon: float) -> list[Recommended]:
-    """Rank the study's choices at the epsilon next to this one, the best algorithm first.
+    """Rank the study's choices at the nearest epsilon, the best algorithm first.
 
-    At the study's n, by the mean skeleton F1 over the networks that no search saw; algorithms that
-    were not tuned are left out.
+    The rank is by mean skeleton F1 at the study's n over the networks outside the search.
+    Algorithms without tuning are omitted.
     """
     mean = lambda one: fmean(tuned.mean for tuned, _ in one.elsewhere.values())  # noqa: E731
     return sorted(_nearest(epsilon), key=mean, reverse=True)

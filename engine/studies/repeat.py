@@ -1,7 +1,7 @@
-"""The same run again and again with fresh noise: the expectation for one of them.
+"""Repetitions of one run with new noise, and what to expect from a single one.
 
-False positives under independence are counted on independent columns of the same shape, from public
-facts alone: levels, the number of rows, the setting.
+False positives under independence are counted on independent columns of the same shape. This uses
+only public facts: levels, number of rows, and setting.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ DRAWS = 20
 
 
 class Usual(NamedTuple):
-    """Whole numbers from ``low`` to ``high``, which ``inside`` of ``of`` repetitions reached."""
+    """The range ``low`` to ``high``, which contains ``inside`` of ``of`` repetitions."""
 
     low: int
     high: int
@@ -32,7 +32,7 @@ class Usual(NamedTuple):
 
 
 def usual(counts: Sequence[int], share: float = 0.9) -> Usual:
-    """Return the shortest range of whole numbers that holds at least ``share`` of the counts."""
+    """Return the shortest range of whole numbers with at least ``share`` of the counts."""
     ordered = sorted(counts)
     need = math.ceil(share * len(ordered) - 1e-9)
     starts = range(len(ordered) - need + 1)
@@ -47,23 +47,23 @@ class Point:
 
     epsilon: float
     found: tuple[float, float, float]  # low, median, high
-    invented: tuple[float, float, float]
+    false_positives: tuple[float, float, float]
     f1: tuple[float, float, float]
     of: int
 
 
 def point(epsilon: float, outcomes: Sequence[TrialResult]) -> Point:
-    """One point of the curve."""
+    """Return one point of the curve."""
     some = [o.counts for o in outcomes if o.counts]
     counts = [(c.found, c.false_positives, c.scores.skeleton_f1) for c in some]
-    found, invented, f1 = np.percentile(counts, [5, 50, 95], axis=0).T.tolist()
-    return Point(epsilon, tuple(found), tuple(invented), tuple(f1), len(outcomes))
+    found, wrong, f1 = np.percentile(counts, [5, 50, 95], axis=0).T.tolist()
+    return Point(epsilon, tuple(found), tuple(wrong), tuple(f1), len(outcomes))
 
 
 def around(epsilon: float, reach: float = 100.0, points: int = 9) -> tuple[float, ...]:
-    """Epsilons on a log scale from epsilon / reach to epsilon * reach, ``epsilon`` in the middle.
+    """Return log-spaced epsilons from epsilon / reach to epsilon * reach, with ``epsilon``.
 
-    Values are rounded to three digits; the middle one is kept as it is.
+    ``epsilon`` is in the middle and unchanged; the other values are rounded to three digits.
     """
     steps = np.linspace(-1, 1, points)
     return tuple(epsilon if s == 0 else float(f"{epsilon * reach**s:.3g}") for s in steps)
@@ -84,9 +84,9 @@ def invented(
 ) -> Invented | None:
     """Count a setting's false positives on independent columns of this shape.
 
-    The same numbers for the same arguments. Count the draws that were made when ``stop`` says so;
-    None where there are none. Links that a run had no budget left to test are not counted.
-    Raises InputError where the algorithm does not take such data, or such parameters.
+    The same arguments give the same numbers. After a stop, the result has the draws made so far, or
+    is None if there are none. Links that a run had no budget to test are not counted. Raises
+    InputError if the algorithm refuses the data or the parameters.
     """
     counts: list[int] = []
     monitor = Monitor(stop=stop)

@@ -1,8 +1,8 @@
-"""A scene: one small graph under every draw of the noise, ready to be dragged through epsilon.
+"""A scene: one small graph at many epsilons and noise seeds, for an interactive page.
 
-For a dataset, a few algorithms, some forty values of epsilon and some fifty draws, a scene keeps
-what became of every pair of columns. A page draws it without asking the engine again; each frame is
-an ordinary :func:`engine.run` that anybody can repeat (strict, seed = the draw's number).
+For a dataset, a few algorithms, about forty values of epsilon and about fifty draws, a scene stores
+the state of every pair of columns. A page draws it without new runs. Each frame is an ordinary
+:func:`engine.run` that can be repeated (strict, seed = number of the draw).
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from engine.monitor import Monitor, OnProgress, Stop, renamed
 from engine.registry import algorithm
 from engine.result import RunResult
 from engine.runner import run
-from engine.studies.price import price_steps
+from engine.studies.price import loss_steps
 
 VERSION = 1
 ALGORITHMS = ("priv_pc", "curate_pc", "marginal_pc")
 EPSILONS = tuple(float(f"{e:.3g}") for e in np.geomspace(0.01, 10, 40))
 DRAWS = 50
-COARSE, FEW = tuple(float(f"{e:.3g}") for e in np.geomspace(0.01, 10, 12)), 25  # of large networks
+COARSE, FEW = tuple(float(f"{e:.3g}") for e in np.geomspace(0.01, 10, 12)), 25  # for large networks
 MOST_COLUMNS = 40
 _KEPT = SAMPLE_DATA / "scenes"
 
@@ -53,27 +53,27 @@ def make_scene(
     stop: Stop | None = None,
     on_progress: OnProgress | None = None,
 ) -> dict[str, Any] | None:
-    """Every frame of a dataset.
+    """Compute every frame of a dataset.
 
     Args:
         data: A bundled network's rows, 2 to ``MOST_COLUMNS`` columns.
         keys: Algorithms, all run with ``guarantee="strict"``.
         epsilons: Totals, ascending.
         draws: Number of noise seeds at each epsilon.
-        stop: A ``threading.Event``, or a function that says whether to stop.
-            It is asked before each run.
-        on_progress: Called after each run, with the share that is done and a phrase.
+        stop: A ``threading.Event``, or a function that returns True to stop; checked before each
+            run.
+        on_progress: Called after each run with the completed share and a phrase.
 
     Returns:
-        JSON types, as they are kept and drawn; None where it was stopped. "states" of each method
+        JSON types for files and pages; None if it was stopped. "states" of each method
         (:func:`states_in`; bytes in base64, deflated as in RFC 1950) are ABSENT, LINE (no
         direction), FORTH (i -> j), BACK or UNTESTED for the pairs i < j in the order of
-        ``itertools.combinations``. "free" (pairs,) is the same for the algorithm without privacy
-        that all are compared with, PC by its best test, G2; "steps" are the searches without noise
-        of a method's price.
+        ``itertools.combinations``. "free" (pairs,) is the same for the non-private reference: PC
+        with its best test, G2. "steps" are each method's searches without noise
+        (:func:`engine.studies.price.loss_steps`).
 
     Raises:
-        InputError: Where it cannot be drawn: too many columns, or no public truth.
+        InputError: For too many columns, or without a public ground truth.
 
     Examples:
         >>> from engine import load_dataset
@@ -113,7 +113,7 @@ def make_scene(
                 "title": algorithm(key).title,
                 "steps": [
                     {"kind": s.kind, "statistic": s.statistic, "found": s.counts.found}
-                    for s in price_steps(data, key, algorithm(key).params.build({}))
+                    for s in loss_steps(data, key, algorithm(key).params.build({}))
                 ],
                 "states": base64.b64encode(zlib.compress(found.tobytes(), 9)).decode(),
             }
@@ -123,7 +123,7 @@ def make_scene(
 
 
 def states_of(result: RunResult) -> States:
-    """Return the state of each pair (pairs,) in one run as it is displayed, UNTESTED among them."""
+    """Return the displayed state of each pair (pairs,) in one run, including UNTESTED."""
     states = pair_states(result.displayed_cpdag)
     pairs = combinations(range(len(result.names)), 2)
     states[[pair in result.untested for pair in pairs]] = UNTESTED
@@ -131,7 +131,7 @@ def states_of(result: RunResult) -> States:
 
 
 def pair_states(matrix: Adjacency) -> States:
-    """ABSENT, LINE, FORTH or BACK for each pair i < j of a (d, d) CPDAG matrix."""
+    """Return ABSENT, LINE, FORTH or BACK for each pair i < j of a (d, d) CPDAG matrix."""
     i, j = np.triu_indices(len(matrix), 1)
     forth, back = matrix[i, j], matrix[j, i]
     return np.where(forth & back, LINE, np.where(forth, FORTH, BACK * back)).astype(np.uint8)
@@ -146,12 +146,12 @@ def states_in(scene: Mapping[str, Any]) -> dict[str, States]:
 
 @cache
 def kept_scenes() -> tuple[str, ...]:
-    """Networks with a scene that comes with the project."""
+    """List the networks with a scene bundled with the project."""
     return tuple(sorted(path.stem for path in _KEPT.glob("*.json")))
 
 
 def kept_scene(name: str) -> dict[str, Any]:
-    """Load the scene of a bundled network that comes with the project, as JSON types."""
+    """Load the bundled scene of a benchmark network, as JSON types."""
     if name not in kept_scenes():
         raise InputError(f"No scene of {name} is kept; make one: engine scene --dataset {name}.")
     found: dict[str, Any] = json.loads((_KEPT / f"{name}.json").read_text(encoding="utf-8"))

@@ -1,8 +1,8 @@
-"""Results of trials in one SQLite file, shared by studies and safe against sudden ends.
+"""Store results of trials in one SQLite file, shared by studies and safe against crashes.
 
-One table, keyed by the trial's digest. Every batch is committed as it comes, in write-ahead mode: a
-killed process loses at most its current batch, and several processes may write to one file. A
-file that is not a store, or a damaged one, is refused and left as it is.
+The file has one table, keyed by the digest of the trial. Every batch is committed on arrival, in
+write-ahead mode. A killed process loses at most its current batch, and several processes may write
+to one file. A foreign or damaged file is refused and not changed.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from engine.studies.trial import Trial, TrialResult
 APPLICATION_ID = int.from_bytes(b"DPCX", "big")
 SCHEMA_VERSION = 5
 BUSY_SECONDS = 30.0
-MOST_RUNS = 50_000  # of a file from elsewhere
+MOST_RUNS = 50_000  # in an imported file
 
-_JOURNAL_AT = 18  # of SQLite's header: two versions of its journal, 2 write-ahead, 1 not
+_JOURNAL_AT = 18  # offset in SQLite's header of two journal versions: 2 is write-ahead, 1 is not
 _SAYS = ("application_id", "user_version", "quick_check(1)")
 _TABLE = "CREATE TABLE trials (key TEXT PRIMARY KEY, row TEXT NOT NULL) WITHOUT ROWID"
 
@@ -37,8 +37,8 @@ _TABLE = "CREATE TABLE trials (key TEXT PRIMARY KEY, row TEXT NOT NULL) WITHOUT 
 class ResultStore(AbstractContextManager["ResultStore"]):
     """One file of results. Use it as a context manager, or call :meth:`close`.
 
-    Raises InputError for a path that cannot be used, a foreign file, a damaged one, and one written
-    by another version of this program.
+    Raises InputError for an unusable path, a foreign or damaged file, and a file written by another
+    version of this program.
     """
 
     def __init__(self, path: str | os.PathLike[str]):
@@ -51,19 +51,19 @@ class ResultStore(AbstractContextManager["ResultStore"]):
         self.close()
 
     def close(self) -> None:
-        """End the connection; all results that were put are on disk."""
+        """Close the connection; all stored results are on disk."""
         self._connection.close()
 
     def put(self, results: Iterable[TrialResult]) -> None:
-        """Keep results, all in one transaction; the first writer of a trial wins."""
+        """Store results in one transaction; the first result of a trial is kept."""
         rows = [(r.key, json.dumps(_fields(r), default=_fields)) for r in results]
         with self._explained(), self._connection:
             self._connection.executemany("INSERT OR IGNORE INTO trials VALUES (?, ?)", rows)
 
     def get(self, trial: Trial) -> TrialResult | None:
-        """Return the kept result of a trial, with the trial's own dataset name and parameters.
+        """Return the stored result of a trial, with this trial's dataset name and parameters.
 
-        Raises InputError where its row is damaged; it stays as it is.
+        Raises InputError if its row is damaged, and leaves the row unchanged.
         """
         keys = trial.key, trial.earlier_key
         found = self._rows("SELECT key, row FROM trials WHERE key IN (?, ?)", *keys)
@@ -71,7 +71,7 @@ class ResultStore(AbstractContextManager["ResultStore"]):
         return replace(self._read(found[0]), **named) if found else None
 
     def results(self) -> Iterator[TrialResult]:
-        """Every kept result in a fixed order; raises InputError at a damaged row."""
+        """Return every stored result in a fixed order; raises InputError for a damaged row."""
         yield from map(self._read, self._rows("SELECT key, row FROM trials ORDER BY key"))
 
     def __len__(self) -> int:
@@ -95,11 +95,11 @@ class ResultStore(AbstractContextManager["ResultStore"]):
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """One thread at a time; SQLite's errors as one message."""
+        """Allow one thread at a time, and turn SQLite's errors into one message."""
         with self._lock:
             try:
                 yield
-            # SQLite's message about a damaged file may quote bytes of it, which need not be text.
+            # SQLite's message about a damaged file may contain bytes that are not text.
             except InputError:
                 raise
             except (sqlite3.Error, ValueError) as error:
@@ -109,35 +109,35 @@ class ResultStore(AbstractContextManager["ResultStore"]):
 def opened_store(
     store: ResultStore | str | os.PathLike[str] | None,
 ) -> AbstractContextManager[ResultStore | None]:
-    """Return the store itself, which stays open, or the one at a path, closed at the end."""
+    """Yield the given store, which stays open, or the store at a path, closed at the end."""
     if store is None or isinstance(store, ResultStore):
         return nullcontext(store)
     return ResultStore(store)
 
 
 def study_file(results: Iterable[TrialResult]) -> bytes:
-    """Write these runs to a file's content, in SQLite's format."""
+    """Return a file with these runs, in SQLite's format."""
     with ResultStore(":memory:") as store:
         store.put(results)
         return store._connection.serialize()
 
 
 def read_study(content: bytes, name: str) -> tuple[TrialResult, ...]:
-    """Read the runs of a file from elsewhere in memory; nothing of it is executed.
+    """Read the runs of an imported file in memory, without executing any of it.
 
     Args:
         content: The file.
         name: Its name, for messages.
 
     Raises:
-        InputError: For what is no such file, has more in it than our table, is damaged, holds more
-            than ``MOST_RUNS`` runs or runs on private data, or settings that this version does not
-            have.
+        InputError: For a foreign or damaged file, one with more than our table, with more than
+            ``MOST_RUNS`` runs, with runs on private data, or with settings that this version lacks.
     """
     with ResultStore(":memory:") as store:
         store.path = Path(name)
         with store._explained():
-            # A file in write-ahead mode cannot be in memory: its header says so in two bytes.
+            # A file in write-ahead mode cannot be opened in memory, so two header bytes are
+            # changed.
             quiet = bytearray(content)
             quiet[_JOURNAL_AT : _JOURNAL_AT + 2] = b"\x01\x01"
             store._connection.deserialize(bytes(quiet))
@@ -158,15 +158,16 @@ def read_study(content: bytes, name: str) -> tuple[TrialResult, ...]:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    if path.parent.is_dir() and path.is_file() and path.stat().st_size:  # else a new one, or none
+    # otherwise it is a new file, or there is none
+    if path.parent.is_dir() and path.is_file() and path.stat().st_size:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as there:
-            _check(there, path)  # before anything could write to it
+            _check(there, path)  # checked before any write
     connection = sqlite3.connect(
         path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
     )
     version = "PRAGMA user_version"
     if not connection.execute(version).fetchone()[0]:
-        connection.execute("BEGIN IMMEDIATE")  # of two processes, the second finds it done
+        connection.execute("BEGIN IMMEDIATE")  # a second process finds the work done
         if not connection.execute(version).fetchone()[0]:
             connection.execute(_TABLE)
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
@@ -175,16 +176,16 @@ def _connect(path: Path) -> sqlite3.Connection:
     try:
         connection.execute("PRAGMA journal_mode = WAL")
     except sqlite3.OperationalError as error:
-        if "locked" not in str(error):  # by who opens the file at the same time and does the same
+        if "locked" not in str(error):  # locked by a process that does the same at this moment
             raise
-    # In write-ahead mode this survives a killed process; a power cut may lose the last runs.
+    # In write-ahead mode, commits survive a killed process; a power cut may lose the last runs.
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.isolation_level = "DEFERRED"
     return connection
 
 
 def _check(connection: sqlite3.Connection, path: Path) -> None:
-    """Raise for a foreign file, a damaged page, and anything but our table, which could compute."""
+    """Raise for a foreign file, a damaged page, and other objects, which could execute code."""
     for pragma in ("trusted_schema = OFF", "cell_size_check = ON"):
         connection.execute(f"PRAGMA {pragma}")
     said = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in _SAYS)
@@ -200,7 +201,7 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _reason(error: str) -> str:
-    """Put SQLite's complaint in our words."""
+    """Explain SQLite's error in our words."""
     if "locked" in error:
         return f"has been locked by another program for {BUSY_SECONDS:.0f} s; try again."
     if "not a database" in error:
@@ -213,7 +214,7 @@ def _reason(error: str) -> str:
 
 
 def _fields(value: Any) -> dict[str, Any]:
-    """Turn a dataclass to a dict for JSON; ``asdict`` would copy every name of a graph."""
+    """Turn a dataclass into a dict for JSON; ``asdict`` would copy every name of a graph."""
     return {one.name: getattr(value, one.name) for one in fields(value)}
 
 
@@ -221,7 +222,7 @@ _types = cache(get_type_hints)
 
 
 def _typed(value: Any, kind: Any) -> Any:
-    """Convert a row's value to its type; TypeError, ValueError or KeyError for another."""
+    """Convert a row's value to its type; raises TypeError, ValueError or KeyError if invalid."""
     parts = get_args(kind)
     if hasattr(kind, "__dataclass_fields__"):
         return kind(**{name: _typed(value[name], one) for name, one in _types(kind).items()})

@@ -1,8 +1,8 @@
-"""A study: every trial of a grid once, in this process, in worker processes or on a Dask cluster.
+"""Run every trial of a grid once, in this process, in worker processes or on a Dask cluster.
 
-``sweep`` runs it as an iterator of results; ``estimate`` returns its time. Workers are loky's
-processes, which start without the program's main module (a script needs no guard), or a Dask
-cluster's. A worker keeps the datasets it has met, with every table and score counted so far.
+``sweep`` runs a study as an iterator of results; ``estimate`` returns its time. Workers are loky
+processes, which start without the program's main module (so a script needs no guard), or Dask
+workers. A worker caches its datasets, with all tables and statistics counted so far.
 """
 
 from __future__ import annotations
@@ -45,24 +45,24 @@ Batch = list[TrialResult]
 
 EXECUTORS = ("serial", "processes")
 CONNECT_SECONDS = 5.0
-PATIENCE = 30.0  # seconds for a worker to come back where there is none
+PATIENCE = 30.0  # seconds to wait for a worker if there is none
 IDLE = 300  # seconds after which processes without work end
-BATCH_SECONDS = 0.2  # of work that a worker is given at once
-MOST_LOST = 3  # times that workers may end in one study
-_MET_MOST = 8  # datasets that a worker keeps; their tables have one bound of memory together
+BATCH_SECONDS = 0.2  # work per batch for a worker
+MOST_LOST = 3  # how often workers may be lost in one study
+_MET_MOST = 8  # datasets cached per worker; their tables share one memory bound
 _WATCH = 0.5
-_POLL = 0.1  # between two looks for a stop
+_POLL = 0.1  # seconds between two checks for a stop
 _KEPT = "finished runs are kept, and the same command continues from there"
-# The errors of loky and distributed for a lost worker, by name: neither need be imported.
+# Errors of loky and distributed for a lost worker, by name, which avoids both imports.
 _GONE = ("TerminatedWorkerError", "BrokenProcessPool", "KilledWorker", "CancelledError")
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a study is: trials done of how many, those found in the store, seconds so far.
+    """Progress of a study: trials done, in total, found in the store, and seconds so far.
 
-    ``left`` estimates the seconds to come, None before the first run: by dataset, algorithm and
-    setting, since an Alarm run takes a hundred times an Asia run.
+    ``left`` estimates the remaining seconds (None before the first run). It is by dataset,
+    algorithm and setting, because a run on Alarm takes a hundred times as long as one on Asia.
     """
 
     done: int
@@ -73,7 +73,7 @@ class Progress:
 
     @property
     def phrase(self) -> str:
-        """The progress in words."""
+        """Progress in words."""
         reused = f", {self.reused:,} from the store" if self.reused else ""
         return runs_done(self.done, self.total, self.left) + reused
 
@@ -94,31 +94,31 @@ def sweep(
 ) -> Iterator[TrialResult]:
     """Run every trial of datasets x algorithms x parameters x seeds.
 
-    The request is checked at once; trials run as the iterator is consumed. The first seed
-    of every dataset, algorithm and setting comes first: from then on it is known how long the
-    others take.
+    The request is checked at once; trials run when the iterator is consumed. The first seed of
+    every dataset, algorithm and setting comes first, so that the time of the others can be
+    estimated.
 
     Args:
         datasets: A name, a dataset, or several.
         algorithms: A key, or several.
-        parameters: By name: a value, or a list of values to go through; or a list of such grids.
-        seeds: How many, or which.
-        knowledge: Background knowledge about every dataset: Knowledge, or the name of a set
-            that is true of each one's true graph: "two tiers", "four tiers", "complete order".
-        store: A path or a ResultStore. Results in it come first and are not run again; new ones are
-            in it before they are yielded.
+        parameters: A value or a list of values per name, or a list of these grids.
+        seeds: The number of seeds, or the seeds.
+        knowledge: Background knowledge for every dataset: Knowledge, or the name of a set derived
+            from each true graph: "two tiers", "four tiers", "complete order".
+        store: A path or a ResultStore. Its results come first and are not run again; new results
+            are stored before they are yielded.
         executor: "serial", "processes", or the address of a Dask scheduler such as
-            "tcp://host:8786". All give the same results, each in another order.
+            "tcp://host:8786". All give the same results, in different orders.
         workers: Number of worker processes.
-        stop: A ``threading.Event``, or a function that says whether to stop. Runs
-            that are complete by then are yielded and kept.
-        on_progress: Called after each result, with the share that is done and a phrase.
+        stop: A ``threading.Event``, or a function that returns True to stop. Complete runs are
+            yielded and stored.
+        on_progress: Called after each result with the completed share and a phrase.
 
     Returns:
-        An iterator of results, one a trial.
+        An iterator with one result per trial.
 
     Raises:
-        InputError: For values that do not fit, before the first run.
+        InputError: For invalid values, before the first run.
 
     Examples:
         >>> from engine import sweep
@@ -139,7 +139,7 @@ def sweep(
 
 @dataclass
 class _Sweep:
-    """A study, the place of its runs, and its monitor."""
+    """A study, its executor, and its monitor."""
 
     study: Study
     executor: str
@@ -147,7 +147,7 @@ class _Sweep:
     monitor: Monitor
 
     def results(self, store: StoreLike) -> Iterator[TrialResult]:
-        """Yield the results: those in the store, then the others as they are made."""
+        """Yield the stored results, then new ones as they are made."""
         start, total, left = monotonic(), len(self.study.trials), TimeLeft(self.study.trials)
         alone = self.executor == "serial" or (self.executor, self.workers) == ("processes", 1)
         with opened_store(store) as kept:
@@ -167,7 +167,7 @@ class _Sweep:
                     yield result
 
     def serial(self, trials: Iterable[Trial]) -> Iterator[Batch]:
-        """Run trials one after the other here; one that is cancelled midway is dropped."""
+        """Run trials one after another in this process; drop a trial that is cancelled midway."""
         for trial in takewhile(lambda _: not self.monitor.stopped(), trials):
             result = run_trial(self.study.datasets[trial.fingerprint], trial, self.monitor.stop)
             if result.status == "cancelled":
@@ -175,9 +175,9 @@ class _Sweep:
             yield [result]
 
     def parallel(self, waiting: deque[Trial], left: TimeLeft) -> Iterator[Batch]:
-        """Run trials on workers; batches come in the order they finish in.
+        """Run trials on workers; yields batches in the order in which they finish.
 
-        Where a worker has gone with its trials, those are given out again.
+        If a worker is lost, its trials are submitted again.
         """
         with closing(_Pool(self.executor, self.workers)) as pool:
             while (waiting or pool.running) and not self.monitor.stopped():
@@ -189,14 +189,14 @@ class _Sweep:
                     yield came
 
     def came(self, pool: _Pool, waiting: deque[Trial]) -> Batch:
-        """One batch that has come in within ``_POLL``, or none."""
+        """Return a batch that arrives within ``_POLL``, or none."""
         future = next(iter(wait(pool.running, _POLL, FIRST_COMPLETED).done), None)
         if future is None:
             return []
         try:
             results = future.result()
         except InputError:
-            del pool.running[future]  # where it was the last, the workers stay
+            del pool.running[future]  # if it was the last one, the workers stay
             raise
         except Exception as error:
             pool.lost += 1
@@ -208,7 +208,7 @@ class _Sweep:
                     f"{why if gone else f'A worker failed ({reason})'}; {_KEPT}."
                 ) from error
             waiting.extendleft(chain(*pool.running.values()))
-            pool.running.clear()  # a broken pool ends them all
+            pool.running.clear()  # a broken pool loses all batches
             return []
         batch = pool.running.pop(future)
         if results is None:
@@ -217,9 +217,9 @@ class _Sweep:
 
 
 def _kept(store: ResultStore | None, study: Study) -> tuple[Batch, list[Trial]]:
-    """Split a study: results that a store holds, and trials that remain, in their order.
+    """Split a study into stored results and remaining trials, in order.
 
-    The first seed of every dataset comes first: from then on it is known how long others take.
+    The first seed of every dataset comes first, so that the time of the others can be estimated.
     """
     got = {trial: None if store is None else store.get(trial) for trial in study.trials}
     missing = [trial for trial, result in got.items() if result is None]
@@ -239,10 +239,10 @@ def _batch(waiting: deque[Trial], left: TimeLeft) -> list[Trial]:
 
 
 class _Pool:
-    """Workers for the length of a study: loky's processes, or a Dask cluster's.
+    """Workers for the duration of a study: loky processes or Dask workers.
 
-    ``running`` are the batches that are out; what still is at the end is called off. ``lost`` is
-    how often workers ended.
+    ``running`` holds the submitted batches; those that remain at the end are cancelled. ``lost``
+    counts lost workers.
     """
 
     def __init__(self, executor: str, workers: int):
@@ -256,20 +256,20 @@ class _Pool:
 
     def close(self) -> None:
         if self._client is not None:
-            self._client.close()  # calls off batches that have not begun; the cluster runs on
+            self._client.close()  # cancels batches that have not started; the cluster keeps running
         elif self.running:
             with _undisturbed():
-                # Loky's thread fails on batches that it has not taken up by then.
+                # Batches that loky's thread has not taken by then would fail.
                 end = monotonic() + 20 * _POLL
                 while monotonic() < end and not all(f.running() or f.done() for f in self.running):
                     sleep(_POLL / 10)
                 self._loky().shutdown(kill_workers=True)
 
     def _loky(self) -> Any:
-        """Return the processes, new ones where they broke; they stay a while for the next study."""
+        """Return the processes, new ones if they broke; the next study can reuse them."""
         from joblib.externals.loky import get_reusable_executor
 
-        # One thread each: the results must not depend on how many cores there are.
+        # One thread each, so that results do not depend on the number of cores.
         return get_reusable_executor(
             self._workers,
             timeout=IDLE,
@@ -279,14 +279,14 @@ class _Pool:
         )
 
     def submit(self, batch: list[Trial], data: Dataset | None = None) -> None:
-        """Give out a batch, with its dataset where a worker had not met it."""
+        """Submit a batch, including its dataset if a worker lacks it."""
         pool = self._loky() if self._client is None else self._cluster
         self.running[pool.submit(_run_batch, batch, data)] = batch
 
     def places(self) -> int:
-        """Return the number of batches that may be out, two per worker.
+        """Return the allowed number of submitted batches, two per worker.
 
-        Raises WorkerError where the scheduler has gone, or no worker comes back.
+        Raises WorkerError if the scheduler is lost or no worker returns.
         """
         now = monotonic()
         if self._client is not None and now > self._look_at:
@@ -300,9 +300,9 @@ class _Pool:
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Stop signals are raised again at the end: inside, one could leave a lock of the pool taken.
+    """Delay stop signals to the end, because one could otherwise leave a lock of the pool taken.
 
-    Processes started in here never hear Ctrl-C, which reaches the parent's whole group.
+    Processes started inside ignore Ctrl-C, which is sent to the parent's whole group.
     """
     heard: list[int] = []
     ours = (signal.SIGINT, signal.SIGTERM) if current_thread() is main_thread() else ()
@@ -322,15 +322,15 @@ def _undisturbed() -> Iterator[None]:
 
 # In a worker ------------------------------------------------------------------------------
 
-_met: dict[str, Dataset] = {}  # identity -> the dataset, that used last at the end
-_one_at_a_time = Lock()  # a Dask worker with several threads shares the tables among them
+_met: dict[str, Dataset] = {}  # identity -> dataset, most recently used last
+_one_at_a_time = Lock()  # threads of a Dask worker share the tables
 
 
 def _begin(parent: int) -> None:
-    """In a new worker: leave Ctrl-C to the parent, and end when it has ended."""
+    """Prepare a new worker: ignore Ctrl-C, and end when the parent has ended."""
 
     def watch() -> None:
-        """End this process when its parent is killed, which leaves it to another process."""
+        """End this process when its parent is killed and another process adopts it."""
         while os.getppid() == parent:
             sleep(_WATCH)
         os._exit(1)
@@ -342,7 +342,7 @@ def _begin(parent: int) -> None:
 def _run_batch(trials: list[Trial], data: Dataset | None) -> Batch | None:
     """Run trials of one dataset and reuse the counts that this worker keeps from it.
 
-    None where this worker has not met it: to send a dataset takes as long as some runs on it.
+    Returns None if this worker lacks the dataset, because sending it takes as long as some runs.
     """
     if trials[0].version != __version__:
         raise InputError(
@@ -363,10 +363,10 @@ def _run_batch(trials: list[Trial], data: Dataset | None) -> Batch | None:
 
 
 class TimeLeft:
-    """The seconds that the runs to come will take, from those so far.
+    """Estimate the seconds of the remaining runs from those so far.
 
-    Each setting's mean; where none was seen that of its dataset and algorithm, of its dataset, of
-    all. A dataset's first run counts its tables and is no measure of the others.
+    The estimate is the mean per setting. Without a run, it is that of its dataset and algorithm, of
+    its dataset, or of all runs. The first run on a dataset counts its tables, so it is excluded.
     """
 
     def __init__(self, trials: Iterable[Trial]):
@@ -376,10 +376,10 @@ class TimeLeft:
         self.worked, self._since = 0.0, math.nan
 
     def note(self, result: TrialResult, *, fresh: bool) -> None:
-        """Note a run; one from the store took no time, but says how long its kind takes."""
+        """Record a run; a stored one took no time now, but shows the time of its kind."""
         kind = _kind(result)
         self._waiting[kind] -= 1
-        if math.isnan(result.seconds):  # private rows: their clock is an output
+        if math.isnan(result.seconds):  # private rows: their run time would be an output
             return
         counts = fresh and kind[0] not in self._met
         self._met.add(kind[0])
@@ -389,28 +389,28 @@ class TimeLeft:
         self.worked += result.seconds * fresh
 
     def _mean(self, kind: tuple[str, ...], least: int) -> float | None:
-        """Mean seconds at the finest level with a run, ``least`` the coarsest; None for none."""
+        """Return mean seconds at the finest level with a run, up to ``least``, or None."""
         for level in range(len(kind), least - 1, -1):
             if took := self._took.get(kind[:level]):
                 return took[0] / took[1]
         return None
 
     def each(self, trial: Trial) -> float | None:
-        """Seconds that a trial's kind takes; None before one with counted tables was seen."""
+        """Return the seconds of a trial's kind; None before a run with counted tables."""
         return self._mean(_kind(trial), 2)
 
     def seconds(self, elapsed: float) -> float | None:
-        """Seconds to come, ``elapsed`` after the study's start; None before a run that measures.
+        """Return the remaining seconds at ``elapsed`` after the start; None before a usable run.
 
-        Their pace is that since the start of the first run: before it, workers begin.
+        The pace is measured from the start of the first run, because workers start before it.
         """
         if self.worked and math.isnan(self._since):
             self._since = elapsed - self.worked
-        known = self.worked and any(self._took)  # by more than a dataset's first run
+        known = self.worked and any(self._took)  # by more than the first run on a dataset
         return self.work() * (elapsed - self._since) / self.worked if known else None
 
     def work(self) -> float:
-        """Seconds of all runs to come on one core; 0 before the first run."""
+        """Return the seconds of all remaining runs on one core; 0 before the first run."""
         return sum(n * (self._mean(kind, 0) or 0.0) for kind, n in self._waiting.items() if n)
 
 
@@ -433,14 +433,13 @@ def estimate(
 ) -> Progress:
     """Estimate a study's time on ``workers`` cores, from a probe of at most ``patience`` seconds.
 
-    Runs of the study in the order in which it would make them, until that time is over (the last
-    one is stopped); results in the store are not run again. Private rows are not touched, as time
-    spent on them would be an output that is not paid for: random ones of their shape stand in, and
-    may take longer.
+    The probe makes runs in the order of the study until this time is over, and stops the last one.
+    It does not repeat stored results. For private rows, random rows of their shape are used, which
+    may take longer, because the run time would be an output without a charge.
 
     Returns:
-        The study's progress before its first run: ``left`` are the seconds for the other runs,
-        at least where the probe did not meet every kind of run.
+        The study's progress before its first run. ``left`` are the seconds for the other runs, a
+        lower bound if the probe did not reach every kind of run.
     """
     study = study_of(datasets, algorithms, parameters, seeds)
     with opened_store(store) as kept:

@@ -1,6 +1,6 @@
-"""Reading a study: a tidy table, bands over seeds, edge stability, the smallest epsilon.
+"""Summarise a study: a tidy table, bands over seeds, edge stability, the smallest epsilon.
 
-Everything takes results of any origin: ``sweep()``, a list, or ``ResultStore.results()``.
+All functions accept results from ``sweep()``, a list, or ``ResultStore.results()``.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from engine.graphs.metrics import SCORES, Scores
 from engine.studies.trial import Pairs, TrialResult
 
 SCORED = tuple(f.name for f in fields(Scores))
-TESTED = {name: f"tested_{name}" for name in SCORED}  # of the fully tested links only
+TESTED = {name: f"tested_{name}" for name in SCORED}  # scores of fully tested links
 QUANTITIES = (
     *SCORED,
     *TESTED.values(),
     *("ci_tests", "seconds", "edges", "proven_epsilon", "spent_epsilon", "claimed_epsilon"),
 )
 TABLES = ("parquet", "csv")
-SURE = 0.9  # of the intervals of a median and of a smallest epsilon
+SURE = 0.9  # level of the intervals for a median and for a smallest epsilon
 RESAMPLES = 1_000
 Floats = NDArray[np.float64]
 
@@ -52,13 +52,13 @@ _BAND = ("x", "median", "low", "high", "mean", "std", "count", "sure_low", "sure
 
 
 def frame(results: Iterable[TrialResult]) -> pd.DataFrame:
-    """One row a run, one column a quantity or parameter, in a fixed order of rows.
+    """Make a table with one row per run and one column per quantity or parameter, in fixed order.
 
     Parameters are columns under their own names, empty where an algorithm does not declare one.
-    ``ci_tests_by_order`` is text, "28 50 3" for orders 0, 1, 2. Scores named ``tested_`` are of the
-    fully tested links only; the others, and ``edges``, count the ``untested`` pairs as links,
-    as the papers do. Datasets of one name that are not the same (other rows, or more known
-    of them) are named with the end of their fingerprint.
+    ``ci_tests_by_order`` is text, "28 50 3" for orders 0, 1, 2. Scores named ``tested_`` refer to
+    fully tested links; the others, and ``edges``, count the ``untested`` pairs as links, as in the
+    papers. Different datasets with the same name (other rows or other background knowledge) get the
+    end of their fingerprint as a suffix.
     """
     rows = [_row(r) for r in results]
     names = list(dict.fromkeys(name for row in rows for name in row))
@@ -85,17 +85,17 @@ def _row(r: TrialResult) -> dict[str, object]:
 
 
 def varied(table: pd.DataFrame) -> list[str]:
-    """Parameters, columns of :func:`frame`, that take several values within one algorithm."""
+    """List the parameters (columns of :func:`frame`) with several values within one algorithm."""
     names = [c for c in table.columns if c not in _FIXED]
     counts = table.groupby("algorithm")[names].nunique(dropna=True)
     return [n for n in names if (counts[n] > 1).any()]
 
 
 def bands(table: pd.DataFrame, y: str = TESTED["skeleton_f1"]) -> pd.DataFrame:
-    """Median and band of ``y`` over the seeds, one row a point of a curve.
+    """Return the median and band of ``y`` over the seeds, one row per point of a curve.
 
-    ``y`` is skeleton F1 of the fully tested links unless given, as in an answer.
-    Columns: dataset, algorithm, the varied parameters, then x, the epsilon that was asked for (NaN
+    ``y`` is by default the skeleton F1 of the fully tested links.
+    Columns: dataset, algorithm, the varied parameters, then x, the epsilon of the request (NaN
     without one), median, low and high (10th and 90th percentile), mean, std, count, and the ends of
     the median's 90 % interval, ``sure_low`` and ``sure_high`` (order statistics). A curve is one
     dataset, algorithm and choice of varied parameters other than epsilon.
@@ -121,19 +121,19 @@ def median_interval(values: Iterable[float]) -> tuple[float, float]:
     seen = sorted(v for v in values if not math.isnan(v))
     if not seen:
         return math.nan, math.nan
-    below = bdtr(np.arange(len(seen)), len(seen), 0.5)  # the sign test's
+    below = bdtr(np.arange(len(seen)), len(seen), 0.5)  # interval of the sign test
     rank = max(int(np.argmax(below > (1 - SURE) / 2)) - 1, 0)
     return float(seen[rank]), float(seen[-1 - rank])
 
 
 def _keys(table: pd.DataFrame) -> list[str]:
-    """Return the columns that tell one point of a curve from the others."""
+    """Return the columns that identify a point of a curve."""
     by = ["dataset", "algorithm", *dict.fromkeys(("epsilon", *varied(table)))]
     return [name for name in by if name in table]
 
 
 def _points(table: pd.DataFrame, quantities: Sequence[str]) -> Any:
-    """Group the runs by the point of a curve, with these quantities as numbers."""
+    """Group the runs by point of a curve, with these quantities as numbers."""
     by = _keys(table)
     read = [c for c in dict.fromkeys(quantities) if c in table and c not in by]
     numbers = table[[*by, *read]].astype(dict.fromkeys(read, float))
@@ -141,11 +141,11 @@ def _points(table: pd.DataFrame, quantities: Sequence[str]) -> Any:
 
 
 def edge_stability(results: Iterable[TrialResult], truth: nx.DiGraph | None = None) -> pd.DataFrame:
-    """Count how often each edge was found, over the seeds, at each epsilon.
+    """Compute how often each edge was found over the seeds, per epsilon.
 
     Columns: dataset, algorithm, epsilon (NaN without one), edge ("a - b"), share in [0, 1], and
-    ``true`` (None without a truth). Edges that were not found there are left out, unless they are
-    true; a pair that is not fully tested was not found.
+    ``true`` (None without a ground truth). Edges that were never found are omitted unless they are
+    true. A pair that is not fully tested counts as not found.
     """
     runs = defaultdict[tuple[str, str, float], list[Pairs]](list)
     for r in results:
@@ -166,11 +166,11 @@ def smallest_epsilons(
     """Return the smallest epsilon tried from which on the median of ``y`` stays at the target.
 
     One row per curve of :func:`bands`: its keys, ``epsilon`` (NaN if not reached), ``reached``,
-    ``below`` (the next smaller epsilon tried, 0 for none), and ``best`` (the largest median).
-    Nothing is known between two epsilons that were tried, so a crossing lies between ``below`` and
-    ``epsilon``. ``least`` and ``most`` are the ends of its 90 % interval: the percentile bootstrap
-    (Efron and Tibshirani 1993, section 13.3) of the crossing over the seeds, which all epsilons
-    share. ``least`` is 0 if the smallest epsilon may do, ``most`` infinite if none may.
+    ``below`` (the next smaller epsilon tried, 0 for none), and ``best`` (the largest median). Only
+    tried epsilons are known, so a crossing lies between ``below`` and ``epsilon``. ``least`` and
+    ``most`` are the ends of its 90 % interval: the percentile bootstrap (Efron and Tibshirani 1993,
+    section 13.3) of the crossing over the seeds, which all epsilons share. ``least`` is 0 if the
+    smallest epsilon may be enough, ``most`` infinite if the largest may be too small.
     """
     by = [name for name in _keys(table) if name != "epsilon"]
     rows = []
@@ -191,7 +191,7 @@ class _Crossing(NamedTuple):
 
 
 def _crossing(x: Floats, scores: Floats, target: float) -> _Crossing:
-    """Return the crossing of scores, a row per seed and a column per rising epsilon."""
+    """Return the crossing of scores with one row per seed and one column per rising epsilon."""
     seeds, tried = scores.shape
     drawn = np.random.default_rng(0).integers(seeds, size=(RESAMPLES, seeds))
     median, medians = _medians(scores[None])[0], _medians(scores[drawn])
@@ -205,16 +205,16 @@ def _crossing(x: Floats, scores: Floats, target: float) -> _Crossing:
 
 
 def _medians(scores: Floats) -> Floats:
-    """Return medians over the seeds, axis 1; a seed may lack runs while a study goes on."""
+    """Return medians over the seeds, axis 1; seeds may lack runs while a study is running."""
     if not np.isnan(scores).any():
         return np.asarray(np.median(scores, axis=1))
-    with catch_warnings():  # NaN without any run
+    with catch_warnings():  # NaN if there is no run
         simplefilter("ignore", RuntimeWarning)
         return np.asarray(np.nanmedian(scores, axis=1))
 
 
 def _first(medians: Floats, target: float) -> NDArray[np.intp]:
-    """Return the first place from which on the medians, along the last axis, stay at the target."""
+    """Return the first index from which on the medians (last axis) stay at the target."""
     holds = np.minimum.accumulate(medians[..., ::-1], axis=-1) >= target
     places: NDArray[np.intp] = medians.shape[-1] - holds.sum(axis=-1)
     return places
@@ -223,7 +223,7 @@ def _first(medians: Floats, target: float) -> NDArray[np.intp]:
 def runs_table(table: pd.DataFrame, kind: str) -> bytes:
     """Write the tidy table as a Parquet or CSV file.
 
-    A parameter that is a number in some runs and a word in others is text in Parquet.
+    A parameter with numbers in some runs and words in others is text in Parquet.
     """
     if kind not in TABLES:
         raise InputError(f"A table of runs is a .parquet or .csv file; {kind!r} is neither.")
@@ -238,10 +238,10 @@ def runs_table(table: pd.DataFrame, kind: str) -> bytes:
 
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:
-    """Medians for a terminal, a row a point of a curve; F1 with the ends of its band.
+    """Return medians for a terminal, one row per point of a curve, with the band of F1.
 
-    The scores are of the fully tested links; where a run left others, also F1 with them as
-    links. Without a true graph there are no scores, and links are counted.
+    The scores refer to fully tested links; if a run left others, F1 with these as links is added.
+    Without a true graph, numbers of links replace the scores.
     """
     heads = {TESTED[name]: head for name, head in SCORES.items()}
     if table["status"].ne("complete").any():

@@ -37,20 +37,20 @@ Datasets = Dataset | str | Iterable[Dataset | str]
 Names = str | Iterable[str]
 Seeds = int | Iterable[int]
 Grid = Mapping[str, Any] | Sequence[Mapping[str, Any]] | None
-Said = Knowledge | str | None  # or the name of a ready set, "two tiers"
+Said = Knowledge | str | None  # a str names a ready set, "two tiers"
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One run: what determines its result, and the dataset's name.
+    """One run: the facts that determine its result, and the dataset's name.
 
     ``fingerprint`` is the dataset's identity. ``params`` is canonical JSON of every declared
     parameter, defaults included. ``seed`` is the ``seed`` of :func:`engine.run`, so a trial can be
     repeated alone; its draws depend neither on the order of the study nor on where it runs.
     Trials with one seed share their random numbers (common random numbers).
 
-    On private data ``seed`` only counts repetitions: every trial draws secret noise, without which
-    the epsilons of a study would not add up.
+    On private data ``seed`` only counts repetitions: every trial draws secret noise, because the
+    epsilons of a study add up only for independent noise.
     """
 
     fingerprint: str
@@ -67,12 +67,12 @@ class Trial:
 
     @cached_property
     def key(self) -> str:
-        """SHA-256 of all that its request holds, by which a store finds it."""
+        """SHA-256 of the content of its request, the key in a store."""
         return self._digest(_of_effect(self.algorithm, self.params))
 
     @property
     def earlier_key(self) -> str:
-        """The key in files of before, where parameters without effect counted."""
+        """Key in earlier files, which included parameters without effect."""
         return self._digest(self.params)
 
     def _digest(self, params: str) -> str:
@@ -81,13 +81,13 @@ class Trial:
 
     @property
     def values(self) -> dict[str, Any]:
-        """The parameters by name."""
+        """Parameters by name."""
         return dict(json.loads(self.params))
 
 
 @lru_cache(4096)
 def _of_effect(algorithm: str, params: str) -> str:
-    """Return the parameters that a request for the algorithm holds, as JSON."""
+    """Return the parameters in a request for the algorithm, as JSON."""
     asked = Request(Source(), algorithm, json.loads(params))
     return json.dumps(plain(asked.params), sort_keys=True)
 
@@ -98,10 +98,10 @@ class TrialResult(Trial):
 
     Its fields are those of a run (:class:`engine.result.RunResult`). The scores are None without a
     truth: ``metrics_all`` counts partly tested pairs as edges, ``metrics_tested`` does not, and
-    ``counts`` are the confusion counts. ``claimed`` is None where the paper makes no
-    claim. ``cpdag`` holds name pairs, an undirected edge in both directions; ``untested`` the pairs
-    of it, each sorted, that were not fully tested. ``seconds`` (wall) alone differs from run
-    to run, and is NaN on private data.
+    ``counts`` are the confusion counts. ``claimed`` is None if the paper makes no claim. ``cpdag``
+    holds pairs of names, with undirected edges in both directions. ``untested`` holds its pairs,
+    each sorted, that were not fully tested. Only ``seconds`` (wall time) differs from run to run;
+    it is NaN on private data.
 
     Examples:
         >>> from engine import sweep
@@ -136,12 +136,12 @@ class TrialResult(Trial):
 
     @cached_property
     def found(self) -> Pairs:
-        """The fully tested pairs of the skeleton."""
+        """Fully tested pairs of the skeleton."""
         left = set(self.untested)
         return tuple(pair for pair in self.skeleton if pair not in left)
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-ready, with the field names of a single run's JSON."""
+        """Return the fields for JSON, with the names in the JSON of a single run."""
         shown: dict[str, Any] = plain(self)
         return shown | {
             "seed": None if self.own else self.seed,
@@ -152,14 +152,14 @@ class TrialResult(Trial):
         }
 
     def fixed(self) -> bytes:
-        """Canonical bytes of everything but ``seconds``: equal wherever the trial was run."""
+        """Return canonical bytes of everything but ``seconds``, equal on every machine."""
         return json.dumps({**self.as_dict(), "seconds": None}, sort_keys=True).encode()
 
 
 def run_trial(data: Dataset, trial: Trial, stop: Stop | None = None) -> TrialResult:
     """Run one trial, on private data with secret noise.
 
-    Raises InputError, with the trial named, where the run refuses its input.
+    Raises InputError with the name of the trial if the run refuses its input.
     """
     try:
         asked = Request.of(data, trial.algorithm, trial.values, None if trial.own else trial.seed)
@@ -194,13 +194,13 @@ def study_of(
     seeds: Seeds = 5,
     knowledge: Said = None,
 ) -> Study:
-    """All trials of datasets x algorithms x parameters x seeds, checked, each once.
+    """Make all checked trials of datasets x algorithms x parameters x seeds, each once.
 
-    ``datasets`` are Dataset objects or names of bundled networks. ``parameters`` maps a name to a
-    value or to several, or is a list of such mappings; an algorithm that does not declare one
-    leaves it out, so that it gets fewer trials. ``seeds``: how many (0, 1, ...), or which.
-    ``knowledge``: as in :func:`knowing`, of every dataset. Raises InputError or ParameterError for
-    anything that does not fit, before anything runs.
+    ``datasets`` are Dataset objects or names of benchmark networks. ``parameters`` maps a name to
+    one or several values, or is a list of these mappings. An algorithm ignores parameters that it
+    does not declare, so it gets fewer trials. ``seeds`` is their number (0, 1, ...) or a list.
+    ``knowledge`` is as in :func:`knowing`, for every dataset. Raises InputError or ParameterError
+    for invalid arguments, before any run.
     """
     chosen = [algorithms] if isinstance(algorithms, str) else list(dict.fromkeys(algorithms))
     several = [knowing(data, knowledge) for data in loaded(datasets)]
@@ -220,18 +220,18 @@ def study_of(
 
 
 def canonical(params: Parameters) -> str:
-    """All parameters as JSON with sorted names; see :func:`engine.params.settled`."""
+    """Return all parameters as JSON with sorted names; see :func:`engine.params.settled`."""
     return json.dumps(settled(params.specs(), plain(params)), sort_keys=True)
 
 
 def loaded(given: Datasets) -> list[Dataset]:
-    """Datasets, those given by name sampled at their default size."""
+    """Return the datasets; those given by name are sampled at their default size."""
     several = [given] if isinstance(given, (Dataset, str)) else list(given)
     return [load_dataset(one) if isinstance(one, str) else one for one in several]
 
 
 def _settings(keys: Sequence[str], grid: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Each algorithm with its canonical parameters over the grid."""
+    """Return each algorithm with its canonical parameters over the grid."""
     declared = {key: {s.name for s in algorithm(key).params.specs()} for key in keys}
     everyone = sorted(set().union(*declared.values()))
     several: dict[str, list[Any]] = {}
@@ -257,16 +257,16 @@ def _settings(keys: Sequence[str], grid: Mapping[str, Any]) -> list[tuple[str, s
 
 
 def knowing(data: Dataset, said: Said) -> Dataset:
-    """Return the same rows under a schema with the knowledge, so that every run on them uses it.
+    """Return the same rows under a schema with this knowledge, which every run on them uses.
 
     Args:
         data: Public data, or data under a declared schema.
-        said: Knowledge, or the name of a set that is true of the data's true graph: "two tiers",
-            "four tiers", "complete order". None: the data as they are.
+        said: Knowledge, or the name of a set derived from the true graph: "two tiers", "four
+            tiers", "complete order". None leaves the data unchanged.
 
     Raises:
-        InputError: Where there is no true graph to cut tiers from, for other names, and for private
-            data without a declared schema.
+        InputError: Without a true graph to derive tiers from, for other names, and for private data
+            without a declared schema.
 
     Examples:
         >>> from engine import load_dataset, run
@@ -290,7 +290,7 @@ def knowing(data: Dataset, said: Said) -> Dataset:
 
 
 def stated(data: Dataset, name: str) -> Knowledge:
-    """Return the ready set of this name, cut from the data's true graph; raise InputError."""
+    """Return the ready set of this name from the data's true graph; may raise InputError."""
     if (word := ready_name(name)) is None:
         raise InputError(f"Background knowledge is one of {', '.join(READY)}, not {show(name)}.")
     if data.truth is None:
@@ -299,6 +299,6 @@ def stated(data: Dataset, name: str) -> Knowledge:
 
 
 def ready_name(word: str) -> str | None:
-    """Return the ready set that a word names, "two-tiers" or "two tiers"; None for another word."""
+    """Return the ready set for a name, "two-tiers" or "two tiers"; None for other words."""
     name = word.replace("-", " ")
     return name if name in READY else None

@@ -1,9 +1,9 @@
-"""Which epsilon a score needs, and which setting does best: one answer each, with its error.
+"""Find the epsilon for a score, and the best setting; each answer has its error.
 
 A search tries the algorithm's default and points of a Sobol sequence over its declared parameters;
 successive halving (Jamieson and Talwalkar, AISTATS 2016) gives twice the seeds to the better half
-of them, round after round. The winner of a search looks better than it is, so its score is reported
-on seeds, and on request on datasets, that the search never used.
+in every round. The winner's score in the search is too optimistic, so the reported score comes from
+seeds (and on request datasets) that the search never used.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from engine.studies.trial import Datasets, TrialResult, canonical, loaded
 
 OBJECTIVES = {"skeleton_f1": "Skeleton F1", "directed_f1": "Directed F1"}
 EPSILONS = tuple(float(f"{10 ** (k / 2):.3g}") for k in range(-4, 5))  # .01 to 100
-HALVINGS = 3  # epsilons more, where the target is reached
-SEEDS = 20  # of each epsilon of an answer, and of a report
+HALVINGS = 3  # more epsilons near the crossing
+SEEDS = 20  # seeds per epsilon of an answer, and per report
 TARGET = 0.8
-FRESH = 1_000_000  # the first seed of a report: no search counts so far
+FRESH = 1_000_000  # first seed of a report, beyond those of any search
 MOST = 20_000  # runs of one search
-DRAWN = 3  # random networks or synthetic tables to search on, and as many to report on
-_ROUNDS = 5  # half of the candidates with twice the new seeds, so that all cost the same
-_NEVER = {"epsilon", "delta", "guarantee"}  # the price is given, not searched
-_PLACES = 121  # values along a range, in equal ratios where it is wide
-_ORACLE = "oracle"  # asks the true graph
+DRAWN = 3  # number of random networks or synthetic tables for the search, and for the report
+_ROUNDS = 5  # each has half of the candidates with twice the new seeds, so all cost the same
+_NEVER = {"epsilon", "delta", "guarantee"}  # given, not searched
+_PLACES = 121  # values along a range, in equal ratios if it is wide
+_ORACLE = "oracle"  # uses the true graph
 
 
 # Which epsilon ------------------------------------------------------------------------------
@@ -49,13 +49,12 @@ _ORACLE = "oracle"  # asks the true graph
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """The epsilon from which on a score is reached, and the runs that say so.
+    """The epsilon from which on a score is reached, and its evidence.
 
     ``epsilon`` is the smallest one tried from which on the median over the seeds stays at the
     target, None if there is none; ``below`` is the next smaller one tried, 0 for none. ``least``
-    and ``most`` are the ends of its 90 % interval, 0 and infinite where they lie beyond the
-    epsilons tried (:func:`engine.studies.summary.smallest_epsilons`). ``best`` is the highest
-    median.
+    and ``most`` are the ends of its 90 % interval, 0 and infinite if they lie beyond the epsilons
+    tried (:func:`engine.studies.summary.smallest_epsilons`). ``best`` is the highest median.
     """
 
     dataset: str
@@ -74,7 +73,7 @@ class Answer:
 
     @property
     def sentence(self) -> str:
-        """The answer with its conditions: algorithm, other settings than its defaults, data, n."""
+        """Answer with its conditions: algorithm, settings that are not defaults, data, n."""
         chosen = algorithm(self.algorithm)
         specs = {s.name: s.default for s in chosen.params.specs() if s.name != "guarantee"}
         changed = [f"{k} {v}" for k, v in self.params.items() if specs.get(k, v) != v]
@@ -87,7 +86,7 @@ class Answer:
 
     @property
     def outcome(self) -> str:
-        """The answer without its conditions: "is reached from ε = 5.6 on (between 3.2 and 10)"."""
+        """Answer without its conditions: "is reached from ε = 5.6 on (between 3.2 and 10)"."""
         last = self.points["x"].max()
         if self.epsilon is None:
             may = f", though above ε = {number(self.least)} it may be"
@@ -100,7 +99,7 @@ class Answer:
 
     @property
     def interval(self) -> str:
-        """The 90 % interval in words; "" if the seeds are too few for one."""
+        """Interval (90 %) in words; "" if there are too few seeds."""
         if 0.5 ** len({run.seed for run in self.results}) > (1 - SURE) / 2:
             return ""
         low, high = number(self.least), number(self.most)
@@ -109,7 +108,7 @@ class Answer:
         return f"between {low} and {high}" if self.least else f"at most {high}"
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON: null stands for an end beyond the epsilons tried, or without an interval."""
+        """Return the answer for JSON; an infinite or missing end of the interval is null."""
         names = ("dataset", "rows", "algorithm", "target", "objective", "epsilon", "best")
         sure = {"least": self.least, "most": self.most} if self.interval else {}
         ends = {"below": self.below, "least": 0.0, "most": 0.0} | sure
@@ -136,12 +135,12 @@ def which_epsilon(
     Args:
         data: A bundled network's name, or a public dataset with a true graph.
         key: An algorithm with an epsilon.
-        params: Its other parameters, the guarantee among them; defaults for the rest.
+        params: Its other parameters, including the guarantee; the rest are defaults.
         target: The score to reach, in (0, 1].
         objective: "skeleton_f1" or "directed_f1", of the fully tested links.
-        epsilons: Those that are tried first, 9 from .01 to 100 unless given; then up to 3 more
-            where the crossing lies.
-        seeds: How many of each, or which.
+        epsilons: The epsilons tried first, by default 9 from .01 to 100; up to 3 more follow near
+            the crossing.
+        seeds: The number of seeds per epsilon, or the seeds.
         how: ``store``, ``executor``, ``workers``, ``stop``, ``on_progress`` of
             :func:`engine.sweep`.
 
@@ -149,7 +148,7 @@ def which_epsilon(
         The answer, from a median over the seeds at each epsilon.
 
     Raises:
-        InputError: For private data, data without a truth, and values that do not fit.
+        InputError: For private data, data without a ground truth, and invalid values.
 
     Examples:
         >>> which_epsilon("cancer", "marginal_pc", seeds=3, epsilons=[0.1, 10]).rows
@@ -169,10 +168,10 @@ def which_epsilon(
 def narrowed(
     data: Dataset, results: Iterable[TrialResult], target: float, objective: str, **how: Any
 ) -> Answer:
-    """Answer as :func:`answer_of`, from runs at up to ``HALVINGS`` more epsilons, too.
+    """Answer like :func:`answer_of`, with runs at up to ``HALVINGS`` more epsilons.
 
-    Each is the geometric middle between the two epsilons that enclose the crossing, with every seed
-    of ``results``. One that is stopped midway does not count.
+    Each is the geometric mean of the two epsilons around the crossing, with every seed of
+    ``results``. An epsilon that is stopped midway does not count.
     """
     runs = list(results)
     found = answer_of(runs, data.n, target, objective)
@@ -192,7 +191,7 @@ def narrowed(
 def answer_of(
     results: Iterable[TrialResult], rows: int, target: float, objective: str = "skeleton_f1"
 ) -> Answer:
-    """Answer from runs of one algorithm on one dataset that differ in epsilon and seed only.
+    """Answer from runs of one algorithm on one dataset that differ only in epsilon and seed.
 
     While a study is running, the epsilons may have different numbers of seeds.
     """
@@ -219,23 +218,23 @@ def check_target(target: float, objective: str = "skeleton_f1") -> None:
 
 
 class Axis(NamedTuple):
-    """One parameter of a search and the values it may take, from one end to the other."""
+    """One parameter of a search, and its possible values in order."""
 
     spec: Spec
     values: tuple[Any, ...]
 
     @property
     def name(self) -> str:
-        """The parameter's name."""
+        """Name of the parameter."""
         return self.spec.name
 
     @property
     def ranged(self) -> bool:
-        """True if it has a range, which a search goes over unless others are named."""
+        """True if it has a range; a search covers these parameters by default."""
         return self.spec.tuned is not None
 
     def grid(self, count: int) -> list[Any]:
-        """At most so many of the values of a range, both ends among them; all of a choice."""
+        """Return some values of a range, including both ends, or all values of a choice."""
         if not self.ranged:
             return list(self.values)
         places = np.linspace(0, len(self.values) - 1, count).round().astype(int)
@@ -243,14 +242,14 @@ class Axis(NamedTuple):
 
 
 def axes(key: str, rows: int) -> tuple[Axis, ...]:
-    """All that a search may go over: parameters with a range, and choices.
+    """List the parameters that a search may cover: those with a range, and choices.
 
     Args:
         key: An algorithm.
-        rows: n, where a range ends there.
+        rows: n, for ranges that end there.
 
     Returns:
-        One axis a parameter, in the order of declaration.
+        One axis per parameter, in the order of declaration.
 
     Examples:
         >>> [axis.name for axis in axes("priv_pc", 5000) if axis.ranged]
@@ -278,10 +277,9 @@ def axes(key: str, rows: int) -> tuple[Axis, ...]:
 class Tuned:
     """The result of a search.
 
-    ``params`` are the parameters that it chose; ``chosen`` their score on the runs that chose them,
-    ``fresh`` on runs that no search used: new seeds, of the held-out data where there are some.
-    ``default`` is the default setting's on the same fresh runs. ``whole`` is False where the search
-    was stopped.
+    ``params`` are the chosen parameters. ``chosen`` is their score in the search, ``fresh`` that on
+    new runs, with new seeds and, if given, held-out data. ``default`` is the score of the default
+    setting on the same new runs. ``whole`` is False if the search was stopped.
     """
 
     key: str
@@ -296,17 +294,17 @@ class Tuned:
 
     @property
     def better(self) -> bool:
-        """True if it beats the default on fresh runs by more than the difference's error."""
+        """True if it beats the default on new runs by more than the error of the difference."""
         return bool(self.params) and self.fresh.beats(self.default)
 
     @property
     def gap(self) -> float:
-        """The difference between the score where the setting was chosen and that on fresh runs."""
+        """Difference between the score in the search and that on new runs."""
         return self.chosen.mean - self.fresh.mean
 
     @property
     def sentence(self) -> str:
-        """The result in words, for a terminal or a page."""
+        """Result in words, for a terminal or a page."""
         if not self.whole:
             return "Stopped before the search had ended."
         what = f"{OBJECTIVES[self.objective]} on new runs"
@@ -331,24 +329,24 @@ def tune(
     on_progress: OnProgress | None = None,
     **how: Any,
 ) -> Tuned:
-    """Search, choose, and report the choice on runs that it was not chosen by.
+    """Search for the best setting, and report its score on new runs.
 
     Args:
         key: An algorithm.
         datasets: Names or public datasets with a true graph; the score is the mean over them.
-        fixed: Parameters that stay as they are, such as epsilon.
-        names: The parameters to search over; none: all with their own range.
-        runs: How many runs it may take, without those of the report.
+        fixed: Parameters that stay constant, for example epsilon.
+        names: The parameters to search over; by default all with a range.
+        runs: The number of runs allowed, without those of the report.
         objective: "skeleton_f1" or "directed_f1", of the fully tested links.
-        held_out: Other data, on which the result is reported.
+        held_out: Other data, for the report.
         seed: The seed of the candidates.
-        stop: A ``threading.Event``, or a function that says whether to stop. The
-            search then ends without a choice.
-        on_progress: Called after each run, with the share that is done and a phrase.
+        stop: A ``threading.Event``, or a function that returns True to stop. The search then ends
+            without a choice.
+        on_progress: Called after each run with the completed share and a phrase.
         how: ``store``, ``executor``, ``workers`` of :func:`engine.sweep`.
 
     Raises:
-        InputError: For private data, data without a truth, and values that do not fit.
+        InputError: For private data, data without a ground truth, and invalid values.
 
     Examples:
         >>> found = tune("priv_pc", "cancer", {"epsilon": 1.0}, ["tweak"], runs=20)
@@ -375,7 +373,7 @@ def tune(
             count()
 
     def of(one: str, seeds: range) -> list[float]:
-        """Return a candidate's scores: the mean over the datasets for each of the seeds it had."""
+        """Return a candidate's scores: the mean over the datasets for each of its seeds."""
         return [fmean(scores[one][seed]) for seed in seeds if seed in scores[one]]
 
     def best_first(some: Iterable[str], seeds: int) -> list[str]:
@@ -403,8 +401,8 @@ def _candidates(
     count: int,
     seed: int,
 ) -> dict[str, dict[str, Any]]:
-    """By canonical parameters: the default setting, then points spread evenly that fit."""
-    from scipy.stats import qmc  # here: it takes a third of a second
+    """Return candidates by canonical parameters: the default, then valid evenly spread points."""
+    from scipy.stats import qmc  # local import: it takes a third of a second
 
     build = algorithm(key).params.build
     every = {axis.name: axis for axis in axes(key, min(d.n for d in data))}
@@ -427,11 +425,11 @@ def _candidates(
 
 
 def halves(draw: Callable[[int], Dataset]) -> tuple[list[Dataset], list[Dataset]]:
-    """Draw datasets to search on and others to report on.
+    """Draw datasets for the search and others for the report.
 
     Args:
-        draw: The dataset of a number from 0 on: a random network's of a schema
-            (:meth:`engine.studies.plan.PlanRequest.dataset`), or a release's synthetic table.
+        draw: Returns the dataset for a number from 0 on: that of a random network with a schema
+            (:meth:`engine.studies.plan.PlanRequest.dataset`), or synthetic rows of a release.
 
     Returns:
         ``DRAWN`` datasets, and as many others.
@@ -441,13 +439,13 @@ def halves(draw: Callable[[int], Dataset]) -> tuple[list[Dataset], list[Dataset]
 
 
 def score_of(result: TrialResult, objective: str) -> float:
-    """Return a run's score: that of its fully tested links."""
-    assert result.metrics_tested is not None  # the data have a truth
+    """Return a run's score on its fully tested links."""
+    assert result.metrics_tested is not None  # the data have a ground truth
     return float(getattr(result.metrics_tested, objective))
 
 
 def public(datasets: Datasets) -> list[Dataset]:
-    """Load the datasets; raises InputError for private ones and those without a true graph."""
+    """Load the datasets; raises InputError for private data and data without a true graph."""
     found = loaded(datasets)
     for data in found:
         if not data.public:

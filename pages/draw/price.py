@@ -9,7 +9,7 @@ from engine import RunResult
 from engine.graphs.links import MARKS, LinkClass
 from engine.registry import algorithm
 from engine.studies import price as kinds
-from engine.studies.price import PriceStep
+from engine.studies.price import LossStep
 from pages.draw import PALETTES
 from pages.shell.words import label, safe
 
@@ -36,7 +36,7 @@ class Step(NamedTuple):
     lit: bool = False
 
 
-def steps_of(result: RunResult, before: Sequence[PriceStep]) -> list[Step]:
+def steps_of(result: RunResult, before: Sequence[LossStep]) -> list[Step]:
     """From all links to those of a run: what its method loses ``before`` any noise, then it.
 
     Empty where no truth is known.
@@ -104,7 +104,7 @@ def step_words(kind: str, statistic: str) -> str:
     return _STEPS[kind].format(test=label(statistic))
 
 
-def reference_lines(steps: Sequence[PriceStep]) -> list[tuple[PriceStep, str]]:
+def reference_lines(steps: Sequence[LossStep]) -> list[tuple[LossStep, str]]:
     """The parts of a curve over ε: the best there is, and the method's own form, both exact."""
     ends = steps if len(steps) < 3 else (steps[0], steps[-1])
     words = ((s, step_words(s.kind, s.statistic)) for s in ends)

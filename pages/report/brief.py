@@ -22,7 +22,7 @@ from engine.params import Parameters, param
 from engine.percent import percent
 from engine.registry import TITLES, algorithm
 from engine.studies.figures import Panel, Series
-from engine.studies.price import PriceStep
+from engine.studies.price import LossStep
 from engine.words.run import NOTHING, Promise, epsilon_name
 from pages.draw import PALETTES
 from pages.draw.effect import true_effect
@@ -394,7 +394,7 @@ def _curve(result: RunResult, repeats: Repeats | None, theme: str) -> Picture | 
         )
         for mark, values in (
             (found, [p.found for p in points]),
-            (wrong, [p.invented for p in points]),
+            (wrong, [p.false_positives for p in points]),
         )
     ]
     lines += [
@@ -409,7 +409,7 @@ def _curve(result: RunResult, repeats: Repeats | None, theme: str) -> Picture | 
     return curve_picture(panel, alt="Links found and false positives as epsilon grows", theme=theme)
 
 
-def levels(true: int, steps: Sequence[PriceStep]) -> list[tuple[float, str]]:
+def levels(true: int, steps: Sequence[LossStep]) -> list[tuple[float, str]]:
     """Named heights: all links there are, and those that are found without any noise."""
     named = {true: f"All {text.count(true, 'true link')}"}
     for step, name in reference_lines(steps):

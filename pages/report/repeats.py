@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from engine.studies.price import PriceStep
+from engine.studies.price import LossStep
 from engine.studies.repeat import Point
 from pages.report import work
 from pages.report.work import Repetition, repeat
@@ -43,7 +43,7 @@ class Repeats:
         return sorted(points, key=lambda p: p.epsilon)
 
     @property
-    def steps(self) -> tuple[PriceStep, ...]:
+    def steps(self) -> tuple[LossStep, ...]:
         """The edges that are lost before the noise."""
         return next((part for part in list(self.task.parts) if isinstance(part, tuple)), ())
 

@@ -9,7 +9,7 @@ from engine.graphs.cpdag import Adjacency
 from engine.graphs.metrics import Counts
 from engine.registry import algorithm
 from engine.request import Request
-from engine.studies.price import price_steps
+from engine.studies.price import loss_steps
 from engine.studies.repeat import around, point
 from engine.studies.study import sweep
 from engine.studies.trial import knowing
@@ -33,7 +33,7 @@ def repeat(monitor: Reporter, request: Request, data: Dataset) -> bool:
     Returns whether all are there.
     """
     data, key, values = cached(data), request.algorithm, request.params
-    monitor.part(price_steps(data, key, algorithm(key).params.build(values)))
+    monitor.part(loss_steps(data, key, algorithm(key).params.build(values)))
     for seed in range(REPETITIONS):
         result = replace(request, seed=seed).run(data, trace=False, stop=monitor.stop)
         if result.status == "cancelled":

@@ -14,7 +14,7 @@ from engine import Dataset, InputError, RunResult
 from engine.data.networks import SAMPLE_DATA, load_network
 from engine.registry import algorithm
 from engine.request import Request
-from engine.studies.price import PriceStep, price_steps
+from engine.studies.price import LossStep, loss_steps
 from pages.shell import state
 from pages.shell import words as text
 from pages.shell.form import fault
@@ -142,13 +142,13 @@ def _start(request: Request, place: str) -> Task:
     return start(*call, key=request.key, keep=True, line=line)
 
 
-def steps_before(run: Shown) -> tuple[PriceStep, ...]:
+def steps_before(run: Shown) -> tuple[LossStep, ...]:
     """Searches without noise that belong to a run on public data; () where they fail."""
     data, of = run.data, run.request
-    call = "searches without noise", plain, price_steps, data, of.algorithm, run.result.params
+    call = "searches without noise", plain, loss_steps, data, of.algorithm, run.result.params
     with suppress(InputError):
         line = HERE if size(data) < LARGE else RUNS
-        found: tuple[PriceStep, ...] = shared(("price", of.key), *call, line=line).outcome()
+        found: tuple[LossStep, ...] = shared(("price", of.key), *call, line=line).outcome()
         return found
     return ()
 

@@ -45,7 +45,7 @@ def expect(
 
 def against(f: Forecast, came: int) -> str:
     """A release's number of links next to the forecast's."""
-    band, false = f.shown, round(f.invented.median)
+    band, false = f.shown, round(f.false_positives.median)
     said = (
         f"Forecast: {band.low:.0f} to {band.high:.0f} links shown, {false or 'none'} of them "
         f"false, skeleton F1 between {f.f1.low:.2f} and {f.f1.high:.2f}. Came: {came}."
@@ -60,7 +60,7 @@ def against(f: Forecast, came: int) -> str:
 
 
 def _say(f: Forecast, question: PlanRequest, epsilon: float, delta: float) -> None:
-    false = round(f.invented.median)
+    false = round(f.false_positives.median)
     st.markdown(
         f"**Expect about {f.found.median:.0f} of {f.links.median:.0f} links, and "
         f"{false or 'no'} false {'one' if false == 1 else 'ones'}.**"

@@ -390,7 +390,7 @@ def test_what_is_printed_is_a_table_with_the_answer_below():
 
 
 def test_a_band_wider_than_half_says_nothing():
-    wide = replace(UNKNOWN, invented=forecast.Band(0, 0, 0))
+    wide = replace(UNKNOWN, false_positives=forecast.Band(0, 0, 0))
     assert wide.unknown
     assert forecast.Plan(QUESTION, (wide,)).table["Expect"].tolist() == ["*"]
     said = forecast.Plan(QUESTION, (wide,), 0.01).as_dict()
@@ -420,7 +420,10 @@ def test_what_is_expected_of_the_links_narrows_and_moves_the_forecast():
 def test_the_frame_has_medians_and_the_ends_of_f1():
     frame = forecast.Plan(QUESTION, (LOW, HIGH)).frame
     assert frame.loc[1, ["f1_low", "f1", "f1_high"]].tolist() == [0.3, 0.6, 0.7]
-    assert frame[["links", "found", "invented"]].to_numpy().tolist() == [[1, 2, 3]] * 2
+    assert frame[["links", "found", "false_positives"]].to_numpy().tolist() == [[1, 2, 3]] * 2
+    assert frame["invented"].tolist() == frame["false_positives"].tolist()
+    with pytest.warns(DeprecationWarning, match="invented is called false_positives"):
+        assert LOW.invented is LOW.false_positives
     assert frame["noise"].tolist() == [True, True]
 
 

@@ -4,13 +4,13 @@ import pytest
 
 from engine import ALGORITHMS, Dataset, load_dataset, run
 from engine.studies import price
-from engine.studies.price import price_steps
+from engine.studies.price import loss_steps
 
 ASIA = load_dataset("asia", n=20_000)
 
 
 def steps(key, **values):
-    found = price_steps(ASIA, key, ALGORITHMS[key].params.build(values))
+    found = loss_steps(ASIA, key, ALGORITHMS[key].params.build(values))
     return [(s.kind, s.statistic, s.counts.found) for s in found]
 
 
@@ -45,7 +45,7 @@ def test_blocks_and_descents_are_steps():
 @pytest.mark.parametrize("key", ["priv_pc", "curate_pc", "marginal_pc", "gram_notears"])
 def test_the_last_step_is_the_run_without_its_noise(key):
     params = ALGORITHMS[key].params.build({"max_order": 2} if key != "gram_notears" else {})
-    last = price_steps(ASIA, key, params)[-1].counts
+    last = loss_steps(ASIA, key, params)[-1].counts
     values = {**params.as_dict(), "epsilon": price.NO_NOISE}
     assert run(key, ASIA, seed=3, trace=False, **values).counts == last
 
@@ -58,22 +58,22 @@ def test_the_runs_threshold_and_orders_are_the_steps():
 def test_nothing_is_read_without_noise_for_it():
     own = Dataset.from_codes(ASIA.codes, ASIA.names, ASIA.levels, truth=ASIA.truth)
     params = ALGORITHMS["priv_pc"].params()
-    assert price_steps(own, "priv_pc", params) == ()
-    assert price_steps(load_dataset("win95pts", n=200), "priv_pc", params) == ()
+    assert loss_steps(own, "priv_pc", params) == ()
+    assert loss_steps(load_dataset("win95pts", n=200), "priv_pc", params) == ()
 
 
 def test_a_step_without_end_is_left_out(monkeypatch):
     params = ALGORITHMS["priv_pc"].params.build({"max_order": 3})
     data = load_dataset("cancer", n=777)
-    best = price_steps(data, "pc", ALGORITHMS["pc"].params.build({"statistic": "g2"}))
+    best = loss_steps(data, "pc", ALGORITHMS["pc"].params.build({"statistic": "g2"}))
     monkeypatch.setattr(price, "SECONDS", -1.0)
-    assert price_steps(data, "priv_pc", params) == ()
-    assert price_steps(data, "priv_pc", ALGORITHMS["priv_pc"].params()) == best != ()
+    assert loss_steps(data, "priv_pc", params) == ()
+    assert loss_steps(data, "priv_pc", ALGORITHMS["priv_pc"].params()) == best != ()
 
 
 def test_a_step_is_computed_once(monkeypatch):
     params = ALGORITHMS["priv_pc"].params.build({"max_order": 1})
-    first = price_steps(ASIA, "priv_pc", params)
+    first = loss_steps(ASIA, "priv_pc", params)
     monkeypatch.setattr(price, "run", None)  # whoever calls it now fails
     cheaper = ALGORITHMS["priv_pc"].params.build({"max_order": 1, "epsilon": 0.01})
-    assert price_steps(ASIA, "priv_pc", cheaper) == first
+    assert loss_steps(ASIA, "priv_pc", cheaper) == first

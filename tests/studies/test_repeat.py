@@ -45,6 +45,6 @@ def test_a_point_is_the_middle_and_the_ends_of_its_repetitions():
     ]
     one = point(1.0, outcomes)
     assert one.found == pytest.approx((1, 10, 19))
-    assert one.invented == pytest.approx((2, 20, 38))
+    assert one.false_positives == pytest.approx((2, 20, 38))
     assert one.f1 == pytest.approx((0.05, 0.5, 0.95))
     assert one.of == 21

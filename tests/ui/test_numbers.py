@@ -19,7 +19,7 @@ from engine.privacy.events import LaplaceEvent
 from engine.privacy.ledger import Ledger
 from engine.score.learned import ScoreDiagnostics
 from engine.studies.plan import BANDS, Band, Forecast
-from engine.studies.price import PriceStep
+from engine.studies.price import LossStep
 from engine.studies.repeat import Point
 from engine.words.run import together
 from pages.draw import charts
@@ -211,7 +211,7 @@ def test_steps_before_the_noise_are_counts_of_pairs():
     """True links, then what each search finds and invents; bars are shares of the longest."""
     _, found, _, true = by_hand(EARLY)
     exact = run("pc", ASIA, statistic="spearman", threshold=0.4, max_order=0)
-    steps = steps_of(EARLY, [PriceStep("best", "g2", exact.counts)])
+    steps = steps_of(EARLY, [LossStep("best", "g2", exact.counts)])
     wanted = [len(exact.skeleton & true.keys()), len(exact.skeleton - true.keys())]
     invented = len(EARLY.skeleton - EARLY.untested_pairs - true.keys())
     assert [s.found for s in steps] == [len(true), wanted[0], found]
@@ -221,7 +221,7 @@ def test_steps_before_the_noise_are_counts_of_pairs():
     widths = re.findall(r"<i style=\"width:([\d.e+]+)%", price_html(steps, "light"))
     bars = [n for s in steps for n in (s.found, s.false_positives) if n]
     assert [float(w) for w in widths] == pytest.approx([100 * n / most for n in bars], rel=0.01)
-    heights = brief.levels(len(true), [PriceStep("best", "g2", exact.counts)])
+    heights = brief.levels(len(true), [LossStep("best", "g2", exact.counts)])
     assert [height for height, _ in heights] == [len(true), wanted[0]]
 
 

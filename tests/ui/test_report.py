@@ -16,7 +16,7 @@ from engine import Dataset, load_dataset, run
 from engine.data.networks import plain_names
 from engine.graphs.links import LinkClass
 from engine.request import Request, Source
-from engine.studies.price import price_steps
+from engine.studies.price import loss_steps
 from pages.draw.price import said
 from pages.forms import count_for
 from pages.report import brief as report
@@ -357,4 +357,4 @@ def test_a_run_without_privacy_says_so_and_has_the_steps_of_the_run_page_and_no_
     assert made.curve is None
     assert made.headline.startswith("Without privacy: ")
     assert "the data were read without noise" in made.promise.sentence
-    assert len(made.steps) == 2 + len(price_steps(shown.data, "pc", shown.result.params)) == 4
+    assert len(made.steps) == 2 + len(loss_steps(shown.data, "pc", shown.result.params)) == 4
