@@ -114,7 +114,7 @@ def share(data: Dataset, params: EMPCParameters) -> tuple[str, float]:
     if not params.strict:
         return "basic", params.epsilon
     rounds = params.rounds
-    if isinstance(rounds, str):  # from public facts alone
+    if isinstance(rounds, str):  # uses only public facts
         rounds = data.d * min(3, params.order_limit(data) + 1)
     basic = params.epsilon / rounds
     zcdp = 4 * math.sqrt(rho_budget(params.epsilon, params.delta) * (1 - HAIR) / rounds)

@@ -34,7 +34,7 @@ class EarlierKnown(Known):
 
     @cached_property
     def telling(self) -> Adjacency:
-        """Pairs known to have no edge that are tested nevertheless: none by these rules."""
+        """Forbidden pairs that are tested; with these rules there are none."""
         return np.zeros_like(self.apart)
 
     def fixed_arrows(self, skeleton: Adjacency) -> Adjacency:

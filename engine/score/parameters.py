@@ -14,7 +14,7 @@ from engine.score.encodings import ENCODINGS
 from engine.score.learned import Learned, learned, learned_by_correlation
 from engine.score.optimiser import H_TOLERANCE
 
-# Discrete columns lie in [-1, 1]; these defaults were tuned on Asia, Sachs and simulated models.
+# Discrete columns lie in [-1, 1]. Their defaults were tuned on Asia, Sachs and simulated models.
 # Numeric columns keep their units and have NOTEARS' defaults.
 DISCRETE_PENALTY, NUMERIC_PENALTY = 0.01, 0.1
 

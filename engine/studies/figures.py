@@ -46,7 +46,7 @@ MARKS = "osD^vPX*"
 _ONE_AT_A_TIME = RLock()
 _RULES: Any = {
     "svg.hashsalt": "dp-causal-explorer",  # makes the file reproducible
-    "svg.fonttype": "path",  # readers do not need the font
+    "svg.fonttype": "path",  # so that readers do not need the font
     **{"pdf.fonttype": 42, "font.family": "sans-serif", "font.size": 8, "axes.linewidth": 0.6},
     **{"axes.grid": True, "grid.color": "#80808038", "grid.linewidth": 0.5},
     **{"lines.linewidth": 1.2, "lines.markersize": 3.2, "legend.handlelength": 2.8},

@@ -102,8 +102,8 @@ def planned(data: Dataset, **values: Any) -> list[Share]:
         values: The algorithm's parameters.
 
     Returns:
-        For each order: its number, its tests, the epsilon of each, its coins of ``COINS``, and
-        Lemma 1's two rates: the bounds are (1 + e^(-rate epsilon)) / 2.
+        For each order: its number, its tests, the epsilon of each, its share of ``COINS`` coins,
+        and Lemma 1's two rates. The bounds are (1 + e^(-rate epsilon)) / 2.
     """
     params = CuratePCParameters.build(values)
     rule = CuratePC(data, params, RunContext(Randomness(0), ledger(data, params), data.names))

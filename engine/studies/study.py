@@ -431,9 +431,9 @@ def estimate(
     workers: int = 1,
     patience: float = 2.0,
 ) -> Progress:
-    """Estimate a study's time on ``workers`` cores, from a probe of at most ``patience`` seconds.
+    """Estimate a study's time on ``workers`` cores from a probe of ``patience`` seconds.
 
-    The probe makes runs in the order of the study until this time is over, and stops the last one.
+    The probe makes runs in the order of the study for this time, and stops the last one.
     It does not repeat stored results. For private rows, random rows of their shape are used, which
     may take longer, because the run time would be an output without a charge.
 

@@ -54,7 +54,7 @@ _BAND = ("x", "median", "low", "high", "mean", "std", "count", "sure_low", "sure
 def frame(results: Iterable[TrialResult]) -> pd.DataFrame:
     """Make a table with one row per run and one column per quantity or parameter, in fixed order.
 
-    Parameters are columns under their own names, empty where an algorithm does not declare one.
+    Each parameter is a column with its name, empty if an algorithm does not declare it.
     ``ci_tests_by_order`` is text, "28 50 3" for orders 0, 1, 2. Scores named ``tested_`` refer to
     fully tested links; the others, and ``edges``, count the ``untested`` pairs as links, as in the
     papers. Different datasets with the same name (other rows or other background knowledge) get the

@@ -46,7 +46,7 @@ class Trial:
 
     ``fingerprint`` is the dataset's identity. ``params`` is canonical JSON of every declared
     parameter, defaults included. ``seed`` is the ``seed`` of :func:`engine.run`, so a trial can be
-    repeated alone; its draws depend neither on the order of the study nor on where it runs.
+    repeated separately. Its draws depend neither on the order of the study nor on the machine.
     Trials with one seed share their random numbers (common random numbers).
 
     On private data ``seed`` only counts repetitions: every trial draws secret noise, because the
