@@ -44,7 +44,7 @@ class Verdict(NamedTuple):
     """Result of one test: p-value, statistic (approximately chi-square) and degrees of freedom.
 
     ``bayes`` is the log Bayes factor of dependence. ``leak_bayes`` also allows for dependence
-    through products of S that have not been released; the two are equal if the plan has no triples.
+    through unreleased products of S. The two are equal if the plan has no triples.
     """
 
     p: float

@@ -127,7 +127,7 @@ def _per_round(work: Work, key: str) -> dict[str, pd.DataFrame]:
 
 
 def _conditional(work: Work) -> Row:
-    """Return the row with the number of text-form runs that make a conditional test, by total."""
+    """Return the row that counts the text-form runs with a conditional test, by total."""
     runs = work.runs(NETWORKS, "curate_pc", {**CURATE, "epsilon": TOTAL_EPSILONS})
     pairs = runs["dataset"].map(lambda name: math.comb(network(name, work.n).d, 2))
     reached = runs.assign(reached=runs["tests"] > pairs).groupby(["epsilon", "dataset"])["reached"]

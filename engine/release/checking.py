@@ -298,7 +298,8 @@ def rederived(release: Release, tables: Tables) -> Release:
 
 @contextmanager
 def _ending() -> Iterator[None]:
-    """Raise InputError if a test fails numerically, which no rows and noise can cause."""
+    """Raise InputError if a test fails numerically, because real rows and noise never cause
+    this."""
     try:
         with one_thread():
             yield
