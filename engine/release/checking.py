@@ -298,8 +298,7 @@ def rederived(release: Release, tables: Tables) -> Release:
 
 @contextmanager
 def _ending() -> Iterator[None]:
-    """Raise InputError if a test fails numerically, because real rows and noise never cause
-    this."""
+    """Raise InputError if a test fails numerically; real rows and noise never cause this."""
     try:
         with one_thread():
             yield
