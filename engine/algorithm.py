@@ -62,7 +62,7 @@ class Algorithm:
     # Standard deviation of a strict run's noise on one answer about a pair, in units of |z|, from
     # the public columns and row count only. None if the algorithm adds no noise to |z|.
     noise: Callable[[Dataset, Any], float] | None = None
-    # Unit covered by the published epsilon, e.g. "a round"; None if there is no published form.
+    # Unit covered by the published epsilon, e.g. "a round", or None if there is no published form.
     epsilon_pays: str | None = None
     # Unit to which the published epsilon applies, as in "ε per test"; empty for the whole run.
     epsilon_unit: str = ""

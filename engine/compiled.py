@@ -21,7 +21,7 @@ from typing import Any
 
 PLACE = "NUMBA_CACHE_DIR"  # numba's own setting; a value that the user set stays
 NOTE = (
-    "Compiled loops cannot be kept here (neither the program's folder nor the user's cache can be "
+    "Compiled loops cannot be stored (neither the program's folder nor the user's cache can be "
     f"written to): set {PLACE} to a folder that can."
 )
 _ENGINE = Path(__file__).resolve().parent

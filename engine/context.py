@@ -85,7 +85,7 @@ class RunContext:
 
     @property
     def links_known(self) -> Known | None:
-        """Return the background knowledge if it decides on edges; None if only on directions."""
+        """Return the background knowledge if it decides on edges, or None if only on directions."""
         return self.known and self.known.on_links
 
     def check(self) -> None:

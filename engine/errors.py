@@ -33,7 +33,7 @@ class DataError(InputError):
         ...     read_table(place)
         ... except DataError as error:
         ...     print(error)
-        Line 3 of two.csv has another number of cells than the header has names; correct it.
+        Line 3 of two.csv does not have as many cells as the header has names; correct it.
     """
 
 

@@ -68,7 +68,7 @@ class PrivateGraph:
         return {name: getattr(self, name) for name in _parameters()}
 
     def set_params(self, **params: Any) -> Self:
-        """Set some parameters; InputError for an unknown name."""
+        """Set some parameters, or raise InputError for an unknown name."""
         for name, value in params.items():
             if name not in _parameters():
                 hint = did_you_mean(name, _parameters())
@@ -166,10 +166,11 @@ def _checked(X: Any) -> Any:
     try:
         array = np.asarray(X)
     except (TypeError, ValueError):
-        raise DataError("The data are no table: give a frame or an array of rows.") from None
+        raise DataError("The data are not a table: give a frame or an array of rows.") from None
     if array.ndim != 2:
         raise DataError(
-            f"An array of data has 2 axes, this one {array.ndim}. Reshape your data: rows, columns."
+            f"An array of data has 2 axes, but this one has {array.ndim}. "
+            "Reshape your data to rows and columns."
         )
     n, width = array.shape
     if array.dtype.kind == "c":

@@ -75,7 +75,9 @@ class Knowledge:
         for a, b in sorted(self.required):
             why = self.why_not(a, b)
             if why is not None:
-                raise InputError(f"{show(a)} → {show(b)} is required, but {why}; drop one of both.")
+                raise InputError(
+                    f"{show(a)} → {show(b)} is required, but {why}; drop one of the two."
+                )
         cycle = _cycle(self.required)
         if cycle:
             raise InputError(f"The required arrows make a cycle: {way(cycle, ' → ')}; drop one.")
@@ -154,7 +156,7 @@ class Knowledge:
         return stated if self.use == FULL else stated | {"use": self.use}
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        """Write the JSON file; InputError if it exists or cannot be written.
+        """Write the JSON file, or raise InputError if it exists or cannot be written.
 
         ``overwrite`` replaces an existing file.
 
@@ -207,7 +209,7 @@ def _arrows(value: Any, what: str) -> set[Arrow]:
     for arrow in found:
         _names(arrow, what)
         if len(arrow) != 2 or arrow[0] == arrow[1]:
-            raise InputError(f"A {what} arrow is two different names, cause and effect.")
+            raise InputError(f"A {what} arrow consists of two different names, cause and effect.")
     return {(a, b) for a, b in found}
 
 
@@ -235,7 +237,7 @@ def _tetrad(text: str) -> dict[str, Any]:
             raise InputError(f"Tetrad's section {word} is not read here; write each of its arrows "
                              f"under {_GROUPS[word]}.")  # fmt: skip
         elif section is None:
-            raise InputError(f"This is no knowledge file of Tetrad: {show(row)} stands in none of "
+            raise InputError(f"This is not a knowledge file of Tetrad: {show(row)} is in none of "
                              f"{', '.join(_SECTIONS)}.")  # fmt: skip
         elif section == "tiers":
             number, *names = row.split()
@@ -291,7 +293,7 @@ def load_knowledge(source: str | os.PathLike[str] | bytes) -> Knowledge:
 
 
 def read_text(source: str | os.PathLike[str] | bytes, what: str) -> str:
-    """Read a short file that a person wrote; InputError if there is no such text file."""
+    """Read a short file that a person wrote, or raise InputError if there is no such text file."""
     raw = source
     if not isinstance(raw, bytes):
         try:
@@ -310,7 +312,7 @@ def read_text(source: str | os.PathLike[str] | bytes, what: str) -> str:
 
 
 def parse_json(text: str, what: str) -> Any:
-    """Parse a JSON text; InputError if an object has a field twice."""
+    """Parse a JSON text, or raise InputError if an object has a field twice."""
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if len(found := dict(pairs)) < len(pairs):
@@ -335,7 +337,7 @@ def check_fields(
     """Check that a JSON object has only known fields and, if it needs one, the right format."""
     if not isinstance(content, Mapping) or (form and content.get("format") != form):
         needed = f' with "format": "{form}"' if form else ""
-        raise InputError(f"This is no {what}: it is an object{needed} in JSON.")
+        raise InputError(f"This is not a file of {what}: it must be a JSON object{needed}.")
     if form and content.get("version") not in versions:
         read = " and ".join(map(str, versions))
         raise InputError(f"This program reads version {read} of a {what}; write that version.")
@@ -349,13 +351,13 @@ def check_fields(
 
 
 def write_json(content: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-    """Write a JSON file, by default only a new one; InputError if this is impossible."""
+    """Write a JSON file, by default only a new one, or raise InputError if this is impossible."""
     try:
         with Path(path).open("w" if overwrite else "x", encoding="utf-8") as file:
             file.write(json.dumps(content, ensure_ascii=False, indent=1) + "\n")
     except FileExistsError:
         raise InputError(
-            f"There is a file {show(str(path))} already; give another, or say overwrite=True."
+            f"There is a file {show(str(path))} already; give another, or pass overwrite=True."
         ) from None
     except (OSError, ValueError):
         raise InputError(f"{show(str(path))} cannot be written; give another place.") from None

@@ -47,9 +47,11 @@ class Monitor:
     def __post_init__(self) -> None:
         stop = (lambda: False) if self.stop is None else getattr(self.stop, "is_set", self.stop)
         if not callable(stop):
-            raise InputError("stop is a threading.Event, or a function that says whether to stop.")
+            raise InputError(
+                "stop must be a threading.Event or a function that returns whether to stop."
+            )
         if not (self.progress is None or _takes(self.progress, 2)):
-            raise InputError("on_progress is a function of two values: a share and a phrase.")
+            raise InputError("on_progress must be a function of two values: a share and a phrase.")
         object.__setattr__(self, "_stop", stop)
 
     @property

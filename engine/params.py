@@ -72,7 +72,7 @@ class Spec:
     later: bool = False
 
     def check(self, value: Any) -> Any:
-        """Return ``value`` in the declared type; ParameterError if it does not fit."""
+        """Return ``value`` in the declared type, or raise ParameterError if it does not fit."""
         if self.words and (value is None or value in self.words):
             return value or self.words[0]
         if self.kind == "choice":
@@ -103,7 +103,7 @@ class Spec:
                 among = ", ".join(self.choices) or "words"
                 raise ParameterError(f"{self.name} must be of {among}; {show(one)} is not.")
         if len(set(chosen)) < len(chosen):
-            raise ParameterError(f"{self.name} must not name one twice.")
+            raise ParameterError(f"{self.name} must not repeat a value.")
         return chosen
 
     def _check_number(self, value: Any) -> float | int:

@@ -60,11 +60,15 @@ class Question:
         for name in ("levels", "adjust"):
             object.__setattr__(self, name, _texts(getattr(self, name), name))
         if self.levels is not None and len(set(self.levels)) != 2:
-            raise InputError("A question's levels are two: the reference, and the level compared.")
+            raise InputError(
+                "A question has two levels: the reference and the level compared with it."
+            )
         if not isinstance(self.outcome_level, str | None):
             object.__setattr__(self, "outcome_level", _texts(self.outcome_level, "outcome_level"))
         if not isinstance(self.mean, bool) or (self.mean and self.values is not None):
-            raise InputError("A question's mean is true or false, and takes no separate values.")
+            raise InputError(
+                "A question's mean is true or false, and cannot be combined with values."
+            )
         if self.mean and self.outcome_level is not None:
             raise InputError("A question counts levels or compares means, not both.")
         if self.values is not None:
@@ -78,7 +82,7 @@ class Question:
                     f"A question's {name} is from {low:g} to {high:g}; {show(number)} is not."
                 )
         if self.adjust is not None and {self.cause, self.outcome} & set(self.adjust):
-            raise InputError("The adjustment set holds neither the cause nor the outcome.")
+            raise InputError("The adjustment set must not contain the cause or the outcome.")
 
     def __repr__(self) -> str:
         """Return the constructor call, without arguments at their defaults."""
@@ -111,7 +115,7 @@ class Question:
 def order_of_time(
     cause: str, outcome: str, before: Sequence[str], after: Sequence[str]
 ) -> Knowledge | None:
-    """Return the tiers for columns before and after the cause; None if there are no columns.
+    """Return the tiers for columns before and after the cause, or None if there are no columns.
 
     The outcome is after the cause; other columns are unrestricted.
     """
@@ -125,7 +129,7 @@ Questions = Question | Sequence[Question]
 
 
 def listed(value: Any) -> tuple[Question, ...]:
-    """Return one question or several as a tuple; InputError for other values.
+    """Return one question or several as a tuple, or raise InputError for other values.
 
     Several questions divide one share and must differ.
     """
@@ -137,7 +141,7 @@ def listed(value: Any) -> tuple[Question, ...]:
     if len({one.share for one in found}) > 1:
         raise InputError("Several questions divide one share by weight: give them the same share.")
     if any(replace(one, weight=other.weight) == other for one, other in combinations(found, 2)):
-        raise InputError("One question is there twice; give it a larger weight instead.")
+        raise InputError("One question occurs twice; give it a larger weight instead.")
     return tuple(found)
 
 
@@ -163,17 +167,19 @@ def load_questions(path: str | os.PathLike[str]) -> tuple[Question, ...]:
 
 
 def parse_questions(content: Any) -> tuple[Question, ...]:
-    """Read questions from a JSON list; InputError for another value."""
+    """Read questions from a JSON list, or raise InputError for another value."""
     if not isinstance(content, list):
         raise InputError("Questions are a JSON list with one object per question.")
     return listed([parse_question(one) for one in content])
 
 
 def parse_question(content: Any) -> Question:
-    """Read a question from its JSON value; InputError for another value."""
+    """Read a question from its JSON value, or raise InputError for another value."""
     known = {f.name for f in fields(Question)} - {"known"}
     if not isinstance(content, Mapping) or not {"cause", "outcome"} <= content.keys() <= known:
-        raise InputError("A question has a cause and an outcome, and of its other fields some.")
+        raise InputError(
+            "A question needs a cause and an outcome; all other fields of Question are optional."
+        )
     return Question(**content)
 
 

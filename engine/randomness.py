@@ -86,7 +86,7 @@ def illustration(seed: int) -> np.random.Generator:
     Its draws never enter a release: figures and lessons compute with exact scores.
     """
     if not str(sys._getframe(1).f_globals.get("__name__")).startswith(ILLUSTRATED):
-        raise PermissionError("Only engine.teaching draws illustrations; noise is a mechanism's.")
+        raise PermissionError("Only engine.teaching draws illustrations; mechanisms draw noise.")
     return np.random.default_rng(seed)
 
 

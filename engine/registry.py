@@ -70,7 +70,7 @@ def declared(keys: Iterable[str]) -> dict[str, Spec]:
 
 
 def algorithm(key: str) -> Algorithm:
-    """Return the registered algorithm; InputError with a near match for an unknown key."""
+    """Return the registered algorithm, or raise InputError with a near match for an unknown key."""
     if not isinstance(key, str) or key not in ALGORITHMS:
         # a table passed as the first argument is not printed
         named = key if isinstance(key, str) else type(key)

@@ -310,7 +310,7 @@ def word_of(known: Knowledge, name: str) -> str:
 
 
 def known_from(word: str, name: str) -> Knowledge | None:
-    """Read background knowledge about these rows from a word; None for an empty one.
+    """Read background knowledge about these rows from a word, or None for an empty one.
 
     Raises:
         InputError: In one sentence, if the word is invalid.

@@ -102,14 +102,14 @@ class RunResult(Outcome):
 
     @cached_property
     def counts(self) -> Counts | None:
-        """Confusion counts over pairs; None without a ground truth."""
+        """Confusion counts over pairs, or None without a ground truth."""
         if self.truth is None:
             return None
         return count(self.classes, self.reference_cpdag)
 
     @cached_property
     def metrics_all(self) -> Scores | None:
-        """Scores with every partly tested pair as an edge; None without a ground truth."""
+        """Scores with every partly tested pair as an edge, or None without a ground truth."""
         return None if self.truth is None else compare(self.matrix, self.reference_cpdag)
 
     @property
@@ -136,7 +136,7 @@ class RunResult(Outcome):
 
     @property
     def metrics_tested(self) -> Scores | None:
-        """Scores of the fully tested edges; None without a ground truth."""
+        """Scores of the fully tested edges, or None without a ground truth."""
         if self.truth is None:
             return None
         return count(self._classes(self.tested), self.reference_cpdag).scores
@@ -327,7 +327,7 @@ class RunResult(Outcome):
 
     @property
     def guaranteed_epsilon(self) -> float | None:
-        """The ε that a strict run guarantees; None if there is no cap."""
+        """The ε that a strict run guarantees, or None if there is no cap."""
         strict = getattr(self.params, "guarantee", None) == STRICT
         return self.proven.epsilon if strict else None
 

@@ -47,7 +47,7 @@ def one_thread() -> AbstractContextManager[Any]:
 
 
 def check_seed(seed: Any) -> int:
-    """Return the seed as an int; InputError unless it is a whole number of at least 0."""
+    """Return the seed as an int, or raise InputError unless it is a whole number of at least 0."""
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
         raise InputError(f"seed must be a whole number of at least 0; {seed!r} is not.")
     return int(seed)
@@ -172,8 +172,8 @@ def _refuse_guesses(chosen: Algorithm, values: Mapping[str, Any]) -> None:
     for word in {*values} - known:
         if word in ("epsilon", "delta"):
             raise InputError(
-                f"{chosen.title} ({chosen.key}) is not private and takes no {word}; a private one "
-                "is marginal_pc."
+                f"{chosen.title} ({chosen.key}) is not private and accepts no {word}; "
+                "a private one is marginal_pc."
             )
         if word in ("random_state", "random_seed", "rng"):
             raise InputError(f"A run has no {word}; did you mean seed?")

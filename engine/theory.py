@@ -255,7 +255,9 @@ def uniform_epsilon(quadratic: float, linear: float, total: float) -> float:
         0.1414
     """
     if not (quadratic >= 0 and linear >= 0 and quadratic + linear > 0 and total >= 0):
-        raise InputError("A uniform budget needs tests that cost something and a total from 0 on.")
+        raise InputError(
+            "A uniform budget needs tests that cost something and a total of at least 0."
+        )
     return 2 * total / (linear + math.sqrt(linear**2 + 4 * quadratic * total))
 
 

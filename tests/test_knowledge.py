@@ -72,15 +72,15 @@ def test_two_that_say_the_same_are_equal():
         ({"tiers": [["a"], ["b", "a"]]}, "'a' is in two tiers; keep it in one."),
         (
             {"tiers": [["a"], ["b"]], "required": [("b", "a")]},
-            "'b' → 'a' is required, but 'b' is in a later tier than 'a'; drop one of both.",
+            "'b' → 'a' is required, but 'b' is in a later tier than 'a'; drop one of the two.",
         ),
         (
             {"required": [("a", "b")], "forbidden": [("a", "b")]},
-            "'a' → 'b' is required, but 'a' → 'b' is forbidden; drop one of both.",
+            "'a' → 'b' is required, but 'a' → 'b' is forbidden; drop one of the two.",
         ),
         (
             {"required": [("a", "b")], "roots": ["b"]},
-            "'a' → 'b' is required, but 'b' is a root, which nothing causes; drop one of both.",
+            "'a' → 'b' is required, but 'b' is a root, which nothing causes; drop one of the two.",
         ),
         (
             {"required": [("a", "b"), ("b", "c"), ("c", "a")]},
@@ -88,11 +88,11 @@ def test_two_that_say_the_same_are_equal():
         ),
         (
             {"required": [("a", "b"), ("b", "a")]},
-            "'a' → 'b' is required, but 'b' → 'a' is required; drop one of both.",
+            "'a' → 'b' is required, but 'b' → 'a' is required; drop one of the two.",
         ),
         (
             {"forbidden": [("a", "a")]},
-            "A forbidden arrow is two different names, cause and effect.",
+            "A forbidden arrow consists of two different names, cause and effect.",
         ),
         (
             {"tiers": [["a"], ["b"]], "required": [("b", "u"), ("u", "a")]},

@@ -60,7 +60,7 @@ ODD = {
         of(a=np.char.add("w", np.arange(30_000).astype(str)), b=np.arange(30_000) % 2),
         "its values are all different",
     ),
-    "a schema that is none": (FRAME, "The schema is a Schema"),
+    "a schema that is none": (FRAME, "The schema must be a Schema"),
 }
 
 

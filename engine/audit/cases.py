@@ -56,7 +56,7 @@ class Case:
 
 
 def cases(key: str | None = None) -> list[Case]:
-    """Return all cases, or those of one algorithm; InputError if it has no guarantee."""
+    """Return all cases, or those of one algorithm, or raise InputError if it has no guarantee."""
     if key is not None and not algorithm(key).private:
         raise InputError(f"{key} reads the data without noise: there is no claim to audit.")
     every = [one for one in ALGORITHMS.values() if one.private and not one.chooses]
@@ -90,7 +90,7 @@ class Power:
 
     @property
     def runs(self) -> int | None:
-        """The smallest k found by runs; None if there is no such k."""
+        """The smallest k found by runs, or None if there is no such k."""
         return next((k for k, bound in self.tried if bound > self.claimed), None)
 
     @property
@@ -188,7 +188,7 @@ def read_results(path: str | None) -> dict[str, CaseResult]:
     try:
         found = [from_dict(entry) for entry in json.loads(Path(path).read_text(encoding="utf-8"))]
     except Exception:  # malformed content can raise any error
-        raise InputError(f"{path} is no file of an audit: give --out another name.") from None
+        raise InputError(f"{path} is not a file of an audit: give --out another name.") from None
     return {one.key: one for one in found}
 
 

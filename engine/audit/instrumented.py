@@ -147,7 +147,7 @@ def run_with(
     trace: bool = True,
     known_by: KnownBy = known_of,
 ) -> tuple[Outcome, RunContext]:
-    """Run once with this source of noise; Diverged if it leaves the script of a replay."""
+    """Run once with this source of noise, or raise Diverged if it leaves the script of a replay."""
     ledger = algorithm.ledger(data, params) if algorithm.ledger else Ledger()
     known = known_by(getattr(data.schema, "knowledge", None), data.names)
     asked = getattr(data.schema, "questions", ())

@@ -97,7 +97,7 @@ def directions(a: Array, b: Array) -> list[Array]:
 def choose(a: Array, b: Array, delta: float) -> tuple[Array, float, bool] | None:
     """Choose the event, outputs · direction > cut, with the largest bound on these rows.
 
-    Returns its direction and cut, and whether it is likelier on side b; None if no event has a
+    Returns its direction and cut, and whether it is likelier on side b, or None if no event has a
     bound.
     """
     best, found, level = 0.0, None, (1 - CONFIDENCE) / 2

@@ -86,7 +86,7 @@ class Finding:
 
     @property
     def largest(self) -> float:
-        """The largest of all ratios; 0 if nothing was released."""
+        """The largest of all ratios, or 0 if nothing was released."""
         return max(self.ratios.values(), default=0.0)
 
     @property

@@ -100,10 +100,10 @@ class Column:
             yield "is declared, or not: true or false"  # type: ignore[unreachable]
         codes = self.missing or ()
         if not all(_is_text(code) or _is_number(code) for code in codes):
-            yield "has codes for missing that are neither texts nor numbers"
+            yield "has codes for missing values that are neither texts nor numbers"
         yield from self._wrong_numbers() if self.type == "numeric" else self._wrong_levels()
         if both := {str(c).strip().lower() for c in codes} & {w.lower() for w in self.levels}:
-            yield f"has {show(min(both))} both as a level and as a code for missing"
+            yield f"has {show(min(both))} both as a level and as a code for missing values"
         if self.values and not {word for word, _ in self.values} <= {*self.labels}:
             yield "has a value for a level that it does not have"
 
@@ -114,7 +114,7 @@ class Column:
             yield f"needs a list of 2 to {most} levels, each a different text"
         members = [word for _, group in self.groups for word, _ in group]
         if len(set(members)) < len(members) or not {*members} <= {*levels}:
-            yield "has groups that share a level, or have one that is no level"
+            yield "has groups that share a level, or contain an unknown level"
         if not all(_is_name(name) and group for name, group in self.groups):
             yield "has a group without a name or without levels"
         labels = self.labels
@@ -142,7 +142,7 @@ class Column:
         if type(self.bins) is not int or not 2 <= self.size <= MAX_LEVELS:
             yield f"needs bins or cuts that make 2 to {MAX_LEVELS} levels, one for gaps among them"
         if (np.diff(self.points()) <= 0).any():
-            yield "has cuts that are no increasing numbers, or bounds too close for its bins"
+            yield "has cuts that do not increase, or bounds too close for its bins"
         if self.other not in (None, LEVEL) and not _is_number(self.other):
             yield f'has an other value that is neither a number nor "{LEVEL}"'
         if self.take == "count" and self.other is not None:
@@ -186,7 +186,7 @@ class Column:
 
     @property
     def other_code(self) -> int | None:
-        """The code of an unmatched value; None if a table with one is refused."""
+        """The code of an unmatched value, or None if a table with one is refused."""
         if self.other is None:
             return None
         if self.type == "numeric" and self.other != LEVEL:
@@ -276,7 +276,7 @@ class Person:
 
     def __post_init__(self) -> None:
         if not _is_name(self.id) or not (self.order is None or _is_name(self.order)):
-            raise InputError(f"A person's id and order are columns', whose {_NAMED}.")
+            raise InputError(f"A person's id and order name columns; a {_NAMED}.")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -114,7 +114,7 @@ class Dataset:
             if values.shape != codes.shape or len(bounds) != self.d:
                 yield "Numeric data need a value for every cell and bounds for every column."
             if not np.isfinite(values).all() or not all(-HUGE < a < b < HUGE for a, b in bounds):
-                yield "Values are finite, and bounds two of them, the lower one first."
+                yield "Values must be finite, and bounds are two numbers, the lower one first."
         if self.weights is not None:
             held = np.asarray(self.weights)
             whole = held.dtype.kind in "iu" and held.shape == codes.shape[:1] and held.min() > 0
@@ -253,7 +253,7 @@ class Dataset:
         array = np.asarray(values, dtype=float)
         called = _called(names, len(bounds))
         if array.ndim != 2 or not array.size or not len(called) == len(bounds) == array.shape[1]:
-            raise InputError("Values are a table of numbers, with a name and bounds a column.")
+            raise InputError("Values are a table of numbers, with a name and bounds per column.")
         stated = tuple((float(low), float(high)) for low, high in bounds)
         columns = [
             Column(name=name, type="numeric", bounds=pair, bins=bins, other=pair[0])
@@ -345,7 +345,7 @@ def refuse_cycle(graph: nx.DiGraph, what: str) -> None:
     if not nx.is_directed_acyclic_graph(graph):
         arcs = nx.find_cycle(graph)
         path = way([show(node) for node in [*(a for a, _ in arcs), arcs[0][0]]], " -> ")
-        raise DataError(f"{what} has a cycle ({path}); remove or turn one of its edges.")
+        raise DataError(f"{what} has a cycle ({path}); remove or reverse one of its edges.")
 
 
 def mixed_radix_keys(codes: NDArray[np.unsignedinteger], sizes: Sequence[int]) -> NDArray[np.int64]:

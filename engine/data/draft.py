@@ -78,7 +78,7 @@ def survey(
     monitor: Monitor = QUIET,
     **said: str | None,
 ) -> tuple[tuple[Found, ...], Dialect]:
-    """Return every column with a name, and the dialect of text; DataError without a table.
+    """Return every column with a name, and the dialect of text, or raise DataError without a table.
 
     ``missing`` lists codes that mean a missing value in any column.
     """
@@ -235,7 +235,7 @@ def _look(
 def _why_out(
     table: Relation, name: str, facts: _Facts, few: int, gaps: int, numeric: bool
 ) -> tuple[str, tuple[int, int] | None, str | None] | None:
-    """Return why a column cannot have levels, and its years and format; None if it can."""
+    """Return why a column cannot have levels, and its years and format, or None if it can."""
     texts, held, most = facts.texts, facts.held, facts.most
     if few + (gaps > 0) < 2 or not few:
         return "it holds one value only" if few else "it is empty", None, None
@@ -258,10 +258,10 @@ def _why_out(
         sure = named or (evenly and texts >= MAX_LEVELS)
     if (facts.whole or not numeric) and (texts == held >= _LEAST_UNIQUE or sure):
         if repeated:
-            person = "a person with rows that become one (by_person), or nothing of use"
+            person = "declare it as the person (by_person), or leave it out"
             said = f"it looks like an id, each with about {held / texts:.0f} rows, at most {most}"
             return f"{said}: {person}", None, None
-        return f"its values are all different ({texts:,}), as an id's are", None, None
+        return f"its values are all different ({texts:,}) as in an id", None, None
     return None
 
 
@@ -299,10 +299,10 @@ def _free(table: Relation, facts: _Facts, few: int) -> str:
     """Explain why a column is free text."""
     if facts.long > MOST_TEXT:
         return f"it is free text: one has {facts.long:,} characters"
-    said = f"it is free text: {few:,} different ones, and at most {MAX_LEVELS - 1} can be levels"
+    said = f"it is free text: {few:,} different values, and at most {MAX_LEVELS - 1} can be levels"
     if facts.numbers:
         [words] = _words(table, facts.place, "SELECT w {} AND v IS NULL ORDER BY n DESC, w LIMIT 1")
-        said += f"; {facts.texts - facts.numbers:,} are no numbers, such as {show(words[0])}"
+        said += f"; {facts.texts - facts.numbers:,} are not numbers, such as {show(words[0])}"
     return said
 
 

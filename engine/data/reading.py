@@ -91,7 +91,9 @@ def read(
 ) -> Dataset:
     """Read like :func:`read_table`, for a caller that reports unmatched values to the owner."""
     if not isinstance(schema, Schema | None):
-        raise InputError("The schema is a Schema: Schema.draft(frame), or load_schema(path).")
+        raise InputError(
+            "The schema must be a Schema, from Schema.draft(frame) or load_schema(path)."
+        )
     said = (PLAIN if schema is None else schema.dialect).said(dialect)
     if schema is not None and isinstance(source, np.ndarray):
         source = framed(source, schema.names)
@@ -106,7 +108,7 @@ def read(
     if n < 2:
         raise DataError(f"{label} has {'one row' if n else 'no rows'} of data; give at least 2.")
     if schema.rows not in (None, n):
-        raise DataError(f"{label} has {n:,} {schema.what} but the schema states {schema.rows:,}.")
+        raise DataError(f"{label} has {n:,} {schema.what} but the schema declares {schema.rows:,}.")
     for one in unforeseen:
         if one.to is None:  # no replacement is declared
             raise DataError(
@@ -150,7 +152,7 @@ def as_dataset(data: Any, schema: Schema | None = None, monitor: Monitor = QUIET
 def _notes(schema: Schema) -> tuple[str, ...]:
     """Return how a schema read a table, for :attr:`Dataset.notes`."""
     if not schema.waiting:
-        who = "" if schema.person is None else "; one row a person"
+        who = "" if schema.person is None else "; one row per person"
         return (f"All columns follow the declared schema{who}.",)
     more = len(schema.waiting) - 5
     listed = ", ".join(schema.waiting[:5]) + (f" and {more} more" if more > 0 else "")
@@ -190,7 +192,7 @@ def read_edges(source: str | os.PathLike[str] | bytes, names: Sequence[str]) -> 
             raise DataError(f"{where} names {show(strange[0])}, which is not a column.{hint}")
         graph.add_edge(*cells)
     if not graph.edges:
-        raise DataError("The edge list is empty; give one edge a line, or leave the truth out.")
+        raise DataError("The edge list is empty; give one edge per line, or leave the truth out.")
     refuse_cycle(graph, "The edge list")
     return graph
 

@@ -335,7 +335,7 @@ class Schema(metaclass=_Named):
         return {what: value for what, value in (*top.items(), *last) if value}
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        """Write the schema's JSON file; InputError if it exists or cannot be written.
+        """Write the schema's JSON file, or raise InputError if it exists or cannot be written.
 
         ``overwrite`` replaces an existing file, for notebooks that run again.
         """
@@ -362,13 +362,13 @@ def _plain(what: str, value: Any) -> Any:
 def _wrong_person(column: Column, person: Person | None) -> str | None:
     """Return the error in a column's rule for persons as the end of a sentence, or None."""
     if person is None:
-        return column.take and 'says how a person\'s rows become one; name the person ("id")'
+        return column.take and 'has a rule for combining a person\'s rows; name the person ("id")'
     if column.name == person.id:
-        return "is a person's id, which is never given out; leave it out"
+        return "is a person's id, which is never released; leave it out"
     if column.take is None:
-        return f'needs a "take", how a person\'s rows become one: {", ".join(TAKES)}'
+        return f'needs a "take", the rule for combining a person\'s rows: {", ".join(TAKES)}'
     if column.take in ("first", "last") and person.order is None:
-        return f"takes a person's {column.take} row, which needs the column that orders them"
+        return f"takes a person's {column.take} row, so name the column that orders the rows"
     return None
 
 
@@ -414,7 +414,7 @@ def parse_schema(content: Any) -> Schema:
     content = check_fields(content, _TOP, "schema", FORMAT, VERSIONS)
     columns, person, known = map(content.get, ("columns", "person", "knowledge"))
     if not isinstance(columns, list):
-        raise InputError('A schema needs "columns": a list with one object a column.')
+        raise InputError('A schema needs "columns": a list with one object per column.')
     return Schema(
         tuple(_parsed(Column, one, "schema's column") for one in columns),
         content.get("rows"),

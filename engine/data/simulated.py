@@ -94,7 +94,7 @@ def simulate_sem(
         raise InputError(f"A graph is one of {', '.join(GRAPHS)}, its noise {', '.join(NOISES)}.")
     if not 2 <= nodes <= MAX_NODES or not 0 < edges <= nodes * (nodes - 1) // 2:
         raise InputError(
-            f"A simulated model has 2 to {MAX_NODES} nodes and 1 edge at least, at most one for "
+            f"A simulated model has 2 to {MAX_NODES} nodes and at least 1 edge, at most one for "
             f"each pair of nodes, not {nodes} and {edges}."
         )
     structure, sampling = stream("sem", seed).spawn(2)

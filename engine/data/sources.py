@@ -211,7 +211,7 @@ def _watched(con: Any, monitor: Monitor, label: str) -> Iterator[None]:
 
 
 _WRONG = {
-    "Expected Number of Columns": "has another number of cells than the header has names",
+    "Expected Number of Columns": "does not have as many cells as the header has names",
     "Maximum line size": "begins a record that is longer than 4 MB",
     "unterminated quote": "has a quotation mark that is not closed, or text after one",
     "Invalid unicode": "is not text in the declared encoding (utf-8, utf-16 or latin-1)",
@@ -519,7 +519,9 @@ def _header(file: Any, label: str, delimiter: str | None) -> tuple[list[str], st
     start = file.read(_CHUNK)
     file.seek(0)
     if b"\r" in start and b"\n" not in start:
-        raise DataError(f"The lines of {label} end as an old Mac's do; save it with line feeds.")
+        raise DataError(
+            f"The lines of {label} end with carriage returns only; save it with line feeds."
+        )
     if told := re.match(rb"(?:\xef\xbb\xbf)?sep=([,;\t|])\r?\n", start):
         start, delimiter = start[told.end() :], delimiter or told[1].decode()
     first = start.partition(b"\n")[0]
@@ -548,7 +550,7 @@ def _check_lines(file: IO[bytes], wrong: bytes, label: str) -> bool:
         if stray := re.search(wrong, chunk):
             line += chunk.count(b"\n", 0, stray.start())
             why = "has mixed line endings"
-            raise DataError(f"Line {line:,} of {label} {why}; end all lines as the header ends.")
+            raise DataError(f"Line {line:,} of {label} {why}; end all lines like the header.")
         if len(chunk) - chunk.rfind(b"\n", 0, -1) > _LONGEST:
             line += chunk.count(b"\n", 0, -1)
             raise DataError(f"Line {line:,} of {label} is longer than 2 MB; correct it.")
@@ -632,7 +634,7 @@ def _worded(frame: Any, word: Word) -> Any:
     if type(frame).__module__.partition(".")[0] != "pandas":
         return _single(pa.table(frame))
     if getattr(frame, "columns", None) is None:
-        raise DataError("A single column is no table; give a frame of two columns or more.")
+        raise DataError("A single column is not a table; give a frame of two columns or more.")
     out = frame.reset_index(drop=True)
     out.columns = range(len(out.columns))  # Arrow's message about equal names is unclear
     for place, kind in enumerate(out.dtypes):
@@ -687,7 +689,7 @@ def _sheet(path: Path, label: str, least: int | None) -> Iterator[Sequence[Any]]
     rows = list(dropwhile(lambda row: all(cell == "" for cell in row), rows))
     if least == 0:
         raise InputError(
-            f'{label} is a workbook, which does not hold blank rows at its end: state "rows" in '
+            f'{label} is a workbook, which does not store blank rows at its end: declare "rows" in '
             "the schema, or save it as CSV."
         )
     return chain(rows, [[""] * len(row) for row in rows[:1]] * ((least or 0) + 1 - len(rows)))
@@ -756,5 +758,5 @@ def _whole(label: str, tables: list[str]) -> str:
     """Return the query that reads a database's only table."""
     if len(tables) != 1:
         known = ", ".join(tables[:5]) or "none"
-        raise InputError(f"Say what to read of {label} (query); its tables are {known}.")
+        raise InputError(f"Choose what to read from {label} with a query; its tables are {known}.")
     return 'SELECT * FROM "{}"'.format(tables[0].replace('"', '""'))

@@ -124,7 +124,7 @@ def effect_of(
     if not isinstance(adjustment, str):
         named, adjustment = tuple(sorted(column_of(names, z) for z in adjustment)), OPTIMAL
         if {x, y} & {*named}:
-            raise InputError("The adjustment set holds neither the cause nor the outcome.")
+            raise InputError("The adjustment set must not contain the cause or the outcome.")
     elif adjustment not in SETS:
         raise InputError(f"The adjustment is one of {', '.join(SETS)}, not {show(adjustment)}.")
     hits = [] if values is not None else [k for k, value in enumerate(asked.values) if value]

@@ -120,7 +120,7 @@ def too_many_cells(moments: Moments, variables: Sequence[int]) -> bool:
 def estimate(
     moments: Moments, asked: Contrast, adjusted: Sequence[int] = (), *, fold: bool = False
 ) -> Estimate | None:
-    """Estimate a contrast adjusted for a set; None if the released tables cannot be solved.
+    """Estimate a contrast adjusted for a set, or None if the released tables cannot be solved.
 
     This happens if the noisy second moments of the adjusted variables are not a covariance matrix.
     Sets of :func:`too_many_cells` are not allowed.
@@ -236,7 +236,7 @@ class _Projection:
         return phi, values[level] - values.mean(), p
 
     def estimate(self) -> Estimate | None:
-        """Return the estimate; None if G is not a matrix of second moments."""
+        """Return the estimate, or None if G is not a matrix of second moments."""
         features, (gram, _) = self.features, self.moments_of_phi
         inner = features @ gram @ features.T
         scale = np.sqrt(np.maximum(np.diag(inner), 1e-12))
@@ -412,7 +412,7 @@ def fitted(m: Moments, variables: Sequence[int]) -> Array:
 
 
 def _level_by_level(m: Moments, asked: Contrast, adjusted: Set, fold: bool) -> Estimate | None:
-    """Sum P(z) E[v(y) | x, z] over z, from released tables; None if a cell is too rare."""
+    """Sum P(z) E[v(y) | x, z] over z, from released tables, or None if a cell is too rare."""
     x, y = asked.cause, asked.outcome
     p = table(m, x, y, *adjusted)
     cards, merged = p.shape, _merging(m, adjusted, fold)

@@ -19,7 +19,7 @@ class Finding:
     outcome, or None if no path of edges joins them. ``reverse`` is the probability that the outcome
     causes the cause. Both are at most .95, because columns may be missing. ``answers`` has one
     estimate per adjustment set, heaviest first. ``refusal`` is a sentence with the reason why there
-    are no numbers; None if there are numbers.
+    are no numbers, or None if there are numbers.
     """
 
     cause: str
@@ -48,7 +48,7 @@ class Finding:
 
     @property
     def risks(self) -> dict[str, Interval] | None:
-        """Return :meth:`risk` of each distinguishable level of the cause; None if refused."""
+        """Return :meth:`risk` of each distinguishable level of the cause, or None if refused."""
         if self.refusal is not None:
             return None
         clear = np.isfinite([answer.means for answer in self.answers]).all(axis=0)
@@ -57,7 +57,7 @@ class Finding:
 
     @property
     def difference(self) -> Interval | None:
-        """The difference between ``level`` and ``reference``; None if it is refused."""
+        """The difference between ``level`` and ``reference``, or None if it is refused."""
         if self.refusal is not None:
             return None
         whole = hull([answer.difference for answer in self.answers])

@@ -33,7 +33,7 @@ def yes_and_no(levels: Sequence[str]) -> tuple[int, int]:
 
 
 def column_of(names: Sequence[str], name: str) -> int:
-    """Return the position of a column; InputError for an unknown name."""
+    """Return the position of a column, or raise InputError for an unknown name."""
     if name not in names:
         raise InputError(f"There is no column {show(name)}.{did_you_mean(name, names)}")
     return list(names).index(name)
@@ -127,7 +127,7 @@ def event_label(levels: Sequence[str], codes: Sequence[int]) -> str:
 
 
 def _range(label: str) -> tuple[float, float] | None:
-    """Read "< b", "[a, b)" or ">= a" as numbers (low, high); None for other text."""
+    """Read "< b", "[a, b)" or ">= a" as numbers (low, high), or None for other text."""
     text = label.strip()
     with suppress(ValueError):
         if found := _BELOW.fullmatch(text):

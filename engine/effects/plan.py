@@ -41,9 +41,9 @@ class Asked:
 
 
 def asked_of(question: Question, names: Sequence[str], levels: Sequence[Sequence[str]]) -> Asked:
-    """Translate a question to a table's codes; InputError for unknown names and levels."""
+    """Translate a question to a table's codes, or raise InputError for unknown names and levels."""
     if question.mean:
-        raise InputError("A mean needs the public numbers of a schema; else give values.")
+        raise InputError("A mean needs public numbers in the schema; otherwise give values.")
     reference, level = question.levels or (None, None)
     contrast = contrast_of(
         names, levels, question.cause, question.outcome, cause_level=level, reference=reference,
@@ -122,7 +122,7 @@ def _key(columns: Sequence[int]) -> Key:
 def planned_numbers(
     m: Moments, asked: Asked, dags: Plausible, root: bool, mu: float
 ) -> Numbers | None:
-    """Return the numbers to release, one per set; None if a level of the cause is hidden.
+    """Return the numbers to release, one per set, or None if a level of the cause is hidden.
 
     There is one for each adjustment set of a plausible graph, or for the parents if the set has too
     many cells. The result is also None if both have too many cells for some graph.

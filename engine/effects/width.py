@@ -81,7 +81,8 @@ def width(
     p1, p0 = shares or (1 / levels, 1 / levels)
     if not (0 < p1 < 1 and 0 < p0 < 1 and p1 + p0 <= 1 + 1e-9):
         raise InputError(
-            f"The shares of two levels are above 0 and at most 1 together; {show(shares)} are not."
+            "The shares of two levels must be above 0 and add up to at most 1; "
+            f"{show(shares)} are not."
         )
     mu = math.sqrt(share / 2) * mu_budget(epsilon, delta)
     noise = NOISE * max(1 / p1, 1 / p0) * span / (mu * rows)
@@ -158,7 +159,9 @@ def widths(
     if shares is not None:
         flat = np.ravel(shares).tolist()
         if len(flat) != 2 * len(given):
-            raise InputError("Shares are two numbers per question: of its level and its reference.")
+            raise InputError(
+                "Shares are two numbers per question, for its level and its reference."
+            )
         public = list(zip(flat[::2], flat[1::2], strict=True))
     out = []
     for question, share, pair in zip(given, question_shares(given), public, strict=True):

@@ -43,7 +43,7 @@ class Known:
 
     @property
     def on_links(self) -> Known | None:
-        """The knowledge that decides on edges; None if it is used only for directions."""
+        """The knowledge that decides on edges, or None if it is used only for directions."""
         return None if self.knowledge.use == ORIENTS else self
 
     def ordered(self, order: Sequence[int]) -> Known:

@@ -39,7 +39,7 @@ class PrivateBudget(Parameters):
         kind="choice",
         choices=(STRICT, PUBLISHED),
         title="Guarantee",
-        help="Strict: sensitivities that hold and a total (ε, δ) that is never exceeded, for "
+        help="Strict: proven sensitivities and a total (ε, δ) that is never exceeded, for "
         "replace-one neighbours. Published: the paper's pseudo-code and constants, with the "
         "Claimed ε next to the Proven ε.",
     )

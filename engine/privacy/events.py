@@ -25,7 +25,7 @@ class Event(Protocol):
 
     @property
     def epsilon(self) -> float:
-        """The pure cost; inf if there is none."""
+        """The pure cost, or inf if there is none."""
 
     @property
     def rho(self) -> float:
@@ -329,7 +329,7 @@ class StableEvent:
 
     @property
     def epsilon(self) -> float:
-        """The stated epsilon; inf if no bound on the number of records is proven."""
+        """The stated epsilon, or inf if no bound on the number of records is proven."""
         return self.stated_epsilon if self.defended else math.inf
 
     @property

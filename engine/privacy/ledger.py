@@ -50,7 +50,7 @@ class Charge:
 
     @property
     def epsilon(self) -> float:
-        """The event's pure cost; inf if there is none."""
+        """The event's pure cost, or inf if there is none."""
         return self.event.epsilon
 
     @property
@@ -168,7 +168,7 @@ class Ledger(Sequence[Charge]):
         return self._spent_with(*events) is not None
 
     def _spent_with(self, *events: Event) -> int | None:
-        """Return the exact cost of the charges and these events; None if they exceed the cap."""
+        """Return the exact cost of the charges and these events, or None if they exceed the cap."""
         if self.cap is None:
             return 0
         # Comparisons with NaN are false, so an event with unknown, infinite or negative cost is
@@ -187,7 +187,7 @@ class Ledger(Sequence[Charge]):
 
     @property
     def _delta_left(self) -> float:
-        """The delta that the events may add; 0 if the method itself needs the cap's delta."""
+        """The delta that the events may add, or 0 if the method itself needs the cap's delta."""
         assert self.cap is not None
         return self.cap.delta if self.method == "basic" else 0.0
 

@@ -273,7 +273,9 @@ class AboveThreshold:
         # A charge is identified by its event object, so each round has a separate one.
         event = copy(_above_threshold(sensitivity, threshold_scale, query_scale, rate))
         if not session.ledger.affords(event, *reserve):
-            raise BudgetExhausted("No budget is left for a round and what its answer leads to.")
+            raise BudgetExhausted(
+                "The remaining budget is too small for a round and the charges of its answer."
+            )
         session.ledger.charge(event, label=label, order=order)
         self._session, self._query_scale = session, query_scale
         self._event, self._threshold = event, threshold

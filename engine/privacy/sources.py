@@ -67,7 +67,7 @@ class NoiseSource(Randomness, ABC):
     def generator(self, door: str) -> Any:
         """Refuse, because numbers drawn from a generator are not hardened."""
         raise NotCovered(
-            "A release covers Gaussian noise alone, and this algorithm draws something else; "
+            "A release covers only Gaussian noise, and this algorithm draws other noise; "
             "use marginal_pc."
         )
 
@@ -77,11 +77,11 @@ class NoiseSource(Randomness, ABC):
 
     def uniform(self, n: int) -> NDArray[np.float64]:
         """Refuse, like every other stream."""
-        raise NotCovered("A release draws Gaussian noise alone; use marginal_pc.")
+        raise NotCovered("A release draws only Gaussian noise; use marginal_pc.")
 
     def permutation(self, n: int) -> NDArray[np.int64]:
         """Refuse, like every other stream."""
-        raise NotCovered("A release deals no rows into blocks; use marginal_pc.")
+        raise NotCovered("A release cannot divide rows into blocks; use marginal_pc.")
 
     def widening(self, sensitivity: float, sigma: float, size: int, rounding: float) -> float:
         """Return the factor on sensitivity and sigma that covers both roundings of ``size`` values.

@@ -33,7 +33,7 @@ class SearchParameters(Parameters):
         choices=tuple(STATISTICS),
         title="Independence test",
         help="Conditional Kendall's τ and Spearman's ρ read the levels as ordered; G² and χ² do "
-        "not. The oracle asks the true graph (d-separation) instead of the data.",
+        "not. The oracle uses the true graph (d-separation) instead of the data.",
     )
     threshold: float | str = param(
         "auto",
@@ -43,8 +43,8 @@ class SearchParameters(Parameters):
         high=1.0,
         tuned=(0.001, 0.4),
         title="Threshold T",
-        help="An edge goes when the p-value exceeds T. Rank tests have p in [0, ½] and T = 0.10 as "
-        "published; G² and χ² have p in [0, 1] and T = 0.01. 'auto' takes these.",
+        help="An edge is removed if the p-value exceeds T. Rank tests have p in [0, ½] and T = "
+        "0.10 as published; G² and χ² have p in [0, 1] and T = 0.01. 'auto' takes these.",
     )
     max_order: int | str = param(
         "auto",

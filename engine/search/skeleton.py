@@ -81,7 +81,7 @@ class Graph:
         return sorted({*self.open(x), *self._apart[x]})
 
     def largest(self, x: int) -> int:
-        """Return the size of the largest set among x's neighbours; -1 without open tests."""
+        """Return the size of the largest set among x's neighbours, or -1 without open tests."""
         return len(self._live[x]) - (not self._apart[x])
 
     def candidates(self, x: int, y: int) -> list[int]:

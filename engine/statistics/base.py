@@ -180,7 +180,7 @@ class RankStatistic(Statistic):
         raise TypeError(f"{type(self).__name__} must define weight().")
 
     def z(self, table: ArrayLike, variant: str) -> float:
-        """Return the z-score, positive for concordance; NaN if untestable."""
+        """Return the z-score, positive for concordance, or NaN if untestable."""
         counts = checked(table, variant)
         strict = variant == "strict"
         numerator, weight = self.sums(counts, strict)

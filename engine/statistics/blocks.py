@@ -69,7 +69,7 @@ class Blocks:
     def p_values(
         self, x: int, y: int, given: tuple[int, ...], statistic: Statistic
     ) -> NDArray[np.float64]:
-        """Return each block's p-value, shape (count,); 0 if a block can test nothing."""
+        """Return each block's p-value, shape (count,), or 0 if a block can test nothing."""
         return statistic.block_p_values(*self._tables(x, y, given), self.count)
 
     def _tables(

@@ -60,10 +60,10 @@ def kendall_z(table: ArrayLike, variant: str = "strict") -> float:
     With S_i the concordant minus the discordant pairs of stratum i, w(n) = 9n(n-1)/(2(2n+5)) and N
     = sum 9 S_i / (2 n_i + 5):
 
-    - "published": N / sqrt(sum w(n_i)) over the strata that can be tested; NaN if there are none
+    - "published": N / sqrt(sum w(n_i)) over the strata that can be tested, or NaN if there are none
       (Korn 1984; Priv-PC appendix D).
     - "strict": N / sqrt(w(n)) over all strata, with n the table's total, so that
-      :meth:`Kendall.sensitivity` bounds its sensitivity; 0 for fewer than two rows.
+      :meth:`Kendall.sensitivity` bounds its sensitivity, or 0 for fewer than two rows.
 
     Args:
         table: Counts, (strata, levels of x, levels of y) or one stratum (levels of x, levels of y).

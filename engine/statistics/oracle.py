@@ -56,7 +56,7 @@ class Oracle(Statistic):
     reads_data = False
 
     def scorer(self, data: Dataset, variant: str) -> Scorer:
-        """Return the graph's answers; InputError if the true graph is unknown."""
+        """Return the graph's answers, or raise InputError if the true graph is unknown."""
         if data.truth is None:
             raise InputError(
                 "The oracle test needs the true graph: give an edge list, or choose another test."

@@ -63,8 +63,8 @@ def spearman_z(table: ArrayLike, variant: str = "strict") -> float:
 
     With rho_i = 12 T_i / (n_i (n_i^2 - 1)), T_i the sum of products of centred midranks:
 
-    - "published": sum (n_i - 1) rho_i / sqrt(sum (n_i - 1)) over the strata that can be tested; NaN
-      if there are none.
+    - "published": sum (n_i - 1) rho_i / sqrt(sum (n_i - 1)) over the strata that can be tested, or
+      NaN if there are none.
     - "strict": sum (n_i - 1) rho_i / sqrt(n - 1) over all strata.
 
     Args:

@@ -85,9 +85,9 @@ def test_a_file_of_results_that_was_changed_is_refused(tmp_path, capsys):
         (content if len(place) == 1 else content[place[0]])[place[-1]] = value
         path.write_text(json.dumps([content]))
         assert main(["audit", "--algorithm", "gauss_pc", "--out", str(path)]) == 2
-        assert "no file of an audit" in capsys.readouterr().err
+        assert "not a file of an audit" in capsys.readouterr().err
     path.write_text("[" * 200_000)
-    with pytest.raises(InputError, match="no file of an audit"):
+    with pytest.raises(InputError, match="not a file of an audit"):
         read_results(str(path))
 
 

@@ -103,7 +103,7 @@ def test_what_is_left_out_and_what_is_a_code_is_said():
     assert "-8 (6 rows)" in hints["mass"]
     assert "888 (9 rows)" in hints["mass"]
     assert "all different (600)" in out["id_of_card"]
-    assert "different ones" in out["note"]
+    assert "different values" in out["note"]
     assert draft.levels[draft.names.index("code")] == ("2_2", "3_1", "22")
     assert all(word in str(draft) for word in (*out, *hints))
     both = Schema.draft(frame, missing=[888, "-8"])

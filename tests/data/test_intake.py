@@ -473,8 +473,8 @@ def test_a_text_id_without_a_file_of_a_schema():
 TWO = Schema((Column(name="a", **YES), Column(name="b", **YES)))
 SECRET = "s3cret"
 REFUSED = {
-    "too few cells": (b"a,b\nno,no\ns3cret\n", "Line 3 of data has another number of cells"),
-    "too many cells": (b"a,b\nno,s3cret,no\n", "Line 2 of data has another number of cells"),
+    "too few cells": (b"a,b\nno,no\ns3cret\n", "Line 3 of data does not have as many cells"),
+    "too many cells": (b"a,b\nno,s3cret,no\n", "Line 2 of data does not have as many cells"),
     "an open quote": (b'a,b\nno,no\n"s3cret,no\n', "Line 3 of data has a quotation mark"),
     "one after others": (
         b'a,b\nx"y," ""q"","\n" no", "s3cret,""\nno,no\n',
@@ -493,7 +493,7 @@ REFUSED = {
     "no rows": (b"a,b\n", "no rows"),
     "another column": (b"a,c\nno,no\nno,no\n", "no column 'b'"),
     "no text": (b"\xff\x01,b\nno,no\n", "not utf-8 text with a header line"),
-    "old lines": (b"a,b\rno,s3cret\rno,no\r", "lines of data end as an old Mac's do"),
+    "old lines": (b"a,b\rno,s3cret\rno,no\r", "lines of data end with carriage returns only"),
     "blanks between": (b"a b\nno s3cret\n", "separated by commas instead of blanks"),
     "no workbook": (b"PK\x03\x04 s3cret", "cannot be read as a workbook"),
     "no parquet": (b"PAR1 s3cret", "cannot be read as parquet"),

@@ -59,7 +59,7 @@ def test_own_columns():
             for cell in ("nan", "inf", "x", "")
         ),
         ("a,b\n" + "1,2\n1,3\n" * 9, "constant"),
-        ("a,b\n" + "1,2\n1\n" * 9, "Line 3 of data has another number of cells"),
+        ("a,b\n" + "1,2\n1\n" * 9, "Line 3 of data does not have as many cells"),
         ("a,a\n" + "1,2\n2,3\n" * 9, "called 'a'"),
     ],
 )

@@ -178,7 +178,7 @@ def test_persons_have_one_row(data_page):
     app.selectbox(key="card-1-take").set_value("the sum of all rows").run()
     app.selectbox(key="card-2-take").set_value("the last row's").run()
     state(app, 1, 2)
-    assert "needs the column that orders them" in app.error[0].value
+    assert "name the column that orders the rows" in app.error[0].value
     app.selectbox(key="cards-order").set_value("on").run()
     state(app)
     assert app.session_state["own_data"].n == 20

@@ -115,4 +115,4 @@ def test_of_a_file_that_cannot_be_read_its_own_fault_is_said(open_app):
     visit(app, "run")
     assert not [e.value for e in app.main.error if "it holds" in e.value]
     press(app, "run")
-    assert "Line 3 of second.csv has another number" in app.main.error[0].value
+    assert "Line 3 of second.csv does not have as many" in app.main.error[0].value
